@@ -1,0 +1,1 @@
+//! One encoder a format: a plain description of a file in, bytes out.
