@@ -30,8 +30,7 @@ impl Opening {
     /// Opens as `format`, whatever the content looks like; with `None`,
     /// recognises it.
     pub const fn of(format: Option<Format>) -> Self {
-        let cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
-        Opening { format, cursor }
+        Opening { format, cursor: Cursor::START }
     }
 
     /// Opens the file, or says what is lacking.

@@ -128,8 +128,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// An empty index. Hosts that have randomness give a random `seed`, so
     /// that nobody can choose names that hash alike.
     pub const fn new(slots: S, seed: u64) -> Self {
-        let cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
-        Index { slots, seed, filled: 0, cursor, sorted: false }
+        Index { slots, seed, filled: 0, cursor: Cursor::START, sorted: false }
     }
 
     /// Reads the tensors of `file`.
