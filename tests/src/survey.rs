@@ -42,7 +42,7 @@ impl<'a> Host<'a> {
     /// A host over `file`.
     pub fn new(file: &'a [u8], access: Access) -> Self {
         let len = file.len() as u64;
-        let held = if access == Access::Whole { vec![0..len] } else { Vec::new() };
+        let held = (access == Access::Whole).then_some(0..len).into_iter().collect();
         Host { file, access, held, asked: Vec::new() }
     }
 
@@ -88,7 +88,8 @@ impl<'a> Host<'a> {
                 if need > size {
                     return Err(TooSmall { needed: need });
                 }
-                self.held = vec![at..len.min(at + size)];
+                self.held.clear();
+                self.held.push(at..len.min(at + size));
             }
             Access::Rounded(unit) => {
                 let end = (at + need).next_multiple_of(unit).min(len);

@@ -5,4 +5,5 @@ mod corpus;
 mod fixtures;
 mod mutations;
 mod properties;
+mod sizes;
 mod windows;
