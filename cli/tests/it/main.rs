@@ -2,6 +2,7 @@
 //! output, standard error, and what is left on the disk.
 
 mod check;
+mod corpus;
 mod extract;
 mod inspect;
 mod other;
