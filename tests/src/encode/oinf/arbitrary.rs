@@ -24,22 +24,12 @@ fn model(
 ) -> Model {
     let tensors = tensors.into_iter().map(|(name, tensor)| {
         let quant = tensor.quant.filter(|_| version != 1);
-        Tensor {
-            name,
-            quant,
-            ..tensor
-        }
+        Tensor { name, quant, ..tensor }
     });
     Model {
         version,
-        sizevars: sizevars
-            .into_iter()
-            .map(|(name, value)| Sizevar { name, value })
-            .collect(),
-        metadata: metadata
-            .into_iter()
-            .map(|(key, value)| Metadata { key, value })
-            .collect(),
+        sizevars: sizevars.into_iter().map(|(name, value)| Sizevar { name, value }).collect(),
+        metadata: metadata.into_iter().map(|(key, value)| Metadata { key, value }).collect(),
         tensors: tensors.collect(),
     }
 }
@@ -78,13 +68,7 @@ fn tensor() -> impl Strategy<Value = Tensor> {
         with_data.prop_map(move |(data, quant)| {
             // Quantisation of a tensor without data is legal but never written.
             let quant = quant.filter(|_| data.is_some());
-            Tensor {
-                name: String::new(),
-                ty,
-                dims: dims.clone(),
-                data,
-                quant,
-            }
+            Tensor { name: String::new(), ty, dims: dims.clone(), data, quant }
         })
     })
 }
@@ -94,10 +78,7 @@ fn scale() -> impl Strategy<Value = f32> {
 }
 
 fn quant(dims: &[u64]) -> impl Strategy<Value = Option<Quant>> + use<> {
-    let points = prop_oneof![
-        Just(ZeroPoints::None),
-        any::<i32>().prop_map(ZeroPoints::PerTensor)
-    ];
+    let points = prop_oneof![Just(ZeroPoints::None), any::<i32>().prop_map(ZeroPoints::PerTensor)];
     let per_tensor = (scale(), points).prop_map(|(scale, zero_points)| Quant {
         asymmetric: zero_points != ZeroPoints::None,
         scales: Scales::PerTensor(scale),

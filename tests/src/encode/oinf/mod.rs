@@ -235,41 +235,23 @@ impl Type {
 /// A sizevar.
 #[must_use]
 pub fn sizevar(name: &str, value: u64) -> Sizevar {
-    Sizevar {
-        name: name.into(),
-        value,
-    }
+    Sizevar { name: name.into(), value }
 }
 
 /// A metadata entry.
 #[must_use]
 pub fn metadata(key: &str, value: Value) -> Metadata {
-    Metadata {
-        key: key.into(),
-        value,
-    }
+    Metadata { key: key.into(), value }
 }
 
 /// A tensor with data and without quantisation.
 #[must_use]
 pub fn tensor(name: &str, ty: Type, dims: &[u64], data: &[u8]) -> Tensor {
-    Tensor {
-        name: name.into(),
-        ty,
-        dims: dims.into(),
-        data: Some(data.into()),
-        quant: None,
-    }
+    Tensor { name: name.into(), ty, dims: dims.into(), data: Some(data.into()), quant: None }
 }
 
 /// A tensor that is declared but has no data.
 #[must_use]
 pub fn declared(name: &str, ty: Type, dims: &[u64]) -> Tensor {
-    Tensor {
-        name: name.into(),
-        ty,
-        dims: dims.into(),
-        data: None,
-        quant: None,
-    }
+    Tensor { name: name.into(), ty, dims: dims.into(), data: None, quant: None }
 }

@@ -195,11 +195,8 @@ impl Encoded {
         }
         let data_nbytes = self.u64(0);
         let data_offset = self.u64(0);
-        let (quant_nbytes, quant_offset) = if version == 1 {
-            (0, 0)
-        } else {
-            (self.u64(0), self.u64(0))
-        };
+        let (quant_nbytes, quant_offset) =
+            if version == 1 { (0, 0) } else { (self.u64(0), self.u64(0)) };
         self.tensors.push(TensorAt {
             name,
             dtype,
@@ -242,11 +239,7 @@ impl Encoded {
         let bare = self.bytes.len() - at;
         self.pad_from(0);
         let padded = self.bytes.len() - at;
-        let nbytes = if matches!(value, Value::Scalar(..)) {
-            bare
-        } else {
-            padded
-        };
+        let nbytes = if matches!(value, Value::Scalar(..)) { bare } else { padded };
         let fields = &mut self.metadata[index];
         fields.payload = at;
         let fields = *fields;
@@ -325,15 +318,11 @@ impl Model {
         out.put_u32(header::N_TENSORS, self.tensors.len() as u32);
 
         out.section(header::OFFSET_SIZEVARS, &filler.before_sizevars);
-        self.sizevars
-            .iter()
-            .for_each(|sizevar| out.sizevar(sizevar));
+        self.sizevars.iter().for_each(|sizevar| out.sizevar(sizevar));
         out.section(header::OFFSET_METADATA, &filler.before_metadata);
         self.metadata.iter().for_each(|entry| out.metadata(entry));
         out.section(header::OFFSET_TENSORS, &filler.before_tensors);
-        self.tensors
-            .iter()
-            .for_each(|tensor| out.tensor(tensor, self.version));
+        self.tensors.iter().for_each(|tensor| out.tensor(tensor, self.version));
         out.data = out.section(header::OFFSET_DATA, &filler.before_data);
 
         for (index, entry) in self.metadata.iter().enumerate() {
