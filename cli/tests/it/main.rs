@@ -5,6 +5,7 @@ mod check;
 mod corpus;
 mod extract;
 mod inspect;
+mod oinf;
 mod other;
 mod paths;
 
