@@ -19,6 +19,8 @@
 
 use crate::rule::Rule;
 
+#[cfg(feature = "bintensors")]
+pub mod bintensors;
 #[cfg(feature = "stb")]
 pub mod stb;
 
