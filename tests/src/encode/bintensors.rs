@@ -103,12 +103,7 @@ impl Tensor {
                 if dtype == Dtype::Bool { byte & 1 } else { byte }
             })
             .collect();
-        Self {
-            name: name.to_owned(),
-            dtype,
-            shape: shape.to_vec(),
-            data,
-        }
+        Self { name: name.to_owned(), dtype, shape: shape.to_vec(), data }
     }
 }
 
@@ -125,8 +120,7 @@ impl File {
     /// discriminants descending, then names ascending; keys ascending.
     #[must_use]
     pub fn sorted(mut self) -> Self {
-        self.tensors
-            .sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
+        self.tensors.sort_by(|a, b| b.dtype.cmp(&a.dtype).then_with(|| a.name.cmp(&b.name)));
         if let Some(pairs) = &mut self.metadata {
             pairs.sort();
         }
@@ -224,8 +218,7 @@ impl Header {
             Width::Eight => (253, 8),
             Width::Sixteen => (254, 16),
         };
-        self.raw(&[tag])
-            .raw(&u128::from(value).to_le_bytes()[..len])
+        self.raw(&[tag]).raw(&u128::from(value).to_le_bytes()[..len])
     }
 
     /// A length and that many bytes.
@@ -251,8 +244,7 @@ impl Header {
 
     /// Spaces up to the next multiple of eight.
     pub fn pad(&mut self) -> &mut Self {
-        self.bytes
-            .resize(self.bytes.len().next_multiple_of(8), b' ');
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), b' ');
         self
     }
 
@@ -291,11 +283,7 @@ pub fn layers(count: u64) -> File {
             Tensor::filled(&name, Dtype::F32, &[2, 2], i)
         })
         .collect();
-    File {
-        metadata: None,
-        tensors,
-    }
-    .sorted()
+    File { metadata: None, tensors }.sorted()
 }
 
 /// The tensors of [`layers`] in an arbitrary, repeatable order.
@@ -304,9 +292,7 @@ pub fn shuffled_layers(count: u64) -> File {
     let mut file = layers(count);
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     for last in (1..file.tensors.len()).rev() {
-        state = state
-            .wrapping_mul(0x5851_F42D_4C95_7F2D)
-            .wrapping_add(0x1405_7B7E_F767_814F);
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
         let pick = usize::try_from((state >> 33) % (last as u64 + 1)).expect("an index");
         file.tensors.swap(last, pick);
     }
@@ -315,14 +301,7 @@ pub fn shuffled_layers(count: u64) -> File {
 
 /// Any file that the published writer could have written.
 pub fn arbitrary() -> impl Strategy<Value = File> {
-    let text = || {
-        prop_oneof![
-            "[a-z]{1,8}(\\.[0-9]{1,3})?",
-            "\\PC{0,6}",
-            ".{0,3}",
-            "x{249,258}"
-        ]
-    };
+    let text = || prop_oneof!["[a-z]{1,8}(\\.[0-9]{1,3})?", "\\PC{0,6}", ".{0,3}", "x{249,258}"];
     let metadata = proptest::option::of(btree_map(text(), text(), 0..5));
     let tensors = btree_map(text(), (dtype(), shape(), any::<u64>()), 0..9);
     (metadata, tensors).prop_map(|(metadata, tensors)| {
