@@ -48,7 +48,7 @@ pub(crate) fn by_extension(path: &Path) -> Option<Format> {
 
 /// BinTensors begins with a length; that it is plausible proves little.
 fn has_magic(format: Format) -> bool {
-    format.name() != "bintensors"
+    format != Format::BinTensors
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::report::{ask_or_end, within};
 use crate::session::{Halt, Session};
 use crate::text::{Text, hex};
-use crate::values::{self, element, elements};
+use crate::values;
 use serde::Serialize;
 use serde_json::Value as Json;
 use weighbridge::{Cursor, Endianness, File, Kind, Meta, Name, Source, Stop, Tensor, Value};
@@ -92,8 +92,8 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
         Some(Value::Scalar { dtype, stored }) => {
             view.kind = dtype.name();
             let bytes = values::bytes(source, stored, MOST)?;
-            let scalar = dtype.element(bytes, 0, Endianness::Little);
-            view.value = scalar.map_or(Json::Null, element);
+            let mut scalar = values::values(dtype, bytes, 1, Endianness::Little);
+            view.value = scalar.next().unwrap_or(Json::Null);
         }
         Some(Value::Bits { count, stored }) => {
             view.kind = "bitset";
@@ -111,7 +111,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.shape = Some(dims.read(source)?.collect());
             let bytes = values::bytes(source, stored, MOST)?;
             view.truncated = stored.len > MOST;
-            view.value = elements(dtype, bytes, count, Endianness::Little).map(element).collect();
+            view.value = values::values(dtype, bytes, count, Endianness::Little).collect();
         }
         Some(Value::Cbor(stored)) => {
             view.kind = "cbor";

@@ -2,7 +2,7 @@
 //! works on the common model.
 
 use crate::report::within;
-use crate::values::{self, element};
+use crate::values;
 use serde_json::{Map, Value};
 use weighbridge::format::oinf::Quantization;
 use weighbridge::{DType, Endianness, File, Source, Span, Stop, Tensor};
@@ -53,6 +53,9 @@ impl Particulars {
                     it.quantization = Some(quantization(source, &parameters)?);
                 }
             }
+            File::BinTensors(header) if unknown => {
+                it.dtype_raw = Some(header.dtype_code(source, tensor)?.into());
+            }
             _ => {}
         }
         Ok(it)
@@ -63,7 +66,7 @@ impl Particulars {
 fn quantization(source: &Source<'_>, it: &Quantization) -> Result<Value, Stop> {
     let list = |dtype: DType, span: Span| -> Result<Value, Stop> {
         let bytes = values::bytes(source, span, MOST)?;
-        Ok(values::elements(dtype, bytes, u64::MAX, Endianness::Little).map(element).collect())
+        Ok(values::values(dtype, bytes, u64::MAX, Endianness::Little).collect())
     };
     let mut object = Map::new();
     let scheme = if it.symmetric { "symmetric" } else { "asymmetric" };

@@ -6,9 +6,24 @@ use crate::windows::ReadError;
 use serde_json::{Number, Value};
 use weighbridge::{DType, Element, Encoding, Endianness, Source, Span, Status, Stop, Tensor};
 
+/// The elements that `bytes` hold, `count` of them at most, as JSON values.
+pub(crate) fn values(
+    dtype: DType,
+    bytes: &[u8],
+    count: u64,
+    endianness: Endianness,
+) -> impl Iterator<Item = Value> {
+    // A Boolean byte that is neither is shown as what it is.
+    let stored = if dtype == DType::Bool { DType::U8 } else { dtype };
+    elements(stored, bytes, count, endianness).map(move |element| match element {
+        Element::Uint(value @ (0 | 1)) if dtype == DType::Bool => (value == 1).into(),
+        element => value(element),
+    })
+}
+
 /// An element as JSON: numbers with all their digits, and what JSON has no
 /// number for as text.
-pub(crate) fn element(element: Element) -> Value {
+fn value(element: Element) -> Value {
     match element {
         Element::Int(value) => value.into(),
         Element::Uint(value) => value.into(),
@@ -77,14 +92,14 @@ pub(crate) fn first(
         return Ok(Some(Vec::new()));
     }
     let Some(span) = plain(tensor) else { return Ok(None) };
-    let mut values = Vec::new();
+    let mut all = Vec::new();
     let (dtype, endianness) = (tensor.dtype, tensor.endianness);
     let count = tensor.elements.min(limit);
     pieces(session, tensor, span, count, |bytes, count| {
-        values.extend(elements(dtype, bytes, count, endianness).map(element));
+        all.extend(values(dtype, bytes, count, endianness));
         Ok::<(), Halt>(())
     })?;
-    Ok(Some(values))
+    Ok(Some(all))
 }
 
 /// The bytes of a span, `limit` of them at most; empty where it does not lie
@@ -105,7 +120,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits() {
-        let shown = |e: Element| element(e).to_string();
+        let shown = |e: Element| value(e).to_string();
         assert_eq!(shown(Element::Uint(u64::MAX)), "18446744073709551615");
         assert_eq!(shown(Element::Int(i64::MIN)), "-9223372036854775808");
         assert_eq!(shown(Element::F32(0.1)), "0.10000000149011612");
@@ -113,6 +128,11 @@ mod tests {
         assert_eq!(shown(Element::F32(f32::NAN)), "\"NaN\"");
         assert_eq!(shown(Element::F32(f32::INFINITY)), "\"Infinity\"");
         assert_eq!(shown(Element::F64(f64::NEG_INFINITY)), "\"-Infinity\"");
-        assert_eq!(shown(Element::Bool(true)), "true");
+    }
+
+    #[test]
+    fn a_boolean_that_is_neither_is_a_number() {
+        let shown: Vec<_> = values(DType::Bool, &[0, 1, 2, 255], 9, Endianness::Little).collect();
+        assert_eq!(Value::from(shown).to_string(), "[false,true,2,255]");
     }
 }
