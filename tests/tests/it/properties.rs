@@ -2,10 +2,18 @@
 
 use proptest::prelude::*;
 use weighbridge::{DType, Layout};
-use weighbridge_tests::encode::stb;
+use weighbridge_tests::encode::{oinf, stb};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
+    #[test]
+    fn oinf_reads_back(model in oinf::arbitrary()) {
+        let bytes = model.encode().bytes;
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(crate::readback::oinf(&bytes, &survey), model);
+    }
+
     #[test]
     fn stb_reads_back(file in stb::arbitrary()) {
         let bytes = file.encode();
