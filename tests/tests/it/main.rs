@@ -5,5 +5,7 @@ mod corpus;
 mod fixtures;
 mod mutations;
 mod properties;
+mod readback;
+mod region;
 mod sizes;
 mod windows;
