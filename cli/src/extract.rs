@@ -239,7 +239,6 @@ impl Form {
             DType::F16 => ("<f2", ">f2", How::Copy),
             DType::F32 => ("<f4", ">f4", How::Copy),
             DType::F64 => ("<f8", ">f8", How::Copy),
-            // NumPy expects 0 or 1, so other bytes are not passed on.
             DType::Bool => ("|b1", "|b1", How::Byte),
             DType::BF16 | DType::F8E5M2 | DType::F8E4M3 => ("<f4", "<f4", How::Float),
             DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
@@ -255,6 +254,10 @@ impl Form {
         let elements = values::elements(self.dtype, bytes, count, self.endianness);
         match self.how {
             How::Copy => out.write_all(bytes),
+            // NumPy expects 0 or 1, so other bytes are not passed on.
+            How::Byte if self.dtype == DType::Bool => {
+                elements.into_iter().try_for_each(|e| out.write_all(&[low_byte(e).min(1)]))
+            }
             How::Byte => elements.into_iter().try_for_each(|e| out.write_all(&[low_byte(e)])),
             How::Float => elements.into_iter().try_for_each(|e| match e {
                 Element::F32(value) => out.write_all(&value.to_le_bytes()),

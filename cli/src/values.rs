@@ -13,12 +13,7 @@ pub(crate) fn values(
     count: u64,
     endianness: Endianness,
 ) -> impl Iterator<Item = Value> {
-    // A Boolean byte that is neither is shown as what it is.
-    let stored = if dtype == DType::Bool { DType::U8 } else { dtype };
-    elements(stored, bytes, count, endianness).map(move |element| match element {
-        Element::Uint(value @ (0 | 1)) if dtype == DType::Bool => (value == 1).into(),
-        element => value(element),
-    })
+    elements(dtype, bytes, count, endianness).map(value)
 }
 
 /// An element as JSON: numbers with all their digits, and what JSON has no
