@@ -1,1 +1,2 @@
 //! One encoder a format: a plain description of a file in, bytes out.
+pub mod idv;
