@@ -124,6 +124,8 @@ pub enum Chunks {
         at: u64,
         /// Number of entries of the table.
         count: u64,
+        /// Number of elements (rows, for columns) in every piece but the last.
+        each: u64,
     },
 }
 
@@ -289,6 +291,17 @@ pub enum Value {
     },
     /// A data item in CBOR (RFC 8949).
     Cbor(Span),
+    /// A value that has to be decoded first.
+    Encoded {
+        /// Type of its elements.
+        dtype: DType,
+        /// Its shape; an extent of 0 varies.
+        dims: DimsAt,
+        /// How it is stored.
+        encoding: Encoding,
+        /// The stored bytes.
+        stored: Span,
+    },
 }
 
 /// What a part of the file is used for.

@@ -5,6 +5,7 @@
 //! format alone knows; then payloads. Names and regions that come in ascending
 //! order prove themselves; only otherwise slots are needed.
 
+mod attributes;
 mod cover;
 mod names;
 mod payload;
@@ -33,6 +34,9 @@ pub enum Stage {
     Order,
     /// Looking for overlaps and for bytes that belong to nothing.
     Coverage,
+    /// Judging metadata entries of tensors, and looking for keys that occur
+    /// twice in one tensor.
+    Attributes,
     /// What only the format knows, such as values of metadata.
     Values,
     /// Payloads.
@@ -57,6 +61,7 @@ pub struct Audit {
     counted: u32,
     search: names::Search,
     cover: cover::Cover,
+    attributes: attributes::Attributes,
     payload: payload::Progress,
 }
 
@@ -86,6 +91,7 @@ impl Audit {
             counted: 0,
             search: names::Search::default(),
             cover: cover::Cover::default(),
+            attributes: attributes::Attributes::default(),
             payload: payload::Progress::default(),
         }
     }
@@ -138,6 +144,7 @@ impl Audit {
                 Stage::MetadataNames | Stage::TensorNames => self.names(&mut reader, slots),
                 Stage::Order => self.order(&mut reader),
                 Stage::Coverage => self.coverage(&mut reader, slots),
+                Stage::Attributes => self.attributes(&mut reader, slots),
                 Stage::Values => self.values(&mut reader),
                 Stage::Payloads => self.payloads(&mut reader),
                 Stage::Done => Ok(()),
@@ -156,7 +163,7 @@ impl Audit {
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
-            Stage::MetadataNames | Stage::TensorNames => NAMES_UNCHECKED,
+            Stage::MetadataNames | Stage::TensorNames | Stage::Attributes => NAMES_UNCHECKED,
             Stage::Order | Stage::Coverage => COVERAGE_UNCHECKED,
             _ => return,
         };
@@ -175,9 +182,15 @@ impl Audit {
                 Stage::TensorNames
             }
             Stage::Tensors | Stage::TensorNames if policy.covers() => Stage::Order,
-            Stage::Tensors | Stage::TensorNames => Stage::Values,
             Stage::Order => Stage::Coverage,
-            Stage::Coverage => Stage::Values,
+            Stage::Tensors | Stage::TensorNames | Stage::Coverage
+                if policy.duplicate_attribute.is_some() =>
+            {
+                Stage::Attributes
+            }
+            Stage::Tensors | Stage::TensorNames | Stage::Coverage | Stage::Attributes => {
+                Stage::Values
+            }
             Stage::Values => Stage::Payloads,
             Stage::Payloads | Stage::Done => Stage::Done,
         };

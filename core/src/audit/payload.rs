@@ -30,6 +30,8 @@ impl Audit {
                     r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
                 } else if let Some(span) = tensor.raw() {
                     self.values_of(r, &tensor, span)?;
+                } else if tensor.chunks.count() > 0 {
+                    r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
                 }
             }
             self.payload = Progress::default();

@@ -19,6 +19,8 @@
 
 use crate::rule::Rule;
 
+#[cfg(feature = "idv")]
+pub mod idv;
 #[cfg(feature = "stb")]
 pub mod stb;
 
@@ -30,6 +32,9 @@ pub(crate) struct Policy {
     pub(crate) duplicate_tensor: Option<Rule>,
     /// Two metadata entries have one key.
     pub(crate) duplicate_meta: Option<Rule>,
+    /// Two metadata entries of one tensor have one key, stored plainly. With a
+    /// rule here the audit judges every tensor's metadata entries.
+    pub(crate) duplicate_attribute: Option<Rule>,
     /// Two size variables have one name.
     pub(crate) duplicate_size: Option<Rule>,
     /// Two parts of the file share some bytes.
@@ -57,6 +62,7 @@ impl Policy {
     pub(crate) const NONE: Policy = Policy {
         duplicate_tensor: None,
         duplicate_meta: None,
+        duplicate_attribute: None,
         duplicate_size: None,
         overlap: None,
         alias: None,
