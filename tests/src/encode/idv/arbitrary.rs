@@ -23,9 +23,7 @@ pub fn arbitrary() -> impl Strategy<Value = File> {
         )
             .prop_map(move |(mut columns, order, blocks, trailing, uniform)| {
                 if uniform {
-                    columns
-                        .iter_mut()
-                        .for_each(|c| c.rows_per_block = per_block);
+                    columns.iter_mut().for_each(|c| c.rows_per_block = per_block);
                 }
                 File {
                     version: version(last),
@@ -41,12 +39,7 @@ pub fn arbitrary() -> impl Strategy<Value = File> {
 }
 
 fn order() -> impl Strategy<Value = Vec<Region>> {
-    let regions = vec![
-        Region::Blocks,
-        Region::Lookups,
-        Region::Metadata,
-        Region::Toc,
-    ];
+    let regions = vec![Region::Blocks, Region::Lookups, Region::Metadata, Region::Toc];
     prop_oneof![
         2 => Just(regions.clone()),
         1 => Just(regions).prop_shuffle(),
@@ -62,19 +55,11 @@ fn order() -> impl Strategy<Value = Vec<Region>> {
 }
 
 fn block_order() -> impl Strategy<Value = BlockOrder> {
-    prop_oneof![
-        Just(BlockOrder::ByBlock),
-        Just(BlockOrder::ByColumn),
-        Just(BlockOrder::Reversed)
-    ]
+    prop_oneof![Just(BlockOrder::ByBlock), Just(BlockOrder::ByColumn), Just(BlockOrder::Reversed)]
 }
 
 fn compression() -> impl Strategy<Value = Compression> {
-    prop_oneof![
-        Just(Compression::None),
-        Just(Compression::Deflate),
-        Just(Compression::Zlib)
-    ]
+    prop_oneof![Just(Compression::None), Just(Compression::Deflate), Just(Compression::Zlib)]
 }
 
 fn column(rows: usize, last: u64) -> impl Strategy<Value = Column> {
@@ -127,12 +112,8 @@ fn annotation() -> impl Strategy<Value = Annotation> {
 }
 
 fn scalar() -> impl Strategy<Value = Codec> {
-    let unsigned = prop::sample::select(vec![
-        Number::Byte,
-        Number::UInt16,
-        Number::UInt32,
-        Number::UInt64,
-    ]);
+    let unsigned =
+        prop::sample::select(vec![Number::Byte, Number::UInt16, Number::UInt32, Number::UInt64]);
     prop_oneof![
         3 => prop::sample::select(Number::ALL.to_vec()).prop_map(Codec::Number),
         2 => Just(Codec::Text),
@@ -184,11 +165,7 @@ fn vector(inner: Codec, size: i32) -> BoxedStrategy<Cell> {
                         let values = vec(cell(&inner), indices.len());
                         (Just(indices), values)
                     })
-                    .prop_map(move |(indices, values)| Cell::Sparse {
-                        len,
-                        indices,
-                        values,
-                    })
+                    .prop_map(move |(indices, values)| Cell::Sparse { len, indices, values })
                     .boxed()
             } else {
                 vec(cell(&inner), n).prop_map(Cell::Dense).boxed()
@@ -202,18 +179,14 @@ fn cell(codec: &Codec) -> BoxedStrategy<Cell> {
     match codec {
         Codec::Number(number) => {
             let mask = u64::MAX >> (64 - 8 * number.width());
-            any::<u64>()
-                .prop_map(move |bits| Cell::Bits(bits & mask))
-                .boxed()
+            any::<u64>().prop_map(move |bits| Cell::Bits(bits & mask)).boxed()
         }
         Codec::TimeSpan(_) => any::<u64>().prop_map(Cell::Bits).boxed(),
         Codec::DateTime(_) => (0..=LAST_TICK).prop_map(|t| Cell::Bits(t as u64)).boxed(),
         Codec::DateTimeOffset(_) => (-840..=840_i16, 864_000_000_000..LAST_TICK - 864_000_000_000)
             .prop_map(|(minutes, ticks)| Cell::Offset(minutes, ticks))
             .boxed(),
-        Codec::RowId(_) => any::<(u64, u64)>()
-            .prop_map(|(l, h)| Cell::RowId(l, h))
-            .boxed(),
+        Codec::RowId(_) => any::<(u64, u64)>().prop_map(|(l, h)| Cell::RowId(l, h)).boxed(),
         Codec::Key2(_, count) => (0..=*count).prop_map(Cell::Bits).boxed(),
         Codec::Key { count, .. } => (0..=*count as u64).prop_map(Cell::Bits).boxed(),
         Codec::Boolean => any::<bool>().prop_map(|b| Cell::Bool(Some(b))).boxed(),

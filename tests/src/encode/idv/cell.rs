@@ -171,11 +171,7 @@ fn vectors(inner: &Codec, size: i32, cells: &[Cell]) -> Vec<u8> {
                 counts.push(-1);
                 all_values.extend_from_slice(values);
             }
-            Cell::Sparse {
-                len,
-                indices,
-                values,
-            } => {
+            Cell::Sparse { len, indices, values } => {
                 lengths.push(*len);
                 counts.push(indices.len() as i32);
                 all_indices.extend_from_slice(indices);
@@ -185,9 +181,7 @@ fn vectors(inner: &Codec, size: i32, cells: &[Cell]) -> Vec<u8> {
         }
     }
     // A fixed size is repeated; a variable one is hoisted when all rows share it.
-    let uniform = lengths
-        .first()
-        .is_some_and(|first| lengths.iter().all(|l| l == first));
+    let uniform = lengths.first().is_some_and(|first| lengths.iter().all(|l| l == first));
     let word = if size > 0 {
         size
     } else if uniform {

@@ -127,10 +127,7 @@ impl Codec {
 
     /// A codec that no reader knows.
     pub fn other(name: &str, parameters: &[u8]) -> Self {
-        Self::Other {
-            name: name.as_bytes().to_vec(),
-            parameters: parameters.to_vec(),
-        }
+        Self::Other { name: name.as_bytes().to_vec(), parameters: parameters.to_vec() }
     }
 
     /// The loadname.
@@ -162,12 +159,7 @@ impl Codec {
                 out.extend_from_slice(&count.to_le_bytes());
                 out
             }
-            Self::Key {
-                inner,
-                contiguous,
-                min,
-                count,
-            } => {
+            Self::Key { inner, contiguous, min, count } => {
                 let mut out = inner.definition();
                 out.push(*contiguous);
                 out.extend_from_slice(&min.to_le_bytes());

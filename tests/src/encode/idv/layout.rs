@@ -100,10 +100,7 @@ fn blocks_of(
                 (compression.apply(&plain), plain.len() as i32)
             })
             .collect(),
-        Content::Blocks(blocks) => blocks
-            .iter()
-            .map(|b| (b.stored.clone(), b.decoded))
-            .collect(),
+        Content::Blocks(blocks) => blocks.iter().map(|b| (b.stored.clone(), b.decoded)).collect(),
         Content::Shared(_) => Vec::new(),
     }
 }
@@ -146,20 +143,10 @@ impl Writer<'_> {
         let mut pieces = Vec::new();
         for (c, column) in self.file.columns.iter().enumerate() {
             let per_block = usize::try_from(column.rows_per_block).unwrap_or(usize::MAX);
-            let blocks = blocks_of(
-                &column.codec,
-                column.compression,
-                per_block,
-                &column.content,
-            );
+            let blocks = blocks_of(&column.codec, column.compression, per_block, &column.content);
             self.decoded[c] = blocks.iter().map(|b| b.1).collect();
             self.columns[c].blocks = vec![(0, 0); blocks.len()];
-            pieces.extend(
-                blocks
-                    .into_iter()
-                    .enumerate()
-                    .map(|(b, block)| (c, b, block.0)),
-            );
+            pieces.extend(blocks.into_iter().enumerate().map(|(b, block)| (c, b, block.0)));
         }
         match self.file.blocks {
             BlockOrder::ByColumn => {}
@@ -186,13 +173,8 @@ impl Writer<'_> {
                 Content::Shared(other) => &self.file.columns[other],
                 _ => column,
             };
-            let count = blocks_of(
-                &source.codec,
-                source.compression,
-                per_block,
-                &source.content,
-            )
-            .len();
+            let count =
+                blocks_of(&source.codec, source.compression, per_block, &source.content).len();
             self.columns[c].lookup = self.out.len();
             self.out.extend(vec![0; 16 * count]);
         }
@@ -202,12 +184,8 @@ impl Writer<'_> {
         for (c, column) in self.file.columns.iter().enumerate() {
             let mut places: Vec<AnnotationPlaces> = Vec::new();
             for annotation in &column.annotations {
-                let block = blocks_of(
-                    &annotation.codec,
-                    annotation.compression,
-                    1,
-                    &annotation.content,
-                );
+                let block =
+                    blocks_of(&annotation.codec, annotation.compression, 1, &annotation.content);
                 let stored = block.into_iter().next().map_or_else(Vec::new, |b| b.0);
                 places.push(AnnotationPlaces {
                     block: (self.out.len(), stored.len()),
@@ -218,8 +196,7 @@ impl Writer<'_> {
             if !column.annotations.is_empty() || column.odd.count.is_some() {
                 self.columns[c].metadata = self.out.len();
                 let count = column.odd.count.clone();
-                self.out
-                    .extend(count.unwrap_or_else(|| leb(column.annotations.len() as u64)));
+                self.out.extend(count.unwrap_or_else(|| leb(column.annotations.len() as u64)));
                 for (annotation, place) in column.annotations.iter().zip(&mut places) {
                     self.annotation(annotation, place);
                 }
@@ -238,26 +215,16 @@ impl Writer<'_> {
         let odd = &annotation.odd;
         place.entry = self.out.len();
         let length = odd.name_length.clone();
-        self.out
-            .extend(length.unwrap_or_else(|| leb(annotation.kind.len() as u64)));
+        self.out.extend(length.unwrap_or_else(|| leb(annotation.kind.len() as u64)));
         self.out.extend_from_slice(&annotation.kind);
         place.codec = self.out.len();
-        self.out.extend(
-            odd.codec
-                .clone()
-                .unwrap_or_else(|| annotation.codec.definition()),
-        );
+        self.out.extend(odd.codec.clone().unwrap_or_else(|| annotation.codec.definition()));
         place.compression = self.out.len();
         self.out.push(annotation.compression.code());
         place.offset = self.out.len();
-        self.out
-            .extend_from_slice(&(place.block.0 as i64).to_le_bytes());
+        self.out.extend_from_slice(&(place.block.0 as i64).to_le_bytes());
         place.size = self.out.len();
-        self.out.extend(
-            odd.number
-                .clone()
-                .unwrap_or_else(|| leb(place.block.1 as u64)),
-        );
+        self.out.extend(odd.number.clone().unwrap_or_else(|| leb(place.block.1 as u64)));
     }
 
     /// Offsets in the entries are filled in at the end.
@@ -277,23 +244,11 @@ impl Writer<'_> {
         out.extend(length.unwrap_or_else(|| leb(column.name.len() as u64)));
         out.extend_from_slice(&column.name);
         place.codec = out.len();
-        out.extend(
-            column
-                .odd
-                .codec
-                .clone()
-                .unwrap_or_else(|| column.codec.definition()),
-        );
+        out.extend(column.odd.codec.clone().unwrap_or_else(|| column.codec.definition()));
         place.compression = out.len();
         out.push(column.compression.code());
         place.rows_per_block = out.len();
-        out.extend(
-            column
-                .odd
-                .number
-                .clone()
-                .unwrap_or_else(|| leb(column.rows_per_block)),
-        );
+        out.extend(column.odd.number.clone().unwrap_or_else(|| leb(column.rows_per_block)));
         place.lookup_offset = out.len();
         out.extend([0; 8]);
         place.metadata_offset = out.len();
@@ -315,10 +270,7 @@ impl Writer<'_> {
         self.put(header::TOC, &(self.toc.0 as i64).to_le_bytes());
         self.put(header::TAIL, &(tail as i64).to_le_bytes());
         self.put(header::ROWS, &self.file.rows.to_le_bytes());
-        self.put(
-            header::COLUMNS,
-            &(self.file.columns.len() as i32).to_le_bytes(),
-        );
+        self.put(header::COLUMNS, &(self.file.columns.len() as i32).to_le_bytes());
         for c in 0..self.columns.len() {
             self.fill(c);
         }
@@ -344,20 +296,11 @@ impl Writer<'_> {
         let field = self.file.last_field();
         if field == LastField::SlotNames && !slots.is_empty() {
             let count = slots.len() as i32;
-            self.put(
-                place.metadata_offset,
-                &(place.slot_names.0 as i64).to_le_bytes(),
-            );
-            self.put(
-                place.metadata_offset + 8,
-                &(place.slot_names.1 as i64).to_le_bytes(),
-            );
+            self.put(place.metadata_offset, &(place.slot_names.0 as i64).to_le_bytes());
+            self.put(place.metadata_offset + 8, &(place.slot_names.1 as i64).to_le_bytes());
             self.put(place.metadata_offset + 16, &count.to_le_bytes());
         } else if field == LastField::Metadata {
-            self.put(
-                place.metadata_offset,
-                &(place.metadata as i64).to_le_bytes(),
-            );
+            self.put(place.metadata_offset, &(place.metadata as i64).to_le_bytes());
         }
     }
 }

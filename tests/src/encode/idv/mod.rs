@@ -214,12 +214,7 @@ impl File {
             compatible: version(6),
             rows,
             columns,
-            order: vec![
-                Region::Blocks,
-                Region::Lookups,
-                Region::Metadata,
-                Region::Toc,
-            ],
+            order: vec![Region::Blocks, Region::Lookups, Region::Metadata, Region::Toc],
             blocks: BlockOrder::ByBlock,
             trailing: Vec::new(),
         }
