@@ -477,7 +477,13 @@ impl File {
         if cursor.done {
             return Ok(None);
         }
-        each!(self, header => header.region(reader, cursor), Ok(None))
+        let region = each!(self, header => header.region(reader, cursor), Ok(None))?;
+        // Tables may be declared longer than a truncated file is.
+        let left = |at| reader.source().len().saturating_sub(at);
+        Ok(region.map(|mut region: Region| {
+            region.span.len = region.span.len.min(left(region.span.at));
+            region
+        }))
     }
 
     pub(crate) fn audit(

@@ -1,2 +1,4 @@
 //! One encoder a format: a plain description of a file in, bytes out.
+
 pub mod idv;
+pub mod stb;

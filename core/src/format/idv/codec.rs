@@ -181,8 +181,8 @@ pub(super) fn definition(r: &mut Reader<'_, '_>, depth: u32) -> Result<Definitio
                 }
             }
             Err(Halt::Broken(rule)) => {
-                let taken = length.value.saturating_add(1);
-                r.flag(rule, at, length.value, taken, length.value);
+                let takes = reached.saturating_sub(at).saturating_add(r.needed());
+                r.flag(rule, at, length.value, takes, length.value);
                 sound = false;
             }
             Err(Halt::Refused(_)) => sound = false,

@@ -130,6 +130,11 @@ impl Header {
             r.flag(rules::H_TAIL_SIG, tail, field::TAIL, 0, 0);
             return Err(Halt::Refused(rules::H_TAIL_SIG));
         }
+        if r.source().is_exact() {
+            let (end, len) = (header.end(), r.source().len());
+            let surplus = Span::between(end, len);
+            r.check(surplus.is_empty(), rules::H_TRAILING, surplus, end, len);
+        }
         Ok(header)
     }
 
@@ -229,11 +234,6 @@ impl Header {
         if let Some(first) = padding.iter().position(|byte| *byte != 0) {
             let at = field::AT_PADDING.saturating_add(widen(first));
             r.flag(rules::H_PAD, at, field::HEADER.saturating_sub(at), 0, 0);
-        }
-        let end = header.end();
-        if r.source().is_exact() {
-            let surplus = len.saturating_sub(end);
-            r.check(surplus == 0, rules::H_TRAILING, Span::new(end, surplus), end, len);
         }
         Ok(header)
     }

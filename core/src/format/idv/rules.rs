@@ -76,7 +76,7 @@ rules! { Format::Idv.code();
         "the length of the codec's parameters is malformed, too large or not in its shortest form",
         "IDV, table of contents: the parameterization length is an LEB128 integer";
     T_CODEC_PARAM = "T.codec.param", Fatal, Stated,
-        "the codec takes {expected} bytes of parameters, and {found} are there",
+        "the codec's parameters are {found} bytes, and {expected} were read or needed",
         "IDV, table of contents: the parameterization has precisely the length indicated";
     T_CODEC_UNKNOWN = "T.codec.unknown", Unchecked, Stated,
         "the codec, or one inside it, is unknown, so the data cannot be read",

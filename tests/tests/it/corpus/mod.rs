@@ -1,0 +1,4 @@
+//! Conformance with the corpus of real and broken files, where there is one.
+
+mod idv;
+mod stb;
