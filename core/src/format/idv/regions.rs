@@ -44,9 +44,9 @@ impl Header {
                 },
                 phase::METADATA => self.next_metadata(r, c)?,
                 phase::TOC => {
-                    let end = c.at;
+                    let toc = Span::between(self.toc, c.at);
                     c.next_phase();
-                    file(Part::Table, Span::between(self.toc, end))
+                    file(Part::Table, toc).filter(|_| !toc.is_empty())
                 }
                 phase::TAIL => {
                     c.next_phase();
