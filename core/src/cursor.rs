@@ -16,23 +16,14 @@ pub struct Cursor {
     pub(crate) index: u32,
     /// Which table, for iterations over several.
     pub(crate) phase: u8,
-    /// Some region was passed over, because what leads to it is broken.
-    pub(crate) incomplete: bool,
     /// No entry follows: the table is over, or what follows cannot be parsed.
     pub(crate) done: bool,
 }
 
 impl Cursor {
     /// The start.
-    pub(crate) const START: Cursor = Cursor {
-        at: 0,
-        state: 0,
-        inner: [0; 4],
-        index: 0,
-        phase: 0,
-        incomplete: false,
-        done: false,
-    };
+    pub(crate) const START: Cursor =
+        Cursor { at: 0, state: 0, inner: [0; 4], index: 0, phase: 0, done: false };
 
     /// Value of `state` when an entry is read out of order.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
@@ -66,6 +57,6 @@ impl Cursor {
     /// Goes on with the next table.
     pub(crate) fn next_phase(&mut self) {
         let phase = self.phase.saturating_add(1);
-        *self = Cursor { phase, incomplete: self.incomplete, ..Cursor::START };
+        *self = Cursor { phase, ..Cursor::START };
     }
 }

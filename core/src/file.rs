@@ -229,6 +229,8 @@ macro_rules! formats {
 formats! {
     /// SVG-Tensor Binary 0.1, `.stb`.
     Stb = 1, stb, "stb", "STB", &["stb"];
+    /// Open Infer Neural Format 1 and 2, `.oinf`.
+    Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
     /// The binary data view of ML.NET, `.idv`.
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
 }

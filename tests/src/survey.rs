@@ -253,6 +253,7 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
     }
     let mut cursor = Cursor::default();
     loop {
+        // The cursor also advances over entries that have no region.
         let step = host.drive(|s| file.next_region(s, &mut cursor))?;
         let Ok(Some(region)) = step else { break };
         survey.regions.push(region);

@@ -21,6 +21,8 @@ use crate::rule::Rule;
 
 #[cfg(feature = "idv")]
 pub mod idv;
+#[cfg(feature = "oinf")]
+pub mod oinf;
 #[cfg(feature = "stb")]
 pub mod stb;
 

@@ -92,9 +92,7 @@ impl Header {
         let from = Cursor::before(entry, c.index.saturating_sub(1));
         let found = self.lookup(r, at, left, from)?;
         c.inner = [at.saturating_add(field::LOOKUP), left.saturating_sub(1), entry, 0];
-        let block = found.block(self);
-        c.incomplete |= block.is_none();
-        Ok(block.and_then(|span| of_column(Part::Payload, span, c)))
+        Ok(found.block(self).and_then(|span| of_column(Part::Payload, span, c)))
     }
 
     /// The next block of an annotation, metadata table of contents, or slot
@@ -109,14 +107,12 @@ impl Header {
             let Some((column, entry)) = self.step(r, c)? else {
                 return Ok(None);
             };
-            c.incomplete |= column.place.lost;
             c.inner = [column.place.metadata, 0, 0, entry];
             return Ok(of_column(Part::Metadata, column.place.slots, c));
         }
         let from = Cursor::before(entry, c.index.saturating_sub(1));
         if at == 0 {
             let (at, left) = self.count(r, metadata, from)?.unwrap_or_default();
-            c.incomplete |= at == 0;
             c.inner = if at == 0 { [0; 4] } else { [metadata, at, left, entry] };
             return Ok(None);
         }
@@ -131,10 +127,8 @@ impl Header {
         };
         let Some(next) = next else {
             c.inner = [0; 4];
-            c.incomplete = true;
             return Ok(None);
         };
-        c.incomplete |= !next.sound;
         c.inner = [metadata, next.end, left.saturating_sub(1), entry];
         let region = of_column(Part::Metadata, next.block, c);
         Ok(region.map(|region| Region { kind: Kind::Attribute, ..region }))

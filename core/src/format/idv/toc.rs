@@ -53,8 +53,6 @@ pub(super) struct Place {
     pub(super) slots: Span,
     /// Number of slot names.
     pub(super) slot_count: u32,
-    /// The column has annotations or slot names that are not in their place.
-    pub(super) lost: bool,
     /// The blocks can be found.
     pub(super) sound: bool,
 }
@@ -248,11 +246,9 @@ impl Header {
                 place.metadata = last;
             } else {
                 r.flag(rules::T_MTOC_RANGE, last_at, 8, self.tail, last);
-                place.lost = true;
             }
         } else if last != 0 {
             let least = u64::from(count).saturating_mul(field::SLOT_NAME);
-            place.lost = true;
             if !self.is_inside(last, size) {
                 r.flag(rules::T_SLOTS_RANGE, last_at, r.at().saturating_sub(last_at), size, last);
             } else if least > size {
@@ -261,7 +257,6 @@ impl Header {
             } else {
                 place.slots = Span::new(last, size);
                 place.slot_count = count;
-                place.lost = false;
             }
         }
         Ok(place)
