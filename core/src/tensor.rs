@@ -240,7 +240,8 @@ impl Tensor {
 /// An entry of a file's metadata, or of a tensor's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// [`Kind::Metadata`], [`Kind::SizeVar`] or [`Kind::Attribute`].
+    /// [`Kind::Metadata`], [`Kind::SizeVar`], [`Kind::Attribute`] or
+    /// [`Kind::Slot`].
     pub kind: Kind,
     /// Position in its table.
     pub index: u32,

@@ -60,6 +60,9 @@ impl Audit {
 
     /// Takes note of an entry, and of whether keys still ascend.
     fn count(&mut self, r: &Reader<'_, '_>, meta: &Meta) {
+        if meta.kind != Kind::Attribute {
+            return;
+        }
         if self.counted > 0 && self.ordered {
             let before = self.previous.read(r.source());
             let key = meta.key.read(r.source());

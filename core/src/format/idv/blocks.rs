@@ -265,3 +265,60 @@ impl Header {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+    use std::vec::Vec;
+
+    /// The rules that a payload of `len` bytes breaks.
+    fn broken(measure: Measure, rows: u64, len: u64) -> Vec<&'static str> {
+        let source = Source::whole(&[]);
+        let mut ids = Vec::new();
+        let mut sink = |finding: crate::Finding| ids.push(finding.rule.id());
+        let mut r = Reader::new(&source, &mut sink);
+        measure.judge(&mut r, rows, len, Span::default());
+        ids
+    }
+
+    #[test]
+    fn rows_take_whole_bytes_and_words() {
+        assert!(broken(Measure::Bits(1), 9, 2).is_empty());
+        assert_eq!(broken(Measure::Bits(1), 9, 1), ["B.short"]);
+        assert_eq!(broken(Measure::Bits(1), 8, 2), ["B.stray"]);
+        assert!(broken(Measure::Words, 17, 8).is_empty());
+        assert!(broken(Measure::Bits(80), 3, 30).is_empty());
+        assert!(broken(Measure::Bits(64), 0, 0).is_empty());
+        assert!(broken(Measure::Text, 3, 17).is_empty());
+        assert_eq!(broken(Measure::Text, 3, 16), ["B.short"]);
+        assert!(broken(Measure::Vector, 1, 1000).is_empty());
+        assert!(broken(Measure::Unknown, u64::MAX, 0).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_too_much() {
+        assert_eq!(broken(Measure::Bits(128), u64::MAX, 1 << 31), ["B.short"]);
+        assert_eq!(broken(Measure::Text, u64::MAX, 1 << 31), ["B.short"]);
+    }
+
+    #[test]
+    fn a_cursor_keeps_what_is_left() {
+        let blocks = Blocks {
+            at: u64::MAX,
+            left: 1 << 40,
+            column: 300,
+            rows_per_block: 0x7FFF_FFFF,
+            measure: Measure::Bits(128),
+            raw: true,
+            dead: false,
+        };
+        let kept = Blocks::unpack(blocks.pack());
+        assert_eq!(kept.pack(), blocks.pack());
+        assert_eq!((kept.rows_per_block, kept.measure), (0x7FFF_FFFF, Measure::Bits(128)));
+        assert!(kept.raw && !kept.dead);
+        for measure in [Measure::Unknown, Measure::Words, Measure::Text, Measure::Vector] {
+            assert_eq!(Measure::unpack(measure.pack()), measure);
+        }
+    }
+}

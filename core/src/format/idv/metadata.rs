@@ -219,24 +219,26 @@ impl Header {
         at: u64,
         from: Cursor,
     ) -> Result<Option<Annotation>, Halt> {
-        // The first time in silence, to take all bytes of it.
-        let muted = r.is_muted();
-        r.mute();
-        let taken = self.judge_annotation(r, metadata, at);
-        if !muted {
+        let mut taken = Ok(None);
+        if !r.is_muted() {
+            // The first time in silence, to take all bytes of it.
+            r.mute();
+            taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();
         }
-        if matches!(taken, Err(Halt::Absent)) {
-            self.widen(r, from);
-            return Err(Halt::Absent);
+        if !matches!(taken, Err(Halt::Absent)) {
+            taken = self.judge_annotation(r, metadata, at).map(Some);
         }
-        match self.judge_annotation(r, metadata, at) {
-            Ok(annotation) => Ok(Some(annotation)),
-            Err(Halt::Absent) => Err(Halt::Absent),
+        match taken {
+            Err(Halt::Absent) => {
+                self.widen(r, from);
+                Err(Halt::Absent)
+            }
             Err(halt) => {
                 r.refuse(halt);
                 Ok(None)
             }
+            sound => sound,
         }
     }
 
@@ -297,7 +299,7 @@ impl Header {
     ) -> Result<Option<Meta>, Halt> {
         let [end, count, ..] = c.inner;
         let at = c.at;
-        r.about(Kind::Attribute, tensor.index);
+        r.about(Kind::Slot, tensor.index);
         r.about_part(c.index);
         r.region(at, end, rules::S_EOF);
         if u64::from(c.index) >= count {
@@ -324,7 +326,7 @@ impl Header {
         r.check(positive, rules::S_INDEX, Span::new(at, 4), 0, u64::from(slot));
         r.check(name.sound && name.is_utf8(), rules::S_NAME, name.span(), 0, 0);
         let meta = Meta {
-            kind: Kind::Attribute,
+            kind: Kind::Slot,
             index: c.index,
             at,
             key: NameAt::plain(name.at, widen(name.bytes.len())),
@@ -337,7 +339,7 @@ impl Header {
     }
 
     pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-        if self.has_slot_names() {
+        if meta.kind == Kind::Slot {
             return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
         }
         if meta.status != Status::Sound {

@@ -129,15 +129,14 @@ impl Header {
             return Ok(None);
         }
         let at = if c.index == 0 { self.toc } else { c.at };
-        // The first time in silence, to take all bytes of it.
-        let muted = r.is_muted();
-        r.mute();
-        let taken = self.column(r, at, c.index);
-        if !muted {
+        if !r.is_muted() {
+            // The first time in silence, to take all bytes of it.
+            r.mute();
+            let taken = self.column(r, at, c.index);
             r.unmute();
-        }
-        if matches!(taken, Err(Halt::Absent)) {
-            return Err(Halt::Absent);
+            if matches!(taken, Err(Halt::Absent)) {
+                return Err(Halt::Absent);
+            }
         }
         match self.column(r, at, c.index) {
             Ok(column) => {

@@ -125,10 +125,18 @@ pub fn encode(file: &File) -> Encoded {
     for region in &file.order {
         match region {
             Region::Blocks => writer.blocks(),
-            Region::Lookups => writer.lookups(),
-            Region::Metadata => writer.metadata(),
+            Region::Lookups => (0..file.columns.len()).for_each(|c| writer.lookup(c)),
+            Region::Metadata => (0..file.columns.len()).for_each(|c| writer.metadata(c)),
             Region::Toc => writer.toc(),
-            Region::Gap(n) => writer.out.extend(vec![0xAA; *n]),
+            Region::Gap(n) => writer.gap(*n),
+            Region::Scattered(n) => {
+                for c in 0..file.columns.len() {
+                    writer.gap(*n);
+                    writer.lookup(c);
+                    writer.gap(*n);
+                    writer.metadata(c);
+                }
+            }
         }
     }
     writer.finish()
@@ -165,50 +173,55 @@ impl Writer<'_> {
         }
     }
 
-    /// Block offsets are known only if blocks came first, so they are filled in at the end.
-    fn lookups(&mut self) {
-        for (c, column) in self.file.columns.iter().enumerate() {
-            let per_block = usize::try_from(column.rows_per_block).unwrap_or(usize::MAX);
-            let source = match column.content {
-                Content::Shared(other) => &self.file.columns[other],
-                _ => column,
-            };
-            let count =
-                blocks_of(&source.codec, source.compression, per_block, &source.content).len();
-            self.columns[c].lookup = self.out.len();
-            self.out.extend(vec![0; 16 * count]);
-        }
+    fn gap(&mut self, len: usize) {
+        self.out.resize(self.out.len() + len, 0xAA);
     }
 
-    fn metadata(&mut self) {
-        for (c, column) in self.file.columns.iter().enumerate() {
-            let mut places: Vec<AnnotationPlaces> = Vec::new();
-            for annotation in &column.annotations {
-                let block =
-                    blocks_of(&annotation.codec, annotation.compression, 1, &annotation.content);
-                let stored = block.into_iter().next().map_or_else(Vec::new, |b| b.0);
-                places.push(AnnotationPlaces {
-                    block: (self.out.len(), stored.len()),
-                    ..AnnotationPlaces::default()
-                });
-                self.out.extend(stored);
-            }
-            if !column.annotations.is_empty() || column.odd.count.is_some() {
-                self.columns[c].metadata = self.out.len();
-                let count = column.odd.count.clone();
-                self.out.extend(count.unwrap_or_else(|| leb(column.annotations.len() as u64)));
-                for (annotation, place) in column.annotations.iter().zip(&mut places) {
-                    self.annotation(annotation, place);
-                }
-            }
-            self.columns[c].annotations = places;
-            let start = self.out.len();
-            for (slot, name) in &column.slot_names {
-                self.out.extend_from_slice(&slot.to_le_bytes());
-                self.out.extend(string(name.as_bytes()));
-            }
-            self.columns[c].slot_names = (start, self.out.len() - start);
+    /// Block offsets are known only if blocks came first, so they are filled in at the end.
+    fn lookup(&mut self, c: usize) {
+        let column = &self.file.columns[c];
+        let per_block = usize::try_from(column.rows_per_block).unwrap_or(usize::MAX);
+        let source = match column.content {
+            Content::Shared(other) => &self.file.columns[other],
+            _ => column,
+        };
+        let count = match &source.content {
+            Content::Cells(cells) => cells.len().div_ceil(per_block.max(1)),
+            Content::Blocks(blocks) => blocks.len(),
+            Content::Shared(_) => 0,
+        };
+        self.columns[c].lookup = self.out.len();
+        self.out.extend(vec![0; 16 * count]);
+    }
+
+    fn metadata(&mut self, c: usize) {
+        let column = &self.file.columns[c];
+        let mut places: Vec<AnnotationPlaces> = Vec::new();
+        for annotation in &column.annotations {
+            let block =
+                blocks_of(&annotation.codec, annotation.compression, 1, &annotation.content);
+            let stored = block.into_iter().next().map_or_else(Vec::new, |b| b.0);
+            places.push(AnnotationPlaces {
+                block: (self.out.len(), stored.len()),
+                ..AnnotationPlaces::default()
+            });
+            self.out.extend(stored);
         }
+        if !column.annotations.is_empty() || column.odd.count.is_some() {
+            self.columns[c].metadata = self.out.len();
+            let count = column.odd.count.clone();
+            self.out.extend(count.unwrap_or_else(|| leb(column.annotations.len() as u64)));
+            for (annotation, place) in column.annotations.iter().zip(&mut places) {
+                self.annotation(annotation, place);
+            }
+        }
+        self.columns[c].annotations = places;
+        let start = self.out.len();
+        for (slot, name) in &column.slot_names {
+            self.out.extend_from_slice(&slot.to_le_bytes());
+            self.out.extend(string(name.as_bytes()));
+        }
+        self.columns[c].slot_names = (start, self.out.len() - start);
     }
 
     fn annotation(&mut self, annotation: &Annotation, place: &mut AnnotationPlaces) {

@@ -88,6 +88,9 @@ pub enum Region {
     Metadata,
     /// Column table of contents.
     Toc,
+    /// For each column its lookup table, then its metadata, with that many
+    /// bytes that belong to nothing before both.
+    Scattered(usize),
     /// That many bytes that belong to nothing.
     Gap(usize),
 }
