@@ -10,6 +10,8 @@ pub struct Cursor {
     pub(crate) at: u64,
     /// What the format must remember from one entry to the next.
     pub(crate) state: u64,
+    /// One thing more to remember.
+    pub(crate) extra: u64,
     /// Where an entry's own table stands, for formats with tables of tables.
     pub(crate) inner: [u64; 4],
     /// Position of the next entry in its table.
@@ -23,7 +25,7 @@ pub struct Cursor {
 impl Cursor {
     /// The start.
     pub(crate) const START: Cursor =
-        Cursor { at: 0, state: 0, inner: [0; 4], index: 0, phase: 0, done: false };
+        Cursor { at: 0, state: 0, extra: 0, inner: [0; 4], index: 0, phase: 0, done: false };
 
     /// Value of `state` when an entry is read out of order.
     pub(crate) const UNKNOWN: u64 = u64::MAX;

@@ -233,6 +233,8 @@ formats! {
     Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
     /// The binary data view of ML.NET, `.idv`.
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
+    /// BinTensors, `.bt`. It has no magic, so it comes last.
+    BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }
 
 impl Format {

@@ -19,6 +19,8 @@
 
 use crate::rule::Rule;
 
+#[cfg(feature = "bintensors")]
+pub mod bintensors;
 #[cfg(feature = "idv")]
 pub mod idv;
 #[cfg(feature = "oinf")]

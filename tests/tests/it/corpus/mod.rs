@@ -1,4 +1,5 @@
 //! Conformance with the corpus of real and broken files, where there is one.
 
+mod bintensors;
 mod idv;
 mod stb;
