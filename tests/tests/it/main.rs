@@ -3,6 +3,7 @@
 mod catalogue;
 mod corpus;
 mod fixtures;
+mod idv;
 mod mutations;
 mod properties;
 mod readback;

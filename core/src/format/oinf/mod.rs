@@ -103,6 +103,7 @@ impl Header {
     pub(crate) const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::DUP_TENSOR),
         duplicate_meta: Some(rules::DUP_METADATA),
+        duplicate_attribute: None,
         duplicate_size: Some(rules::DUP_SIZEVAR),
         overlap: Some(rules::PAYLOAD_OVERLAP),
         alias: Some(rules::PAYLOAD_OVERLAP),
