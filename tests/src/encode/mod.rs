@@ -1,1 +1,3 @@
 //! One encoder a format: a plain description of a file in, bytes out.
+
+pub mod ztensor;
