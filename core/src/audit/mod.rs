@@ -1,0 +1,204 @@
+//! The audit: everything about a file that can be proved, in stages.
+//!
+//! Entries are judged one by one; then facts about the whole file (unique
+//! names, disjoint regions, bytes that belong to nothing); then what the
+//! format alone knows; then payloads. Names and regions that come in ascending
+//! order prove themselves; only otherwise slots are needed.
+
+mod cover;
+mod names;
+mod payload;
+
+use crate::cursor::Cursor;
+use crate::file::File;
+use crate::finding::{Finding, Stop};
+use crate::index::Slot;
+use crate::name::NameAt;
+use crate::read::{Halt, Reader};
+use crate::source::Source;
+
+/// What an audit is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Judging metadata entries.
+    Metadata,
+    /// Looking for metadata keys that occur twice.
+    MetadataNames,
+    /// Judging tensors.
+    Tensors,
+    /// Looking for tensor names that occur twice.
+    TensorNames,
+    /// Looking whether the parts of the file come in order.
+    Order,
+    /// Looking for overlaps and for bytes that belong to nothing.
+    Coverage,
+    /// What only the format knows, such as values of metadata.
+    Values,
+    /// Payloads.
+    Payloads,
+    /// Nothing any more.
+    Done,
+}
+
+/// Proves a file, step by step; plain numbers, to be kept between calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    file: File,
+    seed: u64,
+    last: Stage,
+    stage: Stage,
+    cursor: Cursor,
+    /// Whether names, or regions, came in ascending order so far.
+    ordered: bool,
+    /// The name before, once `counted` is not 0.
+    previous: NameAt,
+    /// Entries, or regions, that were seen.
+    counted: u32,
+    search: names::Search,
+    cover: cover::Cover,
+    payload: payload::Progress,
+}
+
+/// Internal result: a halt of the reader, or too few slots.
+pub(crate) enum Pause {
+    Halt(Halt),
+    Room(u32),
+}
+
+impl From<Halt> for Pause {
+    fn from(halt: Halt) -> Self {
+        Pause::Halt(halt)
+    }
+}
+
+impl Audit {
+    /// An audit of all that can be checked, payloads included.
+    pub fn new(file: File) -> Self {
+        Audit {
+            file,
+            seed: 0,
+            last: Stage::Payloads,
+            stage: Stage::Metadata,
+            cursor: Cursor::default(),
+            ordered: true,
+            previous: NameAt::default(),
+            counted: 0,
+            search: names::Search::default(),
+            cover: cover::Cover::default(),
+            payload: payload::Progress::default(),
+        }
+    }
+
+    /// Stops before payloads.
+    #[must_use]
+    pub fn structure_only(mut self) -> Self {
+        self.last = Stage::Values;
+        self
+    }
+
+    /// Hashes names with this seed. Hosts that have randomness give a random
+    /// one, so that nobody can choose names that hash alike.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// What is being done.
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// How many entries of the current stage were passed.
+    pub fn position(&self) -> u32 {
+        self.cursor.index
+    }
+
+    /// Goes on until the audit is complete or something is lacking.
+    ///
+    /// Findings go to `sink`, each once however often `step` is called, in no
+    /// particular order.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::Room`]: call again with more slots, or give up this stage with
+    /// [`skip`](Self::skip).
+    pub fn step(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        let mut reader = Reader::new(source, sink);
+        while self.stage != Stage::Done {
+            let result = match self.stage {
+                Stage::Metadata => self.metadata(&mut reader),
+                Stage::Tensors => self.tensors(&mut reader),
+                Stage::MetadataNames | Stage::TensorNames => self.names(&mut reader, slots),
+                Stage::Order => self.order(&mut reader),
+                Stage::Coverage => self.coverage(&mut reader, slots),
+                Stage::Values => self.values(&mut reader),
+                Stage::Payloads => self.payloads(&mut reader),
+                Stage::Done => Ok(()),
+            };
+            match result {
+                Ok(()) => self.advance(),
+                Err(Pause::Halt(halt)) => return Err(reader.stop(halt)),
+                Err(Pause::Room(needed)) => return Err(Stop::Room { needed }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up the current stage, for lack of slots; it is reported as not
+    /// checked.
+    pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
+        use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
+        let rule = match self.stage {
+            Stage::MetadataNames | Stage::TensorNames => NAMES_UNCHECKED,
+            Stage::Order | Stage::Coverage => COVERAGE_UNCHECKED,
+            _ => return,
+        };
+        let source = Source::whole(&[]);
+        Reader::new(&source, sink).flag(rule, 0, 0, u64::from(self.counted), 0);
+        self.advance();
+    }
+
+    /// Goes on to the next stage that has anything to do.
+    fn advance(&mut self) {
+        let policy = self.file.policy();
+        let next = match self.stage {
+            Stage::Metadata if !self.ordered => Stage::MetadataNames,
+            Stage::Metadata | Stage::MetadataNames => Stage::Tensors,
+            Stage::Tensors if !self.ordered && policy.duplicate_tensor.is_some() => {
+                Stage::TensorNames
+            }
+            Stage::Tensors | Stage::TensorNames if policy.covers() => Stage::Order,
+            Stage::Tensors | Stage::TensorNames => Stage::Values,
+            Stage::Order => Stage::Coverage,
+            Stage::Coverage => Stage::Values,
+            Stage::Values => Stage::Payloads,
+            Stage::Payloads | Stage::Done => Stage::Done,
+        };
+        let next = if next > self.last { Stage::Done } else { next };
+        // Names and coverage use what was counted by the stage before.
+        if !matches!(next, Stage::MetadataNames | Stage::TensorNames | Stage::Coverage) {
+            self.counted = 0;
+            self.ordered = true;
+        }
+        self.search = names::Search::default();
+        self.cover = cover::Cover::default();
+        self.cursor = Cursor::default();
+        self.stage = next;
+    }
+
+    fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
+        while !self.cursor.done {
+            let mut next = self.cursor;
+            self.file.audit(r, &mut next)?;
+            self.cursor = next;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! Entries, and whether two of them have one name.
+
+use super::{Audit, Pause, Stage};
+use crate::cursor::Cursor;
+use crate::finding::Kind;
+use crate::hash;
+use crate::index::{Slot, room, sort};
+use crate::name::{Name, NameAt, Twins};
+use crate::read::{Halt, Reader};
+use crate::rule::Rule;
+
+/// Where the search for equal names stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Search {
+    /// Slots that are filled.
+    filled: usize,
+    sorted: bool,
+    /// The slot that is compared with those of equal hash before it.
+    next: usize,
+    /// The first slot with its hash.
+    run: usize,
+    /// The one among them that it is compared with.
+    other: usize,
+    /// That comparison, once begun.
+    twins: Option<Twins>,
+}
+
+/// An entry that has a name.
+#[derive(Clone, Copy)]
+struct Named {
+    kind: Kind,
+    index: u32,
+    at: u64,
+    name: NameAt,
+}
+
+impl Audit {
+    pub(super) fn metadata(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
+        self.entries(r, false)
+    }
+
+    pub(super) fn tensors(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
+        self.entries(r, true)
+    }
+
+    /// Judges all entries, and looks whether their names ascend.
+    fn entries(&mut self, r: &mut Reader<'_, '_>, tensors: bool) -> Result<(), Pause> {
+        let mut last: Option<Name<'_>> = None;
+        let mut phase = self.cursor.phase;
+        loop {
+            let mut next = self.cursor;
+            let Some(entry) = self.named(r, &mut next, tensors)? else {
+                self.cursor = next;
+                return Ok(());
+            };
+            if self.ordered {
+                // With a single small window the name before may be gone; then
+                // the order is taken as unknown, which only costs slots.
+                let name = entry.name.read(r.source()).ok();
+                if last.is_none() && self.counted > 0 {
+                    last = self.previous.read(r.source()).ok();
+                }
+                self.ordered = self.counted == 0
+                    || next.phase != phase
+                    || matches!((last, name), (Some(a), Some(b)) if a.precedes(&b));
+                last = name;
+                self.previous = entry.name;
+            }
+            phase = next.phase;
+            self.counted = self.counted.saturating_add(1);
+            self.cursor = next;
+        }
+    }
+
+    /// The next entry, judged.
+    fn named(
+        &self,
+        r: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+        tensors: bool,
+    ) -> Result<Option<Named>, Halt> {
+        Ok(if tensors {
+            self.file.tensor(r, cursor)?.map(|tensor| Named {
+                kind: Kind::Tensor,
+                index: tensor.index,
+                at: tensor.at,
+                name: tensor.name,
+            })
+        } else {
+            self.file.meta(r, cursor)?.map(|meta| Named {
+                kind: meta.kind,
+                index: meta.index,
+                at: meta.at,
+                name: meta.key,
+            })
+        })
+    }
+
+    /// The rule that equal names of this kind break.
+    fn duplicate(&self, kind: Kind) -> Option<Rule> {
+        let policy = self.file.policy();
+        match kind {
+            Kind::Tensor => policy.duplicate_tensor,
+            Kind::SizeVar => policy.duplicate_size,
+            _ => policy.duplicate_meta,
+        }
+    }
+
+    /// Sorts the names by hash and compares those of equal hash.
+    pub(super) fn names(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<(), Pause> {
+        r.mute();
+        let result = self.find_equal(r, slots);
+        r.unmute();
+        result
+    }
+
+    fn find_equal(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Pause> {
+        let tensors = self.stage == Stage::TensorNames;
+        while !self.cursor.done {
+            let mut next = self.cursor;
+            if let Some(entry) = self.named(r, &mut next, tensors)? {
+                let name = entry.name.read(r.source()).map_err(|absent| r.lack(absent))?;
+                let key = hash::name(self.seed, next.phase, &name);
+                let Some(slot) = slots.get_mut(self.search.filled) else {
+                    return Err(Pause::Room(room(u64::from(self.counted), self.search.filled)));
+                };
+                *slot =
+                    Slot { key, at: entry.at, who: Slot::pack(entry.index, u32::from(next.phase)) };
+                self.search.filled = self.search.filled.saturating_add(1);
+            }
+            self.cursor = next;
+        }
+        let slots = slots.get_mut(..self.search.filled).unwrap_or_default();
+        if !self.search.sorted {
+            sort(slots);
+            self.search.sorted = true;
+        }
+        while let Some(slot) = slots.get(self.search.next) {
+            if slots.get(self.search.run).is_none_or(|first| first.key != slot.key) {
+                self.search.run = self.search.next;
+                self.search.other = self.search.next;
+            }
+            // Equal hashes of different names are next to impossible, so the
+            // first comparison nearly always settles it.
+            while self.search.other < self.search.next {
+                let Some(other) = slots.get(self.search.other) else {
+                    break;
+                };
+                if self.compare(r, other, slot, tensors)? {
+                    break;
+                }
+                self.search.twins = None;
+                self.search.other = self.search.other.saturating_add(1);
+            }
+            self.search.twins = None;
+            self.search.next = self.search.next.saturating_add(1);
+            self.search.other = self.search.run;
+        }
+        Ok(())
+    }
+
+    /// Compares two entries' names, and reports if they are equal.
+    fn compare(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        first: &Slot,
+        second: &Slot,
+        tensors: bool,
+    ) -> Result<bool, Pause> {
+        let mut twins = match self.search.twins {
+            Some(twins) => twins,
+            None => {
+                let (Some(a), Some(b)) =
+                    (self.again(r, first, tensors)?, self.again(r, second, tensors)?)
+                else {
+                    return Ok(false);
+                };
+                *self.search.twins.insert(Twins::new(a.name, b.name))
+            }
+        };
+        let equal = twins.equal(r.source());
+        self.search.twins = Some(twins);
+        if !equal.map_err(|absent| r.lack(absent))? {
+            return Ok(false);
+        }
+        let (entry, _) = second.unpack();
+        let (earlier, _) = first.unpack();
+        if let Some(found) = self.again(r, second, tensors)?
+            && let Some(rule) = self.duplicate(found.kind)
+        {
+            let NameAt { at, len, .. } = found.name;
+            r.unmute();
+            r.about(found.kind, entry);
+            r.flag(rule, at, u64::from(len), u64::from(earlier), u64::from(entry));
+            r.mute();
+        }
+        Ok(true)
+    }
+
+    /// The entry of a slot, read again.
+    fn again(
+        &self,
+        r: &mut Reader<'_, '_>,
+        slot: &Slot,
+        tensors: bool,
+    ) -> Result<Option<Named>, Halt> {
+        let (index, phase) = slot.unpack();
+        let phase = u8::try_from(phase).unwrap_or(0);
+        let mut cursor = Cursor { phase, ..Cursor::before(slot.at, index) };
+        self.named(r, &mut cursor, tensors)
+    }
+}

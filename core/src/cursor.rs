@@ -1,0 +1,59 @@
+//! Where an iteration stands between two calls.
+
+/// Where an iteration stands: plain numbers, to be kept between calls.
+///
+/// A cursor belongs to one file and one kind of iteration. The default cursor
+/// stands at the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// Offset of the next entry; 0 at the start.
+    pub(crate) at: u64,
+    /// What the format must remember from one entry to the next.
+    pub(crate) state: u64,
+    /// Position of the next entry in its table.
+    pub(crate) index: u32,
+    /// Which table, for iterations over several.
+    pub(crate) phase: u8,
+    /// No entry follows: the table is over, or what follows cannot be parsed.
+    pub(crate) done: bool,
+}
+
+impl Cursor {
+    /// The start.
+    pub(crate) const START: Cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
+
+    /// Value of `state` when an entry is read out of order.
+    pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+    /// Stands before the entry at `at`, out of order.
+    pub(crate) const fn before(at: u64, index: u32) -> Self {
+        Cursor { at, state: Cursor::UNKNOWN, index, phase: 0, done: false }
+    }
+
+    /// How many entries were passed.
+    pub const fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Whether the iteration is over.
+    pub const fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Steps behind an entry that ended at `at`.
+    pub(crate) fn advance(&mut self, at: u64) {
+        self.at = at;
+        self.index = self.index.saturating_add(1);
+    }
+
+    /// Ends the iteration.
+    pub(crate) fn finish(&mut self) {
+        self.done = true;
+    }
+
+    /// Goes on with the next table.
+    pub(crate) fn next_phase(&mut self) {
+        let phase = self.phase.saturating_add(1);
+        *self = Cursor { phase, ..Cursor::default() };
+    }
+}

@@ -1,0 +1,179 @@
+//! Shapes as files store them: any rank, read lazily.
+
+use crate::read::{Parsed, byte, incomplete, le_u16, le_u32, le_u64};
+use crate::source::{Absent, Source, Span};
+
+/// How the extents of a shape are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DimEncoding {
+    /// Little-endian `u64`.
+    #[default]
+    U64,
+    /// Little-endian `u32`.
+    U32,
+    /// Variable-length integers of bincode 2, in any width.
+    Bincode,
+    /// CBOR unsigned integers (RFC 8949 §3.1), in any width.
+    Cbor,
+    /// Not in the file: only their number is known.
+    External,
+}
+
+/// Where a shape is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DimsAt {
+    /// Absolute offset of the first stored extent.
+    pub at: u64,
+    /// Number of stored bytes.
+    pub len: u32,
+    /// Number of stored extents.
+    pub rank: u32,
+    /// An extent that comes before the stored ones: the rows of a data view.
+    pub lead: Option<u64>,
+    /// How they are stored.
+    pub encoding: DimEncoding,
+}
+
+impl DimsAt {
+    /// Number of extents, the leading one included.
+    pub const fn rank(&self) -> u64 {
+        #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
+        let rank = self.rank as u64;
+        if self.lead.is_some() { rank.saturating_add(1) } else { rank }
+    }
+
+    /// The extents.
+    ///
+    /// # Errors
+    /// [`Absent`] when their bytes are not resident in one window.
+    pub fn read<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
+        let bytes = source.get(Span { at: self.at, len: u64::from(self.len) })?;
+        Ok(Dims { lead: self.lead, bytes, left: self.rank, encoding: self.encoding })
+    }
+}
+
+/// The extents of a shape, outermost first.
+#[derive(Clone, Debug, Default)]
+pub struct Dims<'a> {
+    lead: Option<u64>,
+    bytes: &'a [u8],
+    left: u32,
+    encoding: DimEncoding,
+}
+
+impl<'a> Dims<'a> {
+    /// `rank` extents that are stored as `bytes`.
+    pub(crate) fn new(bytes: &'a [u8], rank: u32, encoding: DimEncoding) -> Self {
+        Dims { lead: None, bytes, left: rank, encoding }
+    }
+
+    /// The product of the extents: 1 for rank 0, and 0 as soon as one extent
+    /// is 0. `None` if the product of the other extents exceeds `u64`, even
+    /// beside a 0, so that the answer does not depend on their order.
+    pub fn product(self) -> Option<u64> {
+        let mut zero = false;
+        let mut product = 1_u64;
+        for extent in self {
+            if extent == 0 {
+                zero = true;
+            } else {
+                product = product.checked_mul(extent)?;
+            }
+        }
+        Some(if zero { 0 } else { product })
+    }
+}
+
+/// Ends early if the stored bytes are not what they were when the shape was
+/// found.
+impl Iterator for Dims<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if let Some(lead) = self.lead.take() {
+            return Some(lead);
+        }
+        self.left = self.left.checked_sub(1)?;
+        let parsed = match self.encoding {
+            DimEncoding::U64 => le_u64(self.bytes),
+            DimEncoding::U32 => le_u32(self.bytes).map(|(rest, n)| (rest, u64::from(n))),
+            DimEncoding::Bincode => bincode_uint(self.bytes),
+            DimEncoding::Cbor => cbor_uint(self.bytes),
+            DimEncoding::External => incomplete(1),
+        };
+        match parsed {
+            Ok((rest, extent)) => {
+                self.bytes = rest;
+                Some(extent)
+            }
+            Err(_) => {
+                self.left = 0;
+                None
+            }
+        }
+    }
+}
+
+/// An unsigned integer of bincode 2's variable-length encoding; a first byte
+/// of 254 or 255 is an error.
+#[inline]
+pub(crate) fn bincode_uint(input: &[u8]) -> Parsed<'_, u64> {
+    let (rest, first) = byte(input)?;
+    match first {
+        251 => le_u16(rest).map(|(rest, n)| (rest, u64::from(n))),
+        252 => le_u32(rest).map(|(rest, n)| (rest, u64::from(n))),
+        253 => le_u64(rest),
+        254 | 255 => Err(nom::Err::Error(crate::read::BYTES_CHANGED)),
+        _ => Ok((rest, u64::from(first))),
+    }
+}
+
+/// A CBOR unsigned integer in any width.
+#[inline]
+pub(crate) fn cbor_uint(input: &[u8]) -> Parsed<'_, u64> {
+    let (rest, first) = byte(input)?;
+    match first {
+        0..=23 => Ok((rest, u64::from(first))),
+        24 => byte(rest).map(|(rest, n)| (rest, u64::from(n))),
+        25 => le_u16(rest).map(|(rest, n)| (rest, u64::from(n.swap_bytes()))),
+        26 => le_u32(rest).map(|(rest, n)| (rest, u64::from(n.swap_bytes()))),
+        27 => le_u64(rest).map(|(rest, n)| (rest, n.swap_bytes())),
+        _ => incomplete(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dims(values: &[u64]) -> Option<u64> {
+        let mut bytes = std::vec::Vec::new();
+        for value in values {
+            bytes.extend(value.to_le_bytes());
+        }
+        let at = DimsAt { len: bytes.len() as u32, rank: values.len() as u32, ..DimsAt::default() };
+        at.read(&Source::whole(&bytes)).unwrap().product()
+    }
+
+    #[test]
+    fn product_does_not_depend_on_order() {
+        assert_eq!(dims(&[]), Some(1));
+        assert_eq!(dims(&[3, 5]), Some(15));
+        assert_eq!(dims(&[0, 1 << 40]), Some(0));
+        assert_eq!(dims(&[1 << 32, 1 << 32]), None);
+        assert_eq!(dims(&[0, 1 << 32, 1 << 32]), None);
+        assert_eq!(dims(&[1 << 32, 1 << 32, 0]), None);
+    }
+
+    #[test]
+    fn variable_widths() {
+        let bytes = [250, 251, 0, 1, 252, 0, 0, 1, 0, 253, 0, 0, 0, 0, 1, 0, 0, 0];
+        let read: std::vec::Vec<u64> = Dims::new(&bytes, 4, DimEncoding::Bincode).collect();
+        assert_eq!(read, [250, 256, 65_536, 1 << 32]);
+        let bytes = [23, 24, 24, 25, 1, 0, 26, 0, 1, 0, 0, 27, 0, 0, 0, 1, 0, 0, 0, 0];
+        let read: std::vec::Vec<u64> = Dims::new(&bytes, 5, DimEncoding::Cbor).collect();
+        assert_eq!(read, [23, 24, 256, 65_536, 1 << 32]);
+        assert_eq!(Dims::new(&[254], 1, DimEncoding::Bincode).count(), 0);
+    }
+}

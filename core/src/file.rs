@@ -1,0 +1,476 @@
+//! The one place that lists the formats.
+
+use crate::cursor::Cursor;
+use crate::finding::{Finding, Stop};
+use crate::format::{self, Policy};
+use crate::name::Name;
+use crate::read::{Halt, Reader};
+use crate::rule::{RuleInfo, general};
+use crate::source::Source;
+use crate::tensor::{Chunk, Meta, Region, Tensor, Value, Version};
+
+/// How many bytes of a file decide its format: the longest magic and the byte
+/// behind the length field of BinTensors. No payload of any format begins
+/// earlier.
+const HEAD: u64 = 9;
+
+/// Opens a file step by step; plain numbers, to be kept between calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opening {
+    format: Option<Format>,
+    cursor: Cursor,
+}
+
+impl Opening {
+    /// Recognises the format by the content.
+    pub const fn detect() -> Self {
+        Opening::of(None)
+    }
+
+    /// Opens as `format`, whatever the content looks like; with `None`,
+    /// recognises it.
+    pub const fn of(format: Option<Format>) -> Self {
+        let cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
+        Opening { format, cursor }
+    }
+
+    /// Opens the file, or says what is lacking.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::Refused`]: the file cannot be opened; the finding went to
+    /// `sink`.
+    pub fn step(
+        &mut self,
+        source: &Source<'_>,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<File, Stop> {
+        let mut reader = Reader::new(source, sink);
+        let format = match self.format {
+            Some(format) => format,
+            None => {
+                let format = detect(&mut reader).map_err(|halt| reader.stop(halt))?;
+                *self.format.insert(format)
+            }
+        };
+        File::open_format(format, &mut reader, &mut self.cursor).map_err(|halt| reader.stop(halt))
+    }
+}
+
+/// The format that the first bytes show.
+fn detect(reader: &mut Reader<'_, '_>) -> Result<Format, Halt> {
+    let len = reader.source().len();
+    reader.region(0, len, general::UNKNOWN_FORMAT);
+    reader.read_ahead(0);
+    let head = reader.take(len.min(HEAD))?;
+    Format::of_head(head, len).ok_or_else(|| {
+        reader.flag(general::UNKNOWN_FORMAT, 0, len.min(HEAD), 0, 0);
+        Halt::Refused(general::UNKNOWN_FORMAT)
+    })
+}
+
+/// Declares [`Format`] and [`File`]: one line a format.
+macro_rules! formats {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
+        /// A file format.
+        ///
+        /// Every format has a name here; whether this build can read it is told
+        /// by [`Format::is_available`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum Format {
+            $($(#[$doc])* $name = $code,)*
+        }
+
+        impl Format {
+            /// All formats, in the order in which their magic is tried.
+            pub const ALL: &[Format] = &[$(Format::$name),*];
+
+            /// Stands in where no file can exist, for lack of formats.
+            #[allow(dead_code)]
+            const FIRST: Format = match Format::ALL.first() {
+                Some(format) => *format,
+                None => Format::Stb,
+            };
+
+            /// The number that rules are coded with.
+            pub(crate) const fn code(self) -> u16 {
+                match self { $(Format::$name => $code,)* }
+            }
+
+            pub(crate) const fn from_code(code: u16) -> Option<Format> {
+                match code {
+                    $($code => Some(Format::$name),)*
+                    _ => None,
+                }
+            }
+
+            /// The name that options and reports use.
+            pub const fn name(self) -> &'static str {
+                match self { $(Format::$name => $feature,)* }
+            }
+
+            /// The name that people use.
+            pub const fn title(self) -> &'static str {
+                match self { $(Format::$name => $title,)* }
+            }
+
+            /// Usual file extensions, without the dot.
+            pub const fn extensions(self) -> &'static [&'static str] {
+                match self { $(Format::$name => $extensions,)* }
+            }
+
+            /// Whether this build reads the format.
+            pub const fn is_available(self) -> bool {
+                match self { $(Format::$name => cfg!(feature = $feature),)* }
+            }
+
+            /// The rule catalogue; empty if this build does not read the format.
+            pub const fn rules(self) -> &'static [RuleInfo] {
+                match self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Format::$name => format::$module::rules::RULES,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => &[],
+                }
+            }
+
+            /// The format that the first bytes of a file of `len` bytes show.
+            /// `head` holds at least nine bytes, or all there are.
+            ///
+            /// Formats without a magic come last, and are named when the file is
+            /// plausible.
+            pub fn of_head(head: &[u8], len: u64) -> Option<Format> {
+                $(
+                    #[cfg(feature = $feature)]
+                    if format::$module::Header::detect(head, len) {
+                        return Some(Format::$name);
+                    }
+                )*
+                let _ = (head, len);
+                None
+            }
+        }
+
+        /// An open file: plain numbers, which outlive the windows they were read
+        /// from. Every method takes the source again.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum File {
+            $(
+                #[cfg(feature = $feature)]
+                $(#[$doc])*
+                $name(format::$module::Header),
+            )*
+        }
+
+        /// Calls the same function of whichever header it is.
+        macro_rules! each {
+            ($file:expr, $header:ident => $call:expr, $none:expr) => {
+                match *$file {
+                    $(
+                        #[cfg(feature = $feature)]
+                        File::$name(ref $header) => $call,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => $none,
+                }
+            };
+        }
+
+        impl File {
+            fn open_format(
+                format: Format,
+                reader: &mut Reader<'_, '_>,
+                cursor: &mut Cursor,
+            ) -> Result<File, Halt> {
+                match format {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Format::$name => format::$module::Header::open(reader, cursor).map(File::$name),
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => {
+                        let _ = cursor;
+                        reader.flag(general::UNKNOWN_FORMAT, 0, 0, 0, 0);
+                        Err(Halt::Refused(general::UNKNOWN_FORMAT))
+                    }
+                }
+            }
+
+            /// The format.
+            pub fn format(&self) -> Format {
+                match *self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        File::$name(_) => Format::$name,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => Format::FIRST,
+                }
+            }
+
+            pub(crate) fn policy(&self) -> Policy {
+                match *self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        File::$name(_) => format::$module::Header::POLICY,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => Policy::NONE,
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    /// SVG-Tensor Binary 0.1, `.stb`.
+    Stb = 1, stb, "stb", "STB", &["stb"];
+}
+
+impl Format {
+    /// The format that is named `name` in options and reports.
+    pub fn by_name(name: &str) -> Option<Format> {
+        Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The format of files with this extension, without the dot.
+    pub fn by_extension(extension: &str) -> Option<Format> {
+        let matches = |known: &&str| known.eq_ignore_ascii_case(extension);
+        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(matches))
+    }
+}
+
+impl core::fmt::Display for Format {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.title())
+    }
+}
+
+impl File {
+    /// Opens a file of which everything needed is resident.
+    ///
+    /// Findings of the header go to `sink`. To open a file in parts, keep an
+    /// [`Opening`] between calls.
+    ///
+    /// # Errors
+    /// As [`Opening::step`].
+    pub fn open(source: &Source<'_>, sink: &mut dyn FnMut(Finding)) -> Result<File, Stop> {
+        Opening::detect().step(source, sink)
+    }
+
+    /// Opens a file as `format`, whatever it looks like.
+    ///
+    /// # Errors
+    /// As [`Opening::step`].
+    pub fn open_as(
+        format: Format,
+        source: &Source<'_>,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<File, Stop> {
+        Opening::of(Some(format)).step(source, sink)
+    }
+
+    /// The version that the file states; `None` if its format has none.
+    pub fn version(&self) -> Option<Version> {
+        each!(self, header => header.version(), None)
+    }
+
+    /// The length that the file records; `None` if its format records none.
+    /// Where the source is a region, the file is this much of it.
+    pub fn recorded_len(&self) -> Option<u64> {
+        each!(self, header => header.file_len(), None)
+    }
+
+    /// How many tensors the file declares. Fewer may follow if it is broken.
+    pub fn tensor_count(&self) -> u64 {
+        each!(self, header => header.tensor_count(), 0)
+    }
+
+    /// The next metadata entry of the file, judged; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_meta(
+        &self,
+        source: &Source<'_>,
+        cursor: &mut Cursor,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<Option<Meta>, Stop> {
+        let mut reader = Reader::new(source, sink);
+        self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))
+    }
+
+    /// The next tensor, judged; `None` at the end.
+    ///
+    /// A tensor that breaks a rule comes all the same: its status tells whether
+    /// it may be used.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_tensor(
+        &self,
+        source: &Source<'_>,
+        cursor: &mut Cursor,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<Option<Tensor>, Stop> {
+        let mut reader = Reader::new(source, sink);
+        self.tensor(&mut reader, cursor).map_err(|halt| reader.stop(halt))
+    }
+
+    /// The next metadata entry of one tensor; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_attribute(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Meta>, Stop> {
+        quietly(source, |reader| {
+            if cursor.done {
+                return Ok(None);
+            }
+            each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
+        })
+    }
+
+    /// What a metadata entry holds; `None` if its value cannot be read, which
+    /// the audit reports.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn value(&self, source: &Source<'_>, meta: &Meta) -> Result<Option<Value>, Stop> {
+        quietly(source, |reader| each!(self, header => header.value(reader, meta), Ok(None)))
+    }
+
+    /// Chunk number `chunk` of a tensor; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn chunk(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+        chunk: u64,
+    ) -> Result<Option<Chunk>, Stop> {
+        if chunk >= tensor.chunks.count() {
+            return Ok(None);
+        }
+        quietly(
+            source,
+            |reader| each!(self, header => header.chunk(reader, tensor, chunk), Ok(None)),
+        )
+    }
+
+    /// The next part of the file that something refers to; `None` at the end.
+    ///
+    /// Parts come in the order of the index, which need not be that of the
+    /// file; what lies between them is referred to by nothing.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_region(
+        &self,
+        source: &Source<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Region>, Stop> {
+        quietly(source, |reader| self.region(reader, cursor))
+    }
+
+    /// The first tensor with this name, by reading one entry after the other.
+    /// An [`Index`](crate::Index) is faster when asked more than once.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// cursor.
+    pub fn find(
+        &self,
+        source: &Source<'_>,
+        name: &Name<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Stop> {
+        loop {
+            let mut next = *cursor;
+            let Some(tensor) = self.next_tensor(source, &mut next, &mut |_| {})? else {
+                return Ok(None);
+            };
+            let found = tensor.name(source)? == *name;
+            *cursor = next;
+            if found {
+                return Ok(Some(tensor));
+            }
+        }
+    }
+
+    /// The tensor whose entry lies at `at`, read out of order and in silence.
+    pub(crate) fn tensor_at(
+        &self,
+        source: &Source<'_>,
+        at: u64,
+        index: u32,
+    ) -> Result<Option<Tensor>, Stop> {
+        let mut cursor = Cursor::before(at, index);
+        quietly(source, |reader| self.tensor(reader, &mut cursor))
+    }
+
+    pub(crate) fn meta(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.meta(reader, cursor), Ok(None))
+    }
+
+    pub(crate) fn tensor(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.tensor(reader, cursor), Ok(None))
+    }
+
+    pub(crate) fn region(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Region>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.region(reader, cursor), Ok(None))
+    }
+
+    pub(crate) fn audit(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<(), Halt> {
+        if cursor.done {
+            return Ok(());
+        }
+        each!(self, header => header.audit(reader, cursor), Ok(()))
+    }
+}
+
+/// Runs `call` with a reader that reports nothing.
+fn quietly<O>(
+    source: &Source<'_>,
+    call: impl FnOnce(&mut Reader<'_, '_>) -> Result<O, Halt>,
+) -> Result<O, Stop> {
+    let mut sink = |_| {};
+    let mut reader = Reader::new(source, &mut sink);
+    reader.mute();
+    call(&mut reader).map_err(|halt| reader.stop(halt))
+}

@@ -1,0 +1,152 @@
+//! What a check reports.
+
+use crate::rule::{Rule, Severity};
+use crate::source::Absent;
+use core::fmt::{self, Write as _};
+
+/// What kind of thing a finding is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The file as a whole: its header, a table, its layout.
+    #[default]
+    File,
+    /// A tensor, or a column of a data view.
+    Tensor,
+    /// An entry of the file's metadata.
+    Metadata,
+    /// A size variable (OINF).
+    SizeVar,
+    /// Metadata of one tensor; `entry` is the tensor, `part` the attribute.
+    Attribute,
+}
+
+/// The entry that is being looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Subject {
+    /// What kind of entry.
+    pub kind: Kind,
+    /// Its position in its table; 0 for the file.
+    pub entry: u32,
+    /// A part of it: a dimension, a chunk, an attribute. [`Subject::NO_PART`]
+    /// if the entry as a whole is meant.
+    pub part: u32,
+}
+
+impl Subject {
+    /// Value of `part` when none is meant.
+    pub const NO_PART: u32 = u32::MAX;
+
+    /// The file as a whole.
+    pub const FILE: Subject = Subject::new(Kind::File, 0);
+
+    /// Entry number `entry` of its table.
+    pub const fn new(kind: Kind, entry: u32) -> Self {
+        Subject { kind, entry, part: Subject::NO_PART }
+    }
+
+    /// A part of the same entry.
+    pub const fn part(mut self, part: u32) -> Self {
+        self.part = part;
+        self
+    }
+}
+
+/// One broken rule, at one place.
+///
+/// Its texts are in the catalogue: `Display` writes the plain sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Absolute offset of the first byte concerned.
+    pub at: u64,
+    /// What the rule asks for, where that is a number.
+    pub expected: u64,
+    /// What the file has, where that is a number.
+    pub found: u64,
+    /// How many bytes are concerned; `u32::MAX` stands for that many or more.
+    pub len: u32,
+    /// Position of the entry in its table.
+    pub entry: u32,
+    /// Part of the entry, or [`Subject::NO_PART`].
+    pub part: u32,
+    /// The rule.
+    pub rule: Rule,
+    /// What kind of entry.
+    pub kind: Kind,
+}
+
+#[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
+const _: () = assert!(size_of::<Finding>() == 40);
+
+impl Finding {
+    /// How much it matters.
+    pub const fn severity(&self) -> Severity {
+        self.rule.severity()
+    }
+
+    /// The entry that it is about.
+    pub const fn subject(&self) -> Subject {
+        Subject { kind: self.kind, entry: self.entry, part: self.part }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.rule.info().message;
+        while let Some((text, more)) = rest.split_once('{') {
+            f.write_str(text)?;
+            let Some((field, after)) = more.split_once('}') else {
+                f.write_char('{')?;
+                rest = more;
+                continue;
+            };
+            match field {
+                "found" => write!(f, "{}", self.found)?,
+                "expected" => write!(f, "{}", self.expected)?,
+                "missing" => write!(f, "{}", self.expected.saturating_sub(self.found))?,
+                "surplus" => write!(f, "{}", self.found.saturating_sub(self.expected))?,
+                "part" => write!(f, "{}", self.part)?,
+                "found:#x" => write!(f, "{:#x}", self.found)?,
+                "expected:#x" => write!(f, "{:#x}", self.expected)?,
+                _ => write!(f, "{{{field}}}")?,
+            }
+            rest = after;
+        }
+        f.write_str(rest)
+    }
+}
+
+/// Why a call came back without its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Bytes are not resident: fetch them and call again with the same cursor.
+    Absent(Absent),
+    /// The file cannot be read on from here. The finding went to the sink;
+    /// this is its rule.
+    Refused(Rule),
+    /// The slots are too few: call again with at least `needed`.
+    Room {
+        /// How many slots would do.
+        needed: u32,
+    },
+}
+
+impl From<Absent> for Stop {
+    fn from(absent: Absent) -> Self {
+        Stop::Absent(absent)
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Absent(absent) => {
+                write!(f, "{} bytes at offset {} are not in memory", absent.need, absent.at)
+            }
+            Stop::Refused(rule) => write!(f, "the file breaks {}", rule.id()),
+            Stop::Room { needed } => write!(f, "{needed} slots are needed"),
+        }
+    }
+}
+
+impl core::error::Error for Stop {}

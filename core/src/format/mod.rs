@@ -1,0 +1,79 @@
+//! One module a format, all of the same shape.
+//!
+//! Each has `rules` (its catalogue), `Header` (what opening proved) and, on
+//! the header, the same functions in the same order, which
+//! [`File`](crate::File) dispatches to:
+//!
+//! | function | task |
+//! |---|---|
+//! | `detect` | whether the first bytes are of this format |
+//! | `open` | prove what the other functions rely on |
+//! | `version`, `file_len`, `tensor_count` | what the header says |
+//! | `meta`, `tensor` | the next entry, judged |
+//! | `attribute` | the next metadata entry of one tensor |
+//! | `value` | what a metadata entry holds |
+//! | `chunk` | where a piece of a tensor's data lies |
+//! | `region` | the next part of the file that something refers to |
+//! | `audit` | what needs more than one entry or bytes of values |
+//! | `POLICY` | which of its rules stand for the checks that all formats share |
+
+use crate::rule::Rule;
+
+#[cfg(feature = "stb")]
+pub mod stb;
+
+/// Which rules of a format stand for the checks that all formats share; `None`
+/// where the format makes the fault impossible or harmless.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    /// Two tensors have one name.
+    pub(crate) duplicate_tensor: Option<Rule>,
+    /// Two metadata entries have one key.
+    pub(crate) duplicate_meta: Option<Rule>,
+    /// Two size variables have one name.
+    pub(crate) duplicate_size: Option<Rule>,
+    /// Two parts of the file share some bytes.
+    pub(crate) overlap: Option<Rule>,
+    /// Two payloads are the same range of bytes.
+    pub(crate) alias: Option<Rule>,
+    /// At least `align` bytes in a row belong to nothing.
+    pub(crate) gap: Option<Rule>,
+    /// The same at the end of the file.
+    pub(crate) trailing: Option<Rule>,
+    /// Fewer than `align` bytes belong to nothing and are not all zero.
+    pub(crate) padding: Option<Rule>,
+    /// The alignment of payloads in bytes, which explains smaller gaps.
+    pub(crate) align: u64,
+    /// A `bool` byte is neither 0 nor 1.
+    pub(crate) boolean: Option<Rule>,
+    /// A two-bit ternary code is 10.
+    pub(crate) ternary: Option<Rule>,
+    /// Unused bits of the last byte of packed elements are not zero.
+    pub(crate) tail_bits: Option<Rule>,
+}
+
+impl Policy {
+    /// No shared check applies.
+    pub(crate) const NONE: Policy = Policy {
+        duplicate_tensor: None,
+        duplicate_meta: None,
+        duplicate_size: None,
+        overlap: None,
+        alias: None,
+        gap: None,
+        trailing: None,
+        padding: None,
+        align: 1,
+        boolean: None,
+        ternary: None,
+        tail_bits: None,
+    };
+
+    /// Whether the regions of the file are compared with one another.
+    pub(crate) const fn covers(&self) -> bool {
+        self.overlap.is_some()
+            || self.alias.is_some()
+            || self.gap.is_some()
+            || self.padding.is_some()
+    }
+}

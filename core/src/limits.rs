@@ -1,0 +1,29 @@
+//! Every bound that this crate sets of its own accord, with its reason.
+//!
+//! Bounds that a specification sets are with their format.
+
+/// Largest window of a zstd frame that is decoded, in bytes.
+///
+/// Real zTensor 0.1 files ask for 2 MiB; level 19 asks for 8 MiB. A frame of a
+/// few bytes may ask for terabytes.
+pub const ZSTD_WINDOW: u64 = 8 << 20;
+
+/// How deep the data items of a CBOR index may nest.
+///
+/// Real writers nest four levels; the reference reader gives up at 128.
+pub const CBOR_DEPTH: u32 = 128;
+
+/// How deep codec definitions of a data view may nest.
+///
+/// Real files have a vector of keys of integers. The reference reader accepts
+/// keys of keys, so there is room for one level more than that.
+pub const CODEC_DEPTH: u32 = 4;
+
+/// Most bytes that are decoded for one block of a data view.
+///
+/// Its writer aims at 80 MiB and estimates, so a legal block may be larger.
+pub const BLOCK_BYTES: u64 = 256 << 20;
+
+/// Most bytes that are decoded for one annotation of a data view, whose
+/// decoded length is recorded nowhere.
+pub const ANNOTATION_BYTES: u64 = 64 << 20;

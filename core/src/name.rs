@@ -1,0 +1,419 @@
+//! Names as files store them.
+//!
+//! A name is not always a borrowed `&str`: STB has numbers, CBOR text may come
+//! in chunks, and bytes may not be UTF-8. [`NameAt`] says where a name lies,
+//! [`Name`] holds its stored bytes and behaves as the decoded name.
+
+use crate::source::{Absent, Source, Span};
+use core::cmp::Ordering;
+use core::fmt::{self, Write as _};
+use core::hash::{Hash, Hasher};
+
+/// How a name is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NameEncoding {
+    /// As its bytes, which should be UTF-8.
+    #[default]
+    Plain,
+    /// As one byte that is an identifier; its name is the decimal number.
+    Number,
+    /// As the chunks of a CBOR text string of indefinite length, without the
+    /// first byte and the break (RFC 8949 §3.2.3).
+    Chunks,
+}
+
+/// Where a name is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NameAt {
+    /// Absolute offset of its first stored byte.
+    pub at: u64,
+    /// Number of stored bytes.
+    pub len: u32,
+    /// How it is stored.
+    pub encoding: NameEncoding,
+}
+
+impl NameAt {
+    /// A plain name of `len` bytes at `at`. Longer names than 4 GiB do not
+    /// exist: no index may be that large.
+    pub(crate) fn plain(at: u64, len: u64) -> Self {
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        NameAt { at, len, encoding: NameEncoding::Plain }
+    }
+
+    /// The stored bytes.
+    #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
+    pub const fn span(&self) -> Span {
+        Span { at: self.at, len: self.len as u64 }
+    }
+
+    /// The name.
+    ///
+    /// # Errors
+    /// [`Absent`] when its bytes are not resident in one window.
+    pub fn read<'a>(&self, source: &Source<'a>) -> Result<Name<'a>, Absent> {
+        Ok(Name { bytes: source.get(self.span())?, encoding: self.encoding })
+    }
+}
+
+/// A name: compares, orders and hashes as the decoded bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Name<'a> {
+    bytes: &'a [u8],
+    encoding: NameEncoding,
+}
+
+impl<'a> Name<'a> {
+    /// The name that is stored as `bytes` in `encoding`.
+    pub const fn new(bytes: &'a [u8], encoding: NameEncoding) -> Self {
+        Name { bytes, encoding }
+    }
+
+    /// The name as text, when it can be borrowed: it is stored plainly and is
+    /// UTF-8.
+    pub fn as_str(&self) -> Option<&'a str> {
+        core::str::from_utf8(self.as_bytes()?).ok()
+    }
+
+    /// The decoded bytes, when they can be borrowed.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        matches!(self.encoding, NameEncoding::Plain).then_some(self.bytes)
+    }
+
+    /// The decoded bytes, one by one.
+    pub fn bytes(&self) -> Bytes<'a> {
+        match self.encoding {
+            NameEncoding::Plain => Bytes { run: self.bytes, rest: &[], digits: [0; 3], left: 0 },
+            NameEncoding::Number => Bytes::number(self.bytes.first().copied().unwrap_or(0)),
+            NameEncoding::Chunks => Bytes { run: &[], rest: self.bytes, digits: [0; 3], left: 0 },
+        }
+    }
+
+    /// Whether the decoded name is valid UTF-8, checked without a buffer.
+    pub fn is_utf8(&self) -> bool {
+        match self.as_bytes() {
+            Some(bytes) => core::str::from_utf8(bytes).is_ok(),
+            None => Chars { bytes: self.bytes() }.all(|c| c.is_ok()),
+        }
+    }
+
+    /// Whether this name comes before `other` in an order that is the same for
+    /// all names of one table: that of the bytes, or of the numbers.
+    pub(crate) fn precedes(&self, other: &Self) -> bool {
+        match (self.encoding, other.encoding) {
+            (NameEncoding::Number, NameEncoding::Number) => self.bytes < other.bytes,
+            _ => self < other,
+        }
+    }
+
+    /// Whether the name has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().next().is_none()
+    }
+
+    /// The decoded characters; `Err` holds a byte that is part of no
+    /// character.
+    pub fn chars(&self) -> Chars<'a> {
+        Chars { bytes: self.bytes() }
+    }
+}
+
+impl<'a> From<&'a str> for Name<'a> {
+    fn from(text: &'a str) -> Self {
+        Name::new(text.as_bytes(), NameEncoding::Plain)
+    }
+}
+
+impl PartialEq for Name<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.as_bytes(), other.as_bytes()) {
+            (Some(a), Some(b)) => a == b,
+            _ => self.bytes().eq(other.bytes()),
+        }
+    }
+}
+
+impl Eq for Name<'_> {}
+
+impl PartialEq<str> for Name<'_> {
+    fn eq(&self, other: &str) -> bool {
+        *self == Name::new(other.as_bytes(), NameEncoding::Plain)
+    }
+}
+
+impl PartialOrd for Name<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.as_bytes(), other.as_bytes()) {
+            (Some(a), Some(b)) => a.cmp(b),
+            _ => self.bytes().cmp(other.bytes()),
+        }
+    }
+}
+
+impl Hash for Name<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for byte in self.bytes() {
+            state.write_u8(byte);
+        }
+        state.write_u8(0xFF);
+    }
+}
+
+/// Writes the name so that a terminal or a page can show it: control
+/// characters, and characters that change the direction of the text or are
+/// invisible, as `\u{…}`; bytes that are not UTF-8 as `\x…`; a backslash
+/// doubled.
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.chars() {
+            match c {
+                Ok('\\') => f.write_str("\\\\")?,
+                Ok(c) if is_hidden(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+                Ok(c) => f.write_char(c)?,
+                Err(byte) => write!(f, "\\x{byte:02x}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character must not reach a terminal or a page as it is: it is a
+/// control character, or it is invisible or changes the direction of the text
+/// around it.
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{61C}' | '\u{180E}'
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+/// The decoded bytes of a name.
+#[derive(Clone, Debug)]
+pub struct Bytes<'a> {
+    /// Bytes that stand for themselves.
+    run: &'a [u8],
+    /// CBOR chunks that come after `run`.
+    rest: &'a [u8],
+    /// Digits that come before all else, the last `left` of them.
+    digits: [u8; 3],
+    left: u8,
+}
+
+impl Bytes<'_> {
+    /// The decimal digits of `n`.
+    fn number(n: u8) -> Self {
+        let digit = |n: u8| n.checked_rem(10).unwrap_or(0).wrapping_add(b'0');
+        let tens = n.checked_div(10).unwrap_or(0);
+        let hundreds = tens.checked_div(10).unwrap_or(0);
+        let left = match n {
+            0..=9 => 1,
+            10..=99 => 2,
+            _ => 3,
+        };
+        Bytes { run: &[], rest: &[], digits: [digit(hundreds), digit(tens), digit(n)], left }
+    }
+
+    /// The next chunk of a CBOR text string: a head with major type 3, then as
+    /// many bytes as it says. `None` at the end, or where the chunks are not
+    /// what they were when the name was found.
+    fn chunk(&mut self) -> Option<()> {
+        let (head, rest) = self.rest.split_first()?;
+        let (len, rest) = match head & 0x1F {
+            n @ 0..=23 => (usize::from(n), rest),
+            24 => {
+                let (n, rest) = rest.split_first()?;
+                (usize::from(*n), rest)
+            }
+            25 => {
+                let (n, rest) = rest.split_first_chunk()?;
+                (usize::from(u16::from_be_bytes(*n)), rest)
+            }
+            26 => {
+                let (n, rest) = rest.split_first_chunk()?;
+                (usize::try_from(u32::from_be_bytes(*n)).ok()?, rest)
+            }
+            27 => {
+                let (n, rest) = rest.split_first_chunk()?;
+                (usize::try_from(u64::from_be_bytes(*n)).ok()?, rest)
+            }
+            _ => return None,
+        };
+        (self.run, self.rest) = rest.split_at_checked(len)?;
+        Some(())
+    }
+}
+
+impl Iterator for Bytes<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        if self.left > 0 {
+            let digit = self.digits.len().checked_sub(usize::from(self.left))?;
+            self.left = self.left.saturating_sub(1);
+            return self.digits.get(digit).copied();
+        }
+        loop {
+            if let Some((byte, rest)) = self.run.split_first() {
+                self.run = rest;
+                return Some(*byte);
+            }
+            self.chunk()?;
+        }
+    }
+}
+
+/// The decoded characters of a name; bytes that are part of no character come
+/// as `Err`.
+#[derive(Clone, Debug)]
+pub struct Chars<'a> {
+    bytes: Bytes<'a>,
+}
+
+impl Iterator for Chars<'_> {
+    type Item = Result<char, u8>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let first = self.bytes.next()?;
+        let (more, bits, least) = match first {
+            0..=0x7F => return Some(Ok(char::from(first))),
+            0xC2..=0xDF => (1_u8, first & 0x1F, 0x80),
+            0xE0..=0xEF => (2, first & 0x0F, 0x800),
+            0xF0..=0xF4 => (3, first & 0x07, 0x1_0000),
+            _ => return Some(Err(first)),
+        };
+        let mut ahead = self.bytes.clone();
+        let mut code = u32::from(bits);
+        for _ in 0..more {
+            match ahead.next() {
+                Some(byte @ 0x80..=0xBF) => code = (code << 6) | u32::from(byte & 0x3F),
+                _ => return Some(Err(first)),
+            }
+        }
+        match char::from_u32(code).filter(|_| code >= least) {
+            Some(c) => {
+                self.bytes = ahead;
+                Some(Ok(c))
+            }
+            None => Some(Err(first)),
+        }
+    }
+}
+
+/// A string of the file, to be compared piece by piece: at most one of two
+/// names need be resident at a time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Twins {
+    first: NameAt,
+    second: NameAt,
+    /// How many decoded bytes were found equal.
+    equal: u32,
+    /// Bytes of the first name from `equal` on, `copied` of them.
+    piece: [u8; 32],
+    copied: u8,
+    loaded: bool,
+}
+
+impl Twins {
+    /// Two names that may be the same.
+    pub(crate) fn new(first: NameAt, second: NameAt) -> Self {
+        Twins { first, second, ..Twins::default() }
+    }
+
+    /// Whether the two names are equal.
+    ///
+    /// # Errors
+    /// [`Absent`] when the next piece is not resident; call again.
+    pub(crate) fn equal(&mut self, source: &Source<'_>) -> Result<bool, Absent> {
+        if let (Ok(a), Ok(b)) = (self.first.read(source), self.second.read(source)) {
+            return Ok(a == b);
+        }
+        loop {
+            let skip = usize::try_from(self.equal).unwrap_or(usize::MAX);
+            if !self.loaded {
+                let mut bytes = self.first.read(source)?.bytes().skip(skip);
+                self.copied = 0;
+                for slot in &mut self.piece {
+                    let Some(byte) = bytes.next() else { break };
+                    *slot = byte;
+                    self.copied = self.copied.saturating_add(1);
+                }
+                self.loaded = true;
+            }
+            let mut bytes = self.second.read(source)?.bytes().skip(skip);
+            let piece = self.piece.get(..usize::from(self.copied)).unwrap_or_default();
+            if !piece.iter().all(|byte| bytes.next() == Some(*byte)) {
+                return Ok(false);
+            }
+            if piece.len() < self.piece.len() {
+                return Ok(bytes.next().is_none());
+            }
+            self.equal = self.equal.saturating_add(u32::from(self.copied));
+            self.loaded = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal() {
+        for n in 0..=255_u8 {
+            let stored = [n];
+            let name = Name::new(&stored, NameEncoding::Number);
+            let mut text = [0; 3];
+            let len = name.bytes().zip(text.iter_mut()).map(|(b, t)| *t = b).count();
+            let text = core::str::from_utf8(text.get(..len).unwrap()).unwrap();
+            assert_eq!(text.parse::<u8>().unwrap(), n);
+            assert!(name == *text);
+        }
+    }
+
+    #[test]
+    fn chunks_read_as_one_name() {
+        let chunked = Name::new(b"\x62ab\x60\x78\x01c", NameEncoding::Chunks);
+        assert!(chunked == *"abc");
+        assert!(chunked < Name::new(b"abd", NameEncoding::Plain));
+        assert!(chunked.is_utf8());
+    }
+
+    #[test]
+    fn characters_agree_with_the_standard_library() {
+        let valid = "a\u{7f}\u{80}\u{7ff}\u{800}\u{d7ff}\u{e000}\u{ffff}\u{10000}\u{10ffff}";
+        let name = Name::new(valid.as_bytes(), NameEncoding::Plain);
+        assert!(name.chars().map(|c| c.unwrap()).eq(valid.chars()));
+        for bad in
+            [&b"\xC0\x80"[..], b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE1\x80", b"\x80", b"\xFF"]
+        {
+            assert!(core::str::from_utf8(bad).is_err());
+            assert!(Name::new(bad, NameEncoding::Plain).chars().any(|c| c.is_err()));
+        }
+    }
+
+    #[test]
+    fn twins_compare_across_windows() {
+        use crate::source::{Window, widen};
+        let mut file = [b'x'; 300];
+        *file.get_mut(150).unwrap() = b'y';
+        let window = |at: usize, len: usize| [Window { at: widen(at), bytes: &file[at..at + len] }];
+        for (a, b, len, same) in [(0, 160, 100, true), (0, 100, 100, false), (0, 160, 96, true)] {
+            let mut twins = Twins::new(NameAt::plain(a, len), NameAt::plain(b, len));
+            let mut windows = window(0, 0);
+            let verdict = loop {
+                match twins.equal(&Source::windows(300, &windows)) {
+                    Ok(verdict) => break verdict,
+                    Err(lack) => windows = window(lack.at as usize, lack.need as usize),
+                }
+            };
+            assert_eq!(verdict, same);
+        }
+    }
+}

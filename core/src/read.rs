@@ -1,0 +1,347 @@
+//! Reading forward: leaf parsers, and the reader that ties them to offsets.
+//!
+//! The leaves have nom's signatures: a slice in, the rest and a value out, and
+//! [`nom::Err::Incomplete`] with the number of missing bytes when the slice is
+//! too short. They are written here because nom's own cost several times as
+//! much and keep a panic path in optimised builds. [`Reader`] is the one place
+//! where offsets are computed: it runs leaves over the resident bytes, and
+//! turns "incomplete" into either [`Absent`] (the file has the bytes, memory
+//! has not) or a broken rule (the region that the format declared is over).
+
+use crate::finding::{Finding, Kind, Stop, Subject};
+use crate::rule::Rule;
+use crate::source::{Absent, Source, Span, widen};
+use nom::{Err, IResult, Needed};
+
+/// Result of a leaf parser; its error is the rule that the bytes break.
+pub(crate) type Parsed<'a, O> = IResult<&'a [u8], O, Rule>;
+
+/// The error of a leaf that lacks `missing` bytes.
+#[cold]
+pub(crate) fn incomplete<O>(missing: usize) -> Result<O, Err<Rule>> {
+    Err(Err::Incomplete(Needed::new(missing)))
+}
+
+/// `N` bytes.
+#[inline]
+pub(crate) fn array<const N: usize>(input: &[u8]) -> Parsed<'_, [u8; N]> {
+    match input.split_first_chunk::<N>() {
+        Some((head, rest)) => Ok((rest, *head)),
+        None => incomplete(N.saturating_sub(input.len())),
+    }
+}
+
+/// One byte.
+#[inline]
+pub(crate) fn byte(input: &[u8]) -> Parsed<'_, u8> {
+    match input.split_first() {
+        Some((head, rest)) => Ok((rest, *head)),
+        None => incomplete(1),
+    }
+}
+
+/// A little-endian `u16`.
+#[inline]
+pub(crate) fn le_u16(input: &[u8]) -> Parsed<'_, u16> {
+    let (rest, bytes) = array(input)?;
+    Ok((rest, u16::from_le_bytes(bytes)))
+}
+
+/// A little-endian `u32`.
+#[inline]
+pub(crate) fn le_u32(input: &[u8]) -> Parsed<'_, u32> {
+    let (rest, bytes) = array(input)?;
+    Ok((rest, u32::from_le_bytes(bytes)))
+}
+
+/// A little-endian `u64`.
+#[inline]
+pub(crate) fn le_u64(input: &[u8]) -> Parsed<'_, u64> {
+    let (rest, bytes) = array(input)?;
+    Ok((rest, u64::from_le_bytes(bytes)))
+}
+
+/// Why a format's parser comes back empty-handed. Details are parked in the
+/// [`Reader`], so that results on the way up stay small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    /// Bytes are not resident; [`Reader::stop`] tells which.
+    Absent,
+    /// This rule is broken where the reader stands, and what follows cannot be
+    /// parsed. Nothing has been reported yet.
+    Broken(Rule),
+    /// As `Broken`, but the finding went to the sink already.
+    Refused(Rule),
+}
+
+/// Takes the place of a rule for regions whose end was proved to suffice, and
+/// for re-reading what was read before: it is only ever seen when bytes change
+/// between two calls.
+pub(crate) use crate::rule::general::BYTES_CHANGED;
+
+/// Reads forward through one region of a source and reports findings.
+pub(crate) struct Reader<'r, 'a> {
+    source: &'r Source<'a>,
+    sink: &'r mut dyn FnMut(Finding),
+    /// Resident bytes from `at` on, not beyond `end`.
+    run: &'a [u8],
+    at: u64,
+    end: u64,
+    /// Where the current entry begins; all of it must lie in one window.
+    mark: u64,
+    /// How far the host may read ahead.
+    ahead: u64,
+    /// The rule that is broken when the region ends too early.
+    overrun: Rule,
+    absent: Absent,
+    subject: Subject,
+    muted: bool,
+}
+
+impl core::fmt::Debug for Reader<'_, '_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reader")
+            .field("at", &self.at)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    /// A reader at the start of the file, whose region is the whole file.
+    pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
+        Reader {
+            source,
+            sink,
+            run: source.run(0),
+            at: 0,
+            end: source.len(),
+            mark: 0,
+            ahead: 0,
+            overrun: BYTES_CHANGED,
+            absent: Absent { at: 0, need: 0, want: 0 },
+            subject: Subject::FILE,
+            muted: false,
+        }
+    }
+
+    /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
+    /// the end of the file; a read beyond it breaks `overrun`. The host is told
+    /// that it may read ahead to the region's end.
+    pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
+        self.end = end.min(self.source.len());
+        self.ahead = self.end;
+        self.overrun = overrun;
+        self.mark = at;
+        self.go(at);
+    }
+
+    /// Limits how far the host is told to read ahead, as an absolute offset.
+    pub(crate) fn read_ahead(&mut self, end: u64) {
+        self.ahead = end.min(self.source.len());
+    }
+
+    /// The rule that is broken when the region ends before what is read next.
+    pub(crate) fn overrun(&mut self, rule: Rule) {
+        self.overrun = rule;
+    }
+
+    /// Names the entry that findings are about from here on.
+    pub(crate) fn about(&mut self, kind: Kind, entry: u32) {
+        self.subject = Subject::new(kind, entry);
+    }
+
+    /// Names the part of the entry that findings are about from here on.
+    pub(crate) fn about_part(&mut self, part: u32) {
+        self.subject.part = part;
+    }
+
+    /// The entry that findings are about.
+    pub(crate) fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    /// Moves to `at` inside the current entry.
+    fn go(&mut self, at: u64) {
+        let run = self.source.run(at);
+        let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
+        self.run = run.get(..left).unwrap_or(run);
+        self.at = at;
+    }
+
+    /// Absolute offset of the next byte.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Offset of the first byte behind the region.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// How many bytes of the region are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.end.saturating_sub(self.at)
+    }
+
+    /// The source that is read.
+    pub(crate) fn source(&self) -> &'r Source<'a> {
+        self.source
+    }
+
+    /// Starts the next entry where the reader stands: what lies before need
+    /// not stay resident.
+    pub(crate) fn commit(&mut self) {
+        self.mark = self.at;
+    }
+
+    /// Runs a leaf parser.
+    #[inline]
+    pub(crate) fn parse<O>(
+        &mut self,
+        leaf: impl FnOnce(&'a [u8]) -> Parsed<'a, O>,
+    ) -> Result<O, Halt> {
+        let before = self.run.len();
+        match leaf(self.run) {
+            Ok((rest, value)) => {
+                self.at = self.at.saturating_add(widen(before.saturating_sub(rest.len())));
+                self.run = rest;
+                Ok(value)
+            }
+            Err(Err::Incomplete(Needed::Size(missing))) => {
+                Err(self.short(widen(before).saturating_add(widen(missing.get()))))
+            }
+            Err(Err::Incomplete(Needed::Unknown)) => {
+                Err(self.short(widen(before).saturating_add(1)))
+            }
+            Err(Err::Error(rule) | Err::Failure(rule)) => Err(Halt::Broken(rule)),
+        }
+    }
+
+    /// `len` bytes from here on are wanted and not in the run.
+    #[cold]
+    fn short(&mut self, len: u64) -> Halt {
+        if len > self.left() {
+            return Halt::Broken(self.overrun);
+        }
+        let need = self.at.saturating_sub(self.mark).saturating_add(len);
+        let want = self.ahead.saturating_sub(self.mark).max(need);
+        self.absent = Absent { at: self.mark, need, want };
+        Halt::Absent
+    }
+
+    /// One byte.
+    pub(crate) fn u8(&mut self) -> Result<u8, Halt> {
+        self.parse(byte)
+    }
+
+    /// A little-endian `u16`.
+    pub(crate) fn u16(&mut self) -> Result<u16, Halt> {
+        self.parse(le_u16)
+    }
+
+    /// A little-endian `u32`.
+    pub(crate) fn u32(&mut self) -> Result<u32, Halt> {
+        self.parse(le_u32)
+    }
+
+    /// A little-endian `u64`.
+    pub(crate) fn u64(&mut self) -> Result<u64, Halt> {
+        self.parse(le_u64)
+    }
+
+    /// `len` bytes as one slice.
+    pub(crate) fn take(&mut self, len: u64) -> Result<&'a [u8], Halt> {
+        let split = usize::try_from(len).ok().and_then(|n| self.run.split_at_checked(n));
+        match split {
+            Some((head, rest)) => {
+                self.run = rest;
+                self.at = self.at.saturating_add(len);
+                Ok(head)
+            }
+            None => Err(self.short(len)),
+        }
+    }
+
+    /// Passes over `len` bytes, which need not be resident.
+    pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
+        if len > self.left() {
+            return Err(Halt::Broken(self.overrun));
+        }
+        match usize::try_from(len).ok().and_then(|n| self.run.get(n..)) {
+            Some(rest) => {
+                self.run = rest;
+                self.at = self.at.saturating_add(len);
+            }
+            None => self.go(self.at.saturating_add(len)),
+        }
+        Ok(())
+    }
+
+    /// The `span` as one slice, wherever it lies; the reader does not move.
+    pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
+        self.source.get(span).map_err(|absent| self.lack(absent))
+    }
+
+    /// Parks what is lacking.
+    #[cold]
+    pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
+        if absent.at.checked_add(absent.need).is_none_or(|end| end > self.source.len()) {
+            return Halt::Broken(BYTES_CHANGED);
+        }
+        self.absent = absent;
+        Halt::Absent
+    }
+
+    /// Reports that `rule` is broken at `len` bytes from `at`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn flag(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
+        if self.muted {
+            return;
+        }
+        let Subject { kind, entry, part } = self.subject;
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
+    }
+
+    /// Reports `rule` unless `holds`.
+    pub(crate) fn check(&mut self, holds: bool, rule: Rule, span: Span, expected: u64, found: u64) {
+        if !holds {
+            self.flag(rule, span.at, span.len, expected, found);
+        }
+    }
+
+    /// Reports a broken rule where the reader stands and gives it up.
+    ///
+    /// The finding covers what is left of the region.
+    #[cold]
+    pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
+        if let Halt::Broken(rule) = halt {
+            let left = self.left();
+            self.flag(rule, self.at, left, left.saturating_add(1), left);
+            return Halt::Refused(rule);
+        }
+        halt
+    }
+
+    /// The same reader without a voice: nothing is reported until
+    /// [`unmute`](Self::unmute).
+    pub(crate) fn mute(&mut self) {
+        self.muted = true;
+    }
+
+    /// Reports again.
+    pub(crate) fn unmute(&mut self) {
+        self.muted = false;
+    }
+
+    /// The public form of a halt; a broken rule is reported first.
+    #[cold]
+    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
+        match self.refuse(halt) {
+            Halt::Absent => Stop::Absent(self.absent),
+            Halt::Broken(rule) | Halt::Refused(rule) => Stop::Refused(rule),
+        }
+    }
+}

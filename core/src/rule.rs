@@ -1,0 +1,221 @@
+//! Rules: what is checked, how severe a breach is, and where it is written.
+
+use crate::file::Format;
+use core::num::NonZeroU16;
+
+/// How much a broken rule matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Severity {
+    /// Not a breach: something that was asked for could not be checked.
+    Unchecked = 0,
+    /// Legal, but no real writer does it, or it hides bytes.
+    Lint = 1,
+    /// The specification forbids it; the data is still readable.
+    Violation = 2,
+    /// It cannot be read safely, or what is read would be wrong.
+    Fatal = 3,
+}
+
+impl Severity {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Unchecked => "unchecked",
+            Severity::Lint => "lint",
+            Severity::Violation => "violation",
+            Severity::Fatal => "fatal",
+        }
+    }
+
+    const fn bits(self) -> u16 {
+        match self {
+            Severity::Unchecked => 0,
+            Severity::Lint => 1,
+            Severity::Violation => 2,
+            Severity::Fatal => 3,
+        }
+    }
+}
+
+/// Which breaches make a file invalid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// The specification as written: violations and fatal findings.
+    #[default]
+    Strict,
+    /// What can be read safely passes: fatal findings only.
+    Lenient,
+}
+
+impl Profile {
+    /// Whether a file with a finding of this severity is still valid.
+    pub const fn accepts(self, severity: Severity) -> bool {
+        match severity {
+            Severity::Unchecked | Severity::Lint => true,
+            Severity::Violation => matches!(self, Profile::Lenient),
+            Severity::Fatal => false,
+        }
+    }
+}
+
+/// What the specification says about a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// It says so.
+    Stated,
+    /// It follows from what it says.
+    Implied,
+    /// It says nothing; the rule comes from what real writers do, or from what
+    /// a reader needs to be safe.
+    Silent,
+}
+
+impl Basis {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Basis::Stated => "stated",
+            Basis::Implied => "implied",
+            Basis::Silent => "silent",
+        }
+    }
+}
+
+/// An entry of a rule catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// Stable identifier, unique within its format.
+    pub id: &'static str,
+    /// How much a breach matters.
+    pub severity: Severity,
+    /// What the specification says about it.
+    pub basis: Basis,
+    /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}`
+    /// (expected less found) and `{part}` stand for the values of the finding.
+    pub message: &'static str,
+    /// The rule itself, with the section of the specification.
+    pub spec: &'static str,
+}
+
+/// A rule, as two bytes: its format, its severity and its number.
+///
+/// The texts are looked up with [`info`](Rule::info) only, so a program that
+/// prints none of them does not carry them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rule(NonZeroU16);
+
+const SEVERITY_SHIFT: u32 = 9;
+const FORMAT_SHIFT: u32 = 11;
+const NUMBER_MASK: u16 = 0x1FF;
+
+impl Rule {
+    /// Rule `number` (below 511) of the format with this code; code 0 is no
+    /// format.
+    pub(crate) const fn new(format: u16, severity: Severity, number: u16) -> Self {
+        // Numbers are stored from 1, so that no rule is zero.
+        let number = number.saturating_add(1) & NUMBER_MASK;
+        let code = (format << FORMAT_SHIFT) | (severity.bits() << SEVERITY_SHIFT) | number;
+        match NonZeroU16::new(code) {
+            Some(code) => Rule(code),
+            None => Rule(NonZeroU16::MIN),
+        }
+    }
+
+    /// The number of the rule as two bytes. It is stable within one release
+    /// only; ids are stable for good.
+    pub const fn code(self) -> u16 {
+        self.0.get()
+    }
+
+    /// How much a breach matters.
+    pub const fn severity(self) -> Severity {
+        match (self.code() >> SEVERITY_SHIFT) & 3 {
+            0 => Severity::Unchecked,
+            1 => Severity::Lint,
+            2 => Severity::Violation,
+            _ => Severity::Fatal,
+        }
+    }
+
+    /// The format whose catalogue holds the rule; `None` for the rules that
+    /// belong to none, such as `UNKNOWN-FORMAT`.
+    pub fn format(self) -> Option<Format> {
+        Format::from_code(self.code() >> FORMAT_SHIFT)
+    }
+
+    /// The catalogue entry.
+    pub fn info(self) -> &'static RuleInfo {
+        let number = usize::from((self.code() & NUMBER_MASK).saturating_sub(1));
+        let rules = self.format().map_or(GENERAL, Format::rules);
+        rules.get(number).unwrap_or(&NO_RULE)
+    }
+
+    /// The stable identifier.
+    pub fn id(self) -> &'static str {
+        self.info().id
+    }
+}
+
+impl core::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// Stands in for the entry of a format that is not compiled in.
+static NO_RULE: RuleInfo = RuleInfo {
+    id: "NO-RULE",
+    severity: Severity::Fatal,
+    basis: Basis::Silent,
+    message: "the format of this rule is not part of this build",
+    spec: "",
+};
+
+/// Declares a catalogue: a constant [`Rule`] for each entry, and the table
+/// `RULES` in the same order.
+macro_rules! rules {
+    ($format:expr; $($name:ident = $id:literal, $severity:ident, $basis:ident, $message:literal, $spec:literal;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[repr(u16)]
+        enum Number { $($name),* }
+        $(
+            #[allow(clippy::as_conversions, reason = "the discriminant of a field-less enum")]
+            #[doc = concat!("`", $id, "`: ", $spec)]
+            pub const $name: $crate::rule::Rule = $crate::rule::Rule::new(
+                $format, $crate::rule::Severity::$severity, Number::$name as u16);
+        )*
+        /// The catalogue, in the order in which the rules are documented.
+        pub const RULES: &[$crate::rule::RuleInfo] = &[$(
+            $crate::rule::RuleInfo {
+                id: $id,
+                severity: $crate::rule::Severity::$severity,
+                basis: $crate::rule::Basis::$basis,
+                message: $message,
+                spec: $spec,
+            }),*];
+    };
+}
+pub(crate) use rules;
+
+/// Rules that belong to no format.
+pub mod general {
+    rules! { 0;
+        UNKNOWN_FORMAT = "UNKNOWN-FORMAT", Fatal, Silent,
+            "the file is of no format that this build knows",
+            "a file is recognised by its first bytes, or opened by name";
+        NAMES_UNCHECKED = "NAMES-UNCHECKED", Unchecked, Silent,
+            "whether names are unique was not checked: that takes {expected} slots",
+            "names that do not ascend are sorted, in memory that the caller provides";
+        COVERAGE_UNCHECKED = "COVERAGE-UNCHECKED", Unchecked, Silent,
+            "overlaps and gaps were not looked for: that takes {expected} slots",
+            "parts that do not ascend are sorted, in memory that the caller provides";
+        DATA_UNCHECKED = "DATA-UNCHECKED", Unchecked, Silent,
+            "its type, encoding or layout is unknown, so its data was not checked",
+            "a checker names what it did not check";
+        BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
+            "the bytes here are not those that were read before",
+            "a file that is being written, or flash that is being updated, is not read as if it were whole";
+    }
+}
+use general::RULES as GENERAL;
