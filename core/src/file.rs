@@ -230,6 +230,8 @@ macro_rules! formats {
 formats! {
     /// SVG-Tensor Binary 0.1, `.stb`.
     Stb = 1, stb, "stb", "STB", &["stb"];
+    /// zTensor 0.1, `.zt`.
+    ZTensor = 2, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
 }
 
 impl Format {

@@ -21,6 +21,8 @@ use crate::rule::Rule;
 
 #[cfg(feature = "stb")]
 pub mod stb;
+#[cfg(feature = "ztensor")]
+pub mod ztensor;
 
 /// Which rules of a format stand for the checks that all formats share; `None`
 /// where the format makes the fault impossible or harmless.
