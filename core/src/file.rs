@@ -30,8 +30,7 @@ impl Opening {
     /// Opens as `format`, whatever the content looks like; with `None`,
     /// recognises it.
     pub const fn of(format: Option<Format>) -> Self {
-        let cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
-        Opening { format, cursor }
+        Opening { format, cursor: Cursor::START }
     }
 
     /// Opens the file, or says what is lacking.
@@ -451,7 +450,13 @@ impl File {
         if cursor.done {
             return Ok(None);
         }
-        each!(self, header => header.region(reader, cursor), Ok(None))
+        let region = each!(self, header => header.region(reader, cursor), Ok(None))?;
+        // Tables may be declared longer than a truncated file is.
+        let left = |at| reader.source().len().saturating_sub(at);
+        Ok(region.map(|mut region: Region| {
+            region.span.len = region.span.len.min(left(region.span.at));
+            region
+        }))
     }
 
     pub(crate) fn audit(

@@ -48,6 +48,7 @@ impl Slot {
 /// with it, the standard library's sort, which is about six times as fast.
 pub(crate) fn sort(slots: &mut [Slot]) {
     #[cfg(feature = "std")]
+    #[allow(clippy::disallowed_methods, reason = "the order of slots is total")]
     slots.sort_unstable();
     #[cfg(not(feature = "std"))]
     heap_sort(slots);
@@ -128,8 +129,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// An empty index. Hosts that have randomness give a random `seed`, so
     /// that nobody can choose names that hash alike.
     pub const fn new(slots: S, seed: u64) -> Self {
-        let cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
-        Index { slots, seed, filled: 0, cursor, sorted: false }
+        Index { slots, seed, filled: 0, cursor: Cursor::START, sorted: false }
     }
 
     /// Reads the tensors of `file`.

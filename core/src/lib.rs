@@ -66,6 +66,7 @@ mod read;
 mod rule;
 mod source;
 mod tensor;
+mod twins;
 
 pub use audit::{Audit, Stage};
 pub use cursor::Cursor;

@@ -94,6 +94,8 @@ pub(crate) struct Reader<'r, 'a> {
     /// The rule that is broken when the region ends too early.
     overrun: Rule,
     absent: Absent,
+    /// How many bytes the region lacked when it broke `overrun`.
+    needed: u64,
     subject: Subject,
     muted: bool,
 }
@@ -120,6 +122,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             ahead: 0,
             overrun: BYTES_CHANGED,
             absent: Absent { at: 0, need: 0, want: 0 },
+            needed: 0,
             subject: Subject::FILE,
             muted: false,
         }
@@ -222,6 +225,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     #[cold]
     fn short(&mut self, len: u64) -> Halt {
         if len > self.left() {
+            self.needed = len;
             return Halt::Broken(self.overrun);
         }
         let need = self.at.saturating_sub(self.mark).saturating_add(len);
@@ -266,7 +270,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Passes over `len` bytes, which need not be resident.
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         if len > self.left() {
-            return Err(Halt::Broken(self.overrun));
+            return Err(self.short(len));
         }
         match usize::try_from(len).ok().and_then(|n| self.run.get(n..)) {
             Some(rest) => {
@@ -312,14 +316,16 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// Reports a broken rule where the reader stands and gives it up.
+    /// Reports a broken rule where the reader stands and gives up.
     ///
-    /// The finding covers what is left of the region.
+    /// The finding covers what is left of the region. Where the region was too
+    /// short, `found` is how many bytes it has left and `expected` how many
+    /// were to be read.
     #[cold]
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
         if let Halt::Broken(rule) = halt {
             let left = self.left();
-            self.flag(rule, self.at, left, left.saturating_add(1), left);
+            self.flag(rule, self.at, left, self.needed, left);
             return Halt::Refused(rule);
         }
         halt

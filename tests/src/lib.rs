@@ -1,8 +1,10 @@
 //! Encoders, fixtures and shared helpers of the Weighbridge tests.
 //!
-//! Nothing here depends on the parsers under test: the encoders write each
-//! format from its specification, so that a mistake in a parser cannot hide
-//! behind the same mistake in its test file.
+//! The encoders know nothing of the parsers under test: they write each format
+//! from its specification, so that a mistake in a parser cannot hide behind
+//! the same mistake in its test file.
 
+pub mod corpus;
 pub mod encode;
 pub mod fixtures;
+pub mod survey;

@@ -16,6 +16,8 @@ pub(super) struct Cover {
     sorted: bool,
     /// The slot that is looked at.
     next: usize,
+    /// A region whose distance from the one before is not judged yet.
+    pending: Option<Span>,
     /// Where the bytes end that belong to something.
     end: u64,
     /// The region that reaches furthest, to tell two equal ones.
@@ -54,17 +56,18 @@ impl Audit {
     ) -> Result<(), Pause> {
         if self.ordered {
             loop {
-                let before = self.cursor;
-                let Some(region) = self.next_region(r)? else {
-                    break;
+                // The bytes before a region need not be resident together with
+                // its entry, so the region is kept until they were judged.
+                let region = match self.cover.pending {
+                    Some(region) => region,
+                    None => match self.next_region(r)? {
+                        Some(region) => *self.cover.pending.insert(region.span),
+                        None => break,
+                    },
                 };
-                let at = region.span.at;
-                if let Err(pause) = self.gap(r, at, self.file.policy().gap) {
-                    // The region is judged again when the gap is resident.
-                    self.cursor = before;
-                    return Err(pause);
-                }
-                self.cover.end = region.span.end().unwrap_or(u64::MAX);
+                self.gap(r, region.at, self.file.policy().gap)?;
+                self.cover.end = region.end().unwrap_or(u64::MAX);
+                self.cover.pending = None;
             }
         } else {
             self.fill(r, slots)?;
@@ -127,7 +130,7 @@ impl Audit {
     fn gap(&self, r: &mut Reader<'_, '_>, at: u64, rule: Option<Rule>) -> Result<(), Pause> {
         let policy = self.file.policy();
         let gap = Span::between(self.cover.end, at);
-        if gap.is_empty() {
+        if gap.is_empty() || self.incomplete {
             return Ok(());
         }
         if gap.len >= policy.align {

@@ -53,6 +53,8 @@ pub struct Audit {
     ordered: bool,
     /// The name before, once `counted` is not 0.
     previous: NameAt,
+    /// Some entry is broken, so bytes that belong to nothing may be its.
+    incomplete: bool,
     /// Entries, or regions, that were seen.
     counted: u32,
     search: names::Search,
@@ -83,6 +85,7 @@ impl Audit {
             cursor: Cursor::default(),
             ordered: true,
             previous: NameAt::default(),
+            incomplete: false,
             counted: 0,
             search: names::Search::default(),
             cover: cover::Cover::default(),

@@ -5,9 +5,11 @@ use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::hash;
 use crate::index::{Slot, room, sort};
-use crate::name::{Name, NameAt, Twins};
-use crate::read::{Halt, Reader};
+use crate::name::{Name, NameAt};
+use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
+use crate::tensor::Status;
+use crate::twins::Twins;
 
 /// Where the search for equal names stands.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,17 +23,21 @@ pub(super) struct Search {
     run: usize,
     /// The one among them that it is compared with.
     other: usize,
-    /// That comparison, once begun.
+    /// The two entries, as far as they were read: they need not be resident
+    /// together.
+    pair: [Option<Named>; 2],
+    /// Their comparison, once begun.
     twins: Option<Twins>,
 }
 
 /// An entry that has a name.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Named {
     kind: Kind,
     index: u32,
     at: u64,
     name: NameAt,
+    broken: bool,
 }
 
 impl Audit {
@@ -51,8 +57,11 @@ impl Audit {
             let mut next = self.cursor;
             let Some(entry) = self.named(r, &mut next, tensors)? else {
                 self.cursor = next;
+                let count = u64::from(self.counted);
+                self.incomplete |= tensors && count < self.file.tensor_count();
                 return Ok(());
             };
+            self.incomplete |= entry.broken;
             if self.ordered {
                 // With a single small window the name before may be gone; then
                 // the order is taken as unknown, which only costs slots.
@@ -85,6 +94,7 @@ impl Audit {
                 index: tensor.index,
                 at: tensor.at,
                 name: tensor.name,
+                broken: tensor.status == Status::Broken,
             })
         } else {
             self.file.meta(r, cursor)?.map(|meta| Named {
@@ -92,6 +102,7 @@ impl Audit {
                 index: meta.index,
                 at: meta.at,
                 name: meta.key,
+                broken: meta.status == Status::Broken,
             })
         })
     }
@@ -147,16 +158,15 @@ impl Audit {
             // Equal hashes of different names are next to impossible, so the
             // first comparison nearly always settles it.
             while self.search.other < self.search.next {
-                let Some(other) = slots.get(self.search.other) else {
-                    break;
-                };
-                if self.compare(r, other, slot, tensors)? {
+                let Some(other) = slots.get(self.search.other) else { break };
+                let equal = self.compare(r, other, slot, tensors)?;
+                self.search.pair = [None; 2];
+                self.search.twins = None;
+                if equal {
                     break;
                 }
-                self.search.twins = None;
                 self.search.other = self.search.other.saturating_add(1);
             }
-            self.search.twins = None;
             self.search.next = self.search.next.saturating_add(1);
             self.search.other = self.search.run;
         }
@@ -171,46 +181,38 @@ impl Audit {
         second: &Slot,
         tensors: bool,
     ) -> Result<bool, Pause> {
-        let mut twins = match self.search.twins {
-            Some(twins) => twins,
-            None => {
-                let (Some(a), Some(b)) =
-                    (self.again(r, first, tensors)?, self.again(r, second, tensors)?)
-                else {
-                    return Ok(false);
-                };
-                *self.search.twins.insert(Twins::new(a.name, b.name))
-            }
+        let [a, b] = self.search.pair;
+        let a = match a {
+            Some(a) => a,
+            None => self.again(r, first, tensors)?,
         };
+        self.search.pair = [Some(a), b];
+        let b = match b {
+            Some(b) => b,
+            None => self.again(r, second, tensors)?,
+        };
+        self.search.pair = [Some(a), Some(b)];
+        let mut twins = self.search.twins.unwrap_or(Twins::new(a.name, b.name));
         let equal = twins.equal(r.source());
         self.search.twins = Some(twins);
         if !equal.map_err(|absent| r.lack(absent))? {
             return Ok(false);
         }
-        let (entry, _) = second.unpack();
-        let (earlier, _) = first.unpack();
-        if let Some(found) = self.again(r, second, tensors)?
-            && let Some(rule) = self.duplicate(found.kind)
-        {
-            let NameAt { at, len, .. } = found.name;
+        if let Some(rule) = self.duplicate(b.kind) {
+            let NameAt { at, len, .. } = b.name;
             r.unmute();
-            r.about(found.kind, entry);
-            r.flag(rule, at, u64::from(len), u64::from(earlier), u64::from(entry));
+            r.about(b.kind, b.index);
+            r.flag(rule, at, u64::from(len), u64::from(a.index), u64::from(b.index));
             r.mute();
         }
         Ok(true)
     }
 
     /// The entry of a slot, read again.
-    fn again(
-        &self,
-        r: &mut Reader<'_, '_>,
-        slot: &Slot,
-        tensors: bool,
-    ) -> Result<Option<Named>, Halt> {
+    fn again(&self, r: &mut Reader<'_, '_>, slot: &Slot, tensors: bool) -> Result<Named, Halt> {
         let (index, phase) = slot.unpack();
         let phase = u8::try_from(phase).unwrap_or(0);
         let mut cursor = Cursor { phase, ..Cursor::before(slot.at, index) };
-        self.named(r, &mut cursor, tensors)
+        self.named(r, &mut cursor, tensors)?.ok_or(Halt::Broken(BYTES_CHANGED))
     }
 }

@@ -11,7 +11,10 @@ use crate::tensor::{Status, Tensor};
 /// How far the payload of the current tensor is checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
-    /// Bytes of it that were looked at.
+    /// The tensor, kept because its entry need not be resident together with
+    /// its data.
+    tensor: Option<Tensor>,
+    /// Bytes of its data that were looked at.
     done: u64,
 }
 
@@ -19,23 +22,25 @@ impl Audit {
     /// Looks at the data of every tensor whose type leaves some bytes
     /// meaningless.
     pub(super) fn payloads(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
-        while !self.cursor.done {
-            let mut next = self.cursor;
-            r.mute();
-            let tensor = self.file.tensor(r, &mut next);
-            r.unmute();
-            if let Some(tensor) = tensor? {
-                r.about(Kind::Tensor, tensor.index);
-                if tensor.status == Status::Unsupported {
-                    r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
-                } else if let Some(span) = tensor.raw() {
-                    self.values_of(r, &tensor, span)?;
+        loop {
+            let tensor = match self.payload.tensor {
+                Some(tensor) => tensor,
+                None => {
+                    r.mute();
+                    let tensor = self.file.tensor(r, &mut self.cursor);
+                    r.unmute();
+                    let Some(tensor) = tensor? else { return Ok(()) };
+                    *self.payload.tensor.insert(tensor)
                 }
+            };
+            r.about(Kind::Tensor, tensor.index);
+            if tensor.status == Status::Unsupported {
+                r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
+            } else if let Some(span) = tensor.raw() {
+                self.values_of(r, &tensor, span)?;
             }
             self.payload = Progress::default();
-            self.cursor = next;
         }
-        Ok(())
     }
 
     /// Checks raw elements, in as many pieces as the windows make of them.

@@ -6,7 +6,7 @@ use crate::limits::CBOR_DEPTH;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Parsed, Reader, array, byte};
 use crate::rule::Rule;
-use crate::source::{Span, widen};
+use crate::source::Span;
 
 /// Major types (RFC 8949 §3.1).
 pub(super) mod major {
@@ -409,5 +409,3 @@ fn double_is_single(bits: u64) -> bool {
 pub(super) fn since(r: &Reader<'_, '_>, at: u64) -> Span {
     Span::between(at, r.at())
 }
-
-const _: () = assert!(widen(size_of::<Levels>()) <= 528);

@@ -6,7 +6,7 @@ use super::entry::{Entry, Field, Value};
 use super::{Header, field, keys, rules};
 use crate::dims::{Dims, DimsAt};
 use crate::dtype::DType;
-use crate::name::{Name, NameAt};
+use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::{Rule, Severity};
 use crate::source::Span;
@@ -44,15 +44,9 @@ impl Judge<'_, '_, '_> {
     }
 }
 
-/// A tensor, and where its blob lies if that can be told and is in the file.
-pub(super) struct Judged {
-    pub(super) tensor: Tensor,
-    pub(super) blob: Option<Span>,
-}
-
 impl Header {
     /// Judges the map that was read.
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Judged, Halt> {
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Tensor, Halt> {
         let mut j = Judge { r, worst: Severity::Unchecked, unknown: false };
         let at = Span::new(entry.span.at, 1);
         for (rule, place) in entry.seen.rules() {
@@ -89,7 +83,7 @@ impl Header {
             Some(blob) => Chunks::One(blob),
             None => Chunks::None,
         };
-        let tensor = Tensor {
+        Ok(Tensor {
             index: j.r.subject().entry,
             at: at.at,
             name: entry.name.name_at(),
@@ -103,8 +97,7 @@ impl Header {
             chunks,
             extra: entry.span,
             ..Tensor::default()
-        };
-        Ok(Judged { tensor, blob })
+        })
     }
 
     /// Where the blob lies, if that is inside the file's data.
@@ -401,14 +394,4 @@ pub(super) fn sparse_sizes(layout: Layout, rank: u32, rows: u64, dtype: DType) -
         ),
         _ => (Some(0), u64::from(rank).saturating_mul(field::INDEX).saturating_add(width)),
     }
-}
-
-/// The text of a checksum field.
-pub(super) fn checksum_of(entry: &Entry<'_>) -> Option<Checksum> {
-    entry.checksum.text().and_then(|text| Checksum::parse(&text.name).0)
-}
-
-/// The stored name of the data type.
-pub(super) fn dtype_name(entry: &Entry<'_>) -> NameAt {
-    entry.dtype.name_at()
 }

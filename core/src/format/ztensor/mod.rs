@@ -65,7 +65,6 @@ use crate::tensor::{
 };
 use cbor::{Pull, major};
 use entry::{Entry, Key};
-use judge::Judged;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
 mod field {
@@ -209,7 +208,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        Ok(self.next(r, c)?.map(|judged| judged.tensor))
+        self.next(r, c)
     }
 
     pub(crate) fn attribute(
@@ -257,10 +256,13 @@ impl Header {
                 return Ok(Some(region(Part::Header, Span::new(0, field::MAGIC_LEN))));
             }
             1 => {
-                while let Some(judged) = self.next(r, c)? {
-                    if let Some(span) = judged.blob {
-                        let (kind, entry) = (Kind::Tensor, judged.tensor.index);
-                        return Ok(Some(Region { part: Part::Payload, span, kind, entry }));
+                while let Some(tensor) = self.next(r, c)? {
+                    match tensor.chunks {
+                        Chunks::One(span) if !span.is_empty() => {
+                            let (kind, entry) = (Kind::Tensor, tensor.index);
+                            return Ok(Some(Region { part: Part::Payload, span, kind, entry }));
+                        }
+                        _ => {}
                     }
                 }
                 c.next_phase();
@@ -317,7 +319,7 @@ impl Header {
     /// The next element of the index, judged.
     ///
     /// The cursor's state is where the data ends that was listed so far.
-    fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Judged>, Halt> {
+    fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = c.at.max(self.first);
         r.region(at, self.index_end, rules::CBOR_TRUNCATED);
         match self.count {
@@ -325,62 +327,50 @@ impl Header {
             None if r.left() > 0 && r.u8()? == cbor::BREAK => {
                 return self.end(r, c, at.saturating_add(1));
             }
-            _ => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
+            Some(_) => {}
+            None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
         }
         r.about(Kind::Tensor, c.index);
-        let judged = match Entry::read(&mut Pull::new(r))? {
-            Some(entry) => {
-                let end = r.at();
-                let judged = self.judge(r, &entry)?;
-                self.judge_order(r, c, &entry, &judged);
-                c.advance(end);
-                judged
-            }
-            None => {
-                let span = cbor::since(r, at);
-                r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
-                c.advance(r.at());
-                let index = r.subject().entry;
-                let tensor = Tensor { index, at, status: Status::Broken, ..Tensor::default() };
-                Judged { tensor, blob: None }
-            }
+        let Some(entry) = Entry::read(&mut Pull::new(r))? else {
+            let span = cbor::since(r, at);
+            r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
+            c.advance(r.at());
+            let index = r.subject().entry;
+            return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
         };
-        Ok(Some(judged))
-    }
-
-    /// Compares a blob with those that were listed before.
-    fn judge_order(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        entry: &Entry<'_>,
-        judged: &Judged,
-    ) {
-        let Some(blob) = judged.blob.filter(|blob| !blob.is_empty()) else { return };
-        if c.state == Cursor::UNKNOWN {
-            return;
+        let end = r.at();
+        let tensor = self.judge(r, &entry)?;
+        if let Chunks::One(blob) = tensor.chunks
+            && !blob.is_empty()
+            && c.state != Cursor::UNKNOWN
+        {
+            let place = entry.offset.span;
+            r.check(blob.at >= c.state, rules::BLOB_ORDER, place, c.state, blob.at);
+            c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
         }
-        r.check(blob.at >= c.state, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-        c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
+        c.advance(end);
+        Ok(Some(tensor))
     }
 
     /// Judges what follows the last element, at `at`.
-    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) -> Result<Option<Judged>, Halt> {
+    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) -> Result<Option<Tensor>, Halt> {
         let data_end = c.state.max(field::MAGIC_LEN);
         let unused = Span::between(data_end, self.index_at);
         // In a file that was appended to another, the index lies as far behind
-        // the second magic as the data ends behind the first.
+        // the second magic as the data ends behind the first. The element that
+        // ends an index of indefinite length and this place need not be
+        // resident together, so such an index is not looked at.
         let second = unused.len;
-        let behind_first = data_end.saturating_add(field::SMALLEST).saturating_sub(field::MAGIC_LEN);
-        let twice = c.state != Cursor::UNKNOWN
-            && second >= behind_first
+        let least = data_end.saturating_add(field::SMALLEST).saturating_sub(field::MAGIC_LEN);
+        let twice = self.count.is_some()
+            && c.state != Cursor::UNKNOWN
+            && second >= least
             && r.get(Span::new(second, field::MAGIC_LEN))? == field::MAGIC;
         r.about(Kind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
         } else if c.index == 0 {
-            let found = unused.len;
-            r.check(unused.is_empty(), rules::FILE_ZERO_TENSORS, unused, 0, found);
+            r.check(unused.is_empty(), rules::FILE_ZERO_TENSORS, unused, 0, unused.len);
         }
         let rest = Span::between(at, self.index_end);
         r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);

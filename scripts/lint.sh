@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Formatting, clippy, and the builds that a change can break unseen: every
+# format alone, none at all, and a target that has neither std nor a heap.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+bare_target=thumbv7em-none-eabihf
+
+say() { printf '\n== %s\n' "$*"; }
+
+say "formatting"
+cargo fmt --all --check
+
+say "clippy, everything"
+cargo clippy --workspace --all-targets -- -D warnings
+
+# The formats of core are its features that are named like a module (or a
+# folder) in core/src/format.
+formats=$(find core/src/format -mindepth 1 -maxdepth 1 -not -name mod.rs \
+  -exec basename {} .rs \; | sort)
+
+say "core without any feature"
+cargo clippy -p weighbridge --no-default-features -- -D warnings
+for format in $formats; do
+  say "core with only $format"
+  cargo clippy -p weighbridge --no-default-features --features "$format" -- -D warnings
+done
+
+say "core for $bare_target: no std, no heap"
+rustup target add "$bare_target"
+cargo check -p weighbridge --no-default-features --target "$bare_target"
+cargo check -p weighbridge --target "$bare_target"

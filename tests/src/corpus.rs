@@ -1,0 +1,38 @@
+//! Finds the corpus of real and broken files, which is not part of the
+//! project.
+
+use std::path::PathBuf;
+
+/// The corpus: the folder that `WEIGHBRIDGE_CORPUS` names, else
+/// `../shared/corpus` beside the project. Says on standard error when there is
+/// none.
+pub fn folder() -> Option<PathBuf> {
+    let folder = match std::env::var_os("WEIGHBRIDGE_CORPUS") {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"),
+    };
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("no corpus at {}: these conformance tests check nothing", folder.display());
+    None
+}
+
+/// The files in `path` of the corpus with this extension, by name; none if the
+/// corpus is absent.
+pub fn files(path: &str, extension: &str) -> Vec<PathBuf> {
+    let Some(folder) = folder() else { return Vec::new() };
+    let folder = folder.join(path);
+    let entries = std::fs::read_dir(&folder);
+    let entries = entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|e| e == extension));
+    files.sort();
+    files
+}
+
+/// The JSON beside a file of the corpus, or at a path of it.
+pub fn json(path: &std::path::Path) -> serde_json::Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}

@@ -1,0 +1,289 @@
+//! Reads a file completely through the public interface, whole or in windows,
+//! into plain facts that tests compare.
+
+use std::ops::Range;
+use weighbridge::{
+    Absent, Audit, Chunk, Cursor, File, Finding, Format, Opening, Region, Severity, Slot, Source,
+    Status, Stop, Tensor, Value, Window,
+};
+
+/// How the bytes of a file reach the parser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// All at once.
+    Whole,
+    /// As asked for, each request rounded outwards to multiples of this many
+    /// bytes; what was fetched stays.
+    Rounded(u64),
+    /// As much as the parser says is worth fetching; what was fetched stays.
+    Ahead,
+    /// Through one buffer of this many bytes, which each request replaces.
+    Single(u64),
+}
+
+/// A host that serves requests from a file in memory and takes notes.
+#[derive(Debug)]
+pub struct Host<'a> {
+    file: &'a [u8],
+    access: Access,
+    held: Vec<Range<u64>>,
+    /// Ranges that were asked for, in order.
+    pub asked: Vec<Absent>,
+}
+
+/// The one buffer is too small for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooSmall {
+    /// How many bytes were needed.
+    pub needed: u64,
+}
+
+impl<'a> Host<'a> {
+    /// A host over `file`.
+    pub fn new(file: &'a [u8], access: Access) -> Self {
+        let len = file.len() as u64;
+        let held = (access == Access::Whole).then_some(0..len).into_iter().collect();
+        Host { file, access, held, asked: Vec::new() }
+    }
+
+    /// Calls `call` until it no longer lacks bytes.
+    ///
+    /// # Panics
+    /// When the parser asks for bytes outside the file, or for the same bytes
+    /// again: it would never end.
+    pub fn drive<T>(
+        &mut self,
+        mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
+    ) -> Result<Result<T, Stop>, TooSmall> {
+        // Twin names are compared in pieces of 32 bytes, two requests each.
+        let patience = 64 + self.file.len();
+        for _ in 0..patience {
+            let windows: Vec<Window<'_>> = self
+                .held
+                .iter()
+                .map(|held| Window {
+                    at: held.start,
+                    bytes: &self.file[held.start as usize..held.end as usize],
+                })
+                .collect();
+            match call(&Source::windows(self.file.len() as u64, &windows)) {
+                Err(Stop::Absent(absent)) => self.fetch(absent)?,
+                result => return Ok(result),
+            }
+        }
+        panic!("no end after {patience} requests; the last was {:?}", self.asked.last());
+    }
+
+    fn fetch(&mut self, absent: Absent) -> Result<(), TooSmall> {
+        let len = self.file.len() as u64;
+        let Absent { at, need, want } = absent;
+        assert!(need > 0 && need <= want, "{absent:?} makes no sense");
+        assert!(at + need <= len && at + want <= len, "{absent:?} in a file of {len} bytes");
+        let covered = |held: &Range<u64>| held.start <= at && at + need <= held.end;
+        assert!(!self.held.iter().any(covered), "{absent:?} is resident");
+        self.asked.push(absent);
+        match self.access {
+            Access::Whole => panic!("{absent:?} although all is resident"),
+            Access::Single(size) => {
+                if need > size {
+                    return Err(TooSmall { needed: need });
+                }
+                self.held.clear();
+                self.held.push(at..len.min(at + size));
+            }
+            Access::Rounded(unit) => {
+                let end = (at + need).next_multiple_of(unit).min(len);
+                self.hold(at / unit * unit..end);
+            }
+            Access::Ahead => self.hold(at..at + want),
+        }
+        Ok(())
+    }
+
+    /// Adds a range, and joins those that touch.
+    fn hold(&mut self, range: Range<u64>) {
+        self.held.push(range);
+        self.held.sort_by_key(|held| held.start);
+        let mut joined: Vec<Range<u64>> = Vec::new();
+        for next in self.held.drain(..) {
+            match joined.last_mut() {
+                Some(last) if next.start <= last.end => last.end = last.end.max(next.end),
+                _ => joined.push(next),
+            }
+        }
+        self.held = joined;
+    }
+
+    /// The ranges that are resident.
+    pub fn held(&self) -> &[Range<u64>] {
+        &self.held
+    }
+}
+
+/// A tensor as the tests see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorFact {
+    /// As it was handed out.
+    pub tensor: Tensor,
+    /// Its decoded name.
+    pub name: Vec<u8>,
+    /// Its extents.
+    pub shape: Vec<u64>,
+    /// Its pieces.
+    pub chunks: Vec<Chunk>,
+    /// Its own metadata.
+    pub attributes: Vec<MetaFact>,
+}
+
+/// A metadata entry as the tests see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetaFact {
+    /// As it was handed out.
+    pub meta: weighbridge::Meta,
+    /// Its decoded key.
+    pub key: Vec<u8>,
+    /// What it holds.
+    pub value: Option<Value>,
+}
+
+/// All that can be told of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Survey {
+    /// The header's facts, when the file opened.
+    pub file: Option<File>,
+    /// Its metadata.
+    pub metadata: Vec<MetaFact>,
+    /// Its tensors.
+    pub tensors: Vec<TensorFact>,
+    /// Its parts, in the order of the index.
+    pub regions: Vec<Region>,
+    /// Its findings by offset, each once, and those of severity "unchecked".
+    pub findings: Vec<Finding>,
+}
+
+impl Survey {
+    /// The ids of broken rules, sorted, each once.
+    pub fn broken(&self) -> Vec<&'static str> {
+        let broken = self.findings.iter().filter(|f| f.severity() > Severity::Unchecked);
+        let mut ids: Vec<_> = broken.map(|f| f.rule.id()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// The worst severity.
+    pub fn worst(&self) -> Severity {
+        self.findings.iter().map(Finding::severity).max().unwrap_or(Severity::Unchecked)
+    }
+
+    /// Whether the file is valid under the strict profile.
+    pub fn is_valid(&self) -> bool {
+        self.worst() < Severity::Violation
+    }
+}
+
+/// Opens a file and lists its entries, without values, payloads or audit.
+pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooSmall> {
+    let mut survey = Survey::default();
+    let mut opening = Opening::of(format);
+    let mut findings = Vec::new();
+    let opened = host.drive(|s| opening.step(s, &mut |f| findings.push(f)))?;
+    survey.findings = findings;
+    let Ok(file) = opened else { return Ok(survey) };
+    survey.file = Some(file);
+
+    let mut cursor = Cursor::default();
+    loop {
+        let step = host.drive(|s| {
+            let mut next = cursor;
+            let meta = file.next_meta(s, &mut next, &mut |_| {})?;
+            let key = meta.map(|m| m.key.read(s)).transpose()?.map(|n| n.bytes().collect());
+            Ok((next, meta.zip(key)))
+        })?;
+        let Ok((next, Some((meta, key)))) = step else { break };
+        cursor = next;
+        survey.metadata.push(MetaFact { meta, key, value: None });
+    }
+    let mut cursor = Cursor::default();
+    loop {
+        let step = host.drive(|s| {
+            let mut next = cursor;
+            let tensor = file.next_tensor(s, &mut next, &mut |_| {})?;
+            let read = |t: Tensor| -> Result<_, Stop> {
+                Ok((t, t.name(s)?.bytes().collect(), t.dims(s)?.collect()))
+            };
+            Ok((next, tensor.map(read).transpose()?))
+        })?;
+        let Ok((next, Some((tensor, name, shape)))) = step else { break };
+        cursor = next;
+        let (chunks, attributes) = (Vec::new(), Vec::new());
+        survey.tensors.push(TensorFact { tensor, name, shape, chunks, attributes });
+    }
+    Ok(survey)
+}
+
+/// Everything: the index, values, chunks, regions, and the audit.
+pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooSmall> {
+    let mut survey = index(host, format)?;
+    let Some(file) = survey.file else { return Ok(survey) };
+    for fact in &mut survey.metadata {
+        fact.value = host.drive(|s| file.value(s, &fact.meta))?.unwrap_or_default();
+    }
+    for fact in &mut survey.tensors {
+        for i in 0..fact.tensor.chunks.count() {
+            let chunk = host.drive(|s| file.chunk(s, &fact.tensor, i))?;
+            match chunk {
+                Ok(Some(chunk)) => fact.chunks.push(chunk),
+                _ => assert_ne!(fact.tensor.status, Status::Sound, "{fact:?} has no chunk {i}"),
+            }
+        }
+        let mut cursor = Cursor::default();
+        loop {
+            let step = host.drive(|s| {
+                let mut next = cursor;
+                let meta = file.next_attribute(s, &fact.tensor, &mut next)?;
+                let Some(meta) = meta else { return Ok((next, None)) };
+                let key = meta.key.read(s)?.bytes().collect();
+                Ok((next, Some(MetaFact { meta, key, value: file.value(s, &meta)? })))
+            })?;
+            let Ok((next, Some(attribute))) = step else { break };
+            cursor = next;
+            fact.attributes.push(attribute);
+        }
+    }
+    let mut cursor = Cursor::default();
+    loop {
+        let step = host.drive(|s| {
+            let mut next = cursor;
+            let region = file.next_region(s, &mut next)?;
+            Ok((next, region))
+        })?;
+        let Ok((next, Some(region))) = step else { break };
+        cursor = next;
+        survey.regions.push(region);
+    }
+    survey.findings.extend(audit(host, file)?);
+    survey.findings.sort_by_key(|f| (f.at, f.rule, f.kind, f.entry, f.part, f.len));
+    Ok(survey)
+}
+
+/// The findings of a complete audit, which gets as many slots as it asks for.
+pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> {
+    let mut findings = Vec::new();
+    let mut slots = Vec::new();
+    let mut audit = Audit::new(file);
+    loop {
+        match host.drive(|s| audit.step(s, &mut slots, &mut |f| findings.push(f)))? {
+            Err(Stop::Room { needed }) => {
+                assert!(needed as usize > slots.len(), "{needed} slots are there");
+                slots.resize(needed as usize, Slot::EMPTY);
+            }
+            _ => return Ok(findings),
+        }
+    }
+}
+
+/// The survey of a file that is in memory.
+pub fn survey_whole(bytes: &[u8], format: Option<Format>) -> Survey {
+    survey(&mut Host::new(bytes, Access::Whole), format).expect("no buffer is involved")
+}

@@ -1,0 +1,54 @@
+//! Every rule has an id, a text, and a file that breaks it.
+
+use std::collections::BTreeSet;
+use weighbridge::{Format, RuleInfo, Severity, general};
+use weighbridge_tests::fixtures;
+
+fn check_texts(rules: &[RuleInfo]) {
+    let mut ids = BTreeSet::new();
+    for rule in rules {
+        assert!(ids.insert(rule.id), "{} occurs twice", rule.id);
+        assert!(!rule.spec.is_empty(), "{} does not say where it comes from", rule.id);
+        let first = rule.message.chars().next();
+        assert!(first.is_some_and(|c| !c.is_uppercase()), "{}: {}", rule.id, rule.message);
+        assert!(!rule.message.ends_with('.'), "{}: {}", rule.id, rule.message);
+    }
+}
+
+#[test]
+fn texts_are_complete() {
+    check_texts(general::RULES);
+    for format in Format::ALL {
+        assert!(format.is_available(), "{format} is not part of this build");
+        assert!(!format.rules().is_empty(), "{format} has no rules");
+        check_texts(format.rules());
+    }
+}
+
+#[test]
+fn each_rule_has_a_file_that_breaks_it() {
+    let fixtures = fixtures::all();
+    for format in Format::ALL {
+        let broken: BTreeSet<_> = fixtures
+            .iter()
+            .filter(|(name, _)| *name == format.name())
+            .flat_map(|(_, fixtures)| fixtures)
+            .filter_map(|fixture| fixture.breaks.first().copied())
+            .collect();
+        let rules = format.rules().iter().filter(|rule| rule.severity > Severity::Unchecked);
+        let known: BTreeSet<_> = rules.map(|rule| rule.id).collect();
+        assert_eq!(known, broken, "{format}: rules, and rules that fixtures break");
+    }
+}
+
+/// What the specification states or implies must not pass under strict.
+#[test]
+fn stated_rules_are_no_lints() {
+    for format in Format::ALL {
+        for rule in format.rules() {
+            if rule.basis != weighbridge::Basis::Silent {
+                assert_ne!(rule.severity, Severity::Lint, "{format} {}", rule.id);
+            }
+        }
+    }
+}

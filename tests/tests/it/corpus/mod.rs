@@ -1,0 +1,3 @@
+//! Conformance with the corpus of real and broken files, where there is one.
+
+mod stb;

@@ -1,0 +1,66 @@
+//! Every fixture breaks exactly the rules that it was made to break.
+
+use weighbridge::{Format, Severity, Status};
+use weighbridge_tests::fixtures;
+use weighbridge_tests::survey::survey_whole;
+
+#[test]
+fn each_breaks_what_it_says() {
+    for (name, fixtures) in fixtures::all() {
+        let format = Format::by_name(name).expect("a format of this build");
+        for fixture in fixtures {
+            let survey = survey_whole(&fixture.bytes, Some(format));
+            let mut expected = fixture.breaks.to_vec();
+            expected.sort_unstable();
+            assert_eq!(
+                survey.broken(),
+                expected,
+                "{name} {}: {:#?}",
+                fixture.name,
+                survey.findings.iter().map(|f| format!("{f:?} {f}")).collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
+#[test]
+fn sound_files_are_usable() {
+    for (name, fixtures) in fixtures::all() {
+        for fixture in fixtures.iter().filter(|f| f.breaks.is_empty()) {
+            let survey = survey_whole(&fixture.bytes, None);
+            let file = survey.file.unwrap_or_else(|| panic!("{name} {}", fixture.name));
+            assert_eq!(file.format().name(), name, "{}", fixture.name);
+            assert_eq!(file.tensor_count(), survey.tensors.len() as u64, "{}", fixture.name);
+            let checked = survey.findings.is_empty();
+            let broken = |s: Status| if checked { s != Status::Sound } else { s == Status::Broken };
+            assert!(!survey.tensors.iter().any(|t| broken(t.tensor.status)), "{}", fixture.name);
+        }
+    }
+}
+
+#[test]
+fn findings_lie_in_the_file_and_read_well() {
+    for (name, fixtures) in fixtures::all() {
+        let format = Format::by_name(name);
+        for fixture in fixtures {
+            for finding in survey_whole(&fixture.bytes, format).findings {
+                let end = finding.at + u64::from(finding.len);
+                assert!(end <= fixture.bytes.len() as u64, "{name} {}: {finding:?}", fixture.name);
+                let text = finding.to_string();
+                assert!(!text.contains(['{', '}']), "{name} {}: {text}", fixture.name);
+                if finding.severity() > Severity::Unchecked {
+                    assert_eq!(finding.rule.format(), format, "{finding:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_unique() {
+    for (format, fixtures) in fixtures::all() {
+        let mut names: Vec<_> = fixtures.iter().map(|f| f.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{format}: {names:?}");
+    }
+}

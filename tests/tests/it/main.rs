@@ -1,0 +1,9 @@
+//! One binary for all integration tests; a module for each kind.
+
+mod catalogue;
+mod corpus;
+mod fixtures;
+mod mutations;
+mod properties;
+mod sizes;
+mod windows;

@@ -1,0 +1,81 @@
+//! Every prefix and every changed byte of every small file: no panic, no
+//! finding outside the file, no endless loop.
+
+use weighbridge::Format;
+use weighbridge_tests::fixtures;
+use weighbridge_tests::survey::{Access, Host, Survey, survey, survey_whole};
+
+/// Files up to this length are changed in every way one byte can be.
+const TINY: usize = 256;
+/// Files up to this length are changed in some ways at every byte.
+const SMALL: usize = 4096;
+
+fn check(name: &str, bytes: &[u8], survey: &Survey) {
+    for finding in &survey.findings {
+        let end = finding.at.checked_add(u64::from(finding.len));
+        assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {finding:?}");
+    }
+    for region in &survey.regions {
+        let end = region.span.end();
+        assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {region:?}");
+    }
+}
+
+fn each_small(mut test: impl FnMut(&str, &[u8], Option<Format>)) {
+    for (name, fixtures) in fixtures::all() {
+        for fixture in fixtures.iter().filter(|f| f.bytes.len() <= SMALL) {
+            test(&format!("{name} {}", fixture.name), &fixture.bytes, Format::by_name(name));
+        }
+    }
+}
+
+#[test]
+fn every_prefix() {
+    each_small(|name, bytes, format| {
+        for len in 0..bytes.len() {
+            let prefix = &bytes[..len];
+            let found = survey_whole(prefix, format);
+            check(&format!("{name}, the first {len} bytes"), prefix, &found);
+        }
+    });
+}
+
+#[test]
+fn every_changed_byte() {
+    each_small(|name, bytes, format| {
+        let mut bytes = bytes.to_vec();
+        for at in 0..bytes.len() {
+            let original = bytes[at];
+            let some =
+                [0, 1, 0x7F, 0x80, 0xFF, original ^ 1, original ^ 0x80, original.wrapping_add(1)];
+            let all: Vec<u8> = (0..=255).collect();
+            for &value in if bytes.len() <= TINY { &all[..] } else { &some[..] } {
+                if value != original {
+                    bytes[at] = value;
+                    let found = survey_whole(&bytes, format);
+                    check(&format!("{name}, byte {at} = {value:#x}"), &bytes, &found);
+                }
+            }
+            bytes[at] = original;
+        }
+    });
+}
+
+/// A changed file in parts, too: the bytes that are asked for are then decided
+/// by whoever changed it.
+#[test]
+fn changed_bytes_in_windows() {
+    each_small(|name, bytes, format| {
+        let mut bytes = bytes.to_vec();
+        for at in (0..bytes.len()).step_by(1 + bytes.len() / 64) {
+            let original = bytes[at];
+            for value in [0, original ^ 0x80, 0xFF] {
+                bytes[at] = value;
+                let whole = survey_whole(&bytes, format);
+                let parts = survey(&mut Host::new(&bytes, Access::Rounded(16)), format).unwrap();
+                assert_eq!(parts, whole, "{name}, byte {at} = {value:#x}");
+            }
+            bytes[at] = original;
+        }
+    });
+}

@@ -1,0 +1,27 @@
+//! A random sound file from an encoder reads back equal.
+
+use proptest::prelude::*;
+use weighbridge::{DType, Layout};
+use weighbridge_tests::encode::stb;
+use weighbridge_tests::survey::survey_whole;
+
+proptest! {
+    #[test]
+    fn stb_reads_back(file in stb::arbitrary()) {
+        let bytes = file.encode();
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(survey.tensors.len(), file.tensors.len());
+        for (fact, tensor) in survey.tensors.iter().zip(&file.tensors) {
+            let shape: Vec<_> = tensor.dims[..usize::from(tensor.rank)].iter().map(|d| u64::from(*d)).collect();
+            let dtypes = [DType::F32, DType::F16, DType::I8, DType::I32];
+            let layouts = [Layout::RowMajor, Layout::ColumnMajor, Layout::ChannelsLast];
+            prop_assert_eq!(fact.name.clone(), tensor.id.to_string().into_bytes());
+            prop_assert_eq!(&fact.shape, &shape);
+            prop_assert_eq!(fact.tensor.dtype, dtypes[usize::from(tensor.dtype)]);
+            prop_assert_eq!(fact.tensor.layout, layouts[usize::from(tensor.layout)]);
+            let span = fact.chunks[0].stored;
+            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.payload);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A file that arrives in parts gives what the whole file gives.
+
+use weighbridge::{Format, Part};
+use weighbridge_tests::fixtures;
+use weighbridge_tests::survey::{Access, Host, index, survey, survey_whole};
+
+fn each(mut check: impl FnMut(&str, &[u8], Option<Format>)) {
+    for (name, fixtures) in fixtures::all() {
+        for fixture in fixtures {
+            let format = Format::by_name(name);
+            check(&format!("{name} {}", fixture.name), &fixture.bytes, format);
+        }
+    }
+}
+
+#[test]
+fn rounded_requests_give_the_same() {
+    each(|name, bytes, format| {
+        let whole = survey_whole(bytes, format);
+        for unit in [1, 7, 64, 4096] {
+            let mut host = Host::new(bytes, Access::Rounded(unit));
+            assert_eq!(survey(&mut host, format).unwrap(), whole, "{name}, units of {unit}");
+        }
+        let mut host = Host::new(bytes, Access::Ahead);
+        assert_eq!(survey(&mut host, format).unwrap(), whole, "{name}, reading ahead");
+    });
+}
+
+#[test]
+fn one_small_buffer_gives_the_same() {
+    let mut fitted = 0;
+    let mut all = 0;
+    each(|name, bytes, format| {
+        all += 1;
+        match survey(&mut Host::new(bytes, Access::Single(512)), format) {
+            Ok(survey) => {
+                assert_eq!(survey, survey_whole(bytes, format), "{name}");
+                fitted += 1;
+            }
+            Err(too_small) => assert!(too_small.needed > 512, "{name}"),
+        }
+    });
+    assert!(fitted * 10 > all * 8, "{fitted} of {all} fixtures fit 512 bytes");
+}
+
+#[test]
+fn the_index_costs_few_rounds_and_no_payload() {
+    each(|name, bytes, format| {
+        let mut host = Host::new(bytes, Access::Ahead);
+        index(&mut host, None).unwrap();
+        assert!(host.asked.len() <= 4, "{name}: {:?}", host.asked);
+
+        let mut host = Host::new(bytes, Access::Rounded(1));
+        index(&mut host, format).unwrap();
+        let whole = survey_whole(bytes, format);
+        let payloads = whole.regions.iter().filter(|r| r.part == Part::Payload && r.span.len > 0);
+        if whole.broken().is_empty() {
+            for payload in payloads {
+                let (at, end) = (payload.span.at, payload.span.at + payload.span.len);
+                let touched = host.held().iter().find(|held| held.start < end && at < held.end);
+                assert_eq!(touched, None, "{name}: {payload:?}");
+            }
+        }
+    });
+}
