@@ -17,6 +17,7 @@
 //! | `audit` | what needs more than one entry or bytes of values |
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
+use crate::codec::zstd::Fault;
 use crate::rule::Rule;
 
 #[cfg(feature = "stb")]
@@ -52,6 +53,8 @@ pub(crate) struct Policy {
     pub(crate) ternary: Option<Rule>,
     /// Unused bits of the last byte of packed elements are not zero.
     pub(crate) tail_bits: Option<Rule>,
+    /// What a fault of a Zstandard frame breaks.
+    pub(crate) frame: Option<fn(Fault) -> Rule>,
 }
 
 impl Policy {
@@ -69,6 +72,7 @@ impl Policy {
         boolean: None,
         ternary: None,
         tail_bits: None,
+        frame: None,
     };
 
     /// Whether the regions of the file are compared with one another.

@@ -316,7 +316,9 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         match head.major {
             major::BYTES | major::TEXT => self.string(head).map(|_| ()),
             major::OTHER => {
-                if self.custom && !matches!(head.info, 20..=22 | 25..=27) {
+                let usual = matches!(head.info, 20..=22 | 25..=27);
+                let malformed = head.info == 24 && head.argument < 32;
+                if self.custom && !usual && !malformed {
                     Seen::note(&mut self.seen.custom_simple, head.at);
                 }
                 Ok(())

@@ -347,14 +347,16 @@ fn judge_size(j: &mut Judge<'_, '_, '_>, stored: &Stored) -> Result<(), Halt> {
     let Stored { blob, size, dtype, layout, encoding, elements, dims } = *stored;
     let dense = dtype.bytes(elements);
     let raw = encoding == Encoding::Raw;
+    if encoding == Encoding::Zstd && blob.is_empty() {
+        let nothing = layout == Layout::RowMajor && dense == Some(0);
+        j.flag_at(if nothing { rules::ZSTD_EMPTY } else { rules::ZSTD_TRUNCATED }, size);
+        return Ok(());
+    }
     match layout {
         Layout::RowMajor => match dense {
             None => j.flag(rules::SHAPE_BYTES, size, u64::MAX, elements),
             Some(bytes) if raw && bytes != blob.len => {
                 j.flag(rules::SHAPE_SIZE, size, bytes, blob.len);
-            }
-            Some(0) if encoding == Encoding::Zstd && blob.is_empty() => {
-                j.flag_at(rules::ZSTD_EMPTY, size);
             }
             Some(_) => {}
         },

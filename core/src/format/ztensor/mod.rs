@@ -53,6 +53,7 @@ pub mod rules;
 pub use checksum::Checksum;
 pub use item::{Item, Items};
 
+use crate::codec::zstd::Fault;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::format::Policy;
@@ -131,6 +132,7 @@ impl Header {
         gap: Some(rules::BLOB_GAP),
         padding: Some(rules::BLOB_PADDING),
         align: field::ALIGN,
+        frame: Some(frame_rule),
         ..Policy::NONE
     };
 
@@ -138,25 +140,23 @@ impl Header {
         [field::MAGIC, field::MAGIC_1, field::MAGIC_2].iter().any(|magic| head.starts_with(magic))
     }
 
-    pub(crate) fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
+    /// The magic, the length and the index lie apart, so each is passed before
+    /// the next is asked for: the cursor's phase tells how far it came, and its
+    /// position where the index begins.
+    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
-        open_magic(r, len)?;
-        if len < field::SMALLEST {
-            r.flag(rules::FILE_SIZE, 0, len, field::SMALLEST, len);
-            return Err(Halt::Refused(rules::FILE_SIZE));
-        }
         let index_end = len.saturating_sub(field::LENGTH_LEN);
-        let tail = Span::new(index_end, field::LENGTH_LEN);
-        r.region(index_end, len, rules::FILE_SIZE);
-        let size = r.u64()?;
-        let room = index_end.saturating_sub(field::MAGIC_LEN);
-        if size == 0 {
-            return Err(refuse(r, rules::INDEX_EMPTY, tail, 1, 0));
+        if c.phase == 0 {
+            c.phase = open_magic(r, len)?;
         }
-        if size > room {
-            return Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size));
+        if c.phase == GENERATION_1 {
+            return Err(refuse_generation_1(r, len));
         }
-        let index_at = index_end.saturating_sub(size);
+        if c.phase == MAGIC_SEEN {
+            c.at = open_length(r, len)?;
+            c.phase = LENGTH_SEEN;
+        }
+        let index_at = c.at;
         r.region(index_at, index_end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
         let root = pull.item_or_break(1)?;
@@ -164,13 +164,10 @@ impl Header {
             let first = r.get(Span::new(index_at, 1))?.first().copied().unwrap_or(0);
             return Err(refuse(r, rules::INDEX_ROOT, Span::new(index_at, 1), 0, u64::from(first)));
         }
-        let count = match pull.count(&root)? {
-            Some(count) => Some(count),
-            None => {
-                pull.seen.indefinite = root.at;
-                None
-            }
-        };
+        let count = pull.count(&root)?;
+        if count.is_none() {
+            pull.seen.indefinite = root.at;
+        }
         let seen = pull.seen;
         let header = Header { index_at, index_end, first: r.at(), count };
         for (rule, at) in seen.rules() {
@@ -379,23 +376,68 @@ impl Header {
     }
 }
 
-/// Reads the magic number, and refuses other generations by name.
-fn open_magic(r: &mut Reader<'_, '_>, len: u64) -> Result<(), Halt> {
+/// The rule that a fault of a frame breaks.
+fn frame_rule(fault: Fault) -> Rule {
+    match fault {
+        Fault::Magic => rules::ZSTD_MAGIC,
+        Fault::Truncated => rules::ZSTD_TRUNCATED,
+        Fault::Reserved => rules::ZSTD_RESERVED,
+        Fault::Dictionary => rules::ZSTD_DICTIONARY,
+        Fault::Window => rules::ZSTD_WINDOW,
+        Fault::BlockType => rules::ZSTD_BLOCK_TYPE,
+        Fault::BlockSize => rules::ZSTD_BLOCK_SIZE,
+        Fault::Trailing => rules::ZSTD_TRAILING,
+        Fault::ContentSize => rules::ZSTD_CONTENT_SIZE,
+        Fault::DecodedSize => rules::ZSTD_DECODED_SIZE,
+        Fault::Frames => rules::ZSTD_FRAMES,
+    }
+}
+
+/// Phases of opening.
+const MAGIC_SEEN: u8 = 1;
+const LENGTH_SEEN: u8 = 2;
+const GENERATION_1: u8 = 3;
+
+/// Reads the magic number; the phase that follows.
+fn open_magic(r: &mut Reader<'_, '_>, len: u64) -> Result<u8, Halt> {
     let found = Span::new(0, len.min(field::MAGIC_LEN));
     let magic = r.get(found)?;
     if magic == field::MAGIC {
-        return Ok(());
+        return Ok(MAGIC_SEEN);
     }
-    let rule = if magic == field::MAGIC_1 {
-        let tail = Span::new(len.saturating_sub(field::MAGIC_LEN), field::MAGIC_LEN);
-        let again = len > field::MAGIC_LEN && r.get(tail)? == field::MAGIC_1;
-        if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 }
-    } else if magic == field::MAGIC_2 {
-        rules::GENERATION_2
-    } else {
-        rules::FILE_MAGIC
+    if magic == field::MAGIC_1 {
+        return Ok(GENERATION_1);
+    }
+    let known = magic == field::MAGIC_2;
+    Err(refuse(r, if known { rules::GENERATION_2 } else { rules::FILE_MAGIC }, found, 0, 0))
+}
+
+/// Generations 1.0 and 1.1 share their magic; the latter ends with it as well.
+fn refuse_generation_1(r: &mut Reader<'_, '_>, len: u64) -> Halt {
+    let at = len.saturating_sub(field::MAGIC_LEN);
+    let again = match r.get(Span::new(at, field::MAGIC_LEN)) {
+        Ok(tail) => at > 0 && tail == field::MAGIC_1,
+        Err(halt) => return halt,
     };
-    Err(refuse(r, rule, found, 0, 0))
+    let rule = if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 };
+    refuse(r, rule, Span::new(0, field::MAGIC_LEN), 0, 0)
+}
+
+/// Reads the length of the index; where the index begins.
+fn open_length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
+    if len < field::SMALLEST {
+        return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), field::SMALLEST, len));
+    }
+    let index_end = len.saturating_sub(field::LENGTH_LEN);
+    let tail = Span::new(index_end, field::LENGTH_LEN);
+    r.region(index_end, len, rules::FILE_SIZE);
+    let size = r.u64()?;
+    let room = index_end.saturating_sub(field::MAGIC_LEN);
+    match size {
+        0 => Err(refuse(r, rules::INDEX_EMPTY, tail, 1, 0)),
+        _ if size > room => Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size)),
+        _ => Ok(index_end.saturating_sub(size)),
+    }
 }
 
 /// Reports what makes the file unreadable.
