@@ -267,6 +267,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    /// Makes sure that `len` bytes from here on are resident, to ask for many
+    /// small items at once.
+    pub(crate) fn resident(&mut self, len: u64) -> Result<(), Halt> {
+        match usize::try_from(len) {
+            Ok(len) if len <= self.run.len() => Ok(()),
+            _ => Err(self.short(len)),
+        }
+    }
+
     /// Passes over `len` bytes, which need not be resident.
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         if len > self.left() {

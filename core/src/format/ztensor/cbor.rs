@@ -304,6 +304,15 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
+    /// The same for an array or map that is part of an entry: as many bytes are
+    /// then resident, so that a long one is not asked for item by item.
+    #[inline]
+    pub(super) fn count_resident(&mut self, head: &Head) -> Result<Option<u32>, Halt> {
+        let count = self.count(head)?;
+        self.r.resident(count.map_or(0, u64::from))?;
+        Ok(count)
+    }
+
     /// Passes over the rest of the item that `first` began, on level `depth`.
     pub(super) fn skip(&mut self, first: Head, depth: u32) -> Result<(), Halt> {
         if !matches!(first.major, major::ARRAY | major::MAP) {
@@ -376,7 +385,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     fn open(&mut self, head: &Head) -> Result<u32, Halt> {
         let map = head.major == major::MAP;
         self.seen.maps |= map;
-        match self.count(head)? {
+        match self.count_resident(head)? {
             Some(items) => Ok(items),
             None => {
                 Seen::note(&mut self.seen.indefinite, head.at);

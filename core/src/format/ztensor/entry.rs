@@ -203,7 +203,7 @@ pub(super) struct Pairs {
 impl Pairs {
     #[inline]
     pub(super) fn new(pull: &mut Pull<'_, '_, '_>, head: &Head) -> Result<Self, Halt> {
-        Ok(Pairs { left: pull.count(head)? })
+        Ok(Pairs { left: pull.count_resident(head)? })
     }
 
     /// The pairs that are left when `left` data items are; `None` if a break
@@ -238,7 +238,7 @@ impl Pairs {
 
 /// Reads a shape.
 fn dims<'a>(pull: &mut Pull<'_, '_, 'a>, head: &Head) -> Result<Value<'a>, Halt> {
-    let declared = pull.count(head)?;
+    let declared = pull.count_resident(head)?;
     if declared.is_none() {
         Seen::note(&mut pull.seen.indefinite, head.at);
     }
