@@ -3,6 +3,7 @@
 mod catalogue;
 mod corpus;
 mod fixtures;
+mod large;
 mod mutations;
 mod properties;
 mod sizes;
