@@ -229,8 +229,12 @@ macro_rules! formats {
 formats! {
     /// SVG-Tensor Binary 0.1, `.stb`.
     Stb = 1, stb, "stb", "STB", &["stb"];
+    /// Open Infer Neural Format 1 and 2, `.oinf`.
+    Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
     /// zTensor 0.1, `.zt`.
-    ZTensor = 2, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
+    ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
+    /// BinTensors, `.bt`. It has no magic, so it comes last.
+    BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }
 
 impl Format {

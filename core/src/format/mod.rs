@@ -20,6 +20,10 @@
 use crate::codec::zstd::Fault;
 use crate::rule::Rule;
 
+#[cfg(feature = "bintensors")]
+pub mod bintensors;
+#[cfg(feature = "oinf")]
+pub mod oinf;
 #[cfg(feature = "stb")]
 pub mod stb;
 #[cfg(feature = "ztensor")]
