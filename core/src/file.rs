@@ -231,6 +231,8 @@ formats! {
     Stb = 1, stb, "stb", "STB", &["stb"];
     /// Open Infer Neural Format 1 and 2, `.oinf`.
     Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
+    /// zTensor 0.1, `.zt`.
+    ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
     /// The binary data view of ML.NET, `.idv`.
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.

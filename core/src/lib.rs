@@ -53,6 +53,7 @@ pub mod format;
 pub mod limits;
 
 mod audit;
+mod codec;
 mod cursor;
 mod dims;
 mod dtype;
