@@ -6,5 +6,7 @@ mod fixtures;
 mod idv;
 mod mutations;
 mod properties;
+mod readback;
+mod region;
 mod sizes;
 mod windows;
