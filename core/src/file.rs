@@ -2,7 +2,7 @@
 
 use crate::cursor::Cursor;
 use crate::finding::{Finding, Stop};
-use crate::format::{self, Policy};
+use crate::format::{self, Glance, Policy};
 use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::{RuleInfo, general};
@@ -440,6 +440,19 @@ impl File {
             return Ok(None);
         }
         each!(self, header => header.tensor(reader, cursor), Ok(None))
+    }
+
+    /// Passes over tensors that break no rule, as far as they are resident, the
+    /// format can tell them at a glance, and `goes_on` agrees.
+    pub(crate) fn sweep<'a>(
+        &self,
+        reader: &mut Reader<'_, 'a>,
+        cursor: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if !cursor.done {
+            each!(self, header => header.sweep(reader, cursor, goes_on), ());
+        }
     }
 
     pub(crate) fn region(

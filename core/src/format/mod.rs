@@ -10,6 +10,7 @@
 //! | `open` | prove what the other functions rely on |
 //! | `version`, `file_len`, `tensor_count` | what the header says |
 //! | `meta`, `tensor` | the next entry, judged |
+//! | `sweep` | the same for many tensors at once, as long as nothing is wrong |
 //! | `attribute` | the next metadata entry of one tensor |
 //! | `value` | what a metadata entry holds |
 //! | `chunk` | where a piece of a tensor's data lies |
@@ -17,12 +18,25 @@
 //! | `audit` | what needs more than one entry or bytes of values |
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
+use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
 #[cfg(feature = "stb")]
 pub mod stb;
+
+/// A tensor that a sweep is about to pass over.
+pub(crate) struct Glance<'a> {
+    /// Position in the index.
+    pub(crate) index: u32,
+    /// Absolute offset of its entry.
+    pub(crate) at: u64,
+    /// Where its name is stored.
+    pub(crate) name_at: NameAt,
+    /// Its name.
+    pub(crate) name: Name<'a>,
+}
 
 /// Which rules of a format stand for the checks that all formats share; `None`
 /// where the format makes the fault impossible or harmless.

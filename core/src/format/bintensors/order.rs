@@ -22,6 +22,7 @@ struct Place<'a> {
     dtype: u64,
     name: &'a [u8],
     name_at: usize,
+    end: u64,
 }
 
 impl Place<'_> {
@@ -38,19 +39,48 @@ impl Header {
                 let start = self.meta_at;
                 self.ascends(r, c, start, self.meta_count, rules::M5, Kind::Metadata, |r| {
                     let pair = fields::pair(r)?;
-                    Ok(Place { dtype: 0, name: pair.key, name_at: pair.key_at })
+                    Ok(Place { dtype: 0, name: pair.key, name_at: pair.key_at, end: 0 })
                 })?;
             }
             phase::TENSORS | phase::REST => {
+                self.sweep_in_order(r, c);
                 let start = self.list_at;
                 self.ascends(r, c, start, self.count, rules::C1, Kind::Tensor, |r| {
                     let entry = fields::entry(r)?;
-                    Ok(Place { dtype: entry.dtype, name: entry.name, name_at: entry.name_at })
+                    Ok(Place {
+                        dtype: entry.dtype,
+                        name: entry.name,
+                        name_at: entry.name_at(),
+                        end: entry.end,
+                    })
                 })?;
             }
             _ => self.padding(r, c)?,
         }
         Ok(())
+    }
+
+    /// Passes over what is sound and in order, from the start of the list, or
+    /// over what is sound once the order does not matter.
+    fn sweep_in_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) {
+        let compares = c.phase != phase::REST;
+        if compares && c.index > 0 {
+            return;
+        }
+        let mut last: Option<(u64, &[u8])> = None;
+        let mut before = c.extra;
+        self.sweep_while(r, c, |_, at, _, brief| {
+            let ascends = last.is_none_or(|(dtype, name)| {
+                dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
+            });
+            let goes_on = ascends || !compares;
+            if goes_on {
+                last = Some((brief.dtype, brief.name));
+                before = at;
+            }
+            goes_on
+        });
+        c.extra = before;
     }
 
     /// Looks at entries until the table ends, bytes are absent, or one is out
@@ -95,6 +125,7 @@ impl Header {
             let index = c.index;
             c.advance(r.at());
             c.extra = at;
+            c.state = place.end;
             if compares && before.is_some_and(|before| place.comes_before(&before)) {
                 let name = fields::span(at, place.name_at, place.name.len());
                 r.about(kind, index);
@@ -104,6 +135,7 @@ impl Header {
                     return Ok(());
                 }
                 c.phase = phase::REST;
+                return Ok(());
             }
             last = Some(place);
         }
