@@ -9,7 +9,7 @@
 //! has not) or a broken rule (the region that the format declared is over).
 
 use crate::finding::{Finding, Kind, Stop, Subject};
-use crate::rule::Rule;
+use crate::rule::{Rule, Severity};
 use crate::source::{Absent, Source, Span, widen};
 use nom::{Err, IResult, Needed};
 
@@ -98,6 +98,11 @@ pub(crate) struct Reader<'r, 'a> {
     needed: u64,
     subject: Subject,
     muted: bool,
+    /// Whether something fatal was reported.
+    fatal: bool,
+    /// What a format's audit holds from one step to the next, beside its cursor:
+    /// an entry and the bytes that it refers to need not be resident together.
+    pub(crate) held: [u64; 4],
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -125,6 +130,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             needed: 0,
             subject: Subject::FILE,
             muted: false,
+            fatal: false,
+            held: [0; 4],
         }
     }
 
@@ -328,9 +335,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         if self.muted {
             return;
         }
+        self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
         let len = u32::try_from(len).unwrap_or(u32::MAX);
         (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
+    }
+
+    /// Whether something fatal was reported since this was last asked.
+    pub(crate) fn take_fatal(&mut self) -> bool {
+        core::mem::take(&mut self.fatal)
     }
 
     /// Reports `rule` unless `holds`.

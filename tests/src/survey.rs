@@ -253,13 +253,9 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
     }
     let mut cursor = Cursor::default();
     loop {
-        let step = host.drive(|s| {
-            let mut next = cursor;
-            let region = file.next_region(s, &mut next)?;
-            Ok((next, region))
-        })?;
-        let Ok((next, Some(region))) = step else { break };
-        cursor = next;
+        // The cursor also advances over entries that have no region.
+        let step = host.drive(|s| file.next_region(s, &mut cursor))?;
+        let Ok(Some(region)) = step else { break };
         survey.regions.push(region);
     }
     survey.findings.extend(audit(host, file)?);
