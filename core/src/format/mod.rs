@@ -10,7 +10,6 @@
 //! | `open` | prove what the other functions rely on |
 //! | `version`, `file_len`, `tensor_count` | what the header says |
 //! | `meta`, `tensor` | the next entry, judged |
-//! | `sweep` | the same for many tensors at once, as long as nothing is wrong |
 //! | `attribute` | the next metadata entry of one tensor |
 //! | `value` | what a metadata entry holds |
 //! | `chunk` | where a piece of a tensor's data lies |

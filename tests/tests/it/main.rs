@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod corpus;
+mod differential;
 mod fixtures;
 mod mutations;
 mod properties;

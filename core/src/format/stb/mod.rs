@@ -34,7 +34,7 @@ use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, Dims, DimsAt};
 use crate::dtype::DType;
 use crate::finding::Kind;
-use crate::format::{Glance, Policy};
+use crate::format::Policy;
 use crate::name::{NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
@@ -175,14 +175,6 @@ impl Header {
         c.advance(end);
         let tensor = Entry { at, dtype, rank, layout, data, extents };
         Ok(Some(self.judge(r, &tensor)))
-    }
-
-    pub(crate) fn sweep<'a>(
-        &self,
-        _: &mut Reader<'_, 'a>,
-        _: &mut Cursor,
-        _: &mut dyn FnMut(&Glance<'a>) -> bool,
-    ) {
     }
 
     pub(crate) fn attribute(
