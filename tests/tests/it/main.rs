@@ -6,6 +6,8 @@ mod differential;
 mod fixtures;
 mod mutations;
 mod properties;
+mod readback;
+mod region;
 mod sizes;
 mod sweeps;
 mod windows;

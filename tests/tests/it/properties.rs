@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weighbridge::{DType, Format, Layout, Value};
-use weighbridge_tests::encode::{bintensors, stb};
+use weighbridge_tests::encode::{bintensors, oinf, stb};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
@@ -28,6 +28,14 @@ proptest! {
             let span = fact.chunks[0].stored;
             prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
         }
+    }
+
+    #[test]
+    fn oinf_reads_back(model in oinf::arbitrary()) {
+        let bytes = model.encode().bytes;
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(crate::readback::oinf(&bytes, &survey), model);
     }
 
     #[test]

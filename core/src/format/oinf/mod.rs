@@ -42,6 +42,7 @@ mod index;
 mod quant;
 pub mod rules;
 mod scan;
+mod tensor;
 mod value;
 
 pub use quant::Quantization;
@@ -51,7 +52,7 @@ use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::Policy;
 use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::source::{Absent, Source, Span};
 use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
@@ -316,6 +317,18 @@ impl Header {
     pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase < quant::FIRST_PHASE { self.audit_values(r, c) } else { self.audit_quant(r, c) }
     }
+
+    /// The stored element type of a tensor, of which this build may know
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
+        // Type, rank and flags come right before the extents.
+        let at = tensor.dims.at.saturating_sub(12);
+        let bytes = source.get(Span::new(at, 4))?;
+        Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
+    }
 }
 
 /// Checks where the sections begin (guide, FileHeader).
@@ -371,47 +384,4 @@ fn element_type(tag: u32) -> Option<DType> {
         25 => DType::T1,
         _ => return None,
     })
-}
-
-/// The offset and size of a payload as an entry records them, and the rules
-/// that stand for what can be wrong with them.
-struct Place {
-    stored: Span,
-    /// Where the entry records the offset.
-    offset_at: u64,
-    align: crate::rule::Rule,
-    before: crate::rule::Rule,
-    bounds: crate::rule::Rule,
-    overflow: crate::rule::Rule,
-}
-
-impl Place {
-    /// Whether the payload lies in the data section and in the file.
-    ///
-    /// `sized` tells whether the size is known to be right; the end is not
-    /// judged otherwise.
-    fn judge(&self, r: &mut Reader<'_, '_>, header: &Header, sized: bool) -> bool {
-        let Span { at, len } = self.stored;
-        let offset_at = Span::new(self.offset_at, 8);
-        let mut sound = sized;
-        r.check(is_aligned(at), self.align, offset_at, field::ALIGN, at);
-        if at < header.data {
-            r.check(false, self.before, offset_at, header.data, at);
-            sound = false;
-        } else if sized {
-            match self.stored.end() {
-                None => {
-                    r.check(false, self.overflow, offset_at, u64::MAX.saturating_sub(at), len);
-                    sound = false;
-                }
-                Some(end) if end > header.bound => {
-                    r.check(false, self.bounds, offset_at, header.bound, end);
-                    sound = false;
-                }
-                Some(_) => {}
-            }
-        }
-        // Bytes that a truncated file lacks were reported with the header.
-        sound && self.stored.end().is_some_and(|end| end <= r.source().len())
-    }
 }
