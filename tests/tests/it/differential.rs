@@ -151,7 +151,7 @@ proptest! {
         let mut bytes = file.encode();
         for (at, value) in damage {
             // Payloads are read by neither.
-            let header = 8 + usize::try_from(bytes[0]).unwrap() + (usize::from(bytes[1]) << 8);
+            let header = 8 + usize::from(bytes[0]) + (usize::from(bytes[1]) << 8);
             let at = at.index(header.min(bytes.len()));
             bytes[at] = value;
         }
