@@ -2,7 +2,7 @@
 
 use crate::cursor::Cursor;
 use crate::finding::{Finding, Stop};
-use crate::format::{self, Policy};
+use crate::format::{self, Glance, Policy};
 use crate::name::Name;
 use crate::opening::Opening;
 use crate::read::{Halt, Reader};
@@ -415,6 +415,25 @@ impl File {
             return Ok(None);
         }
         each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
+    }
+
+    /// Passes over tensors that break no rule, as far as they are resident, the
+    /// format has a fast way to tell, and `goes_on` agrees.
+    pub(crate) fn sweep<'a>(
+        &self,
+        reader: &mut Reader<'_, 'a>,
+        cursor: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        match *self {
+            _ if cursor.done => {}
+            #[cfg(feature = "bintensors")]
+            File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = (reader, goes_on);
+            }
+        }
     }
 
     pub(crate) fn region(

@@ -5,6 +5,7 @@ use crate::file::File;
 use crate::finding::Stop;
 use crate::hash;
 use crate::name::Name;
+use crate::read::Reader;
 use crate::source::{Source, widen};
 use crate::tensor::Tensor;
 
@@ -139,6 +140,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// [`Stop::Room`]: the file has more tensors than there are slots.
     pub fn step(&mut self, file: &File, source: &Source<'_>) -> Result<(), Stop> {
         while !self.cursor.done {
+            self.sweep(file, source);
             let mut next = self.cursor;
             if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
                 let key = hash::name(self.seed, 0, &tensor.name(source)?);
@@ -157,6 +159,22 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             self.sorted = true;
         }
         Ok(())
+    }
+
+    /// Reads tensors that nothing is wrong with, as long as there is room.
+    fn sweep(&mut self, file: &File, source: &Source<'_>) {
+        let Index { slots, seed, filled, cursor, .. } = self;
+        let mut sink = |_| {};
+        let mut reader = Reader::new(source, &mut sink);
+        file.sweep(&mut reader, cursor, &mut |glance| {
+            let Some(slot) = slots.as_mut().get_mut(*filled) else {
+                return false;
+            };
+            let key = hash::name(*seed, 0, &glance.name);
+            *slot = Slot { key, at: glance.at, who: Slot::pack(glance.index, 0) };
+            *filled = filled.saturating_add(1);
+            true
+        });
     }
 
     /// The tensor with this name; the first of them if the file has several.

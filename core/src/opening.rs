@@ -1,4 +1,4 @@
-//! Opening a file, step by step.
+//! Opening a file step by step, as whatever its first bytes show.
 
 use crate::cursor::Cursor;
 use crate::file::{File, Format};

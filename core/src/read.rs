@@ -224,21 +224,35 @@ impl<'r, 'a> Reader<'r, 'a> {
         &mut self,
         leaf: impl FnOnce(&'a [u8]) -> Parsed<'a, O>,
     ) -> Result<O, Halt> {
-        let before = self.run.len();
         match leaf(self.run) {
             Ok((rest, value)) => {
-                self.at = self.at.saturating_add(widen(before.saturating_sub(rest.len())));
-                self.run = rest;
+                self.pass(rest);
                 Ok(value)
             }
-            Err(Err::Incomplete(Needed::Size(missing))) => {
-                Err(self.short(widen(before).saturating_add(widen(missing.get()))))
-            }
-            Err(Err::Incomplete(Needed::Unknown)) => {
-                Err(self.short(widen(before).saturating_add(1)))
-            }
+            Err(Err::Incomplete(Needed::Size(missing))) => Err(self.lacks(widen(missing.get()))),
+            Err(Err::Incomplete(Needed::Unknown)) => Err(self.lacks(1)),
             Err(Err::Error(rule) | Err::Failure(rule)) => Err(Halt::Broken(rule)),
         }
+    }
+
+    /// The resident bytes from here on, for a parser that does not go through
+    /// [`parse`](Self::parse) because its result is large.
+    #[inline]
+    pub(crate) fn resident(&self) -> &'a [u8] {
+        self.run
+    }
+
+    /// Goes to where `rest` is all that is left of the resident bytes.
+    #[inline]
+    pub(crate) fn pass(&mut self, rest: &'a [u8]) {
+        self.at = self.at.saturating_add(widen(self.run.len().saturating_sub(rest.len())));
+        self.run = rest;
+    }
+
+    /// `missing` bytes behind the resident ones are wanted.
+    #[cold]
+    pub(crate) fn lacks(&mut self, missing: u64) -> Halt {
+        self.short(widen(self.run.len()).saturating_add(missing))
     }
 
     /// `len` bytes from here on are wanted and not in the run.

@@ -101,11 +101,11 @@ fn table() {
         let mut slots = vec![Slot::EMPTY; TENSORS as usize];
         let mut more = slots.clone();
         let [ours, index, theirs, safetensors, sum] = medians([
-            &mut || drop(black_box(weighbridge(black_box(bt), &mut slots))),
-            &mut || drop(black_box(weighbridge_index(black_box(bt), &mut more))),
-            &mut || drop(black_box(theirs(black_box(bt)))),
-            &mut || drop(black_box(safetensors(black_box(st)))),
-            &mut || drop(black_box(byte_sum(black_box(bt)))),
+            &mut || _ = black_box(weighbridge(black_box(bt), &mut slots)),
+            &mut || _ = black_box(weighbridge_index(black_box(bt), &mut more)),
+            &mut || _ = black_box(theirs(black_box(bt))),
+            &mut || _ = black_box(safetensors(black_box(st))),
+            &mut || _ = black_box(byte_sum(black_box(bt))),
         ]);
         println!(
             "{:<16}{ours:>12.1}{index:>12.1}{theirs:>9.1} ({:>3.1}x){safetensors:>8.1} ({:>4.1}x){sum:>10.1}",

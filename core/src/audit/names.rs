@@ -62,6 +62,9 @@ impl Audit {
         let mut last: Option<Name<'_>> = None;
         let mut phase = self.cursor.phase;
         loop {
+            if tensors {
+                self.sweep(r, &mut last);
+            }
             let mut next = self.cursor;
             let Some(entry) = self.named(r, &mut next, tensors)? else {
                 self.cursor = next;
@@ -88,6 +91,24 @@ impl Audit {
             self.counted = self.counted.saturating_add(1);
             self.cursor = next;
         }
+    }
+
+    /// Passes over tensors that nothing is wrong with. While names are in order,
+    /// that takes the name before, unless there is none.
+    fn sweep<'a>(&mut self, r: &mut Reader<'_, 'a>, last: &mut Option<Name<'a>>) {
+        if self.ordered && self.counted > 0 && last.is_none() {
+            return;
+        }
+        let Audit { file, cursor, ordered, previous, counted, .. } = self;
+        file.sweep(r, cursor, &mut |glance| {
+            if *ordered && last.is_some_and(|last| !last.precedes(&glance.name)) {
+                return false;
+            }
+            *last = Some(glance.name);
+            *previous = glance.name_at;
+            *counted = counted.saturating_add(1);
+            true
+        });
     }
 
     /// The next entry, judged.
@@ -141,6 +162,23 @@ impl Audit {
     fn find_equal(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Pause> {
         let tensors = self.stage == Stage::TensorNames;
         while !self.cursor.done {
+            if tensors {
+                let Audit { file, cursor, search, seed, .. } = self;
+                let phase = cursor.phase;
+                file.sweep(r, cursor, &mut |glance| {
+                    let Some(slot) = slots.get_mut(search.filled) else {
+                        return false;
+                    };
+                    let key = hash::name(*seed, phase, &glance.name);
+                    *slot = Slot {
+                        key,
+                        at: glance.at,
+                        who: Slot::pack(glance.index, u32::from(phase)),
+                    };
+                    search.filled = search.filled.saturating_add(1);
+                    true
+                });
+            }
             let mut next = self.cursor;
             let entry = self.named(r, &mut next, tensors)?;
             if let Some(entry) = entry.filter(Named::is_named) {

@@ -18,6 +18,7 @@
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
 use crate::codec::zstd::Fault;
+use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 
 #[cfg(feature = "bintensors")]
@@ -30,6 +31,18 @@ pub mod oinf;
 pub mod stb;
 #[cfg(feature = "ztensor")]
 pub mod ztensor;
+
+/// A tensor that a sweep is about to pass over.
+pub(crate) struct Glance<'a> {
+    /// Position in the index.
+    pub(crate) index: u32,
+    /// Absolute offset of its entry.
+    pub(crate) at: u64,
+    /// Where its name is stored.
+    pub(crate) name_at: NameAt,
+    /// Its name.
+    pub(crate) name: Name<'a>,
+}
 
 /// Which rules of a format stand for the checks that all formats share; `None`
 /// where the format makes the fault impossible or harmless.

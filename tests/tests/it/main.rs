@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod corpus;
+mod differential;
 mod fixtures;
 mod idv;
 mod large;
@@ -10,4 +11,5 @@ mod properties;
 mod readback;
 mod region;
 mod sizes;
+mod sweeps;
 mod windows;

@@ -1,85 +1,110 @@
 //! The fields of the header, read from resident bytes.
 //!
 //! A whole entry is read at once: its fields are short, and going back to the
-//! reader for each would cost more than reading them. What a field breaks is
-//! told with its place in the entry.
+//! reader for each would cost more than reading them. What is wrong with a field
+//! is put together only when something is.
 
 use super::{field, rules};
-use crate::read::{Halt, Parsed, Reader, byte, incomplete, le_u16, le_u32, le_u64};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Span, widen};
-use nom::Err;
 
 /// A tensor as the list stores it, with where its fields lie from the start of
 /// the entry.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a [u8],
-    pub(super) name_at: usize,
     pub(super) dtype: u64,
     pub(super) dtype_at: usize,
     pub(super) rank: u32,
     pub(super) dims_at: usize,
-    /// The product of the extents from the left, as long as it fits.
+    /// The product of the extents from the left, if it fits.
     pub(super) elements: Option<u64>,
     pub(super) start: u64,
     pub(super) start_at: usize,
     pub(super) end: u64,
     pub(super) end_at: usize,
     pub(super) len: usize,
-    /// The first integer that is longer than it must be.
-    pub(super) overlong: Option<Overlong>,
+    /// Where the first integer lies that is longer than it must be.
+    pub(super) overlong: Option<usize>,
+}
+
+impl Entry<'_> {
+    pub(super) fn name_at(&self) -> usize {
+        self.dtype_at.saturating_sub(self.name.len())
+    }
 }
 
 /// A key and its value, with where they lie from the start of the entry.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Pair<'a> {
     pub(super) key: &'a [u8],
     pub(super) key_at: usize,
     pub(super) value: &'a [u8],
     pub(super) value_at: usize,
-    pub(super) overlong: Option<Overlong>,
+    pub(super) overlong: Option<usize>,
 }
 
-/// An integer that is stored in more bytes than it needs.
+/// Why a field could not be read, and where it begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Overlong {
+struct Fault {
     at: usize,
-    len: usize,
-    value: u64,
+    why: Why,
 }
 
-impl Overlong {
-    /// Whether it begins `at` bytes into the entry.
-    pub(super) fn is_at(&self, at: usize) -> bool {
-        self.at == at
-    }
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    /// So many bytes are missing behind the resident ones.
+    Short(u64),
+    /// The rule is broken: the field says the first number, and could say the
+    /// second at most.
+    Broken(Rule, u64, u64),
+}
 
-    /// Reports it as part of the entry at `entry`.
-    #[cold]
-    pub(super) fn flag(&self, r: &mut Reader<'_, '_>, entry: u64) {
-        let at = entry.saturating_add(widen(self.at));
-        r.flag(rules::V4, at, widen(self.len), 0, self.value);
-    }
+/// Marks the length of an integer that a shorter form could hold.
+pub(super) const OVERLONG: u8 = 0x80;
+
+/// Reads an integer that begins with the tag of a width: its value and its
+/// length, which is 0 if it cannot be read. Out of line, for it would be copied
+/// for each field of an entry; a pair of numbers, for those fit registers.
+#[inline(never)]
+pub(super) fn wide(input: &[u8]) -> (u64, u8) {
+    let Some((tag, rest)) = input.split_first() else {
+        return (0, 0);
+    };
+    let (value, least, len) = match (*tag, rest) {
+        (field::TWO_BYTES, [a, b, ..]) => (u64::from(u16::from_le_bytes([*a, *b])), 251, 3),
+        (field::FOUR_BYTES, [a, b, c, d, ..]) => {
+            (u64::from(u32::from_le_bytes([*a, *b, *c, *d])), 1 << 16, 5)
+        }
+        (field::EIGHT_BYTES, rest) => match rest.first_chunk() {
+            Some(bytes) => (u64::from_le_bytes(*bytes), 1 << 32, 9),
+            None => return (0, 0),
+        },
+        _ => return (0, 0),
+    };
+    (value, if value < least { len | OVERLONG } else { len })
 }
 
 /// Fields one after the other.
+#[derive(Clone, Copy)]
 struct Fields<'a> {
     all: usize,
     rest: &'a [u8],
     /// Bytes of the header behind those that are resident.
     beyond: u64,
-    overlong: Option<Overlong>,
-    /// What the broken field says, and the most that it could say.
-    claim: (u64, u64),
+    overlong: Option<usize>,
 }
 
-/// Result of reading a field.
-type Field<O> = Result<O, Err<Rule>>;
-
 impl<'a> Fields<'a> {
+    /// The fields that begin where the reader stands.
+    fn from(r: &Reader<'_, 'a>) -> Self {
+        let rest = r.resident();
+        let beyond = r.left().saturating_sub(widen(rest.len()));
+        Fields { all: rest.len(), rest, beyond, overlong: None }
+    }
+
     /// How many bytes were read.
-    #[inline]
     fn at(&self) -> usize {
         self.all.saturating_sub(self.rest.len())
     }
@@ -89,71 +114,82 @@ impl<'a> Fields<'a> {
         widen(self.rest.len()).saturating_add(self.beyond)
     }
 
-    /// A variable-length integer.
-    #[inline]
-    fn int(&mut self) -> Field<u64> {
-        let (rest, first) = byte(self.rest)?;
-        if first < field::TWO_BYTES {
-            self.rest = rest;
-            return Ok(u64::from(first));
+    /// An integer.
+    fn int(&mut self) -> Result<u64, Fault> {
+        match self.rest.split_first() {
+            Some((&first, rest)) if first < field::TWO_BYTES => {
+                self.rest = rest;
+                Ok(u64::from(first))
+            }
+            _ => {
+                let (value, len) = wide(self.rest);
+                if len & OVERLONG != 0 {
+                    self.overlong = self.overlong.or(Some(self.at()));
+                }
+                match self.rest.get(usize::from(len & !OVERLONG)..) {
+                    Some(rest) if len > 0 => {
+                        self.rest = rest;
+                        Ok(value)
+                    }
+                    _ => Err(self.broken_int()),
+                }
+            }
         }
-        let (rest, value, least) = match first {
-            field::TWO_BYTES => le_u16(rest).map(|(rest, n)| (rest, u64::from(n), 251))?,
-            field::FOUR_BYTES => le_u32(rest).map(|(rest, n)| (rest, u64::from(n), 1 << 16))?,
-            field::EIGHT_BYTES => le_u64(rest).map(|(rest, n)| (rest, n, 1 << 32))?,
-            field::SIXTEEN_BYTES => return Err(Err::Failure(rules::V2)),
-            _ => return Err(Err::Failure(rules::V1)),
+    }
+
+    /// Why an integer cannot be read.
+    #[cold]
+    fn broken_int(self) -> Fault {
+        let width = match self.rest.first().copied() {
+            Some(field::TWO_BYTES) => 3,
+            Some(field::FOUR_BYTES) => 5,
+            Some(field::EIGHT_BYTES) => 9,
+            Some(_) => 0,
+            None => 1,
         };
-        if value < least && self.overlong.is_none() {
-            let len = self.rest.len().saturating_sub(rest.len());
-            self.overlong = Some(Overlong { at: self.at(), len, value });
-        }
-        self.rest = rest;
-        Ok(value)
+        let why = match self.rest.first().copied() {
+            Some(field::SIXTEEN_BYTES) => Why::Broken(rules::V2, 0, 0),
+            Some(_) if width == 0 => Why::Broken(rules::V1, 0, 0),
+            _ => Why::Short(u64::saturating_sub(width, widen(self.rest.len()))),
+        };
+        Fault { at: self.at(), why }
     }
 
     /// A length and that many bytes; more than the header has break `rule`.
-    #[inline]
-    fn text(&mut self, rule: Rule) -> Field<&'a [u8]> {
-        let before = self.rest;
+    fn text(&mut self, rule: Rule) -> Result<&'a [u8], Fault> {
+        let at = self.at();
         let len = self.int()?;
         match usize::try_from(len).ok().and_then(|n| self.rest.split_at_checked(n)) {
             Some((text, rest)) => {
                 self.rest = rest;
                 Ok(text)
             }
-            None => Err(self.beyond_resident(before, len, rule)),
+            None => Err(self.too_many(at, len, rule)),
         }
     }
 
-    /// At least `n` more bytes are needed than are resident.
+    /// The field at `at` asks for `n` bytes, which are not all resident.
     #[cold]
-    fn beyond_resident(&mut self, field: &'a [u8], n: u64, rule: Rule) -> Err<Rule> {
+    fn too_many(self, at: usize, n: u64, rule: Rule) -> Fault {
         let left = self.left();
-        if n > left {
-            self.claim = (n, left);
-            self.rest = field;
-            return Err::Failure(rule);
-        }
-        let missing = n.saturating_sub(widen(self.rest.len()));
-        match incomplete::<()>(usize::try_from(missing).unwrap_or(usize::MAX)) {
-            Err(err) => err,
-            Ok(()) => Err::Failure(rule),
-        }
+        let why = if n > left {
+            Why::Broken(rule, n, left)
+        } else {
+            Why::Short(n.saturating_sub(widen(self.rest.len())))
+        };
+        Fault { at, why }
     }
 
-    #[inline]
-    fn entry(&mut self) -> Field<Entry<'a>> {
+    fn entry(&mut self) -> Result<Entry<'a>, Fault> {
         let name = self.text(rules::T3)?;
-        let name_at = self.at().saturating_sub(name.len());
         let dtype_at = self.at();
         let dtype = self.int()?;
-        let before = self.rest;
+        let rank_at = self.at();
         let rank = self.int()?;
         // An extent takes a byte at least, so this bounds the loop.
         let rank = match u32::try_from(rank) {
             Ok(n) if rank <= widen(self.rest.len()) => n,
-            _ => return Err(self.beyond_resident(before, rank, rules::T5)),
+            _ => return Err(self.too_many(rank_at, rank, rules::T5)),
         };
         let dims_at = self.at();
         let mut elements = Some(1_u64);
@@ -168,7 +204,6 @@ impl<'a> Fields<'a> {
         let (len, overlong) = (self.at(), self.overlong);
         Ok(Entry {
             name,
-            name_at,
             dtype,
             dtype_at,
             rank,
@@ -183,7 +218,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn pair(&mut self) -> Field<Pair<'a>> {
+    fn pair(&mut self) -> Result<Pair<'a>, Fault> {
         let key = self.text(rules::M2)?;
         let key_at = self.at().saturating_sub(key.len());
         let value = self.text(rules::M2)?;
@@ -192,81 +227,78 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Reads fields where the reader stands, and reports what they break at the
-/// field that breaks it.
-#[inline]
-fn read<'a, O>(
-    r: &mut Reader<'_, 'a>,
-    fields: impl FnOnce(&mut Fields<'a>) -> Field<O>,
-) -> Result<O, Halt> {
-    let left = r.left();
-    let mut fault = (0, (0, 0));
-    let leaf = |run: &'a [u8]| -> Parsed<'a, O> {
-        let beyond = left.saturating_sub(widen(run.len()));
-        let mut f = Fields { all: run.len(), rest: run, beyond, overlong: None, claim: (0, 0) };
-        match fields(&mut f) {
-            Ok(value) => Ok((f.rest, value)),
-            Err(err) => {
-                fault = (f.at(), f.claim);
-                Err(err)
-            }
+/// Moves the reader behind what was read, or reports the field that is broken.
+fn done<'a, O>(r: &mut Reader<'_, 'a>, f: Fields<'a>, result: Result<O, Fault>) -> Result<O, Halt> {
+    match result {
+        Ok(value) => {
+            r.pass(f.rest);
+            Ok(value)
         }
-    };
-    r.parse(leaf).map_err(|halt| flag_halt(r, halt, fault))
+        Err(fault) => Err(refuse(r, fault)),
+    }
 }
 
 #[cold]
-fn flag_halt(r: &mut Reader<'_, '_>, halt: Halt, (at, claim): (usize, (u64, u64))) -> Halt {
+fn refuse(r: &mut Reader<'_, '_>, fault: Fault) -> Halt {
+    let (halt, found, most) = match fault.why {
+        Why::Broken(rule, found, most) => (Halt::Broken(rule), found, most),
+        Why::Short(missing) => (r.lacks(missing), 0, 0),
+    };
     let Halt::Broken(rule) = halt else {
         return halt;
     };
-    let at = r.at().saturating_add(widen(at));
-    r.flag(rule, at, r.end().saturating_sub(at), claim.1, claim.0);
+    let at = r.at().saturating_add(widen(fault.at));
+    r.flag(rule, at, r.end().saturating_sub(at), most, found);
     Halt::Refused(rule)
 }
 
 /// A tensor of the list.
-#[inline]
 pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>) -> Result<Entry<'a>, Halt> {
-    read(r, Fields::entry)
+    let mut f = Fields::from(r);
+    let entry = f.entry();
+    done(r, f, entry)
 }
 
 /// A metadata entry.
 pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>) -> Result<Pair<'a>, Halt> {
-    read(r, Fields::pair)
+    let mut f = Fields::from(r);
+    let pair = f.pair();
+    done(r, f, pair)
 }
 
 /// How many entries of at least `least` bytes follow. More than fit into the
 /// header break `rule`.
 pub(super) fn count(r: &mut Reader<'_, '_>, least: u64, rule: Rule) -> Result<u32, Halt> {
-    let entry = r.at();
-    let (count, overlong) = read(r, |f| {
-        let before = f.rest;
-        let count = f.int()?;
+    let at = r.at();
+    let mut f = Fields::from(r);
+    let count = f.int().and_then(|count| {
         let most = f.left().checked_div(least).unwrap_or(0);
-        match u32::try_from(count) {
-            Ok(n) if count <= most => Ok((n, f.overlong)),
-            _ => {
-                f.claim = (count, most);
-                f.rest = before;
-                Err(Err::Failure(rule))
-            }
-        }
-    })?;
-    if let Some(overlong) = overlong {
-        overlong.flag(r, entry);
-    }
+        let fits = u32::try_from(count).ok().filter(|_| count <= most);
+        fits.ok_or(Fault { at: 0, why: Why::Broken(rule, count, most) })
+    });
+    let count = done(r, f, count)?;
+    flag_overlong(r, at, f.overlong);
     Ok(count)
 }
 
 /// Passes over a string, which need not be resident.
 pub(super) fn skip_text(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-    let len = read(r, |f| {
-        let before = f.rest;
-        let len = f.int()?;
-        if len > f.left() { Err(f.beyond_resident(before, len, rules::M2)) } else { Ok(len) }
-    })?;
+    let mut f = Fields::from(r);
+    let len = f
+        .int()
+        .and_then(|len| if len > f.left() { Err(f.too_many(0, len, rules::M2)) } else { Ok(len) });
+    let len = done(r, f, len)?;
     r.skip(len)
+}
+
+/// Reports the integer that is longer than it must be, if there is one. The
+/// bytes are those that were read just now.
+pub(super) fn flag_overlong(r: &mut Reader<'_, '_>, entry: u64, overlong: Option<usize>) {
+    if let Some(overlong) = overlong {
+        let at = entry.saturating_add(widen(overlong));
+        let (value, len) = wide(r.source().run(at));
+        r.flag(rules::V4, at, u64::from(len & !OVERLONG), 0, value);
+    }
 }
 
 /// Where `len` bytes lie that begin `at` bytes into the entry at `entry`.

@@ -38,12 +38,13 @@ pub mod rules;
 mod fields;
 mod order;
 mod spans;
+mod sweep;
 
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt, bincode_uint};
 use crate::dtype::DType;
 use crate::finding::Kind;
-use crate::format::Policy;
+use crate::format::{Glance, Policy};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
@@ -179,9 +180,7 @@ impl Header {
 
         r.check(is_utf8(pair.key), rules::M3, key, 0, 0);
         r.check(is_utf8(pair.value), rules::M4, value, 0, 0);
-        if let Some(overlong) = pair.overlong {
-            overlong.flag(r, at);
-        }
+        fields::flag_overlong(r, at, pair.overlong);
         Ok(Some(Meta {
             kind: Kind::Metadata,
             index,
@@ -217,6 +216,15 @@ impl Header {
         c.advance(r.at());
         let verdict = self.judge(r, c, at, &entry);
         Ok(Some(self.describe(index, at, &entry, verdict)))
+    }
+
+    pub(crate) fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
     }
 
     pub(crate) fn attribute(
@@ -346,7 +354,7 @@ impl Header {
     }
 
     fn describe(&self, index: u32, at: u64, entry: &Entry<'_>, verdict: Verdict) -> Tensor {
-        let name = fields::span(at, entry.name_at, entry.name.len());
+        let name = fields::span(at, entry.name_at(), entry.name.len());
         let dims = fields::span(at, entry.dims_at, entry.start_at.saturating_sub(entry.dims_at));
         let data = Span {
             at: self.data_at.saturating_add(entry.start),
@@ -385,5 +393,5 @@ fn dtype(code: u64) -> DType {
 }
 
 fn is_utf8(text: &[u8]) -> bool {
-    core::str::from_utf8(text).is_ok()
+    text.is_ascii() || core::str::from_utf8(text).is_ok()
 }

@@ -17,14 +17,36 @@ mod phase {
     pub(super) const PADDING: u8 = 3;
 }
 
+/// A list that should be in order.
+#[derive(Clone, Copy)]
+struct List {
+    at: u64,
+    count: u32,
+    rule: Rule,
+    kind: Kind,
+}
+
 /// What an entry is ordered by: descending element type, then ascending name.
+/// Metadata has no types.
 struct Place<'a> {
     dtype: u64,
     name: &'a [u8],
     name_at: usize,
+    /// The end of its data, by which the sweep goes on.
+    end: u64,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    fn read(r: &mut Reader<'_, 'a>, kind: Kind) -> Result<Self, Halt> {
+        if kind == Kind::Metadata {
+            let pair = fields::pair(r)?;
+            return Ok(Place { dtype: 0, name: pair.key, name_at: pair.key_at, end: 0 });
+        }
+        let entry = fields::entry(r)?;
+        let name_at = entry.name_at();
+        Ok(Place { dtype: entry.dtype, name: entry.name, name_at, end: entry.end })
+    }
+
     fn comes_before(&self, other: &Place<'_>) -> bool {
         self.dtype > other.dtype || (self.dtype == other.dtype && self.name < other.name)
     }
@@ -35,41 +57,51 @@ impl Header {
     pub(super) fn audit_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         match c.phase {
             phase::METADATA => {
-                let start = self.meta_at;
-                self.ascends(r, c, start, self.meta_count, rules::M5, Kind::Metadata, |r| {
-                    let pair = fields::pair(r)?;
-                    Ok(Place { dtype: 0, name: pair.key, name_at: pair.key_at })
-                })?;
+                let (at, count) = (self.meta_at, self.meta_count);
+                self.ascends(r, c, List { at, count, rule: rules::M5, kind: Kind::Metadata })
             }
             phase::TENSORS | phase::REST => {
-                let start = self.list_at;
-                self.ascends(r, c, start, self.count, rules::C1, Kind::Tensor, |r| {
-                    let entry = fields::entry(r)?;
-                    Ok(Place { dtype: entry.dtype, name: entry.name, name_at: entry.name_at })
-                })?;
+                if self.sweep_in_order(r, c) {
+                    return Ok(());
+                }
+                let (at, count) = (self.list_at, self.count);
+                self.ascends(r, c, List { at, count, rule: rules::C1, kind: Kind::Tensor })
             }
-            _ => self.padding(r, c)?,
+            _ => self.padding(r, c),
         }
-        Ok(())
     }
 
-    /// Looks at entries until the table ends, bytes are absent, or one is out
-    /// of order. `extra` is where the entry before begins.
-    #[allow(clippy::too_many_arguments, reason = "two tables, told apart by what is passed")]
-    fn ascends<'a>(
-        &self,
-        r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
-        start: u64,
-        count: u32,
-        rule: Rule,
-        kind: Kind,
-        read: impl Fn(&mut Reader<'_, 'a>) -> Result<Place<'a>, Halt>,
-    ) -> Result<(), Halt> {
-        let mut last: Option<Place<'a>> = None;
+    /// Passes over what is sound and in order, from the start of the list, or
+    /// over what is sound once the order does not matter. Whether there was any.
+    fn sweep_in_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> bool {
+        let (compares, from) = (c.phase != phase::REST, c.index);
+        if compares && from > 0 {
+            return false;
+        }
+        let mut last: Option<(u64, &[u8])> = None;
+        let mut before = c.extra;
+        self.sweep_while(r, c, |_, at, _, brief| {
+            let ascends = last.is_none_or(|(dtype, name)| {
+                dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
+            });
+            let goes_on = ascends || !compares;
+            if goes_on {
+                last = Some((brief.dtype, brief.name));
+                before = at;
+            }
+            goes_on
+        });
+        c.extra = before;
+        c.index > from
+    }
+
+    /// Looks at entries until the list ends, bytes are absent, or one is out of
+    /// order. `extra` is where the entry before begins.
+    fn ascends(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, list: List) -> Result<(), Halt> {
+        let mut last = None;
         loop {
-            let at = c.at.max(start);
-            if c.index >= count {
+            let at = c.at.max(list.at);
+            if c.index >= list.count {
                 self.next_list(r, c, at);
                 return Ok(());
             }
@@ -79,14 +111,15 @@ impl Header {
             let again = compares && !began && c.index > 0;
             r.region(if again { c.extra } else { at }, self.data_at, BYTES_CHANGED);
             r.mute();
-            let before = if again { read(r).map(Some) } else { Ok(last.take()) };
-            let place = before.and_then(|before| read(r).map(|place| (before, place)));
+            let before = if again { Place::read(r, list.kind).map(Some) } else { Ok(last.take()) };
+            let both = before.and_then(|before| Ok((before, Place::read(r, list.kind)?)));
             r.unmute();
-            let (before, place) = match place {
+            let (before, place) = match both {
                 Ok(both) => both,
                 // What was passed so far must not be looked at twice.
                 Err(Halt::Absent) if began => return Ok(()),
                 Err(Halt::Absent) => return Err(Halt::Absent),
+                // A broken list was reported when its entries were judged.
                 Err(_) => {
                     c.finish();
                     return Ok(());
@@ -95,15 +128,17 @@ impl Header {
             let index = c.index;
             c.advance(r.at());
             c.extra = at;
+            c.state = place.end;
             if compares && before.is_some_and(|before| place.comes_before(&before)) {
                 let name = fields::span(at, place.name_at, place.name.len());
-                r.about(kind, index);
-                r.flag(rule, name.at, name.len, 0, 0);
-                if kind == Kind::Metadata {
+                r.about(list.kind, index);
+                r.flag(list.rule, name.at, name.len, 0, 0);
+                if list.kind == Kind::Metadata {
                     self.next_list(r, c, at);
-                    return Ok(());
+                } else {
+                    c.phase = phase::REST;
                 }
-                c.phase = phase::REST;
+                return Ok(());
             }
             last = Some(place);
         }

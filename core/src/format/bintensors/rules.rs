@@ -43,7 +43,7 @@ rules! { Format::BinTensors.code();
         "Varint Encoding: all examples have the shortest form, and writers know no other";
     M1 = "M1", Fatal, Implied,
         "the tag of the optional metadata is {found}; 0 is none and 1 is some",
-        "Option<T>: the discriminant of None is 0, that of Some is 1";
+        "Option: the discriminant of None is 0, that of Some is 1";
     M2 = "M2", Fatal, Implied,
         "the metadata claims {found} where at most {expected} fit into the header",
         "Vector, String: as many elements follow as the length in front of them says";

@@ -19,7 +19,6 @@ pub(super) struct Verdict {
 impl Header {
     /// Judges an entry. The cursor stands behind it already, and holds where
     /// its data should begin: `state`, or `extra` if that was in doubt.
-    #[inline]
     pub(super) fn judge(
         &self,
         r: &mut Reader<'_, '_>,
@@ -57,15 +56,13 @@ impl Header {
         size: Option<u64>,
     ) -> Verdict {
         let dtype = dtype(entry.dtype);
-        r.check(is_utf8(entry.name), rules::T2, span(at, entry.name_at, entry.dtype_at), 0, 0);
+        r.check(is_utf8(entry.name), rules::T2, span(at, entry.name_at(), entry.dtype_at), 0, 0);
         let dtype_span = span(at, entry.dtype_at, entry.dims_at);
         let wide = self.is_wide(r, dtype_span);
         r.check(!wide, rules::V3, Span::new(dtype_span.at, 9), 0, entry.dtype);
         // A type in 64 bits is longer than it must be as well; once is enough.
-        if let Some(overlong) = entry.overlong
-            && !(wide && overlong.is_at(entry.dtype_at))
-        {
-            overlong.flag(r, at);
+        if !(wide && entry.overlong == Some(entry.dtype_at)) {
+            fields::flag_overlong(r, at, entry.overlong);
         }
         let known = dtype != DType::Unknown;
         r.check(known, rules::T4, Span::new(dtype_span.at, 1), 14, entry.dtype);
