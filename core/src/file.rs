@@ -4,69 +4,11 @@ use crate::cursor::Cursor;
 use crate::finding::{Finding, Stop};
 use crate::format::{self, Policy};
 use crate::name::Name;
+use crate::opening::Opening;
 use crate::read::{Halt, Reader};
 use crate::rule::{RuleInfo, general};
 use crate::source::{Absent, Source};
 use crate::tensor::{Chunk, Meta, Region, Tensor, Value, Version};
-
-/// How many bytes of a file decide its format: the longest magic and the byte
-/// behind the length field of BinTensors. No payload of any format begins
-/// earlier.
-const HEAD: u64 = 9;
-
-/// Opens a file step by step; plain numbers, to be kept between calls.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Opening {
-    format: Option<Format>,
-    cursor: Cursor,
-}
-
-impl Opening {
-    /// Recognises the format by the content.
-    pub const fn detect() -> Self {
-        Opening::of(None)
-    }
-
-    /// Opens as `format`, whatever the content looks like; with `None`,
-    /// recognises it.
-    pub const fn of(format: Option<Format>) -> Self {
-        Opening { format, cursor: Cursor::START }
-    }
-
-    /// Opens the file, or says what is lacking.
-    ///
-    /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
-    /// [`Stop::Refused`]: the file cannot be opened; the finding went to
-    /// `sink`.
-    pub fn step(
-        &mut self,
-        source: &Source<'_>,
-        sink: &mut dyn FnMut(Finding),
-    ) -> Result<File, Stop> {
-        let mut reader = Reader::new(source, sink);
-        let format = match self.format {
-            Some(format) => format,
-            None => {
-                let format = detect(&mut reader).map_err(|halt| reader.stop(halt))?;
-                *self.format.insert(format)
-            }
-        };
-        File::open_format(format, &mut reader, &mut self.cursor).map_err(|halt| reader.stop(halt))
-    }
-}
-
-/// The format that the first bytes show.
-fn detect(reader: &mut Reader<'_, '_>) -> Result<Format, Halt> {
-    let len = reader.source().len();
-    reader.region(0, len, general::UNKNOWN_FORMAT);
-    reader.read_ahead(0);
-    let head = reader.take(len.min(HEAD))?;
-    Format::of_head(head, len).ok_or_else(|| {
-        reader.flag(general::UNKNOWN_FORMAT, 0, len.min(HEAD), 0, 0);
-        Halt::Refused(general::UNKNOWN_FORMAT)
-    })
-}
 
 /// Declares [`Format`] and [`File`]: one line a format.
 macro_rules! formats {
@@ -181,7 +123,7 @@ macro_rules! formats {
         }
 
         impl File {
-            fn open_format(
+            pub(crate) fn open_format(
                 format: Format,
                 reader: &mut Reader<'_, '_>,
                 cursor: &mut Cursor,
@@ -231,6 +173,8 @@ formats! {
     Stb = 1, stb, "stb", "STB", &["stb"];
     /// Open Infer Neural Format 1 and 2, `.oinf`.
     Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
+    /// zTensor 0.1, `.zt`.
+    ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
     /// The binary data view of ML.NET, `.idv`.
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.

@@ -53,6 +53,7 @@ pub mod format;
 pub mod limits;
 
 mod audit;
+mod codec;
 mod cursor;
 mod dims;
 mod dtype;
@@ -62,6 +63,7 @@ mod finding;
 mod hash;
 mod index;
 mod name;
+mod opening;
 mod read;
 mod rule;
 mod source;
@@ -73,10 +75,11 @@ pub use cursor::Cursor;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;
-pub use file::{File, Format, Opening};
+pub use file::{File, Format};
 pub use finding::{Finding, Kind, Stop, Subject};
 pub use index::{Index, Slot};
 pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
+pub use opening::Opening;
 pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
 pub use source::{Absent, Source, Span, Window};
 pub use tensor::{

@@ -13,6 +13,12 @@ pub const ZSTD_WINDOW: u64 = 8 << 20;
 /// Real writers nest four levels; the reference reader gives up at 128.
 pub const CBOR_DEPTH: u32 = 128;
 
+/// How many keys of one CBOR map are compared with one another when they are
+/// in no order.
+///
+/// Real writers sort the keys of custom maps, and a map that does not has few.
+pub const CBOR_KEYS: usize = 128;
+
 /// How deep codec definitions of a data view may nest.
 ///
 /// Real files have a vector of keys of integers. The reference reader accepts

@@ -287,6 +287,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    /// Makes sure that `len` bytes from here on are resident, to ask for many
+    /// small items at once.
+    pub(crate) fn resident(&mut self, len: u64) -> Result<(), Halt> {
+        match usize::try_from(len) {
+            Ok(len) if len <= self.run.len() => Ok(()),
+            _ => Err(self.short(len)),
+        }
+    }
+
     /// What is resident of the bytes from here to the end of the region, one at
     /// least.
     pub(crate) fn some(&mut self) -> Result<&'a [u8], Halt> {

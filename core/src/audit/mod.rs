@@ -57,7 +57,7 @@ pub struct Audit {
     held: [u64; 4],
     /// Whether names, or regions, came in ascending order so far.
     ordered: bool,
-    /// The name before, once `counted` is not 0.
+    /// The name before; at offset 0 if there was none.
     previous: NameAt,
     /// Some entry is broken, so bytes that belong to nothing may be its.
     incomplete: bool,
@@ -207,6 +207,7 @@ impl Audit {
         if !matches!(next, Stage::MetadataNames | Stage::TensorNames | Stage::Coverage) {
             self.counted = 0;
             self.ordered = true;
+            self.previous = NameAt::default();
         }
         self.search = names::Search::default();
         self.cover = cover::Cover::default();

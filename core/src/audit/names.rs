@@ -40,6 +40,14 @@ struct Named {
     broken: bool,
 }
 
+impl Named {
+    /// Whether the file gives the entry a name; one whose name is missing is
+    /// broken for that reason, and equal to no other.
+    fn is_named(&self) -> bool {
+        self.name.at != 0
+    }
+}
+
 impl Audit {
     pub(super) fn metadata(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
         self.entries(r, false)
@@ -62,14 +70,15 @@ impl Audit {
                 return Ok(());
             };
             self.incomplete |= entry.broken;
-            if self.ordered {
+            if self.ordered && entry.is_named() {
                 // With a single small window the name before may be gone; then
                 // the order is taken as unknown, which only costs slots.
                 let name = entry.name.read(r.source()).ok();
-                if last.is_none() && self.counted > 0 {
+                let first = self.previous == NameAt::default();
+                if last.is_none() && !first {
                     last = self.previous.read(r.source()).ok();
                 }
-                self.ordered = self.counted == 0
+                self.ordered = first
                     || next.phase != phase
                     || matches!((last, name), (Some(a), Some(b)) if a.precedes(&b));
                 last = name;
@@ -133,7 +142,8 @@ impl Audit {
         let tensors = self.stage == Stage::TensorNames;
         while !self.cursor.done {
             let mut next = self.cursor;
-            if let Some(entry) = self.named(r, &mut next, tensors)? {
+            let entry = self.named(r, &mut next, tensors)?;
+            if let Some(entry) = entry.filter(Named::is_named) {
                 let name = entry.name.read(r.source()).map_err(|absent| r.lack(absent))?;
                 let key = hash::name(self.seed, next.phase, &name);
                 let Some(slot) = slots.get_mut(self.search.filled) else {

@@ -17,6 +17,7 @@
 //! | `audit` | what needs more than one entry or bytes of values |
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
+use crate::codec::zstd::Fault;
 use crate::rule::Rule;
 
 #[cfg(feature = "bintensors")]
@@ -27,6 +28,8 @@ pub mod idv;
 pub mod oinf;
 #[cfg(feature = "stb")]
 pub mod stb;
+#[cfg(feature = "ztensor")]
+pub mod ztensor;
 
 /// Which rules of a format stand for the checks that all formats share; `None`
 /// where the format makes the fault impossible or harmless.
@@ -59,6 +62,8 @@ pub(crate) struct Policy {
     pub(crate) ternary: Option<Rule>,
     /// Unused bits of the last byte of packed elements are not zero.
     pub(crate) tail_bits: Option<Rule>,
+    /// What a fault of a Zstandard frame breaks.
+    pub(crate) frame: Option<fn(Fault) -> Rule>,
 }
 
 impl Policy {
@@ -77,6 +82,7 @@ impl Policy {
         boolean: None,
         ternary: None,
         tail_bits: None,
+        frame: None,
     };
 
     /// Whether the regions of the file are compared with one another.

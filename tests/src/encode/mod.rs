@@ -4,3 +4,4 @@ pub mod bintensors;
 pub mod idv;
 pub mod oinf;
 pub mod stb;
+pub mod ztensor;

@@ -4,6 +4,7 @@ mod catalogue;
 mod corpus;
 mod fixtures;
 mod idv;
+mod large;
 mod mutations;
 mod properties;
 mod readback;

@@ -1,8 +1,8 @@
 //! A random sound file from an encoder reads back equal.
 
 use proptest::prelude::*;
-use weighbridge::{DType, Format, Layout, Value};
-use weighbridge_tests::encode::{bintensors, oinf, stb};
+use weighbridge::{DType, Endianness, Format, Layout, Value};
+use weighbridge_tests::encode::{bintensors, oinf, stb, ztensor};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
@@ -54,6 +54,44 @@ proptest! {
             prop_assert_eq!(fact.tensor.layout, layouts[usize::from(tensor.layout)]);
             let span = fact.chunks[0].stored;
             prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.payload);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn ztensor_reads_back(file in ztensor::random::arbitrary()) {
+        let bytes = file.encode();
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.broken().is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(survey.tensors.len(), file.tensors.len());
+        for (fact, tensor) in survey.tensors.iter().zip(&file.tensors) {
+            prop_assert_eq!(&fact.name[..], tensor.name.as_bytes());
+            prop_assert_eq!(&fact.shape, &tensor.shape);
+            let width = ztensor::width(&tensor.dtype).unwrap_or(0);
+            prop_assert_eq!(u64::from(fact.tensor.dtype.bits()), width * 8);
+            let layout = match &tensor.layout[..] {
+                "dense" => Layout::RowMajor,
+                "sparsecoo" => Layout::Coo,
+                _ => Layout::Csr,
+            };
+            prop_assert_eq!(fact.tensor.layout, layout);
+            let big = tensor.endianness.as_deref() == Some("big");
+            prop_assert_eq!(fact.tensor.endianness == Endianness::Big, big);
+            let span = fact.chunks[0].stored;
+            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.blob);
+            let keys: Vec<_> = fact.attributes.iter().map(|a| a.key.clone()).collect();
+            let optional = [
+                tensor.endianness.is_some().then_some("data_endianness"),
+                tensor.checksum_text().is_some().then_some("checksum"),
+            ];
+            let custom = tensor.custom.iter().map(|(key, _)| &key[..]);
+            let wanted: Vec<_> = optional.into_iter().flatten().chain(custom).map(|k| k.as_bytes().to_vec()).collect();
+            prop_assert_eq!(keys, wanted);
+            for ((_, item), attribute) in tensor.custom.iter().rev().zip(fact.attributes.iter().rev()) {
+                let span = attribute.meta.stored;
+                prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &item.encode());
+            }
         }
     }
 }

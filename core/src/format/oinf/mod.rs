@@ -114,6 +114,7 @@ impl Header {
         boolean: Some(rules::TENSOR_BOOL),
         ternary: Some(rules::TENSOR_T2),
         tail_bits: Some(rules::TENSOR_TAILBITS),
+        ..Policy::NONE
     };
 
     pub(crate) fn detect(head: &[u8], _len: u64) -> bool {

@@ -8,6 +8,7 @@ use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{MetaFact, Survey, TensorFact, survey_whole};
 
 fn read(path: &Path) -> (Vec<u8>, Survey) {
+    super::check_in_parts(path, Format::Idv);
     let bytes = std::fs::read(path).unwrap();
     let survey = survey_whole(&bytes, Some(Format::Idv));
     (bytes, survey)

@@ -4,6 +4,7 @@ mod bintensors;
 mod idv;
 mod oinf;
 mod stb;
+mod ztensor;
 
 use std::path::Path;
 use weighbridge::Format;

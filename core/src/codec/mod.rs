@@ -1,0 +1,3 @@
+//! Stored data: what can be told of it without decoding it.
+
+pub(crate) mod zstd;

@@ -1,0 +1,141 @@
+//! CBOR data items one by one, for whoever shows or converts them.
+
+use super::cbor::{self, major};
+use crate::name::{Name, NameEncoding};
+use half::f16;
+
+/// One step through CBOR (RFC 8949).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Item<'a> {
+    /// An unsigned integer.
+    Uint(u64),
+    /// The negative integer -1 - n.
+    Nint(u64),
+    /// A byte string.
+    Bytes(Name<'a>),
+    /// A text string.
+    Text(Name<'a>),
+    /// The start of an array: so many items follow; with `None`, up to a break.
+    Array(Option<u64>),
+    /// The start of a map: so many pairs follow; with `None`, up to a break.
+    Map(Option<u64>),
+    /// A tag of the item that follows.
+    Tag(u64),
+    /// false, true, null and undefined are 20 to 23.
+    Simple(u8),
+    /// A float.
+    Float(f64),
+    /// The end of an array or map of indefinite length.
+    Break,
+}
+
+/// The data items of resident bytes, in the order in which they are stored.
+/// Ends where the bytes are not CBOR.
+#[derive(Clone, Debug, Default)]
+pub struct Items<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Items<'a> {
+    /// The items of `bytes`, such as those of a
+    /// [`Value::Cbor`](crate::Value::Cbor).
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Items { bytes }
+    }
+
+    fn take(&mut self, len: u64) -> Option<&'a [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(usize::try_from(len).ok()?)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    fn head(&mut self) -> Option<cbor::Head> {
+        let (rest, head) = cbor::head(self.bytes).ok()?;
+        self.bytes = rest;
+        Some(head)
+    }
+
+    fn string(&mut self, head: &cbor::Head) -> Option<Name<'a>> {
+        if !head.is_indefinite() {
+            return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
+        }
+        let start = self.bytes;
+        loop {
+            let before = self.bytes.len();
+            let chunk = self.head()?;
+            if chunk.is_break() {
+                let chunks = start.get(..start.len().saturating_sub(before))?;
+                return Some(Name::new(chunks, NameEncoding::Chunks));
+            }
+            if chunk.major != head.major || chunk.is_indefinite() {
+                return None;
+            }
+            self.take(chunk.argument)?;
+        }
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let head = self.head()?;
+        let count = (!head.is_indefinite()).then_some(head.argument);
+        Some(match head.major {
+            major::UINT => Item::Uint(head.argument),
+            major::NINT => Item::Nint(head.argument),
+            major::BYTES => Item::Bytes(self.string(&head)?),
+            major::TEXT => Item::Text(self.string(&head)?),
+            major::ARRAY => Item::Array(count),
+            major::MAP => Item::Map(count),
+            major::TAG => Item::Tag(head.argument),
+            _ => other(&head)?,
+        })
+    }
+}
+
+/// Floats, simple values and breaks.
+fn other<'a>(head: &cbor::Head) -> Option<Item<'a>> {
+    let bits = head.argument;
+    Some(match head.float_width() {
+        2 => Item::Float(f16::from_bits(u16::try_from(bits).ok()?).to_f64()),
+        4 => Item::Float(f64::from(f32::from_bits(u32::try_from(bits).ok()?))),
+        8 => Item::Float(f64::from_bits(bits)),
+        _ if head.is_break() => Item::Break,
+        _ => Item::Simple(u8::try_from(bits).ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind() {
+        let name = |bytes| Name::new(bytes, NameEncoding::Plain);
+        let bytes = b"\x05\x20\x41a\x61b\x82\xA1\x9F\xFF\xC1\xF5\xF9\x3E\x00\xFA\x3F\xC0\0\0\
+            \xFB\x3F\xF8\0\0\0\0\0\0\x7F\x61c\x61d\xFF\xF8\xFF";
+        let items: std::vec::Vec<_> = Items::new(bytes).collect();
+        assert_eq!(
+            items[..8],
+            [
+                Item::Uint(5),
+                Item::Nint(0),
+                Item::Bytes(name(b"a")),
+                Item::Text(name(b"b")),
+                Item::Array(Some(2)),
+                Item::Map(Some(1)),
+                Item::Array(None),
+                Item::Break,
+            ]
+        );
+        assert_eq!(
+            items[8..13],
+            [Item::Tag(1), Item::Simple(21), Item::Float(1.5), Item::Float(1.5), Item::Float(1.5),]
+        );
+        assert_eq!(items[13..], [Item::Text(name(b"cd")), Item::Simple(255)]);
+        assert_eq!(Items::new(b"\x1C").count(), 0);
+        assert_eq!(Items::new(b"\x62a").count(), 0);
+    }
+}

@@ -1,0 +1,444 @@
+//! zTensor 0.1 (`.zt`).
+//!
+//! | at | size | what |
+//! |---|---|---|
+//! | 0 | 8 | magic, `ZTEN0001` |
+//! | 64 | | blobs, each at a multiple of 64, zeros between them |
+//! | end - 8 - I | I | index: a CBOR array with one map a tensor |
+//! | end - 8 | 8 | I, little-endian |
+//!
+//! | key | value | |
+//! |---|---|---|
+//! | `name` | text | |
+//! | `offset` | unsigned | from the file's start, a multiple of 64 |
+//! | `size` | unsigned | stored bytes |
+//! | `dtype` | text | one of 13 |
+//! | `layout` | text | `dense`, `sparsecoo`, `sparsecsr`; `sparse` with `sparse_format` |
+//! | `shape` | array of unsigned | empty for a scalar |
+//! | `encoding` | text | `raw`, `zstd` |
+//! | `data_endianness` | text | optional: `little`, `big` |
+//! | `checksum` | text | optional: `crc32c:0x…`, `sha256:…`, over the stored bytes |
+//! | others | any | custom |
+//!
+//! Any well-formed CBOR is read. What real writers emit (a definite array of
+//! maps of indefinite length, shortest heads, keys in the order of the table,
+//! custom ones sorted behind them) is the canonical form, and what departs
+//! from it is a lint.
+//!
+//! The specification calls a sparse layout `sparse`, and leaves open how its
+//! bytes are arranged; such a tensor is not checked beyond its place. Real
+//! files say `sparsecoo` (entries back to back: the coordinates as 64-bit
+//! numbers, then the value) and `sparsecsr` (row pointers and column indices
+//! as 64-bit numbers, then the values). In a big-endian sparse blob every unit
+//! of the *value's* width is reversed, indices included, as the only writer
+//! does it: beside 4-byte values, an index is two big-endian halves, the low
+//! one first.
+//!
+//! Order of suppression: a map that is not well formed is reported as such and
+//! ends the index. A blob whose place is wrong is not compared with its shape.
+//! `BLOB-MAGIC` comes before `BLOB-ALIGN`; `BLOB-OVERFLOW` before
+//! `BLOB-BOUNDS` before `BLOB-INDEX`. `FILE-CONCATENATED` comes before
+//! `FILE-ZERO-TENSORS`. A tensor whose name is missing is not compared with
+//! others.
+
+mod attribute;
+mod cbor;
+mod checksum;
+mod entry;
+mod item;
+mod judge;
+mod keys;
+pub mod rules;
+
+pub use checksum::Checksum;
+pub use item::{Item, Items};
+
+use crate::codec::zstd::Fault;
+use crate::cursor::Cursor;
+use crate::finding::Kind;
+use crate::format::Policy;
+use crate::name::Name;
+use crate::read::{Halt, Reader};
+use crate::rule::Rule;
+use crate::source::{Absent, Source, Span};
+use crate::tensor::{
+    Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
+};
+use cbor::{Pull, major};
+use entry::{Entry, Key};
+
+/// Where parts lie and what fields hold (File Layout, Tensor Metadata).
+mod field {
+    use crate::dtype::DType;
+    use crate::source::widen;
+    use crate::tensor::Layout;
+
+    pub(super) const MAGIC: [u8; 8] = *b"ZTEN0001";
+    /// Generations 1.0 to 1.2.
+    pub(super) const MAGIC_1: [u8; 8] = *b"ZTEN1000";
+    /// Generation 2.
+    pub(super) const MAGIC_2: [u8; 8] = *b"\x89ZT2\r\n\x1A\n";
+    pub(super) const MAGIC_LEN: u64 = 8;
+    pub(super) const LENGTH_LEN: u64 = 8;
+    pub(super) const SMALLEST: u64 = 17;
+    pub(super) const ALIGN: u64 = 64;
+    /// Bytes of an index of a sparse layout.
+    pub(super) const INDEX: u64 = 8;
+    /// Dimensions beyond which a shape is unusual.
+    pub(super) const RANK: u32 = 64;
+    pub(super) const KEYS: u64 = widen(crate::limits::CBOR_KEYS);
+
+    pub(super) const DTYPES: [(&str, DType); 13] = [
+        ("float32", DType::F32),
+        ("float16", DType::F16),
+        ("bfloat16", DType::BF16),
+        ("float64", DType::F64),
+        ("int64", DType::I64),
+        ("int32", DType::I32),
+        ("int16", DType::I16),
+        ("int8", DType::I8),
+        ("uint64", DType::U64),
+        ("uint32", DType::U32),
+        ("uint16", DType::U16),
+        ("uint8", DType::U8),
+        ("bool", DType::Bool),
+    ];
+    pub(super) const LAYOUTS: [(&str, Layout); 4] = [
+        ("dense", Layout::RowMajor),
+        ("sparsecoo", Layout::Coo),
+        ("sparsecsr", Layout::Csr),
+        ("sparse", Layout::Sparse),
+    ];
+}
+
+/// What opening proved: where the index lies, and that it is an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Where the index begins, and blobs must end.
+    index_at: u64,
+    /// Where it ends.
+    index_end: u64,
+    /// Where its first element begins.
+    first: u64,
+    /// Its elements; `None` if a break ends it.
+    count: Option<u32>,
+}
+
+impl Header {
+    pub(crate) const POLICY: Policy = Policy {
+        duplicate_tensor: Some(rules::NAME_DUPLICATE),
+        overlap: Some(rules::BLOB_OVERLAP),
+        alias: Some(rules::BLOB_SHARED),
+        gap: Some(rules::BLOB_GAP),
+        padding: Some(rules::BLOB_PADDING),
+        align: field::ALIGN,
+        frame: Some(frame_rule),
+        ..Policy::NONE
+    };
+
+    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+        [field::MAGIC, field::MAGIC_1, field::MAGIC_2].iter().any(|magic| head.starts_with(magic))
+    }
+
+    /// The magic, the length and the index lie apart, so each is passed before
+    /// the next is asked for: the cursor's phase tells how far it came, and its
+    /// position where the index begins.
+    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        let len = r.source().len();
+        let index_end = len.saturating_sub(field::LENGTH_LEN);
+        if c.phase == 0 {
+            c.phase = open_magic(r, len)?;
+        }
+        if c.phase == GENERATION_1 {
+            return Err(refuse_generation_1(r, len));
+        }
+        if c.phase == MAGIC_SEEN {
+            c.at = open_length(r, len)?;
+            c.phase = LENGTH_SEEN;
+        }
+        let index_at = c.at;
+        r.region(index_at, index_end, rules::CBOR_TRUNCATED);
+        let mut pull = Pull::new(r);
+        let root = pull.item_or_break(1)?;
+        if root.major != major::ARRAY {
+            let first = r.get(Span::new(index_at, 1))?.first().copied().unwrap_or(0);
+            return Err(refuse(r, rules::INDEX_ROOT, Span::new(index_at, 1), 0, u64::from(first)));
+        }
+        let count = pull.count(&root)?;
+        if count.is_none() {
+            pull.seen.indefinite = root.at;
+        }
+        let seen = pull.seen;
+        let header = Header { index_at, index_end, first: r.at(), count };
+        for (rule, at) in seen.rules() {
+            r.check(at == 0, rule, Span::new(at, 1), 0, 0);
+        }
+        Ok(header)
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        Some(Version::minor(0, 1))
+    }
+
+    pub(crate) fn file_len(&self) -> Option<u64> {
+        None
+    }
+
+    /// For an index of indefinite length, which no real writer makes, as many
+    /// as its bytes could hold.
+    pub(crate) fn tensor_count(&self) -> u64 {
+        let most = self.index_end.saturating_sub(self.first);
+        self.count.map_or(most, u64::from)
+    }
+
+    pub(crate) fn meta(
+        &self,
+        _: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    pub(crate) fn tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
+        self.next(r, c)
+    }
+
+    pub(crate) fn attribute(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        attribute::next(r, tensor.extra, c)
+    }
+
+    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+        attribute::value(r, meta)
+    }
+
+    pub(crate) fn chunk(
+        &self,
+        _: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        _: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        let Chunks::One(stored) = tensor.chunks else { return Ok(None) };
+        let decoded = match (tensor.encoding, tensor.layout) {
+            (Encoding::Raw, _) => Some(stored.len),
+            (Encoding::Zstd, Layout::RowMajor) => tensor.bytes(),
+            _ => None,
+        };
+        let Tensor { encoding, elements, .. } = *tensor;
+        Ok(Some(Chunk { stored, decoded, encoding, row: 0, elements }))
+    }
+
+    pub(crate) fn region(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Region>, Halt> {
+        let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
+        match c.phase {
+            0 => {
+                c.next_phase();
+                return Ok(Some(region(Part::Header, Span::new(0, field::MAGIC_LEN))));
+            }
+            1 => {
+                while let Some(tensor) = self.next(r, c)? {
+                    match tensor.chunks {
+                        Chunks::One(span) if !span.is_empty() => {
+                            let (kind, entry) = (Kind::Tensor, tensor.index);
+                            return Ok(Some(Region { part: Part::Payload, span, kind, entry }));
+                        }
+                        _ => {}
+                    }
+                }
+                c.next_phase();
+                let span = Span::between(self.index_at, self.index_end);
+                return Ok(Some(region(Part::Table, span)));
+            }
+            _ => {}
+        }
+        c.finish();
+        Ok(Some(region(Part::Tail, Span::new(self.index_end, field::LENGTH_LEN))))
+    }
+
+    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        c.finish();
+        Ok(())
+    }
+
+    /// The index: a CBOR array of maps.
+    pub const fn index(&self) -> Span {
+        Span::between(self.index_at, self.index_end)
+    }
+
+    /// The checksum of a tensor's stored bytes; `None` if it has none that is
+    /// understood.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn checksum(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+    ) -> Result<Option<Checksum>, Absent> {
+        let text = attribute::text(source, tensor.extra, Key::Checksum)?;
+        Ok(text.and_then(|text| Checksum::parse(&text).0))
+    }
+
+    /// A field of the tensor's map that holds text, for example `dtype`, as
+    /// the file spells it; `None` if the map has none of that name.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn text<'a>(
+        &self,
+        source: &Source<'a>,
+        tensor: &Tensor,
+        field: &str,
+    ) -> Result<Option<Name<'a>>, Absent> {
+        match Key::of(&Name::from(field)) {
+            Some(key) => attribute::text(source, tensor.extra, key),
+            None => Ok(None),
+        }
+    }
+
+    /// The next element of the index, judged.
+    ///
+    /// The cursor's state is where the data ends that was listed so far.
+    fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+        let at = c.at.max(self.first);
+        r.region(at, self.index_end, rules::CBOR_TRUNCATED);
+        match self.count {
+            Some(count) if c.index >= count => return self.end(r, c, at),
+            None if r.left() > 0 && r.u8()? == cbor::BREAK => {
+                return self.end(r, c, at.saturating_add(1));
+            }
+            Some(_) => {}
+            None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
+        }
+        r.about(Kind::Tensor, c.index);
+        let Some(entry) = Entry::read(&mut Pull::new(r))? else {
+            let span = cbor::since(r, at);
+            r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
+            c.advance(r.at());
+            let index = r.subject().entry;
+            return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
+        };
+        let end = r.at();
+        let tensor = self.judge(r, &entry)?;
+        if let Chunks::One(blob) = tensor.chunks
+            && !blob.is_empty()
+            && c.state != Cursor::UNKNOWN
+        {
+            let place = entry.offset.span;
+            r.check(blob.at >= c.state, rules::BLOB_ORDER, place, c.state, blob.at);
+            c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
+        }
+        c.advance(end);
+        Ok(Some(tensor))
+    }
+
+    /// Judges what follows the last element, at `at`.
+    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) -> Result<Option<Tensor>, Halt> {
+        let data_end = c.state.max(field::MAGIC_LEN);
+        let unused = Span::between(data_end, self.index_at);
+        // In a file that was appended to another, the index lies as far behind
+        // the second magic as the data ends behind the first. The element that
+        // ends an index of indefinite length and this place need not be
+        // resident together, so such an index is not looked at.
+        let second = unused.len;
+        let least = data_end.saturating_add(field::SMALLEST).saturating_sub(field::MAGIC_LEN);
+        let twice = self.count.is_some()
+            && c.state != Cursor::UNKNOWN
+            && second >= least
+            && r.get(Span::new(second, field::MAGIC_LEN))? == field::MAGIC;
+        r.about(Kind::File, 0);
+        if twice {
+            r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
+        } else if c.index == 0 {
+            r.check(unused.is_empty(), rules::FILE_ZERO_TENSORS, unused, 0, unused.len);
+        }
+        let rest = Span::between(at, self.index_end);
+        r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
+        c.finish();
+        Ok(None)
+    }
+}
+
+/// The rule that a fault of a frame breaks.
+fn frame_rule(fault: Fault) -> Rule {
+    match fault {
+        Fault::Magic => rules::ZSTD_MAGIC,
+        Fault::Truncated => rules::ZSTD_TRUNCATED,
+        Fault::Reserved => rules::ZSTD_RESERVED,
+        Fault::Dictionary => rules::ZSTD_DICTIONARY,
+        Fault::Window => rules::ZSTD_WINDOW,
+        Fault::BlockType => rules::ZSTD_BLOCK_TYPE,
+        Fault::BlockSize => rules::ZSTD_BLOCK_SIZE,
+        Fault::Trailing => rules::ZSTD_TRAILING,
+        Fault::ContentSize => rules::ZSTD_CONTENT_SIZE,
+        Fault::DecodedSize => rules::ZSTD_DECODED_SIZE,
+        Fault::Frames => rules::ZSTD_FRAMES,
+    }
+}
+
+/// Phases of opening.
+const MAGIC_SEEN: u8 = 1;
+const LENGTH_SEEN: u8 = 2;
+const GENERATION_1: u8 = 3;
+
+/// Reads the magic number; the phase that follows.
+fn open_magic(r: &mut Reader<'_, '_>, len: u64) -> Result<u8, Halt> {
+    let found = Span::new(0, len.min(field::MAGIC_LEN));
+    let magic = r.get(found)?;
+    if magic == field::MAGIC {
+        return Ok(MAGIC_SEEN);
+    }
+    if magic == field::MAGIC_1 {
+        return Ok(GENERATION_1);
+    }
+    let known = magic == field::MAGIC_2;
+    Err(refuse(r, if known { rules::GENERATION_2 } else { rules::FILE_MAGIC }, found, 0, 0))
+}
+
+/// Generations 1.0 and 1.1 share their magic; the latter ends with it as well.
+fn refuse_generation_1(r: &mut Reader<'_, '_>, len: u64) -> Halt {
+    let at = len.saturating_sub(field::MAGIC_LEN);
+    let again = match r.get(Span::new(at, field::MAGIC_LEN)) {
+        Ok(tail) => at > 0 && tail == field::MAGIC_1,
+        Err(halt) => return halt,
+    };
+    let rule = if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 };
+    refuse(r, rule, Span::new(0, field::MAGIC_LEN), 0, 0)
+}
+
+/// Reads the length of the index; where the index begins.
+fn open_length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
+    if len < field::SMALLEST {
+        return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), field::SMALLEST, len));
+    }
+    let index_end = len.saturating_sub(field::LENGTH_LEN);
+    let tail = Span::new(index_end, field::LENGTH_LEN);
+    r.region(index_end, len, rules::FILE_SIZE);
+    let size = r.u64()?;
+    let room = index_end.saturating_sub(field::MAGIC_LEN);
+    match size {
+        0 => Err(refuse(r, rules::INDEX_EMPTY, tail, 1, 0)),
+        _ if size > room => Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size)),
+        _ => Ok(index_end.saturating_sub(size)),
+    }
+}
+
+/// Reports what makes the file unreadable.
+#[cold]
+fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Span, expected: u64, found: u64) -> Halt {
+    r.flag(rule, at.at, at.len, expected, found);
+    Halt::Refused(rule)
+}

@@ -1,0 +1,38 @@
+//! Blobs of the two sparse layouts that the published writer knows.
+
+/// COO: entries back to back, each the indices as 64-bit numbers, then the value.
+pub fn coo(entries: &[(&[u64], &[u8])]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (indices, value) in entries {
+        indices.iter().for_each(|i| out.extend_from_slice(&i.to_le_bytes()));
+        out.extend_from_slice(value);
+    }
+    out
+}
+
+/// CSR: row pointers, column indices (both 64-bit), values.
+pub fn csr(row_pointers: &[u64], columns: &[u64], values: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    row_pointers.iter().chain(columns).for_each(|i| out.extend_from_slice(&i.to_le_bytes()));
+    out.extend_from_slice(values);
+    out
+}
+
+/// The blob as a big-endian writer stores it: every unit of the *value's* width
+/// reversed, indices included, which leaves 64-bit indices of a 4-byte type
+/// with their halves in little-endian order.
+pub fn swap_units(blob: &mut [u8], width: usize) {
+    blob.chunks_mut(width).for_each(<[u8]>::reverse);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_of_one_under_four_byte_values() {
+        let mut blob = coo(&[(&[1], &2.0_f32.to_le_bytes())]);
+        swap_units(&mut blob, 4);
+        assert_eq!(blob, [0, 0, 0, 1, 0, 0, 0, 0, 0x40, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,136 @@
+//! Zstandard frames (RFC 8878): by the C library, and by hand.
+
+use std::io::Write as _;
+
+/// The frame magic, as stored.
+pub const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// A window byte that says 2 MiB, as every real file of generation 0.1 has.
+pub const WINDOW_2_MIB: u8 = 0x58;
+
+/// One frame by the C library's streaming encoder at its default level: no
+/// content size, no checksum.
+pub fn compress(data: &[u8]) -> Vec<u8> {
+    compress_with(data, 0, false)
+}
+
+/// One frame at `level`, with a content checksum or without.
+pub fn compress_with(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
+    let mut encoder = ::zstd::stream::Encoder::new(Vec::new(), level).expect("a valid level");
+    encoder.include_checksum(checksum).expect("a known option");
+    encoder.write_all(data).expect("memory takes every byte");
+    encoder.finish().expect("memory takes every byte")
+}
+
+/// One frame that says how long its content is.
+pub fn compress_sized(data: &[u8]) -> Vec<u8> {
+    ::zstd::bulk::compress(data, 0).expect("memory takes every byte")
+}
+
+/// One block of a frame made by hand.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// Bytes as they are.
+    Raw(Vec<u8>),
+    /// One byte, so many times.
+    Rle(u8, u32),
+    /// A header of this kind and size, then these bytes.
+    Other(u32, u32, Vec<u8>),
+}
+
+/// A frame made by hand.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The first four bytes.
+    pub magic: [u8; 4],
+    /// Frame header descriptor.
+    pub descriptor: u8,
+    /// Window, dictionary id and content size, as stored.
+    pub fields: Vec<u8>,
+    /// The blocks; the last one is marked so.
+    pub blocks: Vec<Block>,
+    /// What follows the last block.
+    pub tail: Vec<u8>,
+}
+
+impl Frame {
+    /// A plain frame of one raw block, window 2 MiB, content size not said.
+    pub fn raw(data: &[u8]) -> Self {
+        Self::of(vec![Block::Raw(data.to_vec())])
+    }
+
+    /// A plain frame of these blocks.
+    pub fn of(blocks: Vec<Block>) -> Self {
+        Self { magic: MAGIC, descriptor: 0, fields: vec![WINDOW_2_MIB], blocks, tail: Vec::new() }
+    }
+
+    /// The same frame with another window byte.
+    pub fn window(mut self, byte: u8) -> Self {
+        self.fields[0] = byte;
+        self
+    }
+
+    /// The same frame saying its content is so long, in eight bytes.
+    pub fn content_size(mut self, size: u64) -> Self {
+        self.descriptor |= 0xC0;
+        self.fields.extend_from_slice(&size.to_le_bytes());
+        self
+    }
+
+    /// The frame's bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = self.magic.to_vec();
+        out.push(self.descriptor);
+        out.extend_from_slice(&self.fields);
+        for (i, block) in self.blocks.iter().enumerate() {
+            let last = u32::from(i + 1 == self.blocks.len());
+            let (kind, size, body) = match block {
+                Block::Raw(data) => (0, data.len() as u32, data.clone()),
+                Block::Rle(byte, count) => (1, *count, vec![*byte]),
+                Block::Other(kind, size, body) => (*kind, *size, body.clone()),
+            };
+            let header = last | kind << 1 | size << 3;
+            out.extend_from_slice(&header.to_le_bytes()[..3]);
+            out.extend_from_slice(&body);
+        }
+        out.extend_from_slice(&self.tail);
+        out
+    }
+}
+
+/// A skippable frame around `data`.
+pub fn skippable(data: &[u8]) -> Vec<u8> {
+    let mut out = vec![0x50, 0x2A, 0x4D, 0x18];
+    out.extend_from_slice(&(data.len() as u32).to_le_bytes());
+    out.extend_from_slice(data);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_by_hand_are_what_the_library_reads() {
+        let data: Vec<u8> = (0..24).collect();
+        let by_hand = [
+            Frame::raw(&data).encode(),
+            Frame::raw(&data).content_size(24).encode(),
+            Frame::of(vec![Block::Raw(data[..8].to_vec()), Block::Raw(data[8..].to_vec())])
+                .encode(),
+            [skippable(b"note"), Frame::raw(&data).encode()].concat(),
+        ];
+        for frame in by_hand {
+            assert_eq!(::zstd::decode_all(&frame[..]).unwrap(), data);
+        }
+        let rle = Frame::of(vec![Block::Rle(7, 300)]).encode();
+        assert_eq!(::zstd::decode_all(&rle[..]).unwrap(), [7; 300]);
+    }
+
+    #[test]
+    fn streamed_frames_look_like_those_of_real_files() {
+        let frame = compress(&[1; 1000]);
+        assert_eq!(frame[..6], [0x28, 0xB5, 0x2F, 0xFD, 0x00, WINDOW_2_MIB]);
+        assert_eq!(compress(&[]), [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x00, 0x01, 0x00, 0x00]);
+    }
+}
