@@ -119,6 +119,13 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.truncated = stored.len > MOST;
             view.value = hex(bytes).into();
         }
+        // What it holds is in a payload, which nobody asked to be decoded.
+        Some(Value::Encoded { dtype, dims, .. }) if dims.rank == 0 => view.kind = dtype.name(),
+        Some(Value::Encoded { dtype, dims, .. }) => {
+            view.kind = "ndarray";
+            view.dtype = Some(dtype.name());
+            view.shape = Some(dims.read(source)?.collect());
+        }
         _ => {}
     }
     Ok(view)

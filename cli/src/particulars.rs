@@ -2,8 +2,10 @@
 //! works on the common model.
 
 use crate::report::within;
+use crate::text::Text;
 use crate::values;
 use serde_json::{Map, Value};
+use weighbridge::format::idv::{Item, Key};
 use weighbridge::format::oinf::Quantization;
 use weighbridge::{DType, Endianness, File, Source, Span, Stop, Tensor};
 
@@ -15,6 +17,8 @@ const MOST: u64 = 64 << 10;
 pub(crate) struct Particulars {
     /// Its number, where tensors have numbers instead of names.
     pub(crate) id: Option<u64>,
+    /// The element type with parameters, where its name alone does not tell.
+    pub(crate) dtype: Option<String>,
     /// The file's own number or spelling of an element type that is unknown.
     pub(crate) dtype_raw: Option<Value>,
     /// Where its shape would stand in a table outside of the file.
@@ -55,6 +59,18 @@ impl Particulars {
             }
             File::BinTensors(header) if unknown => {
                 it.dtype_raw = Some(header.dtype_code(source, tensor)?.into());
+            }
+            File::Idv(header) => {
+                let spelling = header.spelling(source, tensor)?;
+                it.codec = Some(spelling.to_string());
+                if unknown {
+                    it.dtype_raw = Some(Text::from(spelling.loadname()).lossy().into());
+                }
+                if let Item::Key(Key { stored, count: Some(count), .. }) =
+                    header.codec(source, tensor)?.item
+                {
+                    it.dtype = Some(format!("key<{},{count}>", stored.name()));
+                }
             }
             _ => {}
         }

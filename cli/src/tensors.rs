@@ -7,7 +7,7 @@ use crate::session::{Halt, Session};
 use crate::text::Text;
 use serde::Serialize;
 use serde_json::Value;
-use weighbridge::{Cursor, DimEncoding, File, Source, Status, Stop, Tensor};
+use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Status, Stop, Tensor};
 
 /// A tensor, and what is known of it.
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl Entry {
     }
 
     /// The name of the element type.
-    pub(crate) fn dtype(&self) -> &'static str {
-        self.tensor.dtype.name()
+    pub(crate) fn dtype(&self) -> &str {
+        self.particulars.dtype.as_deref().unwrap_or(self.tensor.dtype.name())
     }
 }
 
@@ -92,7 +92,11 @@ pub(crate) fn shape(source: &Source<'_>, tensor: &Tensor) -> Result<Vec<Option<u
     if !within(source, stored) {
         return Ok(Vec::new());
     }
-    Ok(tensor.dims(source)?.map(Some).collect())
+    let extents = tensor.dims(source)?;
+    // A column has a number of rows, then the extents of one row, of which 0
+    // stands for one that varies.
+    let rows = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
+    Ok(extents.enumerate().map(|(i, n)| (i < rows || n > 0).then_some(n)).collect())
 }
 
 fn chunks(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<Vec<ChunkView>, Halt> {
