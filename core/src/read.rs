@@ -303,7 +303,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Makes sure that `len` bytes from here on are resident, to ask for many
     /// small items at once.
-    pub(crate) fn resident(&mut self, len: u64) -> Result<(), Halt> {
+    pub(crate) fn require(&mut self, len: u64) -> Result<(), Halt> {
         match usize::try_from(len) {
             Ok(len) if len <= self.run.len() => Ok(()),
             _ => Err(self.short(len)),

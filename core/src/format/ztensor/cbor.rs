@@ -321,7 +321,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[inline]
     pub(super) fn count_resident(&mut self, head: &Head) -> Result<Option<u32>, Halt> {
         let count = self.count(head)?;
-        self.r.resident(count.map_or(0, u64::from))?;
+        self.r.require(count.map_or(0, u64::from))?;
         Ok(count)
     }
 
