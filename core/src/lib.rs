@@ -46,9 +46,12 @@
     )
 )]
 
+#[cfg(feature = "zstd")]
+extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+pub mod codec;
 pub mod format;
 pub mod limits;
 

@@ -1,6 +1,7 @@
 //! One binary for all integration tests; a module for each kind.
 
 mod catalogue;
+mod codec;
 mod corpus;
 mod fixtures;
 mod mutations;
