@@ -229,6 +229,8 @@ macro_rules! formats {
 formats! {
     /// SVG-Tensor Binary 0.1, `.stb`.
     Stb = 1, stb, "stb", "STB", &["stb"];
+    /// Open Infer Neural Format 1 and 2, `.oinf`.
+    Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
 }
 
 impl Format {

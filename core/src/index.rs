@@ -48,6 +48,7 @@ impl Slot {
 /// with it, the standard library's sort, which is about six times as fast.
 pub(crate) fn sort(slots: &mut [Slot]) {
     #[cfg(feature = "std")]
+    #[allow(clippy::disallowed_methods, reason = "the order of slots is total")]
     slots.sort_unstable();
     #[cfg(not(feature = "std"))]
     heap_sort(slots);

@@ -69,6 +69,7 @@ mod read;
 mod rule;
 mod source;
 mod tensor;
+mod twins;
 
 pub use audit::{Audit, Stage};
 pub use cursor::Cursor;

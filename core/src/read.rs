@@ -9,7 +9,7 @@
 //! has not) or a broken rule (the region that the format declared is over).
 
 use crate::finding::{Finding, Kind, Stop, Subject};
-use crate::rule::Rule;
+use crate::rule::{Rule, Severity};
 use crate::source::{Absent, Source, Span, widen};
 use nom::{Err, IResult, Needed};
 
@@ -94,8 +94,15 @@ pub(crate) struct Reader<'r, 'a> {
     /// The rule that is broken when the region ends too early.
     overrun: Rule,
     absent: Absent,
+    /// How many bytes the region lacked when it broke `overrun`.
+    needed: u64,
     subject: Subject,
     muted: bool,
+    /// Whether something fatal was reported.
+    fatal: bool,
+    /// What a format's audit holds from one step to the next, beside its cursor:
+    /// an entry and the bytes that it refers to need not be resident together.
+    pub(crate) held: [u64; 4],
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -120,8 +127,11 @@ impl<'r, 'a> Reader<'r, 'a> {
             ahead: 0,
             overrun: BYTES_CHANGED,
             absent: Absent { at: 0, need: 0, want: 0 },
+            needed: 0,
             subject: Subject::FILE,
             muted: false,
+            fatal: false,
+            held: [0; 4],
         }
     }
 
@@ -222,6 +232,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     #[cold]
     fn short(&mut self, len: u64) -> Halt {
         if len > self.left() {
+            self.needed = len;
             return Halt::Broken(self.overrun);
         }
         let need = self.at.saturating_sub(self.mark).saturating_add(len);
@@ -266,7 +277,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Passes over `len` bytes, which need not be resident.
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         if len > self.left() {
-            return Err(Halt::Broken(self.overrun));
+            return Err(self.short(len));
         }
         match usize::try_from(len).ok().and_then(|n| self.run.get(n..)) {
             Some(rest) => {
@@ -300,9 +311,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         if self.muted {
             return;
         }
+        self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
         let len = u32::try_from(len).unwrap_or(u32::MAX);
         (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
+    }
+
+    /// Whether something fatal was reported since this was last asked.
+    pub(crate) fn take_fatal(&mut self) -> bool {
+        core::mem::take(&mut self.fatal)
     }
 
     /// Reports `rule` unless `holds`.
@@ -312,14 +329,16 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// Reports a broken rule where the reader stands and gives it up.
+    /// Reports a broken rule where the reader stands and gives up.
     ///
-    /// The finding covers what is left of the region.
+    /// The finding covers what is left of the region. Where the region was too
+    /// short, `found` is how many bytes it has left and `expected` how many
+    /// were to be read.
     #[cold]
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
         if let Halt::Broken(rule) = halt {
             let left = self.left();
-            self.flag(rule, self.at, left, left.saturating_add(1), left);
+            self.flag(rule, self.at, left, self.needed, left);
             return Halt::Refused(rule);
         }
         halt

@@ -311,6 +311,11 @@ pub enum Part {
 }
 
 impl Part {
+    /// Whether its bytes tell how long it is, beside the entry that refers to it.
+    pub(crate) const fn is_value(self) -> bool {
+        matches!(self, Part::Metadata | Part::Quantization)
+    }
+
     /// The name that reports use.
     pub const fn name(self) -> &'static str {
         match self {

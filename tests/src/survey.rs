@@ -42,7 +42,7 @@ impl<'a> Host<'a> {
     /// A host over `file`.
     pub fn new(file: &'a [u8], access: Access) -> Self {
         let len = file.len() as u64;
-        let held = if access == Access::Whole { vec![0..len] } else { Vec::new() };
+        let held = (access == Access::Whole).then_some(0..len).into_iter().collect();
         Host { file, access, held, asked: Vec::new() }
     }
 
@@ -88,7 +88,8 @@ impl<'a> Host<'a> {
                 if need > size {
                     return Err(TooSmall { needed: need });
                 }
-                self.held = vec![at..len.min(at + size)];
+                self.held.clear();
+                self.held.push(at..len.min(at + size));
             }
             Access::Rounded(unit) => {
                 let end = (at + need).next_multiple_of(unit).min(len);
@@ -252,13 +253,9 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
     }
     let mut cursor = Cursor::default();
     loop {
-        let step = host.drive(|s| {
-            let mut next = cursor;
-            let region = file.next_region(s, &mut next)?;
-            Ok((next, region))
-        })?;
-        let Ok((next, Some(region))) = step else { break };
-        cursor = next;
+        // The cursor also advances over entries that have no region.
+        let step = host.drive(|s| file.next_region(s, &mut cursor))?;
+        let Ok(Some(region)) = step else { break };
         survey.regions.push(region);
     }
     survey.findings.extend(audit(host, file)?);

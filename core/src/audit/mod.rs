@@ -1,8 +1,8 @@
 //! The audit: everything about a file that can be proved, in stages.
 //!
-//! Entries are judged one by one; then facts about the whole file (unique
-//! names, disjoint regions, bytes that belong to nothing); then what the
-//! format alone knows; then payloads. Names and regions that come in ascending
+//! Entries are judged one by one, with their names; then what the format alone
+//! knows; then facts about the whole file (disjoint regions, bytes that belong
+//! to nothing); then payloads. Names and regions that come in ascending
 //! order prove themselves; only otherwise slots are needed.
 
 mod cover;
@@ -29,12 +29,12 @@ pub enum Stage {
     Tensors,
     /// Looking for tensor names that occur twice.
     TensorNames,
+    /// What only the format knows, such as values of metadata.
+    Values,
     /// Looking whether the parts of the file come in order.
     Order,
     /// Looking for overlaps and for bytes that belong to nothing.
     Coverage,
-    /// What only the format knows, such as values of metadata.
-    Values,
     /// Payloads.
     Payloads,
     /// Nothing any more.
@@ -49,12 +49,16 @@ pub struct Audit {
     last: Stage,
     stage: Stage,
     cursor: Cursor,
+    /// What the format holds beside the cursor, in [`Stage::Values`].
+    held: [u64; 4],
     /// Whether names, or regions, came in ascending order so far.
     ordered: bool,
     /// The name before, once `counted` is not 0.
     previous: NameAt,
     /// Some entry is broken, so bytes that belong to nothing may be its.
     incomplete: bool,
+    /// Some value is not what its entry says, so its extent is not known.
+    unmeasured: bool,
     /// Entries, or regions, that were seen.
     counted: u32,
     search: names::Search,
@@ -83,9 +87,11 @@ impl Audit {
             last: Stage::Payloads,
             stage: Stage::Metadata,
             cursor: Cursor::default(),
+            held: [0; 4],
             ordered: true,
             previous: NameAt::default(),
             incomplete: false,
+            unmeasured: false,
             counted: 0,
             search: names::Search::default(),
             cover: cover::Cover::default(),
@@ -96,7 +102,7 @@ impl Audit {
     /// Stops before payloads.
     #[must_use]
     pub fn structure_only(mut self) -> Self {
-        self.last = Stage::Values;
+        self.last = Stage::Coverage;
         self
     }
 
@@ -145,6 +151,10 @@ impl Audit {
                 Stage::Payloads => self.payloads(&mut reader),
                 Stage::Done => Ok(()),
             };
+            if reader.take_fatal() {
+                self.incomplete |= matches!(self.stage, Stage::Metadata | Stage::Tensors);
+                self.unmeasured |= self.stage == Stage::Values;
+            }
             match result {
                 Ok(()) => self.advance(),
                 Err(Pause::Halt(halt)) => return Err(reader.stop(halt)),
@@ -177,11 +187,10 @@ impl Audit {
             Stage::Tensors if !self.ordered && policy.duplicate_tensor.is_some() => {
                 Stage::TensorNames
             }
-            Stage::Tensors | Stage::TensorNames if policy.covers() => Stage::Order,
             Stage::Tensors | Stage::TensorNames => Stage::Values,
+            Stage::Values if policy.covers() => Stage::Order,
             Stage::Order => Stage::Coverage,
-            Stage::Coverage => Stage::Values,
-            Stage::Values => Stage::Payloads,
+            Stage::Values | Stage::Coverage => Stage::Payloads,
             Stage::Payloads | Stage::Done => Stage::Done,
         };
         let next = if next > self.last { Stage::Done } else { next };
@@ -199,7 +208,9 @@ impl Audit {
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
         while !self.cursor.done {
             let mut next = self.cursor;
+            r.held = self.held;
             self.file.audit(r, &mut next)?;
+            self.held = r.held;
             self.cursor = next;
         }
         Ok(())

@@ -5,10 +5,11 @@ use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::hash;
 use crate::index::{Slot, room, sort};
-use crate::name::{Name, NameAt, Twins};
+use crate::name::{Name, NameAt};
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
 use crate::tensor::Status;
+use crate::twins::Twins;
 
 /// Where the search for equal names stands.
 #[derive(Clone, Copy, Debug, Default)]

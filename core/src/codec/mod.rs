@@ -163,7 +163,7 @@ impl From<Fault> for Undecoded {
 /// use weighbridge::codec::{Decoder, Size};
 /// use weighbridge::{Encoding, Source, Span};
 ///
-/// let stored = [0x4B, 0xCC, 0xA2, 0x0C, 0x00]; // 14 times an "a"
+/// let stored = [0x4B, 0x4C, 0x44, 0x06, 0x00]; // 14 times an "a"
 /// let source = Source::whole(&stored);
 /// let mut decoder = Decoder::new();
 /// decoder.start(Encoding::Deflate, Span::new(0, 5), Size::Exactly(14));

@@ -19,6 +19,8 @@
 
 use crate::rule::Rule;
 
+#[cfg(feature = "oinf")]
+pub mod oinf;
 #[cfg(feature = "stb")]
 pub mod stb;
 

@@ -1,3 +1,4 @@
 //! One encoder a format: a plain description of a file in, bytes out.
 
+pub mod oinf;
 pub mod stb;

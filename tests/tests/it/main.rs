@@ -6,4 +6,5 @@ mod corpus;
 mod fixtures;
 mod mutations;
 mod properties;
+mod sizes;
 mod windows;

@@ -1,0 +1,44 @@
+//! Looking through bytes of values in as many pieces as windows make of them.
+
+use crate::cursor::Cursor;
+use crate::read::{Halt, Reader};
+use crate::source::{Absent, Span, widen};
+
+/// What one step of a scan found.
+pub(super) enum Scan {
+    /// Nothing yet; there is more to look through.
+    More,
+    /// Nothing at all.
+    Clean,
+    /// The bytes at this offset are bad; they are the last that are looked at.
+    Bad(u64),
+}
+
+/// Looks through what is resident of `span`, from where `c.state` says.
+///
+/// `width` is the size of an element, 1 or 4 bytes. `bad` gives the position of
+/// the first bad byte.
+pub(super) fn step(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    span: Span,
+    width: u64,
+    bad: impl Fn(&[u8]) -> Option<usize>,
+) -> Result<Scan, Halt> {
+    let at = span.at.saturating_add(c.state);
+    let left = span.len.saturating_sub(c.state);
+    if left < width {
+        return Ok(Scan::Clean);
+    }
+    let run = r.source().run(at);
+    let whole = widen(run.len()).min(left) & !width.wrapping_sub(1);
+    if whole == 0 {
+        return Err(r.lack(Absent { at, need: width, want: left }));
+    }
+    let run = usize::try_from(whole).ok().and_then(|len| run.get(..len)).unwrap_or_default();
+    if let Some(i) = bad(run) {
+        return Ok(Scan::Bad(at.saturating_add(widen(i))));
+    }
+    c.state = c.state.saturating_add(whole);
+    Ok(if whole < left { Scan::More } else { Scan::Clean })
+}

@@ -1,0 +1,23 @@
+//! The public types stay small: they are kept in statics of a microcontroller
+//! and returned on every path.
+
+use weighbridge::*;
+
+#[test]
+fn public_types() {
+    assert_eq!(size_of::<Rule>(), 2);
+    assert_eq!(size_of::<Option<Rule>>(), 2);
+    assert_eq!(size_of::<Finding>(), 40);
+    assert_eq!(size_of::<Slot>(), 24);
+    assert_eq!(size_of::<Span>(), 16);
+    assert_eq!(size_of::<Absent>(), 24);
+    assert!(size_of::<Stop>() <= 32);
+    assert!(size_of::<Cursor>() <= 24);
+    assert!(size_of::<Opening>() <= 32);
+    assert!(size_of::<NameAt>() <= 16);
+    assert!(size_of::<DimsAt>() <= 40);
+    assert!(size_of::<Meta>() <= 64);
+    assert!(size_of::<Tensor>() <= 160);
+    assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
+    assert!(size_of::<Audit>() <= 640, "{}", size_of::<Audit>());
+}
