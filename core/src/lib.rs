@@ -51,6 +51,7 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+pub mod checksum;
 pub mod codec;
 pub mod format;
 pub mod limits;
@@ -68,8 +69,10 @@ mod name;
 mod read;
 mod rule;
 mod source;
+mod stats;
 mod tensor;
 mod twins;
+mod view;
 
 pub use audit::{Audit, Stage};
 pub use cursor::Cursor;
@@ -82,6 +85,8 @@ pub use index::{Index, Slot};
 pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
 pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
 pub use source::{Absent, Source, Span, Window};
+pub use stats::{Histogram, Stats};
 pub use tensor::{
     Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
+pub use view::{Elements, Number};

@@ -7,4 +7,5 @@ mod fixtures;
 mod mutations;
 mod properties;
 mod sizes;
+mod stats;
 mod windows;

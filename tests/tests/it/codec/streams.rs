@@ -43,8 +43,7 @@ fn whole_streams() {
 fn in_portions() {
     each(|name, encoding, stored, data| {
         // One byte at a time costs a call each.
-        for (input, output) in [(1, WINDOW), (4096, WINDOW + 5), (usize::MAX, 65_536)]
-        {
+        for (input, output) in [(1, WINDOW), (4096, WINDOW + 5), (usize::MAX, 65_536)] {
             if stored.len() / input > 5000 {
                 continue;
             }
