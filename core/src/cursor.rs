@@ -10,6 +10,8 @@ pub struct Cursor {
     pub(crate) at: u64,
     /// What the format must remember from one entry to the next.
     pub(crate) state: u64,
+    /// One thing more to remember.
+    pub(crate) extra: u64,
     /// Position of the next entry in its table.
     pub(crate) index: u32,
     /// Which table, for iterations over several.
@@ -20,14 +22,15 @@ pub struct Cursor {
 
 impl Cursor {
     /// The start.
-    pub(crate) const START: Cursor = Cursor { at: 0, state: 0, index: 0, phase: 0, done: false };
+    pub(crate) const START: Cursor =
+        Cursor { at: 0, state: 0, extra: 0, index: 0, phase: 0, done: false };
 
     /// Value of `state` when an entry is read out of order.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
 
     /// Stands before the entry at `at`, out of order.
     pub(crate) const fn before(at: u64, index: u32) -> Self {
-        Cursor { at, state: Cursor::UNKNOWN, index, phase: 0, done: false }
+        Cursor { at, state: Cursor::UNKNOWN, extra: 0, index, phase: 0, done: false }
     }
 
     /// How many entries were passed.

@@ -16,7 +16,8 @@ pub enum Element {
     F32(f32),
     /// A float of 64 bits.
     F64(f64),
-    /// A Boolean byte: 0 is false, anything else is true.
+    /// A Boolean byte of 0 or 1. Any other byte comes as [`Element::Uint`]: what
+    /// it means depends on who reads it.
     Bool(bool),
 }
 
@@ -91,7 +92,8 @@ impl DType {
             DType::I16 => Element::Int(i64::from(i16::from_le_bytes([b0, b1]))),
             DType::I32 => Element::Int(i64::from(i32::from_le_bytes([b0, b1, b2, b3]))),
             DType::I64 => Element::Int(i64::from_le_bytes([b0, b1, b2, b3, b4, b5, b6, b7])),
-            DType::Bool => Element::Bool(raw != 0),
+            DType::Bool if raw > 1 => Element::Uint(raw),
+            DType::Bool => Element::Bool(raw == 1),
             DType::F16 => Element::F32(half::f16::from_le_bytes([b0, b1]).to_f32()),
             DType::BF16 => Element::F32(f32::from_le_bytes([0, 0, b0, b1])),
             DType::F32 => Element::F32(f32::from_le_bytes([b0, b1, b2, b3])),
@@ -165,6 +167,15 @@ mod tests {
         }
         assert!(f8e4m3(0x7F).is_nan() && f8e4m3(0xFF).is_nan());
         assert!(f8e4m3(0xFF).is_sign_negative() && f8e4m3(0x80).is_sign_negative());
+    }
+
+    #[test]
+    fn boolean_bytes() {
+        assert_eq!(
+            DType::Bool.element(&[0, 1, 2], 1, Endianness::Little),
+            Some(Element::Bool(true))
+        );
+        assert_eq!(DType::Bool.element(&[0, 1, 2], 2, Endianness::Little), Some(Element::Uint(2)));
     }
 
     #[test]

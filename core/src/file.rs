@@ -231,6 +231,8 @@ formats! {
     Stb = 1, stb, "stb", "STB", &["stb"];
     /// Open Infer Neural Format 1 and 2, `.oinf`.
     Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
+    /// BinTensors, `.bt`. It has no magic, so it comes last.
+    BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }
 
 impl Format {

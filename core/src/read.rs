@@ -274,6 +274,16 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    /// What is resident of the bytes from here to the end of the region, one at
+    /// least.
+    pub(crate) fn some(&mut self) -> Result<&'a [u8], Halt> {
+        if self.run.is_empty() {
+            return Err(self.short(1));
+        }
+        self.at = self.at.saturating_add(widen(self.run.len()));
+        Ok(core::mem::take(&mut self.run))
+    }
+
     /// Passes over `len` bytes, which need not be resident.
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         if len > self.left() {

@@ -19,6 +19,8 @@
 
 use crate::rule::Rule;
 
+#[cfg(feature = "bintensors")]
+pub mod bintensors;
 #[cfg(feature = "oinf")]
 pub mod oinf;
 #[cfg(feature = "stb")]

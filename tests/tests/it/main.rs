@@ -6,6 +6,8 @@ mod corpus;
 mod fixtures;
 mod mutations;
 mod properties;
+mod readback;
+mod region;
 mod sizes;
 mod stats;
 mod windows;

@@ -12,8 +12,8 @@ fn public_types() {
     assert_eq!(size_of::<Span>(), 16);
     assert_eq!(size_of::<Absent>(), 24);
     assert!(size_of::<Stop>() <= 32);
-    assert!(size_of::<Cursor>() <= 24);
-    assert!(size_of::<Opening>() <= 32);
+    assert!(size_of::<Cursor>() <= 32);
+    assert!(size_of::<Opening>() <= 40);
     assert!(size_of::<NameAt>() <= 16);
     assert!(size_of::<DimsAt>() <= 40);
     assert!(size_of::<Meta>() <= 64);

@@ -1,25 +1,23 @@
-//! The three tables, entry by entry.
+//! What the tables have in common, and the entries of sizevars and metadata.
 
-use super::{Header, Place, Table, element_type, field, rules};
+use super::{Header, Table, element_type, field, is_aligned, rules};
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt};
-use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Meta, Status, Tensor};
+use crate::tensor::{Meta, Status};
 
 /// A string with its padding, taken but not judged.
 pub(super) struct Text<'a> {
-    at: NameAt,
+    pub(super) at: NameAt,
     bytes: &'a [u8],
     padding: &'a [u8],
 }
 
 /// What follows the last entry of a table.
-enum Slack<'a> {
+pub(super) enum Slack<'a> {
     /// Another entry, or nothing.
     None,
     /// Padding, and where it lies.
@@ -124,48 +122,6 @@ impl Header {
         Ok(Some(Meta { kind: Kind::Metadata, index, at, key: key.at, tag, status, stored }))
     }
 
-    /// The next tensor; `None` behind the last one, and where the table cannot
-    /// be read on.
-    pub(super) fn tensor_entry(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
-        let table = self.tensors;
-        if !self.enter(r, c, table, Kind::Tensor) {
-            return Ok(None);
-        }
-        let at = r.at();
-        let taken = self.string(r, table).and_then(|name| {
-            self.require(r, table, 12)?;
-            let fields = r.at();
-            let (tag, rank, flags) = (r.u32()?, r.u32()?, r.u32()?);
-            let dims = self.dims(r, table, fields, rank)?;
-            let extents = r.take(u64::from(dims.len))?;
-            let nbytes = r.u64()?;
-            let data = Span::new(r.u64()?, nbytes);
-            let quant = if self.version == 1 {
-                None
-            } else {
-                let nbytes = r.u64()?;
-                Some(Span::new(r.u64()?, nbytes))
-            };
-            let end = r.at();
-            let slack = self.slack(r, c, table)?;
-            Ok((Entry { at, name, fields, tag, flags, dims, extents, data, quant }, end, slack))
-        });
-        let (entry, end, slack) = match taken {
-            Ok(taken) => taken,
-            Err(Halt::Absent) => return Err(Halt::Absent),
-            Err(_) => return Ok(None),
-        };
-        c.advance(end);
-        judge_text(r, &entry.name);
-        let tensor = self.judge_tensor(r, &entry);
-        slack.judge(r);
-        Ok(Some(tensor))
-    }
-
     /// Empty sections that are not empty.
     pub(super) fn judge_empty_tables(&self, r: &mut Reader<'_, '_>) {
         for table in [self.sizevars, self.metadata, self.tensors] {
@@ -178,7 +134,13 @@ impl Header {
 
     /// Goes to the entry that the cursor stands before; `false` if there is
     /// none.
-    fn enter(&self, r: &mut Reader<'_, '_>, c: &Cursor, table: Table, kind: Kind) -> bool {
+    pub(super) fn enter(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &Cursor,
+        table: Table,
+        kind: Kind,
+    ) -> bool {
         r.region(c.at.max(table.at), table.end, BYTES_CHANGED);
         // The tables lie next to each other and are read in order.
         r.read_ahead(self.data);
@@ -189,7 +151,7 @@ impl Header {
     /// Reports that what follows does not fit into the table's section, unless
     /// that is because the file is cut off.
     #[cold]
-    fn overrun<O>(
+    pub(super) fn overrun<O>(
         &self,
         r: &mut Reader<'_, '_>,
         table: Table,
@@ -204,7 +166,12 @@ impl Header {
     }
 
     /// The section has `len` bytes left.
-    fn require(&self, r: &mut Reader<'_, '_>, table: Table, len: u64) -> Result<(), Halt> {
+    pub(super) fn require(
+        &self,
+        r: &mut Reader<'_, '_>,
+        table: Table,
+        len: u64,
+    ) -> Result<(), Halt> {
         let left = r.left();
         if len > left {
             let span = Span::new(r.at(), left);
@@ -214,7 +181,11 @@ impl Header {
     }
 
     /// A string and its padding.
-    fn string<'a>(&self, r: &mut Reader<'_, 'a>, table: Table) -> Result<Text<'a>, Halt> {
+    pub(super) fn string<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        table: Table,
+    ) -> Result<Text<'a>, Halt> {
         self.require(r, table, 8)?;
         let len_at = Span::new(r.at(), 4);
         let len = u64::from(r.u32()?);
@@ -229,30 +200,8 @@ impl Header {
         Ok(Text { at, bytes, padding })
     }
 
-    /// Where the extents of an entry lie, whose fixed fields are at `fields`.
-    fn dims(
-        &self,
-        r: &mut Reader<'_, '_>,
-        table: Table,
-        fields: u64,
-        rank: u32,
-    ) -> Result<DimsAt, Halt> {
-        let trailer = if self.version == 1 { 16 } else { 32 };
-        let room = r.left().saturating_sub(trailer) >> 3;
-        let len = u64::from(rank).saturating_mul(8);
-        match u32::try_from(len) {
-            Ok(len) if u64::from(rank) <= room && r.left() >= trailer => {
-                Ok(DimsAt { at: r.at(), len, rank, lead: None, encoding: DimEncoding::U64 })
-            }
-            _ => {
-                let span = Span::new(fields.saturating_add(4), 4);
-                self.overrun(r, table, rules::TENSOR_NDIM, span, [room, u64::from(rank)])
-            }
-        }
-    }
-
     /// What lies between the entry that was just taken and the next section.
-    fn slack<'a>(
+    pub(super) fn slack<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
         c: &Cursor,
@@ -268,91 +217,10 @@ impl Header {
         }
         Ok(Slack::Padding(at, r.take(left)?))
     }
-
-    fn judge_tensor(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Tensor {
-        let Entry { fields, tag, flags, data, .. } = *entry;
-        let has_data = flags & field::HAS_DATA != 0;
-        let has_quant = entry.quant.is_some() && flags & field::HAS_QUANT != 0;
-        let known =
-            if self.version == 1 { field::HAS_DATA } else { field::HAS_DATA | field::HAS_QUANT };
-        let unknown = u64::from(flags & !known);
-        let flags_at = Span::new(fields.saturating_add(8), 4);
-        r.check(unknown == 0, rules::TENSOR_FLAGS, flags_at, 0, unknown);
-
-        let mut sound = true;
-        let dtype = element_type(tag).unwrap_or(DType::Unknown);
-        if dtype == DType::Unknown {
-            r.flag(rules::TENSOR_DTYPE, fields, 4, 25, u64::from(tag));
-            sound = false;
-        }
-        let product = Dims::new(entry.extents, entry.dims.rank, DimEncoding::U64).product();
-        if product.is_none() {
-            let DimsAt { at, len, .. } = entry.dims;
-            r.flag(rules::TENSOR_NUMEL, at, u64::from(len), u64::MAX, u64::MAX);
-            sound = false;
-        }
-        let data_at = entry.dims.at.saturating_add(u64::from(entry.dims.len));
-        if has_data {
-            let mut sized = true;
-            if let (Some(count), true) = (product, dtype != DType::Unknown) {
-                let size = dtype.bytes(count);
-                if size != Some(data.len) {
-                    r.flag(rules::TENSOR_SIZE, data_at, 8, size.unwrap_or(u64::MAX), data.len);
-                    sized = false;
-                }
-            }
-            let place = Place {
-                stored: data,
-                offset_at: data_at.saturating_add(8),
-                align: rules::TENSOR_ALIGN,
-                before: rules::TENSOR_BEFORE,
-                bounds: rules::TENSOR_BOUNDS,
-                overflow: rules::TENSOR_OVERFLOW,
-            };
-            sound &= place.judge(r, self, sized);
-        } else if data != Span::default() {
-            let found = if data.len != 0 { data.len } else { data.at };
-            r.flag(rules::TENSOR_NODATA, data_at, 16, 0, found);
-        }
-        let extra = match entry.quant {
-            Some(stored) => {
-                let quant_at = data_at.saturating_add(16);
-                sound &= self.judge_quant_place(r, stored, quant_at, has_quant, has_data);
-                if has_quant { stored } else { Span::default() }
-            }
-            None => Span::default(),
-        };
-        Tensor {
-            index: r.subject().entry,
-            at: entry.at,
-            name: entry.name.at,
-            dtype,
-            status: if sound { Status::Sound } else { Status::Broken },
-            dims: entry.dims,
-            elements: product.unwrap_or(0),
-            chunks: if sound && has_data { Chunks::One(data) } else { Chunks::None },
-            extra: if sound { extra } else { Span::default() },
-            ..Tensor::default()
-        }
-    }
-}
-
-/// One entry of the tensor table, as it is stored.
-struct Entry<'a> {
-    at: u64,
-    name: Text<'a>,
-    /// Where the type is; rank and flags follow it.
-    fields: u64,
-    tag: u32,
-    flags: u32,
-    dims: DimsAt,
-    extents: &'a [u8],
-    data: Span,
-    quant: Option<Span>,
 }
 
 impl Slack<'_> {
-    fn judge(&self, r: &mut Reader<'_, '_>) {
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>) {
         r.about(Kind::File, 0);
         match *self {
             Slack::None => {}
@@ -374,7 +242,7 @@ pub(super) fn padded(len: u64) -> u64 {
 }
 
 /// Rules of every string (guide, Strings).
-fn judge_text(r: &mut Reader<'_, '_>, text: &Text<'_>) {
+pub(super) fn judge_text(r: &mut Reader<'_, '_>, text: &Text<'_>) {
     let NameAt { at, len, .. } = text.at;
     if len == 0 {
         r.flag(rules::STR_EMPTY, at.saturating_sub(4), 4, 1, 0);
@@ -396,4 +264,47 @@ pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: u64, bytes: 
 /// The alphabet of names and string values.
 pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
+}
+
+/// The offset and size of a payload as an entry records them, and the rules
+/// that stand for what can be wrong with them.
+pub(super) struct Place {
+    pub(super) stored: Span,
+    /// Where the entry records the offset.
+    pub(super) offset_at: u64,
+    pub(super) align: Rule,
+    pub(super) before: Rule,
+    pub(super) bounds: Rule,
+    pub(super) overflow: Rule,
+}
+
+impl Place {
+    /// Whether the payload lies in the data section and in the file.
+    ///
+    /// `sized` tells whether the size is known to be right; the end is not
+    /// judged otherwise.
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, header: &Header, sized: bool) -> bool {
+        let Span { at, len } = self.stored;
+        let offset_at = Span::new(self.offset_at, 8);
+        let mut sound = sized;
+        r.check(is_aligned(at), self.align, offset_at, field::ALIGN, at);
+        if at < header.data {
+            r.check(false, self.before, offset_at, header.data, at);
+            sound = false;
+        } else if sized {
+            match self.stored.end() {
+                None => {
+                    r.check(false, self.overflow, offset_at, u64::MAX.saturating_sub(at), len);
+                    sound = false;
+                }
+                Some(end) if end > header.bound => {
+                    r.check(false, self.bounds, offset_at, header.bound, end);
+                    sound = false;
+                }
+                Some(_) => {}
+            }
+        }
+        // Bytes that a truncated file lacks were reported with the header.
+        sound && self.stored.end().is_some_and(|end| end <= r.source().len())
+    }
 }

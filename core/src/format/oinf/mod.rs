@@ -42,6 +42,7 @@ mod index;
 mod quant;
 pub mod rules;
 mod scan;
+mod tensor;
 mod value;
 
 pub use quant::Quantization;
@@ -371,47 +372,4 @@ fn element_type(tag: u32) -> Option<DType> {
         25 => DType::T1,
         _ => return None,
     })
-}
-
-/// The offset and size of a payload as an entry records them, and the rules
-/// that stand for what can be wrong with them.
-struct Place {
-    stored: Span,
-    /// Where the entry records the offset.
-    offset_at: u64,
-    align: crate::rule::Rule,
-    before: crate::rule::Rule,
-    bounds: crate::rule::Rule,
-    overflow: crate::rule::Rule,
-}
-
-impl Place {
-    /// Whether the payload lies in the data section and in the file.
-    ///
-    /// `sized` tells whether the size is known to be right; the end is not
-    /// judged otherwise.
-    fn judge(&self, r: &mut Reader<'_, '_>, header: &Header, sized: bool) -> bool {
-        let Span { at, len } = self.stored;
-        let offset_at = Span::new(self.offset_at, 8);
-        let mut sound = sized;
-        r.check(is_aligned(at), self.align, offset_at, field::ALIGN, at);
-        if at < header.data {
-            r.check(false, self.before, offset_at, header.data, at);
-            sound = false;
-        } else if sized {
-            match self.stored.end() {
-                None => {
-                    r.check(false, self.overflow, offset_at, u64::MAX.saturating_sub(at), len);
-                    sound = false;
-                }
-                Some(end) if end > header.bound => {
-                    r.check(false, self.bounds, offset_at, header.bound, end);
-                    sound = false;
-                }
-                Some(_) => {}
-            }
-        }
-        // Bytes that a truncated file lacks were reported with the header.
-        sound && self.stored.end().is_some_and(|end| end <= r.source().len())
-    }
 }

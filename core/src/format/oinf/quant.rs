@@ -10,9 +10,9 @@
 //! | 32 | 16 | axis and number of the zero points |
 //! | 48 | | `f32` scales, `i32` zero points, zeros up to a multiple of 8 |
 
-use super::index::judge_padding;
+use super::index::{Place, judge_padding, padded};
 use super::scan::{self, Scan};
-use super::{Header, Place, field, rules};
+use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{BYTES_CHANGED, Halt, Parsed, Reader, le_u32, le_u64};
@@ -48,8 +48,10 @@ pub struct Quantization {
     pub axis: Option<u64>,
     /// Where the scales are stored, as little-endian `f32`.
     pub scales: Span,
-    /// Where the zero points are stored, as little-endian `i32`; empty if there
-    /// are none, else as many as there are scales.
+    /// Whether there are zero points.
+    pub has_zero_points: bool,
+    /// Where the zero points are stored, as little-endian `i32`: as many as there
+    /// are scales, or none.
     pub zero_points: Span,
 }
 
@@ -113,7 +115,7 @@ impl Parameters {
     /// The size that the counts ask for.
     fn size(&self) -> u64 {
         let words = self.scale_count.saturating_add(self.zp_count);
-        super::index::padded(words.saturating_mul(4).saturating_add(FIXED))
+        padded(words.saturating_mul(4).saturating_add(FIXED))
     }
 
     /// Checks the fields against each other and against the tensor's `rank` and
@@ -210,6 +212,7 @@ impl Header {
             symmetric: parameters.scheme == 1,
             axis: per_channel.then_some(parameters.scale_axis),
             scales,
+            has_zero_points: parameters.zp_mode != 0,
             zero_points,
         }))
     }
@@ -229,7 +232,7 @@ impl Header {
             return true;
         }
         r.check(has_data, rules::QUANT_NODATA, Span::new(at, 16), 0, stored.len);
-        let size = super::index::padded(stored.len.max(FIXED));
+        let size = padded(stored.len.max(FIXED));
         let sized = size == stored.len;
         r.check(sized, rules::QUANT_SIZE, Span::new(at, 8), size, stored.len);
         let place = Place {
@@ -332,4 +335,46 @@ fn not_finite(run: &[u8]) -> Option<usize> {
     let scales = run.as_chunks::<4>().0;
     let scale = scales.iter().position(|scale| !f32::from_le_bytes(*scale).is_finite())?;
     Some(scale.saturating_mul(4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(scale_count: u64, zp_count: u64) -> Parameters {
+        Parameters {
+            scheme: 2,
+            scale_mode: 2,
+            zp_mode: 2,
+            reserved: 0,
+            scale_axis: 0,
+            scale_count,
+            zp_axis: 0,
+            zp_count,
+        }
+    }
+
+    #[test]
+    fn lists_fill_the_payload_or_are_none() {
+        let stored = |len| Span::new(1000, len);
+        let [scales, points] = counts(3, 2).lists(stored(72)).unwrap();
+        assert_eq!((scales, points), (Span::new(1048, 12), Span::new(1060, 8)));
+        assert_eq!(counts(0, 0).lists(stored(48)), Some([Span::new(1048, 0); 2]));
+        assert_eq!(counts(3, 2).lists(stored(64)), None);
+        assert_eq!(counts(3, 2).lists(stored(80)), None);
+        // Counts whose products, or whose sum, would wrap to something small.
+        assert_eq!(counts(1 << 62, 0).lists(stored(48)), None);
+        assert_eq!(counts(1 << 61, 1 << 61).lists(stored(48)), None);
+        assert_eq!(counts(u64::MAX >> 2, 1).lists(stored(48)), None);
+    }
+
+    #[test]
+    fn scales_that_are_no_numbers_are_found() {
+        let bytes = |scales: &[f32]| -> std::vec::Vec<u8> {
+            scales.iter().flat_map(|scale| scale.to_le_bytes()).collect()
+        };
+        assert_eq!(not_finite(&bytes(&[0.0, -1.0, f32::MAX, 1e-45])), None);
+        assert_eq!(not_finite(&bytes(&[1.0, f32::NEG_INFINITY])), Some(4));
+        assert_eq!(not_finite(&bytes(&[1.0, 2.0, f32::NAN, f32::NAN])), Some(8));
+    }
 }

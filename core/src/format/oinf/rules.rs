@@ -12,7 +12,7 @@ rules! { Format::Oinf.code();
         "the header is of fixed size and padded to a multiple of 8 (guide, FileHeader)";
     HDR_MAGIC = "HDR-MAGIC", Fatal, Stated,
         "the file does not begin with \"OINF\" and a zero byte",
-        "magic[5] = \"OINF\\0\" (guide, FileHeader)";
+        "the magic is \"OINF\" and a zero byte (guide, FileHeader)";
     HDR_VERSION = "HDR-VERSION", Fatal, Stated,
         "version {found} is neither 1 nor 2",
         "unknown versions are rejected (guide, Compatibility and versioning)";
@@ -58,7 +58,7 @@ rules! { Format::Oinf.code();
         "zero-length names are invalid (guide, Strings)";
     STR_CHARSET = "STR-CHARSET", Violation, Stated,
         "the string has a byte {found:#x}, which its alphabet lacks",
-        "strings use [A-Za-z0-9._-] only (guide, Strings)";
+        "strings use A-Z, a-z, 0-9, '.', '_' and '-' only (guide, Strings)";
     STR_PAD = "STR-PAD", Violation, Stated,
         "the padding behind a string is not zero",
         "strings are padded to 8 bytes with 0x00 (guide, Strings)";
@@ -223,7 +223,7 @@ rules! { Format::Oinf.code();
         "per channel: scale_axis < ndim (guide 2, quantisation payload)";
     QUANT_SCALE_COUNT = "QUANT-SCALE-COUNT", Fatal, Stated,
         "there are {found} scales for an axis of {expected}",
-        "per channel: scale_count = dims[scale_axis] (guide 2, quantisation payload)";
+        "per channel: scale_count = the extent of scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_NONE = "QUANT-ZP-NONE", Fatal, Stated,
         "there are {found} zero points where the mode says none",
         "no zero points: zp_count = 0 (guide 2, quantisation payload)";
@@ -241,7 +241,7 @@ rules! { Format::Oinf.code();
         "per channel: zp_axis = scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_COUNT = "QUANT-ZP-COUNT", Fatal, Stated,
         "there are {found} zero points for an axis of {expected}",
-        "per channel: zp_count = dims[zp_axis] (guide 2, quantisation payload)";
+        "per channel: zp_count = the extent of zp_axis (guide 2, quantisation payload)";
     QUANT_SYM_ZP = "QUANT-SYM-ZP", Fatal, Stated,
         "symmetric quantisation has zero points (mode {found})",
         "symmetric: zp_mode = 0 (guide 2, quantisation payload)";

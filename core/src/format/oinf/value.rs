@@ -306,3 +306,36 @@ fn mask(used: u64) -> u8 {
 fn forbidden_ternary(byte: u8) -> u8 {
     byte & 0xAA & !((byte & 0x55) << 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_beyond_the_elements_are_told_from_elements() {
+        assert_eq!(used_bits(DType::I4, 3), 4);
+        assert_eq!(used_bits(DType::I4, 4), 0);
+        assert_eq!(used_bits(DType::T2, 5), 2);
+        assert_eq!(used_bits(DType::U1, 9), 1);
+        assert_eq!(used_bits(DType::U8, 9), 0);
+        // The product exceeds 64 bits; only its lowest three matter.
+        assert_eq!(used_bits(DType::I4, u64::MAX), 4);
+        assert_eq!([mask(0), mask(1), mask(4), mask(7)], [0xFF, 1, 0xF, 0x7F]);
+    }
+
+    #[test]
+    fn one_ternary_code_is_forbidden() {
+        for byte in 0..=u8::MAX {
+            let codes = [byte & 3, (byte >> 2) & 3, (byte >> 4) & 3, byte >> 6];
+            assert_eq!(forbidden_ternary(byte) != 0, codes.contains(&0b10), "{byte:#010b}");
+        }
+    }
+
+    #[test]
+    fn what_is_held_survives_packing() {
+        let held = Held { data: Span::new(77, 5), end: 88, tag: field::NDARRAY, used: 6 };
+        let (back, dtype) = Held::unpack(held.pack(DType::T2));
+        assert_eq!(dtype, DType::T2);
+        assert_eq!((back.data, back.end, back.tag, back.used), (held.data, 88, field::NDARRAY, 6));
+    }
+}

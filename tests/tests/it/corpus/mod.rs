@@ -1,3 +1,32 @@
 //! Conformance with the corpus of real and broken files, where there is one.
 
+mod bintensors;
+mod oinf;
 mod stb;
+
+use std::path::Path;
+use weighbridge::Format;
+use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
+
+/// Files up to this length are read through requests of every size.
+const SMALL: u64 = 8 << 10;
+/// Files up to this length are read in parts at all.
+const LARGE: u64 = 1 << 20;
+
+/// A file gives the same facts and findings however its bytes arrive.
+fn check_in_parts(path: &Path, format: Format) {
+    let bytes = std::fs::read(path).unwrap();
+    let len = bytes.len() as u64;
+    if len > LARGE {
+        return;
+    }
+    let whole = survey_whole(&bytes, Some(format));
+    let units: &[u64] = if len <= SMALL { &[1, 7, 64, 4096] } else { &[4096] };
+    let ways = units.iter().map(|unit| Access::Rounded(*unit));
+    for access in ways.chain([Access::Ahead, Access::Single(512)]) {
+        match survey(&mut Host::new(&bytes, access), Some(format)) {
+            Ok(parts) => assert_eq!(parts, whole, "{}, {access:?}", path.display()),
+            Err(small) => assert!(small.needed > 512, "{}: {small:?}", path.display()),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The rules of BinTensors.
+//!
+//! The specification describes what the writer does and leaves most of what a
+//! reader must refuse to the published crate. Where both are silent, a rule is
+//! a lint; where the crate refuses a file, it is at least a violation.
+
+use crate::file::Format;
+use crate::rule::rules;
+
+rules! { Format::BinTensors.code();
+    F1 = "F1", Fatal, Implied,
+        "the file has {found} bytes and the length of the header takes 8",
+        "Size Of Metadata Header: the first 8 bytes are the size of the metadata";
+    F2 = "F2", Fatal, Silent,
+        "the header is {found} bytes long, and no reader takes more than {expected}",
+        "the README caps the header at 100 MB, and every release refuses a longer one";
+    F3 = "F3", Fatal, Implied,
+        "the header ends at {expected} and the file has {found} bytes",
+        "Size Of Metadata Header: it tells how many bytes to read for the metadata";
+    F4 = "F4", Fatal, Implied,
+        "the header ends inside a field",
+        "Header Reconstruction: the header holds the metadata and all tensor descriptors";
+    P1 = "P1", Violation, Implied,
+        "the header is {found} bytes long, which is not a multiple of 8",
+        "Byte-by-Byte Analysis: padding aligns the metadata to an 8-byte boundary";
+    P2 = "P2", Violation, Implied,
+        "a byte of the padding is {found:#x} instead of 0x20",
+        "Byte-by-Byte Analysis: the padding is spaces (0x20)";
+    P3 = "P3", Violation, Implied,
+        "{found} bytes of padding, where 7 are the most that alignment needs",
+        "Byte-by-Byte Analysis: padding is there to align to an 8-byte boundary";
+    V1 = "V1", Fatal, Silent,
+        "an integer begins with 255, which stands for nothing",
+        "Varint Encoding: the discriminants are 251, 252 and 253";
+    V2 = "V2", Fatal, Silent,
+        "an integer of 128 bits, which no field is",
+        "Varint Encoding: the discriminants are 251, 252 and 253";
+    V3 = "V3", Violation, Silent,
+        "the element type is stored with 64 bits and has 32",
+        "Enums: a discriminant is a 32-bit integer to every release";
+    V4 = "V4", Lint, Silent,
+        "an integer is stored in more bytes than its value {found} needs",
+        "Varint Encoding: all examples have the shortest form, and writers know no other";
+    M1 = "M1", Fatal, Implied,
+        "the tag of the optional metadata is {found}; 0 is none and 1 is some",
+        "Option<T>: the discriminant of None is 0, that of Some is 1";
+    M2 = "M2", Fatal, Implied,
+        "the metadata claims {found} where at most {expected} fit into the header",
+        "Vector, String: as many elements follow as the length in front of them says";
+    M3 = "M3", Violation, Stated,
+        "the metadata key is not UTF-8",
+        "String, Unicode Handling: an invalid UTF-8 sequence is a decoding error";
+    M4 = "M4", Violation, Stated,
+        "the metadata value is not UTF-8",
+        "String, Unicode Handling: an invalid UTF-8 sequence is a decoding error";
+    M5 = "M5", Violation, Implied,
+        "the key comes before that of the entry in front of it",
+        "HashMap vs BTreeMap: a BTreeMap keeps a sorted order of its keys";
+    M6 = "M6", Violation, Implied,
+        "the key was used before, by entry {expected}",
+        "Header Reconstruction: the user's metadata is a map";
+    T1 = "T1", Fatal, Implied,
+        "{found} tensors are announced, of which at most {expected} fit into the header",
+        "Vector: as many elements follow as the length in front of them says";
+    T2 = "T2", Violation, Stated,
+        "the name is not UTF-8",
+        "String, Unicode Handling: an invalid UTF-8 sequence is a decoding error";
+    T3 = "T3", Fatal, Implied,
+        "the name is {found} bytes long where the header has {expected} left",
+        "String: the length comes first, and that many bytes follow";
+    T4 = "T4", Violation, Silent,
+        "the element type {found} is unknown, so the size cannot be verified",
+        "Dtype: the discriminants go from 0 (BOOL) to 14 (U64) in every release";
+    T5 = "T5", Fatal, Implied,
+        "the rank is {found} where the header has {expected} bytes left",
+        "Vector: as many elements follow as the length in front of them says";
+    T6 = "T6", Violation, Silent,
+        "the name was used before, by entry {expected}",
+        "the README disallows duplicate keys, and every release refuses them";
+    O1 = "O1", Fatal, Silent,
+        "the data begins at {found}; that of the tensor before ends at {expected}",
+        "the README: the buffer is indexed without holes; every release refuses others";
+    O2 = "O2", Fatal, Silent,
+        "the data ends at {found}, before its start at {expected}",
+        "TensorInfo: data_offsets are the start and the end in the buffer";
+    S1 = "S1", Fatal, Silent,
+        "the product of the extents, from the left, exceeds 64 bits",
+        "extents are usize, and every release refuses a product that overflows";
+    S2 = "S2", Fatal, Silent,
+        "the {found} elements take more bytes than 64 bits can count",
+        "sizes are usize, and every release refuses one that overflows";
+    S3 = "S3", Fatal, Implied,
+        "the data is {found} bytes long; shape and type take {expected}",
+        "Tensor Buffer: as many bytes as elements times the size of one";
+    B1 = "B1", Violation, Silent,
+        "the data has {found} bytes, and the tensors end at {expected}",
+        "the README: the whole buffer is indexed; every release refuses bytes behind it";
+    B2 = "B2", Fatal, Silent,
+        "the tensor ends {missing} bytes beyond the end of the file",
+        "Tensor Buffer: the remaining bytes of the file are the data of the tensors";
+    C1 = "C1", Lint, Silent,
+        "the tensor would come before the one in front of it in the order of the writers",
+        "all writers sort by descending element type, then by name, which aligns the data";
+}
