@@ -5,4 +5,9 @@
 # cargo then takes the core from the package just made, not from a registry.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Cargo keeps what it unpacked from that temporary registry (its folder has no
+# host in its name) and does not notice that the same version has changed.
+rm -rf -- "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/weighbridge-[0-9]*
+
 cargo package -p weighbridge -p weighbridge-cli "$@"

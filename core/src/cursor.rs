@@ -12,6 +12,8 @@ pub struct Cursor {
     pub(crate) state: u64,
     /// One thing more to remember.
     pub(crate) extra: u64,
+    /// Where an entry's own table stands, for formats with tables of tables.
+    pub(crate) inner: [u64; 4],
     /// Position of the next entry in its table.
     pub(crate) index: u32,
     /// Which table, for iterations over several.
@@ -23,14 +25,14 @@ pub struct Cursor {
 impl Cursor {
     /// The start.
     pub(crate) const START: Cursor =
-        Cursor { at: 0, state: 0, extra: 0, index: 0, phase: 0, done: false };
+        Cursor { at: 0, state: 0, extra: 0, inner: [0; 4], index: 0, phase: 0, done: false };
 
     /// Value of `state` when an entry is read out of order.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
 
     /// Stands before the entry at `at`, out of order.
     pub(crate) const fn before(at: u64, index: u32) -> Self {
-        Cursor { at, state: Cursor::UNKNOWN, extra: 0, index, phase: 0, done: false }
+        Cursor { at, state: Cursor::UNKNOWN, index, ..Cursor::START }
     }
 
     /// How many entries were passed.
@@ -57,6 +59,6 @@ impl Cursor {
     /// Goes on with the next table.
     pub(crate) fn next_phase(&mut self) {
         let phase = self.phase.saturating_add(1);
-        *self = Cursor { phase, ..Cursor::default() };
+        *self = Cursor { phase, ..Cursor::START };
     }
 }

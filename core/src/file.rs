@@ -6,7 +6,7 @@ use crate::format::{self, Policy};
 use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::{RuleInfo, general};
-use crate::source::Source;
+use crate::source::{Absent, Source};
 use crate::tensor::{Chunk, Meta, Region, Tensor, Value, Version};
 
 /// How many bytes of a file decide its format: the longest magic and the byte
@@ -231,6 +231,8 @@ formats! {
     Stb = 1, stb, "stb", "STB", &["stb"];
     /// Open Infer Neural Format 1 and 2, `.oinf`.
     Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
+    /// The binary data view of ML.NET, `.idv`.
+    Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.
     BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }
@@ -335,12 +337,27 @@ impl File {
         tensor: &Tensor,
         cursor: &mut Cursor,
     ) -> Result<Option<Meta>, Stop> {
-        quietly(source, |reader| {
-            if cursor.done {
-                return Ok(None);
+        quietly(source, |reader| self.attribute(reader, tensor, cursor))
+    }
+
+    /// What is not resident of the tables that lie scattered over the file.
+    ///
+    /// A call that stops for absent bytes names one range. A host that fetches
+    /// these ranges with it needs a number of rounds that does not depend on
+    /// how many tables there are. They come in the order of the index;
+    /// neighbours are joined. Formats whose index is in one piece have none.
+    pub fn lacking(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
+        let mut sink = |_| {};
+        let mut reader = Reader::new(source, &mut sink);
+        reader.mute();
+        match *self {
+            #[cfg(feature = "idv")]
+            File::Idv(ref header) => header.lacking(&mut reader, report),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = (reader, report);
             }
-            each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
-        })
+        }
     }
 
     /// What a metadata entry holds; `None` if its value cannot be read, which
@@ -442,6 +459,18 @@ impl File {
             return Ok(None);
         }
         each!(self, header => header.tensor(reader, cursor), Ok(None))
+    }
+
+    pub(crate) fn attribute(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
     }
 
     pub(crate) fn region(

@@ -19,6 +19,9 @@ pub enum Kind {
     SizeVar,
     /// Metadata of one tensor; `entry` is the tensor, `part` the attribute.
     Attribute,
+    /// The name of one slot of a tensor; `entry` is the tensor, `part` which of
+    /// them. Two may be equal.
+    Slot,
 }
 
 /// The entry that is being looked at.

@@ -19,6 +19,24 @@ pub const CBOR_DEPTH: u32 = 128;
 /// keys of keys, so there is room for one level more than that.
 pub const CODEC_DEPTH: u32 = 4;
 
+/// How far a host is told to read ahead in a table of unknown length, in bytes.
+///
+/// Enough for thousands of entries, and little beside the file where the table
+/// is short and something else follows it.
+pub const READ_AHEAD: u64 = 64 << 10;
+
+/// How far a host is told to read ahead in a table of known length, in bytes.
+pub const TABLE_AHEAD: u64 = 1 << 20;
+
+/// How far a host is told to read ahead in a metadata table of contents of a
+/// data view, in bytes: real ones have a handful of entries of 40.
+pub const METADATA_AHEAD: u64 = 1 << 10;
+
+/// Largest distance between two tables that are fetched as one, in bytes.
+///
+/// A round trip costs more than this many bytes do.
+pub const TABLE_SLACK: u64 = 16 << 10;
+
 /// Most bytes that are decoded for one block of a data view.
 ///
 /// Its writer aims at 80 MiB and estimates, so a legal block may be larger.

@@ -146,6 +146,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.go(at);
     }
 
+    /// Gives the region another end and another rule within the current entry,
+    /// for parts that have a length of their own.
+    pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
+        self.end = end.min(self.source.len());
+        self.overrun = overrun;
+        self.go(self.at);
+    }
+
     /// Limits how far the host is told to read ahead, as an absolute offset.
     pub(crate) fn read_ahead(&mut self, end: u64) {
         self.ahead = end.min(self.source.len());
@@ -154,6 +162,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// The rule that is broken when the region ends before what is read next.
     pub(crate) fn overrun(&mut self, rule: Rule) {
         self.overrun = rule;
+    }
+
+    /// That rule.
+    pub(crate) fn overrun_rule(&self) -> Rule {
+        self.overrun
     }
 
     /// Names the entry that findings are about from here on.
@@ -363,6 +376,27 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Reports again.
     pub(crate) fn unmute(&mut self) {
         self.muted = false;
+    }
+
+    /// Whether nothing is reported.
+    pub(crate) fn is_muted(&self) -> bool {
+        self.muted
+    }
+
+    /// How many bytes were to be read where the region was over.
+    pub(crate) fn needed(&self) -> u64 {
+        self.needed
+    }
+
+    /// What is lacking, as it was parked last.
+    pub(crate) fn absent(&self) -> Absent {
+        self.absent
+    }
+
+    /// Raises the end of what the host is told to fetch with what is lacking.
+    pub(crate) fn want_until(&mut self, end: u64) {
+        let want = end.min(self.source.len()).saturating_sub(self.absent.at);
+        self.absent.want = self.absent.want.max(want);
     }
 
     /// The public form of a halt; a broken rule is reported first.

@@ -213,6 +213,9 @@ pub mod general {
         DATA_UNCHECKED = "DATA-UNCHECKED", Unchecked, Silent,
             "its type, encoding or layout is unknown, so its data was not checked",
             "a checker names what it did not check";
+        PAYLOAD_UNCHECKED = "PAYLOAD-UNCHECKED", Unchecked, Silent,
+            "its data is stored encoded, and was not decoded",
+            "a checker names what it did not check";
         BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
             "the bytes here are not those that were read before",
             "a file that is being written, or flash that is being updated, is not read as if it were whole";

@@ -124,6 +124,8 @@ pub enum Chunks {
         at: u64,
         /// Number of entries of the table.
         count: u64,
+        /// Number of elements (rows, for columns) in every piece but the last.
+        each: u64,
     },
 }
 
@@ -238,7 +240,8 @@ impl Tensor {
 /// An entry of a file's metadata, or of a tensor's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// [`Kind::Metadata`], [`Kind::SizeVar`] or [`Kind::Attribute`].
+    /// [`Kind::Metadata`], [`Kind::SizeVar`], [`Kind::Attribute`] or
+    /// [`Kind::Slot`].
     pub kind: Kind,
     /// Position in its table.
     pub index: u32,
@@ -289,6 +292,17 @@ pub enum Value {
     },
     /// A data item in CBOR (RFC 8949).
     Cbor(Span),
+    /// A value that has to be decoded first.
+    Encoded {
+        /// Type of its elements.
+        dtype: DType,
+        /// Its shape; an extent of 0 varies.
+        dims: DimsAt,
+        /// How it is stored.
+        encoding: Encoding,
+        /// The stored bytes.
+        stored: Span,
+    },
 }
 
 /// What a part of the file is used for.

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 use weighbridge::{
-    Absent, Audit, Chunk, Cursor, File, Finding, Format, Opening, Region, Severity, Slot, Source,
-    Status, Stop, Tensor, Value, Window,
+    Absent, Audit, Chunk, Chunks, Cursor, File, Finding, Format, Opening, Region, Severity, Slot,
+    Source, Status, Stop, Tensor, Value, Window,
 };
 
 /// How the bytes of a file reach the parser.
@@ -234,21 +234,21 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
             let chunk = host.drive(|s| file.chunk(s, &fact.tensor, i))?;
             match chunk {
                 Ok(Some(chunk)) => fact.chunks.push(chunk),
-                _ => assert_ne!(fact.tensor.status, Status::Sound, "{fact:?} has no chunk {i}"),
+                // A table of chunks is judged when it is read, not before.
+                _ => assert!(
+                    fact.tensor.status != Status::Sound
+                        || matches!(fact.tensor.chunks, Chunks::Table { .. }),
+                    "{fact:?} has no chunk {i}"
+                ),
             }
         }
         let mut cursor = Cursor::default();
         loop {
-            let step = host.drive(|s| {
-                let mut next = cursor;
-                let meta = file.next_attribute(s, &fact.tensor, &mut next)?;
-                let Some(meta) = meta else { return Ok((next, None)) };
-                let key = meta.key.read(s)?.bytes().collect();
-                Ok((next, Some(MetaFact { meta, key, value: file.value(s, &meta)? })))
-            })?;
-            let Ok((next, Some(attribute))) = step else { break };
-            cursor = next;
-            fact.attributes.push(attribute);
+            let step = host.drive(|s| file.next_attribute(s, &fact.tensor, &mut cursor))?;
+            let Ok(Some(meta)) = step else { break };
+            let key = host.drive(|s| Ok(meta.key.read(s)?.bytes().collect()))?;
+            let value = host.drive(|s| file.value(s, &meta))?.unwrap_or_default();
+            fact.attributes.push(MetaFact { meta, key: key.unwrap_or_default(), value });
         }
     }
     let mut cursor = Cursor::default();

@@ -167,6 +167,7 @@ fn kind_code(kind: Kind) -> u32 {
         Kind::Metadata => 2,
         Kind::SizeVar => 3,
         Kind::Attribute => 4,
+        Kind::Slot => 5,
     }
 }
 
@@ -176,6 +177,7 @@ fn kind_of(code: u32) -> Kind {
         2 => Kind::Metadata,
         3 => Kind::SizeVar,
         4 => Kind::Attribute,
+        5 => Kind::Slot,
         _ => Kind::File,
     }
 }

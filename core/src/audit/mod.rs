@@ -5,6 +5,7 @@
 //! to nothing); then payloads. Names and regions that come in ascending
 //! order prove themselves; only otherwise slots are needed.
 
+mod attributes;
 mod cover;
 mod names;
 mod payload;
@@ -31,6 +32,9 @@ pub enum Stage {
     TensorNames,
     /// What only the format knows, such as values of metadata.
     Values,
+    /// Judging metadata entries of tensors, and looking for keys that occur
+    /// twice in one tensor.
+    Attributes,
     /// Looking whether the parts of the file come in order.
     Order,
     /// Looking for overlaps and for bytes that belong to nothing.
@@ -63,6 +67,7 @@ pub struct Audit {
     counted: u32,
     search: names::Search,
     cover: cover::Cover,
+    attributes: attributes::Attributes,
     payload: payload::Progress,
 }
 
@@ -95,6 +100,7 @@ impl Audit {
             counted: 0,
             search: names::Search::default(),
             cover: cover::Cover::default(),
+            attributes: attributes::Attributes::default(),
             payload: payload::Progress::default(),
         }
     }
@@ -147,12 +153,14 @@ impl Audit {
                 Stage::MetadataNames | Stage::TensorNames => self.names(&mut reader, slots),
                 Stage::Order => self.order(&mut reader),
                 Stage::Coverage => self.coverage(&mut reader, slots),
+                Stage::Attributes => self.attributes(&mut reader, slots),
                 Stage::Values => self.values(&mut reader),
                 Stage::Payloads => self.payloads(&mut reader),
                 Stage::Done => Ok(()),
             };
             if reader.take_fatal() {
-                self.incomplete |= matches!(self.stage, Stage::Metadata | Stage::Tensors);
+                self.incomplete |=
+                    matches!(self.stage, Stage::Metadata | Stage::Tensors | Stage::Attributes);
                 self.unmeasured |= self.stage == Stage::Values;
             }
             match result {
@@ -169,7 +177,7 @@ impl Audit {
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
-            Stage::MetadataNames | Stage::TensorNames => NAMES_UNCHECKED,
+            Stage::MetadataNames | Stage::TensorNames | Stage::Attributes => NAMES_UNCHECKED,
             Stage::Order | Stage::Coverage => COVERAGE_UNCHECKED,
             _ => return,
         };
@@ -188,9 +196,10 @@ impl Audit {
                 Stage::TensorNames
             }
             Stage::Tensors | Stage::TensorNames => Stage::Values,
-            Stage::Values if policy.covers() => Stage::Order,
+            Stage::Values if policy.duplicate_attribute.is_some() => Stage::Attributes,
+            Stage::Values | Stage::Attributes if policy.covers() => Stage::Order,
             Stage::Order => Stage::Coverage,
-            Stage::Values | Stage::Coverage => Stage::Payloads,
+            Stage::Values | Stage::Attributes | Stage::Coverage => Stage::Payloads,
             Stage::Payloads | Stage::Done => Stage::Done,
         };
         let next = if next > self.last { Stage::Done } else { next };

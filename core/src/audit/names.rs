@@ -15,19 +15,19 @@ use crate::twins::Twins;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Search {
     /// Slots that are filled.
-    filled: usize,
-    sorted: bool,
+    pub(super) filled: usize,
+    pub(super) sorted: bool,
     /// The slot that is compared with those of equal hash before it.
-    next: usize,
+    pub(super) next: usize,
     /// The first slot with its hash.
     run: usize,
     /// The one among them that it is compared with.
-    other: usize,
+    pub(super) other: usize,
     /// The two entries, as far as they were read: they need not be resident
     /// together.
     pair: [Option<Named>; 2],
     /// Their comparison, once begun.
-    twins: Option<Twins>,
+    pub(super) twins: Option<Twins>,
 }
 
 /// An entry that has a name.

@@ -13,7 +13,7 @@ use crate::tensor::{Status, Tensor};
 pub(super) struct Progress {
     /// The tensor, kept because its entry need not be resident together with
     /// its data.
-    tensor: Option<Tensor>,
+    pub(super) tensor: Option<Tensor>,
     /// Bytes of its data that were looked at.
     done: u64,
 }
@@ -38,6 +38,8 @@ impl Audit {
                 r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
             } else if let Some(span) = tensor.raw() {
                 self.values_of(r, &tensor, span)?;
+            } else if tensor.chunks.count() > 0 {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
             }
             self.payload = Progress::default();
         }

@@ -21,6 +21,8 @@ use crate::rule::Rule;
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
+#[cfg(feature = "idv")]
+pub mod idv;
 #[cfg(feature = "oinf")]
 pub mod oinf;
 #[cfg(feature = "stb")]
@@ -34,6 +36,9 @@ pub(crate) struct Policy {
     pub(crate) duplicate_tensor: Option<Rule>,
     /// Two metadata entries have one key.
     pub(crate) duplicate_meta: Option<Rule>,
+    /// Two metadata entries of one tensor have one key, stored plainly. With a
+    /// rule here the audit judges every tensor's metadata entries.
+    pub(crate) duplicate_attribute: Option<Rule>,
     /// Two size variables have one name.
     pub(crate) duplicate_size: Option<Rule>,
     /// Two parts of the file share some bytes.
@@ -61,6 +66,7 @@ impl Policy {
     pub(crate) const NONE: Policy = Policy {
         duplicate_tensor: None,
         duplicate_meta: None,
+        duplicate_attribute: None,
         duplicate_size: None,
         overlap: None,
         alias: None,

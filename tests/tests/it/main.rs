@@ -4,6 +4,7 @@ mod catalogue;
 mod codec;
 mod corpus;
 mod fixtures;
+mod idv;
 mod mutations;
 mod properties;
 mod readback;

@@ -12,12 +12,12 @@ fn public_types() {
     assert_eq!(size_of::<Span>(), 16);
     assert_eq!(size_of::<Absent>(), 24);
     assert!(size_of::<Stop>() <= 32);
-    assert!(size_of::<Cursor>() <= 32);
-    assert!(size_of::<Opening>() <= 40);
+    assert!(size_of::<Cursor>() <= 72);
+    assert!(size_of::<Opening>() <= 80);
     assert!(size_of::<NameAt>() <= 16);
     assert!(size_of::<DimsAt>() <= 40);
     assert!(size_of::<Meta>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
-    assert!(size_of::<Audit>() <= 640, "{}", size_of::<Audit>());
+    assert!(size_of::<Audit>() <= 720, "{}", size_of::<Audit>());
 }

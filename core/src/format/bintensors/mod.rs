@@ -40,13 +40,13 @@ mod order;
 mod spans;
 
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
+use crate::dims::{DimEncoding, DimsAt, bincode_uint};
 use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::Policy;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::source::{Absent, Source, Span};
 use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 use fields::Entry;
 use spans::Verdict;
@@ -292,6 +292,18 @@ impl Header {
     /// Number of metadata entries.
     pub const fn metadata_count(&self) -> u32 {
         self.meta_count
+    }
+
+    /// The stored element type of a tensor, of which this build may know
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u64, Absent> {
+        // Behind the name; the rank and the extents follow.
+        let at = tensor.name.span().end().unwrap_or(u64::MAX);
+        let stored = source.get(Span::between(at, tensor.dims.at))?;
+        Ok(bincode_uint(stored).map_or(0, |(_, code)| code))
     }
 
     /// Reads up to the first metadata entry or, if there is no metadata, up to

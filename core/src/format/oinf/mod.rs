@@ -52,7 +52,7 @@ use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::Policy;
 use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::source::{Absent, Source, Span};
 use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
@@ -103,6 +103,7 @@ impl Header {
     pub(crate) const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::DUP_TENSOR),
         duplicate_meta: Some(rules::DUP_METADATA),
+        duplicate_attribute: None,
         duplicate_size: Some(rules::DUP_SIZEVAR),
         overlap: Some(rules::PAYLOAD_OVERLAP),
         alias: Some(rules::PAYLOAD_OVERLAP),
@@ -316,6 +317,18 @@ impl Header {
     /// Values of metadata first, then quantisation.
     pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase < quant::FIRST_PHASE { self.audit_values(r, c) } else { self.audit_quant(r, c) }
+    }
+
+    /// The stored element type of a tensor, of which this build may know
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
+        // Type, rank and flags come right before the extents.
+        let at = tensor.dims.at.saturating_sub(12);
+        let bytes = source.get(Span::new(at, 4))?;
+        Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
 }
 

@@ -251,6 +251,16 @@ impl Header {
         Ok(source.get(Span::new(tensor.at, 1))?.first().copied().unwrap_or(0))
     }
 
+    /// The stored element type of a tensor (§4.1), of which this build may know
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u8, Absent> {
+        let at = tensor.at.saturating_add(field::ENTRY_DTYPE);
+        Ok(source.get(Span::new(at, 1))?.first().copied().unwrap_or(0))
+    }
+
     /// The index into the shape table, which is not part of the file, of a
     /// tensor of rank 4 to 8 (§4); `None` for other ranks.
     ///

@@ -1,6 +1,7 @@
 //! Conformance with the corpus of real and broken files, where there is one.
 
 mod bintensors;
+mod idv;
 mod oinf;
 mod stb;
 

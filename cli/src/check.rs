@@ -1,0 +1,215 @@
+//! `weighbridge check`: verdicts on files.
+
+use crate::args::CheckArgs;
+use crate::formats;
+use crate::human;
+use crate::jobs;
+use crate::json;
+use crate::outcome::Outcome;
+use crate::progress::Bars;
+use crate::report::{Depth, Judge, Report, Unchecked};
+use crate::session::{Halt, Session};
+use crate::terminal;
+use crate::text::{Text, hex};
+use crate::view::ReportView;
+use crate::walk::{self, Input};
+use crate::windows::{FileSource, ReadError};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::Path;
+use weighbridge::Format;
+
+/// What is asked of every file.
+struct Task {
+    format: Option<Format>,
+    depth: Depth,
+    judge: Judge,
+    sha256: bool,
+}
+
+/// What became of one input.
+struct Done {
+    file: Text,
+    result: Result<Checked, String>,
+}
+
+struct Checked {
+    report: Report,
+    sha256: Option<String>,
+}
+
+#[derive(Serialize)]
+struct CheckView {
+    #[serde(flatten)]
+    report: ReportView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
+}
+
+/// How many files ended how.
+#[derive(Default)]
+struct Tally {
+    outcome: Outcome,
+    valid: u64,
+    invalid: u64,
+    unchecked: u64,
+    failed: u64,
+    findings: u64,
+}
+
+/// # Errors
+/// A sentence, when the arguments make no sense.
+pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
+    let mut judge = Judge::new(args.lenient);
+    for what in &args.deny {
+        judge.deny(what)?;
+    }
+    let task = Task {
+        format: args.open.format()?,
+        depth: if args.structure { Depth::Structure } else { Depth::Payloads },
+        judge,
+        sha256: args.sha256,
+    };
+    let bars = Bars::new();
+    let walked = walk::walk(&args.paths, |path| is_wanted(path, &bars));
+
+    let mut tally = Tally::default();
+    let mut out = terminal::stdout(args.json);
+    let mut written = Ok(());
+    let work = |input: &Input| task.perform(input, &bars);
+    jobs::in_order(&walked.inputs, args.jobs, work, |done| {
+        tally.count(&done);
+        written = bars.suspend(|| print(&mut *out, &done, args.json));
+        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    if written.is_ok() {
+        written = tally.print(&mut *out, walked.skipped, args.json);
+    }
+    Ok(terminal::written(written, tally.outcome))
+}
+
+/// Whether a walk takes a file. What can be neither read nor told by its name
+/// counts as wanted, so that its failure is reported.
+fn is_wanted(path: &Path, bars: &Bars) -> Result<bool, String> {
+    let file = match FileSource::open(path) {
+        Ok(file) => file,
+        Err(ReadError::NotAFile(_)) => return Ok(formats::by_extension(path).is_some()),
+        Err(err) => return Err(err.to_string()),
+    };
+    let bar = bars.file(String::new(), file.len());
+    formats::is_known(&mut Session::new(file, bar), path).map_err(|halt| halt.to_string())
+}
+
+impl Task {
+    fn perform(&self, input: &Input, bars: &Bars) -> Done {
+        match input {
+            Input::File(path) => Done {
+                file: Text::from(path.as_path()),
+                result: self.check(path, bars).map_err(|halt| halt.to_string()),
+            },
+            Input::Failed(path, why) => {
+                Done { file: Text::from(path.as_path()), result: Err(why.clone()) }
+            }
+        }
+    }
+
+    fn check(&self, path: &Path, bars: &Bars) -> Result<Checked, Halt> {
+        let file = FileSource::open(path)?;
+        let bar = bars.file(Text::from(path).to_string(), file.len());
+        let mut session = Session::new(file, bar);
+        let mut report = Report::of(&mut session, path, self.format, self.depth, &self.judge)?;
+        if self.depth == Depth::Structure && report.file.is_some() {
+            let why = "payloads not asked for".to_owned();
+            report.unchecked.push(Unchecked { entry: None, why, asked: false });
+        }
+        let mut sha256 = None;
+        if self.sha256 {
+            let mut hasher = Sha256::new();
+            let len = session.len();
+            session.stream(0, len, |piece| {
+                hasher.update(piece);
+                Ok::<(), Halt>(())
+            })?;
+            sha256 = Some(hex(&hasher.finalize()));
+        }
+        session.verify_unchanged()?;
+        Ok(Checked { report, sha256 })
+    }
+}
+
+fn print(out: &mut dyn Write, done: &Done, as_json: bool) -> io::Result<()> {
+    match &done.result {
+        Err(why) => terminal::complain(&done.file, why),
+        Ok(Checked { report, sha256 }) if as_json => {
+            let report = ReportView::new(&done.file, report);
+            json::line(out, &CheckView { report, sha256: sha256.clone() })?;
+        }
+        Ok(Checked { report, sha256 }) => {
+            out.write_all(human::report(&done.file, report).as_bytes())?;
+            if let Some(sha256) = sha256 {
+                writeln!(out, "  sha256    {sha256}")?;
+            }
+        }
+    }
+    // A program that reads along gets each line when it is complete.
+    out.flush()
+}
+
+impl Tally {
+    fn count(&mut self, done: &Done) {
+        let outcome = match &done.result {
+            Ok(checked) => checked.report.outcome(),
+            Err(_) => Outcome::Failed,
+        };
+        self.outcome.include(outcome);
+        match outcome {
+            Outcome::Valid => self.valid += 1,
+            Outcome::Unchecked => self.unchecked += 1,
+            Outcome::Failed => self.failed += 1,
+            Outcome::Invalid => self.invalid += 1,
+        }
+        if let Ok(checked) = &done.result {
+            self.findings += checked.report.findings.len() as u64;
+        }
+    }
+
+    /// The summary, when there was more than one file.
+    fn print(&self, out: &mut dyn Write, skipped: u64, as_json: bool) -> io::Result<()> {
+        let files = self.valid + self.invalid + self.unchecked + self.failed;
+        let skipped = match skipped {
+            0 => String::new(),
+            n => format!("; skipped {} of no known format", human::plural(n, "file")),
+        };
+        if as_json {
+            // Standard output has one line a file and nothing else.
+            if !skipped.is_empty() {
+                terminal::note(skipped.trim_start_matches("; "));
+            }
+            return Ok(());
+        }
+        if files == 1 && skipped.is_empty() {
+            return Ok(());
+        }
+        let parts = [
+            (self.valid, "valid"),
+            (self.invalid, "invalid"),
+            (self.unchecked, "not checked completely"),
+            (self.failed, "not read"),
+        ];
+        let parts: Vec<_> = parts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{} {what}", human::thousands(*n)))
+            .collect();
+        let findings = human::plural(self.findings, "finding");
+        let colon = if parts.is_empty() { "" } else { ": " };
+        writeln!(
+            out,
+            "{}{colon}{}; {findings}{skipped}",
+            human::plural(files, "file"),
+            parts.join(", ")
+        )
+    }
+}

@@ -1,0 +1,327 @@
+//! `weighbridge extract`: one tensor as a file of its own.
+
+use crate::args::ExtractArgs;
+use crate::formats;
+use crate::npy;
+use crate::outcome::Outcome;
+use crate::output::Output;
+use crate::progress::Bars;
+use crate::session::{Halt, Session};
+use crate::tensors;
+use crate::terminal;
+use crate::text::Text;
+use crate::values;
+use crate::windows::{FileSource, ReadError};
+use std::io::{self, Write};
+use std::path::Path;
+use weighbridge::{
+    Chunks, Cursor, DType, DimEncoding, Element, Encoding, Endianness, File, Finding, Layout, Name,
+    NameEncoding, Opening, Severity, Span, Status, Tensor,
+};
+
+/// Why a tensor was not written.
+enum Failure {
+    /// Of the file that is read.
+    Read(Halt),
+    /// Of the file that is written.
+    Write(io::Error),
+    /// The file or the tensor is broken.
+    Invalid(String),
+    /// It cannot be written in this form.
+    Unsupported(String),
+    /// There is no such tensor.
+    Missing,
+}
+
+impl From<Halt> for Failure {
+    fn from(halt: Halt) -> Self {
+        Failure::Read(halt)
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(err: ReadError) -> Self {
+        Failure::Read(err.into())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(err: io::Error) -> Self {
+        Failure::Write(err)
+    }
+}
+
+/// # Errors
+/// A sentence, when the arguments make no sense.
+pub(crate) fn run(args: &ExtractArgs) -> Result<Outcome, String> {
+    args.open.format()?;
+    survive_size_limits();
+    let file = Text::from(args.file.as_path());
+    let target = || match &args.output {
+        Some(path) => Text::from(path.as_path()),
+        None => Text::from("the current folder"),
+    };
+    let name = Text::from(Path::new(&args.name));
+    Ok(match extract(args) {
+        Ok(path) => {
+            terminal::note(format_args!("wrote {}", Text::from(path.as_path())));
+            Outcome::Valid
+        }
+        Err(Failure::Read(halt)) => {
+            terminal::complain(&file, halt);
+            Outcome::Failed
+        }
+        Err(Failure::Write(err)) => {
+            terminal::complain(&target(), err);
+            Outcome::Failed
+        }
+        Err(Failure::Missing) => {
+            terminal::complain(&file, format_args!("there is no tensor \"{name}\""));
+            Outcome::Failed
+        }
+        Err(Failure::Invalid(why)) => {
+            terminal::complain(&file, why);
+            Outcome::Invalid
+        }
+        Err(Failure::Unsupported(why)) => {
+            terminal::complain(&file, format_args!("\"{name}\": {why}"));
+            Outcome::Unchecked
+        }
+    })
+}
+
+fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
+    let path = args.file.as_path();
+    let source = FileSource::open(path).map_err(Halt::Read)?;
+    let bars = Bars::new();
+    let bar = bars.file(Text::from(path).to_string(), source.len());
+    let mut session = Session::new(source, bar);
+    let format = match args.open.format().unwrap_or_default() {
+        Some(format) => Some(format),
+        None => formats::recognise(&mut session, path)?,
+    };
+
+    let mut findings = Vec::new();
+    let mut opening = Opening::of(format);
+    let opened = session.ask(|source| opening.step(source, &mut |finding| findings.push(finding)));
+    let file = match opened {
+        Err(Halt::Refused(rule)) => {
+            return Err(Failure::Invalid(first_fatal(&findings, rule.id())));
+        }
+        opened => opened?,
+    };
+    let name = Name::new(args.name.as_encoded_bytes(), NameEncoding::Plain);
+    let tensor = find(&mut session, &file, &name)?;
+    if tensor.status == Status::Broken {
+        let why = format!("tensor \"{name}\" is broken; check tells which rule");
+        return Err(Failure::Invalid(why));
+    }
+    let target = |extension| match &args.output {
+        Some(path) => Output::named(path),
+        None => Output::free("tensor", extension),
+    };
+    let out = if args.raw {
+        let span = stored(&tensor)?;
+        let mut out = target("bin")?;
+        session.stream(span.at, span.len, |piece| Ok::<(), Failure>(out.write_all(piece)?))?;
+        out
+    } else {
+        let form = Form::of(tensor.dtype, tensor.endianness).ok_or_else(|| {
+            let dtype = tensor.dtype.name();
+            let why = format!("NumPy has no type for {dtype} data; --raw writes its bytes");
+            Failure::Unsupported(why)
+        })?;
+        let span = stored(&tensor)?;
+        if tensor.bytes().is_none_or(|bytes| bytes > span.len) {
+            return Err(Failure::Unsupported("its data are not as long as its shape".to_owned()));
+        }
+        let shape = shape(&mut session, &tensor)?;
+        let mut out = target("npy")?;
+        out.write_all(&npy::header(form.descr, &shape))?;
+        values::pieces(&mut session, &tensor, span, tensor.elements, |bytes, count| {
+            Ok::<(), Failure>(form.write(bytes, count, &mut out)?)
+        })?;
+        for note in notes(&tensor, &form) {
+            terminal::note(format_args!("\"{name}\": {note}"));
+        }
+        out
+    };
+    session.verify_unchanged().map_err(Halt::Read)?;
+    Ok(out.finish()?)
+}
+
+/// The sentence of the finding that ended the file.
+fn first_fatal(findings: &[Finding], rule: &str) -> String {
+    match findings.iter().find(|finding| finding.severity() == Severity::Fatal) {
+        Some(finding) => format!("{} at {}: {finding}", finding.rule.id(), finding.at),
+        None => format!("breaks {rule}"),
+    }
+}
+
+fn find(session: &mut Session<'_>, file: &File, name: &Name<'_>) -> Result<Tensor, Failure> {
+    let mut cursor = Cursor::default();
+    match session.ask(|source| file.find(source, name, &mut cursor)) {
+        Ok(Some(tensor)) => Ok(tensor),
+        Ok(None) | Err(Halt::Refused(_)) => Err(Failure::Missing),
+        Err(halt) => Err(halt.into()),
+    }
+}
+
+/// The extents. Where they are not in the file, the elements are written as a
+/// row.
+fn shape(session: &mut Session<'_>, tensor: &Tensor) -> Result<Vec<u64>, Halt> {
+    let extents = session.ask(|source| tensors::shape(source, tensor))?;
+    let known: Option<Vec<u64>> = extents.into_iter().collect();
+    Ok(known.unwrap_or_else(|| vec![tensor.elements]))
+}
+
+/// Where the bytes of a tensor lie, if they lie there as they are.
+fn stored(tensor: &Tensor) -> Result<Span, Failure> {
+    match (tensor.encoding, tensor.chunks) {
+        (Encoding::Raw, Chunks::One(span)) => Ok(span),
+        (_, Chunks::None) if tensor.elements == 0 && tensor.status == Status::Sound => {
+            Ok(Span::default())
+        }
+        (_, Chunks::None) => Err(Failure::Unsupported("it has no data in the file".to_owned())),
+        (encoding, _) => {
+            let why = format!("its data are stored as {}, not plainly", encoding.name());
+            Err(Failure::Unsupported(why))
+        }
+    }
+}
+
+/// What is worth knowing about an array whose form is not quite the tensor's.
+fn notes(tensor: &Tensor, form: &Form) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !matches!(form.how, How::Copy) && tensor.dtype != DType::Bool {
+        notes.push(format!("{} elements are written as {}", tensor.dtype.name(), form.descr));
+    }
+    if tensor.layout != Layout::RowMajor {
+        let layout = tensor.layout.name();
+        notes.push(format!("its layout is {layout}; elements are in the order of the file"));
+    }
+    if tensor.dims.encoding == DimEncoding::External {
+        notes.push("its extents are not in the file; elements are written as a row".to_owned());
+    }
+    notes
+}
+
+/// How elements of a type stand in an .npy file.
+struct Form {
+    descr: &'static str,
+    dtype: DType,
+    endianness: Endianness,
+    how: How,
+}
+
+/// What happens to an element on its way.
+enum How {
+    /// Its bytes stay as they are.
+    Copy,
+    /// It is one byte afterwards.
+    Byte,
+    /// It is a float of 32 bits afterwards.
+    Float,
+}
+
+impl Form {
+    /// `None` where NumPy has no such type.
+    fn of(dtype: DType, endianness: Endianness) -> Option<Form> {
+        let (little, big, how) = match dtype {
+            DType::I8 => ("|i1", "|i1", How::Copy),
+            DType::U8 => ("|u1", "|u1", How::Copy),
+            DType::I16 => ("<i2", ">i2", How::Copy),
+            DType::U16 => ("<u2", ">u2", How::Copy),
+            DType::I32 => ("<i4", ">i4", How::Copy),
+            DType::U32 => ("<u4", ">u4", How::Copy),
+            DType::I64 => ("<i8", ">i8", How::Copy),
+            DType::U64 => ("<u8", ">u8", How::Copy),
+            DType::F16 => ("<f2", ">f2", How::Copy),
+            DType::F32 => ("<f4", ">f4", How::Copy),
+            DType::F64 => ("<f8", ">f8", How::Copy),
+            DType::Bool => ("|b1", "|b1", How::Byte),
+            DType::BF16 | DType::F8E5M2 | DType::F8E4M3 => ("<f4", "<f4", How::Float),
+            DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
+            DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
+            _ => return None,
+        };
+        let descr = if endianness == Endianness::Big { big } else { little };
+        Some(Form { descr, dtype, endianness, how })
+    }
+
+    /// Writes the first `count` elements of `bytes`.
+    fn write(&self, bytes: &[u8], count: u64, out: &mut impl Write) -> io::Result<()> {
+        let elements = values::elements(self.dtype, bytes, count, self.endianness);
+        match self.how {
+            How::Copy => out.write_all(bytes),
+            // NumPy expects 0 or 1, so other bytes are not passed on.
+            How::Byte if self.dtype == DType::Bool => {
+                elements.into_iter().try_for_each(|e| out.write_all(&[low_byte(e).min(1)]))
+            }
+            How::Byte => elements.into_iter().try_for_each(|e| out.write_all(&[low_byte(e)])),
+            How::Float => elements.into_iter().try_for_each(|e| match e {
+                Element::F32(value) => out.write_all(&value.to_le_bytes()),
+                _ => Err(io::ErrorKind::InvalidData.into()),
+            }),
+        }
+    }
+}
+
+/// An element that fits into a byte, in two's complement.
+fn low_byte(element: Element) -> u8 {
+    match element {
+        Element::Int(value) => value.to_le_bytes()[0],
+        Element::Uint(value) => value.to_le_bytes()[0],
+        Element::Bool(value) => value.into(),
+        _ => 0,
+    }
+}
+
+/// A limit on file sizes (`ulimit -f`) ends a process with a signal. With a
+/// handler the write fails instead, and the temporary file is removed.
+fn survive_size_limits() {
+    #[cfg(unix)]
+    {
+        let seen = std::sync::Arc::default();
+        // Without the handler all works as well, but for that limit.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(dtype: DType, endianness: Endianness, bytes: &[u8], count: u64) -> Vec<u8> {
+        let form = Form::of(dtype, endianness).expect("NumPy can hold it");
+        let mut out = Vec::new();
+        form.write(bytes, count, &mut out).expect("a vector takes all");
+        out
+    }
+
+    #[test]
+    fn packed_elements_get_a_byte_each() {
+        let little = Endianness::Little;
+        assert_eq!(written(DType::I4, little, &[0x8F, 0x07], 3), [0xFF, 0xF8, 7]);
+        assert_eq!(written(DType::U2, little, &[0b11_10_01_00], 4), [0, 1, 2, 3]);
+        assert_eq!(written(DType::T1, little, &[0b10], 2), [0xFF, 1]);
+        assert_eq!(written(DType::Bool, little, &[0, 1, 7], 3), [0, 1, 1]);
+    }
+
+    #[test]
+    fn narrow_floats_are_widened() {
+        let one_and_half = 1.5_f32.to_le_bytes();
+        assert_eq!(written(DType::BF16, Endianness::Little, &[0xC0, 0x3F], 1), one_and_half);
+        assert_eq!(written(DType::BF16, Endianness::Big, &[0x3F, 0xC0], 1), one_and_half);
+        assert_eq!(written(DType::F8E4M3, Endianness::Little, &[0x3C], 1), one_and_half);
+        assert_eq!(written(DType::F8E5M2, Endianness::Little, &[0x3E], 1), one_and_half);
+    }
+
+    #[test]
+    fn byte_order_is_told_and_not_changed() {
+        let form = Form::of(DType::F32, Endianness::Big).expect("NumPy can hold it");
+        assert_eq!(form.descr, ">f4");
+        assert_eq!(written(DType::F32, Endianness::Big, &[1, 2, 3, 4], 1), [1, 2, 3, 4]);
+        assert!(Form::of(DType::Text, Endianness::Little).is_none());
+    }
+}

@@ -1,0 +1,186 @@
+//! Metadata entries as JSON values.
+
+use crate::report::{ask_or_end, within};
+use crate::session::{Halt, Session};
+use crate::text::{Text, hex};
+use crate::values;
+use serde::Serialize;
+use serde_json::Value as Json;
+use weighbridge::{Cursor, Endianness, File, Kind, Meta, Name, Source, Stop, Tensor, Value};
+
+/// Values are cut here.
+const MOST: u64 = 64 << 10;
+
+/// A metadata entry, with the start of its value.
+#[derive(Debug, Serialize)]
+pub(crate) struct MetaView {
+    pub(crate) key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_hex: Option<String>,
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dtype: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shape: Option<Vec<u64>>,
+    pub(crate) value: Json,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value_hex: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) truncated: bool,
+}
+
+/// The metadata of the file.
+pub(crate) fn of_file(session: &mut Session<'_>, file: &File) -> Result<Vec<MetaView>, Halt> {
+    collect(session, file, |source, cursor| file.next_meta(source, cursor, &mut |_| {}))
+}
+
+/// The metadata of one tensor.
+pub(crate) fn of_tensor(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+) -> Result<Vec<MetaView>, Halt> {
+    collect(session, file, |source, cursor| file.next_attribute(source, tensor, cursor))
+}
+
+fn collect(
+    session: &mut Session<'_>,
+    file: &File,
+    next: impl Fn(&Source<'_>, &mut Cursor) -> Result<Option<Meta>, Stop>,
+) -> Result<Vec<MetaView>, Halt> {
+    let mut all = Vec::new();
+    let mut cursor = Cursor::default();
+    ask_or_end(session, |source| {
+        loop {
+            let mut after = cursor;
+            let Some(meta) = next(source, &mut after)? else { return Ok(()) };
+            all.push(view(source, file, &meta)?);
+            cursor = after;
+        }
+    })?;
+    Ok(all)
+}
+
+fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop> {
+    let key = if within(source, meta.key.span()) {
+        Text::from(meta.key.read(source)?)
+    } else {
+        Text::default()
+    };
+    let mut view = MetaView {
+        key: key.lossy(),
+        key_hex: key.hex(),
+        kind: if meta.kind == Kind::SizeVar { "sizevar" } else { "unknown" },
+        dtype: None,
+        shape: None,
+        value: Json::Null,
+        value_hex: None,
+        truncated: false,
+    };
+    let value = match file.value(source, meta) {
+        // It cannot be read, which a finding says.
+        Err(Stop::Refused(_)) => None,
+        value => value?,
+    };
+    match value {
+        Some(Value::Size(size)) => view.value = size.into(),
+        Some(Value::Text(at)) => {
+            view.kind = "string";
+            view.text(source, at)?;
+        }
+        Some(Value::Scalar { dtype, stored }) => {
+            view.kind = dtype.name();
+            let bytes = values::bytes(source, stored, MOST)?;
+            let mut scalar = values::values(dtype, bytes, 1, Endianness::Little);
+            view.value = scalar.next().unwrap_or(Json::Null);
+        }
+        Some(Value::Bits { count, stored }) => {
+            view.kind = "bitset";
+            let bytes = values::bytes(source, stored, MOST)?;
+            view.truncated = stored.len > MOST;
+            let bit = |i: u64| {
+                let byte = bytes.get(usize::try_from(i / 8).ok()?)?;
+                Some(Json::from(byte >> (i % 8) & 1 == 1))
+            };
+            view.value = (0..count).map_while(bit).collect();
+        }
+        Some(Value::Array { dtype, dims, elements: count, stored }) => {
+            view.kind = "ndarray";
+            view.dtype = Some(dtype.name());
+            view.shape = Some(dims.read(source)?.collect());
+            let bytes = values::bytes(source, stored, MOST)?;
+            view.truncated = stored.len > MOST;
+            view.value = values::values(dtype, bytes, count, Endianness::Little).collect();
+        }
+        Some(Value::Cbor(stored)) => {
+            view.kind = "cbor";
+            let bytes = values::bytes(source, stored, MOST)?;
+            view.truncated = stored.len > MOST;
+            view.value = hex(bytes).into();
+        }
+        _ => {}
+    }
+    Ok(view)
+}
+
+impl MetaView {
+    fn text(&mut self, source: &Source<'_>, at: weighbridge::NameAt) -> Result<(), Stop> {
+        let span = at.span();
+        self.truncated = span.len > MOST;
+        let mut bytes = values::bytes(source, span, MOST)?;
+        if self.truncated {
+            // Not in the middle of a character, which would look like a fault.
+            if let Err(err) = str::from_utf8(bytes)
+                && err.error_len().is_none()
+            {
+                bytes = bytes.get(..err.valid_up_to()).unwrap_or_default();
+            }
+        }
+        let text = Text::from(Name::new(bytes, at.encoding));
+        self.value = text.lossy().into();
+        self.value_hex = text.hex();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weighbridge::Span;
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let mut bytes = vec![b'a'];
+        bytes.resize(200_000, 0);
+        let text = "é".repeat(50_000);
+        bytes[1..=100_000].copy_from_slice(text.as_bytes());
+        let at = weighbridge::NameAt { at: 0, len: 100_001, ..Default::default() };
+        let mut view = view_of_nothing();
+        view.text(&Source::whole(&bytes), at).expect("all is there");
+        assert!(view.truncated);
+        assert_eq!(view.value_hex, None);
+        assert_eq!(view.value.as_str().map(str::len), Some(65_535));
+    }
+
+    fn view_of_nothing() -> MetaView {
+        MetaView {
+            key: String::new(),
+            key_hex: None,
+            kind: "string",
+            dtype: None,
+            shape: None,
+            value: Json::Null,
+            value_hex: None,
+            truncated: false,
+        }
+    }
+
+    #[test]
+    fn a_span_beyond_the_file_is_empty() {
+        let source = Source::whole(b"abc");
+        assert_eq!(values::bytes(&source, Span::new(1, 2), 9), Ok(&b"bc"[..]));
+        assert_eq!(values::bytes(&source, Span::new(1, 3), 9), Ok(&b""[..]));
+        assert_eq!(values::bytes(&source, Span::new(u64::MAX, 3), 9), Ok(&b""[..]));
+    }
+}

@@ -1,0 +1,59 @@
+//! What the process tells its caller.
+
+use std::process::ExitCode;
+
+/// The outcome of one file, or of all of them.
+///
+/// In ascending order of strength: that of several is the greatest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// All that was asked for was checked and is valid.
+    #[default]
+    Valid,
+    /// Nothing is invalid, but something could not be checked.
+    Unchecked,
+    /// The usage is wrong, or something could not be read or written.
+    Failed,
+    /// A file is invalid.
+    Invalid,
+}
+
+impl Outcome {
+    /// Takes the stronger of both.
+    pub(crate) fn include(&mut self, other: Outcome) {
+        *self = (*self).max(other);
+    }
+
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Outcome::Valid => 0,
+            Outcome::Invalid => 1,
+            Outcome::Failed => 2,
+            Outcome::Unchecked => 3,
+        }
+    }
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        ExitCode::from(outcome.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Outcome::{self, *};
+
+    #[test]
+    fn invalid_beats_failed_beats_unchecked_beats_valid() {
+        let code_of = |outcomes: &[Outcome]| {
+            let mut all = Outcome::default();
+            outcomes.iter().for_each(|outcome| all.include(*outcome));
+            all.code()
+        };
+        assert_eq!(code_of(&[]), 0);
+        assert_eq!(code_of(&[Valid, Unchecked, Valid]), 3);
+        assert_eq!(code_of(&[Unchecked, Failed, Unchecked]), 2);
+        assert_eq!(code_of(&[Failed, Invalid, Unchecked]), 1);
+    }
+}

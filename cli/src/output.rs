@@ -1,0 +1,185 @@
+//! Writing a file that appears when it is complete, or not at all.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A file being written.
+///
+/// Until [`finish`](Self::finish) it is a temporary file in the folder where it
+/// will stand; when dropped before, it vanishes.
+#[derive(Debug)]
+pub(crate) struct Output {
+    to: BufWriter<Sink>,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Sink {
+    Temporary(NamedTempFile),
+    /// A device or a pipe, which cannot be replaced by renaming.
+    Special(fs::File),
+}
+
+#[derive(Debug)]
+enum Place {
+    /// Asked for by name, so it may replace what stands there.
+    Named(PathBuf),
+    /// `stem.extension` in the current folder, or with a number if it exists.
+    Free { stem: &'static str, extension: &'static str },
+}
+
+impl Output {
+    /// Will replace or create `path`.
+    pub(crate) fn named(path: &Path) -> io::Result<Self> {
+        if let Ok(metadata) = fs::metadata(path) {
+            if metadata.is_dir() {
+                return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
+            }
+            if !metadata.is_file() {
+                let file = fs::OpenOptions::new().write(true).open(path)?;
+                let to = BufWriter::new(Sink::Special(file));
+                return Ok(Output { to, place: Place::Named(path.to_owned()) });
+            }
+        }
+        // A link stays a link: what it points to is replaced.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let folder = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let to = BufWriter::new(Sink::Temporary(temporary(folder)?));
+        Ok(Output { to, place: Place::Named(path) })
+    }
+
+    /// Will create `stem.extension` in the current folder, or
+    /// `stem-N.extension` with the first number that is free.
+    pub(crate) fn free(stem: &'static str, extension: &'static str) -> io::Result<Self> {
+        let to = BufWriter::new(Sink::Temporary(temporary(Path::new("."))?));
+        Ok(Output { to, place: Place::Free { stem, extension } })
+    }
+
+    /// Lets the file appear, and tells where.
+    pub(crate) fn finish(self) -> io::Result<PathBuf> {
+        let sink = self.to.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let mut file = match sink {
+            Sink::Temporary(file) => file,
+            Sink::Special(_) => {
+                return match self.place {
+                    Place::Named(path) => Ok(path),
+                    Place::Free { stem, .. } => Ok(PathBuf::from(stem)),
+                };
+            }
+        };
+        // A full disk may tell only now.
+        file.as_file().sync_all()?;
+        match self.place {
+            Place::Named(path) => {
+                file.persist(&path)?;
+                Ok(path)
+            }
+            Place::Free { stem, extension } => {
+                for n in 0u32.. {
+                    let name = match n {
+                        0 => PathBuf::from(format!("{stem}.{extension}")),
+                        n => PathBuf::from(format!("{stem}-{n}.{extension}")),
+                    };
+                    match file.persist_noclobber(&name) {
+                        Ok(_) => return Ok(name),
+                        Err(err) if err.error.kind() == io::ErrorKind::AlreadyExists => {
+                            file = err.file;
+                        }
+                        Err(err) => return Err(err.error),
+                    }
+                }
+                Err(io::Error::new(io::ErrorKind::AlreadyExists, "every number is taken"))
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            // Past the wrapper, which would put the temporary name into errors.
+            Sink::Temporary(file) => file.as_file_mut().write(bytes),
+            Sink::Special(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Temporary(file) => file.as_file_mut().flush(),
+            Sink::Special(file) => file.flush(),
+        }
+    }
+}
+
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".weighbridge-");
+    // The usual permissions of a new file, which the user's mask then narrows;
+    // a temporary file alone would be private.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_when_finished_and_not_before() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("out.npy");
+        let mut out = Output::named(&path)?;
+        out.write_all(b"abc")?;
+        assert!(!path.exists());
+        assert_eq!(out.finish()?, path);
+        assert_eq!(fs::read(&path)?, b"abc");
+
+        let mut out = Output::named(&path)?;
+        out.write_all(b"replaced")?;
+        drop(out);
+        assert_eq!(fs::read(&path)?, b"abc");
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1, "nothing is left behind");
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_followed_and_its_target_replaced() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let target = folder.path().join("target");
+        let link = folder.path().join("link");
+        fs::write(&target, b"old")?;
+        std::os::unix::fs::symlink(&target, &link)?;
+        let mut out = Output::named(&link)?;
+        out.write_all(b"new")?;
+        out.finish()?;
+        assert!(fs::symlink_metadata(&link)?.is_symlink());
+        assert_eq!(fs::read(&target)?, b"new");
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        assert!(Output::named(folder.path()).is_err());
+    }
+}

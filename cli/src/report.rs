@@ -1,0 +1,267 @@
+//! What was found out about a file.
+
+use crate::formats;
+use crate::outcome::Outcome;
+use crate::session::{Halt, Session};
+use crate::text::Text;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::Path;
+use weighbridge::{
+    Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Severity, Slot, Source, Span,
+    Stop,
+};
+
+/// The most slots that an audit gets: 1.5 GiB of them. A file needs tens of
+/// millions of entries to ask for more.
+const MOST_SLOTS: usize = 64 << 20;
+
+/// Which findings make a file invalid.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Judge {
+    pub(crate) profile: Profile,
+    /// Every lint counts.
+    pub(crate) deny_lint: bool,
+    /// These rules count, whatever their severity.
+    pub(crate) deny: BTreeSet<&'static str>,
+}
+
+impl Judge {
+    pub(crate) fn new(lenient: bool) -> Self {
+        let profile = if lenient { Profile::Lenient } else { Profile::Strict };
+        Judge { profile, ..Judge::default() }
+    }
+
+    /// Adds an argument of `--deny`: `lint`, or the id of a rule.
+    pub(crate) fn deny(&mut self, what: &str) -> Result<(), String> {
+        if what == "lint" {
+            self.deny_lint = true;
+            return Ok(());
+        }
+        let rules = formats::available().flat_map(Format::rules).chain(weighbridge::general::RULES);
+        let same = |id: &&str| id.eq_ignore_ascii_case(what);
+        let found: Vec<_> = rules.map(|rule| rule.id).filter(same).collect();
+        self.deny.extend(&found);
+        if found.is_empty() { Err(format!("no rule has the id {what:?}")) } else { Ok(()) }
+    }
+
+    fn accepts(&self, finding: &Finding) -> bool {
+        let severity = finding.severity();
+        self.profile.accepts(severity)
+            && !(self.deny_lint && severity == Severity::Lint)
+            && !self.deny.contains(finding.rule.id())
+    }
+}
+
+/// A finding, and the name of the entry that it is about.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) finding: Finding,
+    pub(crate) entry: Option<Text>,
+}
+
+/// Something that was not checked.
+#[derive(Debug)]
+pub(crate) struct Unchecked {
+    /// The entry; `None` for the file.
+    pub(crate) entry: Option<Text>,
+    pub(crate) why: String,
+    /// Whether it was asked for.
+    pub(crate) asked: bool,
+}
+
+/// What was found out about a file.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) size: u64,
+    pub(crate) format: Option<Format>,
+    /// The file, unless it cannot be opened.
+    pub(crate) file: Option<File>,
+    pub(crate) checked: Vec<&'static str>,
+    pub(crate) unchecked: Vec<Unchecked>,
+    /// In the order of the file.
+    pub(crate) findings: Vec<Found>,
+    pub(crate) valid: bool,
+}
+
+/// How much of a file is to be checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Depth {
+    Structure,
+    Payloads,
+}
+
+impl Report {
+    /// Opens and audits a file.
+    pub(crate) fn of(
+        session: &mut Session<'_>,
+        path: &Path,
+        format: Option<Format>,
+        depth: Depth,
+        judge: &Judge,
+    ) -> Result<Report, Halt> {
+        let format = match format {
+            Some(format) => Some(format),
+            None => formats::recognise(session, path)?,
+        };
+        let mut report = Report {
+            size: session.len(),
+            format,
+            file: None,
+            checked: Vec::new(),
+            unchecked: Vec::new(),
+            findings: Vec::new(),
+            valid: true,
+        };
+        let mut findings = Vec::new();
+        let mut opening = Opening::of(format);
+        match session.ask(|source| opening.step(source, &mut |finding| findings.push(finding))) {
+            Ok(file) => {
+                audit(session, file, depth, &mut findings)?;
+                report.file = Some(file);
+                report.checked.push("structure");
+                if depth == Depth::Payloads {
+                    report.checked.push("payloads");
+                }
+            }
+            Err(Halt::Refused(_)) => {
+                let why = "the file could not be opened".to_owned();
+                report.unchecked.push(Unchecked { entry: None, why, asked: true });
+            }
+            Err(halt) => return Err(halt),
+        }
+        report.valid = findings.iter().all(|finding| judge.accepts(finding));
+        report.enter(session, findings, judge)?;
+        Ok(report)
+    }
+
+    /// What the caller of the process is told.
+    pub(crate) fn outcome(&self) -> Outcome {
+        if !self.valid {
+            Outcome::Invalid
+        } else if self.unchecked.iter().any(|unchecked| unchecked.asked) {
+            Outcome::Unchecked
+        } else {
+            Outcome::Valid
+        }
+    }
+
+    /// Sorts findings by their place, with the names of their entries, and
+    /// those that say that something was not checked apart.
+    fn enter(
+        &mut self,
+        session: &mut Session<'_>,
+        mut findings: Vec<Finding>,
+        judge: &Judge,
+    ) -> Result<(), Halt> {
+        findings.sort_by_key(|finding| (finding.at, finding.kind, finding.entry, finding.part));
+        let names = match &self.file {
+            Some(file) => entry_names(session, file, &findings)?,
+            None => HashMap::new(),
+        };
+        for finding in findings {
+            let entry = named_entry(&finding).and_then(|key| names.get(&key)).cloned();
+            if finding.severity() == Severity::Unchecked {
+                let why = finding.to_string();
+                self.unchecked.push(Unchecked { entry: entry.clone(), why, asked: true });
+                if judge.accepts(&finding) {
+                    continue;
+                }
+            }
+            self.findings.push(Found { finding, entry });
+        }
+        Ok(())
+    }
+}
+
+fn audit(
+    session: &mut Session<'_>,
+    file: File,
+    depth: Depth,
+    findings: &mut Vec<Finding>,
+) -> Result<(), Halt> {
+    let mut sink = |finding| findings.push(finding);
+    // Random, so that nobody can choose names that hash alike.
+    let mut audit = Audit::new(file).seeded(RandomState::new().hash_one(0));
+    if depth == Depth::Structure {
+        audit = audit.structure_only();
+    }
+    let mut slots = Vec::new();
+    loop {
+        match session.ask(|source| audit.step(source, &mut slots, &mut sink)) {
+            Ok(()) | Err(Halt::Refused(_)) => return Ok(()),
+            Err(Halt::Room(needed)) => {
+                let needed = usize::try_from(needed).unwrap_or(usize::MAX);
+                let more = needed.saturating_sub(slots.len());
+                if needed > MOST_SLOTS || more == 0 || slots.try_reserve_exact(more).is_err() {
+                    audit.skip(&mut sink);
+                } else {
+                    slots.resize(needed, Slot::EMPTY);
+                }
+            }
+            Err(halt) => return Err(halt),
+        }
+    }
+}
+
+/// The entry whose name stands beside a finding.
+fn named_entry(finding: &Finding) -> Option<(Kind, u32)> {
+    match finding.kind {
+        Kind::File => None,
+        Kind::Attribute => Some((Kind::Tensor, finding.entry)),
+        kind => Some((kind, finding.entry)),
+    }
+}
+
+/// The names of the entries that findings are about. Reads no table that none
+/// is about, and none further than to the last entry concerned.
+fn entry_names(
+    session: &mut Session<'_>,
+    file: &File,
+    findings: &[Finding],
+) -> Result<HashMap<(Kind, u32), Text>, Halt> {
+    let (mut tensors, mut others): (BTreeSet<_>, BTreeSet<_>) =
+        findings.iter().filter_map(named_entry).partition(|(kind, _)| *kind == Kind::Tensor);
+    let mut names = HashMap::new();
+    for (wanted, is_tensor) in [(&mut others, false), (&mut tensors, true)] {
+        let mut cursor = Cursor::default();
+        ask_or_end(session, |source| {
+            while !wanted.is_empty() {
+                let mut next = cursor;
+                let entry = if is_tensor {
+                    let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
+                    tensor.map(|tensor| ((Kind::Tensor, tensor.index), tensor.name))
+                } else {
+                    let meta = file.next_meta(source, &mut next, &mut |_| {})?;
+                    meta.map(|meta| ((meta.kind, meta.index), meta.key))
+                };
+                let Some((key, name)) = entry else { break };
+                if wanted.contains(&key) {
+                    if within(source, name.span()) {
+                        names.insert(key, Text::from(name.read(source)?));
+                    }
+                    wanted.remove(&key);
+                }
+                cursor = next;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(names)
+}
+
+/// Whether a span lies inside the file.
+pub(crate) fn within(source: &Source<'_>, span: Span) -> bool {
+    span.end().is_some_and(|end| end <= source.len())
+}
+
+/// As [`Session::ask`], where a refusal means that nothing more comes.
+pub(crate) fn ask_or_end<T: Default>(
+    session: &mut Session<'_>,
+    ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
+) -> Result<T, Halt> {
+    match session.ask(ask) {
+        Err(Halt::Refused(_)) => Ok(T::default()),
+        answer => answer,
+    }
+}

@@ -1,0 +1,74 @@
+//! `weighbridge rules`: the catalogue.
+
+use crate::args::RulesArgs;
+use crate::formats;
+use crate::human;
+use crate::json;
+use crate::outcome::Outcome;
+use crate::terminal;
+use serde::Serialize;
+use std::fmt::Write as _;
+use weighbridge::{Format, RuleInfo};
+
+#[derive(Serialize)]
+struct RuleView {
+    /// `None` for the rules that belong to no format.
+    format: Option<&'static str>,
+    rule: &'static str,
+    severity: &'static str,
+    basis: &'static str,
+    message: &'static str,
+    spec: &'static str,
+}
+
+/// # Errors
+/// A sentence, when there is no such format.
+pub(crate) fn run(args: &RulesArgs) -> Result<Outcome, String> {
+    let wanted = match &args.name {
+        Some(name) => Some(formats::by_name(name)?),
+        None => args.open.format()?,
+    };
+    let catalogues: Vec<(Option<Format>, &[RuleInfo])> = match wanted {
+        Some(format) => vec![(Some(format), format.rules())],
+        None => formats::available()
+            .map(|format| (Some(format), format.rules()))
+            .chain([(None, weighbridge::general::RULES)])
+            .collect(),
+    };
+    let mut out = terminal::stdout(args.json);
+    let written = if args.json {
+        let view = |format: Option<Format>, rule: &RuleInfo| RuleView {
+            format: format.map(Format::name),
+            rule: rule.id,
+            severity: rule.severity.name(),
+            basis: rule.basis.name(),
+            message: rule.message,
+            spec: rule.spec,
+        };
+        let rules: Vec<_> = catalogues
+            .iter()
+            .flat_map(|(format, rules)| rules.iter().map(|rule| view(*format, rule)))
+            .collect();
+        json::line(&mut *out, &rules)
+    } else {
+        out.write_all(show(&catalogues).as_bytes())
+    };
+    Ok(terminal::written(written.and_then(|()| out.flush()), Outcome::Valid))
+}
+
+fn show(catalogues: &[(Option<Format>, &[RuleInfo])]) -> String {
+    let mut out = String::new();
+    for (format, rules) in catalogues {
+        let title = format.map_or("every format", Format::title);
+        let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+        // Writing to a string does not fail.
+        let _ = writeln!(out, "{}", human::bold(title));
+        for rule in *rules {
+            let id = human::bold(format_args!("{:width$}", rule.id));
+            let severity = human::severity(rule.severity);
+            let basis = human::dim(format_args!("{:<7}", rule.basis.name()));
+            let _ = writeln!(out, "  {id}  {severity}  {basis}  {}", rule.spec);
+        }
+    }
+    out
+}

@@ -1,0 +1,115 @@
+//! A file that is being worked on: it is read as the core asks for it.
+
+use crate::progress::Bar;
+use crate::windows::{FileSource, ReadError};
+use std::fmt;
+use weighbridge::{Absent, Rule, Source, Stop};
+
+/// How much is read at a time when all of it is read once: a power of two.
+const PIECE: usize = 1 << 20;
+
+/// A file, and what is known of how far the work on it is.
+#[derive(Debug)]
+pub(crate) struct Session<'a> {
+    file: FileSource,
+    bar: Bar<'a>,
+}
+
+/// Why a question to the core got no answer.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The file could not be read.
+    Read(ReadError),
+    /// The core asks again for bytes that it was given.
+    Stuck(Absent),
+    /// The file cannot be read on from here, because it breaks this rule.
+    Refused(Rule),
+    /// So many slots are needed.
+    Room(u32),
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Halt::Read(err) => err.fmt(f),
+            Halt::Stuck(Absent { at, need, .. }) => {
+                write!(f, "internal error: {need} bytes at offset {at} were asked for twice")
+            }
+            Halt::Refused(rule) => write!(f, "breaks {}: {}", rule.id(), rule.info().spec),
+            Halt::Room(slots) => write!(f, "{slots} slots would be needed"),
+        }
+    }
+}
+
+impl From<ReadError> for Halt {
+    fn from(err: ReadError) -> Self {
+        Halt::Read(err)
+    }
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(file: FileSource, bar: Bar<'a>) -> Self {
+        Session { file, bar }
+    }
+
+    /// Length of the file in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    /// Asks the core, and reads what it lacks until it answers.
+    ///
+    /// `ask` is called again and again: it must keep what it has achieved
+    /// outside, and commit one entry at a time.
+    pub(crate) fn ask<T>(
+        &mut self,
+        mut ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Halt> {
+        let mut last = None;
+        loop {
+            let windows = self.file.windows();
+            let source = Source::windows(self.file.len(), &windows);
+            match ask(&source) {
+                Ok(answer) => return Ok(answer),
+                Err(Stop::Absent(absent)) if last == Some(absent) => {
+                    return Err(Halt::Stuck(absent));
+                }
+                Err(Stop::Absent(absent)) => {
+                    last = Some(absent);
+                    drop(windows);
+                    self.file.fetch(absent)?;
+                    self.bar.at(self.file.bytes_read());
+                }
+                Err(Stop::Refused(rule)) => return Err(Halt::Refused(rule)),
+                Err(Stop::Room { needed }) => return Err(Halt::Room(needed)),
+            }
+        }
+    }
+
+    /// Reads the `len` bytes from `at`, past the windows, in pieces of
+    /// [`PIECE`] bytes and a last one.
+    pub(crate) fn stream<E: From<ReadError>>(
+        &mut self,
+        mut at: u64,
+        len: u64,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut buffer = vec![0; usize::try_from(len).map_or(PIECE, |len| len.min(PIECE))];
+        let mut left = len;
+        while left > 0 {
+            let n = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+            let Some(piece) = buffer.get_mut(..n) else { break };
+            self.file.read_exact_at(at, piece)?;
+            take(piece)?;
+            at += n as u64;
+            left -= n as u64;
+            self.bar.at(at);
+        }
+        Ok(())
+    }
+
+    /// Fails if the file was written to meanwhile.
+    pub(crate) fn verify_unchanged(&self) -> Result<(), ReadError> {
+        self.file.verify_unchanged()
+    }
+}

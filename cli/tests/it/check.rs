@@ -1,0 +1,188 @@
+//! Verdicts and exit codes of `check`.
+
+use super::*;
+use std::collections::BTreeSet;
+use weighbridge::{Format, Severity};
+use weighbridge_tests::fixtures;
+
+#[test]
+fn exit_codes_and_their_strength() {
+    let folder = Folder::new();
+    folder.write("valid.stb", &sound().encode());
+    folder.write("invalid.stb", &with_flags());
+    folder.write("unchecked.stb", &with_unknown_type());
+    let code = |args: &[&str]| run(&folder, &[&["check"], args].concat()).code;
+
+    assert_eq!(code(&["valid.stb"]), 0);
+    assert_eq!(code(&["invalid.stb"]), 1);
+    assert_eq!(code(&["missing.stb"]), 2);
+    assert_eq!(code(&["--lenient", "unchecked.stb"]), 3);
+
+    assert_eq!(code(&["valid.stb", "invalid.stb", "missing.stb"]), 1);
+    assert_eq!(code(&["--lenient", "unchecked.stb", "missing.stb", "valid.stb"]), 2);
+    assert_eq!(code(&["--lenient", "unchecked.stb", "valid.stb"]), 3);
+    assert_eq!(code(&["--lenient", "invalid.stb", "valid.stb"]), 0);
+}
+
+#[test]
+fn wrong_usage_is_2() {
+    let folder = Folder::new();
+    folder.write("valid.stb", &sound().encode());
+    for args in [
+        &["check"][..],
+        &[],
+        &["weigh", "valid.stb"],
+        &["check", "valid.stb", "--format", "tar"],
+        &["check", "valid.stb", "--deny", "NO-SUCH-RULE"],
+        &["check", "valid.stb", "--jobs", "0"],
+        &["inspect", "valid.stb", "--values", "many"],
+        &["inspect"],
+        &["rules", "tar"],
+    ] {
+        let run = run(&folder, args);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{args:?}");
+        assert!(!run.err.is_empty());
+    }
+}
+
+#[test]
+fn the_json_line_has_the_agreed_fields_in_order() {
+    let folder = Folder::new();
+    folder.write("a.stb", &with_flags());
+    let run = run(&folder, &["check", "a.stb", "--json", "--sha256"]);
+    let [line] = &run.lines()[..] else { panic!("one line: {run:?}") };
+    let keys = |value: &Value| -> Vec<String> {
+        value.as_object().expect("an object").keys().cloned().collect()
+    };
+    assert_eq!(
+        keys(line),
+        [
+            "file",
+            "format",
+            "version",
+            "size",
+            "verdict",
+            "checked",
+            "unchecked",
+            "findings",
+            "sha256"
+        ]
+    );
+    assert_eq!(line["file"], "a.stb");
+    assert_eq!(line["format"], "stb");
+    assert_eq!(line["version"], "1");
+    assert_eq!(line["size"], sound().encode().len());
+    assert_eq!(line["verdict"], "invalid");
+    assert_eq!(line["checked"], serde_json::json!(["structure", "payloads"]));
+    assert_eq!(line["unchecked"], serde_json::json!([]));
+    assert_eq!(line["sha256"].as_str().map(str::len), Some(64));
+    let finding = &line["findings"][0];
+    assert_eq!(
+        keys(finding),
+        ["rule", "severity", "offset", "len", "entry", "expected", "found", "message", "spec"]
+    );
+    assert_eq!(finding["rule"], "H-FLAGS");
+    assert_eq!(finding["severity"], "violation");
+    assert_eq!((&finding["offset"], &finding["len"]), (&5.into(), &1.into()));
+    assert_eq!((&finding["expected"], &finding["found"]), (&0.into(), &1.into()));
+    assert_eq!(finding["entry"], Value::Null);
+}
+
+#[test]
+fn the_digest_is_that_of_the_file() {
+    let folder = Folder::new();
+    folder.write("abc.stb", b"abc");
+    let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let json = run(&folder, &["check", "abc.stb", "--json", "--sha256"]).json();
+    assert_eq!(json["sha256"], known);
+    assert!(run(&folder, &["check", "abc.stb", "--sha256"]).out.contains(known));
+    assert!(run(&folder, &["check", "abc.stb", "--json"]).json().get("sha256").is_none());
+}
+
+#[test]
+fn remarks_count_when_denied() {
+    let folder = Folder::new();
+    folder.write("a.stb", &with_lint());
+    folder.write("u.stb", &with_unknown_type());
+    let code = |args: &[&str]| run(&folder, &[&["check"], args].concat()).code;
+    assert_eq!(code(&["a.stb"]), 0);
+    assert_eq!(code(&["a.stb", "--deny", "lint"]), 1);
+    assert_eq!(code(&["a.stb", "--deny", "T-DIMS0"]), 1);
+    assert_eq!(code(&["a.stb", "--deny", "D-PAD"]), 0);
+    assert_eq!(code(&["a.stb", "--deny", "D-PAD", "--deny", "T-DIMS0", "--lenient"]), 1);
+    assert_eq!(code(&["u.stb", "--lenient", "--deny", "DATA-UNCHECKED"]), 1);
+}
+
+#[test]
+fn structure_stops_before_payloads_and_says_so() {
+    let folder = Folder::new();
+    folder.write("a.stb", &with_unknown_type());
+    let run = run(&folder, &["check", "a.stb", "--structure", "--lenient", "--json"]);
+    assert_eq!(run.code, 0, "payloads were not asked for");
+    let json = run.json();
+    assert_eq!(json["checked"], serde_json::json!(["structure"]));
+    assert_eq!(json["unchecked"][0]["entry"], Value::Null);
+    assert_eq!(json["unchecked"][0]["why"], "payloads not asked for");
+}
+
+#[test]
+fn findings_come_in_the_order_of_the_file() {
+    let folder = Folder::new();
+    let mut stb = sound();
+    stb.flags = 1;
+    stb.reserved[0] = 1;
+    stb.tensors.push(Tensor::new(0, 0, &[1]));
+    stb.tensors[1].dims[2] = 9;
+    folder.write("a.stb", &stb.encode());
+    let json = run(&folder, &["check", "a.stb", "--json"]).json();
+    let findings = json["findings"].as_array().expect("an array");
+    let rules: Vec<_> = findings.iter().filter_map(|f| f["rule"].as_str()).collect();
+    assert_eq!(rules, ["H-FLAGS", "H-RSV", "T-DIMS0", "T-ID-DUP"]);
+    assert_eq!(findings[2]["entry"], "1");
+    let offsets: Vec<_> = findings.iter().filter_map(|f| f["offset"].as_u64()).collect();
+    assert!(offsets.is_sorted());
+}
+
+/// All files of all formats, in one run on several threads: each is judged as
+/// its fixture says, and output is in input order.
+#[test]
+fn fixtures_are_judged_as_they_should_be() {
+    let folder = Folder::new();
+    let mut expected = Vec::new();
+    for (format, fixtures) in fixtures::all() {
+        let format = Format::by_name(format).expect("a fixture of a known format");
+        if !format.is_available() {
+            continue;
+        }
+        for fixture in fixtures {
+            let name = format!("{:04}-{}.{}", expected.len(), fixture.name, format.extensions()[0]);
+            folder.write(&name, &fixture.bytes);
+            expected.push((name, format, fixture));
+        }
+    }
+    let run = run(&folder, &["check", ".", "--json", "--jobs", "3"]);
+    assert_eq!(run.code, 1);
+    let lines = run.lines();
+    assert_eq!(lines.len(), expected.len());
+    for (line, (name, format, fixture)) in lines.iter().zip(expected) {
+        let severity = |id: &&str| {
+            let rules = format.rules().iter().chain(weighbridge::general::RULES);
+            rules.clone().find(|rule| rule.id == *id).map(|rule| rule.severity)
+        };
+        let invalid = fixture.breaks.iter().any(|id| severity(id) >= Some(Severity::Violation));
+        assert_eq!(line["file"], format!("./{name}"));
+        assert_eq!(line["verdict"], if invalid { "invalid" } else { "valid" }, "{line}");
+        let found: BTreeSet<_> = line["findings"]
+            .as_array()
+            .expect("an array")
+            .iter()
+            .filter_map(|finding| finding["rule"].as_str())
+            .collect();
+        for rule in fixture.breaks.iter().filter(|id| severity(id) != Some(Severity::Unchecked)) {
+            assert!(found.contains(rule), "{name} breaks {rule}: {line}");
+        }
+        for finding in line["findings"].as_array().into_iter().flatten() {
+            assert!(finding["offset"].as_u64() <= line["size"].as_u64(), "{name}: {finding}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Published files, which are not part of the project.
+
+use super::*;
+use weighbridge_tests::corpus;
+
+/// Whatever is in a file, there is one line with a verdict for it, and the
+/// exit code is the strongest of all.
+#[test]
+fn every_file_of_the_corpus_gets_a_verdict() {
+    let Some(path) = corpus::folder() else { return };
+    let folder = Folder::new();
+    let path = path.to_str().expect("a plain path");
+    for options in [&["--json"][..], &["--json", "--lenient", "--structure"]] {
+        let run = run(&folder, &[&["check", path, "--jobs", "2"], options].concat());
+        assert_eq!(run.code, 1, "{}", run.err);
+        let lines = run.lines();
+        assert!(lines.len() > 10);
+        for line in lines {
+            let refused = line["findings"].as_array().is_some_and(|findings| {
+                let lenient = options.len() > 1;
+                let counts =
+                    |severity: &str| severity == "fatal" || (severity == "violation" && !lenient);
+                findings.iter().any(|f| f["severity"].as_str().is_some_and(counts))
+            });
+            assert_eq!(line["verdict"] == "invalid", refused, "{line}");
+        }
+    }
+}
+
+/// What `inspect` prints of every file is JSON, and its verdict is that of
+/// `check --structure`.
+#[test]
+fn every_file_of_the_corpus_is_inspected() {
+    let Some(path) = corpus::folder() else { return };
+    let folder = Folder::new();
+    let path = path.to_str().expect("a plain path");
+    let check = run(&folder, &["check", path, "--json", "--structure"]);
+    for line in check.lines() {
+        let file = line["file"].as_str().expect("a plain path");
+        let run = run(&folder, &["inspect", file, "--json", "--values", "3"]);
+        assert!([0, 1, 3].contains(&run.code), "{file}: {run:?}");
+        let json = run.json();
+        for field in ["format", "version", "size", "verdict", "findings"] {
+            assert_eq!(json[field], line[field], "{file}");
+        }
+    }
+}

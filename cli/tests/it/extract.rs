@@ -1,0 +1,100 @@
+//! Files that `extract` writes, and those that it must not leave behind.
+
+use super::*;
+use std::fs;
+
+#[test]
+fn a_tensor_becomes_an_npy_file() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    assert_eq!(run(&folder, &["extract", "a.stb", "0"]).code, 0);
+    let npy = fs::read(folder.path().join("tensor.npy")).expect("it was written");
+    let (header, data) = npy.split_at(128);
+    assert!(header.starts_with(b"\x93NUMPY\x01\x00"));
+    let text = String::from_utf8_lossy(&header[10..]);
+    let dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    assert_eq!(text.trim_end(), dict);
+    assert_eq!(data, sound().tensors[0].payload);
+}
+
+#[test]
+fn without_a_name_nothing_is_overwritten() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("tensor.npy", b"precious");
+    for _ in 0..2 {
+        assert_eq!(run(&folder, &["extract", "a.stb", "1"]).code, 0);
+    }
+    assert_eq!(run(&folder, &["extract", "a.stb", "1", "--raw"]).code, 0);
+    assert_eq!(
+        folder.names(),
+        ["a.stb", "tensor-1.npy", "tensor-2.npy", "tensor.bin", "tensor.npy"]
+    );
+    assert_eq!(fs::read(folder.path().join("tensor.npy")).expect("reads"), b"precious");
+    assert_eq!(
+        fs::read(folder.path().join("tensor.bin")).expect("reads"),
+        [0, 1, 0x7F, 0x80, 0xFF]
+    );
+}
+
+#[test]
+fn a_named_file_is_replaced_as_a_whole() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("out.npy", b"old");
+    assert_eq!(run(&folder, &["extract", "a.stb", "1", "-o", "out.npy", "--raw"]).code, 0);
+    assert_eq!(fs::read(folder.path().join("out.npy")).expect("reads").len(), 5);
+    assert_eq!(folder.names(), ["a.stb", "out.npy"]);
+}
+
+#[test]
+fn what_cannot_be_had_leaves_nothing_behind() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("u.stb", &with_unknown_type());
+    let mut broken = sound();
+    broken.tensors[1].size = Some(6);
+    folder.write("b.stb", &broken.encode());
+    folder.write("h.stb", b"STB0");
+    let before = folder.names();
+    let code = |args: &[&str]| run(&folder, &[&["extract"], args].concat()).code;
+    assert_eq!(code(&["a.stb", "7"]), 2, "no such tensor");
+    assert_eq!(code(&["missing.stb", "0"]), 2);
+    assert_eq!(code(&["a.stb", "0", "-o", "no/such/folder/x.npy"]), 2);
+    assert_eq!(code(&["a.stb", "0", "-o", "."]), 2);
+    assert_eq!(code(&["b.stb", "1"]), 1, "a broken tensor");
+    assert_eq!(code(&["h.stb", "0"]), 1, "a broken file");
+    assert_eq!(code(&["u.stb", "1"]), 3, "no type to write it as");
+    assert_eq!(folder.names(), before);
+    assert_eq!(code(&["u.stb", "1", "--raw"]), 0, "its bytes are known all the same");
+    assert_eq!(code(&["b.stb", "0"]), 0, "the other tensor is sound");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_leaves_nothing_behind() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    let run = run(&folder, &["extract", "a.stb", "0", "-o", "/dev/full"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("/dev/full: No space left"), "{run:?}");
+    assert_eq!(folder.names(), ["a.stb"]);
+}
+
+/// A limit on file sizes stands in for a disk that fills up half-way.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_fills_up_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let mut stb = sound();
+    stb.tensors[1] = Tensor::new(1, 2, &[100_000]);
+    folder.write("a.stb", &stb.encode());
+    let binary = assert_cmd::cargo::cargo_bin("weighbridge");
+    let script = format!("ulimit -f 8; '{}' extract a.stb 1 -o out.npy", binary.display());
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder.path()).args(["-c", &script]);
+    let run = finish(shell);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains("out.npy: File too large"), "{run:?}");
+    assert_eq!(folder.names(), ["a.stb"]);
+}

@@ -1,0 +1,129 @@
+//! What `inspect` shows.
+
+use super::*;
+use serde_json::json;
+use std::fs::OpenOptions;
+
+#[test]
+fn the_object_has_the_agreed_fields_in_order() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    let run = run(&folder, &["inspect", "a.stb", "--json", "--values", "9"]);
+    assert_eq!(run.code, 0);
+    let json = run.json();
+    let keys: Vec<_> = json.as_object().expect("an object").keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "file",
+            "format",
+            "version",
+            "size",
+            "verdict",
+            "checked",
+            "unchecked",
+            "findings",
+            "metadata",
+            "tensors"
+        ]
+    );
+    assert_eq!(json["checked"], json!(["structure"]));
+    let tensor = &json["tensors"][0];
+    assert_eq!(tensor["name"], "0");
+    assert_eq!(tensor["id"], 0);
+    assert_eq!(tensor["dtype"], "f32");
+    assert_eq!(tensor["shape"], json!([2, 3]));
+    assert_eq!(tensor["layout"], "row-major");
+    assert_eq!(tensor["encoding"], "raw");
+    assert_eq!(tensor["endianness"], "little");
+    assert_eq!(tensor["chunks"], json!([{"offset": 128, "stored": 24, "decoded": 24}]));
+    assert_eq!((&tensor["checksum"], &tensor["quantization"]), (&Value::Null, &Value::Null));
+    assert_eq!(tensor["metadata"], json!([]));
+    assert_eq!(tensor["values"].to_string(), r#"[0.0,-0.0,1.5,"NaN","Infinity","-Infinity"]"#);
+    assert_eq!(json["tensors"][1]["values"], json!([0, 1, 127, -128, -1]));
+}
+
+#[test]
+fn values_are_shown_when_asked_for_and_no_more_than_asked_for() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    let json = run(&folder, &["inspect", "a.stb", "--json"]).json();
+    assert!(json["tensors"][0].get("values").is_none());
+    assert_eq!(json["unchecked"][0], json!({"entry": "0", "why": "payload not asked for"}));
+    let json = run(&folder, &["inspect", "a.stb", "--json", "--values", "2"]).json();
+    assert_eq!(json["tensors"][1]["values"], json!([0, 1]));
+    let json = run(&folder, &["inspect", "a.stb", "--json", "--values", "0"]).json();
+    assert_eq!(json["tensors"][1]["values"], json!([]));
+}
+
+#[test]
+fn a_file_that_cannot_be_opened_still_prints_its_object() {
+    let folder = Folder::new();
+    folder.write("short.stb", b"STB0");
+    folder.write("nothing", b"");
+    let inspect = |file| run(&folder, &["inspect", file, "--json"]);
+    let short = inspect("short.stb");
+    assert_eq!(short.code, 1);
+    let json = short.json();
+    assert_eq!((&json["format"], &json["verdict"]), (&"stb".into(), &"invalid".into()));
+    assert_eq!(json["findings"][0]["rule"], "H-LEN");
+    assert_eq!((&json["checked"], &json["tensors"]), (&json!([]), &json!([])));
+    let nothing = inspect("nothing").json();
+    assert_eq!((&nothing["format"], &nothing["version"]), (&Value::Null, &Value::Null));
+    assert_eq!(nothing["findings"][0]["rule"], "UNKNOWN-FORMAT");
+}
+
+#[test]
+fn an_unknown_type_is_told_with_the_number_of_the_file() {
+    let folder = Folder::new();
+    folder.write("a.stb", &with_unknown_type());
+    let run = run(&folder, &["inspect", "a.stb", "--json", "--lenient", "--values", "3"]);
+    assert_eq!(run.code, 3, "values were asked for and cannot be had");
+    let json = run.json();
+    assert_eq!(json["tensors"][1]["dtype"], "unknown");
+    assert_eq!(json["tensors"][1]["dtype_raw"], 77);
+    assert_eq!(json["tensors"][0]["values"][2], 1.5, "the others stay usable");
+    assert_eq!(json["unchecked"][1]["entry"], "1");
+}
+
+#[test]
+fn extents_that_are_not_in_the_file_are_not_guessed() {
+    let folder = Folder::new();
+    let mut stb = sound();
+    (stb.tensors[0].rank, stb.tensors[0].dims) = (4, [7, 0, 0]);
+    folder.write("a.stb", &stb.encode());
+    let json = run(&folder, &["inspect", "a.stb", "--json", "--values", "3"]).json();
+    assert_eq!(json["tensors"][0]["shape"], json!([null, null, null, null]));
+    assert_eq!(json["tensors"][0]["shape_table_index"], 7);
+    assert_eq!(json["tensors"][0]["values"][2], 1.5);
+    assert!(run(&folder, &["inspect", "a.stb"]).out.contains("[?, ?, ?, ?]"));
+}
+
+#[test]
+fn a_large_file_is_inspected_without_being_read() {
+    let folder = Folder::new();
+    let mut stb = sound();
+    stb.tensors[1].dims[0] = u32::MAX;
+    stb.tensors[1].size = Some(u64::from(u32::MAX));
+    let bytes = stb.encode();
+    let len = 192 + u64::from(u32::MAX);
+    let path = folder.write("large.stb", &bytes);
+    let file = OpenOptions::new().write(true).open(&path).expect("opens");
+    file.set_len(len).expect("a sparse file");
+    patch(&path, 24, &len.to_le_bytes());
+
+    let run = run(&folder, &["inspect", "large.stb", "--json", "--values", "6"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let json = run.json();
+    assert_eq!(json["size"], len);
+    assert_eq!(json["tensors"][1]["shape"], json!([u32::MAX]));
+    assert_eq!(json["tensors"][1]["values"], json!([0, 1, 127, -128, -1, 0]));
+}
+
+/// Overwrites bytes of a file.
+fn patch(path: &Path, at: u64, bytes: &[u8]) {
+    use std::io::{Seek as _, SeekFrom, Write as _};
+    let mut file = OpenOptions::new().write(true).open(path).expect("opens");
+    file.seek(SeekFrom::Start(at)).expect("seeks");
+    file.write_all(bytes).expect("writes");
+}

@@ -1,0 +1,394 @@
+//! Annotations of columns, and the slot names that came before them.
+//!
+//! | metadata table of contents | type |
+//! |---|---|
+//! | number of entries | LEB128 |
+//! | kind | string |
+//! | codec definition | see `codec` |
+//! | compression kind | u8 |
+//! | block offset | i64 |
+//! | block size | LEB128 |
+//!
+//! The block is the payload of one row. Slot names, in 1.1.1.3, are pairs of
+//! an index, i32, and a string.
+
+use super::blocks::Measure;
+use super::codec::{self, Definition, Item};
+use super::text::{leb64, string};
+use super::{Header, rules};
+use crate::cursor::Cursor;
+use crate::dims::DimsAt;
+use crate::dtype::DType;
+use crate::finding::Kind;
+use crate::limits;
+use crate::name::NameAt;
+use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::source::{Span, widen};
+use crate::tensor::{Encoding, Meta, Status, Tensor, Value};
+
+/// Phases of the iteration over the attributes of a column.
+mod phase {
+    pub(super) const PLACE: u8 = 0;
+    pub(super) const COUNT: u8 = 1;
+    pub(super) const ANNOTATIONS: u8 = 2;
+    pub(super) const SLOTS: u8 = 3;
+}
+
+/// An annotation, judged.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Annotation {
+    kind: NameAt,
+    definition: Definition,
+    compression: u8,
+    pub(super) block: Span,
+    /// One past the entry's last byte.
+    pub(super) end: u64,
+    pub(super) sound: bool,
+    dead: bool,
+}
+
+impl Header {
+    pub(crate) fn meta(
+        &self,
+        _: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    pub(crate) fn attribute(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        if c.phase == phase::PLACE {
+            self.find(r, tensor, c)?;
+        }
+        let from = Cursor::before(tensor.at, tensor.index);
+        match c.phase {
+            phase::COUNT => {
+                let [metadata, ..] = c.inner;
+                r.about(Kind::Tensor, tensor.index);
+                match self.count(r, metadata, from)? {
+                    Some((at, count)) => {
+                        *c = Cursor {
+                            at,
+                            inner: [metadata, count, 0, 0],
+                            phase: phase::ANNOTATIONS,
+                            ..*c
+                        };
+                    }
+                    None => c.finish(),
+                }
+            }
+            phase::SLOTS => return self.slot_name(r, tensor, c),
+            _ => {}
+        }
+        if c.done {
+            return Ok(None);
+        }
+        self.next_annotation(r, tensor, c)
+    }
+
+    /// Where the attributes of a column are.
+    fn find(&self, r: &mut Reader<'_, '_>, tensor: &Tensor, c: &mut Cursor) -> Result<(), Halt> {
+        let at = tensor.extra.end().unwrap_or(u64::MAX);
+        let muted = r.is_muted();
+        r.mute();
+        r.region(at, self.tail, BYTES_CHANGED);
+        r.read_ahead(at);
+        let place = self.place(r);
+        if !muted {
+            r.unmute();
+        }
+        let place = match place {
+            Ok(place) => place,
+            Err(Halt::Absent) => return Err(Halt::Absent),
+            // The bytes changed; they were proved before.
+            Err(_) => {
+                c.finish();
+                return Ok(());
+            }
+        };
+        if place.metadata != 0 {
+            c.inner = [place.metadata, 0, 0, 0];
+            c.phase = phase::COUNT;
+        } else if place.slots.is_empty() {
+            c.finish();
+        } else {
+            let Span { at, len } = place.slots;
+            c.inner = [at.saturating_add(len), u64::from(place.slot_count), 0, 0];
+            c.at = at;
+            c.phase = phase::SLOTS;
+        }
+        Ok(())
+    }
+
+    /// The offset of the first entry of a metadata table of contents, and
+    /// their number; `None` if that cannot be told.
+    pub(super) fn count(
+        &self,
+        r: &mut Reader<'_, '_>,
+        metadata: u64,
+        from: Cursor,
+    ) -> Result<Option<(u64, u64)>, Halt> {
+        self.entry(r, metadata, metadata);
+        let count = match r.parse(leb64) {
+            Ok(count) => count,
+            Err(Halt::Absent) => {
+                self.widen(r, from);
+                return Err(Halt::Absent);
+            }
+            Err(halt) => {
+                r.refuse(halt);
+                return Ok(None);
+            }
+        };
+        let most = u64::from(i32::MAX.unsigned_abs().saturating_sub(1));
+        let fits = count.whole && (1..=most).contains(&count.value);
+        if !fits || !count.shortest {
+            r.flag(rules::M_COUNT, metadata, count.len, most, count.value);
+        }
+        Ok(fits.then_some((r.at(), count.value)))
+    }
+
+    /// Starts an entry of the metadata table of contents that begins at
+    /// `metadata`.
+    fn entry(&self, r: &mut Reader<'_, '_>, metadata: u64, at: u64) {
+        let end = if self.is_before_toc(metadata) { self.toc } else { self.tail };
+        r.region(at, end, rules::M_EOF);
+        r.read_ahead(end.min(at.saturating_add(limits::METADATA_AHEAD)));
+    }
+
+    fn is_before_toc(&self, at: u64) -> bool {
+        at < self.toc
+    }
+
+    fn next_annotation(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        let [metadata, count, ..] = c.inner;
+        if u64::from(c.index) >= count {
+            c.finish();
+            return Ok(None);
+        }
+        r.about(Kind::Attribute, tensor.index);
+        r.about_part(c.index);
+        if self.runs_out(metadata, c.at) {
+            r.flag(rules::M_COUNT_MISMATCH, c.at, 1, count, u64::from(c.index));
+            c.finish();
+            return Ok(None);
+        }
+        let from = Cursor::before(tensor.at, tensor.index);
+        let Some(annotation) = self.annotation(r, metadata, c.at, from)? else {
+            c.finish();
+            return Ok(None);
+        };
+        let meta = Meta {
+            kind: Kind::Attribute,
+            index: c.index,
+            at: c.at,
+            key: annotation.kind,
+            tag: u32::from(annotation.compression),
+            status: match annotation {
+                Annotation { sound: false, .. } => Status::Broken,
+                Annotation { dead: true, .. } => Status::Unsupported,
+                _ => Status::Sound,
+            },
+            stored: annotation.block,
+        };
+        c.advance(annotation.end);
+        Ok(Some(meta))
+    }
+
+    /// Whether an entry at `at` would begin in the column table of contents.
+    pub(super) fn runs_out(&self, metadata: u64, at: u64) -> bool {
+        self.is_before_toc(metadata) && !self.is_before_toc(at)
+    }
+
+    /// Takes and judges an annotation; `None` if its end cannot be told.
+    pub(super) fn annotation(
+        &self,
+        r: &mut Reader<'_, '_>,
+        metadata: u64,
+        at: u64,
+        from: Cursor,
+    ) -> Result<Option<Annotation>, Halt> {
+        let mut taken = Ok(None);
+        if !r.is_muted() {
+            // The first time in silence, to take all bytes of it.
+            r.mute();
+            taken = self.judge_annotation(r, metadata, at).map(Some);
+            r.unmute();
+        }
+        if !matches!(taken, Err(Halt::Absent)) {
+            taken = self.judge_annotation(r, metadata, at).map(Some);
+        }
+        match taken {
+            Err(Halt::Absent) => {
+                self.widen(r, from);
+                Err(Halt::Absent)
+            }
+            Err(halt) => {
+                r.refuse(halt);
+                Ok(None)
+            }
+            sound => sound,
+        }
+    }
+
+    fn judge_annotation(
+        &self,
+        r: &mut Reader<'_, '_>,
+        metadata: u64,
+        at: u64,
+    ) -> Result<Annotation, Halt> {
+        self.entry(r, metadata, at);
+        let kind = string(r, rules::M_KIND)?;
+        let definition = codec::definition(r, 0)?;
+        let compression_at = r.at();
+        let compression = r.u8()?;
+        let offset_at = r.at();
+        let offset = r.u64()?;
+        let size_at = r.at();
+        let size = r.parse(leb64)?;
+        if !size.whole {
+            r.flag(rules::M_SIZE, size_at, size.len, self.tail, size.value);
+            return Err(Halt::Refused(rules::M_SIZE));
+        }
+
+        let span = kind.span();
+        let kind_sound = kind.sound && kind.is_utf8();
+        r.check(kind_sound, rules::M_KIND, span, 0, 0);
+        r.check(!kind.bytes.is_empty(), rules::M_KIND_EMPTY, span, 1, 0);
+        let inside = self.is_inside(offset, 0);
+        r.check(inside, rules::M_OFFSET, Span::new(offset_at, 8), self.tail, offset);
+        let room = self.tail.saturating_sub(offset);
+        let fits = size.shortest && size.value > 0 && (!inside || size.value <= room);
+        r.check(fits, rules::M_SIZE, Span::new(size_at, size.len), room, size.value);
+        let dead = definition.sound && (!definition.codec.is_known() || compression > 2);
+        r.check(!dead, rules::M_DEAD, Span::new(compression_at, 1), 2, u64::from(compression));
+        r.check(compression != 2, rules::M_ZLIB, Span::new(compression_at, 1), 1, 2);
+        let sound = kind_sound && definition.sound && inside && fits;
+        if sound && !dead && compression == 0 {
+            let measure = Measure::of(&definition.codec);
+            measure.judge(r, 1, size.value, Span::new(size_at, size.len));
+        }
+        Ok(Annotation {
+            kind: NameAt::plain(kind.at, widen(kind.bytes.len())),
+            definition,
+            compression,
+            block: if sound { Span::new(offset, size.value) } else { Span::default() },
+            end: r.at(),
+            sound,
+            dead,
+        })
+    }
+
+    /// The next pair of slot index and name.
+    fn slot_name(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        let [end, count, ..] = c.inner;
+        let at = c.at;
+        r.about(Kind::Slot, tensor.index);
+        r.about_part(c.index);
+        r.region(at, end, rules::S_EOF);
+        if u64::from(c.index) >= count {
+            let left = r.left();
+            r.about(Kind::Tensor, tensor.index);
+            r.check(left == 0, rules::S_SIZE, Span::new(at, left), 0, left);
+            c.finish();
+            return Ok(None);
+        }
+        let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
+        let (slot, name) = match taken {
+            Ok(pair) => pair,
+            Err(Halt::Absent) => {
+                self.widen(r, Cursor::before(tensor.at, tensor.index));
+                return Err(Halt::Absent);
+            }
+            Err(halt) => {
+                r.refuse(halt);
+                c.finish();
+                return Ok(None);
+            }
+        };
+        let positive = i32::try_from(slot).is_ok();
+        r.check(positive, rules::S_INDEX, Span::new(at, 4), 0, u64::from(slot));
+        r.check(name.sound && name.is_utf8(), rules::S_NAME, name.span(), 0, 0);
+        let meta = Meta {
+            kind: Kind::Slot,
+            index: c.index,
+            at,
+            key: NameAt::plain(name.at, widen(name.bytes.len())),
+            tag: slot,
+            status: Status::Sound,
+            stored: Span::new(at, 4),
+        };
+        c.advance(r.at());
+        Ok(Some(meta))
+    }
+
+    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+        if meta.kind == Kind::Slot {
+            return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
+        }
+        if meta.status != Status::Sound {
+            return Ok(None);
+        }
+        let annotation = match self.judge_annotation(r, self.toc, meta.at) {
+            Ok(annotation) => annotation,
+            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(_) => return Ok(None),
+        };
+        let Annotation { definition, block, .. } = annotation;
+        let codec = definition.codec;
+        let dtype = codec.dtype();
+        let raw = annotation.compression == 0;
+        if raw && codec.vector.is_none() {
+            if codec.item == Item::Text
+                && let Some(text) = only_text(r, block)?
+            {
+                return Ok(Some(Value::Text(text)));
+            }
+            let scalar = !matches!(codec.item, Item::Text | Item::TwoBits);
+            let width = codec.fixed_bits().map(|bits| bits.saturating_add(7) >> 3);
+            if let Some(width) = width.filter(|width| scalar && *width <= block.len) {
+                let stored = Span::new(block.at, width);
+                return Ok(Some(Value::Scalar { dtype, stored }));
+            }
+        }
+        let encoding = match annotation.compression {
+            0 => Encoding::Raw,
+            1 => Encoding::Deflate,
+            _ => Encoding::Zlib,
+        };
+        let dims = codec.vector.map_or_else(DimsAt::default, |vector| vector.dims);
+        Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
+    }
+}
+
+/// The text of an uncompressed block that holds one, and is as it should be.
+fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
+    r.region(block.at, block.end().unwrap_or(0), rules::B_SHORT);
+    let taken = r.u32().and_then(|count| {
+        let end = r.u32()?;
+        Ok((count, end, string(r, rules::B_SHORT)?))
+    });
+    match taken {
+        Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
+            Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
+        }
+        Err(Halt::Absent) => Err(Halt::Absent),
+        _ => Ok(None),
+    }
+}

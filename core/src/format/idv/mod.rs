@@ -1,0 +1,293 @@
+//! The binary data view of ML.NET (`.idv`), versions 1.1.1.1 to 1.1.1.6.
+//!
+//! Little-endian. A header of 256 bytes, regions in any order, a tail of 8
+//! bytes. A file holds columns over one number of rows; the rows of a column
+//! are stored in blocks, and a lookup table says where each block lies.
+//!
+//! | header at | size | field |
+//! |---|---|---|
+//! | 0 | 8 | signature, `CML\0DVB\0` |
+//! | 8 | 8 | version, four 16-bit parts |
+//! | 16 | 8 | compatible version: the oldest reader that can read the file |
+//! | 24 | 8 | offset of the column table of contents, i64 |
+//! | 32 | 8 | offset of the tail, i64 |
+//! | 40 | 8 | row count, i64 |
+//! | 48 | 4 | column count, i32 |
+//! | 52 | 204 | unused |
+//!
+//! | region | entry |
+//! |---|---|
+//! | table of contents | see `toc` |
+//! | lookup table, one a column | block offset i64, stored length i32, uncompressed length i32 |
+//! | block | so many rows of one column, as its codec describes, compressed |
+//! | metadata table of contents, one a column | see `metadata` |
+//! | tail | the signature's bytes backwards |
+//!
+//! A column is a tensor of shape `[rows, dims…]` with one chunk a block, and
+//! its annotations are its attributes. An unknown codec or compression leaves
+//! the column listed and unsupported.
+//!
+//! Order of suppression: the tail is judged before the table of contents,
+//! whose offset is compared with it. A column whose rows per block are out of
+//! range has no blocks to judge. A block that does not lie in the file is not
+//! measured, and one whose two lengths contradict each other is not measured
+//! against its rows. An entry whose end cannot be told ends its table. Regions
+//! that a broken entry does not lead to show as `R.gap`.
+
+mod blocks;
+mod codec;
+mod metadata;
+mod regions;
+pub mod rules;
+mod spelling;
+mod text;
+mod toc;
+
+pub use codec::{Codec, Item, Key, Vector};
+pub use spelling::Spelling;
+
+use crate::cursor::Cursor;
+use crate::format::Policy;
+use crate::limits;
+use crate::read::{Halt, Reader, array};
+use crate::source::{Absent, Source, Span, widen};
+use crate::tensor::{Tensor, Version};
+
+/// Where fields lie and what they hold.
+mod field {
+    pub(super) const SIGNATURE: [u8; 8] = *b"CML\0DVB\0";
+    pub(super) const TAIL_SIGNATURE: [u8; 8] = *b"\0BVD\0LMC";
+    pub(super) const HEADER: u64 = 256;
+    pub(super) const TAIL: u64 = 8;
+    pub(super) const AT_VERSION: u64 = 8;
+    pub(super) const AT_COMPATIBLE: u64 = 16;
+    pub(super) const AT_TOC: u64 = 24;
+    pub(super) const AT_TAIL: u64 = 32;
+    pub(super) const AT_ROWS: u64 = 40;
+    pub(super) const AT_COLUMNS: u64 = 48;
+    pub(super) const AT_PADDING: u64 = 52;
+    pub(super) const PADDING: u64 = 204;
+    pub(super) const VERSION_1: u64 = 0x0001_0001_0001_0001;
+    pub(super) const VERSION_2: u64 = 0x0001_0001_0001_0002;
+    pub(super) const VERSION_3: u64 = 0x0001_0001_0001_0003;
+    pub(super) const VERSION_4: u64 = 0x0001_0001_0001_0004;
+    pub(super) const VERSION_6: u64 = 0x0001_0001_0001_0006;
+    /// Bytes of an entry of a lookup table.
+    pub(super) const LOOKUP: u64 = 16;
+    /// Bytes of a usual entry of the table of contents, to read ahead by.
+    pub(super) const COLUMN: u64 = 64;
+    /// Least bytes of a slot name: an index and an empty string.
+    pub(super) const SLOT_NAME: u64 = 5;
+}
+
+/// What the header says, as far as it was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    version: u64,
+    /// Offset of the table of contents; before `tail` if there are columns.
+    toc: u64,
+    /// Offset of the tail, which lies in the file.
+    tail: u64,
+    rows: u64,
+    columns: u32,
+}
+
+impl Header {
+    pub(crate) const POLICY: Policy = Policy {
+        duplicate_attribute: Some(rules::M_KIND_DUP),
+        overlap: Some(rules::R_OVERLAP),
+        alias: Some(rules::R_SHARED),
+        gap: Some(rules::R_GAP),
+        ..Policy::NONE
+    };
+
+    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+        head.starts_with(&field::SIGNATURE)
+    }
+
+    /// Header, then tail. They lie apart, so the cursor keeps what the header
+    /// says until the tail is resident.
+    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        if c.phase == 0 {
+            let header = Header::head(r)?;
+            let Header { version, toc, tail, rows, columns } = header;
+            c.inner = [version, toc, tail, rows];
+            c.index = columns;
+            c.phase = 1;
+        }
+        let [version, toc, tail, rows] = c.inner;
+        let header = Header { version, toc, tail, rows, columns: c.index };
+        if c.phase == 1 && header.columns > 0 {
+            // Table of contents and tail are neighbours, and fetched together.
+            r.region(toc, tail, rules::T_EOF);
+            r.read_ahead(header.end().min(toc.saturating_add(limits::READ_AHEAD)));
+            r.take(1)?;
+        }
+        c.phase = 2;
+        r.region(tail, header.end(), rules::H_TAIL_EOF);
+        let signature = r.parse(array::<8>)?;
+        if signature != field::TAIL_SIGNATURE {
+            r.flag(rules::H_TAIL_SIG, tail, field::TAIL, 0, 0);
+            return Err(Halt::Refused(rules::H_TAIL_SIG));
+        }
+        if r.source().is_exact() {
+            let (end, len) = (header.end(), r.source().len());
+            let surplus = Span::between(end, len);
+            r.check(surplus.is_empty(), rules::H_TRAILING, surplus, end, len);
+        }
+        Ok(header)
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        let part = |shift: u32| u16::try_from((self.version >> shift) & 0xFFFF).unwrap_or(0);
+        Some(Version::full([part(48), part(32), part(16), part(0)]))
+    }
+
+    pub(crate) fn file_len(&self) -> Option<u64> {
+        Some(self.end())
+    }
+
+    pub(crate) fn tensor_count(&self) -> u64 {
+        u64::from(self.columns)
+    }
+
+    /// Number of rows of every column.
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The codec of a column, with its parameters.
+    ///
+    /// # Errors
+    /// [`Absent`] when its definition is not resident.
+    pub fn codec(&self, source: &Source<'_>, column: &Tensor) -> Result<Codec, Absent> {
+        source.get(column.extra)?;
+        let mut sink = |_| {};
+        let mut r = Reader::new(source, &mut sink);
+        r.mute();
+        r.region(column.extra.at, self.tail, rules::T_EOF);
+        let unknown = Codec { item: Item::Unknown, vector: None };
+        let definition = codec::definition(&mut r, 0);
+        Ok(definition.ok().filter(|found| found.sound).map_or(unknown, |found| found.codec))
+    }
+
+    /// The codec of a column as text, such as `VBuffer(Single, [4])`.
+    ///
+    /// # Errors
+    /// [`Absent`] when its definition is not resident.
+    pub fn spelling<'a>(
+        &self,
+        source: &Source<'a>,
+        column: &Tensor,
+    ) -> Result<Spelling<'a>, Absent> {
+        source.get(column.extra).map(Spelling::of)
+    }
+
+    /// Offset of the first byte behind the file.
+    fn end(&self) -> u64 {
+        self.tail.saturating_add(field::TAIL)
+    }
+
+    fn has_slot_names(&self) -> bool {
+        self.version == field::VERSION_3
+    }
+
+    fn has_metadata(&self) -> bool {
+        self.version >= field::VERSION_4
+    }
+
+    /// Whether payloads are of a version that no document describes.
+    fn is_old(&self) -> bool {
+        self.version < field::VERSION_4
+    }
+
+    /// Whether `len` bytes from `at` lie between header and tail.
+    fn is_inside(&self, at: u64, len: u64) -> bool {
+        at >= field::HEADER && at.checked_add(len).is_some_and(|end| end <= self.tail)
+    }
+
+    /// Takes and judges the header.
+    fn head(r: &mut Reader<'_, '_>) -> Result<Header, Halt> {
+        let len = r.source().len();
+        r.region(0, field::HEADER, rules::H_SIZE);
+        let least = field::HEADER.saturating_add(field::TAIL);
+        if len < least {
+            r.flag(rules::H_SIZE, 0, len, least, len);
+            return Err(Halt::Refused(rules::H_SIZE));
+        }
+        let signature = r.parse(array::<8>)?;
+        let version = r.u64()?;
+        let compatible = r.u64()?;
+        let toc = r.u64()?;
+        let tail = r.u64()?;
+        let rows = r.u64()?;
+        let columns = r.u32()?;
+        let padding = r.take(field::PADDING)?;
+
+        if signature != field::SIGNATURE {
+            r.flag(rules::H_SIG, 0, 8, 0, 0);
+            return Err(Halt::Refused(rules::H_SIG));
+        }
+        judge_versions(r, version, compatible)?;
+        let header = Header { version, toc, tail, rows, columns };
+        header.judge_numbers(r)?;
+        if let Some(first) = padding.iter().position(|byte| *byte != 0) {
+            let at = field::AT_PADDING.saturating_add(widen(first));
+            r.flag(rules::H_PAD, at, field::HEADER.saturating_sub(at), 0, 0);
+        }
+        Ok(header)
+    }
+
+    /// Counts and offsets. All are looked at; one that is wrong refuses the
+    /// file.
+    fn judge_numbers(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+        let Header { toc, tail, rows, columns, .. } = *self;
+        let len = r.source().len();
+        let mut refused = None;
+        let mut must = |holds: bool, rule, at, width, expected, found| {
+            r.check(holds, rule, Span::new(at, width), expected, found);
+            if !holds {
+                refused = refused.or(Some(Halt::Refused(rule)));
+            }
+        };
+        must(is_positive(rows), rules::H_ROWS, field::AT_ROWS, 8, 0, rows);
+        let count = i32::try_from(columns).is_ok();
+        must(count, rules::H_COLS, field::AT_COLUMNS, 4, 0, u64::from(columns));
+        let any = count && columns > 0;
+        let low = is_positive(toc) && toc >= field::HEADER;
+        must(low || !any, rules::H_TOC_LOW, field::AT_TOC, 8, field::HEADER, toc);
+        if !is_positive(tail) || tail < field::HEADER {
+            must(false, rules::H_TAIL_LOW, field::AT_TAIL, 8, field::HEADER, tail);
+        } else if self.end() > len {
+            must(false, rules::H_TAIL_EOF, field::AT_TAIL, 8, len, self.end());
+        } else {
+            let high = toc < tail || !low || !any;
+            must(high, rules::H_TOC_HIGH, field::AT_TOC, 8, tail, toc);
+        }
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether a number that is stored as i64 is not negative.
+fn is_positive(number: u64) -> bool {
+    i64::try_from(number).is_ok()
+}
+
+fn judge_versions(r: &mut Reader<'_, '_>, version: u64, compatible: u64) -> Result<(), Halt> {
+    let version_at = Span::new(field::AT_VERSION, 8);
+    let compatible_at = Span::new(field::AT_COMPATIBLE, 8);
+    if version < field::VERSION_1 {
+        r.check(false, rules::H_VER_UNKNOWN, version_at, field::VERSION_1, version);
+        return Err(Halt::Refused(rules::H_VER_UNKNOWN));
+    }
+    if compatible > field::VERSION_6 {
+        r.check(false, rules::H_COMPAT_MAX, compatible_at, field::VERSION_6, compatible);
+        return Err(Halt::Refused(rules::H_COMPAT_MAX));
+    }
+    r.check(compatible <= version, rules::H_COMPAT_VER, compatible_at, version, compatible);
+    let second = field::VERSION_2;
+    r.check(version >= second, rules::H_VER_MIN, version_at, second, version);
+    let fourth = field::VERSION_4;
+    r.check(compatible >= fourth, rules::H_COMPAT_MIN, compatible_at, fourth, compatible);
+    Ok(())
+}

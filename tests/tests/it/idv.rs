@@ -1,0 +1,259 @@
+//! IDV: what the random files hold is read back, tables that lie scattered
+//! cost few rounds, and large tables cost time in proportion.
+
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+use weighbridge::format::idv::{Codec, Header, Item};
+use weighbridge::{
+    Audit, Cursor, DType, Encoding, File, Format, Opening, Severity, Slot, Source, Status, Stop,
+    Window,
+};
+use weighbridge_tests::encode::idv::{self, Compression, Number, Region, encode};
+use weighbridge_tests::survey::{Access, Host, TensorFact, survey, survey_whole};
+
+fn header(file: Option<File>) -> Header {
+    match file {
+        Some(File::Idv(header)) => header,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn dtype(number: Number) -> DType {
+    match number {
+        Number::SByte => DType::I8,
+        Number::Byte => DType::U8,
+        Number::Int16 => DType::I16,
+        Number::UInt16 => DType::U16,
+        Number::Int32 => DType::I32,
+        Number::UInt32 => DType::U32,
+        Number::Int64 => DType::I64,
+        Number::UInt64 => DType::U64,
+        Number::Single => DType::F32,
+        Number::Double => DType::F64,
+    }
+}
+
+/// Whether a codec that was read is the one that was written.
+fn same(codec: &Codec, shape: &[u64], written: &idv::Codec) -> bool {
+    let item = match (codec.item, written) {
+        (_, idv::Codec::Vector(inner, dims)) => {
+            let dims = if dims.is_empty() { &[0][..] } else { dims };
+            let item = Codec { vector: None, ..*codec };
+            let size = written.vector_size().unwrap();
+            return codec.vector.is_some_and(|vector| vector.size == size as u32)
+                && shape.iter().eq(dims.iter().map(|dim| *dim as u64).collect::<Vec<_>>().iter())
+                && same(&item, &[], inner);
+        }
+        (Item::Number(found), idv::Codec::Number(number)) => found == dtype(*number),
+        (Item::Key(key), idv::Codec::Key2(inner, count)) => {
+            key.count == Some(*count) && same_rank(key.stored, inner) && key.contiguous
+        }
+        (Item::Key(key), idv::Codec::Key { inner, contiguous, min, count }) => {
+            key.count.unwrap_or(0) == *count as u64
+                && key.min == *min
+                && key.contiguous == (*contiguous == 1)
+                && same_rank(key.stored, inner)
+        }
+        (Item::Text, idv::Codec::Text)
+        | (Item::Bit, idv::Codec::Boolean)
+        | (Item::TwoBits, idv::Codec::DvBool)
+        | (Item::TimeSpan, idv::Codec::TimeSpan(_))
+        | (Item::DateTime, idv::Codec::DateTime(_))
+        | (Item::DateTimeOffset, idv::Codec::DateTimeOffset(_))
+        | (Item::RowId, idv::Codec::RowId(_)) => true,
+        _ => false,
+    };
+    item && codec.vector.is_none() && shape.is_empty()
+}
+
+fn same_rank(stored: DType, inner: &idv::Codec) -> bool {
+    matches!(inner, idv::Codec::Number(number) if dtype(*number) == stored)
+}
+
+fn check_column(bytes: &[u8], header: &Header, fact: &TensorFact, file: &idv::File, i: usize) {
+    let source = Source::whole(bytes);
+    let (column, places) = (&file.columns[i], &encode(file).columns[i]);
+    assert_eq!(fact.name, column.name);
+    assert_eq!(fact.shape[0], file.rows as u64);
+    let codec = header.codec(&source, &fact.tensor).unwrap();
+    assert!(same(&codec, &fact.shape[1..], &column.codec), "{codec:?} {:?}", column.codec);
+    assert_eq!(fact.tensor.at, places.entry as u64);
+    let encoding = match column.compression {
+        Compression::None => Encoding::Raw,
+        Compression::Deflate => Encoding::Deflate,
+        _ => Encoding::Zlib,
+    };
+    assert_eq!(fact.tensor.encoding, encoding);
+    let blocks: Vec<_> = fact.chunks.iter().map(|c| (c.stored.at, c.stored.len)).collect();
+    let written: Vec<_> = places.blocks.iter().map(|b| (b.0 as u64, b.1 as u64)).collect();
+    assert_eq!(blocks, written);
+    let attributes: Vec<_> = fact.attributes.iter().map(|a| a.key.clone()).collect();
+    let mut written: Vec<_> = column.annotations.iter().map(|a| a.kind.clone()).collect();
+    written.extend(column.slot_names.iter().map(|(_, name)| name.clone().into_bytes()));
+    assert_eq!(attributes, written);
+    for (fact, places) in fact.attributes.iter().zip(&places.annotations) {
+        let stored = fact.meta.stored;
+        assert_eq!((stored.at as usize, stored.len as usize), places.block);
+    }
+}
+
+proptest! {
+    #[test]
+    fn reads_back(file in idv::arbitrary()) {
+        let bytes = encode(&file).bytes;
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.worst() <= Severity::Lint, "{:?}", survey.findings);
+        let header = header(survey.file);
+        prop_assert_eq!(survey.tensors.len(), file.columns.len());
+        let old = file.version < idv::version(4);
+        for (i, fact) in survey.tensors.iter().enumerate() {
+            check_column(&bytes, &header, fact, &file, i);
+            let status = if old { Status::Unsupported } else { Status::Sound };
+            prop_assert_eq!(fact.tensor.status, status);
+        }
+    }
+
+    #[test]
+    fn windows_read_back(file in idv::arbitrary(), unit in 1..200_u64) {
+        let bytes = encode(&file).bytes;
+        let whole = survey_whole(&bytes, None);
+        for access in [Access::Rounded(unit), Access::Ahead] {
+            let parts = survey(&mut Host::new(&bytes, access), None).unwrap();
+            prop_assert_eq!(&parts, &whole);
+        }
+    }
+}
+
+/// `columns` columns of `blocks` rows, a row a block, and an annotation each;
+/// between the tables of two columns lie `gap` bytes.
+fn wide(columns: usize, blocks: usize, gap: usize) -> Vec<u8> {
+    let column = |i: usize| {
+        let cells = (0..blocks as u64).map(idv::Cell::Bits).collect();
+        let flag =
+            idv::Annotation::new("IsNormalized", idv::Codec::Boolean, idv::Cell::Bool(Some(true)));
+        idv::Column::new(&format!("c{i}"), idv::Codec::Number(Number::Byte), cells)
+            .rows_per_block(1)
+            .annotated(flag)
+    };
+    let mut file = idv::File::new(blocks as i64, (0..columns).map(column).collect());
+    if gap > 0 {
+        file.order = vec![Region::Blocks, Region::Scattered(gap), Region::Toc];
+    }
+    encode(&file).bytes
+}
+
+/// How often a host that fetches what it is told must fetch until the audit of
+/// the structure is complete, and how many bytes that is.
+fn rounds(bytes: &[u8], together: bool) -> (usize, u64) {
+    let mut held: Vec<(u64, u64)> = Vec::new();
+    let mut slots = vec![Slot::EMPTY; 10_000];
+    let mut opening = Opening::of(Some(Format::Idv));
+    let mut audit: Option<(File, Audit)> = None;
+    for round in 0..10_000 {
+        let windows: Vec<_> = held
+            .iter()
+            .map(|(at, end)| Window { at: *at, bytes: &bytes[*at as usize..*end as usize] })
+            .collect();
+        let source = Source::windows(bytes.len() as u64, &windows);
+        if audit.is_none() {
+            let opened = opening.step(&source, &mut |_| {});
+            audit = opened.ok().map(|file| (file, Audit::new(file).structure_only()));
+            if let Err(Stop::Absent(absent)) = opened {
+                held.push((absent.at, absent.at + absent.want));
+                continue;
+            }
+        }
+        let (file, audit) = audit.as_mut().expect("an open file");
+        match audit.step(&source, &mut slots, &mut |f| assert_eq!(f.rule.id(), "R.gap")) {
+            Ok(()) => return (round, held.iter().map(|(at, end)| end - at).sum()),
+            Err(Stop::Absent(absent)) => {
+                let mut lacking = vec![absent];
+                if together {
+                    file.lacking(&source, &mut |absent| lacking.push(absent));
+                }
+                held.extend(lacking.iter().map(|absent| (absent.at, absent.at + absent.want)));
+            }
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    panic!("no end");
+}
+
+#[test]
+fn rounds_do_not_grow_with_columns() {
+    for columns in [1, 10, 300] {
+        let bytes = wide(columns, 3, 0);
+        for together in [false, true] {
+            let (rounds, fetched) = rounds(&bytes, together);
+            assert!(rounds <= 4, "{columns} columns, neighbours: {rounds} rounds");
+            assert!(fetched <= 2 * bytes.len() as u64, "{columns}: {fetched} bytes");
+        }
+        // Tables far apart, which are asked for together.
+        let bytes = wide(columns, 3, 40_000);
+        let (rounds, fetched) = rounds(&bytes, true);
+        assert!(rounds <= 4, "{columns} columns, scattered: {rounds} rounds");
+        let most = columns as u64 * 2 * 2048 + 4 * 65_536;
+        assert!(fetched < most, "{columns}: {fetched} bytes");
+    }
+}
+
+/// 300 columns of 1,000 blocks against 300 of 100: ten times the tables, and
+/// not a hundred times the time.
+#[test]
+fn time_is_linear_in_the_tables() {
+    let time = |blocks| {
+        let bytes = wide(300, blocks, 0);
+        let source = Source::whole(&bytes);
+        let file = File::open(&source, &mut |_| {}).unwrap();
+        let mut slots = vec![Slot::EMPTY; 301 * blocks + 2_000];
+        let mut findings = 0;
+        let start = Instant::now();
+        Audit::new(file)
+            .structure_only()
+            .step(&source, &mut slots, &mut |_| findings += 1)
+            .unwrap();
+        let mut cursor = Cursor::default();
+        while let Some(tensor) = file.next_tensor(&source, &mut cursor, &mut |_| {}).unwrap() {
+            assert_eq!(tensor.chunks.count(), blocks as u64);
+        }
+        assert_eq!(findings, 0);
+        start.elapsed()
+    };
+    let few = (0..3).map(|_| time(100)).min().unwrap();
+    let many = (0..3).map(|_| time(1000)).min().unwrap();
+    assert!(many < few * 30 + Duration::from_millis(50), "{few:?}, {many:?}");
+}
+
+#[test]
+fn codecs_are_spelled_as_they_are_stored() {
+    let number = |number| idv::Codec::Number(number);
+    let old = |contiguous, min, count| idv::Codec::Key {
+        inner: Box::new(number(Number::UInt16)),
+        contiguous,
+        min,
+        count,
+    };
+    let cases = [
+        (number(Number::Single), "Single"),
+        (idv::Codec::DateTimeOffset(true), "DvDateTimeZone"),
+        (idv::Codec::key(Number::UInt32, 5), "Key2(UInt32, 5)"),
+        (idv::Codec::vector(number(Number::Single), &[4]), "VBuffer(Single, [4])"),
+        (
+            idv::Codec::vector(idv::Codec::key(Number::Byte, 9), &[2, 0]),
+            "VBuffer(Key2(Byte, 9), [2, 0])",
+        ),
+        (idv::Codec::vector(idv::Codec::Text, &[]), "VBuffer(TextSpan, [])"),
+        (old(1, 0, 3), "Key(UInt16, 3)"),
+        (old(0, 7, 0), "Key(UInt16, 0, min 7, not contiguous)"),
+        (idv::Codec::other("Tensor\u{7}4", &[1, 2]), "Tensor\\u{7}4"),
+        (idv::Codec::vector(idv::Codec::other("Int33", &[]), &[1]), "VBuffer(Int33, [1])"),
+    ];
+    for (codec, spelled) in cases {
+        let file = idv::File::new(0, vec![idv::Column::new("c", codec, vec![])]);
+        let bytes = encode(&file).bytes;
+        let survey = survey_whole(&bytes, None);
+        let source = Source::whole(&bytes);
+        let spelling = header(survey.file).spelling(&source, &survey.tensors[0].tensor).unwrap();
+        assert_eq!(spelling.to_string(), spelled);
+    }
+}
