@@ -46,14 +46,17 @@
     )
 )]
 
+#[cfg(feature = "zstd")]
+extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+pub mod checksum;
+pub mod codec;
 pub mod format;
 pub mod limits;
 
 mod audit;
-mod codec;
 mod cursor;
 mod dims;
 mod dtype;
@@ -67,8 +70,10 @@ mod opening;
 mod read;
 mod rule;
 mod source;
+mod stats;
 mod tensor;
 mod twins;
+mod view;
 
 pub use audit::{Audit, Stage};
 pub use cursor::Cursor;
@@ -82,6 +87,8 @@ pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
 pub use opening::Opening;
 pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
 pub use source::{Absent, Source, Span, Window};
+pub use stats::{Histogram, Stats};
 pub use tensor::{
     Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
+pub use view::{Elements, Number};

@@ -212,12 +212,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.source
     }
 
-    /// Starts the next entry where the reader stands: what lies before need
-    /// not stay resident.
-    pub(crate) fn commit(&mut self) {
-        self.mark = self.at;
-    }
-
     /// Runs a leaf parser.
     #[inline]
     pub(crate) fn parse<O>(

@@ -1,7 +1,7 @@
 //! Payloads: rules that need the data itself.
 
 use super::{Audit, Pause};
-use crate::codec::zstd::Walk;
+use crate::codec::frame::Walk;
 use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::read::Reader;

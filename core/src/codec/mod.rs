@@ -1,3 +1,492 @@
-//! Stored data: what can be told of it without decoding it.
+//! Stored bytes to plain bytes: raw, deflate, zlib, zstd.
+//!
+//! A [`Decoder`] is fed what is resident and fills a buffer of the caller, a
+//! piece at a time, so that a tensor of any size takes memory of a fixed size.
+//! It knows beforehand how many bytes are stored and how many they may become:
+//! it never hands out more, and a stream is complete only when its input is
+//! used up to the last byte and its checksums and sizes were compared.
+//!
+//! | encoding | state | output buffer | heap |
+//! |---|---|---|---|
+//! | raw | | any, or none ([`Decoder::next`] lends the stored bytes) | none |
+//! | deflate, zlib | 10.5 KiB in the decoder | all of the output, or at least [`WINDOW`] | none |
+//! | zstd | on the heap | any | its window (at most [`ZSTD_WINDOW`]) and 0.5 MiB; up to 1.5 times as much while it grows |
+//!
+//! [`ZSTD_WINDOW`]: crate::limits::ZSTD_WINDOW
 
-pub(crate) mod zstd;
+pub(crate) mod frame;
+#[cfg(feature = "deflate")]
+mod inflate;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+use crate::source::{Absent, Source, Span, widen};
+use crate::tensor::{Chunk, Encoding};
+use core::fmt;
+use core::ops::Range;
+
+/// How far back a deflate stream refers: the smallest output buffer that is
+/// reused while such a stream is decoded.
+pub const WINDOW: usize = 32 << 10;
+
+/// Why stored bytes cannot be decoded.
+///
+/// Every byte that was handed out before a fault is what the stream says; how
+/// many there were tells [`Decoder::written`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Fault {
+    /// The bytes are not a stream of this encoding.
+    Malformed,
+    /// The stored bytes end before the stream does.
+    Truncated,
+    /// The stream is complete, and stored bytes follow it.
+    Trailing,
+    /// The stream is complete and holds fewer bytes than were declared.
+    Short,
+    /// The stream holds more bytes than were declared.
+    Long,
+    /// A checksum inside the stream (the Adler-32 of zlib, the content
+    /// checksum of a zstd frame) is not that of its content.
+    Checksum,
+    /// A zstd frame holds more or fewer bytes than its header says.
+    ContentSize,
+    /// A zstd frame asks for a window beyond
+    /// [`ZSTD_WINDOW`](crate::limits::ZSTD_WINDOW).
+    Window,
+    /// A zstd frame needs a dictionary, which no format provides.
+    Dictionary,
+    /// The encoding is unknown, or this build has no decoder for it.
+    Unsupported,
+    /// The output buffer is too small for this encoding: the mistake of the
+    /// caller, not of the file.
+    Buffer,
+}
+
+impl Fault {
+    /// Whether the fault lies in the file, and not in this build or its caller.
+    pub const fn is_of_file(self) -> bool {
+        !matches!(self, Fault::Unsupported | Fault::Buffer)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Malformed => "the stream is malformed",
+            Fault::Truncated => "the stream is cut off",
+            Fault::Trailing => "bytes follow the stream",
+            Fault::Short => "the stream holds fewer bytes than declared",
+            Fault::Long => "the stream holds more bytes than declared",
+            Fault::Checksum => "the checksum of the stream is not that of its content",
+            Fault::ContentSize => "a frame's size is not what its header says",
+            Fault::Window => "a frame asks for a window beyond the limit",
+            Fault::Dictionary => "a frame needs a dictionary",
+            Fault::Unsupported => "no decoder for this encoding",
+            Fault::Buffer => "the output buffer is too small",
+        })
+    }
+}
+
+impl core::error::Error for Fault {}
+
+/// How many bytes a stream may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Size {
+    /// This many; otherwise it is [`Fault::Short`] or [`Fault::Long`].
+    Exactly(u64),
+    /// Up to this many.
+    AtMost(u64),
+}
+
+impl Size {
+    const fn most(self) -> u64 {
+        match self {
+            Size::Exactly(size) | Size::AtMost(size) => size,
+        }
+    }
+}
+
+/// Most bytes that `stored` bytes can decode to; `None` where the encoding is
+/// unknown.
+///
+/// Who reserves memory for a declared size compares it with this first, so
+/// that a small file cannot ask for much.
+pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
+    match encoding {
+        Encoding::Raw => Some(stored),
+        // A match of 258 bytes takes two bits at least.
+        Encoding::Deflate | Encoding::Zlib => Some(stored.saturating_mul(1032)),
+        // A block of 128 KiB takes four bytes at least.
+        Encoding::Zstd => Some(stored.saturating_mul(32 << 10)),
+        Encoding::Unknown => None,
+    }
+}
+
+/// What one [`step`](Decoder::step) did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// How many bytes of the input were used.
+    pub read: usize,
+    /// Where in the output the new bytes lie.
+    pub written: Range<usize>,
+    /// The stream is complete, and everything about it was compared.
+    pub done: bool,
+}
+
+/// Why [`next`](Decoder::next) came back empty-handed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecoded {
+    /// Bytes are not resident: fetch them and call again.
+    Absent(Absent),
+    /// The stream is faulty.
+    Fault(Fault),
+}
+
+impl From<Absent> for Undecoded {
+    fn from(absent: Absent) -> Self {
+        Undecoded::Absent(absent)
+    }
+}
+
+impl From<Fault> for Undecoded {
+    fn from(fault: Fault) -> Self {
+        Undecoded::Fault(fault)
+    }
+}
+
+/// Decodes one stream after the other; about 10.7 KiB, to be kept where the
+/// caller likes.
+///
+/// ```
+/// # #[cfg(feature = "deflate")] {
+/// use weighbridge::codec::{Decoder, Size};
+/// use weighbridge::{Encoding, Source, Span};
+///
+/// let stored = [0x4B, 0x4C, 0x44, 0x06, 0x00]; // 14 times an "a"
+/// let source = Source::whole(&stored);
+/// let mut decoder = Decoder::new();
+/// decoder.start(Encoding::Deflate, Span::new(0, 5), Size::Exactly(14));
+/// let mut buffer = [0; 14];
+/// let mut total = 0;
+/// while let Some(piece) = decoder.next(&source, &mut buffer).unwrap() {
+///     assert!(piece.iter().all(|byte| *byte == b'a'));
+///     total += piece.len();
+/// }
+/// assert_eq!(total, 14);
+/// # }
+/// ```
+pub struct Decoder {
+    encoding: Encoding,
+    stored: Span,
+    size: Size,
+    /// Stored bytes that were used.
+    read: u64,
+    /// Bytes that were handed out.
+    written: u64,
+    end: End,
+    #[cfg(feature = "deflate")]
+    inflate: inflate::Inflate,
+    #[cfg(feature = "zstd")]
+    zstd: zstd::Frames,
+}
+
+/// How a stream ended, once it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    NotYet,
+    Done,
+    Fault(Fault),
+}
+
+/// What a codec is given: input and whether more follows, output, where in it
+/// to write, and how many bytes at most.
+#[cfg_attr(not(feature = "deflate"), allow(dead_code, reason = "raw bytes need less"))]
+struct Job<'j> {
+    input: &'j [u8],
+    /// The input reaches to the end of the stored bytes.
+    last: bool,
+    output: &'j mut [u8],
+    at: usize,
+    /// Room from `at` on; 0 when all that may be written was written.
+    room: usize,
+    /// All of the stream's output stays in `output`.
+    whole: bool,
+    /// Bytes that may still be written.
+    left: u64,
+    /// Bytes that were written before.
+    written: u64,
+}
+
+/// What a codec did.
+struct Outcome {
+    read: usize,
+    written: usize,
+    end: End,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Decoder::new()
+    }
+}
+
+impl fmt::Debug for Decoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder")
+            .field("encoding", &self.encoding)
+            .field("stored", &self.stored)
+            .field("size", &self.size)
+            .field("read", &self.read)
+            .field("written", &self.written)
+            .field("end", &self.end)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Decoder {
+    /// A decoder that has nothing to do yet.
+    pub fn new() -> Self {
+        Decoder {
+            encoding: Encoding::Raw,
+            stored: Span::new(0, 0),
+            size: Size::Exactly(0),
+            read: 0,
+            written: 0,
+            end: End::NotYet,
+            #[cfg(feature = "deflate")]
+            inflate: inflate::Inflate::new(),
+            #[cfg(feature = "zstd")]
+            zstd: zstd::Frames::new(),
+        }
+    }
+
+    /// Whether this build decodes `encoding`.
+    pub const fn decodes(encoding: Encoding) -> bool {
+        match encoding {
+            Encoding::Raw => true,
+            Encoding::Deflate | Encoding::Zlib => cfg!(feature = "deflate"),
+            Encoding::Zstd => cfg!(feature = "zstd"),
+            Encoding::Unknown => false,
+        }
+    }
+
+    /// Begins the stream that is `stored` in a file and becomes `size` bytes.
+    /// What was decoded before is forgotten.
+    pub fn start(&mut self, encoding: Encoding, stored: Span, size: Size) {
+        self.encoding = encoding;
+        self.stored = stored;
+        self.size = size;
+        self.read = 0;
+        self.written = 0;
+        self.end = match Decoder::decodes(encoding) {
+            true => End::NotYet,
+            false => End::Fault(Fault::Unsupported),
+        };
+        #[cfg(feature = "deflate")]
+        self.inflate.start();
+        #[cfg(feature = "zstd")]
+        self.zstd.start();
+    }
+
+    /// Begins a chunk whose decoded size its format records.
+    ///
+    /// # Errors
+    /// [`Fault::Unsupported`] where the size is not recorded: then
+    /// [`start`](Self::start) takes a bound.
+    pub fn start_chunk(&mut self, chunk: &Chunk) -> Result<(), Fault> {
+        let size = chunk.decoded.ok_or(Fault::Unsupported)?;
+        self.start(chunk.encoding, chunk.stored, Size::Exactly(size));
+        Ok(())
+    }
+
+    /// How many stored bytes were used so far.
+    pub const fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// How many bytes were decoded so far.
+    pub const fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Whether the stream is complete, and everything about it was compared.
+    pub fn is_done(&self) -> bool {
+        self.end == End::Done
+    }
+
+    /// How many zstd frames were begun, skippable ones included; 0 for other
+    /// encodings. Real writers store one.
+    pub fn frames(&self) -> u64 {
+        #[cfg(feature = "zstd")]
+        if self.encoding == Encoding::Zstd {
+            return self.zstd.count();
+        }
+        0
+    }
+
+    /// Decodes some of `input`, which are the stored bytes from
+    /// [`read`](Self::read) on, into `output`, which is the same at every
+    /// call: deflate looks back into it.
+    ///
+    /// An output that holds all of [`Size`] is filled from its start to its
+    /// end. Another one is used as a ring of the largest power of two that it
+    /// holds. New bytes are valid until the next call. Without an effect
+    /// (nothing read or written, and not done) more input is needed.
+    ///
+    /// # Errors
+    /// The fault, again at each further call. Bytes are always handed out
+    /// before the fault that comes behind them.
+    pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
+        match self.end {
+            End::NotYet => {}
+            End::Done => return Ok(Step { done: true, ..Step::default() }),
+            End::Fault(fault) => return Err(fault),
+        }
+        let rest = self.stored.len.saturating_sub(self.read);
+        let input = cut(input, rest);
+        let last = widen(input.len()) == rest;
+        let left = self.size.most().saturating_sub(self.written);
+        let whole = widen(output.len()) >= self.size.most();
+        let ring = match whole {
+            true => output.len(),
+            false => 1_usize.checked_shl(output.len().checked_ilog2().unwrap_or(0)).unwrap_or(0),
+        };
+        if !whole && (output.is_empty() || (self.looks_back() && ring < WINDOW)) {
+            return Err(Fault::Buffer);
+        }
+        // In a ring, the remainder by a power of two.
+        let mask = if whole { u64::MAX } else { widen(ring).saturating_sub(1) };
+        let at = usize::try_from(self.written & mask).map_err(|_| Fault::Buffer)?;
+        let room = ring.saturating_sub(at).min(usize::try_from(left).unwrap_or(usize::MAX));
+        let Some(output) = output.get_mut(..ring) else { return Err(Fault::Buffer) };
+        let written = self.written;
+        let outcome = self.run(Job { input, last, output, at, room, whole, left, written });
+
+        self.read = self.read.saturating_add(widen(outcome.read));
+        self.written = self.written.saturating_add(widen(outcome.written));
+        self.end = self.judge(outcome.end);
+        let written = at..at.saturating_add(outcome.written);
+        match self.end {
+            End::Fault(fault) if written.is_empty() => Err(fault),
+            end => Ok(Step { read: outcome.read, written, done: end == End::Done }),
+        }
+    }
+
+    /// The next decoded piece, or `None` once the stream is complete and
+    /// everything about it was compared. Raw bytes are lent where they lie;
+    /// for other encodings see [`step`](Self::step) about the buffer.
+    ///
+    /// # Errors
+    /// [`Undecoded::Absent`]: make the bytes resident and call again.
+    pub fn next<'b>(
+        &mut self,
+        source: &Source<'b>,
+        buffer: &'b mut [u8],
+    ) -> Result<Option<&'b [u8]>, Undecoded> {
+        loop {
+            let at = self.stored.at.saturating_add(self.read);
+            let left = self.stored.len.saturating_sub(self.read);
+            let run = cut(source.run(at), left);
+            if self.encoding == Encoding::Raw && self.end == End::NotYet {
+                let piece = cut(run, self.size.most().saturating_sub(self.written));
+                if !piece.is_empty() {
+                    self.read = self.read.saturating_add(widen(piece.len()));
+                    self.written = self.written.saturating_add(widen(piece.len()));
+                    return Ok(Some(piece));
+                }
+            }
+            let Step { read, written, done } = self.step(run, buffer)?;
+            if !written.is_empty() {
+                return Ok(buffer.get(written));
+            }
+            if done {
+                return Ok(None);
+            }
+            if read == 0 {
+                return Err(Absent { at, need: 1, want: left.max(1) }.into());
+            }
+        }
+    }
+
+    /// Decodes the whole stream into `buffer`, which must hold all of
+    /// [`Size`], and returns the part that it fills.
+    ///
+    /// # Errors
+    /// [`Undecoded::Absent`]: make the bytes resident and call again with the
+    /// same buffer.
+    pub fn fill<'b>(
+        &mut self,
+        source: &Source<'_>,
+        buffer: &'b mut [u8],
+    ) -> Result<&'b [u8], Undecoded> {
+        if widen(buffer.len()) < self.size.most() {
+            return Err(Fault::Buffer.into());
+        }
+        loop {
+            let at = self.stored.at.saturating_add(self.read);
+            let left = self.stored.len.saturating_sub(self.read);
+            let Step { read, written, done } = self.step(cut(source.run(at), left), buffer)?;
+            if done {
+                return Ok(cut(buffer, self.written));
+            }
+            if read == 0 && written.is_empty() {
+                return Err(Absent { at, need: 1, want: left.max(1) }.into());
+            }
+        }
+    }
+
+    fn looks_back(&self) -> bool {
+        matches!(self.encoding, Encoding::Deflate | Encoding::Zlib)
+    }
+
+    fn run(&mut self, job: Job<'_>) -> Outcome {
+        match self.encoding {
+            #[cfg(feature = "deflate")]
+            Encoding::Deflate => self.inflate.step(job, false),
+            #[cfg(feature = "deflate")]
+            Encoding::Zlib => self.inflate.step(job, true),
+            #[cfg(feature = "zstd")]
+            Encoding::Zstd => self.zstd.step(job),
+            Encoding::Raw => copy(job),
+            _ => Outcome { read: 0, written: 0, end: End::Fault(Fault::Unsupported) },
+        }
+    }
+
+    /// What only the whole stream can show.
+    fn judge(&self, end: End) -> End {
+        if end != End::Done {
+            return end;
+        }
+        if self.read < self.stored.len {
+            return End::Fault(Fault::Trailing);
+        }
+        match self.size {
+            Size::Exactly(size) if self.written < size => End::Fault(Fault::Short),
+            _ => End::Done,
+        }
+    }
+}
+
+/// At most the first `most` bytes.
+fn cut(bytes: &[u8], most: u64) -> &[u8] {
+    usize::try_from(most).ok().and_then(|most| bytes.get(..most)).unwrap_or(bytes)
+}
+
+/// The encoding `raw`.
+fn copy(job: Job<'_>) -> Outcome {
+    let target = job.output.get_mut(job.at..).unwrap_or_default();
+    let target = target.get_mut(..job.room).unwrap_or_default();
+    let taken = target.len().min(job.input.len());
+    for (to, from) in target.iter_mut().zip(job.input) {
+        *to = *from;
+    }
+    let used = job.last && taken == job.input.len();
+    let end = match (used, job.left == 0) {
+        (true, _) => End::Done,
+        (false, true) if !job.input.is_empty() => End::Fault(Fault::Long),
+        _ => End::NotYet,
+    };
+    Outcome { read: taken, written: taken, end }
+}

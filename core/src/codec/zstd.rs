@@ -1,314 +1,355 @@
-//! The structure of Zstandard frames (RFC 8878), without decoding them.
+//! Zstandard frames (RFC 8878), by ruzstd, which needs a heap.
 //!
-//! | at | size | what |
-//! |---|---|---|
-//! | 0 | 4 | magic, `28 B5 2F FD` |
-//! | 4 | 1 | descriptor: content size flag 2 bits, single segment, unused, reserved, checksum, dictionary flag 2 bits |
-//! | 5 | 0 or 1 | window, unless in a single segment |
-//! | | 0, 1, 2, 4 | dictionary id |
-//! | | 0, 1, 2, 4, 8 | content size |
-//! | | | blocks: 3 bytes of header (last 1 bit, type 2, size 21), then data |
-//! | | 0 or 4 | checksum of the content |
+//! ruzstd decodes a frame block by block once all bytes of a block are at
+//! hand. This module finds the ends of headers and blocks, so that input may
+//! come in any pieces, and adds what ruzstd leaves out: it compares content
+//! checksums and content sizes, refuses reserved bits and trailing bytes,
+//! takes a new decoder for each frame (a used one would reserve the next
+//! frame's window at once), and empties the decoder before each block, so that
+//! memory stays small and what is accepted does not depend on the pieces.
 //!
-//! Only headers are read, so a frame of any size costs three bytes a block.
-//! What the blocks decode to is bounded from both sides: raw and repeated
-//! blocks tell their size, compressed ones decode to at most 128 KiB.
+//! Frames may follow one another, and skippable frames may lie between them,
+//! as every zstd decoder allows.
 
-use crate::limits;
-use crate::read::{Halt, Reader, array};
-use crate::rule::Rule;
-use crate::source::Span;
+use super::{End, Fault, Job, Outcome};
+use crate::limits::ZSTD_WINDOW;
+use crate::source::widen;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::Hasher as _;
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::io::Read as _;
+use twox_hash::XxHash64;
 
-/// Where the fields of a frame lie (RFC 8878 §3.1.1).
-mod field {
-    pub(super) const MAGIC: u32 = 0xFD2F_B528;
-    /// The magic of a skippable frame, but for its lowest four bits.
-    pub(super) const SKIPPABLE: u32 = 0x184D_2A50;
-    pub(super) const CHECKSUM: u64 = 4;
-    /// Largest block, whatever the window.
-    pub(super) const BLOCK: u64 = 128 << 10;
-    /// Smallest compressed block: a literals header and a sequences header.
-    pub(super) const COMPRESSED: u64 = 2;
+/// First bytes of a frame (§3.1.1).
+const MAGIC: u32 = 0xFD2F_B528;
+/// First bytes of a skippable frame, but for the low four bits (§3.1.2).
+const SKIPPABLE: u32 = 0x184D_2A50;
+const MAGIC_LEN: usize = 4;
+/// Magic and descriptor.
+const LEAST_HEADER: usize = 5;
+/// Magic and size of a skippable frame.
+const SKIP_HEADER: usize = 8;
+const BLOCK_HEADER: usize = 3;
+/// Largest block, stored or decoded (§3.1.1.2.4).
+const BLOCK: u32 = 128 << 10;
+
+/// Decodes a row of frames.
+pub(super) struct Frames {
+    /// Bytes of a header or a block that is not complete yet.
+    carry: Vec<u8>,
+    frame: Option<Box<Frame>>,
+    /// Bytes of a skippable frame that are still to come.
+    skip: u64,
+    /// Frames that were begun.
+    count: u64,
+    /// Frames that hold data and are complete.
+    complete: u64,
 }
 
-/// What is wrong with frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// The data does not begin with a frame.
-    Magic,
-    /// The data ends inside a frame.
-    Truncated,
-    /// A reserved bit is set.
-    Reserved,
-    /// A dictionary is needed.
-    Dictionary,
-    /// The window is larger than the limit.
-    Window,
-    /// A block is of the reserved type.
-    BlockType,
-    /// A block is larger than a block may be, or too small to be one.
-    BlockSize,
-    /// Bytes follow the last frame.
-    Trailing,
-    /// The content sizes that are stated do not add up to the expected size.
-    ContentSize,
-    /// The blocks cannot decode to the expected size.
-    DecodedSize,
-    /// There is more than one plain frame.
-    Frames,
+/// The frame that is being decoded.
+struct Frame {
+    decoder: FrameDecoder,
+    hash: XxHash64,
+    checked: bool,
+    /// The content size that the header states.
+    stated: Option<u64>,
+    written: u64,
 }
 
-/// How far the frames of one piece of data were followed: plain numbers, kept
-/// between calls.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Walk {
-    /// Bytes that were passed.
-    passed: u64,
-    /// Size of the blocks that tell it.
-    least: u64,
-    /// What the compressed blocks decode to at most.
-    beyond: u64,
-    /// Sum of the content sizes that are stated.
-    stated: u64,
-    /// Largest block of the current frame.
-    block_max: u64,
-    frames: u32,
-    /// Inside a frame, between two blocks.
-    inside: bool,
-    /// The current frame ends with a checksum.
-    checksum: bool,
-    /// A frame does not state its size.
-    unstated: bool,
-    skippable: bool,
+/// The next thing to be read, and how long it is.
+enum Unit {
+    /// A frame header, or the header of a skippable frame.
+    Header(usize),
+    Skip(usize),
+    Block {
+        len: usize,
+        last: bool,
+    },
+    /// This many bytes are needed to tell.
+    More(usize),
 }
 
-/// Why a walk ended before the end of the data.
-enum End {
-    Halt(Halt),
-    /// A fault, where it lies, and the numbers of its finding.
-    Fault(Fault, Span, u64, u64),
-}
-
-impl From<Halt> for End {
-    fn from(halt: Halt) -> Self {
-        End::Halt(halt)
+impl Frames {
+    pub(super) fn new() -> Self {
+        Frames { carry: Vec::new(), frame: None, skip: 0, count: 0, complete: 0 }
     }
-}
 
-impl Walk {
-    /// Follows the frames that `data` holds and reports what is wrong with
-    /// them. `expected` is the size of what they decode to, if that is known.
-    ///
-    /// A fault ends the walk; the answer then is `false`.
-    pub(crate) fn run(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        data: Span,
-        expected: Option<u64>,
-        rule: fn(Fault) -> Rule,
-    ) -> Result<bool, Halt> {
-        match self.follow(r, data, expected, rule(Fault::Truncated)) {
-            Ok(()) => {
-                if self.frames > 1 || self.skippable {
-                    r.flag(rule(Fault::Frames), data.at, data.len, 1, u64::from(self.frames));
-                }
-                Ok(true)
-            }
-            Err(End::Fault(fault, at, expected, found)) => {
-                r.flag(rule(fault), at.at, at.len, expected, found);
-                Ok(false)
-            }
-            // The only rule that a reader finds broken by itself.
-            Err(End::Halt(Halt::Broken(broken))) => {
-                let end = data.end().unwrap_or(u64::MAX);
-                let rest = Span::between(r.at().min(end), end);
-                r.flag(broken, rest.at, rest.len, rest.len.saturating_add(1), rest.len);
-                Ok(false)
-            }
-            Err(End::Halt(halt)) => Err(halt),
+    pub(super) fn start(&mut self) {
+        self.carry.clear();
+        self.frame = None;
+        self.skip = 0;
+        self.count = 0;
+        self.complete = 0;
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub(super) fn step(&mut self, mut job: Job<'_>) -> Outcome {
+        let mut outcome = Outcome { read: 0, written: 0, end: End::NotYet };
+        if let Err(end) = self.go_on(&mut job, &mut outcome) {
+            outcome.end = end;
         }
+        outcome
     }
 
-    fn follow(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        data: Span,
-        expected: Option<u64>,
-        truncated: Rule,
-    ) -> Result<(), End> {
-        let end = data.end().unwrap_or(u64::MAX);
+    /// Goes on until the output is full, the input is used up, or the end.
+    fn go_on(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<(), End> {
+        let mut input = job.input;
         loop {
-            let at = data.at.saturating_add(self.passed);
-            r.region(at, end, truncated);
-            let mut next = *self;
-            if self.inside {
-                next.block(r, expected)?;
-            } else if at < end {
-                next.frame(r, expected)?;
-            } else {
-                break;
+            if self.drain(job, outcome)? {
+                return Ok(());
             }
-            next.passed = r.at().saturating_sub(data.at);
-            *self = next;
+            let before = input.len();
+            let result = self.advance(&mut input, job.last);
+            let used = before.saturating_sub(input.len());
+            outcome.read = outcome.read.saturating_add(used);
+            if !result? {
+                return Ok(());
+            }
         }
-        let Some(expected) = expected else { return Ok(()) };
-        if !self.unstated && !self.skippable && self.stated != expected {
-            return Err(End::Fault(Fault::ContentSize, data, expected, self.stated));
-        }
-        let most = self.least.saturating_add(self.beyond);
-        if most < expected {
-            return Err(End::Fault(Fault::DecodedSize, data, expected, most));
-        }
-        Ok(())
     }
 
-    /// Reads the start of a frame.
-    fn frame(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
-        let at = r.at();
-        let left = r.left();
-        if left < 4 && self.frames > 0 {
-            return Err(End::Fault(Fault::Trailing, Span::new(at, left), 0, left));
+    /// Hands out what the frame has ready; true if the output is full.
+    fn drain(&mut self, job: &mut Job<'_>, outcome: &mut Outcome) -> Result<bool, End> {
+        let Some(frame) = &mut self.frame else { return Ok(false) };
+        let ready = frame.decoder.can_collect();
+        if ready > 0 {
+            let from = job.at.saturating_add(outcome.written);
+            let room = job.room.saturating_sub(outcome.written);
+            let target = job.output.get_mut(from..).unwrap_or_default();
+            let target = target.get_mut(..room).unwrap_or_default();
+            let left = job.left.saturating_sub(widen(outcome.written));
+            if target.is_empty() {
+                return if left == 0 { Err(End::Fault(Fault::Long)) } else { Ok(true) };
+            }
+            let read = frame.decoder.read(target).map_err(|_| malformed())?;
+            if frame.checked {
+                frame.hash.write(target.get(..read).unwrap_or_default());
+            }
+            frame.written = frame.written.saturating_add(widen(read));
+            outcome.written = outcome.written.saturating_add(read);
+            if read < ready {
+                return Ok(true);
+            }
         }
-        let magic = r.u32()?;
-        if magic & !0xF == field::SKIPPABLE {
-            let size = r.u32()?;
-            r.skip(u64::from(size))?;
-            self.frames = self.frames.saturating_add(1);
-            self.skippable = true;
-            return Ok(());
+        if frame.decoder.is_finished() {
+            if frame.stated.is_some_and(|stated| stated != frame.written) {
+                return Err(End::Fault(Fault::ContentSize));
+            }
+            let sum = frame.hash.finish().to_le_bytes();
+            let stored = frame.decoder.get_checksum_from_data().map(u32::to_le_bytes);
+            if frame.checked && sum.first_chunk() != stored.as_ref() {
+                return Err(End::Fault(Fault::Checksum));
+            }
+            self.frame = None;
+            self.complete = self.complete.saturating_add(1);
         }
-        if magic != field::MAGIC {
-            let fault = if self.frames == 0 { Fault::Magic } else { Fault::Trailing };
-            let found = if self.frames == 0 { u64::from(magic.swap_bytes()) } else { left };
-            return Err(End::Fault(fault, Span::new(at, left), 0, found));
-        }
-        let header = FrameHeader::read(r)?;
-        let span = Span::between(at, r.at());
-        if header.reserved {
-            return Err(End::Fault(Fault::Reserved, span, 0, 1));
-        }
-        if header.dictionary != 0 {
-            return Err(End::Fault(Fault::Dictionary, span, 0, u64::from(header.dictionary)));
-        }
-        match header.content {
-            Some(size) => self.stated = self.stated.saturating_add(size),
-            None => self.unstated = true,
-        }
-        if let Some(expected) = expected
-            && self.stated > expected
-        {
-            return Err(End::Fault(Fault::ContentSize, span, expected, self.stated));
-        }
-        // In a single segment the window is the content, of known size.
-        let window = header.window.or(header.content).unwrap_or(0);
-        let bounded = header.window.is_none() && expected.is_some();
-        if window > limits::ZSTD_WINDOW && !bounded {
-            return Err(End::Fault(Fault::Window, span, limits::ZSTD_WINDOW, window));
-        }
-        self.block_max = window.min(field::BLOCK);
-        self.frames = self.frames.saturating_add(1);
-        self.checksum = header.checksum;
-        self.inside = true;
-        Ok(())
+        Ok(false)
     }
 
-    /// Reads the header of a block and passes over its data.
-    fn block(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
-        let at = Span::new(r.at(), 3);
-        let [low, middle, high] = r.parse(array::<3>)?;
-        let header = u32::from_le_bytes([low, middle, high, 0]);
-        let size = u64::from(header >> 3);
-        let kind = (header >> 1) & 3;
-        if kind == 3 {
-            return Err(End::Fault(Fault::BlockType, at, 0, 3));
+    /// Reads one header or block; false if the input does not reach so far.
+    fn advance(&mut self, input: &mut &[u8], last: bool) -> Result<bool, End> {
+        if self.skip > 0 {
+            let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(input.len());
+            self.skip = self.skip.saturating_sub(widen(skipped));
+            *input = input.get(skipped..).unwrap_or_default();
+            return self.unless_over(self.skip == 0, input, last);
         }
-        if size > self.block_max {
-            return Err(End::Fault(Fault::BlockSize, at, self.block_max, size));
+        if last && input.is_empty() && self.carry.is_empty() && self.frame.is_none() {
+            return Err(if self.complete > 0 { End::Done } else { truncated() });
         }
-        match kind {
-            0 => r.skip(size)?,
-            1 => r.skip(1)?,
-            _ if size < field::COMPRESSED => {
-                return Err(End::Fault(Fault::BlockSize, at, field::COMPRESSED, size));
+        let between = self.frame.is_none();
+        // What stands at the front: carried over, or all in the input.
+        let held = if self.carry.is_empty() { *input } else { &self.carry };
+        let unit = match self.unit(held, between) {
+            // What follows a frame and is no frame is no part of the stream.
+            Err(_) if between && self.complete > 0 => return Err(End::Fault(Fault::Trailing)),
+            unit => unit?,
+        };
+        let len = match unit {
+            Unit::Header(len) | Unit::Skip(len) | Unit::More(len) | Unit::Block { len, .. } => len,
+        };
+        if held.len() < len {
+            let missing = len.saturating_sub(self.carry.len());
+            let (head, rest) = input.split_at_checked(missing).unwrap_or((*input, &[]));
+            self.carry.extend_from_slice(head);
+            *input = rest;
+            return self.unless_over(self.carry.len() >= len, input, last);
+        }
+        let carried = !self.carry.is_empty();
+        let carry = core::mem::take(&mut self.carry);
+        let bytes = if carried { carry.get(..len) } else { input.get(..len) };
+        let result = self.take(&unit, bytes.unwrap_or_default());
+        if !carried {
+            *input = input.get(len..).unwrap_or_default();
+        }
+        // Its allocation serves again.
+        self.carry = carry;
+        self.carry.clear();
+        result.map(|()| true)
+    }
+
+    /// The end of the input is a fault unless the header or block is complete.
+    fn unless_over(&self, complete: bool, input: &[u8], last: bool) -> Result<bool, End> {
+        if complete || !last || !input.is_empty() {
+            return Ok(complete);
+        }
+        // A few bytes that are no magic begin no frame.
+        let rest = self.complete > 0 && self.frame.is_none() && self.skip == 0;
+        let trailing = rest && self.carry.len() < MAGIC_LEN;
+        Err(if trailing { End::Fault(Fault::Trailing) } else { truncated() })
+    }
+
+    /// What begins with `held`.
+    fn unit(&self, held: &[u8], between: bool) -> Result<Unit, End> {
+        if !between {
+            let Some(&[b0, b1, b2]) = held.first_chunk::<BLOCK_HEADER>() else {
+                return Ok(Unit::More(BLOCK_HEADER));
+            };
+            let header = u32::from_le_bytes([b0, b1, b2, 0]);
+            let (last, kind, size) = (header & 1 == 1, (header >> 1) & 3, header >> 3);
+            if kind == 3 || size > BLOCK {
+                return Err(malformed());
             }
-            _ => r.skip(size)?,
+            let stored = if kind == 1 { 1 } else { usize::try_from(size).unwrap_or(usize::MAX) };
+            let checked = self.frame.as_ref().is_some_and(|frame| frame.checked);
+            let tail = if last && checked { 4 } else { 0 };
+            let len = BLOCK_HEADER.saturating_add(stored).saturating_add(tail);
+            return Ok(Unit::Block { len, last });
         }
-        if kind == 2 {
-            self.beyond = self.beyond.saturating_add(self.block_max);
-        } else {
-            self.least = self.least.saturating_add(size);
+        let Some(magic) = held.first_chunk::<MAGIC_LEN>() else {
+            return Ok(Unit::More(MAGIC_LEN));
+        };
+        let magic = u32::from_le_bytes(*magic);
+        if magic & !0xF == SKIPPABLE {
+            return Ok(Unit::Skip(SKIP_HEADER));
         }
-        if let Some(expected) = expected
-            && self.least > expected
-        {
-            return Err(End::Fault(Fault::DecodedSize, at, expected, self.least));
+        if magic != MAGIC {
+            return Err(malformed());
         }
-        if header & 1 == 1 {
-            if self.checksum {
-                r.skip(field::CHECKSUM)?;
+        let Some(descriptor) = held.get(4) else { return Ok(Unit::More(LEAST_HEADER)) };
+        let Descriptor { single, dictionary, size, .. } = Descriptor::of(*descriptor);
+        let fields = usize::from(!single).saturating_add(dictionary).saturating_add(size);
+        Ok(Unit::Header(LEAST_HEADER.saturating_add(fields)))
+    }
+
+    fn take(&mut self, unit: &Unit, bytes: &[u8]) -> Result<(), End> {
+        match unit {
+            Unit::Skip(_) => {
+                let size = bytes.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                self.skip = u64::from(size);
+                self.count = self.count.saturating_add(1);
+                Ok(())
             }
-            self.inside = false;
+            Unit::Header(_) => {
+                self.count = self.count.saturating_add(1);
+                self.frame = Some(Box::new(Frame::open(bytes).map_err(End::Fault)?));
+                Ok(())
+            }
+            Unit::Block { last, .. } => {
+                let Some(frame) = &mut self.frame else { return Err(malformed()) };
+                let one = BlockDecodingStrategy::UptoBlocks(1);
+                match frame.decoder.decode_blocks(bytes, one) {
+                    Ok(finished) if finished == *last => Ok(()),
+                    _ => Err(malformed()),
+                }
+            }
+            Unit::More(_) => Ok(()),
         }
-        Ok(())
     }
 }
 
-/// The header of a frame, behind the magic.
-struct FrameHeader {
-    /// `None` in a single segment.
-    window: Option<u64>,
-    content: Option<u64>,
-    dictionary: u32,
-    checksum: bool,
+impl Frame {
+    /// Judges a complete frame header and begins the frame.
+    fn open(header: &[u8]) -> Result<Frame, Fault> {
+        let descriptor = Descriptor::of(header.get(4).copied().unwrap_or(0));
+        if descriptor.reserved {
+            return Err(Fault::Malformed);
+        }
+        let stated = descriptor.content_size(header);
+        let window = match stated {
+            Some(size) if descriptor.single => size,
+            _ => window(header.get(LEAST_HEADER).copied().unwrap_or(0)),
+        };
+        if window > ZSTD_WINDOW {
+            return Err(Fault::Window);
+        }
+        if descriptor.dictionary_id(header) != 0 {
+            return Err(Fault::Dictionary);
+        }
+        let mut decoder = FrameDecoder::new();
+        decoder.set_max_window_size(ZSTD_WINDOW);
+        decoder.reset(header).map_err(|_| Fault::Malformed)?;
+        let hash = XxHash64::with_seed(0);
+        Ok(Frame { decoder, hash, checked: descriptor.checked, stated, written: 0 })
+    }
+}
+
+/// The byte behind the magic (§3.1.1.1.1): which fields follow, and how wide
+/// they are.
+struct Descriptor {
+    single: bool,
     reserved: bool,
+    checked: bool,
+    dictionary: usize,
+    size: usize,
 }
 
-impl FrameHeader {
-    fn read(r: &mut Reader<'_, '_>) -> Result<Self, Halt> {
-        let descriptor = r.u8()?;
-        let single = descriptor & 0x20 != 0;
-        let window = if single { None } else { Some(window_size(r.u8()?)) };
-        let dictionary = match descriptor & 3 {
-            0 => 0,
-            1 => u32::from(r.u8()?),
-            2 => u32::from(r.u16()?),
-            _ => r.u32()?,
-        };
-        let content = match descriptor >> 6 {
-            0 if single => Some(u64::from(r.u8()?)),
-            0 => None,
-            1 => Some(u64::from(r.u16()?).saturating_add(256)),
-            2 => Some(u64::from(r.u32()?)),
-            _ => Some(r.u64()?),
-        };
-        Ok(FrameHeader {
-            window,
-            content,
-            dictionary,
-            checksum: descriptor & 4 != 0,
-            reserved: descriptor & 8 != 0,
-        })
+impl Descriptor {
+    fn of(byte: u8) -> Self {
+        let single = byte & 0x20 != 0;
+        Descriptor {
+            single,
+            reserved: byte & 0x08 != 0,
+            checked: byte & 0x04 != 0,
+            dictionary: match byte & 3 {
+                0 => 0,
+                1 => 1,
+                2 => 2,
+                _ => 4,
+            },
+            size: match byte >> 6 {
+                0 => usize::from(single),
+                1 => 2,
+                2 => 4,
+                _ => 8,
+            },
+        }
+    }
+
+    /// The last field of the header.
+    fn content_size(&self, header: &[u8]) -> Option<u64> {
+        let at = header.len().checked_sub(self.size)?;
+        let field = header.get(at..).filter(|field| !field.is_empty())?;
+        let size = little_endian(field);
+        // Two bytes count from 256.
+        Some(if self.size == 2 { size.saturating_add(256) } else { size })
+    }
+
+    fn dictionary_id(&self, header: &[u8]) -> u64 {
+        let end = header.len().saturating_sub(self.size);
+        let at = end.saturating_sub(self.dictionary);
+        little_endian(header.get(at..end).unwrap_or_default())
     }
 }
 
-/// What a window byte says: five bits of exponent, three of mantissa
-/// (RFC 8878 §3.1.1.1.2).
-fn window_size(byte: u8) -> u64 {
-    let base = 1_u64.checked_shl(u32::from(byte >> 3).saturating_add(10)).unwrap_or(u64::MAX);
-    let eighths = (base >> 3).saturating_mul(u64::from(byte & 7));
-    base.saturating_add(eighths)
+/// The window of a window descriptor (§3.1.1.1.2).
+fn window(descriptor: u8) -> u64 {
+    let base = 1_u64 << (10 + u32::from(descriptor >> 3));
+    base.saturating_add((base >> 3).saturating_mul(u64::from(descriptor & 7)))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn little_endian(field: &[u8]) -> u64 {
+    field.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte))
+}
 
-    #[test]
-    fn windows() {
-        assert_eq!(window_size(0), 1 << 10);
-        assert_eq!(window_size(0x58), 2 << 20);
-        assert_eq!(window_size(0x68), 8 << 20);
-        assert_eq!(window_size(0x69), 9 << 20);
-        assert_eq!(window_size(0xFF), (1 << 41) + 7 * (1 << 38));
-    }
+fn malformed() -> End {
+    End::Fault(Fault::Malformed)
+}
+
+fn truncated() -> End {
+    End::Fault(Fault::Truncated)
 }

@@ -17,7 +17,7 @@
 //! | `audit` | what needs more than one entry or bytes of values |
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
-use crate::codec::zstd::Fault;
+use crate::codec::frame::Fault;
 use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 

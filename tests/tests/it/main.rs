@@ -1,6 +1,7 @@
 //! One binary for all integration tests; a module for each kind.
 
 mod catalogue;
+mod codec;
 mod corpus;
 mod differential;
 mod fixtures;
@@ -11,5 +12,6 @@ mod properties;
 mod readback;
 mod region;
 mod sizes;
+mod stats;
 mod sweeps;
 mod windows;

@@ -53,7 +53,7 @@ pub mod rules;
 pub use checksum::Checksum;
 pub use item::{Item, Items};
 
-use crate::codec::zstd::Fault;
+use crate::codec::frame::Fault;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::format::Policy;

@@ -1,0 +1,227 @@
+//! Checksums over stored bytes.
+
+use core::fmt;
+
+/// How a checksum is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// CRC-32C (Castagnoli): reflected polynomial 0x82F63B78, initial value and
+    /// final exclusive or all ones.
+    Crc32c,
+    /// SHA-256 (FIPS 180-4).
+    Sha256,
+}
+
+impl Algorithm {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Algorithm::Crc32c => "crc32c",
+            Algorithm::Sha256 => "sha256",
+        }
+    }
+
+    /// Length of the value in bytes.
+    pub const fn width(self) -> usize {
+        match self {
+            Algorithm::Crc32c => 4,
+            Algorithm::Sha256 => 32,
+        }
+    }
+}
+
+/// The value of a checksum.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Checksum {
+    algorithm: Algorithm,
+    value: [u8; 32],
+}
+
+impl Checksum {
+    /// A CRC-32C.
+    pub const fn crc32c(value: u32) -> Self {
+        let [b0, b1, b2, b3] = value.to_be_bytes();
+        let mut bytes = [0; 32];
+        if let Some(first) = bytes.first_chunk_mut() {
+            *first = [b0, b1, b2, b3];
+        }
+        Checksum { algorithm: Algorithm::Crc32c, value: bytes }
+    }
+
+    /// A SHA-256.
+    pub const fn sha256(value: [u8; 32]) -> Self {
+        Checksum { algorithm: Algorithm::Sha256, value }
+    }
+
+    /// How it is computed.
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Its bytes, the most significant first.
+    pub fn bytes(&self) -> &[u8] {
+        self.value.get(..self.algorithm.width()).unwrap_or_default()
+    }
+
+    /// Its first eight bytes (all four of a CRC-32C) as a number, which is what
+    /// a finding shows.
+    pub fn head(&self) -> u64 {
+        self.bytes().iter().take(8).fold(0, |value, byte| (value << 8) | u64::from(*byte))
+    }
+}
+
+/// In lower-case hexadecimal digits.
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{self}", self.algorithm.name())
+    }
+}
+
+/// Computes a checksum piece by piece.
+///
+/// CRC-32C uses the instructions of the processor where the feature `std` is
+/// on, and a table of 1 KiB otherwise; SHA-256 uses them where there are any.
+#[derive(Clone)]
+pub struct Hasher(State);
+
+#[derive(Clone)]
+enum State {
+    #[cfg(feature = "checksum")]
+    Crc32c(Crc),
+    #[cfg(feature = "checksum")]
+    Sha256(sha2::Sha256),
+    /// A build without checksums makes no hasher.
+    #[cfg(not(feature = "checksum"))]
+    Never(core::convert::Infallible),
+}
+
+impl fmt::Debug for Hasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hasher")
+    }
+}
+
+impl Hasher {
+    /// A hasher that has seen nothing; `None` if this build does not compute
+    /// checksums.
+    pub fn new(algorithm: Algorithm) -> Option<Self> {
+        #[cfg(feature = "checksum")]
+        return Some(Hasher(match algorithm {
+            Algorithm::Crc32c => State::Crc32c(Crc::new()),
+            Algorithm::Sha256 => State::Sha256(sha2::Digest::new()),
+        }));
+        #[cfg(not(feature = "checksum"))]
+        {
+            let _ = algorithm;
+            None
+        }
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            #[cfg(feature = "checksum")]
+            State::Crc32c(crc) => crc.update(bytes),
+            #[cfg(feature = "checksum")]
+            State::Sha256(sha) => sha2::Digest::update(sha, bytes),
+            #[cfg(not(feature = "checksum"))]
+            State::Never(never) => match (*never, bytes) {},
+        }
+    }
+
+    /// The checksum of all bytes.
+    pub fn finish(self) -> Checksum {
+        match self.0 {
+            #[cfg(feature = "checksum")]
+            State::Crc32c(crc) => Checksum::crc32c(crc.finish()),
+            #[cfg(feature = "checksum")]
+            State::Sha256(sha) => Checksum::sha256(sha2::Digest::finalize(sha).into()),
+            #[cfg(not(feature = "checksum"))]
+            State::Never(never) => match never {},
+        }
+    }
+}
+
+#[cfg(all(feature = "checksum", feature = "std"))]
+#[derive(Clone)]
+struct Crc(u32);
+
+#[cfg(all(feature = "checksum", feature = "std"))]
+impl Crc {
+    fn new() -> Self {
+        Crc(0)
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        self.0 = crc32c::crc32c_append(self.0, bytes);
+    }
+
+    fn finish(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(all(feature = "checksum", not(feature = "std")))]
+#[derive(Clone)]
+struct Crc(crc::Digest<'static, u32, crc::Table<1>>);
+
+#[cfg(all(feature = "checksum", not(feature = "std")))]
+impl Crc {
+    fn new() -> Self {
+        static CRC: crc::Crc<u32, crc::Table<1>> =
+            crc::Crc::<u32, crc::Table<1>>::new(&crc::CRC_32_ISCSI);
+        Crc(CRC.digest())
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(self) -> u32 {
+        self.0.finalize()
+    }
+}
+
+#[cfg(all(test, feature = "checksum"))]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    fn of(algorithm: Algorithm, pieces: &[&[u8]]) -> std::string::String {
+        let mut hasher = Hasher::new(algorithm).unwrap();
+        pieces.iter().for_each(|piece| hasher.update(piece));
+        hasher.finish().to_string()
+    }
+
+    /// RFC 3720 appendix B.4, and FIPS 180-4's examples.
+    #[test]
+    fn known_values() {
+        let rising: std::vec::Vec<u8> = (0..32).collect();
+        assert_eq!(of(Algorithm::Crc32c, &[&[0; 32]]), "8a9136aa");
+        assert_eq!(of(Algorithm::Crc32c, &[&rising]), "46dd794e");
+        assert_eq!(of(Algorithm::Crc32c, &[]), "00000000");
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(of(Algorithm::Sha256, &[b"abc"]), abc);
+        assert_eq!(of(Algorithm::Sha256, &[b"a", b"", b"bc"]), abc);
+        assert_eq!(Checksum::crc32c(0x1234_ABCD).head(), 0x1234_ABCD);
+    }
+
+    #[test]
+    fn pieces_do_not_matter() {
+        let bytes: std::vec::Vec<u8> = (0..5000_u32).map(|i| ((i * i) >> 3) as u8).collect();
+        for algorithm in [Algorithm::Crc32c, Algorithm::Sha256] {
+            let whole = of(algorithm, &[&bytes]);
+            for size in [1, 3, 64, 1000] {
+                let pieces: std::vec::Vec<&[u8]> = bytes.chunks(size).collect();
+                assert_eq!(of(algorithm, &pieces), whole, "{algorithm:?}, {size}");
+            }
+        }
+    }
+}

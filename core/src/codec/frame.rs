@@ -1,0 +1,314 @@
+//! The structure of Zstandard frames (RFC 8878), without decoding them.
+//!
+//! | at | size | what |
+//! |---|---|---|
+//! | 0 | 4 | magic, `28 B5 2F FD` |
+//! | 4 | 1 | descriptor: content size flag 2 bits, single segment, unused, reserved, checksum, dictionary flag 2 bits |
+//! | 5 | 0 or 1 | window, unless in a single segment |
+//! | | 0, 1, 2, 4 | dictionary id |
+//! | | 0, 1, 2, 4, 8 | content size |
+//! | | | blocks: 3 bytes of header (last 1 bit, type 2, size 21), then data |
+//! | | 0 or 4 | checksum of the content |
+//!
+//! Only headers are read, so a frame of any size costs three bytes a block.
+//! What the blocks decode to is bounded from both sides: raw and repeated
+//! blocks tell their size, compressed ones decode to at most 128 KiB.
+
+use crate::limits;
+use crate::read::{Halt, Reader, array};
+use crate::rule::Rule;
+use crate::source::Span;
+
+/// Where the fields of a frame lie (RFC 8878 §3.1.1).
+mod field {
+    pub(super) const MAGIC: u32 = 0xFD2F_B528;
+    /// The magic of a skippable frame, but for its lowest four bits.
+    pub(super) const SKIPPABLE: u32 = 0x184D_2A50;
+    pub(super) const CHECKSUM: u64 = 4;
+    /// Largest block, whatever the window.
+    pub(super) const BLOCK: u64 = 128 << 10;
+    /// Smallest compressed block: a literals header and a sequences header.
+    pub(super) const COMPRESSED: u64 = 2;
+}
+
+/// What is wrong with frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The data does not begin with a frame.
+    Magic,
+    /// The data ends inside a frame.
+    Truncated,
+    /// A reserved bit is set.
+    Reserved,
+    /// A dictionary is needed.
+    Dictionary,
+    /// The window is larger than the limit.
+    Window,
+    /// A block is of the reserved type.
+    BlockType,
+    /// A block is larger than a block may be, or too small to be one.
+    BlockSize,
+    /// Bytes follow the last frame.
+    Trailing,
+    /// The content sizes that are stated do not add up to the expected size.
+    ContentSize,
+    /// The blocks cannot decode to the expected size.
+    DecodedSize,
+    /// There is more than one plain frame.
+    Frames,
+}
+
+/// How far the frames of one piece of data were followed: plain numbers, kept
+/// between calls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Walk {
+    /// Bytes that were passed.
+    passed: u64,
+    /// Size of the blocks that tell it.
+    least: u64,
+    /// What the compressed blocks decode to at most.
+    beyond: u64,
+    /// Sum of the content sizes that are stated.
+    stated: u64,
+    /// Largest block of the current frame.
+    block_max: u64,
+    frames: u32,
+    /// Inside a frame, between two blocks.
+    inside: bool,
+    /// The current frame ends with a checksum.
+    checksum: bool,
+    /// A frame does not state its size.
+    unstated: bool,
+    skippable: bool,
+}
+
+/// Why a walk ended before the end of the data.
+enum End {
+    Halt(Halt),
+    /// A fault, where it lies, and the numbers of its finding.
+    Fault(Fault, Span, u64, u64),
+}
+
+impl From<Halt> for End {
+    fn from(halt: Halt) -> Self {
+        End::Halt(halt)
+    }
+}
+
+impl Walk {
+    /// Follows the frames that `data` holds and reports what is wrong with
+    /// them. `expected` is the size of what they decode to, if that is known.
+    ///
+    /// A fault ends the walk; the answer then is `false`.
+    pub(crate) fn run(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        data: Span,
+        expected: Option<u64>,
+        rule: fn(Fault) -> Rule,
+    ) -> Result<bool, Halt> {
+        match self.follow(r, data, expected, rule(Fault::Truncated)) {
+            Ok(()) => {
+                if self.frames > 1 || self.skippable {
+                    r.flag(rule(Fault::Frames), data.at, data.len, 1, u64::from(self.frames));
+                }
+                Ok(true)
+            }
+            Err(End::Fault(fault, at, expected, found)) => {
+                r.flag(rule(fault), at.at, at.len, expected, found);
+                Ok(false)
+            }
+            // The only rule that a reader finds broken by itself.
+            Err(End::Halt(Halt::Broken(broken))) => {
+                let end = data.end().unwrap_or(u64::MAX);
+                let rest = Span::between(r.at().min(end), end);
+                r.flag(broken, rest.at, rest.len, rest.len.saturating_add(1), rest.len);
+                Ok(false)
+            }
+            Err(End::Halt(halt)) => Err(halt),
+        }
+    }
+
+    fn follow(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        data: Span,
+        expected: Option<u64>,
+        truncated: Rule,
+    ) -> Result<(), End> {
+        let end = data.end().unwrap_or(u64::MAX);
+        loop {
+            let at = data.at.saturating_add(self.passed);
+            r.region(at, end, truncated);
+            let mut next = *self;
+            if self.inside {
+                next.block(r, expected)?;
+            } else if at < end {
+                next.frame(r, expected)?;
+            } else {
+                break;
+            }
+            next.passed = r.at().saturating_sub(data.at);
+            *self = next;
+        }
+        let Some(expected) = expected else { return Ok(()) };
+        if !self.unstated && !self.skippable && self.stated != expected {
+            return Err(End::Fault(Fault::ContentSize, data, expected, self.stated));
+        }
+        let most = self.least.saturating_add(self.beyond);
+        if most < expected {
+            return Err(End::Fault(Fault::DecodedSize, data, expected, most));
+        }
+        Ok(())
+    }
+
+    /// Reads the start of a frame.
+    fn frame(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
+        let at = r.at();
+        let left = r.left();
+        if left < 4 && self.frames > 0 {
+            return Err(End::Fault(Fault::Trailing, Span::new(at, left), 0, left));
+        }
+        let magic = r.u32()?;
+        if magic & !0xF == field::SKIPPABLE {
+            let size = r.u32()?;
+            r.skip(u64::from(size))?;
+            self.frames = self.frames.saturating_add(1);
+            self.skippable = true;
+            return Ok(());
+        }
+        if magic != field::MAGIC {
+            let fault = if self.frames == 0 { Fault::Magic } else { Fault::Trailing };
+            let found = if self.frames == 0 { u64::from(magic.swap_bytes()) } else { left };
+            return Err(End::Fault(fault, Span::new(at, left), 0, found));
+        }
+        let header = FrameHeader::read(r)?;
+        let span = Span::between(at, r.at());
+        if header.reserved {
+            return Err(End::Fault(Fault::Reserved, span, 0, 1));
+        }
+        if header.dictionary != 0 {
+            return Err(End::Fault(Fault::Dictionary, span, 0, u64::from(header.dictionary)));
+        }
+        match header.content {
+            Some(size) => self.stated = self.stated.saturating_add(size),
+            None => self.unstated = true,
+        }
+        if let Some(expected) = expected
+            && self.stated > expected
+        {
+            return Err(End::Fault(Fault::ContentSize, span, expected, self.stated));
+        }
+        // In a single segment the window is the content, of known size.
+        let window = header.window.or(header.content).unwrap_or(0);
+        let bounded = header.window.is_none() && expected.is_some();
+        if window > limits::ZSTD_WINDOW && !bounded {
+            return Err(End::Fault(Fault::Window, span, limits::ZSTD_WINDOW, window));
+        }
+        self.block_max = window.min(field::BLOCK);
+        self.frames = self.frames.saturating_add(1);
+        self.checksum = header.checksum;
+        self.inside = true;
+        Ok(())
+    }
+
+    /// Reads the header of a block and passes over its data.
+    fn block(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
+        let at = Span::new(r.at(), 3);
+        let [low, middle, high] = r.parse(array::<3>)?;
+        let header = u32::from_le_bytes([low, middle, high, 0]);
+        let size = u64::from(header >> 3);
+        let kind = (header >> 1) & 3;
+        if kind == 3 {
+            return Err(End::Fault(Fault::BlockType, at, 0, 3));
+        }
+        if size > self.block_max {
+            return Err(End::Fault(Fault::BlockSize, at, self.block_max, size));
+        }
+        match kind {
+            0 => r.skip(size)?,
+            1 => r.skip(1)?,
+            _ if size < field::COMPRESSED => {
+                return Err(End::Fault(Fault::BlockSize, at, field::COMPRESSED, size));
+            }
+            _ => r.skip(size)?,
+        }
+        if kind == 2 {
+            self.beyond = self.beyond.saturating_add(self.block_max);
+        } else {
+            self.least = self.least.saturating_add(size);
+        }
+        if let Some(expected) = expected
+            && self.least > expected
+        {
+            return Err(End::Fault(Fault::DecodedSize, at, expected, self.least));
+        }
+        if header & 1 == 1 {
+            if self.checksum {
+                r.skip(field::CHECKSUM)?;
+            }
+            self.inside = false;
+        }
+        Ok(())
+    }
+}
+
+/// The header of a frame, behind the magic.
+struct FrameHeader {
+    /// `None` in a single segment.
+    window: Option<u64>,
+    content: Option<u64>,
+    dictionary: u32,
+    checksum: bool,
+    reserved: bool,
+}
+
+impl FrameHeader {
+    fn read(r: &mut Reader<'_, '_>) -> Result<Self, Halt> {
+        let descriptor = r.u8()?;
+        let single = descriptor & 0x20 != 0;
+        let window = if single { None } else { Some(window_size(r.u8()?)) };
+        let dictionary = match descriptor & 3 {
+            0 => 0,
+            1 => u32::from(r.u8()?),
+            2 => u32::from(r.u16()?),
+            _ => r.u32()?,
+        };
+        let content = match descriptor >> 6 {
+            0 if single => Some(u64::from(r.u8()?)),
+            0 => None,
+            1 => Some(u64::from(r.u16()?).saturating_add(256)),
+            2 => Some(u64::from(r.u32()?)),
+            _ => Some(r.u64()?),
+        };
+        Ok(FrameHeader {
+            window,
+            content,
+            dictionary,
+            checksum: descriptor & 4 != 0,
+            reserved: descriptor & 8 != 0,
+        })
+    }
+}
+
+/// What a window byte says: five bits of exponent, three of mantissa
+/// (RFC 8878 §3.1.1.1.2).
+fn window_size(byte: u8) -> u64 {
+    let base = 1_u64.checked_shl(u32::from(byte >> 3).saturating_add(10)).unwrap_or(u64::MAX);
+    let eighths = (base >> 3).saturating_mul(u64::from(byte & 7));
+    base.saturating_add(eighths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows() {
+        assert_eq!(window_size(0), 1 << 10);
+        assert_eq!(window_size(0x58), 2 << 20);
+        assert_eq!(window_size(0x68), 8 << 20);
+        assert_eq!(window_size(0x69), 9 << 20);
+        assert_eq!(window_size(0xFF), (1 << 41) + 7 * (1 << 38));
+    }
+}

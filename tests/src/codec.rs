@@ -1,0 +1,123 @@
+//! Sample data, and one way to run a decoder in pieces of any size.
+
+use std::ops::Range;
+use weighbridge::codec::{Decoder, Fault, Size};
+use weighbridge::{Encoding, Span};
+
+/// How a stream is fed and drained.
+#[derive(Clone, Debug)]
+pub struct Portions {
+    /// Bytes of input at a time.
+    pub input: usize,
+    /// Bytes of output buffer.
+    pub output: usize,
+}
+
+impl Portions {
+    /// All at once.
+    pub const WHOLE: Portions = Portions { input: usize::MAX, output: usize::MAX };
+}
+
+/// What came out, and how it ended.
+pub type Decoded = (Vec<u8>, Result<(), Fault>);
+
+/// Decodes a stream in portions.
+///
+/// # Panics
+/// When the decoder makes no progress or writes outside its output.
+pub fn decode(encoding: Encoding, stored: &[u8], size: Size, portions: &Portions) -> Decoded {
+    decode_with(&mut Decoder::new(), encoding, stored, size, portions)
+}
+
+/// The same with a decoder that may have been used before.
+///
+/// # Panics
+/// As [`decode`].
+pub fn decode_with(
+    decoder: &mut Decoder,
+    encoding: Encoding,
+    stored: &[u8],
+    size: Size,
+    portions: &Portions,
+) -> Decoded {
+    let (Size::Exactly(most) | Size::AtMost(most)) = size;
+    let mut buffer = vec![0xAA; portions.output.min(most as usize)];
+    let mut out = Vec::new();
+    decoder.start(encoding, Span::new(0, stored.len() as u64), size);
+    loop {
+        let from = decoder.read() as usize;
+        let to = from.saturating_add(portions.input).min(stored.len());
+        let step = match decoder.step(&stored[from..to], &mut buffer) {
+            Ok(step) => step,
+            Err(fault) => return (out, Err(fault)),
+        };
+        let Range { start, end } = step.written;
+        out.extend_from_slice(&buffer[start..end]);
+        assert_eq!(out.len() as u64, decoder.written());
+        assert!(out.len() as u64 <= most, "{} bytes of {most}", out.len());
+        if step.done {
+            assert_eq!(decoder.read(), stored.len() as u64);
+            return (out, Ok(()));
+        }
+        assert!(step.read > 0 || end > start, "no progress at {from} of {}", stored.len());
+    }
+}
+
+/// A cheap generator of numbers that look random (xorshift).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// Starts from a seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// The next number.
+    pub fn number(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        ((self.number() >> 32) as usize * end) >> 32
+    }
+}
+
+/// Samples of `len` bytes with different statistics: weights, text, numbers,
+/// noise, one byte throughout.
+pub fn samples(len: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mut random = Random::new(len as u64);
+    let noise: Vec<u8> = (0..len).map(|_| random.number() as u8).collect();
+    let weights = weights_bf16(len / 2, 7).into_iter().chain([0]).take(len).collect();
+    let words = ["tensor", "weight", "bias", " of ", "layer.", "norm", "the ", "0.", "1", "\n"];
+    let mut text = Vec::new();
+    while text.len() < len {
+        text.extend_from_slice(words[random.below(words.len())].as_bytes());
+    }
+    text.truncate(len);
+    let numbers = (0..len.div_ceil(4)).flat_map(|i| (i as u32 * 3).to_le_bytes()).take(len);
+    vec![
+        ("weights", weights),
+        ("text", text),
+        ("numbers", numbers.collect()),
+        ("noise", noise),
+        ("zeros", vec![0; len]),
+    ]
+}
+
+/// `count` weights as bfloat16: a bell around zero, as trained models have.
+pub fn weights_bf16(count: usize, seed: u64) -> Vec<u8> {
+    let floats = weights_f32(count, seed);
+    floats.iter().flat_map(|value| ((value.to_bits() >> 16) as u16).to_le_bytes()).collect()
+}
+
+/// `count` weights: a bell around zero, as trained models have.
+pub fn weights_f32(count: usize, seed: u64) -> Vec<f32> {
+    let mut random = Random::new(seed);
+    let mut uniform = || (random.number() >> 40) as f32 / (1 << 24) as f32 - 0.5;
+    (0..count).map(|_| 0.02 * (0..8).map(|_| uniform()).sum::<f32>()).collect()
+}

@@ -1,0 +1,133 @@
+//! Sound streams decode to their data, however they are fed and drained.
+
+use super::{Frame, deflate, zlib, zstd};
+use weighbridge::codec::{Decoder, Size, Undecoded, WINDOW, most};
+use weighbridge::{Encoding, Source, Span, Window};
+use weighbridge_tests::codec::{Portions, decode, decode_with, samples};
+
+const LENGTHS: [usize; 8] = [0, 1, 100, 4096, 32_768, 32_769, 70_000, 300_001];
+
+fn each(mut test: impl FnMut(&str, Encoding, &[u8], &[u8])) {
+    for len in LENGTHS {
+        for (name, data) in samples(len) {
+            let name = format!("{name} × {len}");
+            test(&name, Encoding::Raw, &data, &data);
+            for level in [0, 1, 6, 12] {
+                let name = format!("{name}, level {level}");
+                test(&name, Encoding::Deflate, &deflate(&data, level), &data);
+                test(&name, Encoding::Zlib, &zlib(&data, level), &data);
+            }
+            for level in [-5, 3, 19] {
+                for (checksum, content_size) in [(false, false), (true, false), (true, true)] {
+                    let frame = Frame { level, checksum, content_size, window_log: None };
+                    let name = format!("{name}, {frame:?}");
+                    test(&name, Encoding::Zstd, &zstd(&data, frame), &data);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_streams() {
+    let mut decoder = Decoder::new();
+    each(|name, encoding, stored, data| {
+        let size = Size::Exactly(data.len() as u64);
+        let result = decode_with(&mut decoder, encoding, stored, size, &Portions::WHOLE);
+        assert!(result == (data.to_vec(), Ok(())), "{name} {encoding:?}");
+        assert!(most(encoding, stored.len() as u64) >= Some(data.len() as u64), "{name}");
+    });
+}
+
+#[test]
+fn in_portions() {
+    each(|name, encoding, stored, data| {
+        // One byte at a time costs a call each.
+        for (input, output) in [(1, WINDOW), (4096, WINDOW + 5), (usize::MAX, 65_536)] {
+            if stored.len() / input > 5000 {
+                continue;
+            }
+            let portions = Portions { input, output };
+            for size in [Size::Exactly(data.len() as u64), Size::AtMost(data.len() as u64 + 9)] {
+                let result = decode(encoding, stored, size, &portions);
+                assert!(result == (data.to_vec(), Ok(())), "{name} {encoding:?} {portions:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn raw_and_zstd_take_tiny_buffers() {
+    let (_, data) = samples(5000).swap_remove(0);
+    let stored = zstd(&data, Frame { level: 3, checksum: true, ..Frame::default() });
+    for (encoding, stored) in [(Encoding::Raw, &data), (Encoding::Zstd, &stored)] {
+        for output in [1, 2, 3, 100] {
+            let portions = Portions { input: 300, output };
+            let size = Size::Exactly(5000);
+            assert!(decode(encoding, stored, size, &portions) == (data.clone(), Ok(())));
+        }
+    }
+}
+
+#[test]
+fn frames_in_a_row() {
+    let (_, data) = samples(10_000).swap_remove(1);
+    let frame = Frame { level: 3, checksum: true, content_size: true, window_log: None };
+    let skipped = [&0x184D_2A53_u32.to_le_bytes()[..], &5_u32.to_le_bytes(), b"hello"].concat();
+    let parts = [
+        skipped.clone(),
+        zstd(&data[..4000], frame),
+        zstd(&[], frame),
+        skipped.clone(),
+        zstd(&data[4000..], Frame::default()),
+        skipped,
+    ];
+    let stored = parts.concat();
+    for input in [1, 3, 1000, usize::MAX] {
+        let portions = Portions { input, output: 512 };
+        let mut decoder = Decoder::new();
+        let size = Size::Exactly(10_000);
+        let result = decode_with(&mut decoder, Encoding::Zstd, &stored, size, &portions);
+        assert!(result == (data.clone(), Ok(())), "{input} bytes at a time: {:?}", result.1);
+        assert_eq!(decoder.frames(), 6);
+    }
+}
+
+/// Through a source, of which one window is resident at a time.
+#[test]
+fn windows_of_a_file() {
+    let (_, data) = samples(100_000).swap_remove(0);
+    let stored = [
+        (Encoding::Raw, data.clone()),
+        (Encoding::Deflate, deflate(&data, 6)),
+        (Encoding::Zstd, zstd(&data, Frame::default())),
+    ];
+    for (encoding, stored) in stored {
+        let file = [&[0xEE; 10][..], &stored, &[0xEE; 10]].concat();
+        let span = Span::new(10, stored.len() as u64);
+        let mut decoder = Decoder::new();
+        decoder.start(encoding, span, Size::Exactly(data.len() as u64));
+        let mut out = Vec::new();
+        let mut buffer = vec![0; WINDOW];
+        let mut held = Window { at: 0, bytes: &file[..4] };
+        loop {
+            let windows = [held];
+            match decoder.next(&Source::windows(file.len() as u64, &windows), &mut buffer) {
+                Ok(Some(piece)) => out.extend_from_slice(piece),
+                Ok(None) => break,
+                Err(Undecoded::Absent(absent)) => {
+                    assert!(absent.need == 1 && absent.at + absent.want == 10 + span.len);
+                    let at = absent.at as usize;
+                    held = Window { at: absent.at, bytes: &file[at..file.len().min(at + 999)] };
+                }
+                Err(Undecoded::Fault(fault)) => panic!("{encoding:?}: {fault}"),
+            }
+        }
+        assert!(out == data, "{encoding:?}");
+        assert!(decoder.is_done());
+
+        let mut whole = vec![0; data.len()];
+        decoder.start(encoding, span, Size::Exactly(data.len() as u64));
+        assert!(decoder.fill(&Source::whole(&file), &mut whole).unwrap() == data);
+    }
+}
