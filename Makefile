@@ -3,10 +3,19 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help test check tree lint doc bench package clean
+.PHONY: help view web test-web test check tree firmware lint doc bench package clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+view: ## build the inspector, serve it, and print its address
+	scripts/web.sh view
+
+web: ## build the page; prints its sizes and fails above the budget
+	scripts/web.sh build
+
+test-web: ## build the page and test it in Chromium
+	scripts/web.sh test
 
 # `cargo test` comes last, so that its summaries are the closing lines.
 test: tree ## the checks of the tree, then every test of the workspace
@@ -17,6 +26,9 @@ check: ## type-check everything, quickly
 
 tree: ## look for machine paths, registry addresses and overlong files
 	scripts/check-tree.sh
+
+firmware: ## the microcontroller: panics, size, stack, and a model in QEMU
+	scripts/firmware.sh
 
 lint: ## formatting, clippy, each feature alone, a target without std
 	scripts/lint.sh

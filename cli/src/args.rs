@@ -92,6 +92,9 @@ pub(crate) struct InspectArgs {
     /// Print the first N elements of each tensor
     #[arg(long, value_name = "N")]
     pub(crate) values: Option<u64>,
+    /// Print statistics of the elements of each tensor
+    #[arg(long)]
+    pub(crate) stats: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

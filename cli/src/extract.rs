@@ -1,6 +1,7 @@
 //! `weighbridge extract`: one tensor as a file of its own.
 
 use crate::args::ExtractArgs;
+use crate::data;
 use crate::formats;
 use crate::npy;
 use crate::outcome::Outcome;
@@ -14,9 +15,10 @@ use crate::values;
 use crate::windows::{FileSource, ReadError};
 use std::io::{self, Write};
 use std::path::Path;
+use weighbridge::codec::Decoder;
 use weighbridge::{
-    Chunks, Cursor, DType, DimEncoding, Element, Encoding, Endianness, File, Finding, Layout, Name,
-    NameEncoding, Opening, Severity, Span, Status, Tensor,
+    Cursor, DType, DimEncoding, Element, Endianness, File, Finding, Layout, Name, NameEncoding,
+    Opening, Severity, Status, Tensor,
 };
 
 /// Why a tensor was not written.
@@ -66,6 +68,10 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Outcome, String> {
         Ok(path) => {
             terminal::note(format_args!("wrote {}", Text::from(path.as_path())));
             Outcome::Valid
+        }
+        Err(Failure::Read(halt @ Halt::Fault(_))) => {
+            terminal::complain(&file, format_args!("\"{name}\": {halt}"));
+            Outcome::Invalid
         }
         Err(Failure::Read(halt)) => {
             terminal::complain(&file, halt);
@@ -121,9 +127,11 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
         None => Output::free("tensor", extension),
     };
     let out = if args.raw {
-        let span = stored(&tensor)?;
+        let len = length(&mut session, &file, &tensor)?;
         let mut out = target("bin")?;
-        session.stream(span.at, span.len, |piece| Ok::<(), Failure>(out.write_all(piece)?))?;
+        data::bytes(&mut session, &file, &tensor, len, |piece| {
+            Ok::<(), Failure>(out.write_all(piece)?)
+        })?;
         out
     } else {
         let form = Form::of(tensor.dtype, tensor.endianness).ok_or_else(|| {
@@ -131,14 +139,19 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
             let why = format!("NumPy has no type for {dtype} data; --raw writes its bytes");
             Failure::Unsupported(why)
         })?;
-        let span = stored(&tensor)?;
-        if tensor.bytes().is_none_or(|bytes| bytes > span.len) {
+        if matches!(tensor.layout, Layout::Coo | Layout::Csr) {
+            let layout = tensor.layout.name();
+            let why = format!("its layout is {layout}; --raw writes its bytes");
+            return Err(Failure::Unsupported(why));
+        }
+        let len = length(&mut session, &file, &tensor)?;
+        if tensor.bytes().is_none_or(|bytes| bytes > len) {
             return Err(Failure::Unsupported("its data are not as long as its shape".to_owned()));
         }
         let shape = shape(&mut session, &tensor)?;
         let mut out = target("npy")?;
         out.write_all(&npy::header(form.descr, &shape))?;
-        values::pieces(&mut session, &tensor, span, tensor.elements, |bytes, count| {
+        data::elements(&mut session, &file, &tensor, tensor.elements, |bytes, count| {
             Ok::<(), Failure>(form.write(bytes, count, &mut out)?)
         })?;
         for note in notes(&tensor, &form) {
@@ -175,18 +188,25 @@ fn shape(session: &mut Session<'_>, tensor: &Tensor) -> Result<Vec<u64>, Halt> {
     Ok(known.unwrap_or_else(|| vec![tensor.elements]))
 }
 
-/// Where the bytes of a tensor lie, if they lie there as they are.
-fn stored(tensor: &Tensor) -> Result<Span, Failure> {
-    match (tensor.encoding, tensor.chunks) {
-        (Encoding::Raw, Chunks::One(span)) => Ok(span),
-        (_, Chunks::None) if tensor.elements == 0 && tensor.status == Status::Sound => {
-            Ok(Span::default())
-        }
-        (_, Chunks::None) => Err(Failure::Unsupported("it has no data in the file".to_owned())),
-        (encoding, _) => {
-            let why = format!("its data are stored as {}, not plainly", encoding.name());
-            Err(Failure::Unsupported(why))
-        }
+/// How many bytes the data of a tensor decodes to, if it can be decoded.
+fn length(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<u64, Failure> {
+    if tensor.chunks.count() == 0 && tensor.elements == 0 && tensor.status == Status::Sound {
+        return Ok(0);
+    }
+    let unsupported = |why: &str| Err(Failure::Unsupported(why.to_owned()));
+    match tensor.chunks.count() {
+        0 => return unsupported("it has no data in the file"),
+        1 => {}
+        _ => return unsupported("its data are in several pieces"),
+    }
+    let chunk = session.ask(|source| file.chunk(source, tensor, 0))?;
+    let Some(chunk) = chunk.filter(|chunk| Decoder::decodes(chunk.encoding)) else {
+        let encoding = tensor.encoding.name();
+        return unsupported(&format!("its data are stored as {encoding}, which is not known"));
+    };
+    match data::len(&chunk) {
+        Some(len) => Ok(len),
+        None => unsupported("nothing tells how long its data are"),
     }
 }
 

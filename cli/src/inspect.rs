@@ -1,6 +1,7 @@
 //! `weighbridge inspect`: what a file holds.
 
 use crate::args::InspectArgs;
+use crate::blocks;
 use crate::human;
 use crate::json;
 use crate::metadata::{self, MetaView};
@@ -8,6 +9,7 @@ use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::report::{Depth, Judge, Report, Unchecked};
 use crate::session::{Halt, Session};
+use crate::stats;
 use crate::tensors::{self, Entry, TensorView};
 use crate::terminal;
 use crate::text::Text;
@@ -17,7 +19,7 @@ use crate::windows::FileSource;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
-use weighbridge::Status;
+use weighbridge::{File, Status};
 
 #[derive(Serialize)]
 struct InspectView<'a> {
@@ -79,9 +81,17 @@ fn inspect(args: &InspectArgs) -> Result<Contents, Halt> {
             let mut tensors = tensors::all(&mut session, &file)?;
             for entry in &mut tensors {
                 if let Some(limit) = args.values {
-                    entry.values = values::first(&mut session, &entry.tensor, limit)?;
+                    entry.values = match &file {
+                        File::Idv(header) => {
+                            blocks::first(&mut session, header, &entry.tensor, limit)?
+                        }
+                        _ => values::first(&mut session, &file, &entry.tensor, limit)?,
+                    };
                 }
-                report.unchecked.extend(unchecked(entry, args.values.is_some()));
+                if args.stats {
+                    entry.stats = stats::of(&mut session, &file, &entry.tensor)?;
+                }
+                report.unchecked.extend(unchecked(entry, args.values.is_some() || args.stats));
             }
             Contents { report, metadata, tensors }
         }
@@ -100,7 +110,9 @@ fn unchecked(entry: &Entry, values: bool) -> Option<Unchecked> {
     }
     let (why, asked) = match entry.tensor.status {
         _ if !values => ("payload not asked for".to_owned(), false),
-        _ if entry.values.is_some() => ("payload only shown, not checked".to_owned(), false),
+        _ if entry.values.is_some() || entry.stats.is_some() => {
+            ("payload only shown, not checked".to_owned(), false)
+        }
         Status::Unsupported => ("its type, encoding or layout is unknown".to_owned(), true),
         _ => {
             let encoding = entry.tensor.encoding.name();
@@ -145,6 +157,9 @@ fn show(file: &Text, contents: &Contents) -> String {
         if let Some(values) = &entry.values {
             let values: Vec<_> = values.iter().map(show_value).collect();
             let _ = writeln!(out, "      {}", values.join(" "));
+        }
+        if let Some(stats) = &entry.stats {
+            let _ = writeln!(out, "      {}", stats.show());
         }
     }
     out

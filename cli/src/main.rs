@@ -2,7 +2,10 @@
 //! nobody vouches for.
 
 mod args;
+mod blocks;
+mod cbor;
 mod check;
+mod data;
 mod extract;
 mod formats;
 mod human;
@@ -18,6 +21,7 @@ mod progress;
 mod report;
 mod rules;
 mod session;
+mod stats;
 mod tensors;
 mod terminal;
 mod text;

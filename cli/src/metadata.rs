@@ -1,12 +1,16 @@
 //! Metadata entries as JSON values.
 
+use crate::blocks;
+use crate::cbor;
 use crate::report::{ask_or_end, within};
 use crate::session::{Halt, Session};
-use crate::text::{Text, hex};
+use crate::text::Text;
 use crate::values;
 use serde::Serialize;
 use serde_json::Value as Json;
-use weighbridge::{Cursor, Endianness, File, Kind, Meta, Name, Source, Stop, Tensor, Value};
+use weighbridge::{
+    Cursor, Endianness, File, Kind, Meta, Name, NameEncoding, Source, Status, Stop, Tensor, Value,
+};
 
 /// Values are cut here.
 const MOST: u64 = 64 << 10;
@@ -41,7 +45,20 @@ pub(crate) fn of_tensor(
     file: &File,
     tensor: &Tensor,
 ) -> Result<Vec<MetaView>, Halt> {
-    collect(session, file, |source, cursor| file.next_attribute(source, tensor, cursor))
+    let next =
+        |source: &Source<'_>, cursor: &mut Cursor| file.next_attribute(source, tensor, cursor);
+    let File::Idv(header) = file else { return collect(session, file, next) };
+    // What an annotation holds is the payload of a row.
+    let mut all = collect(session, file, next)?;
+    let mut cursor = Cursor::default();
+    for view in &mut all {
+        let meta = ask_or_end(session, |source| next(source, &mut cursor))?;
+        let Some(meta) = meta.filter(|meta| meta.status == Status::Sound) else { continue };
+        if let Some((value, cut)) = blocks::annotation(session, header, &meta, MOST)? {
+            (view.value, view.truncated) = (value, cut);
+        }
+    }
+    Ok(all)
 }
 
 fn collect(
@@ -114,10 +131,9 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.value = values::values(dtype, bytes, count, Endianness::Little).collect();
         }
         Some(Value::Cbor(stored)) => {
-            view.kind = "cbor";
             let bytes = values::bytes(source, stored, MOST)?;
             view.truncated = stored.len > MOST;
-            view.value = hex(bytes).into();
+            (view.kind, view.value) = cbor::value(bytes);
         }
         // What it holds is in a payload, which nobody asked to be decoded.
         Some(Value::Encoded { dtype, dims, .. }) if dims.rank == 0 => view.kind = dtype.name(),
@@ -134,17 +150,21 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
 impl MetaView {
     fn text(&mut self, source: &Source<'_>, at: weighbridge::NameAt) -> Result<(), Stop> {
         let span = at.span();
-        self.truncated = span.len > MOST;
-        let mut bytes = values::bytes(source, span, MOST)?;
+        // What is stored in chunks must be whole to be read.
+        let limit = if at.encoding == NameEncoding::Plain { MOST + 1 } else { u64::MAX };
+        let stored = Name::new(values::bytes(source, span, limit)?, at.encoding);
+        let mut bytes: Vec<u8> = stored.bytes().take(MOST as usize + 1).collect();
+        self.truncated = bytes.len() as u64 > MOST;
         if self.truncated {
+            bytes.pop();
             // Not in the middle of a character, which would look like a fault.
-            if let Err(err) = str::from_utf8(bytes)
+            if let Err(err) = str::from_utf8(&bytes)
                 && err.error_len().is_none()
             {
-                bytes = bytes.get(..err.valid_up_to()).unwrap_or_default();
+                bytes.truncate(err.valid_up_to());
             }
         }
-        let text = Text::from(Name::new(bytes, at.encoding));
+        let text = Text::from(Name::new(&bytes, NameEncoding::Plain));
         self.value = text.lossy().into();
         self.value_hex = text.hex();
         Ok(())

@@ -72,6 +72,16 @@ impl Particulars {
                     it.dtype = Some(format!("key<{},{count}>", stored.name()));
                 }
             }
+            File::ZTensor(header) => {
+                let text = |field| {
+                    let text = header.text(source, tensor, field)?;
+                    Ok::<_, Stop>(text.map(|text| Text::from(text).lossy()))
+                };
+                it.checksum = text("checksum")?;
+                if unknown {
+                    it.dtype_raw = text("dtype")?.map(Value::from);
+                }
+            }
             _ => {}
         }
         Ok(it)

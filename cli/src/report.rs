@@ -8,13 +8,18 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use weighbridge::{
-    Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Severity, Slot, Source, Span,
-    Stop,
+    Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Scratch, Severity, Slot, Source,
+    Span, Stage, Stop,
 };
 
 /// The most slots that an audit gets: 1.5 GiB of them. A file needs tens of
 /// millions of entries to ask for more.
 const MOST_SLOTS: usize = 64 << 20;
+/// The most slots for the entries of a sparse tensor, unless the file itself
+/// is large: compressed entries may be many in few bytes.
+const MOST_ENTRIES: u64 = 1 << 20;
+/// Bytes of payloads that are decoded at a time.
+const PIECE: usize = 256 << 10;
 
 /// Which findings make a file invalid.
 #[derive(Clone, Debug, Default)]
@@ -187,17 +192,39 @@ fn audit(
         audit = audit.structure_only();
     }
     let mut slots = Vec::new();
+    let mut buffer = match depth {
+        Depth::Structure => Vec::new(),
+        Depth::Payloads => vec![0; PIECE],
+    };
+    let mut scratch = Scratch::new(&mut buffer);
     loop {
-        match session.ask(|source| audit.step(source, &mut slots, &mut sink)) {
+        match session.ask(|source| audit.step_with(source, &mut slots, &mut scratch, &mut sink)) {
             Ok(()) | Err(Halt::Refused(_)) => return Ok(()),
             Err(Halt::Room(needed)) => {
                 let needed = usize::try_from(needed).unwrap_or(usize::MAX);
                 let more = needed.saturating_sub(slots.len());
-                if needed > MOST_SLOTS || more == 0 || slots.try_reserve_exact(more).is_err() {
+                let bombs = audit.stage() == Stage::Payloads
+                    && needed as u64 > MOST_ENTRIES.max(session.len() / 8);
+                if needed > MOST_SLOTS
+                    || bombs
+                    || more == 0
+                    || slots.try_reserve_exact(more).is_err()
+                {
                     audit.skip(&mut sink);
                 } else {
                     slots.resize(needed, Slot::EMPTY);
                 }
+            }
+            // No more than the core's own limit for one block.
+            Err(Halt::Buffer(needed)) => {
+                let more = usize::try_from(needed).unwrap_or(usize::MAX);
+                let more = more.saturating_sub(buffer.len());
+                if more == 0 || buffer.try_reserve_exact(more).is_err() {
+                    audit.skip(&mut sink);
+                } else {
+                    buffer.resize(buffer.len().saturating_add(more), 0);
+                }
+                scratch = Scratch::new(&mut buffer);
             }
             Err(halt) => return Err(halt),
         }

@@ -3,6 +3,7 @@
 use crate::progress::Bar;
 use crate::windows::{FileSource, ReadError};
 use std::fmt;
+use weighbridge::codec::Fault;
 use weighbridge::{Absent, Rule, Source, Stop};
 
 /// How much is read at a time when all of it is read once: a power of two.
@@ -26,6 +27,10 @@ pub(crate) enum Halt {
     Refused(Rule),
     /// So many slots are needed.
     Room(u32),
+    /// A buffer of so many bytes is needed.
+    Buffer(u64),
+    /// Data cannot be decoded.
+    Fault(Fault),
 }
 
 impl fmt::Display for Halt {
@@ -36,7 +41,9 @@ impl fmt::Display for Halt {
                 write!(f, "internal error: {need} bytes at offset {at} were asked for twice")
             }
             Halt::Refused(rule) => write!(f, "breaks {}: {}", rule.id(), rule.info().spec),
+            Halt::Fault(fault) => write!(f, "its data cannot be decoded: {fault}"),
             Halt::Room(slots) => write!(f, "{slots} slots would be needed"),
+            Halt::Buffer(bytes) => write!(f, "a buffer of {bytes} bytes would be needed"),
         }
     }
 }
@@ -82,13 +89,14 @@ impl<'a> Session<'a> {
                 }
                 Err(Stop::Refused(rule)) => return Err(Halt::Refused(rule)),
                 Err(Stop::Room { needed }) => return Err(Halt::Room(needed)),
+                Err(Stop::Buffer { needed }) => return Err(Halt::Buffer(needed)),
             }
         }
     }
 
     /// Reads the `len` bytes from `at`, past the windows, in pieces of
     /// [`PIECE`] bytes and a last one.
-    pub(crate) fn stream<E: From<ReadError>>(
+    pub(crate) fn stream<E: From<Halt>>(
         &mut self,
         mut at: u64,
         len: u64,
@@ -99,7 +107,7 @@ impl<'a> Session<'a> {
         while left > 0 {
             let n = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
             let Some(piece) = buffer.get_mut(..n) else { break };
-            self.file.read_exact_at(at, piece)?;
+            self.file.read_exact_at(at, piece).map_err(Halt::from)?;
             take(piece)?;
             at += n as u64;
             left -= n as u64;
@@ -111,5 +119,53 @@ impl<'a> Session<'a> {
     /// Fails if the file was written to meanwhile.
     pub(crate) fn verify_unchanged(&self) -> Result<(), ReadError> {
         self.file.verify_unchanged()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Bars;
+    use crate::report::{Depth, Judge, Report};
+    use crate::tensors;
+    use std::fs::File;
+    use std::io::{Seek as _, SeekFrom, Write as _};
+    use weighbridge_tests::encode::ztensor::{self, Item, Tensor};
+
+    /// A thousand tensors of 40 MB, their index behind them. The file is
+    /// sparse: it takes no room on the disk.
+    #[test]
+    fn of_40_gigabytes_only_the_index_is_read() {
+        const SIZE: u64 = 40_000_003;
+        let one = |i| Tensor::raw(&format!("layer.{i}.weight"), "uint8", &[SIZE], Vec::new());
+        let mut draft = ztensor::File::of((0..1000).map(one)).draft();
+        let mut end = 8_u64;
+        for entry in &mut draft.entries {
+            let at = end.next_multiple_of(64);
+            entry.set("offset", Item::Uint(at)).set("size", Item::Uint(SIZE));
+            end = at + SIZE;
+        }
+        let index = draft.index_bytes();
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("large.zt");
+        let mut file = File::create(&path).expect("a new file");
+        file.write_all(&ztensor::MAGIC).expect("writes");
+        file.seek(SeekFrom::Start(end)).expect("seeks");
+        file.write_all(&index).expect("writes");
+        file.write_all(&(index.len() as u64).to_le_bytes()).expect("writes");
+
+        let bars = Bars::new();
+        let source = FileSource::open(&path).expect("opens");
+        assert!(source.len() > 40_000_000_000);
+        let bar = bars.file(String::new(), source.len());
+        let mut session = Session::new(source, bar);
+        let judge = Judge::new(false);
+        let report = Report::of(&mut session, &path, None, Depth::Structure, &judge);
+        let report = report.expect("it is read");
+        assert!(report.valid && report.findings.is_empty(), "{report:?}");
+        let file = report.file.expect("it opens");
+        assert_eq!(tensors::all(&mut session, &file).expect("it is read").len(), 1000);
+        let read = session.file.bytes_read();
+        assert!(read < 1 << 20, "{read} bytes were read");
     }
 }

@@ -4,6 +4,7 @@ use crate::metadata::{self, MetaView};
 use crate::particulars::Particulars;
 use crate::report::{ask_or_end, within};
 use crate::session::{Halt, Session};
+use crate::stats::StatsView;
 use crate::text::Text;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,6 +22,8 @@ pub(crate) struct Entry {
     pub(crate) metadata: Vec<MetaView>,
     /// The first elements, if they were asked for and could be read.
     pub(crate) values: Option<Vec<Value>>,
+    /// What its elements are like, if that was asked for and they could be read.
+    pub(crate) stats: Option<StatsView>,
 }
 
 /// Where a piece of a tensor's data lies.
@@ -63,6 +66,7 @@ impl Entry {
             particulars: Particulars::of(source, file, &tensor)?,
             metadata: Vec::new(),
             values: None,
+            stats: None,
         })
     }
 
@@ -140,6 +144,8 @@ pub(crate) struct TensorView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<&'a [Value]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<&'a StatsView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<&'static str>,
 }
 
@@ -163,6 +169,7 @@ impl<'a> TensorView<'a> {
             quantization: particulars.quantization.as_ref(),
             metadata: &entry.metadata,
             values: entry.values.as_deref(),
+            stats: entry.stats.as_ref(),
             status: status(tensor.status),
         }
     }

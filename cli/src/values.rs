@@ -1,10 +1,10 @@
 //! Numbers of a file as JSON values.
 
+use crate::data;
 use crate::report::within;
 use crate::session::{Halt, Session};
-use crate::windows::ReadError;
-use serde_json::{Number, Value};
-use weighbridge::{DType, Element, Encoding, Endianness, Source, Span, Status, Stop, Tensor};
+use serde_json::{Number, Value, json};
+use weighbridge::{DType, Element, Endianness, File, Source, Span, Status, Stop, Tensor};
 
 /// The elements that `bytes` hold, `count` of them at most, as JSON values.
 pub(crate) fn values(
@@ -18,7 +18,7 @@ pub(crate) fn values(
 
 /// An element as JSON: numbers with all their digits, and what JSON has no
 /// number for as text.
-fn value(element: Element) -> Value {
+pub(crate) fn value(element: Element) -> Value {
     match element {
         Element::Int(value) => value.into(),
         Element::Uint(value) => value.into(),
@@ -29,7 +29,7 @@ fn value(element: Element) -> Value {
     }
 }
 
-fn float(value: f64) -> Value {
+pub(crate) fn float(value: f64) -> Value {
     match Number::from_f64(value) {
         Some(number) => Value::Number(number),
         None if value.is_nan() => "NaN".into(),
@@ -48,53 +48,40 @@ pub(crate) fn elements(
     (0..count).map_while(move |i| dtype.element(bytes, i, endianness))
 }
 
-/// Where the elements of a tensor lie, if they can be read where they are.
-pub(crate) fn plain(tensor: &Tensor) -> Option<Span> {
-    let span = tensor.raw()?;
-    let sound = tensor.status == Status::Sound && tensor.encoding == Encoding::Raw;
-    let fits = tensor.bytes().is_some_and(|bytes| bytes <= span.len);
-    (sound && fits && tensor.dtype.bits() > 0 && tensor.dtype.bits() <= 64).then_some(span)
-}
-
-/// Calls `take` with the bytes of the first `count` elements of a tensor that
-/// is [`plain`], piece by piece, and how many elements each piece holds.
-pub(crate) fn pieces<E: From<ReadError>>(
-    session: &mut Session<'_>,
-    tensor: &Tensor,
-    span: Span,
-    count: u64,
-    mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
-) -> Result<(), E> {
-    let len = tensor.dtype.bytes(count).unwrap_or(0).min(span.len);
-    let mut left = count;
-    session.stream(span.at, len, |piece| {
-        // Pieces are a power of two long, so no element lies in two of them.
-        let holds = piece.len() as u64 * 8 / u64::from(tensor.dtype.bits().max(1));
-        let here = holds.min(left);
-        left -= here;
-        take(piece, here)
-    })
-}
-
 /// The first `limit` elements of a tensor in the order in which they are
-/// stored; `None` if they cannot be read where they are.
+/// stored, or entries of a sparse one; `None` if they cannot be read.
 pub(crate) fn first(
     session: &mut Session<'_>,
+    file: &File,
     tensor: &Tensor,
     limit: u64,
 ) -> Result<Option<Vec<Value>>, Halt> {
     if tensor.elements == 0 && tensor.status == Status::Sound && tensor.dtype != DType::Unknown {
         return Ok(Some(Vec::new()));
     }
-    let Some(span) = plain(tensor) else { return Ok(None) };
-    let mut all = Vec::new();
-    let (dtype, endianness) = (tensor.dtype, tensor.endianness);
-    let count = tensor.elements.min(limit);
-    pieces(session, tensor, span, count, |bytes, count| {
-        all.extend(values(dtype, bytes, count, endianness));
-        Ok::<(), Halt>(())
-    })?;
-    Ok(Some(all))
+    let read = if data::is_plain(tensor) {
+        let mut all = Vec::new();
+        let (dtype, endianness) = (tensor.dtype, tensor.endianness);
+        let count = tensor.elements.min(limit);
+        let read = data::elements(session, file, tensor, count, |bytes, count| {
+            all.extend(values(dtype, bytes, count, endianness));
+            Ok::<(), Halt>(())
+        });
+        read.map(|()| Some(all))
+    } else {
+        data::entries(
+            session,
+            file,
+            tensor,
+            limit,
+            |index, element| json!({ "index": index, "value": value(element) }),
+        )
+    };
+    match read {
+        // The audit names the rule.
+        Err(Halt::Fault(_)) => Ok(None),
+        read => read,
+    }
 }
 
 /// The bytes of a span, `limit` of them at most; empty where it does not lie

@@ -2,6 +2,7 @@
 
 /// The type of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DType {
@@ -78,6 +79,49 @@ pub enum DType {
 }
 
 impl DType {
+    /// Every type of this build.
+    pub const ALL: &'static [DType] = &[
+        DType::Unknown,
+        DType::I8,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::U8,
+        DType::U16,
+        DType::U32,
+        DType::U64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+        DType::F8E5M2,
+        DType::F8E4M3,
+        DType::Bool,
+        DType::I4,
+        DType::I2,
+        DType::I1,
+        DType::U4,
+        DType::U2,
+        DType::U1,
+        DType::T2,
+        DType::T1,
+        DType::BitSet,
+        DType::Text,
+        DType::TimeSpan,
+        DType::DateTime,
+        DType::DateTimeOffset,
+        DType::RowId,
+        DType::Key8,
+        DType::Key16,
+        DType::Key32,
+        DType::Key64,
+    ];
+
+    /// The type that reports call `name`.
+    pub fn by_name(name: &str) -> Option<DType> {
+        DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
+    }
+
     /// Width of an element in bits; 0 where it is not fixed or not known.
     pub const fn bits(self) -> u32 {
         match self {
@@ -157,4 +201,21 @@ impl DType {
 #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
 const fn widen32(n: u32) -> u64 {
     n as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_is_found_by_its_name() {
+        for (i, dtype) in DType::ALL.iter().enumerate() {
+            #[allow(clippy::as_conversions)]
+            let code = *dtype as usize;
+            assert_eq!(code, i, "{} is out of place", dtype.name());
+            assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
+        }
+        // A type that is added to the enum and not to the list is missed here.
+        assert_eq!(DType::ALL.last(), Some(&DType::Key64));
+    }
 }

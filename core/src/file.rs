@@ -1,5 +1,6 @@
 //! The one place that lists the formats.
 
+use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::finding::{Finding, Stop};
 use crate::format::{self, Glance, Policy};
@@ -18,6 +19,7 @@ macro_rules! formats {
         /// Every format has a name here; whether this build can read it is told
         /// by [`Format::is_available`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
         #[repr(u8)]
         pub enum Format {
@@ -332,6 +334,19 @@ impl File {
         )
     }
 
+    /// What the stored bytes of a tensor are said to sum up to; `None` if
+    /// nothing is said, or nothing that is understood.
+    ///
+    /// # Errors
+    /// [`Absent`] when its entry is not resident.
+    pub fn checksum(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+    ) -> Result<Option<Checksum>, Absent> {
+        each!(self, header => header.checksum(source, tensor), Ok(None))
+    }
+
     /// The next part of the file that something refers to; `None` at the end.
     ///
     /// Parts come in the order of the index, which need not be that of the
@@ -429,6 +444,8 @@ impl File {
             _ if cursor.done => {}
             #[cfg(feature = "bintensors")]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
+            #[cfg(feature = "ztensor")]
+            File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),
             #[allow(unreachable_patterns)]
             _ => {
                 let _ = (reader, goes_on);
@@ -451,6 +468,19 @@ impl File {
             region.span.len = region.span.len.min(left(region.span.at));
             region
         }))
+    }
+
+    /// As [`chunk`](Self::chunk), in silence.
+    pub(crate) fn chunk_of(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        chunk: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        reader.mute();
+        let found = each!(self, header => header.chunk(reader, tensor, chunk), Ok(None));
+        reader.unmute();
+        found
     }
 
     pub(crate) fn audit(

@@ -6,6 +6,7 @@ use core::fmt::{self, Write as _};
 
 /// What kind of thing a finding is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Kind {
     /// The file as a whole: its header, a table, its layout.
@@ -26,6 +27,7 @@ pub enum Kind {
 
 /// The entry that is being looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Subject {
     /// What kind of entry.
     pub kind: Kind,
@@ -58,7 +60,10 @@ impl Subject {
 /// One broken rule, at one place.
 ///
 /// Its texts are in the catalogue: `Display` writes the plain sentence.
+///
+/// Without the feature `details`, `expected`, `found` and `len` are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Finding {
     /// Absolute offset of the first byte concerned.
     pub at: u64,
@@ -121,6 +126,7 @@ impl fmt::Display for Finding {
 
 /// Why a call came back without its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stop {
     /// Bytes are not resident: fetch them and call again with the same cursor.
     Absent(Absent),
@@ -131,6 +137,13 @@ pub enum Stop {
     Room {
         /// How many slots would do.
         needed: u32,
+    },
+    /// The buffer of the scratch is too small: call again with a scratch that
+    /// has a larger one. It is asked for only once the bytes for it were
+    /// proved to be there.
+    Buffer {
+        /// How many bytes would do.
+        needed: u64,
     },
 }
 
@@ -148,6 +161,7 @@ impl fmt::Display for Stop {
             }
             Stop::Refused(rule) => write!(f, "the file breaks {}", rule.id()),
             Stop::Room { needed } => write!(f, "{needed} slots are needed"),
+            Stop::Buffer { needed } => write!(f, "a buffer of {needed} bytes is needed"),
         }
     }
 }

@@ -56,6 +56,7 @@ pub mod codec;
 pub mod format;
 pub mod limits;
 
+mod aligned;
 mod audit;
 mod cursor;
 mod dims;
@@ -63,6 +64,8 @@ mod dtype;
 mod element;
 mod file;
 mod finding;
+#[cfg(feature = "embedded-storage")]
+mod flash;
 mod hash;
 mod index;
 mod name;
@@ -70,23 +73,27 @@ mod opening;
 mod read;
 mod rule;
 mod source;
+mod sparse;
 mod stats;
 mod tensor;
 mod twins;
 mod view;
 
-pub use audit::{Audit, Stage};
+pub use audit::{Audit, Scratch, Stage};
 pub use cursor::Cursor;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;
 pub use file::{File, Format};
 pub use finding::{Finding, Kind, Stop, Subject};
+#[cfg(feature = "embedded-storage")]
+pub use flash::{Flash, FlashError};
 pub use index::{Index, Slot};
 pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
 pub use opening::Opening;
 pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
 pub use source::{Absent, Source, Span, Window};
+pub use sparse::Sparse;
 pub use stats::{Histogram, Stats};
 pub use tensor::{
     Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,

@@ -11,7 +11,7 @@ pub const ZSTD_WINDOW: u64 = 8 << 20;
 /// How deep the data items of a CBOR index may nest.
 ///
 /// Real writers nest four levels; the reference reader gives up at 128.
-pub const CBOR_DEPTH: u32 = 128;
+pub const CBOR_DEPTH: usize = 128;
 
 /// How many keys of one CBOR map are compared with one another when they are
 /// in no order.
@@ -49,5 +49,7 @@ pub const TABLE_SLACK: u64 = 16 << 10;
 pub const BLOCK_BYTES: u64 = 256 << 20;
 
 /// Most bytes that are decoded for one annotation of a data view, whose
-/// decoded length is recorded nowhere.
-pub const ANNOTATION_BYTES: u64 = 64 << 20;
+/// decoded length is recorded nowhere, unless it is stored as it is.
+///
+/// Room for the names of a million slots. A bomb of 24 KiB gets no further.
+pub const ANNOTATION_BYTES: u64 = 24 << 20;

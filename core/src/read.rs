@@ -252,7 +252,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// `len` bytes from here on are wanted and not in the run.
     #[cold]
     fn short(&mut self, len: u64) -> Halt {
-        if len > self.left() {
+        if cfg!(not(feature = "windows")) || len > self.left() {
             self.needed = len;
             return Halt::Broken(self.overrun);
         }
@@ -337,7 +337,9 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Parks what is lacking.
     #[cold]
     pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
-        if absent.at.checked_add(absent.need).is_none_or(|end| end > self.source.len()) {
+        let inside =
+            || absent.at.checked_add(absent.need).is_some_and(|end| end <= self.source.len());
+        if cfg!(not(feature = "windows")) || !inside() {
             return Halt::Broken(BYTES_CHANGED);
         }
         self.absent = absent;
@@ -353,7 +355,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
-        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        let (len, expected, found) = if cfg!(feature = "details") {
+            (u32::try_from(len).unwrap_or(u32::MAX), expected, found)
+        } else {
+            (0, 0, 0)
+        };
         (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
     }
 

@@ -5,6 +5,7 @@ use core::num::NonZeroU16;
 
 /// How much a broken rule matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum Severity {
     /// Not a breach: something that was asked for could not be checked.
@@ -40,6 +41,7 @@ impl Severity {
 
 /// Which breaches make a file invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Profile {
     /// The specification as written: violations and fatal findings.
     #[default]
@@ -61,6 +63,7 @@ impl Profile {
 
 /// What the specification says about a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Basis {
     /// It says so.
     Stated,
@@ -163,6 +166,14 @@ impl core::fmt::Debug for Rule {
     }
 }
 
+/// Its id.
+#[cfg(feature = "defmt")]
+impl defmt::Format for Rule {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{=str}", self.id());
+    }
+}
+
 /// Stands in for the entry of a format that is not compiled in.
 static NO_RULE: RuleInfo = RuleInfo {
     id: "NO-RULE",
@@ -185,8 +196,9 @@ macro_rules! rules {
             pub const $name: $crate::rule::Rule = $crate::rule::Rule::new(
                 $format, $crate::rule::Severity::$severity, Number::$name as u16);
         )*
-        /// The catalogue, in the order in which the rules are documented.
-        pub const RULES: &[$crate::rule::RuleInfo] = &[$(
+        /// The catalogue, in the order in which the rules are documented. A static,
+        /// so that its texts are in a program once.
+        pub static RULES: &[$crate::rule::RuleInfo] = &[$(
             $crate::rule::RuleInfo {
                 id: $id,
                 severity: $crate::rule::Severity::$severity,
@@ -216,6 +228,12 @@ pub mod general {
         PAYLOAD_UNCHECKED = "PAYLOAD-UNCHECKED", Unchecked, Silent,
             "its data is stored encoded, and was not decoded",
             "a checker names what it did not check";
+        CHECKSUM_UNCHECKED = "CHECKSUM-UNCHECKED", Unchecked, Silent,
+            "its checksum was not computed",
+            "a checker names what it did not check";
+        COORDINATES_UNCHECKED = "COORDINATES-UNCHECKED", Unchecked, Silent,
+            "whether coordinates repeat was not checked: that takes {expected} slots",
+            "coordinates that do not ascend are sorted, in memory that the caller provides";
         BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
             "the bytes here are not those that were read before",
             "a file that is being written, or flash that is being updated, is not read as if it were whole";

@@ -32,6 +32,7 @@ pub struct Source<'a> {
     len: u64,
     exact: bool,
     first: Window<'a>,
+    #[cfg(feature = "windows")]
     rest: &'a [Window<'a>],
 }
 
@@ -39,10 +40,17 @@ impl<'a> Source<'a> {
     /// A file that is in memory as a whole.
     pub const fn whole(bytes: &'a [u8]) -> Self {
         let first = Window { at: 0, bytes };
-        Source { len: widen(bytes.len()), exact: true, first, rest: &[] }
+        Source {
+            len: widen(bytes.len()),
+            exact: true,
+            first,
+            #[cfg(feature = "windows")]
+            rest: &[],
+        }
     }
 
     /// A file of `len` bytes of which `windows` are in memory.
+    #[cfg(feature = "windows")]
     pub const fn windows(len: u64, windows: &'a [Window<'a>]) -> Self {
         let first = Window { at: 0, bytes: &[] };
         Source { len, exact: true, first, rest: windows }
@@ -76,6 +84,7 @@ impl<'a> Source<'a> {
     }
 
     /// The longest resident run of bytes that starts at `at`; empty if none.
+    #[cfg(feature = "windows")]
     pub fn run(&self, at: u64) -> &'a [u8] {
         let mut best = self.first.from(at).unwrap_or_default();
         for window in self.rest {
@@ -93,6 +102,12 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// The resident bytes from `at` on; empty if there are none.
+    #[cfg(not(feature = "windows"))]
+    pub fn run(&self, at: u64) -> &'a [u8] {
+        self.first.from(at).unwrap_or_default()
+    }
+
     /// The `span` as one slice.
     ///
     /// # Errors
@@ -108,6 +123,7 @@ impl<'a> Source<'a> {
 
 /// A range of bytes of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Span {
     /// Absolute offset of the first byte.
     pub at: u64,
@@ -143,6 +159,7 @@ impl Span {
 /// and calls again. It may fetch up to `want` bytes, which is what will be
 /// asked for next if all goes well, and may round both outwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Absent {
     /// Absolute offset of the first byte that is needed.
     pub at: u64,

@@ -9,6 +9,7 @@ use core::fmt;
 
 /// Whether the data of an entry may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Status {
     /// All that the index says of it holds.
     #[default]
@@ -23,6 +24,7 @@ pub enum Status {
 
 /// The order of the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Layout {
     /// The last extent varies fastest.
@@ -62,6 +64,7 @@ impl Layout {
 
 /// How the bytes of a chunk are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Encoding {
     /// As they are.
@@ -92,6 +95,7 @@ impl Encoding {
 
 /// The byte order of elements wider than a byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Endianness {
     /// Least significant byte first.
     #[default]
@@ -307,6 +311,7 @@ pub enum Value {
 
 /// What a part of the file is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Part {
     /// Signature, version, counts, offsets.
@@ -345,6 +350,7 @@ impl Part {
 
 /// A part of the file that something refers to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Region {
     /// What it is used for.
     pub part: Part,
@@ -383,11 +389,16 @@ impl Version {
     pub const fn parts(&self) -> [u16; 4] {
         self.parts
     }
+
+    /// The parts that are shown.
+    pub fn shown(&self) -> &[u16] {
+        self.parts.get(..usize::from(self.shown)).unwrap_or_default()
+    }
 }
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, part) in self.parts.iter().take(usize::from(self.shown)).enumerate() {
+        for (i, part) in self.shown().iter().enumerate() {
             if i > 0 {
                 f.write_str(".")?;
             }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use weighbridge::codec::{Decoder, Fault, Size};
-use weighbridge::{Encoding, Span};
+use weighbridge::{Chunk, Encoding, Span};
 
 /// How a stream is fed and drained.
 #[derive(Clone, Debug)]
@@ -61,6 +61,18 @@ pub fn decode_with(
         }
         assert!(step.read > 0 || end > start, "no progress at {from} of {}", stored.len());
     }
+}
+
+/// What a chunk of a file that is in memory decodes to.
+///
+/// # Panics
+/// When it does not.
+pub fn decoded(file: &[u8], chunk: &Chunk) -> Vec<u8> {
+    let stored = &file[chunk.stored.at as usize..][..chunk.stored.len as usize];
+    let size = chunk.decoded.map_or(Size::AtMost(1 << 26), Size::Exactly);
+    let (bytes, end) = decode(chunk.encoding, stored, size, &Portions::WHOLE);
+    end.unwrap_or_else(|fault| panic!("{chunk:?}: {fault}"));
+    bytes
 }
 
 /// A cheap generator of numbers that look random (xorshift).

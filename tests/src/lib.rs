@@ -8,4 +8,5 @@ pub mod codec;
 pub mod corpus;
 pub mod encode;
 pub mod fixtures;
+pub mod mlp;
 pub mod survey;

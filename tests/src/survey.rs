@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 use weighbridge::{
-    Absent, Audit, Chunk, Chunks, Cursor, File, Finding, Format, Opening, Region, Severity, Slot,
-    Source, Status, Stop, Tensor, Value, Window,
+    Absent, Audit, Chunk, Chunks, Cursor, File, Finding, Format, Opening, Region, Scratch,
+    Severity, Slot, Source, Status, Stop, Tensor, Value, Window,
 };
 
 /// How the bytes of a file reach the parser.
@@ -56,7 +56,7 @@ impl<'a> Host<'a> {
         mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
     ) -> Result<Result<T, Stop>, TooSmall> {
         // Twin names are compared in pieces of 32 bytes, two requests each.
-        let patience = 64 + self.file.len();
+        let patience = 64 + 64 * self.file.len();
         for _ in 0..patience {
             let windows: Vec<Window<'_>> = self
                 .held
@@ -263,13 +263,26 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
     Ok(survey)
 }
 
-/// The findings of a complete audit, which gets as many slots as it asks for.
+/// The findings of a complete audit, which gets as many slots and as large a
+/// buffer as it asks for.
 pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> {
     let mut findings = Vec::new();
     let mut slots = Vec::new();
     let mut audit = Audit::new(file);
+    let mut size = weighbridge::codec::WINDOW as u64;
+    let mut buffer = vec![0; size as usize];
+    let mut scratch = Scratch::new(&mut buffer);
     loop {
-        match host.drive(|s| audit.step(s, &mut slots, &mut |f| findings.push(f)))? {
+        let step = |s: &Source<'_>| {
+            audit.step_with(s, &mut slots, &mut scratch, &mut |f| findings.push(f))
+        };
+        match host.drive(step)? {
+            Err(Stop::Buffer { needed }) => {
+                assert!(needed > size, "{needed} bytes are there");
+                size = needed;
+                buffer = vec![0; size as usize];
+                scratch = Scratch::new(&mut buffer);
+            }
             Err(Stop::Room { needed }) => {
                 assert!(needed as usize > slots.len(), "{needed} slots are there");
                 slots.resize(needed as usize, Slot::EMPTY);

@@ -17,9 +17,12 @@ use crate::index::Slot;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::Source;
+pub use payload::Scratch;
+pub(crate) use payload::SparseFault;
 
 /// What an audit is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Stage {
     /// Judging metadata entries.
@@ -75,6 +78,11 @@ pub struct Audit {
 pub(crate) enum Pause {
     Halt(Halt),
     Room(u32),
+    #[cfg_attr(
+        not(feature = "idv"),
+        allow(dead_code, reason = "only blocks are judged as a whole")
+    )]
+    Buffer(u64),
 }
 
 impl From<Halt> for Pause {
@@ -112,6 +120,19 @@ impl Audit {
         self
     }
 
+    /// Goes on to payloads after all: takes [`structure_only`] back, also
+    /// when the audit has stopped there.
+    ///
+    /// [`structure_only`]: Self::structure_only
+    #[must_use]
+    pub fn with_payloads(mut self) -> Self {
+        if self.last < Stage::Payloads && self.stage == Stage::Done {
+            self.stage = Stage::Payloads;
+        }
+        self.last = Stage::Payloads;
+        self
+    }
+
     /// Hashes names with this seed. Hosts that have randomness give a random
     /// one, so that nobody can choose names that hash alike.
     #[must_use]
@@ -133,7 +154,8 @@ impl Audit {
     /// Goes on until the audit is complete or something is lacking.
     ///
     /// Findings go to `sink`, each once however often `step` is called, in no
-    /// particular order.
+    /// particular order. Data that is encoded, sparse or has a checksum is
+    /// reported as not checked: that takes [`step_with`](Self::step_with).
     ///
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again.
@@ -145,6 +167,37 @@ impl Audit {
         slots: &mut [Slot],
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
+        self.drive(source, slots, sink, &mut |audit, r, _, tensor| audit.unstreamed(r, tensor))
+    }
+
+    /// As [`step`](Self::step), with memory to decode in: payloads are checked
+    /// to their last byte. The same `scratch` at each call, untouched between.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step). While payloads are checked, [`Stop::Room`]
+    /// and [`skip`](Self::skip) are about the current tensor only, and
+    /// [`Stop::Buffer`] asks for another scratch, with a larger buffer.
+    pub fn step_with(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        scratch: &mut Scratch<'_>,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        self.drive(source, slots, sink, &mut |audit, r, slots, tensor| {
+            scratch.check(audit, r, slots, tensor)
+        })
+    }
+
+    /// What decodes comes as a function, so that a program that decodes
+    /// nothing does not carry decoders.
+    fn drive(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        sink: &mut dyn FnMut(Finding),
+        streams: &mut payload::Streams<'_>,
+    ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
         while self.stage != Stage::Done {
             let result = match self.stage {
@@ -155,7 +208,7 @@ impl Audit {
                 Stage::Coverage => self.coverage(&mut reader, slots),
                 Stage::Attributes => self.attributes(&mut reader, slots),
                 Stage::Values => self.values(&mut reader),
-                Stage::Payloads => self.payloads(&mut reader),
+                Stage::Payloads => self.payloads(&mut reader, slots, streams),
                 Stage::Done => Ok(()),
             };
             if reader.take_fatal() {
@@ -167,18 +220,24 @@ impl Audit {
                 Ok(()) => self.advance(),
                 Err(Pause::Halt(halt)) => return Err(reader.stop(halt)),
                 Err(Pause::Room(needed)) => return Err(Stop::Room { needed }),
+                Err(Pause::Buffer(needed)) => return Err(Stop::Buffer { needed }),
             }
         }
         Ok(())
     }
 
     /// Gives up the current stage, for lack of slots; it is reported as not
-    /// checked.
+    /// checked. While payloads are checked, gives up the current tensor.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
             Stage::MetadataNames | Stage::TensorNames | Stage::Attributes => NAMES_UNCHECKED,
             Stage::Order | Stage::Coverage => COVERAGE_UNCHECKED,
+            Stage::Payloads => {
+                let source = Source::whole(&[]);
+                self.skip_payload(&mut Reader::new(&source, sink));
+                return;
+            }
             _ => return,
         };
         let source = Source::whole(&[]);

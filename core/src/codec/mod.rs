@@ -18,6 +18,8 @@ pub(crate) mod frame;
 #[cfg(feature = "deflate")]
 mod inflate;
 #[cfg(feature = "zstd")]
+mod literals;
+#[cfg(feature = "zstd")]
 mod zstd;
 
 use crate::source::{Absent, Source, Span, widen};

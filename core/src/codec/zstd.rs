@@ -3,7 +3,8 @@
 //! ruzstd decodes a frame block by block once all bytes of a block are at
 //! hand. This module finds the ends of headers and blocks, so that input may
 //! come in any pieces, and adds what ruzstd leaves out: it compares content
-//! checksums and content sizes, refuses reserved bits and trailing bytes,
+//! checksums and content sizes, measures streams of literals, refuses reserved
+//! bits and trailing bytes,
 //! takes a new decoder for each frame (a used one would reserve the next
 //! frame's window at once), and empties the decoder before each block, so that
 //! memory stays small and what is accepted does not depend on the pieces.
@@ -11,6 +12,7 @@
 //! Frames may follow one another, and skippable frames may lie between them,
 //! as every zstd decoder allows.
 
+use super::literals::Literals;
 use super::{End, Fault, Job, Outcome};
 use crate::limits::ZSTD_WINDOW;
 use crate::source::widen;
@@ -51,6 +53,7 @@ pub(super) struct Frames {
 struct Frame {
     decoder: FrameDecoder,
     hash: XxHash64,
+    literals: Literals,
     checked: bool,
     /// The content size that the header states.
     stated: Option<u64>,
@@ -65,6 +68,7 @@ enum Unit {
     Block {
         len: usize,
         last: bool,
+        compressed: bool,
     },
     /// This many bytes are needed to tell.
     More(usize),
@@ -218,7 +222,7 @@ impl Frames {
             let checked = self.frame.as_ref().is_some_and(|frame| frame.checked);
             let tail = if last && checked { 4 } else { 0 };
             let len = BLOCK_HEADER.saturating_add(stored).saturating_add(tail);
-            return Ok(Unit::Block { len, last });
+            return Ok(Unit::Block { len, last, compressed: kind == 2 });
         }
         let Some(magic) = held.first_chunk::<MAGIC_LEN>() else {
             return Ok(Unit::More(MAGIC_LEN));
@@ -249,8 +253,12 @@ impl Frames {
                 self.frame = Some(Box::new(Frame::open(bytes).map_err(End::Fault)?));
                 Ok(())
             }
-            Unit::Block { last, .. } => {
+            Unit::Block { last, compressed, .. } => {
                 let Some(frame) = &mut self.frame else { return Err(malformed()) };
+                if *compressed {
+                    let block = bytes.get(BLOCK_HEADER..).unwrap_or_default();
+                    frame.literals.check(block).map_err(|_| malformed())?;
+                }
                 let one = BlockDecodingStrategy::UptoBlocks(1);
                 match frame.decoder.decode_blocks(bytes, one) {
                     Ok(finished) if finished == *last => Ok(()),
@@ -284,7 +292,8 @@ impl Frame {
         decoder.set_max_window_size(ZSTD_WINDOW);
         decoder.reset(header).map_err(|_| Fault::Malformed)?;
         let hash = XxHash64::with_seed(0);
-        Ok(Frame { decoder, hash, checked: descriptor.checked, stated, written: 0 })
+        let (literals, checked) = (Literals::new(), descriptor.checked);
+        Ok(Frame { decoder, hash, literals, checked, stated, written: 0 })
     }
 }
 

@@ -13,11 +13,13 @@
 //! | `attribute` | the next metadata entry of one tensor |
 //! | `value` | what a metadata entry holds |
 //! | `chunk` | where a piece of a tensor's data lies |
+//! | `checksum` | what its stored bytes are said to sum up to |
 //! | `region` | the next part of the file that something refers to |
 //! | `audit` | what needs more than one entry or bytes of values |
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
-use crate::codec::frame::Fault;
+use crate::audit::SparseFault;
+use crate::codec;
 use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 
@@ -75,8 +77,15 @@ pub(crate) struct Policy {
     pub(crate) ternary: Option<Rule>,
     /// Unused bits of the last byte of packed elements are not zero.
     pub(crate) tail_bits: Option<Rule>,
-    /// What a fault of a Zstandard frame breaks.
-    pub(crate) frame: Option<fn(Fault) -> Rule>,
+    /// The checksum of stored bytes is not what the file says.
+    pub(crate) checksum: Option<Rule>,
+    /// What a fault of an encoded stream breaks; with encodings other than raw
+    /// it must not be `None`.
+    pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
+    /// What a fault of the indices of a sparse tensor breaks.
+    pub(crate) sparse: Option<fn(SparseFault) -> Rule>,
+    /// What a fault in the structure of Zstandard frames breaks.
+    pub(crate) frame: Option<fn(codec::frame::Fault) -> Rule>,
 }
 
 impl Policy {
@@ -95,6 +104,9 @@ impl Policy {
         boolean: None,
         ternary: None,
         tail_bits: None,
+        checksum: None,
+        stream: None,
+        sparse: None,
         frame: None,
     };
 

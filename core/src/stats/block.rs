@@ -2,100 +2,91 @@
 
 /// What a block of values sums up to; right only if none is `special`.
 pub(super) struct Block {
-    /// Values that are NaN or infinite.
-    pub(super) special: u64,
-    pub(super) zeros: u64,
-    pub(super) subnormals: u64,
+    /// Some value is NaN, infinite, or too large to be summed up with others.
+    pub(super) special: bool,
+    /// Some value is zero or subnormal.
+    pub(super) small: bool,
     pub(super) least: f64,
     pub(super) greatest: f64,
-    pub(super) mean: f64,
+    pub(super) origin: f64,
+    /// Sum of the differences from it.
+    pub(super) sum: f64,
+    /// Sum of their squares.
     pub(super) squares: f64,
 }
 
 /// Sums are kept in this many lanes, so that a compiler can use vectors.
 const LANES: usize = 8;
 
-impl Block {
-    #[allow(clippy::as_conversions, reason = "a block has few elements")]
-    pub(super) fn of(values: &[f64], tiny: f64) -> Block {
-        let (rows, rest) = values.as_chunks::<LANES>();
-        let mut last = [0.0; LANES];
-        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        // Deviations from any one of them sum up without cancellation.
-        let origin = values.first().copied().unwrap_or(0.0);
-        let mut lanes = Lanes::new();
-        rows.iter().for_each(|row| lanes.add(row, origin, tiny));
-        lanes.add_some(&last, rest.len(), origin, tiny);
-        let mean = origin + total(&lanes.sum) / (values.len().max(1) as f64);
-        let mut squares = [0.0; LANES];
-        for row in rows {
-            for (sum, value) in squares.iter_mut().zip(row) {
-                *sum += (value - mean) * (value - mean);
-            }
-        }
-        for (sum, value) in squares.iter_mut().zip(rest) {
-            *sum += (value - mean) * (value - mean);
-        }
-        Block {
-            special: count(&lanes.special),
-            zeros: count(&lanes.zeros),
-            subnormals: count(&lanes.subnormals),
-            least: lanes.least.iter().copied().fold(f64::INFINITY, f64::min),
-            greatest: lanes.greatest.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            mean,
-            squares: total(&squares),
-        }
-    }
-}
-
+#[derive(Clone, Copy)]
 struct Lanes {
     sum: [f64; LANES],
+    squares: [f64; LANES],
     least: [f64; LANES],
     greatest: [f64; LANES],
-    special: [u64; LANES],
-    zeros: [u64; LANES],
-    subnormals: [u64; LANES],
+    /// The least magnitude.
+    nearest: [f64; LANES],
+}
+
+impl Block {
+    /// Sums up `values`; magnitudes below `tiny` are subnormal.
+    pub(super) fn of(values: &[f64], origin: f64, tiny: f64) -> Block {
+        let mut lanes = Lanes {
+            sum: [0.0; LANES],
+            squares: [0.0; LANES],
+            least: [f64::INFINITY; LANES],
+            greatest: [f64::NEG_INFINITY; LANES],
+            nearest: [f64::INFINITY; LANES],
+        };
+        let (rows, rest) = values.as_chunks::<LANES>();
+        for row in rows {
+            lanes.add(row, origin);
+        }
+        let mut block = lanes.join(origin);
+        for value in rest {
+            let difference = value - origin;
+            block.sum += difference;
+            block.squares += difference * difference;
+            block.least = block.least.min(*value);
+            block.greatest = block.greatest.max(*value);
+            block.small |= value.abs() < tiny || *value == 0.0;
+        }
+        let nearest = lanes.nearest.iter().copied().fold(f64::INFINITY, f64::min);
+        block.small |= nearest < tiny || nearest == 0.0;
+        // A NaN or an infinity anywhere makes the sum one, too.
+        block.special = !block.squares.is_finite();
+        block
+    }
 }
 
 impl Lanes {
-    fn new() -> Self {
-        Lanes {
-            sum: [0.0; LANES],
-            least: [f64::INFINITY; LANES],
-            greatest: [f64::NEG_INFINITY; LANES],
-            special: [0; LANES],
-            zeros: [0; LANES],
-            subnormals: [0; LANES],
+    #[inline]
+    fn add(&mut self, row: &[f64; LANES], origin: f64) {
+        let sums = self.sum.iter_mut().zip(&mut self.squares);
+        for ((sum, squares), value) in sums.zip(row) {
+            let difference = value - origin;
+            *sum += difference;
+            *squares += difference * difference;
         }
-    }
-
-    #[inline]
-    fn add(&mut self, row: &[f64; LANES], origin: f64, tiny: f64) {
-        self.add_some(row, LANES, origin, tiny);
-    }
-
-    #[inline]
-    fn add_some(&mut self, row: &[f64; LANES], len: usize, origin: f64, tiny: f64) {
-        let sums = self.sum.iter_mut().zip(&mut self.least).zip(&mut self.greatest);
-        for (((sum, least), greatest), value) in sums.zip(row).take(len) {
-            *sum += value - origin;
+        let ends = self.least.iter_mut().zip(&mut self.greatest).zip(&mut self.nearest);
+        for (((least, greatest), nearest), value) in ends.zip(row) {
+            let size = value.abs();
             *least = if *value < *least { *value } else { *least };
             *greatest = if *value > *greatest { *value } else { *greatest };
-        }
-        let counts = self.special.iter_mut().zip(&mut self.zeros).zip(&mut self.subnormals);
-        for (((special, zeros), subnormals), value) in counts.zip(row).take(len) {
-            let size = value.abs();
-            *special = special.wrapping_add(u64::from(size <= f64::MAX) ^ 1);
-            *zeros = zeros.wrapping_add(u64::from(size == 0.0));
-            *subnormals = subnormals.wrapping_add(u64::from(size < tiny && size != 0.0));
+            *nearest = if size < *nearest { size } else { *nearest };
         }
     }
-}
 
-fn total(lanes: &[f64; LANES]) -> f64 {
-    lanes.iter().fold(0.0, |sum, lane| sum + lane)
-}
-
-fn count(lanes: &[u64; LANES]) -> u64 {
-    lanes.iter().fold(0, |sum, lane| sum.wrapping_add(*lane))
+    fn join(&self, origin: f64) -> Block {
+        let total = |lanes: &[f64; LANES]| lanes.iter().fold(0.0, |sum, lane| sum + lane);
+        Block {
+            special: false,
+            small: false,
+            least: self.least.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: self.greatest.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            origin,
+            sum: total(&self.sum),
+            squares: total(&self.squares),
+        }
+    }
 }

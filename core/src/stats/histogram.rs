@@ -1,10 +1,14 @@
 //! Counting values by size.
 
-/// How often values fall into bins of equal width; the bins are the caller's.
+/// How often values fall into bins; the bins are the caller's.
 ///
-/// NaN is in none, and infinities are below or above.
+/// Bins are of equal width, NaN is in none, and infinities are below or above;
+/// or there is one for each power of two, see [`magnitudes`].
+///
+/// [`magnitudes`]: Histogram::magnitudes
 #[derive(Debug)]
 pub struct Histogram<'b> {
+    by_magnitude: bool,
     low: f64,
     high: f64,
     bins: &'b mut [u64],
@@ -17,7 +21,17 @@ impl<'b> Histogram<'b> {
     /// Without a bin, or unless `low` is less than `high` and both are finite,
     /// nothing is in range.
     pub fn new(low: f64, high: f64, bins: &'b mut [u64]) -> Self {
-        Histogram { low, high, bins, below: 0, above: 0 }
+        Histogram { by_magnitude: false, low, high, bins, below: 0, above: 0 }
+    }
+
+    /// Bins for a histogram by magnitude: as many for each sign.
+    pub const MAGNITUDES: usize = 2100;
+
+    /// Counts finite values other than 0 by their power of two: bin `i` holds
+    /// negative ones with `2^(i - 1075) <= |x| < 2^(i - 1074)`, and bin
+    /// `MAGNITUDES + i` positive ones.
+    pub fn magnitudes(bins: &'b mut [u64]) -> Self {
+        Histogram { by_magnitude: true, ..Histogram::new(0.0, 0.0, bins) }
     }
 
     /// The bins, in ascending order. A value on the border of two is in the
@@ -48,6 +62,14 @@ impl<'b> Histogram<'b> {
 
     #[allow(clippy::as_conversions, reason = "a float to an integer rounds down and saturates")]
     pub(super) fn add(&mut self, values: &[f64]) {
+        if self.by_magnitude {
+            for value in values {
+                if let Some(bin) = magnitude(*value).and_then(|bin| self.bins.get_mut(bin)) {
+                    *bin = bin.saturating_add(1);
+                }
+            }
+            return;
+        }
         let sound = self.low < self.high && (self.high - self.low).is_finite();
         let scale = self.bins.len() as f64 / (self.high - self.low);
         let last = self.bins.len().saturating_sub(1);
@@ -62,6 +84,42 @@ impl<'b> Histogram<'b> {
                     *bin = bin.saturating_add(1);
                 }
             }
+        }
+    }
+}
+
+/// The bin of a value by its magnitude; `None` for 0 and what is not finite.
+fn magnitude(value: f64) -> Option<usize> {
+    let bits = value.to_bits();
+    let mantissa = bits & ((1 << 52) - 1);
+    let power = match (bits >> 52) & 0x7FF {
+        0x7FF => return None,
+        // Subnormal: the highest bit tells.
+        0 => 64_u32.checked_sub(mantissa.leading_zeros()).filter(|bits| *bits > 0)?,
+        exponent => u32::try_from(exponent).ok()?.saturating_add(52),
+    };
+    let bin = usize::try_from(power).ok()?;
+    Some(if value < 0.0 { bin } else { bin.saturating_add(Histogram::MAGNITUDES) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn magnitudes_are_powers_of_two() {
+        let power = |value: f64| magnitude(value).map(|bin| bin as i32 - 2100 - 1075);
+        assert_eq!(power(1.0), Some(0));
+        assert_eq!(power(1.999), Some(0));
+        assert_eq!(power(2.0), Some(1));
+        assert_eq!(power(0.3), Some(-2));
+        assert_eq!(power(f64::MAX), Some(1023));
+        assert_eq!(power(f64::MIN_POSITIVE), Some(-1022));
+        assert_eq!(power(f64::MIN_POSITIVE / 2.0), Some(-1023));
+        assert_eq!(power(f64::from_bits(1)), Some(-1074));
+        assert_eq!(magnitude(-1.0), Some(1075));
+        for none in [0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(magnitude(none), None);
         }
     }
 }

@@ -11,10 +11,9 @@ use crate::source::widen;
 use crate::tensor::Endianness;
 use block::Block;
 
-/// Elements that are summed up together: the mean of a block is exact enough
-/// to take deviations from, and blocks are merged by the formula of Chan,
-/// Golub and LeVeque.
-const BLOCK: usize = 128;
+/// Elements that are summed up together; blocks are merged by the formula of
+/// Chan, Golub and LeVeque.
+const BLOCK: usize = 256;
 
 /// Widest element, in bytes.
 const WIDEST: usize = 8;
@@ -56,6 +55,7 @@ pub struct Stats {
     nans: u64,
     infinities: u64,
     first_nan: Option<u64>,
+    first_infinity: Option<u64>,
     mean: f64,
     /// Sum of squared deviations from the mean.
     squares: f64,
@@ -86,6 +86,7 @@ impl Stats {
             nans: 0,
             infinities: 0,
             first_nan: None,
+            first_infinity: None,
             mean: 0.0,
             squares: 0.0,
             least: f64::INFINITY,
@@ -132,11 +133,10 @@ impl Stats {
             }
             (DType::F64, Endianness::Little) => self.each(bytes, histogram, f64::from_le_bytes),
             (DType::F64, Endianness::Big) => self.each(bytes, histogram, f64::from_be_bytes),
-            (DType::BF16, Endianness::Little) => {
-                self.each(bytes, histogram, |[low, high]: [u8; 2]| {
-                    f64::from(f32::from_le_bytes([0, 0, low, high]))
-                })
-            }
+            (DType::BF16, Endianness::Little) => self.each(bytes, histogram, |b| {
+                let bits = u32::from(u16::from_le_bytes(b)) << 16;
+                f64::from(f32::from_bits(bits))
+            }),
             (DType::F16, Endianness::Little) => self.each(bytes, histogram, |b: [u8; 2]| {
                 f64::from(half::f16::from_le_bytes(b).to_f32())
             }),
@@ -204,39 +204,66 @@ impl Stats {
         if let Some(histogram) = histogram {
             histogram.add(values);
         }
-        let tiny = smallest_normal(self.dtype);
-        let block = Block::of(values, tiny);
         let len = widen(values.len());
-        if block.special == 0 {
-            self.join(&block, len);
+        let block = self.sum_up(values);
+        if !block.special {
+            self.join(values, &block);
         } else {
             let mut finite = [0.0; BLOCK];
             let mut kept = 0_usize;
             for (i, value) in (self.next..).zip(values) {
                 if value.is_nan() {
                     self.nans = self.nans.saturating_add(1);
-                    self.first_nan = Some(self.first_nan.map_or(i, |first| first.min(i)));
+                    self.first_nan = first(self.first_nan, Some(i));
                 } else if value.is_infinite() {
                     self.infinities = self.infinities.saturating_add(1);
+                    self.first_infinity = first(self.first_infinity, Some(i));
                 } else if let Some(to) = finite.get_mut(kept) {
                     *to = *value;
                     kept = kept.saturating_add(1);
                 }
             }
             let finite = finite.get(..kept).unwrap_or_default();
-            self.join(&Block::of(finite, tiny), widen(kept));
+            let block = self.sum_up(finite);
+            self.join(finite, &block);
         }
         self.count = self.count.saturating_add(len);
         self.next = self.next.saturating_add(len);
     }
 
-    /// Merges a block of `len` finite values.
-    fn join(&mut self, block: &Block, len: u64) {
-        self.zeros = self.zeros.saturating_add(block.zeros);
-        self.subnormals = self.subnormals.saturating_add(block.subnormals);
+    /// Sums up what the values differ from the mean so far: near enough to
+    /// theirs that no digits are lost that matter to the whole.
+    fn sum_up(&self, values: &[f64]) -> Block {
+        let first = values.first().copied().unwrap_or(0.0);
+        let origin = if self.finite > 0 { self.mean } else { first };
+        let origin = if origin.is_finite() { origin } else { 0.0 };
+        Block::of(values, origin, smallest_normal(self.dtype))
+    }
+
+    /// Adds finite values, and what they sum up to.
+    #[allow(clippy::as_conversions, reason = "a block has few elements")]
+    fn join(&mut self, values: &[f64], block: &Block) {
+        if values.is_empty() {
+            return;
+        }
+        if block.small {
+            let tiny = smallest_normal(self.dtype);
+            let (mut zeros, mut subnormals) = (0_u64, 0_u64);
+            for value in values {
+                let (zero, small) = (*value == 0.0, value.abs() < tiny);
+                zeros = zeros.wrapping_add(u64::from(zero));
+                subnormals = subnormals.wrapping_add(u64::from(small & !zero));
+            }
+            self.zeros = self.zeros.saturating_add(zeros);
+            self.subnormals = self.subnormals.saturating_add(subnormals);
+        }
         self.least = self.least.min(block.least);
         self.greatest = self.greatest.max(block.greatest);
-        self.moments(len, block.mean, block.squares);
+        let count = values.len() as f64;
+        let squares = block.squares - block.sum * block.sum / count;
+        // Squares of the largest doubles are infinite.
+        let squares = if squares.is_finite() { squares.max(0.0) } else { f64::INFINITY };
+        self.moments(widen(values.len()), block.origin + block.sum / count, squares);
     }
 
     #[allow(clippy::as_conversions, reason = "counts beyond 2^53 elements are rounded")]
@@ -259,10 +286,8 @@ impl Stats {
         self.subnormals = self.subnormals.saturating_add(other.subnormals);
         self.nans = self.nans.saturating_add(other.nans);
         self.infinities = self.infinities.saturating_add(other.infinities);
-        self.first_nan = match (self.first_nan, other.first_nan) {
-            (Some(one), Some(two)) => Some(one.min(two)),
-            (one, two) => one.or(two),
-        };
+        self.first_nan = first(self.first_nan, other.first_nan);
+        self.first_infinity = first(self.first_infinity, other.first_infinity);
         self.least = self.least.min(other.least);
         self.greatest = self.greatest.max(other.greatest);
         self.least_key = self.least_key.min(other.least_key);
@@ -305,6 +330,11 @@ impl Stats {
         self.first_nan
     }
 
+    /// Position of the first infinity in the tensor.
+    pub fn first_infinity(&self) -> Option<u64> {
+        self.first_infinity
+    }
+
     /// The least finite element; `None` if there is none.
     pub fn min(&self) -> Option<Element> {
         self.extreme(self.least, self.least_key)
@@ -340,10 +370,20 @@ impl Stats {
             Element::Uint(_) if wide => Element::Uint(key),
             Element::Int(_) => Element::Int(value as i64),
             Element::Uint(_) => Element::Uint(value as u64),
+            // A byte beyond 1 is read as the number that it is.
+            Element::Bool(_) if value > 1.0 => Element::Uint(value as u64),
             Element::Bool(_) => Element::Bool(value != 0.0),
             Element::F32(_) => Element::F32(value as f32),
             Element::F64(_) => Element::F64(value),
         })
+    }
+}
+
+/// The lesser of two positions, as far as they exist.
+fn first(one: Option<u64>, two: Option<u64>) -> Option<u64> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(one.min(two)),
+        (one, two) => one.or(two),
     }
 }
 

@@ -21,8 +21,8 @@ fn check(name: &str, bytes: &[u8], survey: &Survey) {
     }
 }
 
-fn each_small(mut test: impl FnMut(&str, &Fixture, Option<Format>)) {
-    for (name, fixtures) in fixtures::all() {
+fn each_small(format: &str, mut test: impl FnMut(&str, &Fixture, Option<Format>)) {
+    for (name, fixtures) in fixtures::all().into_iter().filter(|(name, _)| *name == format) {
         // A broken file of some size is a sound one with a few bytes changed.
         let most = |breaks: &[&str]| if breaks.is_empty() { SMALL } else { TINY };
         for fixture in fixtures.iter().filter(|f| f.bytes.len() <= most(f.breaks)) {
@@ -31,9 +31,8 @@ fn each_small(mut test: impl FnMut(&str, &Fixture, Option<Format>)) {
     }
 }
 
-#[test]
-fn every_prefix() {
-    each_small(|name, Fixture { bytes, .. }, format| {
+fn every_prefix(format: &str) {
+    each_small(format, |name, Fixture { bytes, .. }, format| {
         for len in 0..bytes.len() {
             let prefix = &bytes[..len];
             let found = survey_whole(prefix, format);
@@ -42,9 +41,8 @@ fn every_prefix() {
     });
 }
 
-#[test]
-fn every_changed_byte() {
-    each_small(|name, fixture, format| {
+fn every_changed_byte(format: &str) {
+    each_small(format, |name, fixture, format| {
         let mut bytes = fixture.bytes.clone();
         let tiny = bytes.len() <= TINY && fixture.breaks.is_empty();
         for at in 0..bytes.len() {
@@ -66,9 +64,8 @@ fn every_changed_byte() {
 
 /// A changed file in parts, too: the bytes that are asked for are then decided
 /// by whoever changed it.
-#[test]
-fn changed_bytes_in_windows() {
-    each_small(|name, Fixture { bytes, .. }, format| {
+fn changed_bytes_in_windows(format: &str) {
+    each_small(format, |name, Fixture { bytes, .. }, format| {
         let mut bytes = bytes.clone();
         for at in (0..bytes.len()).step_by(1 + bytes.len() / 64) {
             let original = bytes[at];
@@ -81,4 +78,35 @@ fn changed_bytes_in_windows() {
             bytes[at] = original;
         }
     });
+}
+
+/// A test of each kind for each format, so that they run beside one another.
+macro_rules! each_format {
+    ($($format:ident)*) => {$(
+        mod $format {
+            #[test]
+            fn every_prefix() {
+                super::every_prefix(stringify!($format));
+            }
+
+            #[test]
+            fn every_changed_byte() {
+                super::every_changed_byte(stringify!($format));
+            }
+
+            #[test]
+            fn changed_bytes_in_windows() {
+                super::changed_bytes_in_windows(stringify!($format));
+            }
+        }
+    )*};
+}
+
+each_format!(bintensors idv oinf stb ztensor);
+
+#[test]
+fn no_format_is_left_out() {
+    let tested = ["bintensors", "idv", "oinf", "stb", "ztensor"];
+    let names: Vec<_> = fixtures::all().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, tested);
 }

@@ -95,3 +95,26 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// A map that real writers make is read in one go, one with a custom field
+    /// is not; both ways give the same tensor.
+    #[test]
+    fn ztensor_reads_the_same_either_way(file in ztensor::random::arbitrary()) {
+        let mut with_custom = file.clone();
+        for tensor in &mut with_custom.tensors {
+            tensor.custom.push(("~".to_owned(), ztensor::Item::NULL));
+        }
+        let (plain, custom) =
+            (survey_whole(&file.encode(), None), survey_whole(&with_custom.encode(), None));
+        prop_assert_eq!(plain.broken(), custom.broken());
+        for (a, b) in plain.tensors.iter().zip(&custom.tensors) {
+            prop_assert_eq!((&a.name, &a.shape, &a.chunks), (&b.name, &b.shape, &b.chunks));
+            let (a, b) = (a.tensor, b.tensor);
+            prop_assert_eq!((a.dtype, a.status, a.layout), (b.dtype, b.status, b.layout));
+            prop_assert_eq!((a.encoding, a.endianness), (b.encoding, b.endianness));
+            prop_assert_eq!((a.elements, a.chunks, a.index), (b.elements, b.chunks, b.index));
+            prop_assert_eq!((a.name.len, a.dims.len, a.dims.rank), (b.name.len, b.dims.len, b.dims.rank));
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! A file at the start of a longer region, such as a flash partition.
 
-use weighbridge::{Audit, File, Format, Slot, Source};
+use weighbridge::{Audit, File, Format, Severity, Slot, Source};
 use weighbridge_tests::fixtures;
 
 #[test]
@@ -13,11 +13,16 @@ fn a_file_that_records_its_length_ends_there() {
             region.resize(region.len() + 4096, 0xFF);
             let source = Source::whole(&region).as_region();
             let mut findings = Vec::new();
-            let file = File::open_as(format, &source, &mut |f| findings.push(f)).unwrap();
+            // zTensor is found from its end, so a longer region hides it.
+            let Ok(file) = File::open_as(format, &source, &mut |f| findings.push(f)) else {
+                assert_eq!(name, "ztensor", "{}", fixture.name);
+                continue;
+            };
             let Some(len) = file.recorded_len() else { continue };
             assert_eq!(len, fixture.bytes.len() as u64, "{name} {}", fixture.name);
             let mut slots = vec![Slot::EMPTY; 4096];
             Audit::new(file).step(&source, &mut slots, &mut |f| findings.push(f)).unwrap();
+            findings.retain(|f| f.severity() > Severity::Unchecked);
             assert_eq!(findings, [], "{name} {}", fixture.name);
             seen += 1;
 

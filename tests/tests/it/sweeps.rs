@@ -1,38 +1,58 @@
 //! The fast path of the audit passes over nothing that has a finding.
 
-use weighbridge::{Cursor, Finding, Format, Kind, Opening, Source};
+use weighbridge::{Audit, Cursor, Finding, Format, Kind, Opening, Slot, Source, Stop};
 use weighbridge_tests::encode::bintensors::{File, arbitrary};
+use weighbridge_tests::encode::ztensor;
 use weighbridge_tests::fixtures;
-use weighbridge_tests::survey::survey_whole;
 
 /// Rules of the whole list, which entries on their own cannot break.
-const OF_THE_LIST: [&str; 2] = ["T6", "C1"];
+const OF_THE_LIST: [&str; 5] = ["T6", "C1", "NAME-DUPLICATE", "BLOB-OVERLAP", "BLOB-SHARED"];
 
-fn one_by_one(bytes: &[u8]) -> Vec<Finding> {
+fn one_by_one(format: Format, bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let source = Source::whole(bytes);
-    let file = Opening::of(Some(Format::BinTensors)).step(&source, &mut |_| {});
+    let file = Opening::of(Some(format)).step(&source, &mut |_| {});
     let Ok(file) = file else { return findings };
     let mut cursor = Cursor::default();
     let mut sink = |finding| findings.push(finding);
-    while file.next_tensor(&source, &mut cursor, &mut sink).unwrap().is_some() {}
+    while let Ok(Some(_)) = file.next_tensor(&source, &mut cursor, &mut sink) {}
+    of_entries(format, findings)
+}
+
+/// What the structural audit, which sweeps, finds in tensors.
+fn audited(format: Format, bytes: &[u8]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let source = Source::whole(bytes);
+    let file = Opening::of(Some(format)).step(&source, &mut |_| {});
+    let Ok(file) = file else { return findings };
+    let mut audit = Audit::new(file).structure_only();
+    // A region for each tensor, and some for header, index and length.
+    let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 8];
+    match audit.step(&source, &mut slots, &mut |finding| findings.push(finding)) {
+        Err(stop @ (Stop::Absent(_) | Stop::Room { .. })) => panic!("{stop}"),
+        _ => of_entries(format, findings),
+    }
+}
+
+/// The findings of the format's own rules about single tensors.
+fn of_entries(format: Format, mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.retain(|f| f.kind == Kind::Tensor && f.rule.format() == Some(format));
+    findings.retain(|f| !OF_THE_LIST.contains(&f.rule.id()));
     findings.sort_by_key(|f| (f.at, f.rule, f.entry));
     findings
 }
 
-fn check(name: &str, bytes: &[u8]) {
-    let survey = survey_whole(bytes, Some(Format::BinTensors));
-    let mut audited = survey.findings;
-    audited.retain(|f| f.kind == Kind::Tensor && f.rule.format() == Some(Format::BinTensors));
-    audited.retain(|f| !OF_THE_LIST.contains(&f.rule.id()));
-    audited.sort_by_key(|f| (f.at, f.rule, f.entry));
-    assert_eq!(audited, one_by_one(bytes), "{name}");
+fn check(format: Format, name: &str, bytes: &[u8]) {
+    assert_eq!(audited(format, bytes), one_by_one(format, bytes), "{name}");
 }
 
 #[test]
 fn fixtures_one_by_one() {
     for fixture in fixtures::bintensors::all() {
-        check(fixture.name, &fixture.bytes);
+        check(Format::BinTensors, fixture.name, &fixture.bytes);
+    }
+    for fixture in fixtures::ztensor::all() {
+        check(Format::ZTensor, fixture.name, &fixture.bytes);
     }
 }
 
@@ -51,6 +71,23 @@ proptest::proptest! {
         let mut bytes = File { metadata: None, tensors }.sorted().encode();
         let header = 8 + usize::from(bytes[0]) + (usize::from(bytes[1]) << 8);
         bytes[at.index(header - 8) + 8] = value;
-        check("damaged", &bytes);
+        check(Format::BinTensors, "damaged", &bytes);
+    }
+
+    #[test]
+    fn damaged_maps_one_by_one(
+        files in proptest::collection::vec(ztensor::random::arbitrary(), 2),
+        at in proptest::prelude::any::<proptest::sample::Index>(),
+        value: u8,
+    ) {
+        let mut tensors: Vec<_> = files.into_iter().flat_map(|file| file.tensors).collect();
+        for (i, tensor) in tensors.iter_mut().enumerate() {
+            tensor.name = format!("{i:03}");
+        }
+        let file = ztensor::File { tensors };
+        let (mut bytes, index) = (file.encode(), file.draft().index_bytes());
+        let index_at = bytes.len() - 8 - index.len();
+        bytes[index_at + at.index(index.len())] = value;
+        check(Format::ZTensor, "damaged", &bytes);
     }
 }

@@ -10,12 +10,13 @@
 use super::codec::{Codec, Item};
 use super::toc::Column;
 use super::{Header, field, rules};
+use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
-use crate::source::Span;
+use crate::source::{Absent, Source, Span};
 use crate::tensor::{Chunk, Chunks, Encoding, Tensor};
 
 /// An entry of a lookup table, as it is stored.
@@ -38,7 +39,7 @@ impl Entry {
 
 /// How many bytes rows take once they are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Measure {
+pub(crate) enum Measure {
     /// Nothing tells.
     Unknown,
     /// So many bits a row, and the last byte filled up.
@@ -54,7 +55,7 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    pub(super) fn of(codec: &Codec) -> Self {
+    pub(crate) fn of(codec: &Codec) -> Self {
         match (codec.vector, codec.item, codec.fixed_bits()) {
             (_, Item::Unknown, _) => Measure::Unknown,
             (Some(_), ..) => Measure::Vector,
@@ -65,21 +66,31 @@ impl Measure {
         }
     }
 
-    /// Judges a payload of `len` bytes that holds `rows` rows.
-    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u64, len: u64, span: Span) {
+    /// How many bytes `rows` rows take at least; `None` if nothing tells.
+    pub(crate) fn least(self, rows: u64) -> Option<u64> {
         let words = |more: u64| rows.saturating_mul(4).saturating_add(more);
-        let (takes, exact) = match self {
-            Measure::Unknown => return,
+        Some(match self {
+            Measure::Unknown => return None,
             Measure::Bits(bits) => {
                 let bits = rows.saturating_mul(u64::from(bits));
-                (bits.saturating_add(7) >> 3, true)
+                bits.saturating_add(7) >> 3
             }
-            Measure::Words => ((rows.saturating_add(15) >> 4).saturating_mul(4), true),
-            Measure::Text => (words(5), false),
-            Measure::Vector => (words(12), false),
-        };
+            Measure::Words => (rows.saturating_add(15) >> 4).saturating_mul(4),
+            Measure::Text => words(5),
+            Measure::Vector => words(12),
+        })
+    }
+
+    /// Whether they take no more than that.
+    pub(crate) const fn is_exact(self) -> bool {
+        matches!(self, Measure::Bits(_) | Measure::Words)
+    }
+
+    /// Judges a payload of `len` bytes that holds `rows` rows.
+    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u64, len: u64, span: Span) {
+        let Some(takes) = self.least(rows) else { return };
         r.check(len >= takes, rules::B_SHORT, span, takes, len);
-        r.check(!exact || len <= takes, rules::B_STRAY, span, takes, len);
+        r.check(!self.is_exact() || len <= takes, rules::B_STRAY, span, takes, len);
     }
 
     fn pack(self) -> u64 {
@@ -158,6 +169,10 @@ impl Blocks {
 }
 
 impl Header {
+    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Ok(None)
+    }
+
     pub(crate) fn chunk(
         &self,
         r: &mut Reader<'_, '_>,

@@ -74,6 +74,8 @@ pub struct Vector {
     pub size: u32,
     /// The dimensions, of which 0 is one that varies.
     pub dims: DimsAt,
+    /// Product of the dimensions that do not vary.
+    pub unit: u64,
 }
 
 impl Codec {
@@ -93,6 +95,13 @@ impl Codec {
             Item::RowId => Some(128),
             Item::Text | Item::Unknown => None,
         }
+    }
+
+    /// Whether a payload can be wrong in more than its length.
+    pub(crate) const fn has_rules(&self) -> bool {
+        let any =
+            matches!(self.item, Item::Number(_) | Item::TimeSpan | Item::RowId | Item::Unknown);
+        self.vector.is_some() || !any
     }
 
     /// Whether every part of it is known.
@@ -268,11 +277,13 @@ fn vector(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt
     let len = u64::from(rank).saturating_mul(4);
     let dims = r.take(len)?;
     let mut size = Some(1_u32);
+    let mut unit = 1_u64;
     for dim in dims.as_chunks::<4>().0 {
         // The product has to fit at every step, whatever a later 0 makes of it.
         size = size
             .and_then(|size| size.checked_mul(u32::from_le_bytes(*dim)))
             .filter(|size| i32::try_from(*size).is_ok() && !is_negative(dim));
+        unit = unit.saturating_mul(u64::from(u32::from_le_bytes(*dim)).max(1));
     }
     let Some(size) = size else {
         r.flag(rules::T_CODEC_VEC_DIMS, at, len, 0, 0);
@@ -280,9 +291,9 @@ fn vector(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt
     };
     let vector = if rank == 0 {
         // No dimension means one that varies; the count itself reads as its 0.
-        Vector { size: 0, dims: dims_at(count_at, 1) }
+        Vector { size: 0, dims: dims_at(count_at, 1), unit }
     } else {
-        Vector { size, dims: dims_at(at, rank) }
+        Vector { size, dims: dims_at(at, rank), unit }
     };
     Ok(Parameters { codec: Codec { vector: Some(vector), ..inner.codec }, sound: true })
 }

@@ -13,7 +13,7 @@
 //! an index, i32, and a string.
 
 use super::blocks::Measure;
-use super::codec::{self, Definition, Item};
+use super::codec::{self, Codec, Definition, Item};
 use super::text::{leb64, string};
 use super::{Header, rules};
 use crate::cursor::Cursor;
@@ -23,8 +23,8 @@ use crate::finding::Kind;
 use crate::limits;
 use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
-use crate::source::{Span, widen};
-use crate::tensor::{Encoding, Meta, Status, Tensor, Value};
+use crate::source::{Absent, Source, Span, widen};
+use crate::tensor::{Chunk, Encoding, Meta, Status, Tensor, Value};
 
 /// Phases of the iteration over the attributes of a column.
 mod phase {
@@ -45,6 +45,17 @@ pub(super) struct Annotation {
     pub(super) end: u64,
     pub(super) sound: bool,
     dead: bool,
+}
+
+impl Annotation {
+    fn encoding(&self) -> Encoding {
+        match self.compression {
+            0 => Encoding::Raw,
+            1 => Encoding::Deflate,
+            2 => Encoding::Zlib,
+            _ => Encoding::Unknown,
+        }
+    }
 }
 
 impl Header {
@@ -338,6 +349,48 @@ impl Header {
         Ok(Some(meta))
     }
 
+    /// Codec and payload of an annotation that is sound. How many bytes it
+    /// decodes to is recorded only where it is not compressed.
+    ///
+    /// # Errors
+    /// [`Absent`] when its entry is not resident.
+    pub fn annotation_payload(
+        &self,
+        source: &Source<'_>,
+        meta: &Meta,
+    ) -> Result<Option<(Codec, Chunk)>, Absent> {
+        let mut sink = |_| {};
+        let mut r = Reader::new(source, &mut sink);
+        r.mute();
+        match self.annotation_of(&mut r, meta) {
+            Ok(found) => Ok(found),
+            Err(_) => Err(r.absent()),
+        }
+    }
+
+    /// Codec and payload of an annotation, silently; fails only for lack of
+    /// bytes.
+    pub(crate) fn annotation_of(
+        &self,
+        r: &mut Reader<'_, '_>,
+        meta: &Meta,
+    ) -> Result<Option<(Codec, Chunk)>, Halt> {
+        if meta.kind != Kind::Attribute || meta.status != Status::Sound {
+            return Ok(None);
+        }
+        let annotation = match self.judge_annotation(r, self.toc, meta.at) {
+            Ok(annotation) if annotation.sound => annotation,
+            Err(Halt::Absent) => return Err(Halt::Absent),
+            // The bytes changed; they were proved before.
+            _ => return Ok(None),
+        };
+        let stored = annotation.block;
+        let encoding = annotation.encoding();
+        let decoded = (encoding == Encoding::Raw).then_some(stored.len);
+        let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
+        Ok(Some((annotation.definition.codec, chunk)))
+    }
+
     pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         if meta.kind == Kind::Slot {
             return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
@@ -367,11 +420,7 @@ impl Header {
                 return Ok(Some(Value::Scalar { dtype, stored }));
             }
         }
-        let encoding = match annotation.compression {
-            0 => Encoding::Raw,
-            1 => Encoding::Deflate,
-            _ => Encoding::Zlib,
-        };
+        let encoding = annotation.encoding();
         let dims = codec.vector.map_or_else(DimsAt::default, |vector| vector.dims);
         Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
     }

@@ -34,6 +34,7 @@
 //! against its rows. An entry whose end cannot be told ends its table. Regions
 //! that a broken entry does not lead to show as `R.gap`.
 
+pub mod block;
 mod blocks;
 mod codec;
 mod metadata;
@@ -43,6 +44,7 @@ mod spelling;
 mod text;
 mod toc;
 
+pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
 pub use spelling::Spelling;
 
@@ -169,6 +171,36 @@ impl Header {
         let unknown = Codec { item: Item::Unknown, vector: None };
         let definition = codec::definition(&mut r, 0);
         Ok(definition.ok().filter(|found| found.sound).map_or(unknown, |found| found.codec))
+    }
+
+    /// The rows of a decoded block of a column, proved; for the value of an
+    /// annotation, one row.
+    ///
+    /// # Errors
+    /// The first fault that makes rows unreadable. Others are passed over: the
+    /// audit reports them.
+    pub fn block<'b>(
+        &self,
+        codec: &Codec,
+        rows: u64,
+        decoded: &'b [u8],
+    ) -> Result<block::Block<'b>, block::Fault> {
+        let mut last = None;
+        let found = self.judge_block(codec, rows, decoded, &mut |fault| last = Some(fault));
+        let none = block::Fault { rule: rules::B_SHORT, at: 0, len: 0, expected: 0 };
+        found.ok_or_else(|| last.unwrap_or(none))
+    }
+
+    /// Proves a decoded block and reports what is wrong with it.
+    pub(crate) fn judge_block<'b>(
+        &self,
+        codec: &Codec,
+        rows: u64,
+        decoded: &'b [u8],
+        report: &mut dyn FnMut(block::Fault),
+    ) -> Option<block::Block<'b>> {
+        let sentinels = self.version < field::VERSION_6;
+        block::Block::judge(codec, sentinels, rows, decoded, report)
     }
 
     /// The codec of a column as text, such as `VBuffer(Single, [4])`.

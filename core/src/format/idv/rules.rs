@@ -215,10 +215,88 @@ rules! { Format::Idv.code();
     B_NONE_LEN = "B.none.len", Fatal, Stated,
         "block {part} is not compressed, yet its lengths differ: {expected} stored, {found} uncompressed",
         "IDV, lookup table format: uncompressed length, the size if the block were decompressed";
+    B_DECOMP_LEN = "B.decomp.len", Fatal, Stated,
+        "the block decompresses to {found} bytes or breaks off there, and {expected} are recorded",
+        "IDV, lookup table format: uncompressed length, the size if the block were decompressed";
+    B_DEFLATE = "B.deflate", Fatal, Stated,
+        "the compressed block is malformed behind {found} bytes of output",
+        "IDV, compression kind: 1 is deflate (RFC 1951), 2 is zlib (RFC 1950)";
+    B_DEFLATE_END = "B.deflate.end", Violation, Implied,
+        "all {found} bytes are there, but the compressed block has no end",
+        "IDV, compression kind: a deflate stream ends with its final block (RFC 1951)";
+    B_DEFLATE_TRAIL = "B.deflate.trail", Violation, Implied,
+        "bytes follow the end of the compressed block",
+        "IDV, lookup table format: block length, its size in bytes in the file";
     B_SHORT = "B.short", Fatal, Stated,
         "the payload has {found} bytes, and its rows take {expected}",
         "IDV, block format: the bytes are stored as the codec describes";
     B_STRAY = "B.stray", Violation, Implied,
         "the payload has {found} bytes, and its rows take {expected}",
         "IDV, block format: the bytes are stored as the codec describes, and nothing else";
+    B_BOOL_PAD = "B.bool.pad", Violation, Implied,
+        "bits behind the last truth value are not zero, at byte {found} of the payload",
+        "Boolean, DvBool: the last byte or word is filled up with zeros";
+    B_DVBOOL_3 = "B.dvbool.3", Fatal, Implied,
+        "a truth value is 11 in binary, at byte {found} of the payload",
+        "DvBool: 00 is false, 01 true, 10 missing";
+    B_KEY_RANGE = "B.key.range", Lint, Silent,
+        "a key is beyond its cardinality of {expected}, at byte {found} of the payload",
+        "Key, Key2: values are 1 to the cardinality; neither writer nor loader holds keys to it";
+    B_DT_RANGE = "B.dt.range", Violation, Implied,
+        "ticks are not a moment of the years 1 to 9999, at byte {found} of the payload",
+        "DateTime: ticks of 100 ns since 0001-01-01, up to the end of the year 9999";
+    B_DTO_OFFSET = "B.dto.offset", Violation, Implied,
+        "an offset exceeds {expected} minutes, at byte {found} of the payload",
+        "DateTimeOffset: offsets in minutes, of 14 hours at most";
+    B_DTO_RANGE = "B.dto.range", Violation, Implied,
+        "ticks, or they less their offset, are not a moment of the years 1 to 9999, at byte {found} of the payload",
+        "DateTimeOffset: local and universal time are ticks of 100 ns since 0001-01-01";
+    B_TEXT_COUNT = "B.text.count", Fatal, Implied,
+        "the number of texts is not the {expected} of the block, at byte {found} of the payload",
+        "TextSpan: the entry count, one for each value";
+    B_TEXT_ORDER = "B.text.order", Fatal, Implied,
+        "a boundary lies before the one in front of it, {expected}, at byte {found} of the payload",
+        "TextSpan: boundaries do not decrease";
+    B_TEXT_NA = "B.text.na", Fatal, Implied,
+        "a missing text does not end where it begins, at {expected}, at byte {found} of the payload",
+        "TextSpan: a missing text is empty";
+    B_TEXT_TOTAL = "B.text.total", Fatal, Implied,
+        "the texts do not end where their string does, at unit {expected}, at byte {found} of the payload",
+        "TextSpan: the last boundary is the length of the joined string in UTF-16 units";
+    B_TEXT_UTF8 = "B.text.utf8", Fatal, Stated,
+        "the joined string is not UTF-8, or its length malformed, at byte {found} of the payload",
+        "IDV, general data format: strings are an LEB128 length and UTF-8 bytes";
+    B_VEC_COUNT = "B.vec.count", Fatal, Implied,
+        "the number of vectors is not the {expected} of the block",
+        "VBuffer: the vector count, one for each value";
+    B_VEC_SIZE = "B.vec.size", Fatal, Implied,
+        "the size word is negative, or not the vectors' size of {expected}",
+        "VBuffer: the size of all vectors, or 0 where lengths follow";
+    B_VEC_LEN = "B.vec.len", Fatal, Implied,
+        "the length of a vector is negative, at byte {found} of the payload",
+        "VBuffer: lengths are i32 and not negative";
+    B_VEC_MULTIPLE = "B.vec.multiple", Lint, Silent,
+        "the length of a vector is no multiple of {expected}, at byte {found} of the payload",
+        "VBuffer: dimensions but one are known; the loader does not compare";
+    B_VEC_DENSE = "B.vec.dense", Fatal, Implied,
+        "the value count of a vector is negative and not -1, at byte {found} of the payload",
+        "VBuffer: a value count is -1 where the vector is dense";
+    B_VEC_SPARSECOUNT = "B.vec.sparsecount", Fatal, Implied,
+        "a sparse vector of length {expected} has that many values or more, at byte {found} of the payload",
+        "VBuffer: the value count of a sparse vector is below its length";
+    B_VEC_TOTAL = "B.vec.total", Fatal, Implied,
+        "the block has more than {expected} values, at byte {found} of the payload",
+        "VBuffer: the values of a block are counted as i32";
+    B_VEC_NI = "B.vec.ni", Fatal, Implied,
+        "the index count is negative, at byte {found} of the payload",
+        "VBuffer: the index count is an i32 and not negative";
+    B_VEC_INDICES = "B.vec.indices", Fatal, Implied,
+        "the index count is not the {expected} of the sparse vectors, at byte {found} of the payload",
+        "VBuffer: the index count is the sum of the value counts of sparse vectors";
+    B_VEC_INDEXRANGE = "B.vec.indexrange", Fatal, Implied,
+        "an index is negative or not below {expected}, the vector's length, at byte {found} of the payload",
+        "VBuffer: indices are below the length of their vector";
+    B_VEC_INDEXORDER = "B.vec.indexorder", Fatal, Implied,
+        "an index is below {expected}, so indices do not ascend, at byte {found} of the payload",
+        "VBuffer: the indices of a vector strictly ascend";
 }

@@ -22,7 +22,7 @@ pub(super) fn leb64(input: &[u8]) -> Parsed<'_, Leb> {
 }
 
 /// The length of a string: at most five bytes, and no more than an i32 holds.
-fn leb32(input: &[u8]) -> Parsed<'_, Leb> {
+pub(super) fn leb32(input: &[u8]) -> Parsed<'_, Leb> {
     leb(input, 5, u64::from(i32::MAX.unsigned_abs()))
 }
 

@@ -47,6 +47,7 @@ mod value;
 
 pub use quant::Quantization;
 
+use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::dtype::DType;
 use crate::finding::Kind;
@@ -103,7 +104,6 @@ impl Header {
     pub(crate) const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::DUP_TENSOR),
         duplicate_meta: Some(rules::DUP_METADATA),
-        duplicate_attribute: None,
         duplicate_size: Some(rules::DUP_SIZEVAR),
         overlap: Some(rules::PAYLOAD_OVERLAP),
         alias: Some(rules::PAYLOAD_OVERLAP),
@@ -263,6 +263,10 @@ impl Header {
 
     /// Header, tables, then the values in the order of the tables. What the
     /// tables leave unused is judged with them.
+    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Ok(None)
+    }
+
     pub(crate) fn region(
         &self,
         r: &mut Reader<'_, '_>,

@@ -6,7 +6,7 @@ use crate::limits::CBOR_DEPTH;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Parsed, Reader, array, byte};
 use crate::rule::Rule;
-use crate::source::Span;
+use crate::source::{Span, widen};
 
 /// Major types (RFC 8949 §3.1).
 pub(super) mod major {
@@ -151,7 +151,7 @@ const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
 /// How many data items each open array or map still lacks.
 struct Levels {
-    left: [u32; CBOR_DEPTH as usize],
+    left: [u32; CBOR_DEPTH],
     used: usize,
 }
 
@@ -216,12 +216,12 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// The head of the next data item that may be a break; tags before it are
     /// passed over. `depth` is the level it stands on.
     #[inline]
-    pub(super) fn item_or_break(&mut self, depth: u32) -> Result<Head, Halt> {
+    pub(super) fn item_or_break(&mut self, depth: usize) -> Result<Head, Halt> {
         let mut depth = depth;
         loop {
             let head = self.head()?;
             if depth > CBOR_DEPTH {
-                let limit = u64::from(CBOR_DEPTH);
+                let limit = widen(CBOR_DEPTH);
                 return Err(self.broken(
                     rules::CBOR_DEPTH,
                     head.at,
@@ -240,7 +240,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// The head of the next data item; a break is none.
     #[inline]
-    pub(super) fn item(&mut self, depth: u32) -> Result<Head, Halt> {
+    pub(super) fn item(&mut self, depth: usize) -> Result<Head, Halt> {
         let at = self.r.at();
         let head = self.item_or_break(depth)?;
         if head.is_break() {
@@ -326,7 +326,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Passes over the rest of the item that `first` began, on level `depth`.
-    pub(super) fn skip(&mut self, first: Head, depth: u32) -> Result<(), Halt> {
+    pub(super) fn skip(&mut self, first: Head, depth: usize) -> Result<(), Halt> {
         if !matches!(first.major, major::ARRAY | major::MAP) {
             return self.skip_leaf(&first);
         }
@@ -349,8 +349,8 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     #[inline(never)]
-    fn skip_nested(&mut self, first: Head, depth: u32) -> Result<(), Halt> {
-        let mut levels = Levels { left: [0; CBOR_DEPTH as usize], used: 0 };
+    fn skip_nested(&mut self, first: Head, depth: usize) -> Result<(), Halt> {
+        let mut levels = Levels { left: [0; CBOR_DEPTH], used: 0 };
         let mut head = first;
         loop {
             if matches!(head.major, major::ARRAY | major::MAP) {
@@ -380,8 +380,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                     _ => left.saturating_sub(1),
                 };
                 let at = self.r.at();
-                let level = u32::try_from(levels.used).unwrap_or(CBOR_DEPTH);
-                let head = self.item_or_break(depth.saturating_add(level))?;
+                let head = self.item_or_break(depth.saturating_add(levels.used))?;
                 if !head.is_break() {
                     break head;
                 }

@@ -1,7 +1,7 @@
 //! What the map of one tensor says, judged.
 
 use super::cbor::Text;
-use super::checksum::Checksum;
+use super::checksum;
 use super::entry::{Entry, Field, Value};
 use super::{Header, field, keys, rules};
 use crate::dims::{Dims, DimsAt};
@@ -96,7 +96,6 @@ impl Header {
             elements: elements.unwrap_or(0),
             chunks,
             extra: entry.span,
-            ..Tensor::default()
         })
     }
 
@@ -293,7 +292,7 @@ fn judge_checksum(j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) {
     let rule = match entry.checksum.value {
         Value::Missing => return,
         Value::Null => Some(rules::FIELD_NULL),
-        Value::Text(text) => Checksum::parse(&text.name).1,
+        Value::Text(text) => checksum::parse(&text.name).1,
         _ => Some(rules::TYPE_CHECKSUM),
     };
     if let Some(rule) = rule {

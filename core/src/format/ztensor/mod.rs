@@ -42,6 +42,7 @@
 //! others.
 
 mod attribute;
+mod canonical;
 mod cbor;
 mod checksum;
 mod entry;
@@ -50,9 +51,11 @@ mod judge;
 mod keys;
 pub mod rules;
 
-pub use checksum::Checksum;
 pub use item::{Item, Items};
 
+use crate::audit::SparseFault;
+use crate::checksum::Checksum;
+use crate::codec;
 use crate::codec::frame::Fault;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
@@ -133,6 +136,9 @@ impl Header {
         padding: Some(rules::BLOB_PADDING),
         align: field::ALIGN,
         frame: Some(frame_rule),
+        checksum: Some(rules::CHECKSUM_MISMATCH),
+        stream: Some(stream_rule),
+        sparse: Some(sparse_rule),
         ..Policy::NONE
     };
 
@@ -289,7 +295,7 @@ impl Header {
         tensor: &Tensor,
     ) -> Result<Option<Checksum>, Absent> {
         let text = attribute::text(source, tensor.extra, Key::Checksum)?;
-        Ok(text.and_then(|text| Checksum::parse(&text).0))
+        Ok(text.and_then(|text| checksum::parse(&text).0))
     }
 
     /// A field of the tensor's map that holds text, for example `dtype`, as
@@ -324,6 +330,9 @@ impl Header {
             None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
         }
         r.about(Kind::Tensor, c.index);
+        if let Some(tensor) = self.next_canonical(r, c) {
+            return Ok(Some(tensor));
+        }
         let Some(entry) = Entry::read(&mut Pull::new(r))? else {
             let span = cbor::since(r, at);
             r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
@@ -333,13 +342,10 @@ impl Header {
         };
         let end = r.at();
         let tensor = self.judge(r, &entry)?;
-        if let Chunks::One(blob) = tensor.chunks
-            && !blob.is_empty()
-            && c.state != Cursor::UNKNOWN
-        {
-            let place = entry.offset.span;
-            r.check(blob.at >= c.state, rules::BLOB_ORDER, place, c.state, blob.at);
-            c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
+        if let Chunks::One(blob) = tensor.chunks {
+            let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
+            r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
+            canonical::pass_blob(c, blob);
         }
         c.advance(end);
         Ok(Some(tensor))
@@ -386,6 +392,34 @@ fn frame_rule(fault: Fault) -> Rule {
         Fault::ContentSize => rules::ZSTD_CONTENT_SIZE,
         Fault::DecodedSize => rules::ZSTD_DECODED_SIZE,
         Fault::Frames => rules::ZSTD_FRAMES,
+    }
+}
+
+/// The rule that a fault of decoding breaks, in frames of sound structure.
+fn stream_rule(fault: codec::Fault) -> Rule {
+    match fault {
+        codec::Fault::Truncated => rules::ZSTD_TRUNCATED,
+        codec::Fault::Trailing => rules::ZSTD_TRAILING,
+        codec::Fault::Window => rules::ZSTD_WINDOW,
+        codec::Fault::Dictionary => rules::ZSTD_DICTIONARY,
+        codec::Fault::Checksum => rules::ZSTD_CHECKSUM,
+        // What the headers state was compared with the shape.
+        codec::Fault::Short | codec::Fault::Long | codec::Fault::ContentSize => {
+            rules::ZSTD_DECODED_SIZE
+        }
+        _ => rules::ZSTD_CORRUPT,
+    }
+}
+
+/// The rule that a fault of sparse indices breaks.
+fn sparse_rule(fault: SparseFault) -> Rule {
+    match fault {
+        SparseFault::Coordinate => rules::SPARSE_COO_RANGE,
+        SparseFault::Duplicate => rules::SPARSE_COO_DUPLICATE,
+        SparseFault::Partial => rules::SPARSE_COO_SIZE,
+        SparseFault::Pointer => rules::SPARSE_CSR_POINTERS,
+        SparseFault::Count => rules::SPARSE_CSR_COUNT,
+        SparseFault::Column => rules::SPARSE_CSR_COLUMN,
     }
 }
 

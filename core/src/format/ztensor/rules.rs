@@ -197,6 +197,9 @@ rules! { Format::ZTensor.code();
         "Optional fields: the example is \"crc32c:0x1234ABCD\"; case and prefix are left open";
     CHECKSUM_EMPTY = "CHECKSUM-EMPTY", Lint, Silent,
         "the checksum is empty, and taken as missing", "Optional fields: checksum (string)";
+    CHECKSUM_MISMATCH = "CHECKSUM-MISMATCH", Fatal, Stated,
+        "the checksum is {expected:#x}, and that of the stored bytes is {found:#x}",
+        "Optional fields: checksum; it covers the bytes as they are stored";
     CHECKSUM_UNKNOWN = "CHECKSUM-UNKNOWN", Unchecked, Implied,
         "the algorithm of the checksum is not known, so it is not verified",
         "Optional fields: crc32c and sha256 are given as examples";
@@ -266,6 +269,21 @@ rules! { Format::ZTensor.code();
     SPARSE_CSR_SIZE = "SPARSE-CSR-SIZE", Fatal, Implied,
         "size {found} does not fit row pointers of {expected} bytes and whole entries",
         "Notes: the metadata must fully describe the sparse structure";
+    SPARSE_COO_RANGE = "SPARSE-COO-RANGE", Fatal, Implied,
+        "a coordinate is {found}, and its dimension is {expected}",
+        "Notes: the metadata must fully describe the sparse structure; an entry lies inside shape";
+    SPARSE_COO_DUPLICATE = "SPARSE-COO-DUPLICATE", Violation, Implied,
+        "two entries have the same coordinates (position {found})",
+        "Layouts: a sparse tensor has one value at each position";
+    SPARSE_CSR_POINTERS = "SPARSE-CSR-POINTERS", Fatal, Implied,
+        "a row pointer is {found}, after {expected}",
+        "Layouts: sparse_format \"csr\"; row pointers begin at 0 and do not descend";
+    SPARSE_CSR_COUNT = "SPARSE-CSR-COUNT", Fatal, Implied,
+        "the row pointers end with {found}, and {expected} was expected by the size of the data",
+        "Layouts: sparse_format \"csr\"; the last row pointer is the number of entries";
+    SPARSE_CSR_COLUMN = "SPARSE-CSR-COLUMN", Fatal, Implied,
+        "a column is {found}, and the shape has {expected}",
+        "Layouts: sparse_format \"csr\"; an entry lies inside shape";
     SPARSE_DENSE_SIZE = "SPARSE-DENSE-SIZE", Lint, Silent,
         "size is {found}, and a dense tensor would take {expected}",
         "nothing asks for it; the published writer and reader insist that both are equal";
@@ -307,4 +325,10 @@ rules! { Format::ZTensor.code();
     ZSTD_DECODED_SIZE = "ZSTD-DECODED-SIZE", Fatal, Implied,
         "the blocks decode to {found} bytes at the closest; shape and dtype take {expected}",
         "Tensor Metadata: the data decodes to the elements of shape";
+    ZSTD_CORRUPT = "ZSTD-CORRUPT", Fatal, Stated,
+        "the content of a block cannot be decoded",
+        "Supported Encodings: zstd is Zstandard-compressed data (RFC 8878 §3.1.1.3)";
+    ZSTD_CHECKSUM = "ZSTD-CHECKSUM", Fatal, Implied,
+        "the content of a frame does not sum up to its checksum",
+        "RFC 8878 §3.1.1: the content checksum verifies that the content was decoded correctly";
 }

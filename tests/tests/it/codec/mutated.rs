@@ -4,7 +4,7 @@
 //! `WEIGHBRIDGE_MUTATIONS=1000000 cargo test --release -p weighbridge-tests
 //! mutated -- --nocapture` runs a million of each.
 
-use super::{deflate, zlib};
+use super::{Frame, deflate, zlib, zstd};
 use weighbridge::Encoding;
 use weighbridge::codec::{Fault, Size, WINDOW};
 use weighbridge_tests::codec::{Portions, Random, decode, samples};
@@ -142,4 +142,19 @@ fn zlib_like_libdeflate() {
         (other.zlib_decompress(stored, &mut out).ok()? == size).then_some(out)
     });
     assert!(tally.neither > 0);
+}
+#[test]
+fn zstd_like_the_c_library() {
+    let frames = [
+        Frame { level: 3, ..Frame::default() },
+        Frame { level: 19, checksum: true, content_size: true, window_log: None },
+        Frame { level: 1, content_size: true, ..Frame::default() },
+    ];
+    let seeds: Vec<_> =
+        data().into_iter().flat_map(|d| frames.map(|f| (zstd(&d, f), d.clone()))).collect();
+    let tally = run("zstd", Encoding::Zstd, &seeds, |stored, size| {
+        let out = zstd::bulk::decompress(stored, size).ok()?;
+        (out.len() == size).then_some(out)
+    });
+    assert!(tally.both > 0 && tally.neither > 0);
 }

@@ -1,73 +1,16 @@
-//! Payloads: rules that need the data itself.
+//! Bytes of raw elements that mean nothing: Boolean bytes, ternary codes,
+//! unused bits.
 
-use super::{Audit, Pause};
-use crate::codec::frame::Walk;
+use super::super::{Audit, Pause};
 use crate::dtype::DType;
-use crate::finding::Kind;
 use crate::read::Reader;
-use crate::rule::{Rule, general};
+use crate::rule::Rule;
 use crate::source::{Absent, Span, widen};
-use crate::tensor::{Chunks, Encoding, Layout, Status, Tensor};
-
-/// How far the payload of the current tensor is checked.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    /// The tensor, kept because its entry need not be resident together with
-    /// its data.
-    pub(super) tensor: Option<Tensor>,
-    /// Bytes of its data that were looked at.
-    done: u64,
-    /// How far its frames were followed, if it is in frames.
-    walk: Walk,
-}
+use crate::tensor::Tensor;
 
 impl Audit {
-    /// Looks at the data of every tensor whose type leaves some bytes
-    /// meaningless.
-    pub(super) fn payloads(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
-        loop {
-            let tensor = match self.payload.tensor {
-                Some(tensor) => tensor,
-                None => {
-                    r.mute();
-                    let tensor = self.file.tensor(r, &mut self.cursor);
-                    r.unmute();
-                    let Some(tensor) = tensor? else { return Ok(()) };
-                    *self.payload.tensor.insert(tensor)
-                }
-            };
-            r.about(Kind::Tensor, tensor.index);
-            if tensor.status == Status::Unsupported {
-                r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
-            } else if let Some(span) = tensor.raw() {
-                self.values_of(r, &tensor, span)?;
-            } else if tensor.encoding == Encoding::Zstd {
-                self.frames_of(r, &tensor)?;
-            } else if tensor.chunks.count() > 0 {
-                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
-            }
-            self.payload = Progress::default();
-        }
-    }
-
-    /// Follows the frames of compressed elements. What they decode to is not
-    /// looked at.
-    fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
-        let (Chunks::One(span), Some(rule)) = (tensor.chunks, self.file.policy().frame) else {
-            return Ok(());
-        };
-        let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
-        if span.is_empty() {
-            return Ok(());
-        }
-        if self.payload.walk.run(r, span, elements, rule)? {
-            r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
-        }
-        Ok(())
-    }
-
     /// Checks raw elements, in as many pieces as the windows make of them.
-    fn values_of(
+    pub(super) fn values_of(
         &mut self,
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,

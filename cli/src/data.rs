@@ -1,0 +1,161 @@
+//! The data of a tensor: decoded, if it is stored encoded, and piece by piece.
+
+use crate::session::{Halt, Session};
+use crate::tensors;
+use weighbridge::codec::{Decoder, Size, Undecoded};
+use weighbridge::{Chunk, Encoding, File, Layout, Source, Sparse, Status, Stop, Tensor};
+
+/// Bytes that are decoded at a time: a power of two.
+const PIECE: usize = 256 << 10;
+/// Most bytes of a sparse tensor that are decoded to show some of its entries:
+/// of compressed rows, pointers, columns and values lie apart.
+const SPARSE: u64 = 64 << 20;
+
+/// Whether the elements of a tensor can be read one after the other.
+pub(crate) fn is_plain(tensor: &Tensor) -> bool {
+    let dense = !matches!(tensor.layout, Layout::Coo | Layout::Csr | Layout::Blocks);
+    let stored =
+        tensor.elements == 0 || tensor.chunks.count() == 1 && Decoder::decodes(tensor.encoding);
+    let sound = tensor.status == Status::Sound;
+    sound && dense && stored && (1..=64).contains(&tensor.dtype.bits())
+}
+
+/// Calls `take` with the bytes of the first `count` elements of a tensor that
+/// [`is_plain`], piece by piece, and how many elements each piece holds.
+pub(crate) fn elements<E: From<Halt>>(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    count: u64,
+    mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let bits = u64::from(tensor.dtype.bits().max(1));
+    let width = usize::try_from(bits / 8).unwrap_or(1).max(1);
+    let mut left = count;
+    // An element that lies in two pieces.
+    let mut carry: Vec<u8> = Vec::new();
+    let len = tensor.dtype.bytes(count).unwrap_or(0);
+    bytes(session, file, tensor, len, |mut piece| {
+        let mut give = |bytes: &[u8]| {
+            let here = (bytes.len() as u64 * 8 / bits).min(left);
+            left -= here;
+            take(bytes, here)
+        };
+        if !carry.is_empty() {
+            let missing = (width - carry.len()).min(piece.len());
+            carry.extend_from_slice(&piece[..missing]);
+            piece = &piece[missing..];
+            if carry.len() < width {
+                return Ok(());
+            }
+            give(&carry)?;
+            carry.clear();
+        }
+        let whole = piece.len() / width * width;
+        carry.extend_from_slice(&piece[whole..]);
+        if whole > 0 { give(&piece[..whole]) } else { Ok(()) }
+    })
+}
+
+/// Calls `take` with the first `len` decoded bytes of a tensor, piece by piece.
+pub(crate) fn bytes<E: From<Halt>>(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    len: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let chunk = session.ask(|source| file.chunk(source, tensor, 0))?;
+    let Some(chunk) = chunk.filter(|_| len > 0) else { return Ok(()) };
+    if chunk.encoding == Encoding::Raw {
+        let len = len.min(chunk.stored.len);
+        return session.stream(chunk.stored.at, len, take);
+    }
+    let size = chunk.decoded.map_or(Size::AtMost(len), Size::Exactly);
+    let mut decoder = Decoder::new();
+    let mut buffer = vec![0; PIECE];
+    decoder.start(chunk.encoding, chunk.stored, size);
+    let mut left = len;
+    // Who takes all of it wants to know that the stream ends well.
+    let whole = chunk.decoded == Some(len);
+    while left > 0 || whole {
+        let mut taken = Ok(());
+        let more = session.ask(|source| match decoder.next(source, &mut buffer) {
+            Ok(Some(piece)) => {
+                let here = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
+                left -= here as u64;
+                taken = take(&piece[..here]);
+                Ok(Ok(true))
+            }
+            Ok(None) => Ok(Ok(false)),
+            Err(Undecoded::Absent(absent)) => Err(Stop::Absent(absent)),
+            Err(Undecoded::Fault(fault)) => Ok(Err(fault)),
+        })?;
+        taken?;
+        if !more.map_err(Halt::Fault)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// All decoded bytes of a tensor, how many it has; `None` if nothing tells.
+pub(crate) fn len(chunk: &Chunk) -> Option<u64> {
+    chunk.decoded.or((chunk.encoding == Encoding::Raw).then_some(chunk.stored.len))
+}
+
+/// The first `count` entries of a sparse tensor as `give` makes them, of their
+/// coordinates and value; `None` if it is not sparse or too large.
+pub(crate) fn entries<T>(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    count: u64,
+    mut give: impl FnMut(&[u64], weighbridge::Element) -> T,
+) -> Result<Option<Vec<T>>, Halt> {
+    let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+    let chunk = session.ask(|source| file.chunk(source, tensor, 0))?;
+    let Some(chunk) = chunk.filter(|_| sparse && tensor.status == Status::Sound) else {
+        return Ok(None);
+    };
+    let extents = session.ask(|source: &Source<'_>| tensors::shape(source, tensor))?;
+    let Some(extents) = extents.into_iter().collect::<Option<Vec<u64>>>() else {
+        return Ok(None);
+    };
+    // The entries of COO come one after the other.
+    let entry = 8 * extents.len() as u64 + u64::from(tensor.dtype.bits() / 8);
+    let wanted = match tensor.layout {
+        Layout::Coo => count.saturating_mul(entry),
+        _ => u64::MAX,
+    };
+    let wanted = len(&chunk).map_or(wanted, |len| len.min(wanted)).min(SPARSE);
+    let mut held = Vec::new();
+    let whole = len(&chunk).is_none_or(|len| len <= SPARSE) || tensor.layout == Layout::Coo;
+    if !whole || !Decoder::decodes(tensor.encoding) {
+        return Ok(None);
+    }
+    bytes(session, file, tensor, wanted, |piece| {
+        held.extend_from_slice(piece);
+        Ok::<(), Halt>(())
+    })?;
+    let Some(sparse) = Sparse::new(tensor, extents, &held) else { return Ok(None) };
+    let shown = usize::try_from(count).map_or(sparse.len(), |count| count.min(sparse.len()));
+    let mut out = Vec::new();
+    let mut row = 0;
+    for i in 0..shown {
+        let place: Vec<u64> = if tensor.layout == Layout::Coo {
+            (0..sparse.rank()).filter_map(|axis| sparse.coordinate(i, axis)).collect()
+        } else {
+            while row < sparse.rows() && sparse.pointer(row + 1).is_some_and(|end| end <= i as u64)
+            {
+                row += 1;
+            }
+            [Some(row), sparse.column(i)].into_iter().flatten().collect()
+        };
+        match sparse.value(i) {
+            Some(value) => out.push(give(&place, value)),
+            None => break,
+        }
+    }
+    Ok(Some(out))
+}

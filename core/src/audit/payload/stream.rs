@@ -1,0 +1,293 @@
+//! Data that is encoded, sparse, or has a checksum, from its first stored byte
+//! to its last.
+
+use super::super::{Audit, Pause};
+use super::sparse::{self, Sparse};
+use crate::checksum::{Checksum, Hasher};
+use crate::codec::{Decoder, Fault, Size, Step};
+use crate::index::{Slot, sort};
+use crate::read::Reader;
+use crate::rule::general;
+use crate::source::{Absent, Span, widen};
+use crate::tensor::{Chunk, Encoding, Layout, Tensor};
+
+/// What an audit of payloads works in: a decoder and the state of checks (11.5
+/// KiB together), and a buffer of the caller for decoded bytes.
+///
+/// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
+/// means fewer calls. One scratch serves one audit after the other.
+#[derive(Debug)]
+pub struct Scratch<'b> {
+    pub(crate) decoder: Decoder,
+    hasher: Option<Hasher>,
+    progress: Progress,
+    pub(crate) buffer: &'b mut [u8],
+}
+
+impl<'b> Scratch<'b> {
+    /// A scratch that decodes into `buffer`.
+    pub fn new(buffer: &'b mut [u8]) -> Self {
+        Scratch { decoder: Decoder::new(), hasher: None, progress: Progress::default(), buffer }
+    }
+}
+
+/// How far the data of the current tensor went through.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    stage: Stage,
+    chunk: Chunk,
+    checksum: Option<Checksum>,
+    sparse: Option<Sparse>,
+    /// Stored bytes that were used.
+    read: u64,
+    /// The data is decoded, or was until a fault.
+    decodes: bool,
+    /// Decoding ended with a fault, which was reported.
+    faulty: bool,
+    /// All bytes were looked at.
+    over: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Start,
+    /// All bytes are looked at.
+    Bytes,
+    /// The coordinates of entries are noted in slots.
+    Coordinates,
+}
+
+impl Scratch<'_> {
+    /// Checks the data of a tensor.
+    pub(in crate::audit) fn check(
+        &mut self,
+        audit: &mut Audit,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<(), Pause> {
+        #[cfg(feature = "idv")]
+        if tensor.layout == Layout::Blocks {
+            return self.blocks(audit, r, tensor);
+        }
+        if !audit.payload.streaming {
+            self.progress = Progress::default();
+            audit.payload.streaming = true;
+        }
+        let mut progress = self.progress;
+        let result = self.go_on(audit, &mut progress, r, slots, tensor);
+        self.progress = progress;
+        if let Err(Pause::Room(needed)) = result {
+            audit.payload.slots = needed;
+        }
+        result
+    }
+
+    fn go_on(
+        &mut self,
+        audit: &Audit,
+        p: &mut Progress,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<(), Pause> {
+        if p.stage == Stage::Start {
+            let Some(start) = self.begin(audit, r, tensor)? else { return Ok(()) };
+            *p = start;
+        }
+        if p.stage == Stage::Bytes {
+            if !p.over {
+                self.bytes(audit, p, r, None)?;
+            }
+            let Some(sparse) = p.sparse.filter(|sparse| sparse.needs_sorting() && !p.faulty) else {
+                return Ok(());
+            };
+            let needed = u32::try_from(sparse.entries()).unwrap_or(u32::MAX);
+            if slots.len() < usize::try_from(needed).unwrap_or(usize::MAX) {
+                return Err(Pause::Room(needed));
+            }
+            // The same once more, into slots.
+            p.sparse = Some(sparse.again());
+            p.checksum = None;
+            p.read = 0;
+            p.stage = Stage::Coordinates;
+            self.start(p, tensor);
+        }
+        self.bytes(audit, p, r, Some(slots))?;
+        let entries = p.sparse.map_or(0, |sparse| sparse.entries());
+        let slots = slots.get_mut(..usize::try_from(entries).unwrap_or(0)).unwrap_or_default();
+        sort(slots);
+        let twin = slots.array_windows().find(|[one, two]| one.key == two.key);
+        if let (Some([_, twin]), Some(rule)) = (twin, audit.file.policy().sparse) {
+            let span = place(&p.chunk, twin.at, 8);
+            r.flag(rule(sparse::Fault::Duplicate), span.at, span.len, 0, twin.key);
+        }
+        Ok(())
+    }
+
+    /// Looks what there is to do; `None` if nothing is.
+    fn begin(
+        &mut self,
+        audit: &Audit,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<Option<Progress>, Pause> {
+        let policy = audit.file.policy();
+        let mut p = Progress { stage: Stage::Bytes, ..Progress::default() };
+        if policy.checksum.is_some() {
+            let found = audit.file.checksum(r.source(), tensor);
+            p.checksum = found.map_err(|absent| r.lack(absent))?;
+        }
+        // Faulty frames were reported.
+        p.faulty = audit.payload.frames == super::Frames::Faulty;
+        let chunk = audit.file.chunk_of(r, tensor, 0)?;
+        let (Some(chunk), 1) = (chunk, tensor.chunks.count()) else {
+            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+            return Ok(None);
+        };
+        p.chunk = chunk;
+        let wanted = matches!(tensor.layout, Layout::Coo | Layout::Csr) && policy.sparse.is_some();
+        if wanted {
+            let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
+            p.sparse = Sparse::new(tensor, dims, chunk.decoded);
+        }
+        let encoded = chunk.encoding != Encoding::Raw;
+        let sized = chunk.decoded.is_some() || p.sparse.is_some();
+        p.decodes = encoded && Decoder::decodes(chunk.encoding) && sized;
+        if !p.faulty && ((encoded && !p.decodes) || (wanted && p.sparse.is_none())) {
+            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+            p.sparse = None;
+        }
+        self.hasher = p.checksum.and_then(|checksum| Hasher::new(checksum.algorithm()));
+        if let (Some(checksum), None) = (p.checksum, &self.hasher) {
+            r.flag(general::CHECKSUM_UNCHECKED, tensor.at, 0, checksum.head(), 0);
+            p.checksum = None;
+        }
+        self.start(&p, tensor);
+        let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
+        let idle = p.checksum.is_none() && !looks;
+        Ok((!idle).then_some(p))
+    }
+
+    fn start(&mut self, p: &Progress, tensor: &Tensor) {
+        let size = match (p.chunk.decoded, p.sparse) {
+            (Some(decoded), _) => Size::Exactly(decoded),
+            (None, Some(sparse)) => Size::AtMost(sparse.most(tensor.elements)),
+            (None, None) => Size::AtMost(0),
+        };
+        self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
+    }
+
+    /// Passes through all stored bytes.
+    fn bytes(
+        &mut self,
+        audit: &Audit,
+        p: &mut Progress,
+        r: &mut Reader<'_, '_>,
+        mut slots: Option<&mut [Slot]>,
+    ) -> Result<(), Pause> {
+        loop {
+            let at = p.chunk.stored.at.saturating_add(p.read);
+            let left = p.chunk.stored.len.saturating_sub(p.read);
+            let run = r.source().run(at);
+            let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
+            let (used, produced, ended) = if !p.decodes || p.faulty {
+                if !p.faulty {
+                    p.feed(audit, r, run, slots.as_deref_mut());
+                }
+                (run.len(), 0, left == 0)
+            } else {
+                match self.decoder.step(run, self.buffer) {
+                    Ok(Step { read, written, done }) => {
+                        let piece = self.buffer.get(written).unwrap_or_default();
+                        p.feed(audit, r, piece, slots.as_deref_mut());
+                        (read, piece.len(), done)
+                    }
+                    Err(fault) => {
+                        p.faulty = true;
+                        self.flag(audit, p, r, fault);
+                        // What is left is only summed up.
+                        (0, 0, p.checksum.is_none())
+                    }
+                }
+            };
+            if let (Some(hasher), Some(_)) = (&mut self.hasher, p.checksum) {
+                hasher.update(run.get(..used).unwrap_or_default());
+            }
+            p.read = p.read.saturating_add(widen(used));
+            if ended {
+                break;
+            }
+            if used == 0 && produced == 0 && run.is_empty() {
+                return Err(r.lack(Absent { at, need: 1, want: left }).into());
+            }
+        }
+        p.over = true;
+        self.end(audit, p, r);
+        Ok(())
+    }
+
+    /// Reports a stream that is faulty.
+    fn flag(&self, audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault) {
+        let rule = audit.file.policy().stream.filter(|_| fault.is_of_file());
+        let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
+        let written = self.decoder.written();
+        let expected = p.chunk.decoded.unwrap_or(written);
+        let found = written.saturating_add(u64::from(fault == Fault::Long));
+        let Span { at, len } = p.chunk.stored;
+        r.flag(rule, at, len, expected, found);
+    }
+
+    /// Judges what only all bytes together show.
+    fn end(&mut self, audit: &Audit, p: &mut Progress, r: &mut Reader<'_, '_>) {
+        if !p.faulty
+            && let (Some(sparse), Some(rule)) = (&mut p.sparse, audit.file.policy().sparse)
+        {
+            let chunk = p.chunk;
+            sparse.finish(&mut |fault, offset, expected, found| {
+                let Span { at, len } = place(&chunk, offset, 0);
+                r.flag(rule(fault), at, len, expected, found);
+            });
+        }
+        let hasher = self.hasher.take();
+        if let (Some(expected), Some(hasher), Some(rule)) =
+            (p.checksum, hasher, audit.file.policy().checksum)
+        {
+            let found = hasher.finish();
+            if found != expected {
+                let Span { at, len } = p.chunk.stored;
+                r.flag(rule, at, len, expected.head(), found.head());
+            }
+        }
+    }
+}
+
+impl Progress {
+    /// Looks at the next decoded bytes.
+    fn feed(
+        &mut self,
+        audit: &Audit,
+        r: &mut Reader<'_, '_>,
+        piece: &[u8],
+        slots: Option<&mut [Slot]>,
+    ) {
+        let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
+            return;
+        };
+        let chunk = self.chunk;
+        sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
+            let Span { at, len } = place(&chunk, offset, 8);
+            r.flag(rule(fault), at, len, expected, found);
+        });
+    }
+}
+
+/// Where decoded bytes lie: exactly where they are raw, else somewhere in the
+/// stored bytes.
+fn place(chunk: &Chunk, offset: u64, len: u64) -> Span {
+    match chunk.encoding {
+        Encoding::Raw => Span::new(chunk.stored.at.saturating_add(offset), len),
+        _ => chunk.stored,
+    }
+}

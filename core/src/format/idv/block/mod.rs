@@ -1,0 +1,184 @@
+//! The payload of a block, once it is decoded: rows of one column, or the one
+//! row of an annotation.
+//!
+//! | codec | payload of n values |
+//! |---|---|
+//! | numbers, ticks, row ids, keys | n values packed |
+//! | `Boolean` | a bit each, lowest first; the last byte filled up with 0 |
+//! | `DvBool` | two bits each, lowest first; the last word of 32 filled up with 0 |
+//! | `DateTimeOffset` | n × i16 minutes, then n × i64 ticks |
+//! | `TextSpan` | n as i32, n × i32 end position, one string with all texts |
+//! | `VBuffer` | n as i32, size word i32, lengths n × i32 if the size word is 0, counts n × i32, index count i32, indices i32, the payload of all stored items |
+//!
+//! End positions count UTF-16 units, so one may lie inside a character of four
+//! bytes; the highest bit marks a missing text. The count of a vector is -1
+//! where it is dense, else how many items it stores.
+//!
+//! [`Block::judge`] proves all of it, in time proportional to the payload and
+//! without memory; what is handed out afterwards needs no further check. No
+//! vector is ever made dense.
+
+mod rows;
+mod text;
+mod values;
+mod vectors;
+
+pub use rows::{Row, Rows, VectorRow};
+pub use text::Text;
+pub use values::{Scalar, Values};
+
+use super::codec::Codec;
+use super::rules;
+use crate::rule::{Rule, Severity};
+use crate::source::widen;
+
+/// What is wrong with a payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The rule that is broken.
+    pub rule: Rule,
+    /// Where, as an offset inside the decoded payload.
+    pub at: u64,
+    /// How many bytes of it are concerned.
+    pub len: u64,
+    /// What should be there, where the rule's message says so.
+    pub expected: u64,
+}
+
+/// A decoded payload that was proved.
+#[derive(Clone, Copy, Debug)]
+pub struct Block<'b> {
+    rows: usize,
+    vectors: Option<vectors::Vectors<'b>>,
+    values: values::Payload<'b>,
+}
+
+impl<'b> Block<'b> {
+    /// Proves that `bytes` are the payload of `rows` rows of `codec`, and
+    /// reports what is wrong; `None` if the rows cannot be read.
+    ///
+    /// With `sentinels`, the least value of a signed integer or of ticks
+    /// stands for a missing one, as it does before version 1.1.1.6. Each rule
+    /// is reported once, at its first breach.
+    pub(super) fn judge(
+        codec: &Codec,
+        sentinels: bool,
+        rows: u64,
+        bytes: &'b [u8],
+        report: &mut dyn FnMut(Fault),
+    ) -> Option<Self> {
+        let mut judge = Judge { bytes, at: 0, report };
+        match judge.block(codec, sentinels, rows) {
+            Ok(block) => Some(block),
+            Err(fault) => {
+                (judge.report)(fault);
+                None
+            }
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> u64 {
+        widen(self.rows)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// The rows, from the first on.
+    pub fn rows(&self) -> Rows<'b> {
+        Rows::new(self)
+    }
+}
+
+/// What was proved, or why it is not what it should be.
+type Judged<T> = Result<T, Fault>;
+
+/// Goes through a payload from its first byte to its last.
+struct Judge<'b, 'j> {
+    bytes: &'b [u8],
+    at: usize,
+    report: &'j mut dyn FnMut(Fault),
+}
+
+impl<'b> Judge<'b, '_> {
+    fn block(&mut self, codec: &Codec, sentinels: bool, rows: u64) -> Judged<Block<'b>> {
+        let (vectors, count) = match &codec.vector {
+            Some(vector) => {
+                let (vectors, count) = self.vectors(vector, rows)?;
+                (Some(vectors), count)
+            }
+            None => (None, rows),
+        };
+        let values = self.values(codec.item, sentinels, vectors.is_some(), count)?;
+        if self.at < self.bytes.len() {
+            let left = widen(self.bytes.len().saturating_sub(self.at));
+            self.flag(rules::B_STRAY, self.at, left, widen(self.at));
+        }
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        Ok(Block { rows, vectors, values })
+    }
+
+    /// The next `len` bytes.
+    fn take(&mut self, len: u64) -> Judged<&'b [u8]> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        match usize::try_from(len).ok().and_then(|len| rest.get(..len)) {
+            Some(taken) => {
+                self.at = self.at.saturating_add(taken.len());
+                Ok(taken)
+            }
+            None => {
+                let expected = widen(self.at).saturating_add(len);
+                Err(Fault { rule: rules::B_SHORT, at: widen(self.bytes.len()), len: 0, expected })
+            }
+        }
+    }
+
+    /// The next `count` words of 32 bits.
+    fn words(&mut self, count: u64) -> Judged<Words<'b>> {
+        // A count of 62 bits or more is more than there are bytes.
+        let bytes = self.take(count.saturating_mul(4))?;
+        Ok(Words(bytes.as_chunks::<4>().0))
+    }
+
+    fn word(&mut self) -> Judged<i32> {
+        Ok(self.words(1)?.get(0))
+    }
+
+    fn fault(&self, rule: Rule, at: usize, len: u64, expected: u64) -> Fault {
+        Fault { rule, at: widen(at), len, expected }
+    }
+
+    /// Reports what leaves the rest readable.
+    fn flag(&mut self, rule: Rule, at: usize, len: u64, expected: u64) {
+        debug_assert_ne!(rule.severity(), Severity::Fatal);
+        let fault = self.fault(rule, at, len, expected);
+        (self.report)(fault);
+    }
+}
+
+/// Little-endian words of 32 bits.
+#[derive(Clone, Copy, Debug, Default)]
+struct Words<'b>(&'b [[u8; 4]]);
+
+impl Words<'_> {
+    /// Word `i`; 0 behind the last.
+    fn get(self, i: usize) -> i32 {
+        self.0.get(i).map_or(0, |word| i32::from_le_bytes(*word))
+    }
+
+    fn len(self) -> usize {
+        self.0.len()
+    }
+
+    fn iter(self) -> impl Iterator<Item = i32> {
+        self.0.iter().map(|word| i32::from_le_bytes(*word))
+    }
+}
+
+/// Offset of word `i` behind `start`.
+fn place(start: usize, i: usize) -> usize {
+    start.saturating_add(i.saturating_mul(4))
+}

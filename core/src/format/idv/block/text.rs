@@ -1,0 +1,133 @@
+//! Texts that are slices of one string, cut at UTF-16 units.
+
+use core::fmt;
+
+/// A text. It may begin or end inside a character of two UTF-16 units, of
+/// which the text before or behind it has the other half.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Text<'b> {
+    low: Option<u16>,
+    body: &'b str,
+    high: Option<u16>,
+}
+
+impl<'b> Text<'b> {
+    /// The text, unless half a character belongs to it.
+    pub const fn as_str(&self) -> Option<&'b str> {
+        match (self.low, self.high) {
+            (None, None) => Some(self.body),
+            _ => None,
+        }
+    }
+
+    /// Its UTF-16 units, halves of characters included.
+    pub fn utf16(&self) -> impl Iterator<Item = u16> {
+        self.low.into_iter().chain(self.body.encode_utf16()).chain(self.high)
+    }
+}
+
+/// As text, with U+FFFD for half a character.
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const HALF: &str = "\u{FFFD}";
+        f.write_str(if self.low.is_some() { HALF } else { "" })?;
+        f.write_str(self.body)?;
+        f.write_str(if self.high.is_some() { HALF } else { "" })
+    }
+}
+
+/// How far texts were taken from their string.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    /// UTF-16 units.
+    units: u32,
+    /// Bytes; with `half`, up to the character that was begun.
+    bytes: usize,
+    /// The first half of a character was taken.
+    half: bool,
+}
+
+impl Taken {
+    /// Takes the units up to `end`.
+    pub(super) fn next<'b>(&mut self, joined: &'b str, end: u32) -> Text<'b> {
+        let mut text = Text::default();
+        let rest = |bytes: usize| joined.get(bytes..).unwrap_or_default();
+        if self.half && self.units < end {
+            if let Some(c) = rest(self.bytes).chars().next() {
+                text.low = c.encode_utf16(&mut [0; 2]).last().copied();
+                self.bytes = self.bytes.saturating_add(c.len_utf8());
+            }
+            self.units = self.units.saturating_add(1);
+            self.half = false;
+        }
+        let start = self.bytes;
+        for c in rest(start).chars() {
+            let left = end.saturating_sub(self.units);
+            let units = if c.len_utf16() == 1 { 1 } else { 2 };
+            if left < units {
+                if left == 1 {
+                    text.high = c.encode_utf16(&mut [0; 2]).first().copied();
+                    self.units = end;
+                    self.half = true;
+                }
+                break;
+            }
+            self.units = self.units.saturating_add(units);
+            self.bytes = self.bytes.saturating_add(c.len_utf8());
+        }
+        text.body = joined.get(start..self.bytes).unwrap_or_default();
+        text
+    }
+}
+
+/// How many UTF-16 units a string has.
+pub(super) fn units(text: &str) -> u64 {
+    let mut units = 0_u64;
+    for byte in text.bytes() {
+        // All but continuation bytes begin a character; four bytes are two units.
+        let begins = u64::from(byte & 0xC0 != 0x80);
+        units = units.saturating_add(begins).saturating_add(u64::from(byte >= 0xF0));
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// Every way to cut a string in three gives its units back.
+    #[test]
+    fn cuts_fall_anywhere() {
+        for joined in ["", "a", "é🚢z", "🚢🚢", "x😀😀y", "日本語", "\u{0}\u{10FFFF}"]
+        {
+            let all: Vec<u16> = joined.encode_utf16().collect();
+            assert_eq!(units(joined), all.len() as u64);
+            for i in 0..=all.len() {
+                for j in i..=all.len() {
+                    let mut taken = Taken::default();
+                    for range in [0..i, i..j, j..all.len()] {
+                        let text = taken.next(joined, range.end as u32);
+                        let expected = &all[range];
+                        assert_eq!(text.utf16().collect::<Vec<_>>(), expected);
+                        assert_eq!(
+                            text.as_str().map(String::from),
+                            String::from_utf16(expected).ok(),
+                            "{joined} at {i} and {j}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn half_a_character_shows_as_a_replacement() {
+        let mut taken = Taken::default();
+        let shown = |text: Text<'_>| std::format!("{text}");
+        assert_eq!(shown(taken.next("a🚢b", 2)), "a\u{FFFD}");
+        assert_eq!(shown(taken.next("a🚢b", 2)), "");
+        assert_eq!(shown(taken.next("a🚢b", 4)), "\u{FFFD}b");
+    }
+}

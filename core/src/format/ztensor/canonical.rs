@@ -1,0 +1,283 @@
+//! Maps as real writers make them, read in one go.
+//!
+//! Nearly every map has the same keys in the same order, and nothing is wrong
+//! with it. What is recognised here is what [`Header::judge`] would report
+//! nothing of; at anything else (a custom field, a head that is longer than it
+//! must be, a size that does not fit) the map is read and judged with care,
+//! which takes ten times as long.
+//!
+//! [`Header::judge`]: super::Header
+
+use super::{Header, field, rules};
+use crate::cursor::Cursor;
+use crate::dims::{DimEncoding, DimsAt};
+use crate::dtype::DType;
+use crate::format::Glance;
+use crate::name::{Name, NameAt, NameEncoding};
+use crate::read::Reader;
+use crate::source::{Span, widen};
+use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
+
+/// Keys and values that follow one another, each with its head.
+mod text {
+    pub(super) const NAME: &[u8; 6] = b"\xBF\x64name";
+    pub(super) const OFFSET: &[u8; 7] = b"\x66offset";
+    pub(super) const SIZE: &[u8; 5] = b"\x64size";
+    pub(super) const DTYPE: &[u8; 6] = b"\x65dtype";
+    pub(super) const DENSE_SHAPE: &[u8; 19] = b"\x66layout\x65dense\x65shape";
+    pub(super) const ENCODING: &[u8; 9] = b"\x68encoding";
+    pub(super) const RAW: &[u8; 4] = b"\x63raw";
+    pub(super) const ZSTD: &[u8; 5] = b"\x64zstd";
+    pub(super) const LITTLE: &[u8; 23] = b"\x6Fdata_endianness\x66little";
+    pub(super) const BIG: &[u8; 20] = b"\x6Fdata_endianness\x63big";
+    pub(super) const CRC32C: &[u8; 19] = b"\x68checksum\x71crc32c:0x";
+    pub(super) const END: &[u8; 1] = &[super::super::cbor::BREAK];
+}
+
+/// What a map says. Offsets are relative to its start.
+struct Map<'a> {
+    name: &'a [u8],
+    name_at: usize,
+    blob: Span,
+    dtype: DType,
+    dims_at: usize,
+    dims_len: usize,
+    rank: u32,
+    elements: u64,
+    encoding: Encoding,
+    endianness: Endianness,
+}
+
+impl Header {
+    /// The tensor whose map is next, if there is nothing to report about it
+    /// and all of it is resident.
+    #[inline]
+    pub(super) fn next_canonical(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
+        let (at, run) = (r.at(), r.resident());
+        let (map, rest) = self.map(run, c.state)?;
+        let offset = |within: usize| at.saturating_add(widen(within));
+        let tensor = Tensor {
+            index: c.index,
+            at,
+            name: NameAt::plain(offset(map.name_at), widen(map.name.len())),
+            dtype: map.dtype,
+            status: Status::Sound,
+            layout: Layout::RowMajor,
+            encoding: map.encoding,
+            endianness: map.endianness,
+            dims: DimsAt {
+                at: offset(map.dims_at),
+                len: u32::try_from(map.dims_len).ok()?,
+                rank: map.rank,
+                lead: None,
+                encoding: DimEncoding::Cbor,
+            },
+            elements: map.elements,
+            chunks: Chunks::One(map.blob),
+            extra: Span::new(at, widen(run.len().saturating_sub(rest.len()))),
+        };
+        r.pass(rest);
+        pass_blob(c, map.blob);
+        c.advance(r.at());
+        Some(tensor)
+    }
+
+    /// Passes over maps that there is nothing to report about, as long as
+    /// `goes_on` agrees.
+    pub(crate) fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        r.region(c.at.max(self.first), self.index_end, rules::CBOR_TRUNCATED);
+        let (at, run) = (r.at(), r.resident());
+        let mut rest = run;
+        let mut swept = *c;
+        while self.count.is_none_or(|count| swept.index < count) {
+            let Some((map, after)) = self.map(rest, swept.state) else { break };
+            let offset = at.saturating_add(widen(run.len().saturating_sub(rest.len())));
+            let name_at = offset.saturating_add(widen(map.name_at));
+            let glance = Glance {
+                index: swept.index,
+                at: offset,
+                name_at: NameAt::plain(name_at, widen(map.name.len())),
+                name: Name::new(map.name, NameEncoding::Plain),
+            };
+            if !goes_on(&glance) {
+                break;
+            }
+            rest = after;
+            pass_blob(&mut swept, map.blob);
+            swept.index = swept.index.saturating_add(1);
+        }
+        if swept.index > c.index {
+            r.pass(rest);
+            *c = Cursor { at: r.at(), ..swept };
+        }
+    }
+
+    /// The map that `input` begins with, and what follows it; `None` if
+    /// anything about it needs a closer look. `listed` is where the data ends
+    /// that was listed so far.
+    #[inline]
+    fn map<'a>(&self, input: &'a [u8], listed: u64) -> Option<(Map<'a>, &'a [u8])> {
+        let offset = |rest: &[u8]| input.len().saturating_sub(rest.len());
+        let (name, rest) = string(input.strip_prefix(text::NAME)?)?;
+        let name_at = offset(rest).saturating_sub(name.len());
+        let (at, rest) = uint(rest.strip_prefix(text::OFFSET)?)?;
+        let (len, rest) = uint(rest.strip_prefix(text::SIZE)?)?;
+        let (dtype, rest) = dtype(rest.strip_prefix(text::DTYPE)?)?;
+        let rest = rest.strip_prefix(text::DENSE_SHAPE)?;
+        let (head, mut rest) = rest.split_first()?;
+        let rank = head.checked_sub(0x80).filter(|rank| *rank < 24)?;
+        let dims_at = offset(rest);
+        let mut elements = 1_u64;
+        for _ in 0..rank {
+            let (dim, after) = uint(rest)?;
+            // A dimension of 0 beside large ones is left to the judge.
+            elements = elements.checked_mul(dim).filter(|elements| *elements > 0)?;
+            rest = after;
+        }
+        let dims_len = offset(rest).saturating_sub(dims_at);
+        let bytes = dtype.bytes(elements)?;
+        let rest = rest.strip_prefix(text::ENCODING)?;
+        let wide = dtype.bits() > 8;
+        let (encoding, endianness, rest) = if let Some(rest) = rest.strip_prefix(text::RAW) {
+            if bytes != len {
+                return None;
+            }
+            let (endianness, rest) = match wide {
+                true => endianness(rest)?,
+                false => (Endianness::Little, rest),
+            };
+            (Encoding::Raw, endianness, rest)
+        } else {
+            let rest = rest.strip_prefix(text::ZSTD)?;
+            (Encoding::Zstd, Endianness::Little, (len > 0).then_some(rest)?)
+        };
+        let rest = match rest.strip_prefix(text::END) {
+            Some(rest) => rest,
+            None => crc32c(rest)?.strip_prefix(text::END)?,
+        };
+
+        let blob = Span::new(at, len);
+        let placed = at >= field::ALIGN
+            && at & field::ALIGN.wrapping_sub(1) == 0
+            && blob.end().is_some_and(|end| end <= self.index_at)
+            // What is read out of order is compared with nothing.
+            && (len == 0 || listed == Cursor::UNKNOWN || at >= listed);
+        if !placed || !plain(name) {
+            return None;
+        }
+        let rank = u32::from(rank);
+        let map = Map {
+            name,
+            name_at,
+            blob,
+            dtype,
+            dims_at,
+            dims_len,
+            rank,
+            elements,
+            encoding,
+            endianness,
+        };
+        Some((map, rest))
+    }
+}
+
+/// Remembers where the data ends that was listed.
+pub(super) fn pass_blob(c: &mut Cursor, blob: Span) {
+    if !blob.is_empty() && c.state != Cursor::UNKNOWN {
+        c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
+    }
+}
+
+/// Whether a name is text that nothing is to be said about.
+#[inline]
+fn plain(name: &[u8]) -> bool {
+    let ascii = name.iter().all(|byte| matches!(byte, 1..=0x7F));
+    !name.is_empty() && (ascii || (core::str::from_utf8(name).is_ok() && !name.contains(&0)))
+}
+
+/// An unsigned integer in its shortest form.
+#[inline(always)]
+fn uint(input: &[u8]) -> Option<(u64, &[u8])> {
+    let (first, rest) = input.split_first()?;
+    match first {
+        0..=23 => Some((u64::from(*first), rest)),
+        24..=27 => argument(*first, rest),
+        _ => None,
+    }
+}
+
+/// The argument behind the first byte of a head, in its shortest form.
+#[inline(always)]
+fn argument(info: u8, rest: &[u8]) -> Option<(u64, &[u8])> {
+    let (value, least, rest) = match info {
+        24 => rest.split_first().map(|(n, rest)| (u64::from(*n), 24, rest))?,
+        25 => {
+            let (n, rest) = rest.split_first_chunk()?;
+            (u64::from(u16::from_be_bytes(*n)), 1 << 8, rest)
+        }
+        26 => {
+            let (n, rest) = rest.split_first_chunk()?;
+            (u64::from(u32::from_be_bytes(*n)), 1 << 16, rest)
+        }
+        _ => {
+            let (n, rest) = rest.split_first_chunk()?;
+            (u64::from_be_bytes(*n), 1 << 32, rest)
+        }
+    };
+    (value >= least).then_some((value, rest))
+}
+
+/// A text string of definite length in its shortest form.
+#[inline(always)]
+fn string(input: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (first, rest) = input.split_first()?;
+    let (len, rest) = match first.checked_sub(0x60)? {
+        len @ 0..=23 => (u64::from(len), rest),
+        info @ 24..=27 => argument(info, rest)?,
+        _ => return None,
+    };
+    rest.split_at_checked(usize::try_from(len).ok()?)
+}
+
+#[inline(always)]
+fn dtype(input: &[u8]) -> Option<(DType, &[u8])> {
+    let (name, rest) = string(input)?;
+    let dtype = match name {
+        b"float32" => DType::F32,
+        b"float16" => DType::F16,
+        b"float64" => DType::F64,
+        b"bfloat16" => DType::BF16,
+        b"int8" => DType::I8,
+        b"int16" => DType::I16,
+        b"int32" => DType::I32,
+        b"int64" => DType::I64,
+        b"uint8" => DType::U8,
+        b"uint16" => DType::U16,
+        b"uint32" => DType::U32,
+        b"uint64" => DType::U64,
+        b"bool" => DType::Bool,
+        _ => return None,
+    };
+    Some((dtype, rest))
+}
+
+#[inline(always)]
+fn endianness(input: &[u8]) -> Option<(Endianness, &[u8])> {
+    match input.strip_prefix(text::LITTLE) {
+        Some(rest) => Some((Endianness::Little, rest)),
+        None => Some((Endianness::Big, input.strip_prefix(text::BIG)?)),
+    }
+}
+
+/// A CRC-32C as real writers spell it.
+#[inline]
+fn crc32c(input: &[u8]) -> Option<&[u8]> {
+    let (digits, rest) = input.strip_prefix(text::CRC32C)?.split_first_chunk::<8>()?;
+    digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'A'..=b'F')).then_some(rest)
+}

@@ -1,0 +1,16 @@
+//! Chooses the memory layout of each image.
+
+use std::path::PathBuf;
+
+fn main() {
+    let link = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("link");
+    println!("cargo::rerun-if-changed={}", link.display());
+    println!("cargo::rustc-link-search={}", link.display());
+    for gate in ["size", "panic"] {
+        println!("cargo::rustc-link-arg-bin={gate}=-Tbare.x");
+    }
+    for image in ["check", "model"] {
+        println!("cargo::rustc-link-arg-bin={image}=-Tlink.x");
+        println!("cargo::rustc-link-arg-bin={image}=--nmagic");
+    }
+}

@@ -1,0 +1,177 @@
+//! Opens and audits any file that QEMU's loader places in memory, and prints
+//! what it found: the same core as on a host, on a 32-bit target.
+
+#![no_std]
+#![no_main]
+
+use core::fmt::Write;
+use cortex_m_rt::{entry, exception};
+use weighbridge::{
+    Audit, Cursor, File, Finding, Format, Index, Opening, Severity, Slot, Source, Stop, Tensor,
+};
+use weighbridge_firmware::board::{Console, leave};
+use weighbridge_firmware::input::{Record, records};
+use weighbridge_firmware::{stack, ticks};
+
+/// Storage for the audit and the index; more entries than this are too many.
+const SLOTS: usize = 70_000;
+static mut STORAGE: [Slot; SLOTS] = [Slot::EMPTY; SLOTS];
+
+#[entry]
+fn main() -> ! {
+    // SAFETY: taken once.
+    let slots = unsafe { &mut *(&raw mut STORAGE) };
+    let mut console = Console::open();
+    ticks::start();
+    for record in records() {
+        let printed = if record.measure {
+            measure(&mut console, &record, slots)
+        } else {
+            check(&mut console, &record, slots)
+        };
+        console.flush();
+        if printed.is_err() {
+            console.exit(false);
+        }
+    }
+    console.exit(true)
+}
+
+#[exception]
+unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
+    leave(false)
+}
+
+/// Prints all that a host can compare: findings, tensors, lookups.
+fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
+    let (lookups, used) = stack::used(|| work(record, slots));
+    let source = Source::whole(record.bytes);
+    let mut digest = Digest::new();
+    let (mut count, mut worst) = (0, Severity::Unchecked);
+    let mut sink = |finding: Finding| {
+        count += 1;
+        worst = worst.max(finding.severity());
+        // The order in which findings come is not promised.
+        digest.0 ^= Digest::of(&finding).0;
+    };
+    let opened = Opening::of(Format::by_name(record.format)).step(&source, &mut sink);
+    let mut tensors = 0;
+    let mut listed = Digest::new();
+    if let Ok(file) = opened {
+        audit(file, &source, slots, &mut sink);
+        let mut cursor = Cursor::default();
+        while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
+            tensors += 1;
+            let _ = write!(listed, "{tensor:?}");
+        }
+    }
+    writeln!(
+        console,
+        "file {} findings {count} {:016x} tensors {tensors} {:016x} lookups {lookups} stack {used}",
+        worst.name(),
+        digest.0,
+        listed.0,
+    )
+}
+
+/// Open, audit and lookup without any output: what the stack is measured of.
+/// Tells how many tensors were found by their name.
+#[inline(never)]
+fn work(record: &Record, slots: &mut [Slot]) -> u32 {
+    let source = Source::whole(record.bytes);
+    let format = Format::by_name(record.format);
+    let Ok(file) = Opening::of(format).step(&source, &mut |_| {}) else { return 0 };
+    audit(file, &source, slots, &mut |_| {});
+    let mut index = Index::new(slots, 0);
+    if index.step(&file, &source).is_err() {
+        return 0;
+    }
+    let mut found = 0;
+    each(&file, &source, |tensor| {
+        let Ok(name) = tensor.name(&source) else { return };
+        found += u32::from(matches!(index.find(&file, &source, &name), Ok(Some(_))));
+    });
+    found
+}
+
+/// The audit; a stage that takes more slots than there are is given up.
+fn audit(file: File, source: &Source<'_>, slots: &mut [Slot], sink: &mut dyn FnMut(Finding)) {
+    let mut audit = Audit::new(file).structure_only();
+    while let Err(Stop::Room { .. }) = audit.step(source, slots, sink) {
+        audit.skip(sink);
+    }
+}
+
+fn each(file: &File, source: &Source<'_>, mut call: impl FnMut(Tensor)) {
+    let mut cursor = Cursor::default();
+    while let Ok(Some(tensor)) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
+        call(tensor);
+    }
+}
+
+/// Prints how many ticks each step takes.
+fn measure(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
+    let source = Source::whole(record.bytes);
+    let format = Format::by_name(record.format);
+    let (opened, open) = ticks::of(|| Opening::of(format).step(&source, &mut |_| {}));
+    let Ok(file) = opened else { return writeln!(console, "does not open") };
+    let (count, list) = ticks::of(|| {
+        let mut count = 0;
+        each(&file, &source, |_| count += 1);
+        count
+    });
+    let ((), audited) = ticks::of(|| audit(file, &source, slots, &mut |_| {}));
+    let mut index = Index::new(slots, 0);
+    let (indexed, build) = ticks::of(|| index.step(&file, &source));
+    let mut find = Some(0);
+    each(&file, &source, |tensor| {
+        let Ok(name) = tensor.name(&source) else { return };
+        let (_, ticks) = ticks::of(|| index.find(&file, &source, &name));
+        find = find.zip(ticks).map(|(sum, ticks)| sum + ticks);
+    });
+    writeln!(
+        console,
+        "tensors {count} indexed {} open {} list {} audit {} index {} find {}",
+        indexed.is_ok(),
+        Ticks(open),
+        Ticks(list),
+        Ticks(audited),
+        Ticks(build),
+        Ticks(find),
+    )
+}
+
+struct Ticks(Option<u32>);
+
+impl core::fmt::Display for Ticks {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.0 {
+            Some(ticks) => write!(f, "{ticks}"),
+            None => f.write_str("over"),
+        }
+    }
+}
+
+/// FNV-1a of what is written to it.
+struct Digest(u64);
+
+impl Digest {
+    fn new() -> Self {
+        Digest(0xCBF2_9CE4_8422_2325)
+    }
+
+    fn of(value: &dyn core::fmt::Debug) -> Self {
+        let mut digest = Digest::new();
+        let _ = write!(digest, "{value:?}");
+        digest
+    }
+}
+
+impl Write for Digest {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Builds the JavaScript package in wasm/dist: two WebAssembly modules, the code
+# that loads them, and the types. Prints sizes and fails above the budget.
+#
+#   scripts/wasm.sh          builds what is not up to date
+#
+# BINDGEN may name a weighbridge-bindgen that is built already.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/targets.sh
+
+# The small module, gzipped, in bytes: what every visitor of the page loads.
+budget=60000
+
+target=wasm32-unknown-unknown
+dist=wasm/dist
+features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext
+  --enable-nontrapping-float-to-int --enable-mutable-globals
+  --enable-reference-types --enable-multivalue)
+
+target_ready "$target" std,panic_abort
+(cd wasm && { [ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] ||
+  npm ci --no-audit --no-fund --loglevel=error; })
+
+bindgen=${BINDGEN:-}
+if [ -z "$bindgen" ]; then
+  cargo build --release --quiet --manifest-path wasm/bindgen/Cargo.toml
+  bindgen=wasm/bindgen/target/release/weighbridge-bindgen
+fi
+
+mkdir -p "$dist"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+folder=${CARGO_TARGET_DIR:-target}/$target
+
+# build NAME --profile PROFILE FEATURES: one module and the code that loads it.
+build() {
+  local name=$1
+  shift
+  target_cargo build -p weighbridge-wasm --lib "$@"
+  "$bindgen" "$folder/$2/weighbridge_wasm.wasm" "$work" "$name"
+  wasm/node_modules/.bin/wasm-opt -Oz "${features[@]}" \
+    "$work/${name}_bg.wasm" -o "$dist/${name}_bg.wasm"
+  cp "$work/$name.js" "$work/$name.d.ts" "$dist/"
+}
+build base --profile wasm --no-default-features
+build full --profile wasm-full
+cp wasm/js/*.js wasm/js/index.d.ts "$dist/"
+cargo run --quiet -p weighbridge-wasm --example rules >"$dist/rules.js"
+
+failed=0
+for file in base_bg.wasm full_bg.wasm base.js rules.js; do
+  packed=$(gzip -9 -c "$dist/$file" | wc -c)
+  limit=''
+  if [ "$file" = base_bg.wasm ]; then
+    limit=", budget $budget"
+    [ "$packed" -le "$budget" ] || failed=1
+  fi
+  printf '%-14s %7d bytes, %6d gzipped%s\n' "$file" "$(wc -c <"$dist/$file")" "$packed" "$limit"
+done
+[ "$failed" -eq 0 ] || { echo "the module is above its budget" >&2; exit 1; }

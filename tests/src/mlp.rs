@@ -1,0 +1,163 @@
+//! A small model for the firmware to run: whether a point lies in a ring.
+//!
+//! Two inputs, 16 hidden units with ReLU, two outputs; the greater one wins.
+//! Training is plain gradient descent from a fixed seed, with additions and
+//! multiplications only, so that every machine arrives at the same bits.
+
+use crate::encode::{bintensors, oinf, stb, ztensor};
+
+/// Number of inputs.
+pub const INPUTS: usize = 2;
+/// Number of hidden units.
+pub const HIDDEN: usize = 16;
+/// Number of outputs.
+pub const OUTPUTS: usize = 2;
+
+/// Points that the firmware classifies, and what a host compares.
+pub const POINTS: [[f32; INPUTS]; 8] = [
+    [0.0, 0.0],
+    [0.7, 0.0],
+    [0.0, -0.7],
+    [-0.5, 0.5],
+    [0.95, 0.95],
+    [-1.0, 0.1],
+    [0.1, -0.2],
+    [0.5, 0.5],
+];
+
+/// The weights, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mlp {
+    /// `[HIDDEN, INPUTS]`.
+    pub hidden_weight: Vec<f32>,
+    /// `[HIDDEN]`.
+    pub hidden_bias: Vec<f32>,
+    /// `[OUTPUTS, HIDDEN]`.
+    pub output_weight: Vec<f32>,
+    /// `[OUTPUTS]`.
+    pub output_bias: Vec<f32>,
+}
+
+/// Which output should win.
+pub fn class([x, y]: [f32; INPUTS]) -> usize {
+    let square = x * x + y * y;
+    usize::from(square > 0.2 && square < 0.8)
+}
+
+/// Numbers in -1..1, always the same.
+struct Random(u32);
+
+impl Random {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (self.0 >> 8) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+impl Mlp {
+    /// The trained model.
+    pub fn trained() -> Self {
+        let mut random = Random(7);
+        let mut draw = |count: usize| (0..count).map(|_| random.next()).collect::<Vec<_>>();
+        let mut model = Mlp {
+            hidden_weight: draw(HIDDEN * INPUTS),
+            hidden_bias: draw(HIDDEN),
+            output_weight: draw(OUTPUTS * HIDDEN),
+            output_bias: draw(OUTPUTS),
+        };
+        for step in 0..200_000 {
+            let rate = if step < 100_000 { 0.02 } else { 0.005 };
+            let point = [random.next(), random.next()];
+            model.learn(point, rate);
+        }
+        model
+    }
+
+    fn hidden(&self, point: [f32; INPUTS]) -> [f32; HIDDEN] {
+        let mut hidden = [0.0; HIDDEN];
+        layer(&self.hidden_weight, &self.hidden_bias, &point, &mut hidden);
+        hidden.map(|value| if value > 0.0 { value } else { 0.0 })
+    }
+
+    /// The outputs for a point.
+    pub fn run(&self, point: [f32; INPUTS]) -> [f32; OUTPUTS] {
+        let mut output = [0.0; OUTPUTS];
+        layer(&self.output_weight, &self.output_bias, &self.hidden(point), &mut output);
+        output
+    }
+
+    /// One step towards 1 for the right output and 0 for the other.
+    fn learn(&mut self, point: [f32; INPUTS], rate: f32) {
+        let hidden = self.hidden(point);
+        let output = self.run(point);
+        let wanted = class(point);
+        let mut back = [0.0; HIDDEN];
+        for (o, value) in output.into_iter().enumerate() {
+            let error = value - if o == wanted { 1.0 } else { 0.0 };
+            for h in 0..HIDDEN {
+                back[h] += error * self.output_weight[o * HIDDEN + h];
+                self.output_weight[o * HIDDEN + h] -= rate * error * hidden[h];
+            }
+            self.output_bias[o] -= rate * error;
+        }
+        for h in (0..HIDDEN).filter(|h| hidden[*h] > 0.0) {
+            for i in 0..INPUTS {
+                self.hidden_weight[h * INPUTS + i] -= rate * back[h] * point[i];
+            }
+            self.hidden_bias[h] -= rate * back[h];
+        }
+    }
+
+    /// Its tensors: name, shape, little-endian bytes.
+    fn tensors(&self) -> [(&'static str, Vec<u64>, Vec<u8>); 4] {
+        let bytes = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        let (inputs, hidden, outputs) = (INPUTS as u64, HIDDEN as u64, OUTPUTS as u64);
+        [
+            ("hidden.bias", vec![hidden], bytes(&self.hidden_bias)),
+            ("hidden.weight", vec![hidden, inputs], bytes(&self.hidden_weight)),
+            ("output.bias", vec![outputs], bytes(&self.output_bias)),
+            ("output.weight", vec![outputs, hidden], bytes(&self.output_weight)),
+        ]
+    }
+
+    /// The model as files: their names and bytes. STB has numbers for names,
+    /// in the same order.
+    pub fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
+        let mut stb_tensors = Vec::new();
+        let mut oinf_tensors = Vec::new();
+        let mut bin_tensors = Vec::new();
+        let mut z_tensors = Vec::new();
+        for (id, (name, shape, data)) in (0..).zip(self.tensors()) {
+            let dims: Vec<u32> = shape.iter().map(|extent| *extent as u32).collect();
+            stb_tensors
+                .push(stb::Tensor { payload: data.clone(), ..stb::Tensor::new(id, 0, &dims) });
+            oinf_tensors.push(oinf::tensor(name, oinf::Type::F32, &shape, &data));
+            bin_tensors.push(bintensors::Tensor {
+                name: name.to_owned(),
+                dtype: bintensors::Dtype::F32,
+                shape: shape.clone(),
+                data: data.clone(),
+            });
+            z_tensors.push(ztensor::Tensor::raw(name, "float32", &shape, data));
+        }
+        let model = oinf::Model {
+            version: 1,
+            sizevars: Vec::new(),
+            metadata: Vec::new(),
+            tensors: oinf_tensors,
+        };
+        vec![
+            ("mlp.bt", bintensors::File { metadata: None, tensors: bin_tensors }.encode()),
+            ("mlp.oinf", model.encode().bytes),
+            ("mlp.stb", stb::Stb::new(stb_tensors).encode()),
+            ("mlp.zt", ztensor::File::of(z_tensors).encode()),
+        ]
+    }
+}
+
+/// One layer: each output is its bias, then the products in order.
+fn layer(weight: &[f32], bias: &[f32], input: &[f32], output: &mut [f32]) {
+    for ((row, bias), output) in weight.chunks(input.len()).zip(bias).zip(output) {
+        *output = row.iter().zip(input).fold(*bias, |sum, (w, x)| sum + w * x);
+    }
+}

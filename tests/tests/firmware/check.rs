@@ -1,0 +1,175 @@
+//! Every fixture, and the corpus where there is one, through one image.
+
+use crate::rig::{ROOM, image, record, run};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use weighbridge::{Audit, Cursor, Finding, Format, Index, Opening, Severity, Slot, Source, Stop};
+use weighbridge_tests::{corpus, fixtures};
+
+/// As many slots as the image has.
+const SLOTS: usize = 70_000;
+
+/// The image with every format, all features, made for speed of development:
+/// what a host has.
+const IMAGE: &str = "WEIGHBRIDGE_CHECK";
+
+/// How much a reader of each format may take.
+const BUDGETS: &str = include_str!("../../../firmware/budgets.txt");
+
+struct Case {
+    name: String,
+    format: &'static str,
+    bytes: Vec<u8>,
+}
+
+/// What the image must print of a file, but for the stack.
+fn expected(case: &Case) -> String {
+    let source = Source::whole(&case.bytes);
+    let format = Format::by_name(case.format);
+    let mut findings: Vec<Finding> = Vec::new();
+    let opened = Opening::of(format).step(&source, &mut |finding| findings.push(finding));
+    let (mut tensors, mut listed, mut lookups) = (0, Digest::new(), 0);
+    if let Ok(file) = opened {
+        let mut slots = vec![Slot::EMPTY; SLOTS];
+        let mut audit = Audit::new(file).structure_only();
+        let mut sink = |finding| findings.push(finding);
+        while let Err(Stop::Room { .. }) = audit.step(&source, &mut slots, &mut sink) {
+            audit.skip(&mut sink);
+        }
+        let mut index = Index::new(&mut slots[..], 0);
+        let indexed = index.step(&file, &source).is_ok();
+        let mut cursor = Cursor::default();
+        while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
+            tensors += 1;
+            write!(listed, "{tensor:?}").unwrap();
+            let Ok(name) = tensor.name(&source) else { continue };
+            let found = indexed && index.find(&file, &source, &name).is_ok_and(|t| t.is_some());
+            lookups += u32::from(found);
+        }
+    }
+    let worst = findings.iter().map(Finding::severity).max().unwrap_or(Severity::Unchecked);
+    let digest = findings.iter().fold(Digest::new().0, |digest, finding| {
+        let mut one = Digest::new();
+        write!(one, "{finding:?}").unwrap();
+        digest ^ one.0
+    });
+    format!(
+        "file {} findings {} {digest:016x} tensors {tensors} {:016x} lookups {lookups} stack ",
+        worst.name(),
+        findings.len(),
+        listed.0,
+    )
+}
+
+/// Runs all cases, as many at a time as there is room for, and compares. The
+/// most stack that each format took comes back.
+fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
+    let mut deepest = BTreeMap::new();
+    let mut rest = cases;
+    while !rest.is_empty() {
+        let mut files = Vec::new();
+        let mut taken = 0;
+        for case in rest {
+            let record = record(&case.bytes, case.format, false);
+            if files.len() + record.len() + 64 > ROOM {
+                break;
+            }
+            files.extend(record);
+            taken += 1;
+        }
+        assert!(taken > 0, "{} is too large for the board", rest[0].name);
+        files.extend([0; 64]);
+        let run = run(image, &files, &[]);
+        let mut lines = run.output.lines();
+        for case in &rest[..taken] {
+            let line = lines.next().unwrap_or("nothing");
+            let expected = expected(case);
+            let Some(stack) = line.strip_prefix(&expected) else {
+                panic!("{}:\n{expected}on a host, and\n{line}", case.name);
+            };
+            let deepest = deepest.entry(case.format).or_default();
+            *deepest = stack.parse::<usize>().unwrap().max(*deepest);
+        }
+        assert_eq!(lines.next(), None);
+        assert!(run.success);
+        rest = &rest[taken..];
+    }
+    deepest
+}
+
+/// Prints how deep the stack was for each format, and holds it to its budget.
+fn judge_stack(deepest: &BTreeMap<&str, usize>) {
+    for (format, deepest) in deepest {
+        let row = BUDGETS.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let row = row.filter(|row| row.first() == Some(format)).next_back();
+        let budget: usize =
+            row.unwrap_or_else(|| panic!("no budget for {format}"))[2].parse().unwrap();
+        println!("stack {format}: {deepest} bytes of {budget}");
+        assert!(
+            *deepest <= budget,
+            "{format} takes {deepest} bytes of stack; its budget is {budget}"
+        );
+    }
+}
+
+#[test]
+fn fixtures_get_the_verdicts_of_a_host() {
+    let mut cases = Vec::new();
+    for (format, fixtures) in fixtures::all() {
+        for fixture in fixtures {
+            let name = format!("{format} {}", fixture.name);
+            cases.push(Case { name, format, bytes: fixture.bytes });
+        }
+    }
+    judge_stack(&compare(&image(IMAGE), &cases));
+}
+
+#[test]
+fn the_corpus_gets_the_verdicts_of_a_host() {
+    let Some(folder) = corpus::folder() else { return };
+    let mut cases = Vec::new();
+    for format in Format::ALL {
+        walk(&folder.join(format.name()), format.name(), &mut cases);
+    }
+    assert!(!cases.is_empty(), "nothing in {}", folder.display());
+    judge_stack(&compare(&image(IMAGE), &cases));
+}
+
+/// All files below `folder` that are not descriptions of others.
+fn walk(folder: &Path, format: &'static str, cases: &mut Vec<Case>) {
+    let mut entries: Vec<_> = std::fs::read_dir(folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            walk(&path, format, cases);
+        } else if !path
+            .extension()
+            .is_some_and(|extension| extension == "json" || extension == "md")
+        {
+            let bytes = std::fs::read(&path).unwrap();
+            cases.push(Case { name: path.display().to_string(), format, bytes });
+        }
+    }
+}
+
+/// FNV-1a, as in the image.
+struct Digest(u64);
+
+impl Digest {
+    fn new() -> Self {
+        Digest(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl std::fmt::Write for Digest {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        }
+        Ok(())
+    }
+}

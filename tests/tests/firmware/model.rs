@@ -1,0 +1,85 @@
+//! The demonstration: a model that runs from flash.
+
+use crate::rig::{Run, image, record, run};
+use std::fmt::Write as _;
+use weighbridge_tests::encode::stb::{Stb, Tensor};
+use weighbridge_tests::mlp::{Mlp, POINTS, class};
+
+fn expected(title: &str, model: &Mlp) -> String {
+    let mut lines = String::new();
+    for point in POINTS {
+        let [a, b] = model.run(point).map(f32::to_bits);
+        writeln!(lines, "{title}: {a:08x} {b:08x} class {}", class(point)).unwrap();
+    }
+    lines
+}
+
+fn placed(file: &[u8]) -> Run {
+    let mut files = record(file, "", false);
+    files.extend([0; 64]);
+    run(&image("WEIGHBRIDGE_MODEL"), &files, &[])
+}
+
+#[test]
+fn outputs_are_those_of_a_host_to_the_bit() {
+    let model = Mlp::trained();
+    let run = run(&image("WEIGHBRIDGE_MODEL"), &[], &[]);
+    let formats = ["bintensors", "oinf", "stb", "ztensor"];
+    let expected: String = formats.iter().map(|format| expected(format, &model)).collect();
+    assert_eq!(run.output, expected);
+    assert!(run.success);
+}
+
+#[test]
+fn models_in_the_image_are_those_of_the_script() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../firmware/models");
+    for (name, bytes) in Mlp::trained().files() {
+        let stored = std::fs::read(folder.join(name)).unwrap();
+        assert!(stored == bytes, "{name}: run `cargo run -p weighbridge-tests --example mlp`");
+    }
+}
+
+#[test]
+fn a_model_can_be_replaced_without_the_program() {
+    let model = Mlp::trained();
+    for (name, bytes) in model.files() {
+        let run = placed(&bytes);
+        assert_eq!(run.output, expected("placed", &model), "{name}");
+        assert!(run.success);
+    }
+}
+
+#[test]
+fn a_corrupt_model_is_refused_with_rule_and_offset() {
+    let files = Mlp::trained().files();
+    let file = |name| files.iter().find(|(file, _)| *file == name).unwrap().1.clone();
+
+    let mut stb = file("mlp.stb");
+    let size = Stb::entry(2) + 12;
+    stb[size] += 4;
+    let run = placed(&stb);
+    assert!(!run.success);
+    assert_eq!(
+        run.output,
+        format!("placed: T-SIZE at offset {size}: size_bytes is 12; shape and type take 8\n")
+    );
+
+    // Cut short, in each format.
+    for (name, bytes) in &files {
+        let run = placed(&bytes[..bytes.len() - 8]);
+        assert!(!run.success, "{name}");
+        assert!(run.output.starts_with("placed: ") && run.output.contains(" at offset "), "{name}");
+    }
+    // No model at all.
+    let run = placed(b"something else");
+    assert_eq!(run.output.split(':').nth(1), Some(" UNKNOWN-FORMAT at offset 0"));
+    assert!(!run.success);
+}
+
+#[test]
+fn a_sound_file_that_is_another_model_is_refused() {
+    let tensors = vec![Tensor::new(0, 0, &[16]), Tensor::new(1, 0, &[32])];
+    let run = placed(&Stb::new(tensors).encode());
+    assert_eq!(run.output, "placed: not the model that this program runs\n");
+    assert!(!run.success);
+}

@@ -1,0 +1,173 @@
+//! Files in flash that is not mapped, through a small buffer.
+
+use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
+use weighbridge::{
+    Audit, Cursor, Finding, Flash, FlashError, Format, Opening, Slot, Source, Stop, Tensor,
+};
+use weighbridge_tests::fixtures;
+
+/// SPI flash that is read in units of `UNIT` bytes and counts what is read.
+struct Spi<const UNIT: usize> {
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+impl<const UNIT: usize> ErrorType for Spi<UNIT> {
+    type Error = NorFlashErrorKind;
+}
+
+impl<const UNIT: usize> ReadNorFlash for Spi<UNIT> {
+    const READ_SIZE: usize = UNIT;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+        let offset = offset as usize;
+        if !offset.is_multiple_of(UNIT) || !bytes.len().is_multiple_of(UNIT) {
+            return Err(NorFlashErrorKind::NotAligned);
+        }
+        let stored = self.bytes.get(offset..offset + bytes.len());
+        bytes.copy_from_slice(stored.ok_or(NorFlashErrorKind::OutOfBounds)?);
+        self.read += bytes.len();
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// What a reader learns: tensors, and findings in an order that does not
+/// depend on how the bytes came.
+#[derive(Debug, PartialEq)]
+struct Learnt {
+    tensors: Vec<Tensor>,
+    findings: Vec<Finding>,
+}
+
+type Run<'a, E> =
+    &'a mut dyn FnMut(&mut dyn FnMut(&Source<'_>) -> Result<(), Stop>) -> Result<(), FlashError<E>>;
+
+/// Opens, lists and audits.
+fn learn<E>(format: Option<Format>, run: Run<'_, E>) -> Result<Learnt, FlashError<E>> {
+    let (mut tensors, mut findings) = (Vec::new(), Vec::new());
+    let mut opening = Opening::of(format);
+    let mut opened = None;
+    match run(&mut |source| {
+        opened = Some(opening.step(source, &mut |finding| findings.push(finding))?);
+        Ok(())
+    }) {
+        Err(FlashError::Stop(Stop::Refused(_))) => return Ok(Learnt { tensors, findings }),
+        other => other?,
+    }
+    let file = opened.unwrap();
+    let mut cursor = Cursor::default();
+    run(&mut |source| {
+        while let Some(tensor) = file.next_tensor(source, &mut cursor, &mut |_| {})? {
+            tensors.push(tensor);
+        }
+        Ok(())
+    })?;
+    let mut slots = vec![Slot::EMPTY; 4096];
+    let mut audit = Audit::new(file).structure_only();
+    match run(&mut |source| audit.step(source, &mut slots, &mut |finding| findings.push(finding))) {
+        Err(FlashError::Stop(Stop::Refused(_))) => {}
+        other => other?,
+    }
+    findings.sort_by_key(|f| (f.at, f.rule, f.kind, f.entry, f.part, f.len));
+    Ok(Learnt { tensors, findings })
+}
+
+/// A partition at an odd address of the flash, with other bytes around it.
+fn through<const UNIT: usize>(
+    file: &[u8],
+    format: Option<Format>,
+    buffer: usize,
+) -> Result<Learnt, FlashError<NorFlashErrorKind>> {
+    let start = 3;
+    let mut bytes = vec![0xFF; start];
+    bytes.extend(file);
+    bytes.resize(bytes.len().next_multiple_of(UNIT) + UNIT, 0xFF);
+    let mut buffer = vec![0; buffer];
+    let driver = Spi::<UNIT> { bytes, read: 0 };
+    let mut flash = Flash::new(driver, start as u32, file.len() as u32, &mut buffer);
+    learn(format, &mut |call| flash.run(|source| call(source)))
+}
+
+fn mapped(file: &[u8], format: Option<Format>) -> Learnt {
+    let source = Source::whole(file);
+    learn::<()>(format, &mut |call| call(&source).map_err(FlashError::Stop)).unwrap()
+}
+
+#[test]
+fn a_buffer_of_512_bytes_gives_what_mapped_flash_gives() {
+    let (mut fitted, mut all) = (0, 0);
+    for (name, fixtures) in fixtures::all() {
+        let format = Format::by_name(name);
+        for fixture in fixtures {
+            all += 1;
+            let expected = mapped(&fixture.bytes, format);
+            for result in [
+                through::<1>(&fixture.bytes, format, 512),
+                through::<4>(&fixture.bytes, format, 512),
+                through::<16>(&fixture.bytes, format, 530),
+            ] {
+                match result {
+                    Ok(learnt) => {
+                        assert_eq!(learnt, expected, "{name} {}", fixture.name);
+                        fitted += 1;
+                    }
+                    Err(FlashError::WindowTooSmall { needed }) => {
+                        assert!(needed > 512, "{name} {}: {needed}", fixture.name);
+                        // What it asked for is enough to get further.
+                        let more = through::<1>(&fixture.bytes, format, 1 << 20);
+                        assert_eq!(more, Ok(mapped(&fixture.bytes, format)));
+                    }
+                    Err(error) => panic!("{name} {}: {error:?}", fixture.name),
+                }
+            }
+        }
+    }
+    assert!(fitted * 10 > 3 * all * 8, "{fitted} of 3 times {all}");
+}
+
+#[test]
+fn payloads_stay_in_the_flash() {
+    use weighbridge_tests::encode::stb::{Stb, Tensor};
+    let file = Stb::new((0..8).map(|id| Tensor::new(id, 0, &[64, 64])).collect()).encode();
+    let driver = Spi::<4> { bytes: file.clone(), read: 0 };
+    let mut buffer = [0; 512];
+    let mut flash = Flash::new(driver, 0, file.len() as u32, &mut buffer);
+    let mut opening = Opening::detect();
+    let opened = flash.run(|source| opening.step(source, &mut |_| {})).unwrap();
+    let mut audit = Audit::new(opened).structure_only();
+    flash.run(|source| audit.step(source, &mut [], &mut |f| panic!("{f}"))).unwrap();
+    let (driver, _) = flash.release();
+    assert!(driver.read * 10 < file.len(), "{} of {} bytes read", driver.read, file.len());
+}
+
+#[test]
+fn what_the_driver_says_comes_back() {
+    struct Broken;
+    impl ErrorType for Broken {
+        type Error = NorFlashErrorKind;
+    }
+    impl ReadNorFlash for Broken {
+        const READ_SIZE: usize = 1;
+        fn read(&mut self, _: u32, _: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+            Err(NorFlashErrorKind::Other)
+        }
+        fn capacity(&self) -> usize {
+            1 << 20
+        }
+    }
+    let open = |start, len, room| {
+        let mut buffer = vec![0; room];
+        let mut flash = Flash::new(Broken, start, len, &mut buffer);
+        flash.run(|source| Opening::detect().step(source, &mut |_| {}))
+    };
+    let error = open(0, 100, 64);
+    assert_eq!(error, Err(FlashError::Driver(NorFlashErrorKind::Other)));
+    let error = open((1 << 20) - 4, 100, 64);
+    assert_eq!(error, Err(FlashError::OutOfBounds));
+    let error = open(0, 100, 4);
+    assert_eq!(error, Err(FlashError::WindowTooSmall { needed: 9 }));
+}

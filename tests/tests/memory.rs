@@ -1,0 +1,183 @@
+//! How much memory decoding takes, counted by the allocator of this binary.
+
+use peak_alloc::PeakAlloc;
+use std::sync::Mutex;
+use weighbridge::codec::{Decoder, Fault, Size, WINDOW};
+use weighbridge::{Audit, Encoding, File, Scratch, Slot, Source, Span, Stop};
+use weighbridge_tests::encode::idv;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// Tests of one binary run at the same time; these must not.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// The result of an operation, and the memory that it took beyond what was in
+/// use before.
+fn cost_of<T>(operation: impl FnOnce() -> T) -> (T, usize) {
+    ALLOCATOR.reset_peak_usage();
+    let before = ALLOCATOR.current_usage();
+    let result = operation();
+    (result, ALLOCATOR.peak_usage().saturating_sub(before))
+}
+
+const MIB: usize = 1 << 20;
+
+/// Decodes through a buffer of 32 KiB; the number of bytes, and the end.
+fn decode(encoding: Encoding, stored: &[u8], size: Size) -> (u64, Result<(), Fault>) {
+    let mut buffer = [0; WINDOW];
+    let mut decoder = Decoder::new();
+    decoder.start(encoding, Span::new(0, stored.len() as u64), size);
+    loop {
+        match decoder.step(&stored[decoder.read() as usize..], &mut buffer) {
+            Ok(step) if step.done => return (decoder.written(), Ok(())),
+            Ok(_) => {}
+            Err(fault) => return (decoder.written(), Err(fault)),
+        }
+    }
+}
+
+/// A frame of `count` blocks that repeat a byte 128 KiB times each.
+fn repeats(header: &[u8], count: usize) -> Vec<u8> {
+    let mut frame = [&[0x28, 0xB5, 0x2F, 0xFD][..], header].concat();
+    for i in 1..=count {
+        let block = (128_u32 << 10 << 3) | 2 | u32::from(i == count);
+        frame.extend_from_slice(&block.to_le_bytes()[..3]);
+        frame.push(b'x');
+    }
+    frame
+}
+
+#[test]
+fn zstd_bombs() {
+    let _alone = ALONE.lock().unwrap();
+    // 33 KiB that become 1 GiB, for a tensor of 16 bytes; windows of 2 and 8 MiB.
+    for window in [0x58, 0x68] {
+        let bomb = repeats(&[0, window], 8192);
+        assert!(bomb.len() < 33 << 10);
+        let ((written, end), cost) = cost_of(|| decode(Encoding::Zstd, &bomb, Size::Exactly(16)));
+        assert_eq!((written, end), (16, Err(Fault::Long)));
+        assert!(cost < 32 * MIB, "window {window:#x}: {cost} bytes");
+        println!("1 GiB bomb, window byte {window:#x}: {cost} bytes");
+
+        // As a legal tensor it is decoded, in the same memory.
+        let ((written, end), cost) =
+            cost_of(|| decode(Encoding::Zstd, &bomb, Size::Exactly(1 << 30)));
+        assert_eq!((written, end), (1 << 30, Ok(())));
+        assert!(cost < 32 * MIB, "window {window:#x}: {cost} bytes");
+        println!("1 GiB decoded, window byte {window:#x}: {cost} bytes");
+    }
+    // 8 kB with a window of 128 MiB, and a single segment of 1 TiB.
+    let wide = repeats(&[0, 0x88], 2000);
+    let single = repeats(&[0xE0, 0, 0, 0, 0, 0, 1, 0, 0], 2000);
+    for bomb in [wide, single] {
+        assert!(bomb.len() < 8200);
+        let ((written, end), cost) =
+            cost_of(|| decode(Encoding::Zstd, &bomb, Size::Exactly(1 << 40)));
+        assert_eq!((written, end), (0, Err(Fault::Window)));
+        assert!(cost < MIB, "{cost} bytes");
+    }
+    // Many frames: each has a decoder of its own, one after the other.
+    let frames = repeats(&[0, 0x68], 1).repeat(1000);
+    let ((written, end), cost) =
+        cost_of(|| decode(Encoding::Zstd, &frames, Size::Exactly(1000 << 17)));
+    assert_eq!((written, end), (1000 << 17, Ok(())));
+    assert!(cost < 2 * MIB, "{cost} bytes");
+}
+
+#[test]
+fn deflate_takes_no_heap() {
+    let _alone = ALONE.lock().unwrap();
+    let data = vec![0; 64 * MIB];
+    let mut compressor = libdeflater::Compressor::new(libdeflater::CompressionLvl::best());
+    let mut bomb = vec![0; compressor.deflate_compress_bound(data.len())];
+    let len = compressor.deflate_compress(&data, &mut bomb).unwrap();
+    bomb.truncate(len);
+    assert!(bomb.len() < 68 << 10);
+    for (size, expected) in [
+        (Size::Exactly(64 << 20), (64 << 20, Ok(()))),
+        (Size::Exactly(1000), (1000, Err(Fault::Long))),
+        (Size::AtMost(1 << 20), (1 << 20, Err(Fault::Long))),
+    ] {
+        let (result, cost) = cost_of(|| decode(Encoding::Deflate, &bomb, size));
+        assert_eq!(result, expected);
+        assert_eq!(cost, 0);
+    }
+}
+
+/// The rules that a view of data breaks, by an audit whose buffer grows when it
+/// is asked for.
+fn audit_of_blocks(bytes: &[u8]) -> Vec<&'static str> {
+    let source = Source::whole(bytes);
+    let file = File::open(&source, &mut |_| {}).unwrap();
+    let mut rules = Vec::new();
+    let mut slots = [Slot::EMPTY; 16];
+    let mut buffer = vec![0; WINDOW];
+    let mut scratch = Scratch::new(&mut buffer);
+    let mut audit = Audit::new(file);
+    loop {
+        match audit.step_with(&source, &mut slots, &mut scratch, &mut |f| rules.push(f.rule.id())) {
+            Ok(()) => return rules,
+            Err(Stop::Buffer { needed }) => {
+                buffer = vec![0; needed as usize];
+                scratch = Scratch::new(&mut buffer);
+            }
+            Err(stop) => panic!("{stop:?}"),
+        }
+    }
+}
+
+/// A column of one block of `rows` rows.
+fn block(rows: i64, codec: idv::Codec, stored: Vec<u8>, decoded: i32) -> Vec<u8> {
+    let mut column = idv::Column::new("c", codec, vec![])
+        .rows_per_block(rows as u64)
+        .compressed(idv::Compression::Deflate);
+    column.content = idv::Content::Blocks(vec![idv::Block { stored, decoded }]);
+    idv::encode(&idv::File::new(rows, vec![column])).bytes
+}
+
+#[test]
+fn blocks_take_what_they_hold() {
+    let _alone = ALONE.lock().unwrap();
+    let deflate = |bytes: &[u8]| idv::Compression::Deflate.apply(bytes);
+    let text = || idv::Codec::Text;
+    let zeros = deflate(&vec![0; 64 * MIB]);
+    assert!(zeros.len() < 68 << 10);
+    let cut = &zeros[..zeros.len() - 1000];
+    let vectors = || idv::Codec::vector(idv::Codec::Number(idv::Number::Double), &[0]);
+    let claim: Vec<u8> =
+        [1, 1 << 28, -1, 0_i32].iter().flat_map(|word| word.to_le_bytes()).collect();
+    let annotated = {
+        let mut annotation = idv::Annotation::new("Kind", text(), idv::Cell::text(""));
+        annotation.compression = idv::Compression::Deflate;
+        annotation.content =
+            idv::Content::Blocks(vec![idv::Block { stored: zeros.clone(), decoded: 0 }]);
+        let column = idv::Column::new("c", text(), vec![]).annotated(annotation);
+        idv::encode(&idv::File::new(0, vec![column])).bytes
+    };
+    let bombs = [
+        // More than is recorded; less than is recorded; cut off.
+        (block(3, text(), zeros.clone(), 200), "B.decomp.len"),
+        (block(3, text(), deflate(&[0; 200]), i32::MAX), "B.decomp.len"),
+        (block(3, text(), cut.to_vec(), 64 << 20), "B.decomp.len"),
+        (block(1, vectors(), deflate(&claim), 16), "B.short"),
+        (annotated, "PAYLOAD-UNCHECKED"),
+    ];
+    for (bytes, rule) in bombs {
+        let (rules, cost) = cost_of(|| audit_of_blocks(&bytes));
+        assert_eq!(rules, [rule]);
+        assert!(cost < MIB, "{rule}: {cost} bytes");
+    }
+    // A legal block of 80 MiB: all vectors are empty.
+    let rows = (80 * MIB - 12) / 8;
+    let mut plain = vec![0; 8 + 4 * rows];
+    plain[..4].copy_from_slice(&(rows as i32).to_le_bytes());
+    plain.resize(8 + 8 * rows, 0xFF);
+    plain.extend([0; 4]);
+    let legal = block(rows as i64, vectors(), deflate(&plain), plain.len() as i32);
+    let size = plain.len();
+    drop(plain);
+    let (rules, cost) = cost_of(|| audit_of_blocks(&legal));
+    assert!(rules.is_empty(), "{rules:?}");
+    assert!((size..size + MIB).contains(&cost), "{cost} bytes for a block of {size}");
+}

@@ -1,0 +1,151 @@
+// What computes over data that streams by.
+
+import { failure, unpack } from './unpack.js';
+
+const MOST = 0xffff_ffff_ffff_ffffn;
+
+/** The accumulators of one WebAssembly module. */
+export function accumulators(glue) {
+  const numbers = (raw, dtype) => {
+    if (raw === undefined) {
+      throw failure(`${dtype} elements are no numbers, or there is no such slice`);
+    }
+    return raw;
+  };
+
+  class Statistics {
+    #raw;
+
+    constructor(dtype, endianness = 'little', elements = MOST) {
+      this.#raw = numbers(glue.RawStatistics.of(dtype, endianness === 'big', elements), dtype);
+    }
+
+    free() {
+      this.#raw.free();
+    }
+
+    push(bytes) {
+      this.#raw.push(bytes);
+    }
+
+    summary() {
+      return unpack(this.#raw.summary(), (fields) => ({
+        count: fields.u64(),
+        zeros: fields.u64(),
+        subnormals: fields.u64(),
+        nans: fields.u64(),
+        infinities: fields.u64(),
+        firstNan: fields.optional(),
+        firstInfinity: fields.optional(),
+        min: fields.f64(),
+        max: fields.f64(),
+        mean: fields.f64(),
+        deviation: fields.f64(),
+      }));
+    }
+
+    histogram(lo, hi, bins) {
+      this.#raw.between(lo, hi, bins);
+    }
+
+    magnitudes() {
+      return this.#raw.bins(true);
+    }
+
+    bins() {
+      return this.#raw.bins(false);
+    }
+  }
+
+  class Heatmap {
+    #raw;
+    #cells;
+
+    constructor(dtype, endianness, shape, rowAxis, columnAxis, fixed, height, width) {
+      const big = endianness === 'big';
+      const { RawHeatmap } = glue;
+      const raw = RawHeatmap.of(dtype, big, shape, rowAxis, columnAxis, fixed, height, width);
+      this.#raw = numbers(raw, dtype);
+      const [from, to, rows, columns] = raw.size();
+      this.from = from;
+      this.to = to;
+      this.height = Number(rows);
+      this.width = Number(columns);
+    }
+
+    free() {
+      this.#raw.free();
+    }
+
+    push(bytes) {
+      this.#cells = undefined;
+      this.#raw.push(bytes);
+    }
+
+    #all() {
+      return (this.#cells ??= unpack(this.#raw.cells(), (fields) => ({
+        mean: fields.column(Float32Array),
+        min: fields.column(Float32Array),
+        max: fields.column(Float32Array),
+        bad: fields.column(Uint32Array),
+      })));
+    }
+
+    mean() {
+      return this.#all().mean;
+    }
+
+    min() {
+      return this.#all().min;
+    }
+
+    max() {
+      return this.#all().max;
+    }
+
+    bad() {
+      return this.#all().bad;
+    }
+  }
+
+  class Difference {
+    #raw;
+
+    constructor(dtypeA, endiannessA, dtypeB, endiannessB, elements = MOST) {
+      const big = [endiannessA === 'big', endiannessB === 'big'];
+      const raw = glue.RawDifference.of(dtypeA, big[0], dtypeB, big[1], elements);
+      this.#raw = numbers(raw, `${dtypeA} or ${dtypeB}`);
+    }
+
+    free() {
+      this.#raw.free();
+    }
+
+    pushA(bytes) {
+      this.#raw.push(0, bytes);
+    }
+
+    pushB(bytes) {
+      this.#raw.push(1, bytes);
+    }
+
+    summary() {
+      return unpack(this.#raw.summary(), (fields) => ({
+        count: fields.u64(),
+        different: fields.u64(),
+        maxAt: fields.optional(),
+        maxAbs: fields.f64(),
+        cosine: fields.f64(),
+      }));
+    }
+  }
+
+  const compare = (a, b) =>
+    unpack(glue.rawCompare(a, b), (fields) => ({
+      a: fields.column(Uint32Array),
+      b: fields.column(Uint32Array),
+      differs: fields.column(Uint8Array),
+    }));
+
+  return { Statistics, Heatmap, Difference, compare };
+}

@@ -1,0 +1,456 @@
+// The class Document over the WebAssembly's, of which nothing is shown outside.
+
+import { decoders } from './decoder.js';
+import { npy } from './npy.js';
+import { failure, list, ruleOf, sentence, texts, unpack } from './unpack.js';
+
+const GOALS = ['index', 'structure', 'payloads'];
+const SORTS = ['index', 'name', 'dtype', 'elements', 'stored', 'offset', 'rank', 'findings'];
+const KINDS = { tensor: 1, attribute: 1, metadata: 2, sizevar: 3 };
+const MOST = 0xffff_ffff_ffff_ffffn;
+
+function sortCode(sort = 'index') {
+  const descending = sort.startsWith('-');
+  const code = SORTS.indexOf(descending ? sort.slice(1) : sort);
+  if (code < 0) {
+    throw failure(`no column ${sort}`);
+  }
+  return code | (descending ? 8 : 0);
+}
+
+/** The shortest text that gives a float of 32 bits again. */
+function short(value) {
+  for (let digits = 6; digits < 9; digits++) {
+    const shorter = Number(value.toPrecision(digits));
+    if (Math.fround(shorter) === value) {
+      return shorter;
+    }
+  }
+  return value;
+}
+
+/** Numbers in a line. */
+function preview(numbers) {
+  const values = Array.from(numbers.subarray(0, 64), (value) =>
+    numbers instanceof Float32Array ? short(value) : value,
+  );
+  const line = values.join(', ');
+  return numbers.length > values.length || line.length > 256 ? `${line.slice(0, 256)}…` : line;
+}
+
+function values(dtype, data) {
+  return { dtype, data, texts: undefined, ends: undefined, indices: undefined, lengths: undefined };
+}
+
+/** A metadata table, with previews made from texts and numbers. */
+function metadataTable(total) {
+  return (fields) => {
+    const count = fields.u32();
+    const keys = fields.texts();
+    const types = list(fields.texts());
+    const previews = list(fields.texts());
+    const index = fields.column(Uint32Array);
+    const at = fields.column(BigUint64Array);
+    const len = fields.column(BigUint64Array);
+    for (let i = 0; i < count; i++) {
+      const dtype = fields.text();
+      const numbers = fields.optionalNumbers();
+      const shaped = fields.flag();
+      const shape = fields.column(BigUint64Array);
+      if (numbers !== undefined) {
+        previews[i] = preview(numbers);
+      }
+      if (shaped) {
+        types[i] += ` ${dtype} [${Array.from(shape).join(', ')}]`;
+      }
+    }
+    return { total: total ?? count, index, keys, types: texts(types), previews: texts(previews), at, len };
+  };
+}
+
+function metaValue(fields) {
+  const key = fields.text();
+  const keyHex = fields.optionalText();
+  const type = fields.text();
+  const dtype = fields.text();
+  const isText = fields.flag();
+  const text = fields.text();
+  const textHex = fields.optionalText();
+  const numbers = fields.optionalNumbers();
+  const shaped = fields.flag();
+  const shape = fields.column(BigUint64Array);
+  return {
+    key,
+    keyHex,
+    type,
+    text: isText ? text : undefined,
+    textHex,
+    values: numbers && values(dtype, numbers),
+    shape: shaped ? shape : undefined,
+    truncated: fields.flag(),
+  };
+}
+
+/** The class for one WebAssembly module. */
+export function documents(glue) {
+  const decoder = decoders(glue);
+  return class Document {
+    #raw;
+    #facts;
+    #words = [];
+
+    constructor(length, { format = '', extension = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
+      if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
+        throw failure(`no format ${format}`);
+      }
+      const [seed] = crypto.getRandomValues(new BigUint64Array(1));
+      this.length = length;
+      this.#raw = new glue.RawDocument(length, format, extension, seed, budget, granule);
+    }
+
+    free() {
+      this.#raw.free();
+    }
+
+    [Symbol.dispose ?? Symbol('dispose')]() {
+      this.free();
+    }
+
+    advance(goal) {
+      const code = GOALS.indexOf(goal);
+      if (code < 0) {
+        throw failure(`no goal ${goal}`);
+      }
+      this.#facts = undefined;
+      return this.#raw.advance(code);
+    }
+
+    need() {
+      return this.#raw.need();
+    }
+
+    supply(at, bytes) {
+      this.#raw.supply(at, bytes);
+    }
+
+    progress() {
+      return unpack(this.#raw.progress(), (fields) => ({
+        stage: fields.text(),
+        entries: fields.u32(),
+        supplied: fields.u64(),
+      }));
+    }
+
+    #known() {
+      return (this.#facts ??= unpack(this.#raw.facts(), (fields) => ({
+        format: fields.optionalText(),
+        title: fields.optionalText(),
+        version: fields.optionalText(),
+        refused: fields.flag(),
+        unknown: fields.flag(),
+        cut: fields.flag(),
+        tensors: fields.u32(),
+        metadata: fields.u32(),
+        findings: fields.u32(),
+      })));
+    }
+
+    get format() {
+      return this.#known().format;
+    }
+
+    get title() {
+      return this.#known().title;
+    }
+
+    get version() {
+      return this.#known().version;
+    }
+
+    get refused() {
+      return this.#known().refused;
+    }
+
+    get unknown() {
+      return this.#known().unknown;
+    }
+
+    get cut() {
+      return this.#known().cut;
+    }
+
+    get tensorCount() {
+      return this.#known().tensors;
+    }
+
+    get metadataCount() {
+      return this.#known().metadata;
+    }
+
+    get findingCount() {
+      return this.#known().findings;
+    }
+
+    words() {
+      const more = unpack(this.#raw.words(this.#words.length), (fields) => list(fields.texts()));
+      this.#words.push(...more);
+      return [...this.#words];
+    }
+
+    verdict(profile = 'strict') {
+      if (profile !== 'strict' && profile !== 'lenient') {
+        throw failure(`no profile ${profile}`);
+      }
+      return unpack(this.#raw.verdict(profile === 'lenient'), (fields) => ({
+        valid: fields.flag(),
+        worst: fields.optionalText(),
+        fatal: fields.f64(),
+        violation: fields.f64(),
+        lint: fields.f64(),
+        unchecked: fields.f64(),
+        dropped: fields.f64(),
+        checked: list(fields.texts()),
+      }));
+    }
+
+    findings(from, to) {
+      return unpack(this.#raw.findings(from, to), (fields) => {
+        const total = fields.u32();
+        const rule = fields.column(Uint16Array);
+        const entry = fields.column(Uint32Array);
+        const part = fields.column(Uint32Array);
+        const at = fields.column(BigUint64Array);
+        const len = fields.column(Uint32Array);
+        const expected = fields.column(BigUint64Array);
+        const found = fields.column(BigUint64Array);
+        const severity = fields.column(Uint16Array);
+        const kind = fields.column(Uint16Array);
+        const names = fields.texts();
+        const messages = texts(
+          Array.from(rule, (code, i) =>
+            sentence(ruleOf(code).message, expected[i], found[i], part[i]),
+          ),
+        );
+        return { total, rule, severity, kind, entry, part, at, len, expected, found, messages, names };
+      });
+    }
+
+    rule(code) {
+      return ruleOf(code);
+    }
+
+    /** Chooses rows and their order; gives their number. */
+    #select(sort, { text = '', prefix = '', dtypes, least = 0n, most = MOST, faulty = false } = {}) {
+      const codes = Uint16Array.from(dtypes ?? [], (name) => this.#raw.code(name));
+      const flags = (dtypes === undefined ? 1 : 0) | (faulty ? 2 : 0);
+      return this.#raw.select(sortCode(sort), text, prefix, codes, least, most, flags);
+    }
+
+    rows(from, to, sort, filter) {
+      this.#select(sort, filter);
+      return unpack(this.#raw.rows(from, to), (fields) => ({
+        total: fields.u32(),
+        index: fields.column(Uint32Array),
+        names: fields.texts(),
+        dtype: fields.column(Uint16Array),
+        status: fields.column(Uint16Array),
+        layout: fields.column(Uint16Array),
+        encoding: fields.column(Uint16Array),
+        elements: fields.column(BigUint64Array),
+        stored: fields.column(BigUint64Array),
+        offset: fields.column(BigUint64Array),
+        dims: fields.column(BigUint64Array),
+        dimEnds: fields.column(Uint32Array),
+        chunks: fields.column(BigUint64Array),
+        findings: fields.column(Uint32Array),
+      }));
+    }
+
+    rankOf(tensor, sort, filter) {
+      this.#select(sort, filter);
+      return this.#raw.rank(tensor);
+    }
+
+    groups(prefix, filter = {}) {
+      const narrower = prefix.startsWith(filter.prefix ?? '') ? prefix : filter.prefix;
+      this.#select('index', { ...filter, prefix: narrower });
+      const skip = new TextEncoder().encode(prefix).length;
+      return unpack(this.#raw.groups(skip), (fields) => ({
+        names: fields.texts(),
+        keys: fields.texts(),
+        count: fields.column(Uint32Array),
+        stored: fields.column(BigUint64Array),
+        index: fields.column(Uint32Array),
+        findings: fields.column(Uint32Array),
+      }));
+    }
+
+    totals(filter) {
+      this.#select('index', filter);
+      return unpack(this.#raw.totals(), (fields) => ({
+        dtype: fields.column(Uint16Array),
+        count: fields.column(Uint32Array),
+        elements: fields.column(BigUint64Array),
+        stored: fields.column(BigUint64Array),
+      }));
+    }
+
+    find(name) {
+      return this.#raw.find(name);
+    }
+
+    entryName(kind, entry) {
+      const code = KINDS[kind];
+      return code === undefined ? '' : unpack(this.#raw.entryName(code, entry), (f) => f.text());
+    }
+
+    tensor(index) {
+      return unpack(this.#raw.tensor(index), (fields) => {
+        const name = fields.text();
+        const nameHex = fields.optionalText();
+        const label = fields.text();
+        const dtype = fields.text();
+        const status = fields.text();
+        const layout = fields.text();
+        const encoding = fields.text();
+        const endianness = fields.text();
+        const shape = fields.column(BigUint64Array);
+        const elements = fields.u64();
+        const stored = fields.u64();
+        const chunks = fields.u64();
+        const at = fields.u64();
+        const bytes = fields.optional();
+        const offset = fields.optional();
+        const id = fields.optional();
+        const shapeTableIndex = fields.optional();
+        const dtypeRaw = fields.optionalText();
+        const codec = fields.optionalText();
+        const checksum = fields.optionalText();
+        const kind = fields.optionalText();
+        let quantization;
+        if (kind !== undefined) {
+          const axis = fields.optional();
+          const scales = values('f32', fields.numbers());
+          const zeroPoints = values('i32', fields.numbers());
+          const parameters = [];
+          if (axis !== undefined) {
+            parameters.push({ name: 'axis', value: axis });
+          }
+          parameters.push({ name: 'scales', value: scales });
+          if (zeroPoints.data.length > 0) {
+            parameters.push({ name: 'zero points', value: zeroPoints });
+          }
+          quantization = { kind, parameters };
+        }
+        return {
+          index,
+          name,
+          label,
+          nameHex,
+          id,
+          dtype,
+          dtypeRaw,
+          status,
+          layout,
+          encoding,
+          endianness,
+          shape,
+          shapeTableIndex,
+          elements,
+          bytes,
+          stored,
+          offset,
+          chunks,
+          at,
+          codec,
+          checksum,
+          quantization,
+        };
+      });
+    }
+
+    chunks(index, from, to) {
+      return unpack(this.#raw.chunks(index, from, to), (fields) => ({
+        total: fields.u64(),
+        offset: fields.column(BigUint64Array),
+        stored: fields.column(BigUint64Array),
+        decoded: fields.column(BigUint64Array),
+        row: fields.column(BigUint64Array),
+        elements: fields.column(BigUint64Array),
+        encoding: fields.column(Uint16Array),
+      }));
+    }
+
+    attributes(index) {
+      return unpack(this.#raw.attributes(index), metadataTable());
+    }
+
+    metadata(from, to) {
+      return unpack(this.#raw.metadata(from, to), metadataTable(this.metadataCount));
+    }
+
+    value(index) {
+      return unpack(this.#raw.value(index), metaValue);
+    }
+
+    attributeValue(tensor, index) {
+      return unpack(this.#raw.attributeValue(tensor, index), metaValue);
+    }
+
+    values(index, from, count) {
+      return this.grid(index, from, 1, 0n, count, 1n);
+    }
+
+    grid(index, from, rows, rowStep, columns, columnStep) {
+      const packed = this.#raw.grid(index, from, rows, rowStep, columns, columnStep);
+      return unpack(packed, (fields) => values(fields.text(), fields.numbers()));
+    }
+
+    layout(from, to) {
+      return unpack(this.#raw.layout(from, to), (fields) => ({
+        total: fields.u32(),
+        part: fields.column(Uint16Array),
+        at: fields.column(BigUint64Array),
+        len: fields.column(BigUint64Array),
+        kind: fields.column(Uint16Array),
+        entry: fields.column(Uint32Array),
+        overlap: fields.column(BigUint64Array),
+      }));
+    }
+
+    locate(at) {
+      return this.#raw.locate(at);
+    }
+
+    strip(at, len, columns) {
+      return this.#raw.strip(at, len, columns);
+    }
+
+    decoder(index, chunk) {
+      const found = this.chunks(index, chunk, chunk + 1);
+      if (found === undefined) {
+        return undefined;
+      }
+      if (found.offset.length === 0) {
+        throw failure('no such chunk');
+      }
+      const encoding = this.words()[found.encoding[0]];
+      const [offset] = found.offset;
+      const [stored] = found.stored;
+      const decoded = found.decoded[0] === MOST ? undefined : found.decoded[0];
+      return decoder({ offset, stored, decoded, encoding }, () => this.#raw.decoder(index, chunk));
+    }
+
+    npy(index) {
+      const tensor = this.tensor(index);
+      if (tensor === undefined) {
+        throw failure('call `tensor` first, until it has all bytes');
+      }
+      return npy(glue, tensor);
+    }
+
+    digest() {
+      return this.#raw.digest();
+    }
+  };
+}

@@ -1,0 +1,164 @@
+// Loads the WebAssembly and drives a document: see index.d.ts.
+
+import { accumulators } from './compute.js';
+import { documents } from './document.js';
+import { failure, list, rulesOf, unpack } from './unpack.js';
+
+const libraries = new Map();
+
+const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
+
+async function wasmOf(flavour) {
+  const url =
+    flavour === 'full'
+      ? new URL('./full_bg.wasm', import.meta.url)
+      : new URL('./base_bg.wasm', import.meta.url);
+  if (inNode && url.protocol === 'file:') {
+    const { readFile } = await import(/* @vite-ignore */ 'node:fs/promises');
+    return readFile(url);
+  }
+  return url;
+}
+
+async function start(flavour, module) {
+  const glue = flavour === 'full' ? await import('./full.js') : await import('./base.js');
+  const { memory } = await glue.default({ module_or_path: module ?? (await wasmOf(flavour)) });
+  const formats = () =>
+    unpack(glue.rawFormats(), (fields) => list(fields.texts())).map((row) => {
+      const [name, title, ...extensions] = row.split('\t');
+      return { name, title, extensions };
+    });
+  return Object.freeze({
+    flavour,
+    Document: documents({ ...glue, formats }),
+    ...(flavour === 'full' ? accumulators(glue) : {}),
+    rules: rulesOf,
+    formats,
+    memory: () => memory.buffer.byteLength,
+  });
+}
+
+export function load(flavour = 'base', module = undefined) {
+  if (flavour !== 'base' && flavour !== 'full') {
+    return Promise.reject(failure(`no module ${flavour}`));
+  }
+  let library = libraries.get(flavour);
+  if (library === undefined) {
+    library = start(flavour, module);
+    libraries.set(flavour, library);
+    // A failed download may be tried again.
+    library.catch(() => libraries.delete(flavour));
+  }
+  return library;
+}
+
+export function fromBlob(blob) {
+  return {
+    size: BigInt(blob.size),
+    async read(at, len) {
+      const start = Number(at);
+      return new Uint8Array(await blob.slice(start, start + len).arrayBuffer());
+    },
+  };
+}
+
+export function fromBytes(bytes) {
+  return {
+    size: BigInt(bytes.length),
+    async read(at, len) {
+      const start = Number(at);
+      return bytes.subarray(start, start + len);
+    },
+  };
+}
+
+async function readExactly(source, at, len, signal) {
+  const bytes = await source.read(at, len, signal);
+  signal?.throwIfAborted();
+  if (bytes.length < len) {
+    throw failure(`the file ended: ${bytes.length} of ${len} bytes`, { offset: at });
+  }
+  return bytes;
+}
+
+async function supply(document, source, signal) {
+  const need = document.need();
+  if (need.length === 0) {
+    throw failure('the document waits for nothing');
+  }
+  const reads = [];
+  for (let i = 0; i < need.length; i += 2) {
+    reads.push(readExactly(source, need[i], Number(need[i + 1]), signal));
+  }
+  const pieces = await Promise.all(reads);
+  pieces.forEach((bytes, i) => document.supply(need[2 * i], bytes));
+}
+
+export async function settle(document, source, call, { signal, progress } = {}) {
+  for (;;) {
+    const result = call();
+    if (result !== undefined && result !== false) {
+      return result;
+    }
+    signal?.throwIfAborted();
+    await supply(document, source, signal);
+    progress?.(document.progress());
+  }
+}
+
+async function openIn(library, source, goal, options, driving) {
+  const document = new library.Document(source.size, options);
+  try {
+    await settle(document, source, () => document.advance(goal), driving);
+    return document;
+  } catch (error) {
+    document.free();
+    throw error;
+  }
+}
+
+export async function open(source, { goal = 'structure', signal, progress, ...options } = {}) {
+  const driving = { signal, progress };
+  const base = await load();
+  // The base module knows the formats whose data is never compressed.
+  if (options.format === undefined || base.formats().some(({ name }) => name === options.format)) {
+    const document = await openIn(base, source, goal, options, driving);
+    if (!document.unknown) {
+      return document;
+    }
+    document.free();
+  }
+  return openIn(await load('full'), source, goal, options, driving);
+}
+
+export async function stream(
+  document,
+  source,
+  tensor,
+  sinks,
+  { signal, progress, piece = 4 << 20 } = {},
+) {
+  const take = (bytes) => sinks.forEach((sink) => sink.push(bytes));
+  const driving = { signal };
+  const { stored } = await settle(document, source, () => document.tensor(tensor), driving);
+  let done = 0n;
+  for (let i = 0, total = 1n; BigInt(i) < total; i++) {
+    ({ total } = await settle(document, source, () => document.chunks(tensor, i, i + 1), driving));
+    if (total === 0n) {
+      return;
+    }
+    const decoder = await settle(document, source, () => document.decoder(tensor, i), driving);
+    try {
+      const end = decoder.offset + decoder.stored;
+      for (let at = decoder.offset; at < end; at += BigInt(piece)) {
+        const len = Math.min(piece, Number(end - at));
+        decoder.push(await readExactly(source, at, len, signal), take);
+        done += BigInt(len);
+        progress?.(done, stored);
+      }
+      decoder.finish();
+    } finally {
+      decoder.free();
+    }
+  }
+}

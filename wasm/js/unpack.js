@@ -1,0 +1,175 @@
+// Takes apart what `src/pack.rs` packs.
+
+import { formats, general } from './rules.js';
+
+const utf8 = new TextDecoder();
+
+const NUMBERS = [
+  Float32Array,
+  Float64Array,
+  Int32Array,
+  Uint32Array,
+  BigInt64Array,
+  BigUint64Array,
+  Uint8Array,
+];
+
+/** Reads fields in the order in which they were written. */
+export class Unpack {
+  #view;
+  #at = 0;
+
+  constructor(bytes) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  #align(width) {
+    this.#at = Math.ceil(this.#at / width) * width;
+  }
+
+  u32() {
+    this.#align(4);
+    this.#at += 4;
+    return this.#view.getUint32(this.#at - 4, true);
+  }
+
+  flag() {
+    return this.u32() !== 0;
+  }
+
+  u64() {
+    this.#align(8);
+    this.#at += 8;
+    return this.#view.getBigUint64(this.#at - 8, true);
+  }
+
+  f64() {
+    this.#align(8);
+    this.#at += 8;
+    return this.#view.getFloat64(this.#at - 8, true);
+  }
+
+  optional() {
+    const there = this.flag();
+    const value = this.u64();
+    return there ? value : undefined;
+  }
+
+  /** A column: a typed array over the same buffer. */
+  column(type) {
+    const length = this.u32();
+    this.#align(type.BYTES_PER_ELEMENT);
+    const array = new type(this.#view.buffer, this.#view.byteOffset + this.#at, length);
+    this.#at += array.byteLength;
+    return array;
+  }
+
+  text() {
+    return utf8.decode(this.column(Uint8Array));
+  }
+
+  optionalText() {
+    const there = this.flag();
+    const text = this.text();
+    return there ? text : undefined;
+  }
+
+  texts() {
+    return { text: this.text(), ends: this.column(Uint32Array) };
+  }
+
+  numbers() {
+    return this.column(NUMBERS[this.u32()]);
+  }
+
+  optionalNumbers() {
+    return this.flag() ? this.numbers() : undefined;
+  }
+}
+
+/** Strings, apart. */
+export function list({ text, ends }) {
+  let from = 0;
+  return Array.from(ends, (end) => {
+    const piece = text.slice(from, end);
+    from = end;
+    return piece;
+  });
+}
+
+/** Strings, one after the other. */
+export function texts(strings) {
+  let end = 0;
+  return { text: strings.join(''), ends: Uint32Array.from(strings, (text) => (end += text.length)) };
+}
+
+/** A rule by its code: format, severity and number in 5, 2 and 9 bits. */
+export function ruleOf(code) {
+  const rules = code >> 11 === 0 ? general : formats[code >> 11]?.rules;
+  return rule(rules?.[(code & 0x1ff) - 1] ?? ['NO-RULE', 'fatal', 'silent', '', ''], code);
+}
+
+function rule([id, severity, basis, message, spec], code) {
+  return { code, id, severity, basis, message, spec };
+}
+
+/** The rules of a format, or of none. */
+export function rulesOf(name) {
+  if (name === undefined) {
+    return general.map((fields, i) => rule(fields, i + 1));
+  }
+  const found = Object.entries(formats).find(([, format]) => format.name === name);
+  if (found === undefined) {
+    throw failure(`no format ${name}`);
+  }
+  const severities = ['unchecked', 'lint', 'violation', 'fatal'];
+  return found[1].rules.map((fields, i) => {
+    const code = (Number(found[0]) << 11) | (severities.indexOf(fields[1]) << 9) | (i + 1);
+    return rule(fields, code);
+  });
+}
+
+/** The sentence of a finding. */
+export function sentence(message, expected, found, part) {
+  const less = (a, b) => (a > b ? a - b : 0n);
+  const values = {
+    found,
+    expected,
+    missing: less(expected, found),
+    surplus: less(found, expected),
+    part,
+    'found:#x': `0x${found.toString(16)}`,
+    'expected:#x': `0x${expected.toString(16)}`,
+  };
+  return message.replace(/\{([^{}]*)\}/g, (whole, field) => values[field] ?? whole);
+}
+
+/** An error of this package. */
+export function failure(message, fields = {}) {
+  const error = new Error(message);
+  error.name = 'WeighbridgeError';
+  return Object.assign(error, fields);
+}
+
+/** A packed result: `undefined`, an error that is thrown, or what `read` makes of it. */
+export function unpack(bytes, read) {
+  const fields = new Unpack(bytes);
+  const tag = fields.u32();
+  if (tag === 0) {
+    return undefined;
+  }
+  if (tag === 1) {
+    return read(fields);
+  }
+  const code = fields.u32();
+  const offset = fields.optional();
+  const message = fields.text();
+  const about = {};
+  if (code !== 0) {
+    about.rule = ruleOf(code).id;
+  }
+  if (offset !== undefined) {
+    about.offset = offset;
+  }
+  throw failure(message || `the file breaks ${about.rule}`, about);
+}

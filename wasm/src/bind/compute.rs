@@ -1,0 +1,228 @@
+//! Accumulators and decoders.
+
+use super::RawDocument;
+use crate::compute::difference::Difference;
+use crate::compute::heatmap::{Heatmap, Slice};
+use crate::compute::pairs;
+use crate::compute::statistics::Statistics;
+use crate::decode::Stream;
+use crate::pack::Pack;
+use alloc::string::ToString as _;
+use alloc::vec::Vec;
+use wasm_bindgen::prelude::*;
+use weighbridge::{DType, Endianness, Stop};
+
+fn endianness(big: bool) -> Endianness {
+    if big { Endianness::Big } else { Endianness::Little }
+}
+
+/// The type with this name; parameters in it are not looked at.
+fn dtype(name: &str) -> DType {
+    DType::by_name(name).unwrap_or_default()
+}
+
+/// Statistics of elements that stream by.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawStatistics {
+    inner: Statistics,
+}
+
+#[wasm_bindgen]
+impl RawStatistics {
+    /// Of elements of this type; `undefined` when they are no numbers.
+    pub fn of(name: &str, big: bool, elements: u64) -> Option<RawStatistics> {
+        let inner = Statistics::new(dtype(name), endianness(big), elements)?;
+        Some(RawStatistics { inner })
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: Vec<u8>) {
+        self.inner.push(&bytes);
+    }
+
+    /// Counts in equal steps from here on.
+    pub fn between(&mut self, low: f64, high: f64, bins: u32) {
+        self.inner.between(low, high, bins as usize);
+    }
+
+    /// What was found.
+    pub fn summary(&self) -> Vec<u8> {
+        let stats = &self.inner.stats;
+        let mut pack = Pack::value();
+        for number in
+            [stats.count(), stats.zeros(), stats.subnormals(), stats.nans(), stats.infinities()]
+        {
+            pack.u64(number);
+        }
+        pack.optional(stats.first_nan());
+        pack.optional(stats.first_infinity());
+        for number in [
+            stats.min().map(|least| least.to_f64()),
+            stats.max().map(|greatest| greatest.to_f64()),
+            stats.mean(),
+            stats.deviation(),
+        ] {
+            pack.f64(number.unwrap_or(f64::NAN));
+        }
+        pack.done()
+    }
+
+    /// Counts, by magnitude or in equal steps.
+    pub fn bins(&self, by_magnitude: bool) -> Vec<f64> {
+        self.inner.bins(by_magnitude).iter().map(|count| *count as f64).collect()
+    }
+}
+
+/// A picture of a slice.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawHeatmap {
+    inner: Heatmap,
+}
+
+#[wasm_bindgen]
+impl RawHeatmap {
+    /// `undefined` when the elements are no numbers, or there is no such
+    /// slice.
+    #[allow(clippy::too_many_arguments, reason = "the fields of a slice")]
+    pub fn of(
+        name: &str,
+        big: bool,
+        shape: Vec<u64>,
+        row_axis: u32,
+        column_axis: u32,
+        fixed: Vec<u64>,
+        height: u32,
+        width: u32,
+    ) -> Option<RawHeatmap> {
+        let slice =
+            Slice { shape, row_axis: row_axis as usize, column_axis: column_axis as usize, fixed };
+        let (height, width) = (height.into(), width.into());
+        let inner = Heatmap::new(dtype(name), endianness(big), slice, height, width)?;
+        Some(RawHeatmap { inner })
+    }
+
+    /// First element, element behind the last, height, width.
+    pub fn size(&self) -> Vec<u64> {
+        let map = &self.inner;
+        [map.from, map.to, map.height, map.width].to_vec()
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: Vec<u8>) {
+        self.inner.push(&bytes);
+    }
+
+    /// Means, least, greatest, and numbers of what is not finite.
+    pub fn cells(&self) -> Vec<u8> {
+        let map = &self.inner;
+        let mut pack = Pack::value();
+        let len = map.len();
+        pack.column(4, len, &mut |i| map.cell(i).0.to_bits().into());
+        pack.column(4, len, &mut |i| map.cell(i).1.to_bits().into());
+        pack.column(4, len, &mut |i| map.cell(i).2.to_bits().into());
+        pack.column(4, len, &mut |i| map.cell(i).3.into());
+        pack.done()
+    }
+}
+
+/// Two tensors that stream by.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawDifference {
+    inner: Difference,
+}
+
+#[wasm_bindgen]
+impl RawDifference {
+    /// `undefined` when the elements are no numbers.
+    pub fn of(a: &str, big_a: bool, b: &str, big_b: bool, elements: u64) -> Option<RawDifference> {
+        let a = (dtype(a), endianness(big_a));
+        let b = (dtype(b), endianness(big_b));
+        Some(RawDifference { inner: Difference::new(a, b, elements)? })
+    }
+
+    /// Takes the next bytes of side 0 or 1.
+    pub fn push(&mut self, side: u32, bytes: Vec<u8>) {
+        self.inner.push(side as usize, &bytes);
+    }
+
+    /// What was found.
+    pub fn summary(&self) -> Vec<u8> {
+        let sums = &self.inner;
+        let mut pack = Pack::value();
+        pack.u64(sums.count);
+        pack.u64(sums.different);
+        pack.optional(sums.at);
+        pack.f64(sums.greatest);
+        pack.f64(sums.cosine());
+        pack.done()
+    }
+}
+
+/// Pairs the tensors of two digests by name.
+#[wasm_bindgen(js_name = rawCompare)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_compare(a: Vec<u8>, b: Vec<u8>) -> Vec<u8> {
+    let pairs = pairs::pairs(&a, &b);
+    let mut pack = Pack::value();
+    let pair = |i: usize| pairs.get(i).copied().unwrap_or_default();
+    pack.column(4, pairs.len(), &mut |i| pair(i).0.into());
+    pack.column(4, pairs.len(), &mut |i| pair(i).1.into());
+    pack.column(1, pairs.len(), &mut |i| pair(i).2.into());
+    pack.done()
+}
+
+/// A chunk that is being decoded.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawDecoder {
+    inner: Stream,
+}
+
+#[wasm_bindgen]
+impl RawDecoder {
+    /// Gives the next stored bytes.
+    pub fn give(&mut self, bytes: Vec<u8>) {
+        self.inner.give(bytes);
+    }
+
+    /// The next decoded bytes; none when more must be given first.
+    ///
+    /// # Errors
+    /// What is wrong with the data, as a text.
+    pub fn take(&mut self) -> Result<Vec<u8>, JsValue> {
+        match self.inner.take() {
+            Ok(bytes) => Ok(bytes.to_vec()),
+            Err(fault) => Err(JsValue::from_str(&fault.to_string())),
+        }
+    }
+
+    /// Decoded bytes so far.
+    pub fn decoded(&self) -> u64 {
+        self.inner.state().0
+    }
+
+    /// Whether all is decoded.
+    pub fn done(&self) -> bool {
+        self.inner.state().1
+    }
+}
+
+#[wasm_bindgen]
+impl RawDocument {
+    /// Names, types, shapes and sizes, to compare.
+    pub fn digest(&self) -> Vec<u8> {
+        pairs::digest(&self.inner.table)
+    }
+
+    /// A decoder of a chunk; `undefined` when bytes are lacking or there is no
+    /// such chunk, which `chunks` tells apart.
+    pub fn decoder(&mut self, index: u32, chunk: u32) -> Option<RawDecoder> {
+        let tensor = self.inner.table.tensors.get(index as usize).copied()?;
+        let found: Result<_, Stop> =
+            self.inner.ask(|file, source| file.chunk(source, &tensor, chunk.into()));
+        Some(RawDecoder { inner: Stream::new(found.ok()???) })
+    }
+}

@@ -1,0 +1,267 @@
+//! Single entries: a tensor, its chunks, metadata, values.
+
+use super::tables::status_name;
+use super::{RawDocument, answer};
+use crate::elements::{Grid, Refusal};
+use crate::meta::{self, Shown};
+use crate::pack::Pack;
+use crate::particulars::Particulars;
+use crate::table::NONE;
+use crate::text::{SHOWN, Texts, hex, plain};
+use crate::values::Numbers;
+use alloc::string::String;
+use alloc::vec::Vec;
+use wasm_bindgen::prelude::*;
+use weighbridge::{Chunk, Cursor, DType, Endianness, Tensor};
+
+/// A text that may hold anything: decoded with replacements, and as bytes when
+/// it is not UTF-8.
+fn raw_text(bytes: &[u8], pack: &mut Pack) {
+    pack.text(&String::from_utf8_lossy(bytes));
+    let exact = str::from_utf8(bytes).is_err().then(|| hex(bytes));
+    pack.optional_text(exact.as_deref());
+}
+
+/// The elements of a value, if it has any.
+fn numbers(entry: &Shown, pack: &mut Pack) {
+    pack.u32(entry.numbers.is_some().into());
+    if let Some(numbers) = &entry.numbers {
+        pack.numbers(numbers);
+    }
+}
+
+/// The extents of an array, if it is one.
+fn shape(entry: &Shown, pack: &mut Pack) {
+    let shape = entry.shape.as_deref();
+    pack.u32(shape.is_some().into());
+    let shape = shape.unwrap_or_default();
+    pack.column(8, shape.len(), &mut |i| shape.get(i).copied().unwrap_or(0));
+}
+
+/// A metadata entry in full.
+fn full(entry: Shown, pack: &mut Pack) {
+    raw_text(&entry.key, pack);
+    pack.text(entry.kind);
+    pack.text(entry.dtype.map_or(entry.kind, |dtype| dtype.name()));
+    pack.u32(entry.text.is_some().into());
+    raw_text(entry.text.as_deref().unwrap_or_default(), pack);
+    numbers(&entry, pack);
+    shape(&entry, pack);
+    pack.u32(entry.truncated.into());
+}
+
+/// Metadata entries with previews.
+fn list(all: Vec<Shown>, pack: &mut Pack) {
+    let n = all.len();
+    let mut keys = Texts::default();
+    let mut texts = Texts::default();
+    let mut types = Texts::default();
+    for entry in &all {
+        keys.push_name(&plain(&entry.key), SHOWN);
+        texts.push_safe(entry.text.as_deref().unwrap_or_default(), SHOWN);
+        types.push(entry.kind);
+    }
+    pack.u32(n as u32);
+    pack.texts(&keys);
+    pack.texts(&types);
+    pack.texts(&texts);
+    let entry = |i: usize| all.get(i).map(|entry| entry.meta);
+    pack.column(4, n, &mut |i| entry(i).map_or(0, |meta| meta.index.into()));
+    pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.at));
+    pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.len));
+    for entry in &all {
+        pack.text(entry.dtype.map_or("", |dtype| dtype.name()));
+        numbers(entry, pack);
+        shape(entry, pack);
+    }
+}
+
+impl RawDocument {
+    /// A tensor, or the error that there is none.
+    fn tensor_at(&self, index: u32) -> Result<Tensor, Vec<u8>> {
+        let tensor = self.inner.table.tensors.get(index as usize).copied();
+        tensor.ok_or_else(|| Pack::error("no such tensor", None, None))
+    }
+}
+
+#[wasm_bindgen]
+impl RawDocument {
+    /// All about one tensor.
+    pub fn tensor(&mut self, index: u32) -> Vec<u8> {
+        let tensor = match self.tensor_at(index) {
+            Ok(tensor) => tensor,
+            Err(error) => return error,
+        };
+        let result = self.inner.ask(|file, source| Particulars::of(source, file, &tensor));
+        let table = &self.inner.table;
+        answer(&self.inner, result, |it, pack| {
+            let i = index as usize;
+            raw_text(table.name_bytes(i), pack);
+            pack.label(&table.name(i));
+            for word in [
+                it.dtype.as_deref().unwrap_or(tensor.dtype.name()),
+                status_name(tensor.status),
+                tensor.layout.name(),
+                tensor.encoding.name(),
+                tensor.endianness.name(),
+            ] {
+                pack.text(word);
+            }
+            let dims = table.dims(i);
+            pack.column(8, dims.len(), &mut |i| dims.get(i).copied().unwrap_or(0));
+            for number in [
+                tensor.elements,
+                table.stored.get(i).copied().unwrap_or(0),
+                tensor.chunks.count(),
+                tensor.at,
+            ] {
+                pack.u64(number);
+            }
+            for number in [
+                tensor.bytes(),
+                table.offsets.get(i).copied().filter(|at| *at != NONE),
+                it.id,
+                it.shape_table_index.map(u64::from),
+            ] {
+                pack.optional(number);
+            }
+            for text in [&it.dtype_raw, &it.codec, &it.checksum] {
+                pack.optional_text(text.as_deref());
+            }
+            pack.optional_text(it.quantization.as_ref().map(|it| it.kind));
+            if let Some(it) = it.quantization {
+                pack.optional(it.axis);
+                pack.numbers(&it.scales);
+                pack.numbers(&it.zero_points);
+            }
+        })
+    }
+
+    /// Pieces of a tensor's data.
+    pub fn chunks(&mut self, index: u32, from: u32, to: u32) -> Vec<u8> {
+        let tensor = match self.tensor_at(index) {
+            Ok(tensor) => tensor,
+            Err(error) => return error,
+        };
+        let total = tensor.chunks.count();
+        let result = self.inner.ask(|file, source| {
+            let mut chunks = Vec::new();
+            for i in u64::from(from)..u64::from(to).min(total) {
+                let Some(chunk) = file.chunk(source, &tensor, i)? else { break };
+                chunks.push(chunk);
+            }
+            Ok(chunks)
+        });
+        let mut encodings = Vec::new();
+        if let Ok(Some(chunks)) = &result {
+            for chunk in chunks {
+                encodings.push(self.inner.words.code(chunk.encoding.name()));
+            }
+        }
+        answer(&self.inner, result, |chunks, pack| {
+            pack.u64(total);
+            let mut column = |of: fn(&Chunk) -> u64| {
+                pack.column(8, chunks.len(), &mut |i| chunks.get(i).map_or(0, of));
+            };
+            column(|chunk| chunk.stored.at);
+            column(|chunk| chunk.stored.len);
+            column(|chunk| chunk.decoded.unwrap_or(NONE));
+            column(|chunk| chunk.row);
+            column(|chunk| chunk.elements);
+            pack.column(2, encodings.len(), &mut |i| encodings.get(i).copied().unwrap_or(0).into());
+        })
+    }
+
+    /// A tensor's own metadata, with previews.
+    pub fn attributes(&mut self, index: u32) -> Vec<u8> {
+        let tensor = match self.tensor_at(index) {
+            Ok(tensor) => tensor,
+            Err(error) => return error,
+        };
+        let result = self.inner.list_of(&tensor);
+        answer(&self.inner, result, list)
+    }
+
+    /// Entries of the file's metadata, with previews.
+    pub fn metadata(&mut self, from: u32, to: u32) -> Vec<u8> {
+        let result = self.inner.list(from, to);
+        answer(&self.inner, result, list)
+    }
+
+    /// A metadata entry in full.
+    pub fn value(&mut self, index: u32) -> Vec<u8> {
+        let Some(meta) = self.inner.metadata.get(index as usize).copied() else {
+            return Pack::error("no such metadata entry", None, None);
+        };
+        let result = self.inner.ask(|file, source| Shown::of(source, file, &meta, meta::MOST));
+        answer(&self.inner, result, full)
+    }
+
+    /// A tensor's metadata entry in full.
+    #[wasm_bindgen(js_name = attributeValue)]
+    pub fn attribute_value(&mut self, tensor: u32, index: u32) -> Vec<u8> {
+        let tensor = match self.tensor_at(tensor) {
+            Ok(tensor) => tensor,
+            Err(error) => return error,
+        };
+        let result = self.inner.ask(|file, source| {
+            let mut cursor = Cursor::default();
+            while let Some(meta) = file.next_attribute(source, &tensor, &mut cursor)? {
+                if meta.index == index {
+                    return Shown::of(source, file, &meta, meta::MOST).map(Some);
+                }
+            }
+            Ok(None)
+        });
+        match result.map(Option::flatten) {
+            Ok(None) => Pack::error("no such metadata entry", None, None),
+            result => answer(&self.inner, result, full),
+        }
+    }
+
+    /// A table of elements.
+    pub fn grid(
+        &mut self,
+        index: u32,
+        from: u64,
+        rows: u32,
+        row_step: u64,
+        columns: u32,
+        column_step: u64,
+    ) -> Vec<u8> {
+        let tensor = match self.tensor_at(index) {
+            Ok(tensor) => tensor,
+            Err(error) => return error,
+        };
+        let (rows, columns) = (rows.into(), columns.into());
+        let grid = Grid { from, rows, row_step, columns, column_step };
+        let result = match self.inner.grid(&tensor, &grid) {
+            Ok(numbers) => Ok(Some(numbers)),
+            Err(Refusal::Stop(stop)) => Err(stop),
+            Err(refusal) => {
+                let message = match refusal {
+                    Refusal::TooMany => "too many elements at once",
+                    Refusal::TooFar => "too far inside compressed data to be shown",
+                    Refusal::Undecodable => "the compressed data is broken",
+                    _ => "elements of this type or encoding cannot be shown",
+                };
+                return Pack::error(message, None, None);
+            }
+        };
+        answer(&self.inner, result, |numbers, pack| {
+            pack.text(tensor.dtype.name());
+            pack.numbers(&numbers);
+        })
+    }
+}
+
+/// Elements of `bytes`, at most `most` of them.
+#[wasm_bindgen(js_name = rawElements)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_elements(name: &str, big: bool, bytes: Vec<u8>, most: u64) -> Vec<u8> {
+    let dtype = DType::by_name(name).unwrap_or_default();
+    let endianness = if big { Endianness::Big } else { Endianness::Little };
+    let mut pack = Pack::value();
+    pack.numbers(&Numbers::of(dtype, &bytes, most, endianness));
+    pack.done()
+}

@@ -1,0 +1,183 @@
+//! The interface to `js/index.js`, which has the interface for people.
+//!
+//! Results are packed; arguments are numbers and texts. What is asked for by
+//! number is described where it is used, and named in `js/`.
+
+#[cfg(feature = "full")]
+mod compute;
+mod entries;
+mod tables;
+
+use crate::document::{Document, Goal, Options};
+use crate::pack::Pack;
+use crate::text::push_decimal;
+use alloc::string::String;
+use alloc::vec::Vec;
+use wasm_bindgen::prelude::*;
+use weighbridge::{Format, Profile, Severity, Stop};
+
+/// A document, as JavaScript holds it.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawDocument {
+    inner: Document,
+}
+
+/// What a question to the parser comes to, packed by `write`: `undefined` when
+/// bytes are lacking, or when the file is not open.
+fn answer<T>(
+    document: &Document,
+    result: Result<Option<T>, Stop>,
+    write: impl FnOnce(T, &mut Pack),
+) -> Vec<u8> {
+    match result {
+        Ok(Some(value)) => {
+            let mut pack = Pack::value();
+            write(value, &mut pack);
+            pack.done()
+        }
+        Ok(None) | Err(Stop::Absent(_)) => Pack::undefined(),
+        Err(Stop::Refused(rule)) => {
+            let known = document.findings.all().iter().find(|finding| finding.rule == rule);
+            Pack::error("", Some(rule), known.map(|finding| finding.at))
+        }
+        Err(Stop::Room { .. } | Stop::Buffer { .. }) => {
+            Pack::error("not enough memory", None, None)
+        }
+    }
+}
+
+#[wasm_bindgen]
+impl RawDocument {
+    /// A document of a file of `length` bytes. `format` and `extension` may be
+    /// empty.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        length: u64,
+        format: &str,
+        extension: &str,
+        seed: u64,
+        budget: f64,
+        granule: f64,
+    ) -> RawDocument {
+        let available = |format: &Format| format.is_available();
+        let options = Options {
+            format: Format::by_name(format).filter(available),
+            extension: Format::by_extension(extension).filter(available),
+            seed,
+            budget: budget as u64,
+            granule: granule as u64,
+        };
+        RawDocument { inner: Document::new(length, &options) }
+    }
+
+    /// Works towards a goal: 0 index, 1 structure, 2 payloads.
+    pub fn advance(&mut self, goal: u32) -> bool {
+        self.inner.advance(match goal {
+            0 => Goal::Index,
+            1 => Goal::Structure,
+            _ => Goal::Payloads,
+        })
+    }
+
+    /// Pairs of offset and length that are lacking.
+    pub fn need(&self) -> Vec<u64> {
+        let mut pairs = Vec::new();
+        for need in self.inner.store.need() {
+            pairs.extend([need.at, need.end - need.at]);
+        }
+        pairs
+    }
+
+    /// Adds bytes of the file.
+    pub fn supply(&mut self, at: u64, bytes: Vec<u8>) {
+        self.inner.store.supply(at, bytes);
+    }
+
+    /// Stage, entries, bytes supplied.
+    pub fn progress(&self) -> Vec<u8> {
+        let (stage, entries) = self.inner.progress();
+        let mut pack = Pack::value();
+        pack.text(stage);
+        pack.u32(entries);
+        pack.u64(self.inner.store.supplied());
+        pack.done()
+    }
+
+    /// What the header says, and how much is listed.
+    pub fn facts(&self) -> Vec<u8> {
+        let inner = &self.inner;
+        let mut pack = Pack::value();
+        let format = inner.format();
+        pack.optional_text(format.map(|format| format.name()));
+        pack.optional_text(format.map(|format| format.title()));
+        let mut version = String::new();
+        for part in inner.file().and_then(|file| file.version()).iter().flat_map(|v| v.shown()) {
+            if !version.is_empty() {
+                version.push('.');
+            }
+            push_decimal((*part).into(), &mut version);
+        }
+        pack.optional_text(Some(version.as_str()).filter(|version| !version.is_empty()));
+        let flags = [inner.refused(), inner.is_unknown(), inner.is_cut()];
+        for flag in flags {
+            pack.u32(flag.into());
+        }
+        pack.u32(inner.table.len() as u32);
+        pack.u32(inner.metadata.len() as u32);
+        pack.u32(inner.findings.all().len() as u32);
+        pack.done()
+    }
+
+    /// Words from number `from` on, for the codes in packed tables.
+    pub fn words(&self, from: u32) -> Vec<u8> {
+        let mut pack = Pack::value();
+        let words = self.inner.words.all().get(from as usize..).unwrap_or_default();
+        let mut texts = crate::text::Texts::default();
+        for word in words {
+            texts.push(word);
+        }
+        pack.texts(&texts);
+        pack.done()
+    }
+
+    /// What the findings come to.
+    pub fn verdict(&self, lenient: bool) -> Vec<u8> {
+        let findings = &self.inner.findings;
+        let profile = if lenient { Profile::Lenient } else { Profile::Strict };
+        let mut pack = Pack::value();
+        pack.u32(findings.accepted(profile).into());
+        pack.optional_text(findings.worst().map(Severity::name));
+        for severity in [Severity::Fatal, Severity::Violation, Severity::Lint, Severity::Unchecked]
+        {
+            pack.f64(findings.count(severity) as f64);
+        }
+        pack.f64(findings.dropped() as f64);
+        let mut texts = crate::text::Texts::default();
+        for goal in self.inner.checked() {
+            texts.push(goal);
+        }
+        pack.texts(&texts);
+        pack.done()
+    }
+}
+
+/// The formats that this build reads: name, title, extensions.
+#[wasm_bindgen(js_name = rawFormats)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_formats() -> Vec<u8> {
+    let mut pack = Pack::value();
+    let mut texts = crate::text::Texts::default();
+    for format in Format::ALL.iter().filter(|format| format.is_available()) {
+        let mut row = String::from(format.name());
+        row.push('\t');
+        row.push_str(format.title());
+        for extension in format.extensions() {
+            row.push('\t');
+            row.push_str(extension);
+        }
+        texts.push(&row);
+    }
+    pack.texts(&texts);
+    pack.done()
+}

@@ -1,0 +1,272 @@
+//! Packed tables: findings, rows, groups, totals, layout.
+
+use super::RawDocument;
+use crate::document::within;
+use crate::layout::{kind_word, part_word};
+use crate::order::{self, Filter, Key, Sort};
+use crate::pack::Pack;
+use crate::sort;
+use crate::text::{SHOWN, Texts, push_bytes};
+use alloc::string::String;
+use alloc::vec::Vec;
+use wasm_bindgen::prelude::*;
+use weighbridge::{Finding, Kind, Status};
+
+/// What a status is called.
+pub(super) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Sound => "sound",
+        Status::Unsupported => "unsupported",
+        Status::Broken => "broken",
+    }
+}
+
+/// The number of a column to sort by, greatest first if its bit 3 is set.
+fn sort_of(code: u32) -> Sort {
+    let key = match code & 7 {
+        1 => Key::Name,
+        2 => Key::DType,
+        3 => Key::Elements,
+        4 => Key::Stored,
+        5 => Key::Offset,
+        6 => Key::Rank,
+        7 => Key::Findings,
+        _ => Key::Index,
+    };
+    Sort { key, descending: code & 8 != 0 }
+}
+
+#[wasm_bindgen]
+impl RawDocument {
+    /// Chooses rows and their order; gives how many there are. `dtypes` are
+    /// codes; `flags` has bit 0 for "any type" and bit 1 for "with findings
+    /// only".
+    #[allow(clippy::too_many_arguments, reason = "the fields of a filter")]
+    pub fn select(
+        &mut self,
+        sort: u32,
+        text: &str,
+        prefix: &str,
+        dtypes: Vec<u16>,
+        least: u64,
+        most: u64,
+        flags: u32,
+    ) -> u32 {
+        let filter = Filter {
+            text: text.to_ascii_lowercase().into(),
+            prefix: prefix.into(),
+            dtypes,
+            typed: flags & 1 == 0,
+            stored: Some((least, most)),
+            faulty: flags & 2 != 0,
+        };
+        self.inner.rows(sort_of(sort), filter).len() as u32
+    }
+
+    /// Code of a word, to choose by.
+    pub fn code(&mut self, word: &str) -> u16 {
+        self.inner.words.code(word)
+    }
+
+    /// Rows of the table that was selected.
+    pub fn rows(&mut self, from: u32, to: u32) -> Vec<u8> {
+        let inner = &mut self.inner;
+        let all = inner.selected();
+        let total = all.len();
+        let rows = all.get(within(from, to, total)).unwrap_or_default().to_vec();
+        let mut codes = Vec::new();
+        for row in &rows {
+            let tensor = inner.table.tensor(*row);
+            codes.push([
+                inner.words.code(status_name(tensor.status)),
+                inner.words.code(tensor.layout.name()),
+                inner.words.code(tensor.encoding.name()),
+            ]);
+        }
+        let table = &inner.table;
+        let row = |i: usize| rows.get(i).copied().unwrap_or(0);
+        let mut pack = Pack::value();
+        let n = rows.len();
+        pack.u32(total as u32);
+        pack.column(4, n, &mut |i| row(i).into());
+        pack.labels(rows.iter().map(|row| table.name(*row as usize)));
+        pack.column(2, n, &mut |i| table.dtypes.get(row(i) as usize).copied().unwrap_or(0).into());
+        for k in 0..3 {
+            pack.column(2, n, &mut |i| codes.get(i).map_or(0, |code| code[k].into()));
+        }
+        pack.column(8, n, &mut |i| table.tensor(row(i)).elements);
+        pack.column(8, n, &mut |i| table.stored.get(row(i) as usize).copied().unwrap_or(0));
+        pack.column(8, n, &mut |i| table.offsets.get(row(i) as usize).copied().unwrap_or(0));
+        let mut dims = Vec::new();
+        let mut ends = Vec::new();
+        for row in &rows {
+            dims.extend_from_slice(table.dims(*row as usize));
+            ends.push(dims.len());
+        }
+        pack.column(8, dims.len(), &mut |i| dims.get(i).copied().unwrap_or(0));
+        pack.column(4, n, &mut |i| ends.get(i).map_or(0, |end| *end as u64));
+        pack.column(8, n, &mut |i| table.tensor(row(i)).chunks.count());
+        pack.column(4, n, &mut |i| inner.findings_of(row(i)).into());
+        pack.done()
+    }
+
+    /// The rank of a tensor among the rows that were selected; -1 when it is
+    /// not among them.
+    pub fn rank(&mut self, tensor: u32) -> i32 {
+        let rank = self.inner.selected().iter().position(|row| *row == tensor);
+        rank.map_or(-1, |rank| rank as i32)
+    }
+
+    /// The rows that were selected, grouped by what follows the first `prefix`
+    /// bytes of their names.
+    pub fn groups(&mut self, prefix: u32) -> Vec<u8> {
+        let inner = &mut self.inner;
+        let rows = inner.selected().to_vec();
+        let findings = |tensor| inner.findings_of(tensor);
+        let groups = order::groups(&inner.table, &rows, prefix as usize, &findings);
+        let (mut names, mut keys) = (Texts::default(), Texts::default());
+        for group in &groups {
+            let name = inner.table.name_bytes(group.first as usize);
+            let segment = name.get(group.segment.0..group.segment.1).unwrap_or_default();
+            names.push_safe(segment, SHOWN);
+            keys.push(&String::from_utf8_lossy(segment));
+        }
+        let mut pack = Pack::value();
+        pack.texts(&names);
+        pack.texts(&keys);
+        let n = groups.len();
+        let group = |i: usize| groups.get(i);
+        pack.column(4, n, &mut |i| group(i).map_or(0, |group| group.count.into()));
+        pack.column(8, n, &mut |i| group(i).map_or(0, |group| group.stored));
+        pack.column(4, n, &mut |i| {
+            group(i).filter(|group| group.leaf).map_or(u64::MAX, |group| group.first.into())
+        });
+        pack.column(4, n, &mut |i| group(i).map_or(0, |group| group.findings.into()));
+        pack.done()
+    }
+
+    /// The rows that were selected by type, the largest total first.
+    pub fn totals(&mut self) -> Vec<u8> {
+        let rows = self.inner.selected().to_vec();
+        let table = &self.inner.table;
+        // Type, number, elements, stored bytes.
+        let mut totals: Vec<[u64; 4]> = Vec::new();
+        for row in rows {
+            let code = table.dtypes.get(row as usize).copied().unwrap_or(0).into();
+            let stored = table.stored.get(row as usize).copied().unwrap_or(0);
+            let elements = table.tensor(row).elements;
+            match totals.iter_mut().find(|total| total[0] == code) {
+                Some([_, count, all, bytes]) => {
+                    *count += 1;
+                    *all = all.saturating_add(elements);
+                    *bytes = bytes.saturating_add(stored);
+                }
+                None => totals.push([code, 1, elements, stored]),
+            }
+        }
+        let stored = |i: u32| totals.get(i as usize).map(|total| total[3]);
+        let order = sort::sorted(totals.len(), &mut |a, b| stored(a) > stored(b));
+        let mut pack = Pack::value();
+        for (k, width) in [2, 4, 8, 8].into_iter().enumerate() {
+            pack.column(width, order.len(), &mut |i| {
+                let total = order.get(i).and_then(|i| totals.get(*i as usize));
+                total.map_or(0, |total| total[k])
+            });
+        }
+        pack.done()
+    }
+
+    /// Findings in file order.
+    pub fn findings(&mut self, from: u32, to: u32) -> Vec<u8> {
+        let inner = &mut self.inner;
+        let total = inner.findings.all().len();
+        let some = inner.findings.sorted(within(from, to, total));
+        let n = some.len();
+        let mut names = Texts::default();
+        let mut codes = Vec::new();
+        for finding in &some {
+            match finding.kind {
+                Kind::Tensor | Kind::Attribute => {
+                    names.push_name(&inner.table.name(finding.entry as usize), SHOWN);
+                }
+                Kind::File => names.end(),
+                kind => {
+                    let key = inner.key_of(kind, finding.entry);
+                    names.push_safe(&key, SHOWN);
+                }
+            }
+            let severity = inner.words.code(finding.severity().name());
+            codes.push([severity, kind_word(finding.kind, &mut inner.words)]);
+        }
+        let mut pack = Pack::value();
+        pack.u32(total as u32);
+        let mut column = |width: usize, of: fn(&Finding) -> u64| {
+            pack.column(width, n, &mut |i| some.get(i).map_or(0, of));
+        };
+        column(2, |finding| finding.rule.code().into());
+        column(4, |finding| finding.entry.into());
+        column(4, |finding| finding.part.into());
+        column(8, |finding| finding.at);
+        column(4, |finding| finding.len.into());
+        column(8, |finding| finding.expected);
+        column(8, |finding| finding.found);
+        for k in 0..2 {
+            pack.column(2, n, &mut |i| codes.get(i).map_or(0, |code| code[k].into()));
+        }
+        pack.texts(&names);
+        pack.done()
+    }
+
+    /// The first tensor with this name; -1 when there is none.
+    pub fn find(&self, name: &str) -> i32 {
+        let table = &self.inner.table;
+        let found = (0..table.len()).find(|i| table.name_bytes(*i) == name.as_bytes());
+        found.map_or(-1, |i| i as i32)
+    }
+
+    /// Parts of the file, with the gaps between them.
+    pub fn layout(&mut self, from: u32, to: u32) -> Vec<u8> {
+        let inner = &mut self.inner;
+        let pieces = inner.layout.pieces();
+        let total = pieces.len();
+        let pieces = pieces.get(within(from, to, total)).unwrap_or_default();
+        let words = &mut inner.words;
+        let mut pack = Pack::value();
+        pack.u32(total as u32);
+        let n = pieces.len();
+        let piece = |i: usize| pieces.get(i);
+        pack.column(2, n, &mut |i| piece(i).map_or(0, |p| part_word(p.part, words).into()));
+        pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.at));
+        pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.len));
+        pack.column(2, n, &mut |i| piece(i).map_or(0, |p| kind_word(p.kind, words).into()));
+        pack.column(4, n, &mut |i| piece(i).map_or(0, |p| p.entry.into()));
+        pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.overlap));
+        pack.done()
+    }
+
+    /// The part that holds the byte at `at`; -1 when none does.
+    pub fn locate(&self, at: u64) -> i32 {
+        self.inner.layout.locate(at).map_or(-1, |piece| piece as i32)
+    }
+
+    /// Which parts touch each of `columns` columns, as bits.
+    pub fn strip(&self, at: u64, len: u64, columns: u32) -> Vec<u16> {
+        let columns = (columns as usize).min(1 << 16);
+        self.inner.layout.strip(at, len, columns, self.inner.findings.all())
+    }
+
+    /// The name of an entry, safe to show; empty where it has none. `kind` is
+    /// 1 for tensors, 2 for metadata, 3 for size variables.
+    #[wasm_bindgen(js_name = entryName)]
+    pub fn entry_name(&mut self, kind: u32, entry: u32) -> Vec<u8> {
+        let mut name = Vec::new();
+        match kind {
+            1 => push_bytes(&self.inner.table.name(entry as usize), &mut name),
+            2 => name = self.inner.key_of(Kind::Metadata, entry),
+            _ => name = self.inner.key_of(Kind::SizeVar, entry),
+        }
+        let mut pack = Pack::value();
+        pack.label(&crate::text::plain(&name));
+        pack.done()
+    }
+}

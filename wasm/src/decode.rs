@@ -1,0 +1,131 @@
+//! Compressed data, piece by piece.
+
+use crate::document::Document;
+use crate::elements::Refusal;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use weighbridge::codec::{Decoder, Fault, Size, Undecoded};
+use weighbridge::{Chunk, Tensor};
+
+/// Most decoded bytes that a document keeps, to show elements of a tensor.
+const KEPT: u64 = 64 << 20;
+
+/// Decoded bytes that are handed out at once.
+const PIECE: usize = 1 << 20;
+
+/// The start of a tensor's decoded data.
+#[derive(Debug)]
+pub struct Kept {
+    tensor: u32,
+    decoder: Box<Decoder>,
+    buffer: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+impl Document {
+    /// Bytes `at..at + len` of a tensor's decoded data, which is in one chunk.
+    ///
+    /// # Errors
+    /// Why they cannot be had; what is lacking is noted.
+    pub fn decoded(&mut self, tensor: &Tensor, at: u64, len: u64) -> Result<&[u8], Refusal> {
+        let end = at.checked_add(len).filter(|end| *end <= KEPT).ok_or(Refusal::TooFar)?;
+        if tensor.chunks.count() != 1 {
+            return Err(Refusal::Unsupported);
+        }
+        let mut kept = match self.kept.take() {
+            Some(kept) if kept.tensor == tensor.index => kept,
+            _ => {
+                let chunk = self.ask(|file, source| file.chunk(source, tensor, 0));
+                let chunk = chunk.map_err(Refusal::Stop)?.flatten();
+                let chunk = chunk.ok_or(Refusal::Unsupported)?;
+                let mut decoder = Box::new(Decoder::new());
+                start(&mut decoder, &chunk);
+                let buffer = vec![0; PIECE];
+                Kept { tensor: tensor.index, decoder, buffer, bytes: Vec::new() }
+            }
+        };
+        let mut result = Ok(());
+        while (kept.bytes.len() as u64) < end {
+            let Kept { decoder, buffer, bytes, .. } = &mut kept;
+            match self
+                .store
+                .ask(|source| decoder.next(source, buffer).map(|p| p.map(<[u8]>::to_vec)))
+            {
+                Ok(Some(piece)) => bytes.extend_from_slice(&piece),
+                Ok(None) => break,
+                Err(Undecoded::Absent(absent)) => {
+                    self.store.lack(absent, []);
+                    result = Err(absent.into());
+                    break;
+                }
+                Err(Undecoded::Fault(_)) => {
+                    result = Err(Refusal::Undecodable);
+                    break;
+                }
+            }
+        }
+        let kept = self.kept.insert(kept);
+        result?;
+        let range = at as usize..end as usize;
+        kept.bytes.get(range).ok_or(Refusal::Undecodable)
+    }
+}
+
+fn start(decoder: &mut Decoder, chunk: &Chunk) {
+    if decoder.start_chunk(chunk).is_err() {
+        let most = weighbridge::codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
+        decoder.start(chunk.encoding, chunk.stored, Size::AtMost(most));
+    }
+}
+
+/// Decodes one chunk, whose stored bytes are given in order.
+#[derive(Debug)]
+pub struct Stream {
+    /// What is decoded.
+    pub chunk: Chunk,
+    decoder: Box<Decoder>,
+    buffer: Vec<u8>,
+    input: Vec<u8>,
+    used: usize,
+}
+
+impl Stream {
+    /// A stream of the bytes of `chunk`.
+    pub fn new(chunk: Chunk) -> Stream {
+        let mut decoder = Box::new(Decoder::new());
+        start(&mut decoder, &chunk);
+        Stream { chunk, decoder, buffer: vec![0; PIECE], input: Vec::new(), used: 0 }
+    }
+
+    /// Gives the next stored bytes.
+    pub fn give(&mut self, bytes: Vec<u8>) {
+        let rest = self.input.get(self.used..).unwrap_or_default();
+        self.input = if rest.is_empty() { bytes } else { [rest, &bytes].concat() };
+        self.used = 0;
+    }
+
+    /// The next decoded bytes; none when more must be given first, or all is
+    /// decoded.
+    ///
+    /// # Errors
+    /// What is wrong with the data.
+    pub fn take(&mut self) -> Result<&[u8], Fault> {
+        loop {
+            let input = self.input.get(self.used..).unwrap_or_default();
+            let step = self.decoder.step(input, &mut self.buffer)?;
+            self.used += step.read;
+            if !step.written.is_empty() {
+                return Ok(self.buffer.get(step.written).unwrap_or_default());
+            }
+            if step.done || step.read == 0 {
+                return Ok(&[]);
+            }
+        }
+    }
+
+    /// Decoded bytes so far, and whether all is decoded and was compared.
+    pub fn state(&self) -> (u64, bool) {
+        (self.decoder.written(), self.decoder.is_done())
+    }
+}

@@ -1,0 +1,485 @@
+//! A document: a file's index, its findings, its layout, and how far they are.
+
+use crate::findings::Findings;
+use crate::layout::Layout;
+use crate::meta::{self, Shown};
+use crate::order::{Filter, Order, Sort};
+use crate::store::Store;
+use crate::table::{self, Table};
+use crate::text;
+use crate::words::Words;
+use alloc::vec::Vec;
+use core::ops::Range;
+use weighbridge::{
+    Absent, Audit, Cursor, File, Format, Kind, Meta, Opening, Slot, Source, Span, Stage, Stop,
+    Tensor, general,
+};
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Goal {
+    /// The header and all entries.
+    Index,
+    /// Also what can be proved without payloads, and the layout.
+    Structure,
+    /// Also the payloads.
+    Payloads,
+}
+
+/// What is done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Opening,
+    Metadata,
+    Tensors,
+    Regions,
+    Structure,
+    Payloads,
+    Done,
+}
+
+/// The most slots that an audit gets: 384 MiB of them.
+const MOST_SLOTS: usize = 16 << 20;
+
+/// How a document is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// As this format, whatever it looks like.
+    pub format: Option<Format>,
+    /// The format that the file's name promises.
+    pub extension: Option<Format>,
+    /// Makes hashes of names unforeseeable.
+    pub seed: u64,
+    /// Bytes of the file to keep.
+    pub budget: u64,
+    /// Requests are rounded to multiples of this.
+    pub granule: u64,
+}
+
+/// A file of which only parts are in memory.
+#[derive(Debug)]
+pub struct Document {
+    /// Its bytes.
+    pub store: Store,
+    /// Words for codes.
+    pub words: Words,
+    /// What was found.
+    pub findings: Findings,
+    /// Its tensors.
+    pub table: Table,
+    /// Its metadata entries.
+    pub metadata: Vec<Meta>,
+    /// Its parts.
+    pub layout: Layout,
+    order: Order,
+    step: Step,
+    extension: Option<Format>,
+    opening: Option<Opening>,
+    format: Option<Format>,
+    file: Option<File>,
+    cursor: Cursor,
+    audit: Option<Audit>,
+    seed: u64,
+    slots: Vec<Slot>,
+    /// Not all entries fit into memory.
+    cut: bool,
+    listing: Listing,
+    /// Data that was decoded to be shown.
+    #[cfg(feature = "full")]
+    pub(crate) kept: Option<crate::decode::Kept>,
+}
+
+/// Metadata entries that are being listed. Their values may lie far apart, so
+/// what was read is kept until all are there.
+#[derive(Debug, Default)]
+struct Listing {
+    /// Of which tensor, if any, and which entries.
+    of: Option<(Option<u32>, Range<u32>)>,
+    shown: Vec<Shown>,
+    cursor: Cursor,
+}
+
+impl Document {
+    /// A document of a file of `len` bytes.
+    pub fn new(len: u64, options: &Options) -> Self {
+        Document {
+            store: Store::new(len, options.budget, options.granule),
+            words: Words::default(),
+            findings: Findings::default(),
+            table: Table::default(),
+            metadata: Vec::new(),
+            layout: Layout::default(),
+            order: Order::default(),
+            step: Step::Opening,
+            extension: options.extension,
+            opening: options.format.map(|format| Opening::of(Some(format))),
+            format: options.format,
+            file: None,
+            cursor: Cursor::default(),
+            audit: None,
+            seed: options.seed,
+            slots: Vec::new(),
+            cut: false,
+            listing: Listing::default(),
+            #[cfg(feature = "full")]
+            kept: None,
+        }
+    }
+
+    /// Works towards `goal`; `true` once it is reached, or cannot be.
+    pub fn advance(&mut self, goal: Goal) -> bool {
+        self.store.content();
+        loop {
+            let reached = match goal {
+                Goal::Index => self.step > Step::Tensors,
+                Goal::Structure => self.step > Step::Structure,
+                Goal::Payloads => self.step > Step::Payloads,
+            };
+            if reached || self.refused() {
+                return true;
+            }
+            match self.work() {
+                Ok(next) => {
+                    self.step = next;
+                    self.cursor = Cursor::default();
+                }
+                Err(Stop::Absent(absent)) => {
+                    self.lack(absent);
+                    return false;
+                }
+                Err(Stop::Room { needed }) => self.make_room(needed),
+                // For lack of a buffer, as for lack of slots, it goes on without.
+                Err(Stop::Buffer { .. }) => self.make_room(u32::MAX),
+                // A finding says why; what else can be checked is.
+                Err(Stop::Refused(_)) => {
+                    self.step = match self.step {
+                        Step::Opening => Step::Done,
+                        Step::Metadata => Step::Tensors,
+                        Step::Tensors => Step::Regions,
+                        Step::Regions => Step::Structure,
+                        Step::Structure => Step::Payloads,
+                        Step::Payloads | Step::Done => Step::Done,
+                    };
+                    self.cursor = Cursor::default();
+                }
+            }
+        }
+    }
+
+    fn work(&mut self) -> Result<Step, Stop> {
+        match self.step {
+            Step::Opening => self.open(),
+            Step::Metadata => self.list_metadata(),
+            Step::Tensors => self.list_tensors(),
+            Step::Regions => self.list_regions(),
+            Step::Structure => self.audit(Step::Payloads),
+            Step::Payloads => self.audit(Step::Done),
+            Step::Done => Ok(Step::Done),
+        }
+    }
+
+    /// Recognises the format: by its magic, else by the extension, else by
+    /// what the content could be.
+    fn open(&mut self) -> Result<Step, Stop> {
+        let Document { store, findings, .. } = self;
+        let opening = match &mut self.opening {
+            Some(opening) => opening,
+            None => {
+                let head = store.len().min(HEAD);
+                let guess = store.ask(|source| {
+                    Ok::<_, Stop>(Format::of_head(source.get(Span::new(0, head))?, source.len()))
+                })?;
+                let format = match guess {
+                    Some(format) if has_magic(format) => Some(format),
+                    guess => self.extension.or(guess),
+                };
+                self.format = format;
+                self.opening.insert(Opening::of(format))
+            }
+        };
+        let file =
+            store.ask(|source| opening.step(source, &mut |finding| findings.push(finding)))?;
+        self.format = Some(file.format());
+        self.file = Some(file);
+        Ok(Step::Metadata)
+    }
+
+    fn list_metadata(&mut self) -> Result<Step, Stop> {
+        let Document { store, metadata, cursor, cut, .. } = self;
+        let Some(file) = self.file else { return Ok(Step::Done) };
+        store.ask(|source| {
+            loop {
+                let mut next = *cursor;
+                let Some(meta) = file.next_meta(source, &mut next, &mut |_| {})? else {
+                    return Ok(Step::Tensors);
+                };
+                if metadata.len() * size_of::<Meta>() >= table::MOST_BYTES / 4 {
+                    *cut = true;
+                    return Ok(Step::Tensors);
+                }
+                metadata.push(meta);
+                *cursor = next;
+            }
+        })
+    }
+
+    fn list_tensors(&mut self) -> Result<Step, Stop> {
+        let Document { store, table, words, cursor, cut, .. } = self;
+        let Some(file) = self.file else { return Ok(Step::Done) };
+        store.ask(|source| {
+            loop {
+                let mut next = *cursor;
+                let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                    return Ok(Step::Regions);
+                };
+                if table.memory() >= table::MOST_BYTES {
+                    *cut = true;
+                    return Ok(Step::Regions);
+                }
+                table.push(tensor, source, words)?;
+                *cursor = next;
+            }
+        })
+    }
+
+    fn list_regions(&mut self) -> Result<Step, Stop> {
+        let Document { store, table, layout, cursor, .. } = self;
+        let Some(file) = self.file else { return Ok(Step::Done) };
+        store.ask(|source| {
+            loop {
+                let mut next = *cursor;
+                let Some(region) = file.next_region(source, &mut next)? else { break };
+                table.locate(&region);
+                layout.push(region);
+                *cursor = next;
+            }
+            layout.settle(source.len());
+            Ok(Step::Structure)
+        })
+    }
+
+    fn audit(&mut self, next: Step) -> Result<Step, Stop> {
+        let Document { store, findings, slots, seed, .. } = self;
+        let Some(file) = self.file else { return Ok(Step::Done) };
+        let mut audit = match self.audit {
+            Some(audit) => audit,
+            None => Audit::new(file).seeded(*seed).structure_only(),
+        };
+        if next == Step::Done {
+            audit = audit.with_payloads();
+        }
+        let result =
+            store.ask(|source| audit.step(source, slots, &mut |finding| findings.push(finding)));
+        self.audit = Some(audit);
+        result?;
+        self.slots = Vec::new();
+        Ok(next)
+    }
+
+    fn make_room(&mut self, needed: u32) {
+        let needed = needed as usize;
+        let more = needed.saturating_sub(self.slots.len());
+        if needed > MOST_SLOTS || more == 0 || self.slots.try_reserve_exact(more).is_err() {
+            let Document { audit, findings, .. } = self;
+            if let Some(audit) = audit {
+                let before = audit.stage();
+                audit.skip(&mut |finding| findings.push(finding));
+                if audit.stage() == before {
+                    // It cannot be given up alone.
+                    self.step = Step::Done;
+                }
+            }
+        } else {
+            self.slots.resize(needed, Slot::EMPTY);
+        }
+    }
+
+    /// Takes note of what is lacking, with all else that the index lacks.
+    pub fn lack(&mut self, absent: Absent) {
+        let mut more = Vec::new();
+        // Tables are wanted together; data is not.
+        if let Some(file) = self.file
+            && self.step < Step::Payloads
+        {
+            self.store.ask(|source| file.lacking(source, &mut |absent| more.push(absent)));
+        }
+        self.store.lack(absent, more);
+    }
+
+    /// Asks the parser; what is lacking is noted.
+    ///
+    /// # Errors
+    /// As the parser's.
+    pub fn ask<T>(
+        &mut self,
+        ask: impl FnOnce(&File, &Source<'_>) -> Result<T, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        self.store.content();
+        let Some(file) = self.file else { return Ok(None) };
+        match self.store.ask(|source| ask(&file, source)) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(Stop::Absent(absent)) => {
+                self.lack(absent);
+                Err(Stop::Absent(absent))
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Entries `from..to` of the file's metadata, with the start of each value.
+    ///
+    /// # Errors
+    /// As the parser's.
+    pub fn list(&mut self, from: u32, to: u32) -> Result<Option<Vec<Shown>>, Stop> {
+        self.listing.begin((None, from..to));
+        let mut listing = core::mem::take(&mut self.listing);
+        let metas = core::mem::take(&mut self.metadata);
+        let result = self.ask(|file, source| {
+            let range = within(from, to, metas.len());
+            let rest = metas.get(range).unwrap_or_default().get(listing.shown.len()..);
+            for meta in rest.unwrap_or_default() {
+                listing.shown.push(Shown::of(source, file, meta, meta::LITTLE)?);
+            }
+            Ok(())
+        });
+        self.metadata = metas;
+        self.finish(listing, result)
+    }
+
+    /// The metadata of a tensor, with the start of each value.
+    ///
+    /// # Errors
+    /// As the parser's.
+    pub fn list_of(&mut self, tensor: &Tensor) -> Result<Option<Vec<Shown>>, Stop> {
+        self.listing.begin((Some(tensor.index), 0..0));
+        let mut listing = core::mem::take(&mut self.listing);
+        let result = self.ask(|file, source| {
+            loop {
+                let mut next = listing.cursor;
+                let Some(meta) = file.next_attribute(source, tensor, &mut next)? else {
+                    return Ok(());
+                };
+                listing.shown.push(Shown::of(source, file, &meta, meta::LITTLE)?);
+                listing.cursor = next;
+            }
+        });
+        self.finish(listing, result)
+    }
+
+    fn finish(
+        &mut self,
+        listing: Listing,
+        result: Result<Option<()>, Stop>,
+    ) -> Result<Option<Vec<Shown>>, Stop> {
+        match result {
+            Err(Stop::Absent(absent)) => {
+                self.listing = listing;
+                Err(Stop::Absent(absent))
+            }
+            result => Ok(result?.map(|()| listing.shown)),
+        }
+    }
+
+    /// The file, once it is open.
+    pub fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
+    /// The format, once it is known.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// Whether the file could not be opened.
+    pub fn refused(&self) -> bool {
+        self.step == Step::Done && self.file.is_none()
+    }
+
+    /// Whether not all entries fit into memory.
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// The goals that were reached and prove something.
+    pub fn checked(&self) -> &'static [&'static str] {
+        match self.step {
+            _ if self.file.is_none() => &[],
+            Step::Payloads => &["structure"],
+            Step::Done => &["structure", "payloads"],
+            _ => &[],
+        }
+    }
+
+    /// What is being done, and how many entries of it are done.
+    pub fn progress(&self) -> (&'static str, u32) {
+        let audit = self.audit.map_or((Stage::Metadata, 0), |a| (a.stage(), a.position()));
+        match self.step {
+            Step::Opening => ("opening", 0),
+            Step::Metadata => ("metadata", self.cursor.index()),
+            Step::Tensors => ("tensors", self.cursor.index()),
+            Step::Regions => ("layout", self.cursor.index()),
+            Step::Structure => ("structure", audit.1),
+            Step::Payloads => ("payloads", audit.1),
+            Step::Done => ("done", 0),
+        }
+    }
+
+    /// Whether no format of this build recognises the file.
+    pub fn is_unknown(&self) -> bool {
+        self.refused() && self.findings.all().iter().any(|f| f.rule == general::UNKNOWN_FORMAT)
+    }
+
+    /// Rows that pass `filter`, in the order of `sort`.
+    pub fn rows(&mut self, sort: Sort, filter: Filter) -> &[u32] {
+        let Document { order, table, findings, .. } = self;
+        let stamp = findings.all().len() as u64;
+        order.select(table, sort, filter, stamp, || findings.by_tensor(table.len()))
+    }
+
+    /// The rows that were chosen last.
+    pub fn selected(&self) -> &[u32] {
+        self.order.rows()
+    }
+
+    /// The key of a metadata entry, as far as it is in memory.
+    pub fn key_of(&self, kind: Kind, index: u32) -> Vec<u8> {
+        let mut key = Vec::new();
+        let meta = self.metadata.iter().find(|meta| meta.kind == kind && meta.index == index);
+        if let Some(meta) = meta {
+            self.store.ask(|source| {
+                if let Ok(name) = meta.key.read(source) {
+                    text::push_bytes(&name, &mut key);
+                }
+            });
+        }
+        key
+    }
+
+    /// How many findings are about a tensor, as of the last [`rows`](Self::rows).
+    pub fn findings_of(&self, tensor: u32) -> u32 {
+        self.order.findings(tensor)
+    }
+}
+
+impl Listing {
+    /// Goes on with the same list, or begins another.
+    fn begin(&mut self, of: (Option<u32>, Range<u32>)) {
+        if self.of.as_ref() != Some(&of) {
+            *self = Listing { of: Some(of), ..Listing::default() };
+        }
+    }
+}
+
+/// Positions that a caller asks for, as far as they exist.
+pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
+    let to = (to as usize).min(len);
+    (from as usize).min(to)..to
+}
+
+/// How many bytes decide: more than any magic takes.
+const HEAD: u64 = 64;
+
+/// BinTensors begins with a length; that it is plausible proves little.
+fn has_magic(format: Format) -> bool {
+    format.name() != "bintensors"
+}

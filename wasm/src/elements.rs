@@ -1,0 +1,171 @@
+//! Elements of a tensor, wherever in it they are.
+
+use crate::document::Document;
+use crate::values::{Numbers, place};
+use alloc::vec::Vec;
+use weighbridge::{Absent, DType, Endianness, Span, Stop, Tensor};
+
+/// Most elements of one answer.
+pub const MOST: u64 = 1 << 20;
+
+/// A table of elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// The first element.
+    pub from: u64,
+    /// Number of rows.
+    pub rows: u64,
+    /// From one row to the next, in elements.
+    pub row_step: u64,
+    /// Number of columns.
+    pub columns: u64,
+    /// From one column to the next, in elements.
+    pub column_step: u64,
+}
+
+impl Grid {
+    /// Runs of neighbouring elements, row by row: first element and length,
+    /// cut at the last of `elements`. `None` if there are too many.
+    fn runs(&self, elements: u64) -> Option<Vec<(u64, u64)>> {
+        self.rows.checked_mul(self.columns).filter(|cells| *cells <= MOST)?;
+        let mut runs = Vec::new();
+        for row in 0..self.rows {
+            let first = self.from.checked_add(row.checked_mul(self.row_step)?)?;
+            if self.column_step == 1 {
+                let len = self.columns.min(elements.saturating_sub(first));
+                if len > 0 {
+                    runs.push((first, len));
+                }
+                continue;
+            }
+            for column in 0..self.columns {
+                let at = first.checked_add(column.checked_mul(self.column_step)?)?;
+                if at < elements {
+                    runs.push((at, 1));
+                }
+            }
+        }
+        Some(runs)
+    }
+}
+
+/// Why there are no elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The parser's reason, bytes that are lacking among them.
+    Stop(Stop),
+    /// More than [`MOST`] elements.
+    TooMany,
+    /// The type, the layout or the encoding has no elements that can be shown.
+    Unsupported,
+    /// The elements lie too far inside compressed data.
+    TooFar,
+    /// The data is not what its encoding says.
+    Undecodable,
+}
+
+impl From<Absent> for Refusal {
+    fn from(absent: Absent) -> Self {
+        Refusal::Stop(absent.into())
+    }
+}
+
+impl Document {
+    /// Elements of a dense tensor, as a table.
+    ///
+    /// # Errors
+    /// Why there are none; what is lacking is noted.
+    pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
+        self.store.content();
+        let runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
+        if tensor.dtype.element(&[0; 8], 0, tensor.endianness).is_none() {
+            return Err(Refusal::Unsupported);
+        }
+        match tensor.raw() {
+            Some(span) => self.raw_runs(tensor, span, &runs),
+            None if tensor.elements == 0 => Ok(Numbers::new(tensor.dtype)),
+            None => self.decoded_runs(tensor, &runs),
+        }
+    }
+
+    fn raw_runs(
+        &mut self,
+        tensor: &Tensor,
+        span: Span,
+        runs: &[(u64, u64)],
+    ) -> Result<Numbers, Refusal> {
+        let Tensor { dtype, endianness, .. } = *tensor;
+        let mut numbers = Numbers::new(dtype);
+        let mut lacking = Vec::new();
+        self.store.ask(|source| {
+            for (first, len) in runs {
+                let (at, bytes, skip) = place(dtype, *first, *len).unwrap_or_default();
+                let end = at.checked_add(bytes).filter(|end| *end <= span.len);
+                if end.is_none() {
+                    return;
+                }
+                match source.get(Span::new(span.at.saturating_add(at), bytes)) {
+                    Ok(bytes) => push(&mut numbers, dtype, endianness, bytes, skip, *len),
+                    Err(absent) => lacking.push(absent),
+                }
+            }
+        });
+        match lacking.split_first() {
+            None => Ok(numbers),
+            Some((first, more)) => {
+                self.store.lack(*first, more.iter().copied());
+                Err((*first).into())
+            }
+        }
+    }
+
+    #[cfg(not(feature = "full"))]
+    fn decoded_runs(&mut self, _: &Tensor, _: &[(u64, u64)]) -> Result<Numbers, Refusal> {
+        Err(Refusal::Unsupported)
+    }
+
+    #[cfg(feature = "full")]
+    fn decoded_runs(&mut self, tensor: &Tensor, runs: &[(u64, u64)]) -> Result<Numbers, Refusal> {
+        let Tensor { dtype, endianness, .. } = *tensor;
+        let mut numbers = Numbers::new(dtype);
+        for (first, len) in runs {
+            let (at, bytes, skip) = place(dtype, *first, *len).ok_or(Refusal::Unsupported)?;
+            let bytes = self.decoded(tensor, at, bytes)?;
+            push(&mut numbers, dtype, endianness, bytes, skip, *len);
+        }
+        Ok(numbers)
+    }
+}
+
+/// Adds `len` elements behind the first `skip` of `bytes`.
+fn push(
+    numbers: &mut Numbers,
+    dtype: DType,
+    endianness: Endianness,
+    bytes: &[u8],
+    skip: u64,
+    len: u64,
+) {
+    for i in skip..skip.saturating_add(len) {
+        if let Some(element) = dtype.element(bytes, i, endianness) {
+            numbers.push(element);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_runs_and_columns_are_not() {
+        let grid = Grid { from: 2, rows: 3, row_step: 4, columns: 2, column_step: 1 };
+        assert_eq!(grid.runs(11).unwrap(), [(2, 2), (6, 2), (10, 1)]);
+        let grid = Grid { from: 0, rows: 2, row_step: 1, columns: 2, column_step: 3 };
+        assert_eq!(grid.runs(9).unwrap(), [(0, 1), (3, 1), (1, 1), (4, 1)]);
+        let grid = Grid { rows: 1 << 32, columns: 1 << 32, ..grid };
+        assert!(grid.runs(9).is_none());
+        let grid = Grid { from: u64::MAX, rows: 2, row_step: 1, columns: 1, column_step: 1 };
+        assert!(grid.runs(9).is_none());
+    }
+}

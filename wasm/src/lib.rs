@@ -1,0 +1,48 @@
+//! Weighbridge for JavaScript.
+//!
+//! The interface is described in `js/index.d.ts`. What decides anything is
+//! plain Rust and tested on the host; `bind` is what wasm-bindgen needs, and
+//! results cross the border as one array of bytes each (`pack`).
+//!
+//! In a browser every byte is downloaded, so this crate does without the
+//! standard library, without `core::fmt`, and without the texts of the rules:
+//! the JavaScript beside it writes sentences, from a table that is made from
+//! the catalogue (`examples/rules.rs`).
+#![no_std]
+
+extern crate alloc;
+#[cfg(not(target_arch = "wasm32"))]
+extern crate std;
+
+#[cfg(feature = "full")]
+pub mod compute;
+#[cfg(feature = "full")]
+pub mod decode;
+pub mod document;
+pub mod elements;
+pub mod findings;
+pub mod layout;
+pub mod meta;
+pub mod order;
+pub mod pack;
+pub mod particulars;
+pub mod sort;
+pub mod store;
+pub mod table;
+pub mod text;
+pub mod values;
+pub mod words;
+
+pub mod bind;
+
+#[cfg(target_arch = "wasm32")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
+/// No input reaches a panic; if one did, the module would stop, and the page
+/// would start its worker anew.
+#[cfg(target_arch = "wasm32")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    core::arch::wasm32::unreachable()
+}

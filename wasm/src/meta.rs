@@ -1,0 +1,122 @@
+//! Metadata entries with their values.
+
+use crate::table::read;
+use crate::values::Numbers;
+use alloc::vec;
+use alloc::vec::Vec;
+use weighbridge::{DType, Endianness, File, Kind, Meta, Name, NameAt, Source, Span, Stop, Value};
+
+/// Values are cut here, in bytes.
+pub const MOST: u64 = 64 << 10;
+
+/// Bytes of a value that a preview is made from.
+pub const LITTLE: u64 = 1 << 10;
+
+/// A metadata entry, with the start of its value.
+#[derive(Debug)]
+pub struct Shown {
+    /// As it was handed out.
+    pub meta: Meta,
+    /// Its key, decoded.
+    pub key: Vec<u8>,
+    /// What its value is.
+    pub kind: &'static str,
+    /// Type of the elements of an array.
+    pub dtype: Option<DType>,
+    /// Shape of an array.
+    pub shape: Option<Vec<u64>>,
+    /// Text.
+    pub text: Option<Vec<u8>>,
+    /// Elements.
+    pub numbers: Option<Numbers>,
+    /// Whether more follows.
+    pub truncated: bool,
+}
+
+/// The bytes of a span, `most` of them; none where it does not lie inside the
+/// file.
+fn bytes<'a>(source: &Source<'a>, span: Span, most: u64) -> Result<&'a [u8], Stop> {
+    read(source, span, || source.get(Span::new(span.at, span.len.min(most))))
+}
+
+/// A text, cut where it is too long, but not inside a character.
+fn text(source: &Source<'_>, at: NameAt, most: u64) -> Result<Vec<u8>, Stop> {
+    let mut stored = bytes(source, at.span(), most)?;
+    if at.span().len > most
+        && let Err(error) = str::from_utf8(stored)
+        && error.error_len().is_none()
+    {
+        stored = stored.get(..error.valid_up_to()).unwrap_or_default();
+    }
+    Ok(Name::new(stored, at.encoding).bytes().collect())
+}
+
+impl Shown {
+    /// The entry `meta` with `most` bytes of its value.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`], to be passed on.
+    pub fn of(source: &Source<'_>, file: &File, meta: &Meta, most: u64) -> Result<Self, Stop> {
+        let key = read(source, meta.key.span(), || meta.key.read(source))?;
+        let mut it = Shown {
+            meta: *meta,
+            key: key.bytes().collect(),
+            kind: if meta.kind == Kind::SizeVar { "sizevar" } else { "unknown" },
+            dtype: None,
+            shape: None,
+            text: None,
+            numbers: None,
+            truncated: false,
+        };
+        let value = match file.value(source, meta) {
+            // It cannot be read, which a finding says.
+            Err(Stop::Refused(_)) => None,
+            value => value?,
+        };
+        let Some(value) = value else { return Ok(it) };
+        it.value(source, value, most)?;
+        Ok(it)
+    }
+
+    fn value(&mut self, source: &Source<'_>, value: Value, most: u64) -> Result<(), Stop> {
+        let little = Endianness::Little;
+        match value {
+            Value::Size(size) => self.numbers = Some(Numbers::U64(vec![size])),
+            Value::Text(at) => {
+                self.kind = "string";
+                self.text = Some(text(source, at, most)?);
+                self.truncated = at.span().len > most;
+            }
+            Value::Scalar { dtype, stored } => {
+                self.kind = dtype.name();
+                self.numbers = Some(Numbers::of(dtype, bytes(source, stored, most)?, 1, little));
+            }
+            Value::Bits { count, stored } => {
+                self.kind = "bitset";
+                let bytes = bytes(source, stored, most)?;
+                let bit = |i: u64| {
+                    let byte = bytes.get(usize::try_from(i / 8).ok()?)?;
+                    Some((byte >> (i % 8)) & 1)
+                };
+                self.numbers = Some(Numbers::U8((0..count).map_while(bit).collect()));
+                self.truncated = stored.len > most;
+            }
+            Value::Array { dtype, dims, elements, stored } => {
+                self.kind = "ndarray";
+                self.dtype = Some(dtype);
+                let at = Span::new(dims.at, u64::from(dims.len));
+                self.shape = Some(read(source, at, || dims.read(source))?.collect());
+                let bytes = bytes(source, stored, most)?;
+                self.numbers = Some(Numbers::of(dtype, bytes, elements, little));
+                self.truncated = stored.len > most;
+            }
+            Value::Cbor(stored) => {
+                self.kind = "cbor";
+                self.text = Some(crate::text::hex(bytes(source, stored, most)?).into_bytes());
+                self.truncated = stored.len > most;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,335 @@
+//! Which tensors a table shows, and in which order.
+
+use crate::sort;
+use crate::table::Table;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+/// The column that rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Key {
+    /// Position in the index.
+    #[default]
+    Index,
+    /// Name, numbers in it by value.
+    Name,
+    /// Name of the type.
+    DType,
+    /// Number of elements.
+    Elements,
+    /// Stored bytes.
+    Stored,
+    /// Offset of the data.
+    Offset,
+    /// Number of extents.
+    Rank,
+    /// Number of findings.
+    Findings,
+}
+
+/// How rows are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sort {
+    /// By what.
+    pub key: Key,
+    /// Greatest first.
+    pub descending: bool,
+}
+
+/// Which rows are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Part of the name in lower case; empty for any.
+    pub text: Vec<u8>,
+    /// Start of the name.
+    pub prefix: Vec<u8>,
+    /// Codes of types; empty for any.
+    pub dtypes: Vec<u16>,
+    /// Types were asked for.
+    pub typed: bool,
+    /// Least and most stored bytes.
+    pub stored: Option<(u64, u64)>,
+    /// Only those that findings are about.
+    pub faulty: bool,
+}
+
+impl Filter {
+    fn admits(&self, table: &Table, findings: &[u32], i: usize) -> bool {
+        let stored = table.stored.get(i).copied().unwrap_or(0);
+        (!self.faulty || findings.get(i).is_some_and(|n| *n > 0))
+            && self.stored.is_none_or(|(least, most)| (least..=most).contains(&stored))
+            && (!self.typed || table.dtypes.get(i).is_some_and(|code| self.dtypes.contains(code)))
+            && table.name_bytes(i).starts_with(&self.prefix)
+            && contains(table.name_bytes(i), &self.text)
+    }
+}
+
+/// Whether `name` holds `text`, which is in lower case.
+fn contains(name: &[u8], text: &[u8]) -> bool {
+    let Some((first, rest)) = text.split_first() else { return true };
+    let Some(last) = name.len().checked_sub(text.len()) else { return false };
+    let upper = first.to_ascii_uppercase();
+    let starts = name.get(..=last).unwrap_or_default();
+    starts.iter().enumerate().any(|(at, byte)| {
+        (byte == first || *byte == upper)
+            && name.get(at + 1..at + text.len()).is_some_and(|tail| tail.eq_ignore_ascii_case(rest))
+    })
+}
+
+/// The order of rows that was asked for last.
+#[derive(Debug, Default)]
+pub struct Order {
+    sort: Sort,
+    filter: Filter,
+    /// How many tensors and findings there were.
+    stamp: Option<(usize, u64)>,
+    rows: Vec<u32>,
+    /// The rank of each tensor among all names; made when first needed.
+    ranks: Vec<u32>,
+    findings: Vec<u32>,
+}
+
+impl Order {
+    /// Chooses the rows that pass, in order. `stamp` changes with what is found.
+    pub fn select(
+        &mut self,
+        table: &Table,
+        sort: Sort,
+        filter: Filter,
+        stamp: u64,
+        count: impl FnOnce() -> Vec<u32>,
+    ) -> &[u32] {
+        let stamp = (table.len(), stamp);
+        if self.stamp != Some(stamp) {
+            self.findings = count();
+        } else if self.sort == sort && self.filter == filter {
+            return &self.rows;
+        }
+        (self.sort, self.stamp) = (sort, Some(stamp));
+        self.filter = filter;
+        if sort.key == Key::Name && self.ranks.len() != table.len() {
+            self.ranks = name_ranks(table);
+        }
+        let all = 0..u32::try_from(table.len()).unwrap_or(u32::MAX);
+        let admitted = |i: &u32| self.filter.admits(table, &self.findings, *i as usize);
+        self.rows.clear();
+        self.rows.extend(all.filter(admitted));
+        self.arrange(table, sort);
+        &self.rows
+    }
+
+    /// The rows that were chosen last.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// How many findings are about a tensor, as of the last order.
+    pub fn findings(&self, i: u32) -> u32 {
+        self.findings.get(i as usize).copied().unwrap_or(0)
+    }
+
+    fn arrange(&mut self, table: &Table, sort: Sort) {
+        if sort.key == Key::Index {
+            if sort.descending {
+                self.rows.reverse();
+            }
+            return;
+        }
+        let at = |column: &[u64], i: usize| column.get(i).copied().unwrap_or(0);
+        let key = |i: usize| match sort.key {
+            Key::Index => 0,
+            Key::Name => self.ranks.get(i).map_or(0, |rank| u64::from(*rank)),
+            Key::DType => table.tensors.get(i).map_or(0, |tensor| packed(tensor.dtype.name())),
+            Key::Elements => table.tensors.get(i).map_or(0, |tensor| tensor.elements),
+            Key::Stored => at(&table.stored, i),
+            Key::Offset => at(&table.offsets, i),
+            Key::Rank => table.dims(i).len() as u64,
+            Key::Findings => self.findings.get(i).map_or(0, |n| u64::from(*n)),
+        };
+        let keys: Vec<u64> =
+            (0..table.len()).map(|i| if sort.descending { !key(i) } else { key(i) }).collect();
+        // Equal keys keep the order of the index.
+        sort::sort(&mut self.rows, &mut |a, b| at(&keys, a as usize) < at(&keys, b as usize));
+    }
+}
+
+/// The first eight bytes, which order names of types.
+fn packed(name: &str) -> u64 {
+    let bytes = name.bytes().chain(core::iter::repeat(0));
+    bytes.take(8).fold(0, |packed, byte| (packed << 8) | u64::from(byte))
+}
+
+fn name_ranks(table: &Table) -> Vec<u32> {
+    let name = |i: u32| table.name_bytes(i as usize);
+    let by_name = sort::sorted(table.len(), &mut |a, b| natural(name(a), name(b)).is_lt());
+    let mut ranks = vec![0; by_name.len()];
+    for (rank, i) in by_name.into_iter().enumerate() {
+        if let Some(slot) = ranks.get_mut(i as usize) {
+            *slot = rank as u32;
+        }
+    }
+    ranks
+}
+
+/// Compares names, runs of digits by their value.
+pub fn natural(a: &[u8], b: &[u8]) -> Ordering {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let digits = |name: &[u8], from: usize| {
+        name.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    // The first difference may lie within a number, which begins before it.
+    let before = a.get(..same).unwrap_or_default();
+    let start = same - before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (in_a, in_b) = (digits(a, start), digits(b, start));
+    if in_a > 0 && in_b > 0 {
+        let number = |name: &[u8], len: usize| {
+            let digits = name.get(start..start + len).unwrap_or_default();
+            let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
+            (len - zeros, start + zeros)
+        };
+        let ((len_a, at_a), (len_b, at_b)) = (number(a, in_a), number(b, in_b));
+        let value = |name: &[u8], at: usize, len: usize| {
+            name.get(at..at + len).unwrap_or_default().to_vec()
+        };
+        let order =
+            len_a.cmp(&len_b).then_with(|| value(a, at_a, len_a).cmp(&value(b, at_b, len_b)));
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    a.cmp(b)
+}
+
+/// A level of the tree of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Range of the segment in the name of `first`.
+    pub segment: (usize, usize),
+    /// The first tensor below.
+    pub first: u32,
+    /// Tensors below.
+    pub count: u32,
+    /// Stored bytes below.
+    pub stored: u64,
+    /// Findings below.
+    pub findings: u32,
+    /// Whether the name of `first` ends here.
+    pub leaf: bool,
+}
+
+/// Groups `rows` by what follows `prefix` in their names, up to and with the
+/// next separator (a dot or a slash).
+pub fn groups(
+    table: &Table,
+    rows: &[u32],
+    prefix: usize,
+    findings: &dyn Fn(u32) -> u32,
+) -> Vec<Group> {
+    let all: Vec<Group> = rows
+        .iter()
+        .map(|row| {
+            let i = *row as usize;
+            let name = table.name_bytes(i);
+            let rest = name.get(prefix..).unwrap_or_default();
+            let end = rest.iter().position(|byte| matches!(byte, b'.' | b'/'));
+            Group {
+                segment: (prefix, end.map_or(name.len(), |end| prefix + end + 1)),
+                first: *row,
+                count: 1,
+                stored: table.stored.get(i).copied().unwrap_or(0),
+                findings: findings(*row),
+                leaf: end.is_none(),
+            }
+        })
+        .collect();
+    let segment = |group: &Group| {
+        let name = table.name_bytes(group.first as usize);
+        name.get(group.segment.0..group.segment.1).unwrap_or_default()
+    };
+    let order = sort::sorted(all.len(), &mut |a, b| {
+        let segment = |i: u32| all.get(i as usize).map_or(&[][..], segment);
+        natural(segment(a), segment(b)).is_lt()
+    });
+    let mut groups: Vec<Group> = Vec::new();
+    for next in order.iter().filter_map(|i| all.get(*i as usize)) {
+        match groups.last_mut() {
+            Some(group) if !next.leaf && !group.leaf && segment(next) == segment(group) => {
+                group.count += 1;
+                group.stored = group.stored.saturating_add(next.stored);
+                group.findings = group.findings.saturating_add(next.findings);
+            }
+            _ => groups.push(next.clone()),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_are_compared_by_value() {
+        let mut names = [
+            "layers.10.w",
+            "layers.9.w",
+            "layers.9.b",
+            "layers",
+            "layers.09.w",
+            "a2b10",
+            "a2b9",
+            "layers.100",
+            "layers.10",
+        ];
+        names.sort_by(|a, b| natural(a.as_bytes(), b.as_bytes()));
+        assert_eq!(
+            names,
+            [
+                "a2b9",
+                "a2b10",
+                "layers",
+                "layers.09.w",
+                "layers.9.b",
+                "layers.9.w",
+                "layers.10",
+                "layers.10.w",
+                "layers.100",
+            ]
+        );
+    }
+
+    /// The comparison must be a total order, or sorting goes wrong.
+    #[test]
+    fn natural_order_is_transitive() {
+        let alphabet = *b"019a.";
+        let name = |mut n: usize| {
+            let mut name = Vec::new();
+            while n > 0 {
+                name.push(alphabet[n % 5]);
+                n /= 5;
+            }
+            name
+        };
+        let names: Vec<Vec<u8>> = (0..160).map(name).collect();
+        for a in &names {
+            for b in &names {
+                assert_eq!(natural(a, b), natural(b, a).reverse());
+                for c in &names {
+                    if natural(a, b).is_le() && natural(b, c).is_le() {
+                        assert!(natural(a, c).is_le(), "{a:?} {b:?} {c:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn search_ignores_case() {
+        assert!(contains(b"Model.Layers.0", b"layers"));
+        assert!(contains(b"aab", b"ab"));
+        assert!(contains(b"x", b""));
+        assert!(!contains(b"lay", b"layers"));
+        assert!(!contains(b"", b"a"));
+    }
+}

@@ -1,0 +1,184 @@
+//! Results on their way to JavaScript: numbers and texts in one buffer.
+//!
+//! A result is one array of bytes, which `js/unpack.js` takes apart: fields
+//! follow each other in a fixed order, each aligned to its own width, arrays
+//! with their length before them. So a table of any size crosses the border
+//! once, its columns become typed arrays without being copied again, and no
+//! object is made here.
+
+use crate::text::{SHOWN, Texts};
+use crate::values::Numbers;
+use alloc::string::String;
+use alloc::vec::Vec;
+use weighbridge::{Name, Rule};
+
+/// What a result begins with.
+mod tag {
+    pub(super) const UNDEFINED: u32 = 0;
+    pub(super) const VALUE: u32 = 1;
+    pub(super) const ERROR: u32 = 2;
+}
+
+/// A result that is being written.
+#[derive(Debug)]
+pub struct Pack {
+    bytes: Vec<u8>,
+}
+
+/// Stands for "absent" in optional fields of 64 bits, which have a flag.
+const ABSENT: u64 = 0;
+
+impl Pack {
+    /// The start of a value.
+    pub fn value() -> Pack {
+        let mut pack = Pack { bytes: Vec::new() };
+        pack.u32(tag::VALUE);
+        pack
+    }
+
+    /// `undefined`.
+    pub fn undefined() -> Vec<u8> {
+        let mut pack = Pack { bytes: Vec::new() };
+        pack.u32(tag::UNDEFINED);
+        pack.bytes
+    }
+
+    /// An error, with the rule that is broken and where.
+    pub fn error(message: &str, rule: Option<Rule>, offset: Option<u64>) -> Vec<u8> {
+        let mut pack = Pack { bytes: Vec::new() };
+        pack.u32(tag::ERROR);
+        pack.u32(rule.map_or(0, |rule| u32::from(rule.code())));
+        pack.optional(offset);
+        pack.text(message);
+        pack.bytes
+    }
+
+    /// The result.
+    pub fn done(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// A number of `width` bytes.
+    fn number(&mut self, width: usize, value: u64) {
+        self.bytes.extend_from_slice(value.to_le_bytes().get(..width).unwrap_or_default());
+    }
+
+    fn align(&mut self, width: usize) {
+        while !self.bytes.len().is_multiple_of(width) {
+            self.bytes.push(0);
+        }
+    }
+
+    /// A number of 32 bits.
+    pub fn u32(&mut self, value: u32) {
+        self.align(4);
+        self.number(4, value.into());
+    }
+
+    /// A number of 64 bits.
+    pub fn u64(&mut self, value: u64) {
+        self.align(8);
+        self.number(8, value);
+    }
+
+    /// A float of 64 bits.
+    pub fn f64(&mut self, value: f64) {
+        self.u64(value.to_bits());
+    }
+
+    /// A number that may be absent.
+    pub fn optional(&mut self, value: Option<u64>) {
+        self.u32(value.is_some().into());
+        self.u64(value.unwrap_or(ABSENT));
+    }
+
+    /// A column of `len` numbers, each of `width` bytes.
+    #[inline(never)]
+    pub fn column(&mut self, width: usize, len: usize, of: &mut dyn FnMut(usize) -> u64) {
+        self.u32(len as u32);
+        self.align(width);
+        self.bytes.reserve(width * len);
+        for i in 0..len {
+            let value = of(i);
+            self.number(width, value);
+        }
+    }
+
+    /// Bytes with their length.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.u32(bytes.len() as u32);
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A text.
+    pub fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    /// A text that may be absent.
+    pub fn optional_text(&mut self, text: Option<&str>) {
+        self.u32(text.is_some().into());
+        self.text(text.unwrap_or_default());
+    }
+
+    /// Several texts.
+    pub fn texts(&mut self, texts: &Texts) {
+        self.text(&texts.text);
+        self.column(4, texts.ends.len(), &mut |i| texts.ends.get(i).copied().unwrap_or(0).into());
+    }
+
+    /// A name, safe to show and whole.
+    pub fn label(&mut self, name: &Name<'_>) {
+        let mut label = String::new();
+        crate::text::push_label(name.chars(), usize::MAX, &mut label);
+        self.text(&label);
+    }
+
+    /// Names, safe to show and cut.
+    pub fn labels<'a>(&mut self, names: impl Iterator<Item = Name<'a>>) {
+        let mut texts = Texts::default();
+        for name in names {
+            texts.push_name(&name, SHOWN);
+        }
+        self.texts(&texts);
+    }
+
+    /// Elements, after a number for the kind of array.
+    pub fn numbers(&mut self, numbers: &Numbers) {
+        let len = numbers.len();
+        let (kind, width): (u32, usize) = match numbers {
+            Numbers::F32(_) => (0, 4),
+            Numbers::F64(_) => (1, 8),
+            Numbers::I32(_) => (2, 4),
+            Numbers::U32(_) => (3, 4),
+            Numbers::I64(_) => (4, 8),
+            Numbers::U64(_) => (5, 8),
+            Numbers::U8(_) => (6, 1),
+        };
+        self.u32(kind);
+        self.column(width, len, &mut |i| numbers.bits(i));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn fields_are_aligned_to_their_width() {
+        let mut pack = Pack::value();
+        pack.bytes(b"abc");
+        pack.column(8, 1, &mut |_| 7);
+        pack.column(2, 2, &mut |i| i as u64);
+        assert_eq!(
+            pack.done(),
+            [
+                vec![1, 0, 0, 0, 3, 0, 0, 0, b'a', b'b', b'c', 0, 1, 0, 0, 0],
+                vec![7, 0, 0, 0, 0, 0, 0, 0],
+                vec![2, 0, 0, 0, 0, 0, 1, 0],
+            ]
+            .concat()
+        );
+    }
+}

@@ -1,0 +1,156 @@
+//! The tensors of a file, packed: what every row of a table shows.
+
+use crate::text;
+use crate::words::Words;
+use alloc::vec::Vec;
+use weighbridge::{
+    Absent, Chunks, DimEncoding, Name, NameEncoding, Part, Region, Source, Span, Stop, Tensor,
+};
+
+/// Stands for "none" in columns of 64 bits, and for an extent that varies.
+pub const NONE: u64 = u64::MAX;
+
+/// Most bytes that the index may take in memory, names and extents included.
+pub const MOST_BYTES: usize = 1 << 30;
+
+/// All tensors, in the order of the index.
+#[derive(Debug, Default)]
+pub struct Table {
+    /// As the parser handed them out.
+    pub tensors: Vec<Tensor>,
+    /// Codes of their types.
+    pub dtypes: Vec<u16>,
+    /// Stored bytes of all their chunks.
+    pub stored: Vec<u64>,
+    /// Where their first chunk lies.
+    pub offsets: Vec<u64>,
+    names: Arena<u8>,
+    dims: Arena<u64>,
+}
+
+/// Slices of different lengths, one after the other.
+#[derive(Debug)]
+struct Arena<T> {
+    items: Vec<T>,
+    ends: Vec<u32>,
+}
+
+impl<T> Default for Arena<T> {
+    fn default() -> Self {
+        Arena { items: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T> Arena<T> {
+    fn end(&mut self) {
+        self.ends.push(u32::try_from(self.items.len()).unwrap_or(u32::MAX));
+    }
+
+    fn get(&self, i: usize) -> &[T] {
+        let end = |i: usize| self.ends.get(i).map_or(0, |end| *end as usize);
+        let from = i.checked_sub(1).map_or(0, end);
+        self.items.get(from..end(i)).unwrap_or_default()
+    }
+}
+
+impl Table {
+    /// How many tensors there are.
+    pub fn len(&self) -> usize {
+        self.tensors.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.tensors.is_empty()
+    }
+
+    /// Bytes that the table takes.
+    pub fn memory(&self) -> usize {
+        self.tensors.len() * (size_of::<Tensor>() + 26)
+            + self.names.items.len()
+            + self.dims.items.len() * 8
+    }
+
+    /// Adds a tensor; nothing happens when bytes are lacking.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`].
+    pub fn push(
+        &mut self,
+        tensor: Tensor,
+        source: &Source<'_>,
+        words: &mut Words,
+    ) -> Result<(), Stop> {
+        // What a broken entry points at need not be in the file.
+        let name = read(source, tensor.name.span(), || tensor.name(source))?;
+        let stored = Span::new(tensor.dims.at, u64::from(tensor.dims.len));
+        let dims = read(source, stored, || tensor.dims(source))?;
+        text::push_bytes(&name, &mut self.names.items);
+        self.names.end();
+        if tensor.dims.encoding == DimEncoding::External {
+            // Formats that do so have one byte for the rank.
+            self.dims.items.extend((0..tensor.dims.rank().min(255)).map(|_| NONE));
+        } else {
+            self.dims.items.extend(dims);
+        }
+        self.dims.end();
+        self.dtypes.push(words.code(tensor.dtype.name()));
+        let (offset, stored) = match tensor.chunks {
+            Chunks::One(span) => (span.at, span.len),
+            // Their sum is known once the regions were listed.
+            _ => (NONE, 0),
+        };
+        self.offsets.push(offset);
+        self.stored.push(stored);
+        self.tensors.push(tensor);
+        Ok(())
+    }
+
+    /// Takes the place of a tensor's data into account, if it is in pieces.
+    pub fn locate(&mut self, region: &Region) {
+        let i = region.entry as usize;
+        let Some(tensor) = self.tensors.get(i) else { return };
+        if region.part != Part::Payload || !matches!(tensor.chunks, Chunks::Table { .. }) {
+            return;
+        }
+        if let (Some(offset), Some(stored)) = (self.offsets.get_mut(i), self.stored.get_mut(i)) {
+            *offset = (*offset).min(region.span.at);
+            *stored = stored.saturating_add(region.span.len);
+        }
+    }
+
+    /// The decoded bytes of a name.
+    pub fn name_bytes(&self, i: usize) -> &[u8] {
+        self.names.get(i)
+    }
+
+    /// The name; its bytes are decoded already.
+    pub fn name(&self, i: usize) -> Name<'_> {
+        Name::new(self.names.get(i), NameEncoding::Plain)
+    }
+
+    /// The extents; [`NONE`] where one varies.
+    pub fn dims(&self, i: usize) -> &[u64] {
+        self.dims.get(i)
+    }
+
+    /// A tensor; an empty one where there is none.
+    pub fn tensor(&self, i: u32) -> Tensor {
+        self.tensors.get(i as usize).copied().unwrap_or_default()
+    }
+}
+
+/// What lies in `span`; nothing where that is not inside the file.
+///
+/// # Errors
+/// [`Stop::Absent`], passed on from `read`.
+pub fn read<T: Default>(
+    source: &Source<'_>,
+    span: Span,
+    read: impl FnOnce() -> Result<T, Absent>,
+) -> Result<T, Stop> {
+    match span.end() {
+        Some(end) if end <= source.len() => Ok(read()?),
+        _ => Ok(T::default()),
+    }
+}

@@ -1,0 +1,173 @@
+//! Texts on their way to JavaScript.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use weighbridge::{Name, NameEncoding, is_hidden};
+
+/// Characters of a name or a value in a table, before it is cut.
+pub const SHOWN: usize = 256;
+
+/// Strings one after the other; ends in UTF-16 units, as JavaScript counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// All strings.
+    pub text: String,
+    /// Where each ends.
+    pub ends: Vec<u32>,
+    units: u32,
+    counted: usize,
+}
+
+impl Texts {
+    /// Ends the string that was written to `text`.
+    pub fn end(&mut self) {
+        let new = self.text.get(self.counted..).unwrap_or_default();
+        // Every character has a first byte, and those of four bytes take two
+        // units.
+        let units =
+            new.bytes().map(|byte| u32::from(byte & 0xC0 != 0x80) + u32::from(byte >= 0xF0));
+        self.units = self.units.saturating_add(units.sum());
+        self.counted = self.text.len();
+        self.ends.push(self.units);
+    }
+
+    /// Adds a string.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.end();
+    }
+
+    /// Adds a name so that it can be shown safely, cut after `most` characters.
+    pub fn push_name(&mut self, name: &Name<'_>, most: usize) {
+        push_label(name.chars(), most, &mut self.text);
+        self.end();
+    }
+
+    /// Adds decoded bytes, as names are shown.
+    pub fn push_safe(&mut self, bytes: &[u8], most: usize) {
+        self.push_name(&plain(bytes), most);
+    }
+}
+
+/// Decoded bytes as a name.
+pub fn plain(bytes: &[u8]) -> Name<'_> {
+    Name::new(bytes, NameEncoding::Plain)
+}
+
+/// Writes a name so that a page can show it, as `Display` of [`Name`] does,
+/// without the machinery of formatting: hidden characters as `\u{…}`, bytes
+/// that are not UTF-8 as `\x…`, a backslash doubled.
+pub fn push_label(chars: impl Iterator<Item = Result<char, u8>>, most: usize, out: &mut String) {
+    for (i, c) in chars.enumerate() {
+        if i >= most {
+            out.push('…');
+            return;
+        }
+        match c {
+            Ok('\\') => out.push_str("\\\\"),
+            Ok(c) if is_hidden(c) => {
+                out.push_str("\\u{");
+                push_hex(u32::from(c), 1, out);
+                out.push('}');
+            }
+            Ok(c) => out.push(c),
+            Err(byte) => {
+                out.push_str("\\x");
+                push_hex(byte.into(), 2, out);
+            }
+        }
+    }
+}
+
+/// Writes `n` in hexadecimal, with at least `least` digits.
+fn push_hex(n: u32, least: u32, out: &mut String) {
+    let used = (32 - n.leading_zeros()).div_ceil(4);
+    for digit in (0..used.max(least)).rev() {
+        out.push(char::from_digit((n >> (digit * 4)) & 15, 16).unwrap_or('0'));
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        push_hex((*byte).into(), 2, &mut out);
+    }
+    out
+}
+
+/// Writes a number in decimal.
+pub fn push_decimal(n: u64, out: &mut String) {
+    let mut digits = [0; 20];
+    let mut left = n;
+    let mut used = 0;
+    for slot in digits.iter_mut().rev() {
+        *slot = b'0' + (left % 10) as u8;
+        left /= 10;
+        used += 1;
+        if left == 0 {
+            break;
+        }
+    }
+    let from = digits.len() - used;
+    out.extend(digits.iter().skip(from).map(|digit| char::from(*digit)));
+}
+
+/// A number in decimal.
+pub fn decimal(n: u64) -> String {
+    let mut out = String::new();
+    push_decimal(n, &mut out);
+    out
+}
+
+/// The decoded bytes of a name.
+pub fn push_bytes(name: &Name<'_>, out: &mut Vec<u8>) {
+    match name.as_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => out.extend(name.bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString as _;
+
+    #[test]
+    fn ends_count_as_javascript_does() {
+        let mut texts = Texts::default();
+        for text in ["a", "", "\u{1F600}é"] {
+            texts.push(text);
+        }
+        texts.push_safe("\u{202e}<script>\n".as_bytes(), 100);
+        texts.push_safe(b"abcdef", 3);
+        assert_eq!(texts.ends, [1, 1, 4, 24, 28]);
+        assert_eq!(texts.text, "a\u{1F600}é\\u{202e}<script>\\u{a}abc…");
+        assert_eq!(texts.text.encode_utf16().count(), 28);
+    }
+
+    #[test]
+    fn labels_are_what_display_writes() {
+        let names: [&[u8]; 6] = [
+            b"plain",
+            b"back\\slash",
+            "\u{200b}\u{7f}\u{feff}\u{e0041}".as_bytes(),
+            "é\u{1b}[0m\u{0}".as_bytes(),
+            b"w\xff1\xc3",
+            b"",
+        ];
+        for name in names {
+            let mut label = String::new();
+            push_label(plain(name).chars(), usize::MAX, &mut label);
+            assert_eq!(label, plain(name).to_string());
+        }
+    }
+
+    #[test]
+    fn numbers_as_text() {
+        for n in [0, 7, 10, 99, 100, 12_345_678_901, u64::MAX] {
+            assert_eq!(decimal(n), n.to_string());
+        }
+        assert_eq!(hex(b"w\xff\x01"), "77ff01");
+    }
+}

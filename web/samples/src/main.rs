@@ -1,0 +1,65 @@
+//! Writes the sample files of the page, and the files that its tests need.
+//!
+//! ```text
+//! weighbridge-samples SAMPLES [TESTS]
+//! ```
+//!
+//! SAMPLES gets a sound and a broken file of each format and `index.json`;
+//! TESTS gets large, odd and hostile ones.
+
+mod data;
+mod idv;
+mod other;
+mod trials;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file that the page offers.
+struct Sample {
+    /// Part of the page's address.
+    id: &'static str,
+    file: &'static str,
+    format: &'static str,
+    title: &'static str,
+    sound: bool,
+    /// A sentence on what there is to see.
+    what: &'static str,
+    bytes: Vec<u8>,
+}
+
+fn main() -> io::Result<()> {
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let Some(samples) = arguments.next() else {
+        eprintln!("usage: weighbridge-samples SAMPLES [TESTS]");
+        std::process::exit(2);
+    };
+    write_samples(&samples)?;
+    if let Some(tests) = arguments.next() {
+        fs::create_dir_all(&tests)?;
+        trials::write(&tests)?;
+    }
+    Ok(())
+}
+
+fn write_samples(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let all: Vec<Sample> = other::oinf()
+        .into_iter()
+        .chain(other::ztensor())
+        .chain(idv::samples())
+        .chain(other::bintensors())
+        .chain(other::stb())
+        .collect();
+    let mut index = Vec::new();
+    for sample in &all {
+        fs::write(folder.join(sample.file), &sample.bytes)?;
+        // The texts are ours and need no escapes.
+        index.push(format!(
+            "{{\"id\":\"{}\",\"file\":\"{}\",\"format\":\"{}\",\"title\":\"{}\",\"sound\":{},\"what\":\"{}\"}}",
+            sample.id, sample.file, sample.format, sample.title, sample.sound, sample.what
+        ));
+    }
+    fs::write(folder.join("index.json"), format!("[\n{}\n]\n", index.join(",\n")))
+}

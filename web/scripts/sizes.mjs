@@ -1,0 +1,27 @@
+// Prints what a visitor loads, gzipped, and fails above the budget.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+const BUDGETS = { page: 60_000, wasm: 60_000 };
+
+let failed = false;
+for (const build of ['dist/local', 'dist/url']) {
+  const sums = { page: 0, wasm: 0 };
+  for (const name of readdirSync(build, { recursive: true })) {
+    const kind = /\.(html|css|js)$/.test(name) ? 'page' : /^assets\/base_bg.*\.wasm$/.test(name.replaceAll('\\', '/')) ? 'wasm' : undefined;
+    if (kind === undefined || name.startsWith('samples')) {
+      continue;
+    }
+    const bytes = readFileSync(join(build, name));
+    const packed = gzipSync(bytes, { level: 9 }).length;
+    sums[kind] += packed;
+    console.log(`${join(build, name).padEnd(44)} ${String(bytes.length).padStart(8)} ${String(packed).padStart(7)} gzipped`);
+  }
+  for (const [kind, sum] of Object.entries(sums)) {
+    const over = sum > BUDGETS[kind];
+    failed ||= over;
+    console.log(`${build}: ${kind} ${sum} of ${BUDGETS[kind]} bytes gzipped${over ? ' - ABOVE THE BUDGET' : ''}`);
+  }
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,48 @@
+/**
+ * What the address says after `#`: which view, which tensor, which byte. Numbers
+ * and fixed words only, never anything out of a file.
+ */
+
+export interface Place {
+  view?: string;
+  tensor?: number;
+  panel?: string;
+  at?: bigint;
+  sample?: string;
+  url?: string;
+}
+
+export function readPlace(hash = location.hash): Place {
+  const fields = new URLSearchParams(hash.replace(/^#/, ''));
+  const place: Place = {};
+  const tensor = fields.get('tensor');
+  const at = fields.get('at');
+  if (tensor !== null && /^\d{1,10}$/.test(tensor)) {
+    place.tensor = Number(tensor);
+  }
+  if (at !== null && /^\d{1,20}$/.test(at)) {
+    place.at = BigInt(at);
+  }
+  for (const key of ['view', 'panel', 'sample'] as const) {
+    const word = fields.get(key);
+    if (word !== null && /^[a-z0-9-]{1,40}$/.test(word)) {
+      place[key] = word;
+    }
+  }
+  const url = fields.get('url');
+  if (url !== null) {
+    place.url = url;
+  }
+  return place;
+}
+
+export function writePlace(place: Place): void {
+  const fields = new URLSearchParams();
+  for (const [key, value] of Object.entries(place)) {
+    if (value !== undefined) {
+      fields.set(key, String(value));
+    }
+  }
+  const hash = fields.toString();
+  history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`);
+}

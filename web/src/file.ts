@@ -1,0 +1,115 @@
+/** An open file as the page knows it. */
+
+import type { Profile, Verdict } from 'weighbridge';
+import type { Api, Opened } from './worker/main.ts';
+import type { Client, Remote } from './worker/rpc.ts';
+import { Topic } from './ui/dom.ts';
+import type { Tasks } from './ui/tasks.ts';
+
+/** Data up to this size is checked without being asked for. */
+const SMALL = 16n << 20n;
+
+export type Depth = 'index' | 'structure' | 'payloads';
+
+export interface Span {
+  at: bigint;
+  len: bigint;
+}
+
+export class OpenFile {
+  readonly info: Opened;
+  readonly client: Client<Api>;
+  readonly tasks: Tasks;
+  /** The next verdict, or the next stage. */
+  readonly judged = new Topic();
+  readonly selected = new Topic<number | undefined>();
+  /** Bytes that the hex view shall show. */
+  readonly revealed = new Topic<Span>();
+  /** The view has changed: what the address says may be old. */
+  readonly moved = new Topic();
+  /** Aborted when the file is closed. */
+  readonly closing = new AbortController();
+
+  profile: Profile = 'strict';
+  verdict: Verdict | undefined;
+  depth: Depth = 'index';
+  checking = false;
+  tensor: number | undefined;
+  span: Span | undefined;
+
+  constructor(info: Opened, client: Client<Api>, tasks: Tasks) {
+    this.info = info;
+    this.client = client;
+    this.tasks = tasks;
+  }
+
+  get id(): number {
+    return this.info.id;
+  }
+
+  get api(): Remote<Api> {
+    return this.client.api;
+  }
+
+  /** Whether positions in this file mean something in another view of it. */
+  get isTable(): boolean {
+    return this.info.format === 'idv';
+  }
+
+  select(tensor: number | undefined): void {
+    if (tensor !== this.tensor) {
+      this.tensor = tensor;
+      this.selected.emit(tensor);
+      this.moved.emit();
+    }
+  }
+
+  reveal(at: bigint, len: bigint): void {
+    this.span = { at, len };
+    this.revealed.emit(this.span);
+    this.moved.emit();
+  }
+
+  /** Proves the structure, and the data too when that is quick. */
+  async check(): Promise<void> {
+    await this.audit('structure');
+    if (this.depth === 'structure' && !this.info.remote && this.info.size <= SMALL) {
+      await this.audit('payloads');
+    }
+  }
+
+  async audit(depth: 'structure' | 'payloads'): Promise<void> {
+    if (this.checking) {
+      return;
+    }
+    this.checking = true;
+    this.judged.emit();
+    const done = await this.tasks.run(
+      depth === 'structure' ? 'Checking structure' : 'Checking payloads',
+      async (options) => {
+        await this.client.with(options).audit(this.id, depth);
+        return true;
+      },
+      this.closing.signal,
+    );
+    this.checking = false;
+    if (this.closing.signal.aborted) {
+      return;
+    }
+    if (done === true) {
+      this.depth = depth;
+    }
+    await this.judge();
+  }
+
+  async judge(profile = this.profile): Promise<void> {
+    this.profile = profile;
+    this.verdict = await this.api.verdict(this.id, profile);
+    this.judged.emit();
+  }
+
+  close(): void {
+    this.closing.abort();
+    void this.api.close(this.id);
+  }
+}

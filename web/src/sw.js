@@ -1,0 +1,36 @@
+// Keeps the page for use without a network. __FILES__ and __VERSION__ are put in
+// by the build.
+const FILES = __FILES__;
+const CACHE = `weighbridge-${__VERSION__}`;
+
+addEventListener('install', (event) => {
+  event.waitUntil(
+    caches
+      .open(CACHE)
+      .then((cache) => cache.addAll(FILES.map((file) => new Request(file, { cache: 'reload' }))))
+      .then(() => skipWaiting()),
+  );
+});
+
+addEventListener('activate', (event) => {
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(names.filter((name) => name.startsWith('weighbridge-') && name !== CACHE).map((name) => caches.delete(name))))
+      .then(() => clients.claim()),
+  );
+});
+
+addEventListener('fetch', (event) => {
+  const { request } = event;
+  // Files of other servers are none of our business.
+  if (request.method !== 'GET' || new URL(request.url).origin !== location.origin) {
+    return;
+  }
+  event.respondWith(
+    caches
+      .open(CACHE)
+      .then((cache) => cache.match(request, { ignoreSearch: request.mode === 'navigate', ignoreVary: true }))
+      .then((kept) => kept ?? fetch(request)),
+  );
+});

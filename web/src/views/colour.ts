@@ -1,0 +1,50 @@
+/** Colours of heat maps: even steps in lightness, told apart by the colour-blind. */
+
+export interface Scale {
+  lo: number;
+  hi: number;
+  /** Whether zero is the middle, with a hue on either side. */
+  two: boolean;
+}
+
+type Rgb = readonly [number, number, number];
+
+/** From the ends of the negative side over zero to those of the positive side. */
+const TWO: readonly Rgb[] = [
+  [20, 52, 104],
+  [44, 109, 181],
+  [136, 180, 221],
+  [242, 241, 238],
+  [236, 170, 116],
+  [198, 95, 34],
+  [110, 42, 12],
+];
+
+const ONE: readonly Rgb[] = [
+  [16, 22, 58],
+  [46, 64, 130],
+  [53, 112, 158],
+  [76, 160, 159],
+  [146, 202, 140],
+  [240, 234, 150],
+];
+
+const STEPS = 256;
+const table = (stops: readonly Rgb[]) =>
+  Uint32Array.from({ length: STEPS }, (_, i) => {
+    const place = (i / (STEPS - 1)) * (stops.length - 1);
+    const at = Math.min(stops.length - 2, Math.floor(place));
+    const part = place - at;
+    const [r, g, b] = stops[at].map((from, channel) => Math.round(from + (stops[at + 1][channel] - from) * part));
+    // Little-endian RGBA.
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  });
+
+const TWO_TABLE = table(TWO);
+const ONE_TABLE = table(ONE);
+
+/** The colour of a finite value as a pixel. */
+export function heatColour(value: number, { lo, hi, two }: Scale): number {
+  const share = hi > lo ? (value - lo) / (hi - lo) : 0.5;
+  return (two ? TWO_TABLE : ONE_TABLE)[Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS - 1))))];
+}

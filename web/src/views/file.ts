@@ -1,0 +1,159 @@
+/** All about one file: verdict, layout, lists, and the tensor that is chosen. */
+
+import type { OpenFile } from '../file.ts';
+import type { Place } from '../address.ts';
+import { h } from '../ui/dom.ts';
+import { count } from '../ui/format.ts';
+import { Tabs } from '../ui/tabs.ts';
+import { CompareView } from './compare.ts';
+import { exportMenu } from './export.ts';
+import { FindingsView } from './findings.ts';
+import { HexView } from './hex.ts';
+import { LayoutView } from './layout.ts';
+import { MetadataView } from './metadata.ts';
+import { TensorPanel } from './panel.ts';
+import { RowsView } from './rows.ts';
+import { StripView } from './strip.ts';
+import { TensorsView } from './tensors.ts';
+import { VerdictView } from './verdict.ts';
+
+export class FileView {
+  readonly element: HTMLElement;
+  readonly tabs: Tabs;
+  readonly panel: TensorPanel;
+  readonly #file: OpenFile;
+  readonly #tensors: TensorsView;
+  #hex: HexView | undefined;
+  #compare: CompareView | undefined;
+  #first = true;
+  readonly #others: () => OpenFile[];
+
+  constructor(file: OpenFile, others: () => OpenFile[]) {
+    this.#file = file;
+    this.#others = others;
+    this.#tensors = new TensorsView(file);
+    this.panel = new TensorPanel(file);
+    this.tabs = new Tabs('Views of the file', () => file.moved.emit());
+    this.tabs.add({ id: 'tensors', label: file.isTable ? 'Columns' : 'Tensors', make: () => this.#tensors.element });
+    if (file.isTable && !file.info.refused) {
+      this.tabs.add({ id: 'rows', label: 'Rows', make: () => new RowsView(file).element });
+    }
+    this.tabs.add({
+      id: 'findings',
+      label: 'Findings',
+      make: () => new FindingsView(file, (tensor) => file.select(tensor)).element,
+    });
+    this.tabs.add({ id: 'metadata', label: 'Metadata', make: () => new MetadataView(file).element });
+    this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
+    this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
+    this.tabs.badge('tensors', count(file.info.tensorCount));
+    this.tabs.badge('metadata', count(file.info.metadataCount));
+    this.tabs.select('tensors');
+    const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file)), this.tabs.panels), this.panel.element);
+    this.element = h(
+      'div',
+      { class: 'file' },
+      new VerdictView(file, () => this.tabs.select('findings', true)).element,
+      new StripView(file).element,
+      body,
+    );
+    file.selected.on((tensor) => {
+      body.classList.toggle('with-panel', tensor !== undefined);
+      if (tensor === undefined) {
+        this.#tensors.focus();
+      }
+    });
+    file.revealed.on((span) => {
+      this.tabs.select('hex', true);
+      // On a small screen the tensor covers the list.
+      if (matchMedia('(width < 900px)').matches) {
+        file.select(undefined);
+      }
+      this.#hexView().show(span);
+      this.#hexView().focus();
+    });
+    file.judged.on(() => this.#judged());
+    this.#tensors.refresh();
+  }
+
+  #hexView(): HexView {
+    this.#hex ??= new HexView(this.#file);
+    return this.#hex;
+  }
+
+  #judged(): void {
+    const { verdict, checking } = this.#file;
+    if (verdict === undefined) {
+      return;
+    }
+    this.tabs.badge('findings', count(verdict.fatal + verdict.violation + verdict.lint));
+    // What is wrong comes first, once.
+    if (this.#first && !checking) {
+      this.#first = false;
+      if (!verdict.valid && this.tabs.current === 'tensors' && this.#file.tensor === undefined) {
+        this.tabs.select('findings', true);
+      }
+    }
+  }
+
+  /** Files come and go. */
+  filesChanged(): void {
+    if (this.#others().length > 0) {
+      this.tabs.add({
+        id: 'compare',
+        label: 'Compare',
+        make: () => {
+          this.#compare = new CompareView(this.#file, this.#others);
+          return this.#compare.element;
+        },
+      });
+    } else {
+      this.tabs.remove('compare');
+      this.#compare = undefined;
+    }
+    void this.#compare?.load();
+  }
+
+  focusSearch(): void {
+    this.tabs.select('tensors', true);
+    this.#tensors.search.focus();
+  }
+
+  focusList(): void {
+    this.tabs.select('tensors', true);
+    this.#tensors.focus();
+  }
+
+  focusOffset(): void {
+    this.tabs.select('hex', true);
+    this.#hexView().element.querySelector('input')!.focus();
+  }
+
+  get place(): Place {
+    const { tensor, span } = this.#file;
+    return {
+      view: this.tabs.current === 'tensors' ? undefined : this.tabs.current,
+      tensor,
+      panel: tensor === undefined || this.panel.tabs.current === 'overview' ? undefined : this.panel.tabs.current,
+      at: this.tabs.current === 'hex' ? span?.at : undefined,
+    };
+  }
+
+  /** Goes where an address points to, as far as there is such a place. */
+  go({ view, tensor, panel, at }: Place): void {
+    if (view !== undefined) {
+      this.#first = false;
+      this.tabs.select(view);
+    }
+    if (panel !== undefined) {
+      this.panel.tabs.select(panel);
+    }
+    if (tensor !== undefined && tensor < this.#file.info.tensorCount) {
+      this.#first = false;
+      this.#file.select(tensor);
+    }
+    if (at !== undefined && at < this.#file.info.size) {
+      this.#file.reveal(at, 1n);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Findings in file order. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
+import { count, hex, range } from '../ui/format.ts';
+import type { Finding } from '../worker/tables.ts';
+import { SEVERITY } from './verdict.ts';
+
+/** Drawn at once. */
+const PAGE = 100;
+const WHOLE = 0xffffffff;
+
+const BASIS: Record<string, string> = {
+  stated: 'Specification',
+  implied: 'Specification, implied',
+  silent: 'Specification silent',
+};
+
+export class FindingsView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #list = h('ol', { class: 'findings', 'aria-label': 'Findings in file order' });
+  readonly #more = button('Show more', () => void this.#load(), { class: 'more', hidden: true });
+  readonly #empty = h('p', { class: 'empty' });
+  readonly #openTensor: (tensor: number) => void;
+  #shown = 0;
+  #round = 0;
+
+  constructor(file: OpenFile, openTensor: (tensor: number) => void) {
+    this.#file = file;
+    this.#openTensor = openTensor;
+    this.element = h('div', { class: 'scroll findings-view', tabindex: '0' }, this.#list, this.#more, this.#empty);
+    file.judged.on(() => this.#restart());
+    this.#restart();
+  }
+
+  #restart(): void {
+    this.#shown = 0;
+    this.#round++;
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const { verdict } = this.#file;
+    const total = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint + verdict.unchecked - verdict.dropped;
+    const round = this.#round;
+    const from = this.#shown;
+    const page = total === 0 ? [] : await this.#file.api.findings(this.#file.id, from, from + PAGE);
+    if (round !== this.#round) {
+      return;
+    }
+    const items = page.map((finding) => this.#item(finding));
+    if (from === 0) {
+      this.#list.replaceChildren(...items);
+    } else {
+      this.#list.append(...items);
+    }
+    this.#shown = from + page.length;
+    const left = total - this.#shown;
+    this.#more.hidden = left <= 0 || page.length === 0;
+    this.#more.textContent = `Show ${Math.min(PAGE, left)} more of ${count(left)}`;
+    const dropped = verdict?.dropped ?? 0;
+    this.#empty.hidden = total > 0 && dropped === 0;
+    fill(
+      this.#empty,
+      dropped > 0
+        ? `${count(dropped)} further findings were counted, but not kept.`
+        : verdict === undefined
+          ? 'Checking…'
+          : verdict.checked.includes('payloads')
+            ? 'Nothing to report: structure and payloads are sound.'
+            : 'Nothing to report so far. The payloads have not been read.',
+    );
+  }
+
+  #item(finding: Finding): HTMLElement {
+    const { severity, rule, message, spec, basis, at, len, name, kind, entry } = finding;
+    const whole = len === WHOLE;
+    const about = kind === 'tensor' && entry !== undefined;
+    return h(
+      'li',
+      { class: 'finding', 'data-severity': severity, 'data-rule': rule },
+      h(
+        'div',
+        { class: 'finding-head' },
+        icon((severity in SEVERITY ? severity : 'lint') as Icon),
+        h('span', { class: 'severity' }, SEVERITY[severity] ?? severity),
+        h('code', { class: 'rule' }, rule),
+        name !== '' && h('bdi', { class: 'finding-name', title: name }, name),
+      ),
+      h('p', { class: 'message' }, message),
+      h('p', { class: 'spec' }, h('span', { class: 'basis' }, `${BASIS[basis] ?? basis}: `), spec),
+      h(
+        'p',
+        { class: 'finding-where' },
+        button(whole ? `from ${hex(at)}` : range(at, len), () => this.#file.reveal(at, whole ? 1n : BigInt(len)), {
+          class: 'link mono',
+          title: `Show byte ${at}${whole ? '' : `, ${len} long`}, in the hex view`,
+        }),
+        about && button('Open tensor', () => this.#openTensor(entry), { class: 'link' }),
+      ),
+    );
+  }
+}

@@ -1,0 +1,149 @@
+/** A histogram on a canvas, with a table for those who do not see it. */
+
+import { fill, h, setText } from '../ui/dom.ts';
+import { count, real, short } from '../ui/format.ts';
+import type { StatisticsResult } from '../worker/jobs.ts';
+
+const HEIGHT = 180;
+const FOOT = 18;
+/** The power of two of the first bin by magnitude. */
+const FIRST_POWER = -1075;
+
+interface Bin {
+  lo: number;
+  hi: number;
+  count: number;
+}
+
+export class Histogram {
+  readonly element: HTMLElement;
+  readonly #canvas = h('canvas', { 'aria-hidden': 'true' });
+  readonly #readout = h('p', { class: 'readout mono' });
+  readonly #twin = h('details', { class: 'twin' });
+  readonly #result: StatisticsResult;
+  #scale: 'linear' | 'log' = 'linear';
+  #bins: Bin[] = [];
+  #marked = -1;
+
+  constructor(result: StatisticsResult) {
+    this.#result = result;
+    this.element = h('div', { class: 'histogram' }, h('div', { class: 'plot' }, this.#canvas), this.#readout, this.#twin);
+    this.#canvas.addEventListener('pointermove', (event) => {
+      const box = this.#canvas.getBoundingClientRect();
+      this.#mark(Math.floor(((event.clientX - box.left) / box.width) * this.#bins.length));
+    });
+    this.#canvas.addEventListener('pointerleave', () => this.#mark(-1));
+    new ResizeObserver(() => this.#draw()).observe(this.element);
+    const recolour = () => (this.element.isConnected ? this.#draw() : removeEventListener('theme', recolour));
+    addEventListener('theme', recolour);
+  }
+
+  set scale(scale: 'linear' | 'log') {
+    this.#scale = scale;
+    this.#bins = scale === 'linear' ? this.#linear() : this.#logarithmic();
+    this.element.dataset.scale = scale;
+    const rows = this.#bins.filter(({ count }) => count > 0);
+    fill(
+      this.#twin,
+      h('summary', {}, 'As a table'),
+      h(
+        'table',
+        { class: 'plain' },
+        h('thead', {}, h('tr', {}, ...['From', 'To', 'Elements'].map((label) => h('th', { scope: 'col' }, label)))),
+        h('tbody', {}, ...rows.map(({ lo, hi, count: n }) => h('tr', {}, h('td', {}, real(lo)), h('td', {}, real(hi)), h('td', {}, count(n))))),
+      ),
+    );
+    this.#mark(-1);
+    this.#draw();
+  }
+
+  #linear(): Bin[] {
+    const { bins, summary } = this.#result;
+    if (bins.length === 0) {
+      const n = Number(summary.count - summary.nans - summary.infinities);
+      return n === 0 ? [] : [{ lo: summary.min, hi: summary.max, count: n }];
+    }
+    const step = (summary.max - summary.min) / bins.length;
+    return Array.from(bins, (n, i) => ({ lo: summary.min + i * step, hi: summary.min + (i + 1) * step, count: n }));
+  }
+
+  /** Negative ones by falling magnitude, zeros, positive ones by rising magnitude. */
+  #logarithmic(): Bin[] {
+    const { magnitudes, summary } = this.#result;
+    const { first, negative, positive } = magnitudes;
+    const bound = (i: number) => 2 ** (first + i + FIRST_POWER);
+    const bins: Bin[] = [];
+    const has = (side: Float64Array) => side.some((n) => n > 0);
+    if (has(negative)) {
+      for (let i = negative.length - 1; i >= 0; i--) {
+        bins.push({ lo: -bound(i + 1), hi: -bound(i), count: negative[i] });
+      }
+    }
+    if (summary.zeros > 0n) {
+      bins.push({ lo: 0, hi: 0, count: Number(summary.zeros) });
+    }
+    if (has(positive)) {
+      positive.forEach((n, i) => bins.push({ lo: bound(i), hi: bound(i + 1), count: n }));
+    }
+    return bins;
+  }
+
+  #mark(index: number): void {
+    this.#marked = index;
+    const bin = this.#bins[index];
+    const { summary } = this.#result;
+    const most = this.#bins.reduce((best, one) => (one.count > best.count ? one : best), { lo: 0, hi: 0, count: 0 });
+    setText(
+      this.#readout,
+      bin !== undefined
+        ? `${real(bin.lo)} to ${real(bin.hi)}: ${count(bin.count)}`
+        : this.#bins.length === 0
+          ? 'No finite elements'
+          : `${count(summary.count)} elements, at most ${count(most.count)} in a bin`,
+    );
+    this.#draw();
+  }
+
+  #draw(): void {
+    const width = this.element.clientWidth;
+    if (width === 0) {
+      return;
+    }
+    const ratio = devicePixelRatio || 1;
+    this.#canvas.width = Math.floor(width * ratio);
+    this.#canvas.height = Math.floor(HEIGHT * ratio);
+    const paint = this.#canvas.getContext('2d')!;
+    paint.scale(ratio, ratio);
+    const style = getComputedStyle(this.element);
+    const most = Math.max(1, ...this.#bins.map((bin) => bin.count));
+    const tall = HEIGHT - FOOT;
+    const step = width / Math.max(1, this.#bins.length);
+    this.#bins.forEach((bin, i) => {
+      if (bin.count === 0) {
+        return;
+      }
+      const high = Math.max(1, (bin.count / most) * (tall - 4));
+      const left = Math.round(i * step);
+      const right = Math.max(left + 1, Math.round((i + 1) * step) - (step > 3 ? 1 : 0));
+      paint.fillStyle = style.getPropertyValue(i === this.#marked ? '--text' : bin.lo === 0 && bin.hi === 0 ? '--muted' : '--accent');
+      paint.fillRect(left, tall - high, right - left, high);
+    });
+    paint.fillStyle = style.getPropertyValue('--line');
+    paint.fillRect(0, tall, width, 1);
+    paint.fillStyle = style.getPropertyValue('--muted');
+    paint.font = `11px ${style.fontFamily}`;
+    paint.textBaseline = 'bottom';
+    if (this.#bins.length > 0) {
+      const ends: [number, CanvasTextAlign, string][] = [
+        [0, 'left', short(this.#bins[0].lo)],
+        [width, 'right', short(this.#bins.at(-1)!.hi)],
+      ];
+      const middle = this.#bins[Math.floor(this.#bins.length / 2)];
+      ends.push([width / 2, 'center', short(this.#scale === 'linear' ? (this.#bins[0].lo + this.#bins.at(-1)!.hi) / 2 : middle.lo)]);
+      for (const [x, align, text] of ends) {
+        paint.textAlign = align;
+        paint.fillText(text, x, HEIGHT);
+      }
+    }
+  }
+}

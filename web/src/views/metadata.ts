@@ -1,0 +1,137 @@
+/** Metadata of a file or of a tensor. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, setText, uniqueId } from '../ui/dom.ts';
+import { range, size } from '../ui/format.ts';
+import { Blocks, VirtualList } from '../ui/virtual.ts';
+import type { MetaEntry } from '../worker/tables.ts';
+
+const ROW = 24;
+
+/** The file's metadata: a list, and the value that is chosen in full. */
+export class MetadataView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #list: VirtualList;
+  readonly #blocks: Blocks<MetaEntry>;
+  readonly #value = h('div', { class: 'meta-value scroll', tabindex: '0', 'aria-label': 'Value', role: 'region' });
+  readonly #prefix = uniqueId('meta');
+  #active = -1;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    this.#blocks = new Blocks(
+      async (from, to) => (await file.api.metadata(file.id, undefined, from, to)).entries,
+      () => this.#list.redraw(),
+    );
+    this.#list = new VirtualList(
+      {
+        rowHeight: ROW,
+        make: () =>
+          h(
+            'div',
+            { role: 'row', class: 'grid-row' },
+            h('div', { role: 'gridcell', class: 'cell name' }, h('bdi', {})),
+            h('div', { role: 'gridcell', class: 'cell dtype' }),
+            h('div', { role: 'gridcell', class: 'cell preview' }, h('bdi', {})),
+          ),
+        draw: (row, index) => this.#draw(row, index),
+        shown: (from, to) => this.#blocks.want(from, to),
+      },
+      { role: 'rowgroup' },
+    );
+    const head = [
+      ['Key', 'name'],
+      ['Type', 'dtype'],
+      ['Value', 'preview'],
+    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
+    const grid = h(
+      'div',
+      { class: 'grid meta-table', role: 'grid', tabindex: '0', 'aria-label': 'Metadata', 'aria-readonly': 'true', 'aria-rowcount': String(file.info.metadataCount + 1) },
+      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)),
+      this.#list.element,
+    );
+    grid.addEventListener('keydown', (event) => {
+      const to = { ArrowDown: this.#active + 1, ArrowUp: this.#active - 1, Home: 0, End: this.#list.count - 1 }[event.key];
+      if (to !== undefined) {
+        event.preventDefault();
+        this.#choose(to, grid);
+      }
+    });
+    this.#list.element.addEventListener('click', (event) => {
+      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
+      if (row !== null) {
+        this.#choose(Number(row.dataset.rank), grid);
+      }
+    });
+    this.element =
+      file.info.metadataCount === 0
+        ? h('p', { class: 'empty' }, 'This file has no metadata.')
+        : h('div', { class: 'metadata' }, grid, this.#value);
+    fill(this.#value, h('p', { class: 'empty' }, 'Choose an entry to see its value in full.'));
+    this.#list.count = file.info.metadataCount;
+  }
+
+  #draw(element: HTMLElement, index: number): void {
+    const entry = this.#blocks.get(index);
+    element.id = `${this.#prefix}-${index}`;
+    element.dataset.rank = String(index);
+    element.setAttribute('aria-rowindex', String(index + 2));
+    element.setAttribute('aria-selected', String(index === this.#active));
+    const [key, type, preview] = element.children;
+    setText(key.firstElementChild!, entry?.key ?? '');
+    setText(type, entry?.type ?? '');
+    setText(preview.firstElementChild!, entry?.preview ?? '');
+  }
+
+  #choose(index: number, grid: HTMLElement): void {
+    this.#active = Math.max(0, Math.min(index, this.#list.count - 1));
+    this.#list.scrollTo(this.#active);
+    this.#list.redraw();
+    grid.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
+    const entry = this.#blocks.get(this.#active);
+    if (entry !== undefined) {
+      void showValue(this.#file, undefined, entry, this.#value);
+    }
+  }
+}
+
+/** A value in full. */
+export async function showValue(
+  file: OpenFile,
+  tensor: number | undefined,
+  entry: MetaEntry,
+  into: HTMLElement,
+): Promise<void> {
+  const value = await file.tasks.run('Reading value', (options) =>
+    file.client.with(options).metaValue(file.id, tensor, entry.index),
+  );
+  if (value === undefined) {
+    return;
+  }
+  const text = value.text ?? value.values?.join(', ') ?? '';
+  fill(
+    into,
+    h('h3', {}, h('bdi', {}, entry.key)),
+    h(
+      'p',
+      { class: 'facts' },
+      [value.type, value.shape, size(entry.len)].filter((fact) => fact !== undefined).join(' · '),
+      ' · ',
+      button(range(entry.at, entry.len), () => file.reveal(entry.at, entry.len), { class: 'link mono' }),
+    ),
+    // A block of its own with its direction isolated: what it holds cannot reach what surrounds it.
+    h('pre', { class: 'value-text', dir: 'auto' }, visible(text)),
+    value.keyHex !== undefined && h('p', { class: 'note' }, 'Key, bytes: ', h('code', { class: 'breakable' }, value.keyHex)),
+    value.textHex !== undefined && h('p', { class: 'note' }, 'Not UTF-8; bytes: ', h('code', { class: 'breakable' }, value.textHex)),
+    value.truncated && h('p', { class: 'note' }, 'Longer than what is shown here.'),
+  );
+}
+
+/** Control and direction characters made visible; line ends and tabs stay. */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (char) => `\\u{${char.charCodeAt(0).toString(16)}}`,
+  );
+}

@@ -1,0 +1,319 @@
+/** One tensor: what it is, its statistics, its picture, its values, its bytes. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon, iconButton, pair } from '../ui/dom.ts';
+import { count, exactSize, hex, range, size } from '../ui/format.ts';
+import { Tabs } from '../ui/tabs.ts';
+import type { TensorDetails } from '../worker/tables.ts';
+import { saveNpy } from './export.ts';
+import { HeatView } from './heat.ts';
+import { HexView } from './hex.ts';
+import { showValue } from './metadata.ts';
+import { StatisticsView } from './statistics.ts';
+import { ValuesView } from './values.ts';
+
+/** Element types that are numbers. */
+const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|bf16|f8\w+|bool|bitset|t1|t2|u1|key<.*)$/;
+
+export function isNumeric(tensor: TensorDetails): boolean {
+  return NUMERIC.test(tensor.dtype);
+}
+
+/** Chunks listed in the overview. */
+const CHUNKS = 50;
+
+const TABS = [
+  ['overview', 'Overview'],
+  ['statistics', 'Statistics'],
+  ['heat', 'Heat map'],
+  ['values', 'Values'],
+  ['hex', 'Hex'],
+] as const;
+
+export class TensorPanel {
+  readonly element: HTMLElement;
+  readonly tabs: Tabs;
+  readonly #file: OpenFile;
+  readonly #head = h('div', { class: 'panel-head' });
+  readonly #bodies = new Map<string, HTMLElement>();
+  readonly #statistics: StatisticsView;
+  #tensor: TensorDetails | undefined;
+  /** Which tensor each tab shows. */
+  readonly #drawn = new Map<string, number>();
+  #leave = new AbortController();
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    this.#statistics = new StatisticsView(file);
+    this.tabs = new Tabs('Tensor views', () => {
+      this.#draw();
+      file.moved.emit();
+    });
+    for (const [id, label] of TABS) {
+      const body = h('div', { class: `panel-body panel-${id}` });
+      this.#bodies.set(id, body);
+      this.tabs.add({ id, label, make: () => body });
+    }
+    this.tabs.select('overview');
+    this.element = h(
+      'section',
+      { class: 'panel', 'aria-label': 'Tensor', hidden: true },
+      this.#head,
+      this.tabs.list,
+      this.tabs.panels,
+    );
+    file.selected.on((tensor) => void this.#show(tensor));
+    file.judged.on(() => void this.#recheck());
+    file.closing.signal.addEventListener('abort', () => this.#leave.abort());
+  }
+
+  async #show(index: number | undefined): Promise<void> {
+    this.#leave.abort();
+    this.#leave = new AbortController();
+    const { signal } = this.#leave;
+    if (index === undefined) {
+      this.element.hidden = true;
+      return;
+    }
+    const tensor = await this.#file.tasks.run(
+      'Reading entry',
+      (options) => this.#file.client.with(options).tensor(this.#file.id, index),
+      signal,
+    );
+    if (tensor === undefined || signal.aborted) {
+      return;
+    }
+    this.#tensor = tensor;
+    this.element.hidden = false;
+    this.#drawn.clear();
+    fill(
+      this.#head,
+      iconButton('back', 'Back to the list', () => this.#file.select(undefined), { class: 'icon-button panel-back' }),
+      h('h2', { class: 'panel-name', title: tensor.label }, h('bdi', {}, tensor.label === '' ? '(empty name)' : tensor.label)),
+      h('p', { class: 'panel-facts mono' }, `${tensor.dtype}  ${tensor.shapeText}`),
+      iconButton('close', 'Close the tensor', () => this.#file.select(undefined), { class: 'icon-button panel-close' }),
+    );
+    this.#draw();
+  }
+
+  /** A check may have found that an entry is broken. */
+  async #recheck(): Promise<void> {
+    const tensor = this.#tensor;
+    const { checking, closing, api, id } = this.#file;
+    if (tensor === undefined || tensor.index !== this.#file.tensor || checking || closing.signal.aborted) {
+      return;
+    }
+    const again = await api.tensor(id, tensor.index);
+    if (again.status !== tensor.status && tensor === this.#tensor) {
+      await this.#show(tensor.index);
+    }
+  }
+
+  #draw(): void {
+    const tensor = this.#tensor;
+    const id = this.tabs.current;
+    if (tensor === undefined || this.#drawn.get(id) === tensor.index) {
+      return;
+    }
+    this.#drawn.set(id, tensor.index);
+    const body = this.#bodies.get(id)!;
+    const file = this.#file;
+    if (tensor.status !== 'sound' && id !== 'overview' && id !== 'hex') {
+      fill(body, h('p', { class: 'empty' }, `The data cannot be read: the entry is ${tensor.status}. The findings say why.`));
+      return;
+    }
+    switch (id) {
+      case 'overview':
+        void this.#overview(tensor, body);
+        break;
+      case 'statistics':
+        this.#statistics.show(tensor, body, this.#leave.signal);
+        break;
+      case 'heat':
+        fill(body, new HeatView(file, tensor, this.#leave.signal).element);
+        break;
+      case 'values':
+        fill(body, new ValuesView(file, tensor).element);
+        break;
+      case 'hex':
+        void this.#hex(tensor, body);
+        break;
+    }
+  }
+
+  async #chunks(tensor: TensorDetails) {
+    return await this.#file.tasks.run(
+      'Reading chunks',
+      (options) => this.#file.client.with(options).chunks(this.#file.id, tensor.index, 0, CHUNKS),
+      this.#leave.signal,
+    );
+  }
+
+  async #hex(tensor: TensorDetails, body: HTMLElement): Promise<void> {
+    const page = await this.#chunks(tensor);
+    const first = page?.chunks[0];
+    if (first === undefined) {
+      fill(body, h('p', { class: 'empty' }, 'No bytes belong to this tensor.'));
+      return;
+    }
+    const view = new HexView(this.#file, { at: first.offset, len: first.stored });
+    fill(
+      body,
+      page!.total > 1n && h('p', { class: 'note' }, `The first of ${count(page!.total)} chunks.`),
+      view.element,
+    );
+  }
+
+  async #overview(tensor: TensorDetails, body: HTMLElement): Promise<void> {
+    const file = this.#file;
+    const [page, attributes] = await Promise.all([
+      tensor.status === 'broken' ? undefined : this.#chunks(tensor),
+      file.tasks.run(
+        'Reading metadata',
+        (options) => file.client.with(options).metadata(file.id, tensor.index, 0, 0),
+        this.#leave.signal,
+      ),
+    ]);
+    if (this.#tensor !== tensor) {
+      return;
+    }
+    const one = page?.chunks.length === 1 ? page.chunks[0] : undefined;
+    const facts = h(
+      'dl',
+      { class: 'facts-list' },
+      pair('Shape', h('span', { class: 'mono' }, tensor.shapeText)),
+      pair('Type', h('span', { class: 'mono' }, tensor.dtype), tensor.dtypeRaw !== undefined && ` (${tensor.dtypeRaw})`),
+      pair('Elements', count(tensor.elements)),
+      pair('Stored', exactSize(tensor.stored)),
+      tensor.bytes !== undefined && tensor.bytes !== tensor.stored && pair('Decoded', exactSize(tensor.bytes)),
+      pair('Layout', tensor.layout),
+      pair('Encoding', tensor.encoding),
+      pair('Byte order', tensor.endianness),
+      tensor.codec !== undefined && pair('Codec', h('code', {}, tensor.codec)),
+      one !== undefined && pair('Data', this.#span(one.offset, one.stored)),
+      pair('Entry', button(hex(tensor.at), () => file.reveal(tensor.at, 1n), { class: 'link mono' })),
+      pair('State', tensor.status),
+      tensor.id !== undefined && pair('Id', String(tensor.id)),
+      tensor.nameHex !== undefined && pair('Name, bytes', h('code', { class: 'breakable' }, tensor.nameHex)),
+      pair('Checksum', this.#checksum(tensor)),
+    );
+    fill(
+      body,
+      facts,
+      h(
+        'div',
+        { class: 'actions' },
+        button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' }),
+      ),
+      tensor.quantization !== undefined && quantization(tensor.quantization),
+      page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
+      attributes !== undefined && attributes.entries.length > 0 && this.#attributes(tensor, attributes.entries),
+    );
+  }
+
+  #span(at: bigint, len: bigint): HTMLElement {
+    return button(range(at, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes from ${count(at)}` });
+  }
+
+  #checksum(tensor: TensorDetails): Node {
+    const { checksum } = tensor;
+    const many = tensor.encoding !== 'raw';
+    if (checksum === undefined && !many) {
+      return h('span', { class: 'muted' }, 'none');
+    }
+    const outcome = h('span', { class: 'outcome', role: 'status' });
+    const verify = button('Verify', async () => {
+      const counts = await this.#file.tasks.run(
+        'Verifying',
+        (options) => this.#file.client.with(options).verify(this.#file.id, tensor.index),
+        this.#leave.signal,
+      );
+      if (counts === undefined) {
+        return;
+      }
+      if (counts.wrong > 0) {
+        fill(outcome, icon('fatal'), `${count(counts.wrong)} wrong`);
+      } else if (counts.unknown > 0) {
+        fill(outcome, icon('unchecked'), `${count(counts.unknown)} of an unknown kind`);
+      } else if (counts.right > 0) {
+        fill(outcome, icon('valid'), 'right');
+      } else {
+        fill(outcome, icon('valid'), 'decodes; the file has no checksum');
+      }
+    });
+    return h('span', { class: 'verify' }, checksum === undefined ? 'none' : h('code', { class: 'breakable' }, checksum), ' ', verify, ' ', outcome);
+  }
+
+  #chunkTable(page: { total: bigint; chunks: { offset: bigint; stored: bigint; decoded?: bigint; row: bigint; elements: bigint; encoding: string }[] }): HTMLElement {
+    return h(
+      'details',
+      { class: 'block', open: true },
+      h('summary', {}, `${count(page.total)} chunks`),
+      h(
+        'table',
+        { class: 'plain' },
+        h('thead', {}, h('tr', {}, ...['Bytes', 'Stored', 'Decoded', 'From row', 'Elements', 'Encoding'].map((label) => h('th', { scope: 'col' }, label)))),
+        h(
+          'tbody',
+          {},
+          ...page.chunks.map((chunk) =>
+            h(
+              'tr',
+              {},
+              h('td', {}, this.#span(chunk.offset, chunk.stored)),
+              h('td', {}, size(chunk.stored)),
+              h('td', {}, chunk.decoded === undefined ? '–' : size(chunk.decoded)),
+              h('td', {}, count(chunk.row)),
+              h('td', {}, count(chunk.elements)),
+              h('td', {}, chunk.encoding),
+            ),
+          ),
+        ),
+      ),
+      page.total > BigInt(page.chunks.length) && h('p', { class: 'note' }, `The first ${page.chunks.length}.`),
+    );
+  }
+
+  #attributes(tensor: TensorDetails, entries: import('../worker/tables.ts').MetaEntry[]): HTMLElement {
+    const value = h('div', { class: 'meta-value' });
+    return h(
+      'details',
+      { class: 'block', open: true },
+      h('summary', {}, `${count(entries.length)} metadata`),
+      h(
+        'table',
+        { class: 'plain' },
+        h('thead', {}, h('tr', {}, ...['Key', 'Type', 'Value'].map((label) => h('th', { scope: 'col' }, label)))),
+        h(
+          'tbody',
+          {},
+          ...entries.map((entry) =>
+            h(
+              'tr',
+              {},
+              h('td', {}, button(entry.key, () => void showValue(this.#file, tensor.index, entry, value), { class: 'link' })),
+              h('td', { class: 'mono' }, entry.type),
+              h('td', {}, h('bdi', {}, entry.preview)),
+            ),
+          ),
+        ),
+      ),
+      value,
+    );
+  }
+}
+
+function quantization({ kind, parameters }: NonNullable<TensorDetails['quantization']>): HTMLElement {
+  return h(
+    'details',
+    { class: 'block', open: true },
+    h('summary', {}, `Quantization: ${kind}`),
+    h(
+      'dl',
+      { class: 'facts-list' },
+      ...parameters.map(({ name, value }) =>
+        pair(name, h('span', { class: 'mono breakable' }, value.length > 64 ? `${value.slice(0, 64).join(', ')}, … ${value.length - 64} more` : value.join(', '))),
+      ),
+    ),
+  );
+}

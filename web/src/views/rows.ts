@@ -1,0 +1,137 @@
+/** A data view as a table: a row of the file is a row here. */
+
+import type { OpenFile } from '../file.ts';
+import { h, setText } from '../ui/dom.ts';
+import { count } from '../ui/format.ts';
+import { VirtualList } from '../ui/virtual.ts';
+import type { Row } from '../worker/tables.ts';
+
+const ROW = 24;
+const BLOCK = 64;
+/** Columns beside each other; others are a page further. */
+const COLUMNS = 12;
+
+export class RowsView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #list: VirtualList;
+  readonly #head = h('div', { role: 'row', class: 'grid-row data-row' });
+  readonly #pager = h('div', { class: 'toolbar pager' });
+  readonly #blocks = new Map<string, string[] | undefined>();
+  /** Texts of keys, by column. */
+  readonly #keys = new Map<number, string[]>();
+  #columns: Row[] = [];
+  #first = 0;
+  #total = 0;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    this.#list = new VirtualList(
+      {
+        rowHeight: ROW,
+        make: () => h('div', { role: 'row', class: 'grid-row data-row' }),
+        draw: (row, index) => this.#draw(row, index),
+      },
+      { role: 'rowgroup' },
+    );
+    this.element = h(
+      'div',
+      { class: 'rows-view' },
+      h(
+        'div',
+        { class: 'grid data-grid', role: 'table', tabindex: '0', 'aria-label': 'Rows' },
+        h('div', { role: 'rowgroup', class: 'grid-head' }, this.#head),
+        this.#list.element,
+      ),
+      this.#pager,
+    );
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const { api, id } = this.#file;
+    const { total, rows } = await api.rows(id, this.#first, this.#first + COLUMNS, 'index', {});
+    this.#total = total;
+    this.#columns = rows;
+    await Promise.all(
+      rows
+        .filter(({ dtype, status, index }) => dtype.startsWith('key<') && status === 'sound' && !this.#keys.has(index))
+        .map(async ({ index }) => this.#keys.set(index, await api.keyValues(id, index).catch(() => []))),
+    );
+    this.#head.replaceChildren(
+      h('div', { role: 'columnheader', class: 'cell row-number' }, 'Row'),
+      ...rows.map((column) =>
+        h('div', { role: 'columnheader', class: 'cell' }, h('bdi', { title: column.name }, column.name), h('span', { class: 'muted mono' }, ` ${column.dtype}`)),
+      ),
+    );
+    this.element.style.setProperty('--columns', String(rows.length));
+    this.#pager.hidden = total <= COLUMNS;
+    const step = (by: number, label: string) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-label': label,
+          onclick: () => {
+            this.#first = Math.max(0, Math.min(this.#first + by, total - 1));
+            void this.#load();
+          },
+        },
+        by < 0 ? '◂' : '▸',
+      );
+    this.#pager.replaceChildren(
+      step(-COLUMNS, 'Columns before'),
+      h('span', { class: 'mono' }, `columns ${count(this.#first + 1)}–${count(this.#first + rows.length)} of ${count(this.#total)}`),
+      step(COLUMNS, 'Columns behind'),
+    );
+    const first = rows.find(({ shape }) => shape !== 'scalar');
+    this.#list.count = first === undefined ? 0 : Number(first.shape.split(' × ')[0]);
+  }
+
+  #draw(row: HTMLElement, index: number): void {
+    const columns = this.#columns;
+    while (row.children.length < columns.length + 1) {
+      row.append(h('div', { role: row.children.length === 0 ? 'rowheader' : 'cell', class: row.children.length === 0 ? 'cell row-number' : 'cell' }, h('bdi', {})));
+    }
+    while (row.children.length > columns.length + 1) {
+      row.lastElementChild!.remove();
+    }
+    row.setAttribute('aria-rowindex', String(index + 2));
+    setText(row.children[0].firstElementChild!, count(index));
+    columns.forEach((column, i) => {
+      const cell = row.children[i + 1];
+      const text = column.status === 'sound' ? this.#value(column, index) : column.status;
+      setText(cell.firstElementChild!, text);
+      cell.setAttribute('title', text);
+    });
+  }
+
+  #value(column: Row, index: number): string {
+    const block = Math.floor(index / BLOCK);
+    const key = `${column.index}/${block}`;
+    if (!this.#blocks.has(key)) {
+      this.#blocks.set(key, undefined);
+      const start = block * BLOCK;
+      this.#file.api.values(this.#file.id, column.index, BigInt(start), Math.min(BLOCK, this.#list.count - start)).then(
+        (values) => {
+          this.#blocks.set(key, values);
+          if (this.#blocks.size > 40 * COLUMNS) {
+            this.#blocks.delete(this.#blocks.keys().next().value!);
+          }
+          this.#list.redraw();
+        },
+        (error: Error) => {
+          this.#blocks.set(key, Array.from({ length: BLOCK }, () => '⚠'));
+          this.#file.tasks.fail(`Column ${column.name}: ${error.message}`);
+        },
+      );
+    }
+    const value = this.#blocks.get(key)?.[index % BLOCK] ?? '';
+    const texts = this.#keys.get(column.index);
+    if (texts === undefined || value === '') {
+      return value;
+    }
+    // Key 0 is a missing value; others are shown with what they stand for.
+    return value.replace(/\d+/g, (number) => (number === '0' ? '(missing)' : texts[Number(number) - 1] === undefined ? number : `${number} ${texts[Number(number) - 1]}`));
+  }
+}

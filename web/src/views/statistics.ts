@@ -1,0 +1,120 @@
+/** Statistics of a tensor, and its histogram with linear and logarithmic bins. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
+import { count, counted, real, size } from '../ui/format.ts';
+import type { StatisticsResult } from '../worker/jobs.ts';
+import type { TensorDetails } from '../worker/tables.ts';
+import { Histogram } from './histogram.ts';
+import { isNumeric } from './panel.ts';
+
+/** Up to this size nobody has to ask. */
+const SMALL = 64n << 20n;
+
+export class StatisticsView {
+  readonly #file: OpenFile;
+  readonly #known = new Map<number, StatisticsResult>();
+  #scale: 'linear' | 'log' = 'linear';
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+  }
+
+  show(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): void {
+    const known = this.#known.get(tensor.index);
+    if (!isNumeric(tensor)) {
+      fill(into, h('p', { class: 'empty' }, `There are no statistics of ${tensor.dtype}.`));
+    } else if (known !== undefined) {
+      this.#draw(tensor, known, into);
+    } else if (tensor.stored > SMALL || this.#file.info.remote) {
+      fill(
+        into,
+        h('p', { class: 'empty' }, `${size(tensor.stored)} have to be read, twice for the histogram.`, ' ', button('Compute statistics', () => void this.#run(tensor, into, signal), { class: 'primary' })),
+      );
+    } else {
+      void this.#run(tensor, into, signal);
+    }
+  }
+
+  async #run(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): Promise<void> {
+    fill(into, h('p', { class: 'empty' }, 'Reading…'));
+    const result = await this.#file.tasks.run(
+      'Statistics',
+      (options) => this.#file.client.with(options).statistics(this.#file.id, tensor.index),
+      signal,
+    );
+    if (signal.aborted) {
+      return;
+    }
+    if (result === undefined) {
+      fill(into, h('p', { class: 'empty' }, 'Not computed. ', button('Compute statistics', () => void this.#run(tensor, into, signal))));
+      return;
+    }
+    this.#known.set(tensor.index, result);
+    this.#draw(tensor, result, into);
+  }
+
+  #draw(tensor: TensorDetails, result: StatisticsResult, into: HTMLElement): void {
+    const { summary } = result;
+    const histogram = new Histogram(result);
+    histogram.scale = this.#scale;
+    const scale = segmented(
+      'Bins',
+      [
+        ['linear', 'Linear'],
+        ['log', 'Logarithmic'],
+      ] as const,
+      this.#scale,
+      (choice) => {
+        this.#scale = choice;
+        histogram.scale = choice;
+      },
+    );
+    const share = (part: bigint) =>
+      part === 0n || summary.count === 0n ? '' : ` (${(Number((part * 1_000_000n) / summary.count) / 10_000).toPrecision(3)} %)`;
+    const number = (label: string, value: number) => pair(label, h('span', { class: 'mono', title: String(value) }, real(value)));
+    const special = (label: string, value: bigint, first?: bigint) =>
+      pair(
+        label,
+        h(
+          'span',
+          { class: value > 0n && first !== undefined ? 'mono warn' : 'mono' },
+          value > 0n && first !== undefined && icon('violation'),
+          count(value),
+          share(value),
+        ),
+        first !== undefined && h('span', { class: 'muted' }, ` first at ${position(first, tensor.shape)}`),
+      );
+    fill(
+      into,
+      h(
+        'dl',
+        { class: 'facts-list statistics' },
+        number('Minimum', summary.min),
+        number('Maximum', summary.max),
+        number('Mean', summary.mean),
+        number('Standard deviation', summary.deviation),
+        pair('Elements', h('span', { class: 'mono' }, count(summary.count))),
+        special('Zeros', summary.zeros),
+        special('Subnormal', summary.subnormals),
+        special('NaN', summary.nans, summary.firstNan),
+        special('Infinite', summary.infinities, summary.firstInfinity),
+      ),
+      h('div', { class: 'toolbar' }, h('h3', {}, 'Histogram'), scale),
+      histogram.element,
+    );
+    this.#file.tasks.say(`Statistics of ${counted(summary.count, 'element')}`);
+  }
+}
+
+/** The position of an element, as the file counts and by axis. */
+export function position(element: bigint, shape: BigUint64Array): string {
+  const at: bigint[] = [];
+  let rest = element;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    const extent = shape[axis] || 1n;
+    at.unshift(rest % extent);
+    rest /= extent;
+  }
+  return shape.length < 2 ? `[${count(element)}]` : `[${at.join(', ')}]`;
+}

@@ -1,0 +1,231 @@
+/** The whole file as a bar. */
+
+import type { OpenFile } from '../file.ts';
+import { fill, h, setText } from '../ui/dom.ts';
+import { range, size } from '../ui/format.ts';
+import type { Part } from '../worker/tables.ts';
+import { partName } from './layout.ts';
+
+/** Bits of a column, in the order in which they are drawn. */
+const KINDS = [
+  [8, 'payload'],
+  [16, 'quantization'],
+  [4, 'metadata'],
+  [2, 'table'],
+  [1, 'header'],
+  [32, 'tail'],
+  [64, 'gap'],
+  [128, 'overlap'],
+] as const;
+
+const FINDING = 256;
+/** Up to so many parts, each gets an edge. */
+const EDGES = 512;
+const HEIGHT = 30;
+
+export class StripView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #canvas = h('canvas', { 'aria-hidden': 'true' });
+  readonly #bar: HTMLElement;
+  readonly #note = h('p', { class: 'strip-note' });
+  readonly #legend = h('ul', { class: 'legend', 'aria-hidden': 'true' });
+  #at = 0n;
+  #len: bigint;
+  #cursor = 0n;
+  #columns: Uint16Array = new Uint16Array();
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    this.#len = file.info.size;
+    this.#bar = h(
+      'div',
+      {
+        class: 'strip-bar',
+        role: 'slider',
+        tabindex: '0',
+        'aria-label': 'Layout of the file',
+        'aria-valuemin': '0',
+        'aria-valuemax': '100',
+        'aria-valuenow': '0',
+        'aria-valuetext': 'not known yet',
+      },
+      this.#canvas,
+    );
+    this.element = h(
+      'section',
+      { class: 'strip', 'aria-label': 'Layout' },
+      this.#bar,
+      h('div', { class: 'strip-foot' }, this.#legend, this.#note),
+    );
+    this.#note.textContent = 'Arrow keys walk through the parts, + and − zoom';
+    this.#bar.addEventListener('click', (event) => void this.#go(this.#offsetAt(event), true));
+    this.#bar.addEventListener('pointermove', (event) => void this.#describe(this.#offsetAt(event)));
+    this.#bar.addEventListener('keydown', (event) => void this.#key(event));
+    this.#bar.addEventListener(
+      'wheel',
+      (event) => {
+        if (event.ctrlKey || event.metaKey) {
+          event.preventDefault();
+          this.#zoom(event.deltaY < 0 ? 2 : 0.5, this.#offsetAt(event));
+        }
+      },
+      { passive: false },
+    );
+    new ResizeObserver(() => void this.draw()).observe(this.#bar);
+    file.judged.on(() => void this.draw());
+    file.selected.on(() => void this.draw());
+    addEventListener('theme', () => void this.draw(), { signal: file.closing.signal });
+  }
+
+  #offsetAt(event: MouseEvent): bigint {
+    const box = this.#bar.getBoundingClientRect();
+    const share = Math.max(0, Math.min(0.999999, (event.clientX - box.left) / box.width));
+    return this.#at + (this.#len * BigInt(Math.floor(share * 1e6))) / 1_000_000n;
+  }
+
+  #zoom(factor: number, around: bigint): void {
+    const { size: all } = this.#file.info;
+    const share = Number(around - this.#at) / (Number(this.#len) || 1);
+    let len = BigInt(Math.max(16, Math.round(Number(this.#len) / factor)));
+    len = len > all ? all : len;
+    let at = around - BigInt(Math.round(share * Number(len)));
+    at = at < 0n ? 0n : at + len > all ? all - len : at;
+    this.#at = at;
+    this.#len = len;
+    void this.draw();
+  }
+
+  async draw(): Promise<void> {
+    const ratio = devicePixelRatio || 1;
+    const width = Math.floor(this.#bar.clientWidth * ratio);
+    if (this.#file.depth === 'index' || width === 0 || this.#len === 0n) {
+      return;
+    }
+    const { api, id } = this.#file;
+    this.#columns = await api.strip(id, this.#at, this.#len, width);
+    const parts = await this.#visible();
+    this.#canvas.width = width;
+    this.#canvas.height = Math.floor(HEIGHT * ratio);
+    const paint = this.#canvas.getContext('2d')!;
+    const style = getComputedStyle(this.element);
+    const colour = (name: string) => style.getPropertyValue(`--part-${name}`);
+    const height = this.#canvas.height;
+    const mark = Math.floor(5 * ratio);
+    const seen = new Set<string>();
+    for (let x = 0; x < width; x++) {
+      const bits = this.#columns[x];
+      for (const [bit, name] of KINDS) {
+        if ((bits & bit) === 0) {
+          continue;
+        }
+        seen.add(name);
+        paint.fillStyle = colour(name);
+        // Gaps and overlaps are hatched, so that they differ not by colour alone.
+        if (name === 'gap' || name === 'overlap') {
+          const step = Math.round((name === 'gap' ? 6 : 4) * ratio);
+          for (let y = -(x % step); y < height; y += step) {
+            paint.fillRect(x, mark + Math.max(0, y), 1, step / 2);
+          }
+        } else {
+          paint.fillRect(x, mark, 1, height);
+        }
+      }
+      if ((bits & FINDING) !== 0) {
+        seen.add('finding');
+        paint.fillStyle = colour('finding');
+        for (let y = 0; y < mark; y++) {
+          const half = mark - y;
+          paint.fillRect(x - half / 2, y, half, 1);
+        }
+      }
+    }
+    const x = (at: bigint) => Math.round((Number(at - this.#at) / Number(this.#len)) * width);
+    for (const part of parts) {
+      const [from, to] = [x(part.at), x(part.at + part.len)];
+      if (to - from > 3 * ratio) {
+        paint.fillStyle = style.getPropertyValue('--surface');
+        paint.fillRect(to - 1, mark, 1, height);
+      }
+      if (part.kind === 'tensor' && part.entry === this.#file.tensor) {
+        paint.fillStyle = style.getPropertyValue('--text');
+        paint.fillRect(from, height - 3 * ratio, Math.max(2 * ratio, to - from), 3 * ratio);
+      }
+    }
+    this.element.dataset.kinds = [...seen].sort().join(' ');
+    fill(
+      this.#legend,
+      ...['header', 'table', 'metadata', 'payload', 'quantization', 'tail', 'gap', 'overlap', 'finding']
+        .filter((name) => seen.has(name))
+        .map((name) => h('li', { 'data-part': name }, h('span', { class: 'swatch' }), name)),
+    );
+  }
+
+  /** The parts in view, when they are few enough to be told apart. */
+  async #visible(): Promise<Part[]> {
+    const { api, id } = this.#file;
+    const [from, to] = await Promise.all([api.locate(id, this.#at), api.locate(id, this.#at + this.#len - 1n)]);
+    return from < 0 || to < from || to - from > EDGES ? [] : (await api.layout(id, from, to + 1)).parts;
+  }
+
+  async #part(offset: bigint) {
+    const { api, id } = this.#file;
+    const index = await api.locate(id, offset);
+    const { total, parts } = await api.layout(id, Math.max(0, index), index + 1);
+    return { index, total, part: parts[0] };
+  }
+
+  async #describe(offset: bigint): Promise<void> {
+    if (this.#file.depth === 'index') {
+      return;
+    }
+    const { part } = await this.#part(offset);
+    if (part === undefined) {
+      return;
+    }
+    const name = partName(part);
+    const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${range(part.at, part.len)} · ${size(part.len)}`;
+    setText(this.#note, text);
+    this.#bar.setAttribute('aria-valuetext', text);
+    this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.size) || 1))));
+  }
+
+  /** Puts the cursor at a byte; `open` shows what is there. */
+  async #go(offset: bigint, open: boolean): Promise<void> {
+    if (this.#file.depth === 'index') {
+      return;
+    }
+    this.#cursor = offset;
+    await this.#describe(offset);
+    if (!open) {
+      return;
+    }
+    const { part } = await this.#part(offset);
+    if (part?.kind === 'tensor' && part.part === 'payload' && part.entry !== undefined) {
+      this.#file.select(part.entry);
+    } else if (part !== undefined) {
+      this.#file.reveal(part.at, part.len);
+    }
+  }
+
+  async #key(event: KeyboardEvent): Promise<void> {
+    if (!['ArrowRight', 'ArrowLeft', 'Home', 'End', 'Enter', '+', '=', '-'].includes(event.key)) {
+      return;
+    }
+    event.preventDefault();
+    if (event.key === 'Enter') {
+      await this.#go(this.#cursor, true);
+    } else if (event.key === '+' || event.key === '=') {
+      this.#zoom(2, this.#cursor);
+    } else if (event.key === '-') {
+      this.#zoom(0.5, this.#cursor);
+    } else {
+      const { index, total } = await this.#part(this.#cursor);
+      const next = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: total - 1 }[event.key]!;
+      const { parts } = await this.#file.api.layout(this.#file.id, Math.max(0, Math.min(next, total - 1)), next + 1);
+      if (parts.length > 0) {
+        await this.#go(parts[0].at, false);
+      }
+    }
+  }
+}

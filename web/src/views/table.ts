@@ -1,0 +1,212 @@
+/** Tensors as a sorted table of which only the visible rows exist. */
+
+import type { Filter, Sort, SortKey } from 'weighbridge';
+import type { OpenFile } from '../file.ts';
+import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
+import { count, exactSize, hex, size } from '../ui/format.ts';
+import { Blocks, VirtualList } from '../ui/virtual.ts';
+import type { Row } from '../worker/tables.ts';
+
+const ROW = 24;
+
+const COLUMNS: readonly (readonly [SortKey | undefined, string, string])[] = [
+  ['name', 'Name', 'name'],
+  ['dtype', 'Type', 'dtype'],
+  [undefined, 'Shape', 'shape'],
+  ['elements', 'Elements', 'elements number'],
+  ['stored', 'Stored', 'stored number'],
+  ['offset', 'Offset', 'offset number'],
+  [undefined, 'Encoding', 'encoding'],
+];
+
+export class TensorTable {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #list: VirtualList;
+  readonly #blocks: Blocks<Row>;
+  readonly #headers: HTMLElement[];
+  readonly #prefix = uniqueId('row');
+  readonly #settle = debounce(60, () => this.#choose());
+  #sort: Sort = 'index';
+  #filter: Filter = {};
+  #active = 0;
+  /** Characters of the name column; it only grows. */
+  #widest = 24;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    this.#blocks = new Blocks(
+      async (from, to) => (await file.api.rows(file.id, from, to, this.#sort, this.#filter)).rows,
+      () => this.#list.redraw(),
+    );
+    this.#list = new VirtualList(
+      {
+        rowHeight: ROW,
+        make: () => this.#make(),
+        draw: (row, index) => this.#draw(row, index),
+        shown: (from, to) => this.#blocks.want(from, to),
+      },
+      { role: 'rowgroup' },
+    );
+    this.#headers = COLUMNS.map(([key, label, kind]) =>
+      h(
+        'div',
+        { role: 'columnheader', class: `cell ${kind}`, 'aria-sort': key && 'none' },
+        key === undefined
+          ? label
+          : h('button', { type: 'button', tabindex: '-1', onclick: () => this.#sortBy(key) }, label, h('span', { class: 'arrow', 'aria-hidden': 'true' })),
+      ),
+    );
+    this.element = h(
+      'div',
+      { class: 'grid tensor-table', role: 'grid', tabindex: '0', 'aria-label': file.isTable ? 'Columns' : 'Tensors', 'aria-readonly': 'true' },
+      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...this.#headers)),
+      this.#list.element,
+    );
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    this.#list.element.addEventListener('click', (event) => {
+      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
+      if (row !== null) {
+        this.#move(Number(row.dataset.rank));
+      }
+    });
+  }
+
+  focus(): void {
+    this.element.focus();
+  }
+
+  async refresh(filter: Filter): Promise<void> {
+    this.#filter = filter;
+    const from = Math.floor(this.#list.first / Blocks.SIZE);
+    const { total, rows } = await this.#file.api.rows(
+      this.#file.id,
+      from * Blocks.SIZE,
+      (from + 1) * Blocks.SIZE,
+      this.#sort,
+      filter,
+    );
+    // Only now, so that the old rows stay until the new ones are there.
+    this.#blocks.clear();
+    this.#blocks.seed(from, rows);
+    this.element.setAttribute('aria-rowcount', String(total + 1));
+    this.#widest = Math.min(72, rows.reduce((widest, row) => Math.max(widest, row.name.length), this.#widest));
+    this.element.style.setProperty('--name', String(this.#widest));
+    this.#list.count = total;
+    performance.mark('rows');
+    const { tensor } = this.#file;
+    if (tensor !== undefined) {
+      await this.follow(tensor, false);
+    }
+  }
+
+  /** Marks the row of a tensor that was chosen elsewhere. */
+  async follow(tensor: number, scroll = true): Promise<void> {
+    const rank = await this.#file.api.rankOf(this.#file.id, tensor, this.#sort, this.#filter);
+    if (rank >= 0) {
+      this.#active = rank;
+      if (scroll) {
+        this.#list.scrollTo(rank);
+      }
+    }
+    this.#mark();
+  }
+
+  #make(): HTMLElement {
+    const cells = COLUMNS.map(([, , kind]) => h('div', { role: 'gridcell', class: `cell ${kind}` }));
+    cells[0].append(h('bdi', {}), icon('violation'));
+    return h('div', { role: 'row', class: 'grid-row' }, ...cells);
+  }
+
+  #draw(element: HTMLElement, rank: number): void {
+    const row = this.#blocks.get(rank);
+    element.id = `${this.#prefix}-${rank}`;
+    element.dataset.rank = String(rank);
+    element.setAttribute('aria-rowindex', String(rank + 2));
+    const chosen = row !== undefined && row.index === this.#file.tensor;
+    element.setAttribute('aria-selected', String(chosen));
+    element.classList.toggle('active', rank === this.#active);
+    const [name, dtype, shape, elements, stored, offset, encoding] = element.children;
+    setText(name.firstElementChild!, row?.name ?? '');
+    name.firstElementChild!.setAttribute('title', row?.name ?? '');
+    name.classList.toggle('unnamed', row?.name === '');
+    element.dataset.status = row?.status ?? '';
+    element.classList.toggle('faulty', (row?.findings ?? 0) > 0);
+    name.setAttribute('aria-description', row?.findings ? `${row.findings} findings` : '');
+    setText(dtype, row?.dtype ?? '');
+    setText(shape, row?.shape ?? '');
+    shape.setAttribute('title', row?.shape ?? '');
+    setText(elements, row === undefined ? '' : count(row.elements));
+    setText(stored, row === undefined ? '' : size(row.stored));
+    stored.setAttribute('title', row === undefined ? '' : exactSize(row.stored));
+    setText(offset, row?.offset === undefined ? '' : hex(row.offset));
+    setText(encoding, row === undefined ? '' : row.status === 'sound' ? row.encoding : row.status);
+  }
+
+  #sortBy(key: SortKey): void {
+    this.#sort = this.#sort === key ? `-${key}` : this.#sort === `-${key}` ? 'index' : key;
+    COLUMNS.forEach(([column], i) => {
+      if (column !== undefined) {
+        const direction = this.#sort === column ? 'ascending' : this.#sort === `-${column}` ? 'descending' : 'none';
+        this.#headers[i].setAttribute('aria-sort', direction);
+      }
+    });
+    void this.refresh(this.#filter).then(() => {
+      const { tensor } = this.#file;
+      return tensor === undefined ? undefined : this.follow(tensor);
+    });
+  }
+
+  #move(rank: number): void {
+    this.#active = Math.max(0, Math.min(rank, this.#list.count - 1));
+    this.#list.scrollTo(this.#active);
+    this.#mark();
+    this.#settle();
+  }
+
+  #mark(): void {
+    this.#list.redraw();
+    this.element.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
+  }
+
+  #choose(): void {
+    const row = this.#blocks.get(this.#active);
+    if (row !== undefined) {
+      this.#file.select(row.index);
+      this.#list.redraw();
+    } else if (this.#active < this.#list.count) {
+      this.#settle();
+    }
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey) {
+      return;
+    }
+    const sortable = COLUMNS.filter(([key]) => key !== undefined);
+    const { page } = this.#list;
+    const to = {
+      ArrowDown: this.#active + 1,
+      ArrowUp: this.#active - 1,
+      j: this.#active + 1,
+      k: this.#active - 1,
+      PageDown: this.#active + page,
+      PageUp: this.#active - page,
+      Home: 0,
+      End: this.#list.count - 1,
+      Enter: this.#active,
+    }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      this.#move(to);
+      if (event.key === 'Enter') {
+        this.element.dispatchEvent(new CustomEvent('enter', { bubbles: true }));
+      }
+    } else if (event.key === 's' || event.key === 'S') {
+      // Next column to sort by, or the other way round.
+      const bare = this.#sort.replace('-', '');
+      const at = sortable.findIndex(([key]) => key === bare);
+      this.#sortBy(event.key === 'S' && at >= 0 ? sortable[at][0]! : sortable[(at + 1) % sortable.length][0]!);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+/** The list of tensors: filters, totals by type, table and tree. */
+
+import type { Filter } from 'weighbridge';
+import type { OpenFile } from '../file.ts';
+import { button, debounce, fill, h, icon, segmented } from '../ui/dom.ts';
+import { count, counted, parseSize, size } from '../ui/format.ts';
+import { TensorTable } from './table.ts';
+import { TensorTree } from './tree.ts';
+
+export class TensorsView {
+  readonly element: HTMLElement;
+  readonly search: HTMLInputElement;
+  readonly table: TensorTable;
+  readonly #tree: TensorTree;
+  readonly #file: OpenFile;
+  readonly #totals = h('div', { class: 'totals', role: 'group', 'aria-label': 'Totals by type; press to filter' });
+  readonly #summary = h('p', { class: 'list-summary', 'aria-live': 'polite' });
+  readonly #least: HTMLInputElement;
+  readonly #most: HTMLInputElement;
+  readonly #faulty: HTMLButtonElement;
+  #filter: Filter = {};
+  #mode: 'list' | 'tree' = 'list';
+  #findings = 0;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    const apply = debounce(80, () => this.#apply());
+    const noun = file.isTable ? 'columns' : 'tensors';
+    this.search = h('input', {
+      type: 'search',
+      placeholder: `Search ${noun}`,
+      'aria-label': `Search ${noun} by name`,
+      autocomplete: 'off',
+      spellcheck: 'false',
+      oninput: () => apply(),
+    });
+    const limit = (label: string) =>
+      h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label} size, such as 10 MiB`, oninput: () => apply() });
+    this.#least = limit('min size');
+    this.#most = limit('max size');
+    this.#faulty = button('With findings', () => {
+      this.#faulty.setAttribute('aria-pressed', String(this.#faulty.getAttribute('aria-pressed') !== 'true'));
+      this.#apply();
+    }, { 'aria-pressed': 'false', class: 'toggle' });
+    this.table = new TensorTable(file);
+    this.#tree = new TensorTree(file);
+    this.#tree.element.hidden = true;
+    const mode = segmented(
+      'Arrangement',
+      [
+        ['list', 'List'],
+        ['tree', 'Tree'],
+      ] as const,
+      'list',
+      (choice) => this.#show(choice),
+    );
+    this.element = h(
+      'div',
+      { class: 'tensors' },
+      h(
+        'div',
+        { class: 'toolbar' },
+        h('span', { class: 'search' }, icon('search'), this.search),
+        this.#least,
+        this.#most,
+        this.#faulty,
+        mode,
+      ),
+      this.#totals,
+      this.table.element,
+      this.#tree.element,
+      this.#summary,
+    );
+    this.search.addEventListener('keydown', (event) => {
+      if (event.key === 'ArrowDown' || event.key === 'Enter') {
+        event.preventDefault();
+        (this.#mode === 'list' ? this.table : this.#tree).focus();
+      }
+    });
+    // Findings mark rows: they are fetched again when there are others.
+    file.judged.on(() => {
+      const { verdict } = file;
+      const findings = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint;
+      if (findings !== this.#findings) {
+        this.#findings = findings;
+        this.refresh();
+      }
+    });
+    file.selected.on((tensor) => tensor !== undefined && void this.table.follow(tensor));
+  }
+
+  focus(): void {
+    (this.#mode === 'list' ? this.table : this.#tree).focus();
+  }
+
+  /** Fetches again what is shown. */
+  refresh(): void {
+    void this.table.refresh(this.#filter);
+    if (this.#mode === 'tree') {
+      void this.#tree.refresh(this.#filter);
+    }
+    void this.#drawTotals();
+  }
+
+  #show(mode: 'list' | 'tree'): void {
+    this.#mode = mode;
+    this.table.element.hidden = mode !== 'list';
+    this.#tree.element.hidden = mode !== 'tree';
+    if (mode === 'tree') {
+      void this.#tree.refresh(this.#filter);
+    }
+  }
+
+  #apply(): void {
+    const dtypes = Array.from(this.#totals.querySelectorAll<HTMLElement>('[aria-pressed=true]'), (one) => one.dataset.dtype!);
+    this.#filter = {};
+    if (this.search.value !== '') {
+      this.#filter.text = this.search.value;
+    }
+    if (dtypes.length > 0) {
+      this.#filter.dtypes = dtypes;
+    }
+    if (this.#faulty.getAttribute('aria-pressed') === 'true') {
+      this.#filter.faulty = true;
+    }
+    for (const [field, key] of [
+      [this.#least, 'least'],
+      [this.#most, 'most'],
+    ] as const) {
+      const value = parseSize(field.value);
+      field.setAttribute('aria-invalid', String(field.value !== '' && value === undefined));
+      if (value !== undefined) {
+        this.#filter[key] = value;
+      }
+    }
+    this.refresh();
+  }
+
+  async #drawTotals(): Promise<void> {
+    const { dtypes: chosen, ...rest } = this.#filter;
+    const [all, shown] = await Promise.all([
+      this.#file.api.totals(this.#file.id, rest),
+      this.#file.api.totals(this.#file.id, this.#filter),
+    ]);
+    const focused = this.#totals.contains(document.activeElement) && (document.activeElement as HTMLElement).dataset.dtype;
+    fill(
+      this.#totals,
+      ...all.map(({ dtype, count: tensors, stored }) =>
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'total',
+            'data-dtype': dtype,
+            'aria-pressed': String(chosen?.includes(dtype) ?? false),
+            onclick: (event: Event) => {
+              const target = event.currentTarget as HTMLElement;
+              target.setAttribute('aria-pressed', String(target.getAttribute('aria-pressed') !== 'true'));
+              this.#apply();
+            },
+          },
+          h('span', { class: 'mono' }, dtype),
+          h('span', { class: 'total-count' }, `×${count(tensors)}`),
+          h('span', {}, size(stored)),
+        ),
+      ),
+    );
+    if (focused) {
+      this.#totals.querySelector<HTMLElement>(`[data-dtype="${CSS.escape(focused)}"]`)?.focus();
+    }
+    const tensors = shown.reduce((sum, total) => sum + total.count, 0);
+    const elements = shown.reduce((sum, total) => sum + total.elements, 0n);
+    const stored = shown.reduce((sum, total) => sum + total.stored, 0n);
+    const noun = this.#file.isTable ? 'column' : 'tensor';
+    fill(this.#summary, `${counted(tensors, noun)} · ${counted(elements, 'element')} · ${size(stored)}`);
+  }
+}

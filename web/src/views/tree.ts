@@ -1,0 +1,201 @@
+/** Tensors as a tree by the parts of their names. */
+
+import type { Filter } from 'weighbridge';
+import type { OpenFile } from '../file.ts';
+import { h, icon, setText, uniqueId } from '../ui/dom.ts';
+import { count, size } from '../ui/format.ts';
+import { VirtualList } from '../ui/virtual.ts';
+import type { Group } from '../worker/tables.ts';
+
+interface Node extends Group {
+  prefix: string;
+  level: number;
+  open: boolean;
+}
+
+const ROW = 24;
+
+export class TensorTree {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #list: VirtualList;
+  readonly #prefix = uniqueId('node');
+  readonly #open = new Set<string>();
+  #nodes: Node[] = [];
+  #filter: Filter = {};
+  #active = 0;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    this.#list = new VirtualList(
+      { rowHeight: ROW, make: () => this.#make(), draw: (row, index) => this.#draw(row, index) },
+      { role: 'rowgroup' },
+    );
+    const head = ['Name', 'Tensors', 'Stored'].map((label, i) =>
+      h('div', { role: 'columnheader', class: `cell ${i > 0 ? 'number' : 'name'}` }, label),
+    );
+    this.element = h(
+      'div',
+      { class: 'grid tree', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors by name' },
+      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)),
+      this.#list.element,
+    );
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    this.#list.element.addEventListener('click', (event) => {
+      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
+      if (row !== null) {
+        this.#active = Number(row.dataset.rank);
+        void this.#act();
+      }
+    });
+  }
+
+  focus(): void {
+    this.element.focus();
+  }
+
+  async refresh(filter: Filter): Promise<void> {
+    this.#filter = filter;
+    this.#nodes = await this.#level('', 1);
+    // What was open stays open.
+    for (let i = 0; i < this.#nodes.length; i++) {
+      if (this.#open.has(this.#nodes[i].prefix) && this.#nodes[i].index === undefined) {
+        await this.#expand(i);
+      }
+    }
+    this.#update();
+  }
+
+  async #level(prefix: string, level: number): Promise<Node[]> {
+    const groups = await this.#file.api.groups(this.#file.id, prefix, this.#filter);
+    return groups.map((group) => ({ ...group, prefix: prefix + group.key, level, open: false }));
+  }
+
+  async #expand(at: number): Promise<void> {
+    const node = this.#nodes[at];
+    const below = await this.#level(node.prefix, node.level + 1);
+    node.open = true;
+    this.#open.add(node.prefix);
+    this.#nodes = [...this.#nodes.slice(0, at + 1), ...below, ...this.#nodes.slice(at + 1)];
+  }
+
+  #collapse(at: number): void {
+    const node = this.#nodes[at];
+    let end = at + 1;
+    while (end < this.#nodes.length && this.#nodes[end].level > node.level) {
+      end++;
+    }
+    this.#nodes.splice(at + 1, end - at - 1);
+    node.open = false;
+    this.#open.delete(node.prefix);
+  }
+
+  #update(): void {
+    this.#active = Math.max(0, Math.min(this.#active, this.#nodes.length - 1));
+    this.element.setAttribute('aria-rowcount', String(this.#nodes.length + 1));
+    this.element.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
+    this.#list.count = this.#nodes.length;
+  }
+
+  async #act(): Promise<void> {
+    const node = this.#nodes[this.#active];
+    if (node === undefined) {
+      return;
+    }
+    if (node.index !== undefined) {
+      this.#file.select(node.index);
+    } else if (node.open) {
+      this.#collapse(this.#active);
+    } else {
+      await this.#expand(this.#active);
+    }
+    this.#update();
+  }
+
+  #make(): HTMLElement {
+    return h(
+      'div',
+      { role: 'row', class: 'grid-row' },
+      h('div', { role: 'gridcell', class: 'cell name' }, h('span', { class: 'twist', 'aria-hidden': 'true' }), h('bdi', {}), icon('violation')),
+      h('div', { role: 'gridcell', class: 'cell number' }),
+      h('div', { role: 'gridcell', class: 'cell number' }),
+    );
+  }
+
+  #draw(element: HTMLElement, rank: number): void {
+    const node = this.#nodes[rank];
+    const group = node.index === undefined;
+    element.id = `${this.#prefix}-${rank}`;
+    element.dataset.rank = String(rank);
+    element.setAttribute('aria-rowindex', String(rank + 2));
+    element.setAttribute('aria-level', String(node.level));
+    element.setAttribute('aria-selected', String(!group && node.index === this.#file.tensor));
+    if (group) {
+      element.setAttribute('aria-expanded', String(node.open));
+    } else {
+      element.removeAttribute('aria-expanded');
+    }
+    element.classList.toggle('active', rank === this.#active);
+    element.classList.toggle('faulty', node.findings > 0);
+    const [name, tensors, stored] = element.children as unknown as HTMLElement[];
+    name.style.paddingInlineStart = `${0.5 + (node.level - 1) * 1}rem`;
+    setText(name.children[0], group ? (node.open ? '▾' : '▸') : '');
+    setText(name.children[1], node.name);
+    setText(tensors, group ? count(node.count) : '');
+    setText(stored, size(node.stored));
+  }
+
+  #key(event: KeyboardEvent): void {
+    const node = this.#nodes[this.#active];
+    if (node === undefined || event.altKey || event.ctrlKey || event.metaKey) {
+      return;
+    }
+    const group = node.index === undefined;
+    switch (event.key) {
+      case 'ArrowDown':
+      case 'j':
+        this.#active++;
+        break;
+      case 'ArrowUp':
+      case 'k':
+        this.#active--;
+        break;
+      case 'PageDown':
+        this.#active += this.#list.page;
+        break;
+      case 'PageUp':
+        this.#active -= this.#list.page;
+        break;
+      case 'Home':
+        this.#active = 0;
+        break;
+      case 'End':
+        this.#active = this.#nodes.length - 1;
+        break;
+      case 'ArrowRight':
+        if (!group || node.open) {
+          this.#active++;
+        } else {
+          void this.#act();
+        }
+        break;
+      case 'ArrowLeft':
+        if (group && node.open) {
+          void this.#act();
+        } else {
+          const up = this.#nodes.slice(0, this.#active).findLastIndex(({ level }) => level < node.level);
+          this.#active = Math.max(0, up);
+        }
+        break;
+      case 'Enter':
+      case ' ':
+        void this.#act();
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+    this.#update();
+    this.#list.scrollTo(this.#active);
+  }
+}

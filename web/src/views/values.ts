@@ -1,0 +1,194 @@
+/** Values: a table of a slice of which only what is visible is read. */
+
+import type { OpenFile } from '../file.ts';
+import { h, setText } from '../ui/dom.ts';
+import { count } from '../ui/format.ts';
+import { VirtualList } from '../ui/virtual.ts';
+import type { TensorDetails } from '../worker/tables.ts';
+import { SliceControls, type Slice } from './slice.ts';
+
+const ROW = 22;
+/** Rows read at once. */
+const BLOCK = 64;
+const VARIABLE = 0xffffffffffffffffn;
+
+export class ValuesView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #tensor: TensorDetails;
+  readonly #list: VirtualList;
+  readonly #controls: SliceControls;
+  readonly #head = h('div', { role: 'row', class: 'value-row' });
+  readonly #pager = h('div', { class: 'toolbar pager' });
+  readonly #blocks = new Map<number, string[] | undefined>();
+  /** A row is one element of storage, in full: text, vectors, sparse layouts. */
+  readonly #whole: boolean;
+  #slice: Slice;
+  #columns = 0;
+  /** First column shown. */
+  #first = 0n;
+  /** Elements of a list of numbers in one row. */
+  #wrap = 1n;
+
+  constructor(file: OpenFile, tensor: TensorDetails) {
+    this.#file = file;
+    this.#tensor = tensor;
+    this.#whole = file.isTable || tensor.layout !== 'row-major' || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text';
+    this.#controls = new SliceControls(this.#whole ? new BigUint64Array() : tensor.shape, (slice) => {
+      this.#slice = slice;
+      this.#first = 0n;
+      this.#reset();
+    });
+    this.#slice = this.#controls.slice;
+    this.#list = new VirtualList(
+      {
+        rowHeight: ROW,
+        make: () => h('div', { role: 'row', class: 'value-row' }),
+        draw: (row, index) => this.#draw(row, index),
+      },
+      { role: 'rowgroup' },
+    );
+    this.element = h(
+      'div',
+      { class: 'values' },
+      this.#controls.element,
+      h(
+        'div',
+        { class: 'grid value-grid', role: 'table', tabindex: '0', 'aria-label': 'Values' },
+        h('div', { role: 'rowgroup', class: 'grid-head' }, this.#head),
+        this.#list.element,
+      ),
+      this.#pager,
+    );
+    this.element.addEventListener('keydown', (event) => this.#key(event));
+    new ResizeObserver(([entry]) => this.#fit(entry.contentRect.width)).observe(this.element);
+  }
+
+  get #flat(): boolean {
+    return this.#whole || this.#tensor.shape.length < 2;
+  }
+
+  get #rows(): bigint {
+    const { elements, shape } = this.#tensor;
+    if (this.#whole) {
+      return shape[0] ?? elements;
+    }
+    return this.#flat ? (elements + this.#wrap - 1n) / this.#wrap : this.#slice.rows;
+  }
+
+  /** As many columns as fit. */
+  #fit(width: number): void {
+    const columns = this.#whole ? 1 : Math.max(1, Math.floor((width - 72) / 92));
+    if (width > 0 && columns !== this.#columns) {
+      this.#columns = columns;
+      // Lists are wrapped at round numbers.
+      this.#wrap = BigInt(columns >= 16 ? 16 : columns >= 8 ? 8 : columns >= 4 ? 4 : columns);
+      this.#reset();
+    }
+  }
+
+  get #shown(): number {
+    if (this.#whole) {
+      return 1;
+    }
+    const all = this.#flat ? (this.#wrap < this.#tensor.elements ? this.#wrap : this.#tensor.elements) : this.#slice.columns - this.#first;
+    return Number(all < BigInt(this.#columns) ? all : BigInt(this.#columns));
+  }
+
+  #reset(): void {
+    this.#blocks.clear();
+    this.#head.replaceChildren(
+      h('div', { role: 'columnheader', class: 'value-at' }, this.#flat ? 'from' : ''),
+      ...Array.from({ length: this.#shown }, (_, i) =>
+        h('div', { role: 'columnheader', class: this.#whole ? 'value whole' : 'value' }, this.#whole ? 'value' : `${this.#flat ? '+' : ''}${count(this.#first + BigInt(i))}`),
+      ),
+    );
+    const total = this.#flat ? 0n : this.#slice.columns;
+    this.#pager.hidden = total <= BigInt(this.#columns);
+    const step = (by: number, label: string) =>
+      h('button', { type: 'button', onclick: () => this.#turn(by), 'aria-label': label }, by < 0 ? '◂' : '▸');
+    this.#pager.replaceChildren(
+      step(-1, 'Columns before'),
+      h('span', { class: 'mono' }, `columns ${count(this.#first)}–${count(this.#first + BigInt(this.#shown) - 1n)} of ${count(total)}`),
+      step(1, 'Columns behind'),
+    );
+    this.#list.count = Number(this.#rows);
+  }
+
+  #turn(by: number): void {
+    const step = BigInt(this.#columns) * BigInt(by);
+    const last = this.#slice.columns - BigInt(this.#columns);
+    const next = this.#first + step;
+    this.#first = next < 0n ? 0n : next > last ? (last < 0n ? 0n : last) : next;
+    this.#reset();
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (!this.#flat && (event.key === 'ArrowRight' || event.key === 'ArrowLeft') && (event.target as HTMLElement).classList.contains('value-grid')) {
+      event.preventDefault();
+      this.#turn(event.key === 'ArrowRight' ? 1 : -1);
+    }
+    const { page, first, count: rows } = this.#list;
+    const to = { ArrowDown: first + 1, ArrowUp: first - 1, PageDown: first + page, PageUp: first - page, Home: 0, End: rows - 1 }[event.key];
+    if (to !== undefined && (event.target as HTMLElement).classList.contains('value-grid')) {
+      event.preventDefault();
+      const going = to > first ? Math.min(rows - 1, to + page - 1) : Math.max(0, to);
+      this.#list.scrollTo(going);
+    }
+  }
+
+  #draw(row: HTMLElement, index: number): void {
+    const shown = this.#shown;
+    while (row.children.length < shown + 1) {
+      row.append(h('div', { role: row.children.length === 0 ? 'rowheader' : 'cell' }));
+    }
+    while (row.children.length > shown + 1) {
+      row.lastElementChild!.remove();
+    }
+    const at = this.#flat && !this.#whole ? BigInt(index) * this.#wrap : BigInt(index);
+    row.setAttribute('aria-rowindex', String(index + 2));
+    row.children[0].className = 'value-at';
+    setText(row.children[0], count(at));
+    const block = Math.floor(index / BLOCK);
+    const values = this.#block(block);
+    for (let i = 0; i < shown; i++) {
+      const cell = row.children[i + 1];
+      const text = values?.[(index % BLOCK) * shown + i] ?? '';
+      cell.className = this.#whole ? 'value whole' : /^-?(nan|infinity)/i.test(text) ? 'value special' : 'value';
+      setText(cell, text);
+      cell.setAttribute('title', text);
+    }
+  }
+
+  /** The values of `BLOCK` rows; what is not there is fetched. */
+  #block(block: number): string[] | undefined {
+    if (!this.#blocks.has(block)) {
+      this.#blocks.set(block, undefined);
+      const start = block * BLOCK;
+      const rows = Math.min(BLOCK, Number(this.#rows) - start);
+      const shown = this.#shown;
+      const { id, api } = this.#file;
+      const { index } = this.#tensor;
+      const { from, rowStep, columnStep } = this.#slice;
+      const first = this.#first;
+      const fetched =
+        this.#flat
+          ? api.values(id, index, BigInt(start) * (this.#whole ? 1n : this.#wrap), rows * shown)
+          : api.grid(id, index, from + BigInt(start) * rowStep + first * columnStep, rows, rowStep, shown, columnStep);
+      fetched.then(
+        (values) => {
+          // Another slice may be shown by now.
+          if (this.#blocks.has(block) && this.#first === first && this.#shown === shown) {
+            this.#blocks.set(block, values);
+            if (this.#blocks.size > 48) {
+              this.#blocks.delete(this.#blocks.keys().next().value!);
+            }
+            this.#list.redraw();
+          }
+        },
+        (error: Error) => this.#file.tasks.fail(`Reading values: ${error.message}`),
+      );
+    }
+    return this.#blocks.get(block);
+  }
+}

@@ -1,0 +1,104 @@
+/** The verdict: what is wrong, what was checked and what was not. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon, segmented, type Icon } from '../ui/dom.ts';
+import { counted, exactSize } from '../ui/format.ts';
+
+/** Names of severities in sentences. */
+export const SEVERITY: Record<string, string> = {
+  fatal: 'fatal error',
+  violation: 'violation',
+  lint: 'remark',
+  unchecked: 'unchecked part',
+};
+
+export class VerdictView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #head = h('h1', { class: 'verdict-head' });
+  readonly #counts = h('p', { class: 'verdict-counts' });
+  readonly #checked = h('ul', { class: 'verdict-checked', 'aria-label': 'What was checked' });
+
+  constructor(file: OpenFile, showFindings: () => void) {
+    this.#file = file;
+    const { info } = file;
+    const profile = segmented(
+      'Profile',
+      [
+        ['strict', 'Strict'],
+        ['lenient', 'Lenient'],
+      ] as const,
+      file.profile,
+      (choice) => void file.judge(choice),
+    );
+    profile.title = 'Lenient accepts what the specification forbids but readers survive';
+    this.#counts.addEventListener('click', showFindings);
+    this.element = h(
+      'section',
+      { class: 'verdict', 'aria-label': 'Verdict' },
+      h('div', { class: 'verdict-main' }, this.#head, this.#counts),
+      h(
+        'p',
+        { class: 'verdict-facts' },
+        h('strong', {}, info.title ?? 'Unknown format'),
+        info.version === undefined ? '' : ` ${info.version}`,
+        ` · ${exactSize(info.size)} · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
+      ),
+      this.#checked,
+      profile,
+    );
+    file.judged.on(() => this.#draw());
+    this.#draw();
+  }
+
+  #draw(): void {
+    const { verdict, checking, depth } = this.#file;
+    this.element.dataset.state = 'busy';
+    if (verdict === undefined) {
+      fill(this.#head, icon('busy'), 'Checking…');
+      fill(this.#counts, '\u00a0');
+    } else {
+      const remarks = verdict.lint + (verdict.valid ? verdict.violation : 0);
+      const [state, mark, text]: [string, Icon, string] = !verdict.valid
+        ? ['invalid', 'fatal', 'Invalid']
+        : remarks > 0
+          ? ['remarks', 'lint', 'Valid, with remarks']
+          : ['valid', 'valid', 'Valid'];
+      this.element.dataset.state = state;
+      fill(this.#head, icon(mark), text);
+      const parts = (['fatal', 'violation', 'lint', 'unchecked'] as const)
+        .filter((severity) => verdict[severity] > 0)
+        .map((severity) => counted(verdict[severity], SEVERITY[severity]));
+      fill(this.#counts, parts.length === 0 ? 'No findings' : parts.join(', '));
+    }
+    const done = verdict?.checked ?? [];
+    fill(
+      this.#checked,
+      this.#stage('Structure', done.includes('structure'), checking && depth === 'index'),
+      this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
+      verdict !== undefined && verdict.unchecked > 0 &&
+        h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} not checkable`),
+    );
+  }
+
+  #stage(name: string, done: boolean, busy: boolean): HTMLElement {
+    if (done) {
+      return h('li', { class: 'stage stage-done' }, icon('valid'), `${name} checked`);
+    }
+    if (busy) {
+      return h('li', { class: 'stage' }, icon('busy'), `${name}: checking`);
+    }
+    const { verdict, depth, info } = this.#file;
+    const possible = verdict !== undefined && depth !== 'payloads' && !info.refused;
+    return h(
+      'li',
+      { class: 'stage' },
+      icon('unchecked'),
+      `${name} not checked`,
+      possible &&
+        button('Check', () => void this.#file.audit(name === 'Payloads' ? 'payloads' : 'structure'), {
+          'aria-label': `Check ${name.toLowerCase()}`,
+        }),
+    );
+  }
+}

@@ -1,0 +1,59 @@
+/** The worker: owns the files and the WebAssembly. */
+
+import * as exports from './exports.ts';
+import * as jobs from './jobs.ts';
+import { serve, type Context } from './rpc.ts';
+import { library, session, start, stop } from './session.ts';
+import { fromFile, fromUrl } from './sources.ts';
+import * as tables from './tables.ts';
+
+async function open(context: Context, what: File | string) {
+  const source = typeof what === 'string' ? await fromUrl(what, context.signal) : fromFile(what);
+  const begun = performance.now();
+  const [id, { document }] = await start(source, context);
+  return {
+    id,
+    name: source.name,
+    remote: source.remote,
+    size: document.length,
+    format: document.format,
+    title: document.title,
+    version: document.version,
+    refused: document.refused,
+    tensorCount: document.tensorCount,
+    metadataCount: document.metadataCount,
+    milliseconds: performance.now() - begun,
+  };
+}
+
+export type Opened = Awaited<ReturnType<typeof open>>;
+
+function close(_: Context, id: number): void {
+  stop(id);
+}
+
+/** Bytes for the hex view; they do not go through the document. */
+async function bytes(context: Context, id: number, at: bigint, len: number): Promise<Uint8Array> {
+  return await session(id).read(at, len, context.signal);
+}
+
+async function formats() {
+  return (await library()).formats();
+}
+
+async function memory(): Promise<number> {
+  return (await library()).memory();
+}
+
+const api = { ...tables, ...jobs, ...exports, open, close, bytes, formats, memory };
+
+const calls = Object.fromEntries(
+  Object.entries(api).filter(([, value]) => typeof value === 'function'),
+) as Record<string, (context: Context, ...args: never[]) => unknown>;
+
+/** What the page may call. */
+export type Api = typeof api;
+
+serve(calls);
+// Compiling may go on while the user looks for a file.
+void library();

@@ -1,0 +1,119 @@
+/** Streams the data of a tensor, decoded, in flat memory. */
+
+import type { Context } from './rpc.ts';
+import type { Session } from './session.ts';
+
+/** Chunks asked for at once. */
+const PAGE = 256;
+
+/** Calls `take` with the decoded bytes of a tensor, in order. */
+export async function scan(
+  session: Session,
+  tensor: number,
+  context: Context,
+  label: string,
+  take: (bytes: Uint8Array) => void,
+  options: { verify?: (checksum: string | undefined) => void } = {},
+): Promise<void> {
+  const { stored } = await details(session, tensor, context);
+  let passed = 0n;
+  const report = (bytes: Uint8Array) => {
+    passed += BigInt(bytes.length);
+    context.progress({ label, done: stored === 0n ? 1 : Number(passed) / Number(stored) });
+  };
+  for (let from = 0; ; from += PAGE) {
+    const page = await session.settle(
+      () => session.document.chunks(tensor, from, from + PAGE),
+      context,
+    );
+    for (let i = 0; i < page.offset.length; i++) {
+      // Raw chunks go straight on, unless their checksum is wanted.
+      if (session.word(page.encoding[i]) === 'raw' && options.verify === undefined) {
+        for await (const bytes of session.source.pieces(page.offset[i], page.stored[i], context.signal)) {
+          take(bytes);
+          report(bytes);
+        }
+        continue;
+      }
+      const decoder = await session.settle(
+        () => session.document.decoder(tensor, from + i),
+        context,
+      );
+      try {
+        const { offset, stored } = decoder;
+        for await (const bytes of session.source.pieces(offset, stored, context.signal)) {
+          decoder.push(bytes, take);
+          report(bytes);
+        }
+        options.verify?.(decoder.finish().checksum);
+      } finally {
+        decoder.free();
+      }
+    }
+    if (BigInt(from + PAGE) >= page.total) {
+      return;
+    }
+  }
+}
+
+/** Bits of an element, from the type's name. */
+export function bitsOf(dtype: string): number {
+  if (dtype.startsWith('f8') || dtype === 'bool') {
+    return 8;
+  }
+  const bits = /^(?:bf|[cfiut])(\d+)$/.exec(dtype)?.[1];
+  return bits === undefined ? 64 : Number(bits);
+}
+
+/** All about a tensor. */
+export function details(session: Session, tensor: number, context: Context) {
+  return session.settle(() => session.document.tensor(tensor), context);
+}
+
+/**
+ * Calls `take` with the decoded bytes `from..to` of a tensor in one raw chunk
+ * without reading the others; other tensors are streamed up to `to`.
+ */
+export async function scanBytes(
+  session: Session,
+  tensor: number,
+  from: bigint,
+  to: bigint,
+  context: Context,
+  label: string,
+  take: (bytes: Uint8Array) => void,
+): Promise<void> {
+  const page = await session.settle(() => session.document.chunks(tensor, 0, 2), context);
+  if (page.total === 1n && session.word(page.encoding[0]) === 'raw') {
+    let passed = 0;
+    const total = Number(to - from) || 1;
+    for await (const bytes of session.source.pieces(page.offset[0] + from, to - from, context.signal)) {
+      take(bytes);
+      passed += bytes.length;
+      context.progress({ label, done: passed / total });
+    }
+    return;
+  }
+  let at = 0n;
+  const done = new AbortController();
+  const inner = { ...context, signal: AbortSignal.any([context.signal, done.signal]) };
+  try {
+    await scan(session, tensor, inner, label, (bytes) => {
+      const next = at + BigInt(bytes.length);
+      if (next > from && at < to) {
+        const start = from > at ? Number(from - at) : 0;
+        const end = to < next ? Number(to - at) : bytes.length;
+        take(bytes.subarray(start, end));
+      }
+      at = next;
+      if (at >= to) {
+        done.abort();
+      }
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (!done.signal.aborted) {
+      throw error;
+    }
+  }
+}

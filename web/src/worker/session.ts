@@ -1,0 +1,125 @@
+/** The open files, and how their documents get bytes. */
+
+import { load, open, type Document, type FullLibrary, type Library } from 'weighbridge';
+import type { Context } from './rpc.ts';
+import type { Source } from './sources.ts';
+
+export class Session {
+  readonly source: Source;
+  readonly document: Document;
+  #words: string[] = [];
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(source: Source, document: Document) {
+    this.source = source;
+    this.document = document;
+  }
+
+  /** The text of a code. */
+  word(code: number): string {
+    if (code >= this.#words.length) {
+      this.#words = this.document.words();
+    }
+    return this.#words[code] ?? '';
+  }
+
+  /**
+   * Calls `call` until it no longer lacks bytes. Between two rounds others may
+   * use the document, so that a long check does not hold up the page.
+   */
+  async settle<T>(
+    call: () => T | undefined | false,
+    context: Context,
+    round?: () => void,
+  ): Promise<T> {
+    for (;;) {
+      const answer = await this.#alone(async () => {
+        const result = call();
+        if (result !== undefined && result !== false) {
+          return { result };
+        }
+        context.signal.throwIfAborted();
+        await this.#supply(context.signal);
+        return undefined;
+      });
+      if (answer !== undefined) {
+        return answer.result;
+      }
+      context.signal.throwIfAborted();
+      round?.();
+    }
+  }
+
+  async #supply(signal: AbortSignal): Promise<void> {
+    const need = this.document.need();
+    if (need.length === 0) {
+      throw new Error('the document waits for nothing');
+    }
+    const reads: Promise<Uint8Array>[] = [];
+    for (let i = 0; i < need.length; i += 2) {
+      reads.push(this.read(need[i], Number(need[i + 1]), signal));
+    }
+    const pieces = await Promise.all(reads);
+    pieces.forEach((bytes, i) => this.document.supply(need[2 * i], bytes));
+  }
+
+  /** Exactly `len` bytes: fewer mean that the file has changed. */
+  async read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const bytes = await this.source.read(at, len, signal);
+    if (bytes.length < len) {
+      throw new Error(`The file has become shorter: ${bytes.length} of ${len} bytes at offset ${at}.`);
+    }
+    return bytes;
+  }
+
+  #alone<T>(action: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(action, action);
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Releases the document once nobody is reading for it. */
+  close(): void {
+    void this.#alone(async () => this.document.free());
+  }
+}
+
+const sessions = new Map<number, Session>();
+let next = 1;
+
+export async function start(source: Source, context: Context): Promise<[number, Session]> {
+  const dot = source.name.lastIndexOf('.');
+  const document = await open(source, {
+    goal: 'index',
+    extension: dot < 0 ? undefined : source.name.slice(dot + 1).toLowerCase(),
+    signal: context.signal,
+    progress: (progress) => context.progress({ label: progress.stage, done: undefined }),
+  });
+  const id = next++;
+  const session = new Session(source, document);
+  sessions.set(id, session);
+  return [id, session];
+}
+
+export function session(id: number): Session {
+  const found = sessions.get(id);
+  if (found === undefined) {
+    throw new Error('this file is closed');
+  }
+  return found;
+}
+
+export function stop(id: number): void {
+  sessions.get(id)?.close();
+  sessions.delete(id);
+}
+
+/** The small module: all that it takes to open most files. */
+export function library(): Promise<Library> {
+  return load();
+}
+
+/** The module that also computes; it is fetched when it is needed first. */
+export function computing(): Promise<FullLibrary> {
+  return load('full');
+}

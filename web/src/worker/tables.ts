@@ -1,0 +1,222 @@
+/** Rows for the page, made from the packed tables of a document. */
+
+import type { Filter, Profile, Sort } from 'weighbridge';
+import type { Context } from './rpc.ts';
+import { session } from './session.ts';
+import { NOWHERE, nth, shapeText, strings, valueList } from './text.ts';
+
+/** Where there is no number. */
+const NONE = 0xffffffff;
+
+export function rows(_: Context, id: number, from: number, to: number, sort: Sort, filter: Filter) {
+  const file = session(id);
+  const table = file.document.rows(from, to, sort, filter);
+  const list = Array.from(table.index, (index, i) => ({
+    index,
+    name: nth(table.names, i),
+    dtype: file.word(table.dtype[i]),
+    status: file.word(table.status[i]),
+    layout: file.word(table.layout[i]),
+    encoding: file.word(table.encoding[i]),
+    elements: table.elements[i],
+    stored: table.stored[i],
+    offset: table.offset[i] === NOWHERE ? undefined : table.offset[i],
+    shape: shapeText(table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i])),
+    chunks: table.chunks[i],
+    findings: table.findings[i],
+  }));
+  return { total: table.total, rows: list };
+}
+
+export type Row = ReturnType<typeof rows>['rows'][number];
+
+export function rankOf(_: Context, id: number, tensor: number, sort: Sort, filter: Filter): number {
+  return session(id).document.rankOf(tensor, sort, filter);
+}
+
+export function groups(_: Context, id: number, prefix: string, filter: Filter) {
+  const table = session(id).document.groups(prefix, filter);
+  return Array.from(table.count, (count, i) => ({
+    name: nth(table.names, i),
+    key: nth(table.keys, i),
+    count,
+    stored: table.stored[i],
+    index: table.index[i] === NONE ? undefined : table.index[i],
+    findings: table.findings[i],
+  }));
+}
+
+export type Group = ReturnType<typeof groups>[number];
+
+export function totals(_: Context, id: number, filter: Filter) {
+  const file = session(id);
+  const table = file.document.totals(filter);
+  return Array.from(table.dtype, (dtype, i) => ({
+    dtype: file.word(dtype),
+    count: table.count[i],
+    elements: table.elements[i],
+    stored: table.stored[i],
+  }));
+}
+
+export type Total = ReturnType<typeof totals>[number];
+
+export function verdict(_: Context, id: number, profile: Profile) {
+  return session(id).document.verdict(profile);
+}
+
+export function findings(_: Context, id: number, from: number, to: number) {
+  const file = session(id);
+  const table = file.document.findings(from, to);
+  return Array.from(table.rule, (code, i) => {
+    const { id: rule, severity, basis, spec } = file.document.rule(code);
+    return {
+      rule,
+      severity,
+      basis,
+      spec,
+      message: nth(table.messages, i),
+      kind: file.word(table.kind[i]),
+      entry: table.entry[i] === NONE ? undefined : table.entry[i],
+      name: nth(table.names, i),
+      at: table.at[i],
+      len: table.len[i],
+      expected: table.expected[i],
+      found: table.found[i],
+    };
+  });
+}
+
+export type Finding = ReturnType<typeof findings>[number];
+
+export function layout(_: Context, id: number, from: number, to: number) {
+  const file = session(id);
+  const table = file.document.layout(from, to);
+  const parts = Array.from(table.part, (part, i) => ({
+    part: file.word(part),
+    at: table.at[i],
+    len: table.len[i],
+    kind: file.word(table.kind[i]),
+    entry: table.entry[i] === NONE ? undefined : table.entry[i],
+    overlap: table.overlap[i],
+    label: table.entry[i] === NONE ? '' : file.document.entryName(file.word(table.kind[i]), table.entry[i]),
+  }));
+  return { total: table.total, parts };
+}
+
+export type Part = ReturnType<typeof layout>['parts'][number];
+
+export function locate(_: Context, id: number, at: bigint): number {
+  return session(id).document.locate(at);
+}
+
+export function strip(_: Context, id: number, at: bigint, len: bigint, columns: number): Uint16Array {
+  return session(id).document.strip(at, len, columns);
+}
+
+export async function tensor(context: Context, id: number, index: number) {
+  const file = session(id);
+  const it = await file.settle(() => file.document.tensor(index), context);
+  const { quantization } = it;
+  return {
+    ...it,
+    shapeText: shapeText(it.shape),
+    quantization: quantization && {
+      kind: quantization.kind,
+      parameters: quantization.parameters.map(({ name, value }) => ({
+        name,
+        value: typeof value === 'object' ? valueList(value) : [String(value)],
+      })),
+    },
+  };
+}
+
+export type TensorDetails = Awaited<ReturnType<typeof tensor>>;
+
+export async function chunks(context: Context, id: number, index: number, from: number, to: number) {
+  const file = session(id);
+  const table = await file.settle(() => file.document.chunks(index, from, to), context);
+  return {
+    total: table.total,
+    chunks: Array.from(table.offset, (offset, i) => ({
+      offset,
+      stored: table.stored[i],
+      decoded: table.decoded[i] === NOWHERE ? undefined : table.decoded[i],
+      row: table.row[i],
+      elements: table.elements[i],
+      encoding: file.word(table.encoding[i]),
+    })),
+  };
+}
+
+/** Metadata of the file, or of a tensor. */
+export async function metadata(context: Context, id: number, tensor: number | undefined, from: number, to: number) {
+  const file = session(id);
+  const { document } = file;
+  const table = await file.settle(
+    () => (tensor === undefined ? document.metadata(from, to) : document.attributes(tensor)),
+    context,
+  );
+  return {
+    total: table.total,
+    entries: Array.from(table.index, (index, i) => ({
+      index,
+      key: nth(table.keys, i),
+      type: nth(table.types, i),
+      preview: nth(table.previews, i),
+      at: table.at[i],
+      len: table.len[i],
+    })),
+  };
+}
+
+export type MetaEntry = Awaited<ReturnType<typeof metadata>>['entries'][number];
+
+export async function metaValue(context: Context, id: number, tensor: number | undefined, index: number) {
+  const file = session(id);
+  const { document } = file;
+  const value = await file.settle(
+    () => (tensor === undefined ? document.value(index) : document.attributeValue(tensor, index)),
+    context,
+  );
+  return {
+    key: value.key,
+    keyHex: value.keyHex,
+    type: value.type,
+    text: value.text,
+    textHex: value.textHex,
+    values: value.values && valueList(value.values),
+    shape: value.shape && shapeText(value.shape),
+    truncated: value.truncated,
+  };
+}
+
+/** Rows `from..from + count` of a tensor in storage order, as text. */
+export async function values(context: Context, id: number, index: number, from: bigint, count: number) {
+  const file = session(id);
+  return valueList(await file.settle(() => file.document.values(index, from, count), context));
+}
+
+/** A table of elements, as text. */
+export async function grid(
+  context: Context,
+  id: number,
+  index: number,
+  from: bigint,
+  rows: number,
+  rowStep: bigint,
+  columns: number,
+  columnStep: bigint,
+) {
+  const file = session(id);
+  const { document } = file;
+  return valueList(
+    await file.settle(() => document.grid(index, from, rows, rowStep, columns, columnStep), context),
+  );
+}
+
+/** The texts that the keys of a column stand for. */
+export async function keyValues(context: Context, id: number, index: number): Promise<string[]> {
+  const file = session(id);
+  return strings(await file.settle(() => file.document.keyValues(index), context));
+}

@@ -1,0 +1,69 @@
+/** Text out of the packed tables. */
+
+import type { Texts, Values } from 'weighbridge';
+
+/** An offset or extent that there is none of. */
+export const NOWHERE = 0xffffffffffffffffn;
+
+/** String `i` of many. */
+export function nth(texts: Texts, i: number): string {
+  return texts.text.slice(i === 0 ? 0 : texts.ends[i - 1], texts.ends[i]);
+}
+
+/** All strings of many. */
+export function strings(texts: Texts): string[] {
+  return Array.from(texts.ends, (_, i) => nth(texts, i));
+}
+
+/** Extents as people write them. */
+export function shapeText(dims: Iterable<bigint>): string {
+  const parts = Array.from(dims, (dim) => (dim === NOWHERE ? 'var' : String(dim)));
+  return parts.length === 0 ? 'scalar' : parts.join(' × ');
+}
+
+/** One text for each row: elements of vectors are joined, sparse ones with their positions. */
+export function valueList(values: Values): string[] {
+  const { data, texts, ends, indices, lengths } = values;
+  const single = values.dtype === 'f16' || values.dtype === 'bf16' || values.dtype.startsWith('f8') || data instanceof Float32Array;
+  const element = (i: number): string => {
+    if (texts !== undefined) {
+      return nth(texts, i);
+    }
+    return number(data[i], single);
+  };
+  if (ends === undefined) {
+    const count = texts === undefined ? data.length : texts.ends.length;
+    return Array.from({ length: count }, (_, i) => element(i));
+  }
+  return Array.from(ends, (end, row) => {
+    const start = row === 0 ? 0 : ends[row - 1];
+    const parts: string[] = [];
+    // A row of the page holds no more than can be read.
+    const last = Math.min(end, start + 256);
+    for (let i = start; i < last; i++) {
+      parts.push(indices === undefined ? element(i) : `${indices[i]}: ${element(i)}`);
+    }
+    if (last < end) {
+      parts.push(`… ${end - last} more`);
+    }
+    const list = parts.join(', ');
+    return indices === undefined ? `[${list}]` : `{${list}}${lengths ? ` of ${lengths[row]}` : ''}`;
+  });
+}
+
+/** A number as short as it can be without being another one. */
+export function number(value: number | bigint, single: boolean): string {
+  if (typeof value === 'bigint') {
+    return String(value);
+  }
+  if (!single || !Number.isFinite(value) || Number.isInteger(value)) {
+    return Object.is(value, -0) ? '-0' : String(value);
+  }
+  for (let digits = 6; digits < 10; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(Number(text)) === value) {
+      return String(Number(text));
+    }
+  }
+  return String(value);
+}

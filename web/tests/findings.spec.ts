@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { expect, openSample, sampleFile, samples, test } from './page.ts';
+
+test('every finding has a rule, a sentence, the specification and a place', async ({ page }) => {
+  await openSample(page, 'oinf-broken');
+  const findings = page.locator('.finding');
+  await expect(findings.first()).toBeVisible();
+  const count = await findings.count();
+  expect(count).toBeGreaterThanOrEqual(3);
+  for (let i = 0; i < count; i++) {
+    const finding = findings.nth(i);
+    await expect(finding.locator('.rule')).toHaveText(/^[\w.-]+$/);
+    await expect(finding.locator('.severity')).toHaveText(/fatal error|violation|remark/);
+    await expect(finding.locator('.message')).toHaveText(/\w{3,}/);
+    await expect(finding.locator('.spec')).toHaveText(/^Specification(, implied| silent)?: .{5,}/);
+    await expect(finding.locator('.finding-where')).toContainText(/0x[\dA-F]+/);
+  }
+});
+
+test('findings stand in file order', async ({ page }) => {
+  await openSample(page, 'oinf-broken');
+  await expect(page.locator('.finding').first()).toBeVisible();
+  const places = await page.locator('.finding-where button:first-child').allTextContents();
+  const offsets = places.map((text) => Number(/0x[\dA-F]+/.exec(text)![0]));
+  expect(offsets).toEqual([...offsets].sort((a, b) => a - b));
+});
+
+test('a finding jumps to its bytes, which are marked', async ({ page }) => {
+  await openSample(page, 'oinf-broken');
+  const where = page.locator('.finding-where button').first();
+  const [from, to] = (await where.textContent())!.match(/0x[\dA-F]+/g)!.map(Number);
+  await where.click();
+  await expect(page.getByRole('tab', { name: 'Hex' }).first()).toHaveAttribute('aria-selected', 'true');
+  const bytes = readFileSync(sampleFile('tiny-lm-broken.oinf')).subarray(from, to);
+  const expected = [...bytes].map((byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join(' ');
+  await expect(page.locator('.hex-bytes mark').first()).toBeVisible();
+  const marked = await page.locator('.hex-bytes mark').allTextContents();
+  expect(marked.join(' ')).toBe(expected);
+});
+
+test('the counts of the verdict are those of the list', async ({ page }) => {
+  await openSample(page, 'stb-broken');
+  await expect(page.locator('.finding').first()).toBeVisible();
+  const counts = (await page.locator('.verdict-counts').textContent())!.match(/\d+/g)!.map(Number);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(await page.locator('.finding').count());
+});
+
+test('a wrong checksum is found in the payloads', async ({ page }) => {
+  await openSample(page, 'ztensor-broken');
+  await expect(page.locator('.stage-done')).toHaveText(['Structure checked', 'Payloads checked']);
+  await expect(page.locator('.finding .message', { hasText: /checksum/i }).first()).toBeVisible();
+});
+
+test('severity shows by shape and word, not by colour alone', async ({ page }) => {
+  for (const { id } of samples.filter(({ sound }) => !sound)) {
+    await openSample(page, id);
+    await expect(page.locator('.verdict-head .icon-fatal')).toBeVisible();
+    await expect(page.locator('.verdict-head')).toHaveText('Invalid');
+    const first = page.locator('.finding').first();
+    await expect(first.locator('.icon')).toBeVisible();
+    await expect(first.locator('.severity')).not.toBeEmpty();
+  }
+});

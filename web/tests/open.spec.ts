@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { expect, openFiles, openSample, sampleFile, samples, settled, test } from './page.ts';
+
+const formats = [...new Set(samples.map(({ format }) => format))];
+
+test('there is a sound and a broken sample of every format', () => {
+  expect(formats.sort()).toEqual(['bintensors', 'idv', 'oinf', 'stb', 'ztensor']);
+  for (const format of formats) {
+    expect(samples.filter((sample) => sample.format === format).map(({ sound }) => sound).sort()).toEqual([false, true]);
+  }
+});
+
+for (const { id, file, title, sound } of samples) {
+  test(`opens ${file}, which is ${sound ? 'sound' : 'broken'}`, async ({ page }) => {
+    await page.goto('./');
+    await page.locator(`[data-sample="${id}"]`).click();
+    await settled(page);
+    await expect(page.locator('.verdict-facts strong')).toHaveText(title);
+    const state = page.locator('.verdict');
+    if (sound) {
+      await expect(state).toHaveAttribute('data-state', /^(valid|remarks)$/);
+      await expect(page.locator('.stage-done')).toHaveText(['Structure checked', 'Payloads checked']);
+      await expect(page.locator('.tensor-table .v-list [data-status=sound]').first()).toBeVisible();
+    } else {
+      await expect(state).toHaveAttribute('data-state', 'invalid');
+      // What is wrong comes first.
+      await expect(page.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true');
+      await expect(page.locator('.finding').first()).toBeVisible();
+    }
+  });
+}
+
+test('drag and drop of several files', async ({ page }) => {
+  await page.goto('./');
+  const names = ['micro.stb', 'digits.bt'];
+  const files = names.map((name) => ({ name, bytes: [...readFileSync(sampleFile(name))] }));
+  const transfer = await page.evaluateHandle((list) => {
+    const transfer = new DataTransfer();
+    for (const { name, bytes } of list) {
+      transfer.items.add(new File([new Uint8Array(bytes)], name));
+    }
+    return transfer;
+  }, files);
+  await page.dispatchEvent('main', 'dragenter', { dataTransfer: transfer });
+  await expect(page.locator('body')).toHaveClass(/dragging/);
+  await page.dispatchEvent('main', 'drop', { dataTransfer: transfer });
+  await expect(page.locator('body')).not.toHaveClass(/dragging/);
+  await expect(page.locator('.file-name')).toHaveText(names);
+  await settled(page);
+  await expect(page.locator('.verdict-facts')).toContainText('BinTensors');
+  await page.locator('.file-name').first().click();
+  await expect(page.locator('.verdict-facts')).toContainText('STB');
+});
+
+test('paste of a file', async ({ page }) => {
+  await page.goto('./');
+  const bytes = [...readFileSync(sampleFile('micro.stb'))];
+  await page.evaluate((list) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([new Uint8Array(list)], 'pasted.stb'));
+    dispatchEvent(new ClipboardEvent('paste', { clipboardData }));
+  }, bytes);
+  await settled(page);
+  await expect(page.locator('.file-name')).toHaveText('pasted.stb');
+});
+
+test('a file of no known format is refused with a rule', async ({ page }) => {
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles({ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('just some text, long enough to be read as a header') });
+  await settled(page);
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'invalid');
+  await expect(page.locator('.finding .rule')).toHaveText('UNKNOWN-FORMAT');
+});
+
+test('an empty file is refused with a rule', async ({ page }) => {
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles({ name: 'empty.oinf', mimeType: '', buffer: Buffer.alloc(0) });
+  await settled(page);
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'invalid');
+  await expect(page.locator('.finding')).not.toHaveCount(0);
+});
+
+test('files are closed one by one, down to the start page', async ({ page }) => {
+  await openFiles(page, [sampleFile('micro.stb'), sampleFile('digits.bt')]);
+  await expect(page.locator('.file-name')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Close digits.bt' }).click();
+  await expect(page.locator('.verdict-facts')).toContainText('STB');
+  await page.getByRole('button', { name: 'Close micro.stb' }).click();
+  await expect(page.getByRole('heading', { name: 'Drop a tensor file' })).toBeVisible();
+});
+
+test('lenient accepts what is forbidden but readable', async ({ page }) => {
+  await openSample(page, 'bintensors-broken');
+  const before = await page.locator('.verdict-head').textContent();
+  await page.getByRole('button', { name: 'Lenient' }).click();
+  await expect(page.getByRole('button', { name: 'Lenient' })).toHaveAttribute('aria-pressed', 'true');
+  const fatal = await page.locator('.finding[data-severity=fatal]').count();
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', fatal > 0 ? 'invalid' : 'remarks');
+  expect(before).toBe('Invalid');
+});

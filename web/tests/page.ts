@@ -1,0 +1,80 @@
+/** What the tests share: a page that reports every violation and every request. */
+
+import { readFileSync } from 'node:fs';
+import { test as base, expect, type Page } from '@playwright/test';
+
+export { expect };
+
+/** Where the files lie that are made for the tests. */
+export const TRIALS = process.env.TRIALS ?? '../target/web-trials';
+
+export interface SampleEntry {
+  id: string;
+  file: string;
+  format: string;
+  title: string;
+  sound: boolean;
+}
+
+export const samples: SampleEntry[] = JSON.parse(readFileSync('dist/local/samples/index.json', 'utf8'));
+
+export const sampleFile = (file: string) => `dist/local/samples/${file}`;
+
+/** Every test fails when the policy is violated, the page throws, or a request leaves the origin. */
+export const test = base.extend<{ guarded: void }>({
+  guarded: [
+    async ({ page, context }, use) => {
+      const faults: string[] = [];
+      const origin = 'http://127.0.0.1:';
+      context.on('request', (request) => {
+        const url = request.url();
+        if (!url.startsWith(origin) && !url.startsWith('blob:') && !url.startsWith('https://files.test/')) {
+          faults.push(`request to ${url}`);
+        }
+      });
+      page.on('pageerror', (error) => faults.push(`error: ${error.message}\n${error.stack}`));
+      page.on('console', (message) => {
+        if (message.type() === 'error' && /Content Security Policy|Uncaught/.test(message.text())) {
+          faults.push(message.text());
+        }
+      });
+      await page.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', (event) => console.error(`Content Security Policy: ${event.violatedDirective} ${event.blockedURI}`));
+      });
+      await use();
+      expect(faults).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+/** Opens a sample and waits for the verdict. */
+export async function openSample(page: Page, id: string): Promise<void> {
+  // Another address of the same page would not load it anew.
+  await page.goto('about:blank');
+  await page.goto(`./#sample=${id}`);
+  await settled(page);
+}
+
+/** Opens files from the disk through the picker. */
+export async function openFiles(page: Page, paths: string | string[]): Promise<void> {
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles(paths);
+  await settled(page);
+}
+
+export async function settled(page: Page): Promise<void> {
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|invalid|remarks/);
+  await expect(page.locator('.verdict-checked .icon-busy')).toHaveCount(0);
+}
+
+export async function openTensor(page: Page, name: string): Promise<void> {
+  await page.getByRole('tab', { name: /^(Tensors|Columns)/ }).click();
+  await page.getByRole('searchbox').fill(name);
+  await page.locator('.tensor-table .v-list').getByText(name, { exact: true }).click();
+  await expect(page.locator('.panel-name')).toHaveText(name);
+}
+
+export async function panelTab(page: Page, name: string): Promise<void> {
+  await page.getByRole('tablist', { name: 'Tensor views' }).getByRole('tab', { name, exact: true }).click();
+}

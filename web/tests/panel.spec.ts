@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { expect, openSample, openTensor, panelTab, sampleFile, test } from './page.ts';
+
+const fact = (page: import('@playwright/test').Page, term: string) =>
+  page.locator('.panel .pair', { has: page.locator('dt', { hasText: new RegExp(`^${term}$`) }) }).locator('dd');
+
+test('the overview has shape, type, place and quantization', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'head.weight');
+  await expect(fact(page, 'Shape')).toHaveText('64 × 96');
+  await expect(fact(page, 'Type')).toHaveText('i8');
+  await expect(fact(page, 'Stored')).toHaveText('6.00 KiB (6,144 B)');
+  await expect(page.locator('.panel summary', { hasText: 'Quantization' })).toBeVisible();
+  await expect(page.locator('.panel .block')).toContainText('0.001');
+});
+
+test('statistics are those of known values', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  await panelTab(page, 'Statistics');
+  // -48 … 47
+  await expect(fact(page, 'Minimum')).toHaveText('−48');
+  await expect(fact(page, 'Maximum')).toHaveText('47');
+  await expect(fact(page, 'Mean')).toHaveText('−0.5');
+  await expect(fact(page, 'Standard deviation')).toHaveText('27.71131');
+  await expect(fact(page, 'Zeros')).toHaveText('1 (1.04 %)');
+  await expect(fact(page, 'NaN')).toHaveText('0');
+  const histogram = page.locator('.histogram');
+  await histogram.getByText('As a table').click();
+  const counts = async () => (await histogram.locator('tbody td:last-child').allTextContents()).map(Number);
+  expect((await counts()).reduce((sum, n) => sum + n, 0)).toBe(96);
+  await page.getByRole('button', { name: 'Logarithmic' }).click();
+  await expect(histogram).toHaveAttribute('data-scale', 'log');
+  // Magnitudes 32–64, 16–32, … on both sides, and the zero.
+  expect(await counts()).toEqual([17, 16, 8, 4, 2, 1, 1, 1, 2, 4, 8, 16, 16]);
+});
+
+test('NaN and infinity are counted, with the first position', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.special');
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'NaN')).toHaveText('1 (6.25 %) first at [5]');
+  await expect(fact(page, 'Infinite')).toHaveText('2 (12.5 %) first at [9]');
+  await expect(fact(page, 'Zeros')).toContainText('2');
+  await expect(fact(page, 'Subnormal')).toContainText('1');
+  await expect(fact(page, 'Maximum')).toHaveText('4.25');
+});
+
+test('the heat map shows known cells, under the pointer and the keys', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  await panelTab(page, 'Heat map');
+  const canvas = page.locator('.heat-canvas');
+  await expect(canvas).toBeVisible();
+  expect(await canvas.evaluate((c: HTMLCanvasElement) => [c.width, c.height])).toEqual([12, 8]);
+  const readout = page.locator('.heat .readout');
+  await expect(readout).toHaveText('[0, 0] −48');
+  await canvas.focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowRight');
+  await expect(readout).toHaveText('[1, 1] −35');
+  const box = (await canvas.boundingBox())!;
+  await page.mouse.move(box.x + box.width - 2, box.y + box.height - 2);
+  await expect(readout).toHaveText('[7, 11] 47');
+  // The corners are the ends of the scale: dark blue and dark brown.
+  const corner = (x: number, y: number) => canvas.evaluate((c: HTMLCanvasElement, [x, y]) => [...c.getContext('2d')!.getImageData(x, y, 1, 1).data], [x, y]);
+  const [low, high] = [await corner(0, 0), await corner(11, 7)];
+  expect(low[2]).toBeGreaterThan(low[0]);
+  expect(high[0]).toBeGreaterThan(high[2]);
+});
+
+test('a heat map of any two axes of three', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.cube');
+  await panelTab(page, 'Heat map');
+  const readout = page.locator('.heat .readout');
+  await expect(readout).toHaveText('[0, 0] 0');
+  await page.getByLabel('Axis 0').fill('2');
+  await page.getByLabel('Axis 0').press('Enter');
+  await expect(readout).toHaveText('[0, 0] 40');
+  await page.getByLabel('Rows').selectOption('0');
+  // Rows are axis 0 now, columns axis 2, and axis 1 stands at 0.
+  await page.locator('.heat-canvas').focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(readout).toHaveText('[1, 0] 20');
+});
+
+test('values of a slice are those of the file', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.cube');
+  await panelTab(page, 'Values');
+  const row = (at: number) => page.locator('.value-grid .v-list [role=row]:not([hidden])').nth(at).locator('.value');
+  await expect(row(1)).toHaveText(['5', '6', '7', '8', '9']);
+  await page.getByLabel('Axis 0').fill('1');
+  await page.getByLabel('Axis 0').press('Enter');
+  await expect(row(0)).toHaveText(['20', '21', '22', '23', '24']);
+  await page.getByLabel('Columns', { exact: true }).selectOption('1');
+  await expect(row(2)).toHaveText(['22', '27', '32', '37']);
+});
+
+test('special values are named in the value grid', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.special');
+  await panelTab(page, 'Values');
+  const cells = page.locator('.value-grid .v-list [role=row]:not([hidden]) .value');
+  await expect(cells.nth(5)).toHaveText('NaN');
+  await expect(cells.nth(3)).toHaveText('-0');
+  await expect(cells.nth(9)).toHaveText('Infinity');
+  await expect(cells.nth(12)).toHaveText('-Infinity');
+});
+
+test('the hex of a tensor is its bytes', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  const [from, to] = (await fact(page, 'Data').textContent())!.match(/0x[\dA-F]+/g)!.map(Number);
+  expect(to - from).toBe(96 * 4);
+  await panelTab(page, 'Hex');
+  const bytes = readFileSync(sampleFile('tiny-lm.oinf')).subarray(from, to);
+  const rows = page.locator('.panel .hex-row:not([hidden]) .hex-bytes');
+  await expect(rows.first()).toHaveText(/^[\dA-F]{2} /);
+  const shown = (await rows.allTextContents()).join(' ').split(' ');
+  const expected = [...bytes].map((byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
+  expect(shown).toEqual(expected.slice(0, shown.length));
+  expect(shown.length).toBeGreaterThan(100);
+});
+
+test('checksums are verified on demand', async ({ page }) => {
+  await openSample(page, 'ztensor');
+  await openTensor(page, 'encoder.weight');
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await expect(page.locator('.outcome')).toHaveText('right');
+  await openSample(page, 'ztensor-broken');
+  await openTensor(page, 'encoder.weight');
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await expect(page.locator('.outcome')).toHaveText('1 wrong');
+});
+
+test('zstd, big-endian and sparse tensors show values', async ({ page }) => {
+  await openSample(page, 'ztensor');
+  for (const name of ['decoder.weight', 'decoder.bias']) {
+    await openTensor(page, name);
+    await panelTab(page, 'Values');
+    await expect(page.locator('.value-grid .v-list .value').first()).toHaveText(/^-?0\.\d+/);
+    await panelTab(page, 'Statistics');
+    await expect(fact(page, 'NaN')).toHaveText('0');
+    const deviation = Number(await fact(page, 'Standard deviation').textContent());
+    expect(deviation).toBeGreaterThan(0.01);
+    expect(deviation).toBeLessThan(0.1);
+  }
+  await openTensor(page, 'links');
+  await panelTab(page, 'Values');
+  await expect(page.locator('.value-grid .v-list')).toContainText('3.5');
+});
+
+test('a tensor without data says so', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.declared');
+  await panelTab(page, 'Hex');
+  await expect(page.locator('.panel-hex')).toHaveText('No bytes belong to this tensor.');
+});

@@ -1,0 +1,27 @@
+import { expect, openSample, openTensor, panelTab, test } from './page.ts';
+
+/** Pictures for the README; made where they are asked for only. */
+const FOLDER = process.env.SCREENSHOTS ?? 'test-results/screenshots';
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, () => {
+    test.use({ colorScheme, viewport: { width: 1280, height: 760 } });
+
+    test(`picture: a tensor, ${colorScheme}`, async ({ page }) => {
+      await openSample(page, 'oinf');
+      await openTensor(page, 'layers.0.attn.q.weight');
+      await page.getByRole('searchbox').fill('');
+      await panelTab(page, colorScheme === 'light' ? 'Statistics' : 'Heat map');
+      await expect(page.locator('.histogram canvas, .heat-canvas')).toBeVisible();
+      await page.mouse.move(0, 0);
+      await page.screenshot({ path: `${FOLDER}/tensor-${colorScheme}.png` });
+    });
+  });
+}
+
+test('picture: a broken file', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 760 });
+  await openSample(page, 'oinf-broken');
+  await expect(page.locator('.finding').first()).toBeVisible();
+  await page.screenshot({ path: `${FOLDER}/broken.png` });
+});

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import type { CDPSession, Page } from '@playwright/test';
+import { TRIALS, expect, openFiles, panelTab, settled, test } from './page.ts';
+
+const LINUX = process.platform === 'linux';
+
+/** Resident memory of the page's process, in bytes. */
+async function resident(page: Page, session: CDPSession): Promise<number> {
+  if (!LINUX) {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'JSHeapUsedSize')!.value;
+  }
+  const browser = await page.context().browser()!.newBrowserCDPSession();
+  const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
+  const renderers = processInfo.filter(({ type }) => type === 'renderer');
+  const sizes = renderers.map(({ id }) => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0) * 1024);
+  return Math.max(...sizes);
+}
+
+test('6 GB open at once in little memory; statistics stream, and cancel', async ({ page }) => {
+  test.setTimeout(180_000);
+  const session = await page.context().newCDPSession(page);
+  await session.send('Performance.enable');
+  // Warm: everything is loaded before the big file comes.
+  await openFiles(page, 'dist/local/samples/micro.stb');
+  const before = await resident(page, session);
+  await page.evaluate(() => performance.clearMarks());
+  await page.locator('input[type=file]').setInputFiles(`${TRIALS}/big.stb`);
+  await expect(page.locator('.verdict-facts')).toContainText('5.59 GiB');
+  const milliseconds = await page.evaluate(() => {
+    const [opened] = performance.getEntriesByName('open');
+    const painted = performance.getEntriesByName('rows').find(({ startTime }) => startTime > opened.startTime)!;
+    return painted.startTime - opened.startTime;
+  });
+  await settled(page);
+  const grown = (await resident(page, session)) - before;
+  console.log(`6 GB: open to rows ${milliseconds.toFixed(1)} ms, memory grew by ${(grown / 2 ** 20).toFixed(1)} MiB`);
+  expect(milliseconds).toBeLessThan(100);
+  expect(grown).toBeLessThan(30e6);
+  await expect(page.locator('.stage', { hasText: 'Payloads not checked' })).toBeVisible();
+
+  await page.locator('.tensor-table .v-list [role=row]').first().click();
+  await panelTab(page, 'Statistics');
+  await expect(page.locator('.panel-statistics')).toContainText('5.59 GiB have to be read');
+  await page.getByRole('button', { name: 'Compute statistics' }).click();
+  const bar = page.getByRole('progressbar', { name: 'Statistics' });
+  await expect(bar).toBeVisible();
+  // Memory stays flat while hundreds of megabytes go by.
+  const begun = performance.now();
+  await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value), { timeout: 60_000 }).toBeGreaterThan(0.03);
+  const early = await resident(page, session);
+  const share = await bar.evaluate((one: HTMLProgressElement) => one.value);
+  await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value), { timeout: 90_000 }).toBeGreaterThan(share + 0.1);
+  const late = await resident(page, session);
+  const rate = (6000 * (share + 0.1)) / ((performance.now() - begun) / 1000);
+  console.log(`scan: about ${rate.toFixed(0)} MB/s, memory grew by ${((late - early) / 2 ** 20).toFixed(1)} MiB over 600 MB`);
+  expect(late - early).toBeLessThan(30e6);
+  await page.getByRole('button', { name: 'Cancel: Statistics' }).click();
+  await expect(page.locator('.panel-statistics')).toContainText('Not computed');
+  await expect(page.locator('.task')).toHaveCount(0);
+});
+
+test('the hex view reaches the end of 6 GB', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/big.stb`);
+  await page.getByRole('tab', { name: 'Hex' }).click();
+  await page.getByLabel('Go to byte').fill('6000000063');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.hex-row mark').first()).toHaveText('00');
+  await expect(page.locator('.hex-row:has(mark) .hex-at')).toHaveText(/^165A0BC/);
+});
+
+test('10,000 tensors: from the file to the first paint', async ({ page }) => {
+  const all: number[] = [];
+  await page.goto('./');
+  for (let i = 0; i < 5; i++) {
+    await page.evaluate(() => performance.clearMarks());
+    await page.locator('input[type=file]').setInputFiles(`${TRIALS}/many-10000.oinf`);
+    await expect(page.locator('.tensor-table [role=row]', { hasText: 'layers.0.experts.0.weight' })).toBeVisible();
+    await settled(page);
+    all.push(
+      await page.evaluate(() => {
+        const [opened] = performance.getEntriesByName('open');
+        return performance.getEntriesByName('rows')[0].startTime - opened.startTime;
+      }),
+    );
+    await page.getByRole('button', { name: 'Close many-10000.oinf' }).click();
+  }
+  const best = Math.min(...all);
+  console.log(`10,000 tensors: open to rows ${all.map((ms) => ms.toFixed(1)).join(', ')} ms; other viewers take 55 ms to parse as many, and 933 for a table without windowing`);
+  expect(best).toBeLessThan(50);
+});

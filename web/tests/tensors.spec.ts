@@ -1,0 +1,130 @@
+import { TRIALS, expect, openFiles, openSample, openTensor, test } from './page.ts';
+
+const rows = '.tensor-table .v-list [role=row]:not([hidden])';
+
+test('search narrows the list, and the totals follow', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await expect(page.locator('.tensors .list-summary')).toContainText('30 tensors');
+  await page.getByRole('searchbox').fill('MLP');
+  await expect(page.locator(rows)).toHaveCount(4);
+  await expect(page.locator('.tensors .list-summary')).toContainText('4 tensors · 73,728 elements');
+});
+
+test('totals by type filter the list', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const i8 = page.locator('.total[data-dtype=i8]');
+  await expect(i8).toContainText('×1');
+  await i8.click();
+  await expect(i8).toHaveAttribute('aria-pressed', 'true');
+  await expect(page.locator(`${rows} .name`)).toHaveText(['head.weight']);
+});
+
+test('sizes filter the list', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await page.getByLabel('min size size').or(page.getByPlaceholder('min size')).first().fill('30 KiB');
+  await expect(page.locator(`${rows} .name`).first()).toHaveText('embed.weight');
+  for (const text of await page.locator(`${rows} .stored`).allTextContents()) {
+    expect(Number.parseFloat(text)).toBeGreaterThanOrEqual(30);
+    expect(text).toContain('KiB');
+  }
+  await page.getByPlaceholder('min size').fill('nonsense');
+  await expect(page.getByPlaceholder('min size')).toHaveAttribute('aria-invalid', 'true');
+});
+
+test('columns sort up, down and back', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const header = page.getByRole('columnheader', { name: 'Stored' });
+  const first = page.locator(`${rows} .name`).first();
+  await expect(first).toHaveText('embed.weight');
+  await header.getByRole('button').click();
+  await expect(header).toHaveAttribute('aria-sort', 'ascending');
+  await expect(first).toHaveText('test.declared');
+  await header.getByRole('button').click();
+  await expect(header).toHaveAttribute('aria-sort', 'descending');
+  await expect(first).toHaveText('embed.weight');
+  await header.getByRole('button').click();
+  await expect(header).toHaveAttribute('aria-sort', 'none');
+});
+
+test('only tensors with findings', async ({ page }) => {
+  await openSample(page, 'oinf-broken');
+  await page.getByRole('tab', { name: /^Tensors/ }).click();
+  await page.getByRole('button', { name: 'With findings' }).click();
+  await expect(page.locator(`${rows} .icon-violation`).first()).toBeVisible();
+  expect(await page.locator(rows).count()).toBe(await page.locator(`${rows}.faulty`).count());
+});
+
+test('the tree opens by prefix and leads to a tensor', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await page.getByRole('button', { name: 'Tree' }).click();
+  const tree = page.getByRole('treegrid');
+  const node = (name: string) => tree.locator('[role=row]:not([hidden])', { has: page.getByText(name, { exact: true }) });
+  await node('layers.').click();
+  await expect(node('layers.')).toHaveAttribute('aria-expanded', 'true');
+  await node('2.').click();
+  await node('attn.').click();
+  await node('k.').or(node('k.weight')).first().click();
+  if (await node('weight').count()) {
+    await node('weight').first().click();
+  }
+  await expect(page.locator('.panel-name')).toHaveText('layers.2.attn.k.weight');
+});
+
+test('100,000 rows: few elements, and the last row is one key away', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-100000.bt`);
+  const table = page.getByRole('grid', { name: 'Tensors' });
+  await expect(table).toHaveAttribute('aria-rowcount', '100001');
+  await table.focus();
+  await page.keyboard.press('End');
+  await expect(page.locator('.panel-name')).toHaveText('layers.0999.experts.99.weight');
+  expect(await page.locator('.tensor-table *').count()).toBeLessThan(1500);
+  // Jumping about stays quick: a jump draws only what is seen.
+  const jumps = await page.locator('.tensor-table .v-list').evaluate(async (list) => {
+    const jumps: number[] = [];
+    for (let i = 0; i < 41; i++) {
+      const begun = performance.now();
+      list.scrollTop = (list.scrollHeight * ((i * 37) % 41)) / 41;
+      await new Promise(requestAnimationFrame);
+      void list.clientHeight;
+      jumps.push(performance.now() - begun);
+    }
+    return jumps.sort((a, b) => a - b);
+  });
+  console.log(`100,000 rows: a jump takes ${jumps[20].toFixed(1)} ms in the median, ${jumps[40].toFixed(1)} at most`);
+  expect(jumps[20]).toBeLessThan(60);
+});
+
+test('the layout strip names parts and leads to tensors and bytes', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await expect(page.locator('.strip')).toHaveAttribute('data-kinds', /header.*metadata.*payload.*quantization.*table/);
+  const bar = page.getByRole('slider', { name: 'Layout of the file' });
+  await bar.focus();
+  await page.keyboard.press('Home');
+  await expect(bar).toHaveAttribute('aria-valuetext', /^header .*0x0–0x48/);
+  await page.keyboard.press('ArrowRight');
+  await expect(bar).toHaveAttribute('aria-valuetext', /^(table|gap) /);
+  const box = (await bar.boundingBox())!;
+  await bar.click({ position: { x: box.width * 0.3, y: 15 } });
+  await expect(page.locator('.panel-name')).toHaveText(/weight/);
+  await bar.click({ position: { x: 0, y: 15 } });
+  await expect(page.locator('.hex-list')).toBeVisible();
+  await expect(page.locator('.hex-row .hex-bytes').first()).toContainText('4F 49 4E 46 00');
+});
+
+test('overlaps and findings stand in the strip of a broken file', async ({ page }) => {
+  await openSample(page, 'oinf-broken');
+  await expect(page.locator('.strip')).toHaveAttribute('data-kinds', /finding/);
+  await page.getByRole('tab', { name: 'Layout' }).click();
+  await expect(page.locator('.layout-table .v-list [data-part=header]').first()).toContainText('0x0');
+});
+
+test('a link holds the place, and nothing out of the file', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  await page.getByRole('tab', { name: 'Values' }).click();
+  await expect(page).toHaveURL(/#sample=oinf&tensor=26&panel=values$/);
+  expect(page.url()).not.toContain('ramp');
+  await page.reload();
+  await expect(page.locator('.panel-name')).toHaveText('test.ramp');
+  await expect(page.locator('.value-grid')).toBeVisible();
+});

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import type { BrowserContext } from '@playwright/test';
+import { expect, sampleFile, settled, test } from './page.ts';
+
+test.use({ baseURL: 'http://127.0.0.1:4174/' });
+
+/** A server that knows the samples, with ranges or without. */
+async function serve(context: BrowserContext, ranges: boolean): Promise<{ ranges: string[]; bytes: number }> {
+  const seen = { ranges: [] as string[], bytes: 0 };
+  await context.route('https://files.test/**', async (route) => {
+    const request = route.request();
+    const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'range', 'access-control-expose-headers': 'content-range' };
+    if (request.method() === 'OPTIONS') {
+      await route.fulfill({ status: 204, headers });
+      return;
+    }
+    const bytes = readFileSync(sampleFile(new URL(request.url()).pathname.slice(1)));
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers().range ?? '');
+    seen.ranges.push(request.headers().range ?? 'all');
+    if (!ranges || range === null) {
+      await route.fulfill({ status: 200, headers, body: bytes });
+      return;
+    }
+    const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
+    seen.bytes += to - from + 1;
+    await route.fulfill({
+      status: 206,
+      headers: { ...headers, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
+      body: bytes.subarray(from, to + 1),
+    });
+  });
+  return seen;
+}
+
+test('opens by address, in ranges that are few and rounded', async ({ page, context }) => {
+  const seen = await serve(context, true);
+  await page.goto('./');
+  await page.getByLabel('Address of a file').fill('https://files.test/tiny-lm.oinf');
+  await page.getByRole('button', { name: 'Open address' }).click();
+  await settled(page);
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|remarks/);
+  await expect(page.locator('.tensor-table')).toContainText('embed.weight');
+  // The payloads of a remote file are not read without being asked for.
+  await expect(page.locator('.stage', { hasText: 'Payloads not checked' })).toBeVisible();
+  expect(seen.ranges[0]).toBe('bytes=0-0');
+  expect(seen.ranges.length).toBeLessThanOrEqual(5);
+  expect(seen.ranges).not.toContain('all');
+  await expect(page).toHaveURL(/#url=https%3A%2F%2Ffiles\.test%2Ftiny-lm\.oinf/);
+});
+
+test('a server without ranges is named, and nothing is downloaded', async ({ page, context }) => {
+  const seen = await serve(context, false);
+  await page.goto('./');
+  await page.getByLabel('Address of a file').fill('https://files.test/tiny-lm.oinf');
+  await page.getByRole('button', { name: 'Open address' }).click();
+  await expect(page.getByRole('alert')).toContainText('files.test does not answer requests for a part of a file');
+  await expect(page.getByRole('alert')).toContainText('was not downloaded');
+  expect(seen.ranges).toEqual(['bytes=0-0']);
+});
+
+test('an address in a link is followed only when the user says so', async ({ page, context }) => {
+  const seen = await serve(context, true);
+  await page.goto('./#url=https%3A%2F%2Ffiles.test%2Fmicro.stb');
+  await expect(page.getByRole('alert')).toContainText('https://files.test/micro.stb');
+  expect(seen.ranges).toEqual([]);
+  await page.getByRole('button', { name: 'Open it' }).click();
+  await settled(page);
+  await expect(page.locator('.verdict-facts')).toContainText('STB');
+});
+
+test('plain http is refused', async ({ page }) => {
+  await page.goto('./');
+  await page.getByLabel('Address of a file').fill('http://files.test/tiny-lm.oinf');
+  await page.getByRole('button', { name: 'Open address' }).click();
+  await expect(page.getByRole('alert')).toContainText('Only https addresses');
+});
+
+test('the other build has no field for addresses', async ({ page }) => {
+  await page.goto('http://127.0.0.1:4173/');
+  await expect(page.locator('.sample')).not.toHaveCount(0);
+  await expect(page.getByLabel('Address of a file')).toHaveCount(0);
+});

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vite';
+
+/** What the page may do. `url` may also read from other servers. */
+function policy(mode: string): Record<string, string> {
+  return {
+    'default-src': "'none'",
+    'script-src': "'self' 'wasm-unsafe-eval'",
+    'worker-src': "'self'",
+    'style-src': "'self'",
+    'img-src': "'self'",
+    'manifest-src': "'self'",
+    'connect-src': mode === 'url' ? "'self' https:" : "'self'",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+  };
+}
+
+function written(directives: Record<string, string>): string {
+  return Object.entries(directives)
+    .map(([name, value]) => `${name} ${value}`)
+    .join('; ');
+}
+
+/** Puts the policy into the page, so that it holds wherever the page is served from. */
+function csp(mode: string): Plugin {
+  return {
+    name: 'csp',
+    transformIndexHtml: {
+      order: 'post',
+      handler: () => [
+        {
+          tag: 'meta',
+          attrs: { 'http-equiv': 'Content-Security-Policy', content: written(policy(mode)) },
+          injectTo: 'head-prepend',
+        },
+      ],
+    },
+  };
+}
+
+/** Files that the page needs to start, for use without a network. */
+function serviceWorker(): Plugin {
+  return {
+    name: 'service-worker',
+    apply: 'build',
+    generateBundle(_, bundle) {
+      const own = readdirSync('public', { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name);
+      const files = ['./', ...Object.keys(bundle).filter((name) => name !== 'index.html'), ...own].sort();
+      const hash = createHash('sha256').update(readFileSync('index.html')).update(files.join());
+      for (const name of own) {
+        hash.update(readFileSync(`public/${name}`));
+      }
+      this.emitFile({
+        type: 'asset',
+        fileName: 'sw.js',
+        source: readFileSync('src/sw.js', 'utf8')
+          .replace('__FILES__', JSON.stringify(files))
+          .replace('__VERSION__', JSON.stringify(hash.digest('hex').slice(0, 16))),
+      });
+    },
+  };
+}
+
+export default defineConfig(({ mode }) => ({
+  base: './',
+  plugins: [csp(mode), serviceWorker()],
+  worker: { format: 'es' },
+  build: {
+    outDir: mode === 'url' ? 'dist/url' : 'dist/local',
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    reportCompressedSize: false,
+  },
+  preview: {
+    headers: {
+      // A frame could be laid under somebody's click; only a header can forbid it.
+      'Content-Security-Policy': written({ ...policy(mode), 'frame-ancestors': "'none'" }),
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+    },
+  },
+}));
