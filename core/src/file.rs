@@ -139,7 +139,7 @@ macro_rules! formats {
                     _ => {
                         let _ = cursor;
                         reader.flag(general::UNKNOWN_FORMAT, 0, 0, 0, 0);
-                        Err(Halt::Refused(general::UNKNOWN_FORMAT))
+                        Err(Halt::refused(general::UNKNOWN_FORMAT))
                     }
                 }
             }
@@ -368,6 +368,7 @@ impl File {
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again with the same
     /// cursor.
+    #[inline(never)]
     pub fn find(
         &self,
         source: &Source<'_>,
@@ -442,7 +443,7 @@ impl File {
     ) {
         match *self {
             _ if cursor.done => {}
-            #[cfg(feature = "bintensors")]
+            #[cfg(all(feature = "bintensors", feature = "std"))]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(feature = "ztensor")]
             File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),
