@@ -139,7 +139,7 @@ macro_rules! formats {
                     _ => {
                         let _ = cursor;
                         reader.flag(general::UNKNOWN_FORMAT, 0, 0, 0, 0);
-                        Err(Halt::refused(general::UNKNOWN_FORMAT))
+                        Err(Halt::Refused(general::UNKNOWN_FORMAT))
                     }
                 }
             }
@@ -181,25 +181,6 @@ formats! {
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.
     BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
-}
-
-impl Format {
-    /// The format that is named `name` in options and reports.
-    pub fn by_name(name: &str) -> Option<Format> {
-        Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
-    }
-
-    /// The format of files with this extension, without the dot.
-    pub fn by_extension(extension: &str) -> Option<Format> {
-        let matches = |known: &&str| known.eq_ignore_ascii_case(extension);
-        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(matches))
-    }
-}
-
-impl core::fmt::Display for Format {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.title())
-    }
 }
 
 impl File {
@@ -368,7 +349,6 @@ impl File {
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again with the same
     /// cursor.
-    #[inline(never)]
     pub fn find(
         &self,
         source: &Source<'_>,
@@ -443,7 +423,7 @@ impl File {
     ) {
         match *self {
             _ if cursor.done => {}
-            #[cfg(all(feature = "bintensors", feature = "std"))]
+            #[cfg(feature = "bintensors")]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(feature = "ztensor")]
             File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),

@@ -6,7 +6,6 @@ mod codec;
 mod corpus;
 mod differential;
 mod fixtures;
-mod flash;
 mod idv;
 mod large;
 mod mutations;

@@ -241,15 +241,15 @@ fn done<'a, O>(r: &mut Reader<'_, 'a>, f: Fields<'a>, result: Result<O, Fault>) 
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, fault: Fault) -> Halt {
     let (halt, found, most) = match fault.why {
-        Why::Broken(rule, found, most) => (Halt::broken(rule), found, most),
+        Why::Broken(rule, found, most) => (Halt::Broken(rule), found, most),
         Why::Short(missing) => (r.lacks(missing), 0, 0),
     };
-    let Some(rule) = halt.unreported() else {
+    let Halt::Broken(rule) = halt else {
         return halt;
     };
     let at = r.at().saturating_add(widen(fault.at));
     r.flag(rule, at, r.end().saturating_sub(at), most, found);
-    Halt::refused(rule)
+    Halt::Refused(rule)
 }
 
 /// A tensor of the list.

@@ -116,7 +116,7 @@ impl Header {
         }
         let place = match place {
             Ok(place) => place,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(Halt::Absent) => return Err(Halt::Absent),
             // The bytes changed; they were proved before.
             Err(_) => {
                 c.finish();
@@ -148,9 +148,9 @@ impl Header {
         self.entry(r, metadata, metadata);
         let count = match r.parse(leb64) {
             Ok(count) => count,
-            Err(Halt::ABSENT) => {
+            Err(Halt::Absent) => {
                 self.widen(r, from);
-                return Err(Halt::ABSENT);
+                return Err(Halt::Absent);
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -237,13 +237,13 @@ impl Header {
             taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();
         }
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !matches!(taken, Err(Halt::Absent)) {
             taken = self.judge_annotation(r, metadata, at).map(Some);
         }
         match taken {
-            Err(Halt::ABSENT) => {
+            Err(Halt::Absent) => {
                 self.widen(r, from);
-                Err(Halt::ABSENT)
+                Err(Halt::Absent)
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -270,7 +270,7 @@ impl Header {
         let size = r.parse(leb64)?;
         if !size.whole {
             r.flag(rules::M_SIZE, size_at, size.len, self.tail, size.value);
-            return Err(Halt::refused(rules::M_SIZE));
+            return Err(Halt::Refused(rules::M_SIZE));
         }
 
         let span = kind.span();
@@ -323,9 +323,9 @@ impl Header {
         let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
         let (slot, name) = match taken {
             Ok(pair) => pair,
-            Err(Halt::ABSENT) => {
+            Err(Halt::Absent) => {
                 self.widen(r, Cursor::before(tensor.at, tensor.index));
-                return Err(Halt::ABSENT);
+                return Err(Halt::Absent);
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -380,7 +380,7 @@ impl Header {
         }
         let annotation = match self.judge_annotation(r, self.toc, meta.at) {
             Ok(annotation) if annotation.sound => annotation,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(Halt::Absent) => return Err(Halt::Absent),
             // The bytes changed; they were proved before.
             _ => return Ok(None),
         };
@@ -400,7 +400,7 @@ impl Header {
         }
         let annotation = match self.judge_annotation(r, self.toc, meta.at) {
             Ok(annotation) => annotation,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(Halt::Absent) => return Err(Halt::Absent),
             Err(_) => return Ok(None),
         };
         let Annotation { definition, block, .. } = annotation;
@@ -437,7 +437,7 @@ fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt
         Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
             Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
         }
-        Err(Halt::ABSENT) => Err(Halt::ABSENT),
+        Err(Halt::Absent) => Err(Halt::Absent),
         _ => Ok(None),
     }
 }

@@ -50,7 +50,7 @@ impl Header {
         });
         let (name, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(Halt::Absent) => return Err(Halt::Absent),
             Err(_) if is_cut(r, table) => return Ok(None),
             Err(_) => {
                 c.next_phase();
@@ -87,7 +87,7 @@ impl Header {
         });
         let (key, fields, tag, flags, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(Halt::Absent) => return Err(Halt::Absent),
             Err(_) => return Ok(None),
         };
         c.advance(end);
@@ -162,7 +162,7 @@ impl Header {
         if !is_cut(r, table) {
             r.flag(rule, span.at, span.len, expected, found);
         }
-        Err(Halt::refused(rule))
+        Err(Halt::Refused(rule))
     }
 
     /// The section has `len` bytes left.
