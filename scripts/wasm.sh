@@ -46,7 +46,11 @@ build() {
 build base --profile wasm --no-default-features
 build full --profile wasm-full
 cp wasm/js/*.js wasm/js/index.d.ts "$dist/"
-cargo run --quiet -p weighbridge-wasm --example rules >"$dist/rules.js"
+{
+  printf '// Made from the rule catalogue.\nexport default '
+  cargo run --quiet -p weighbridge --example catalogue
+} >"$work/rules.js"
+cp "$work/rules.js" "$dist/"
 
 failed=0
 for file in base_bg.wasm full_bg.wasm base.js rules.js; do

@@ -304,6 +304,11 @@ export function documents(glue) {
       return code === undefined ? '' : unpack(this.#raw.entryName(code, entry), (f) => f.text());
     }
 
+    positionOf(kind, entry) {
+      const code = KINDS[kind];
+      return code === undefined ? -1 : this.#raw.positionOf(code, entry);
+    }
+
     tensor(index) {
       return unpack(this.#raw.tensor(index), (fields) => {
         const name = fields.text();

@@ -180,6 +180,8 @@ export interface Document {
   find(name: string): number;
   /** The name of an entry, safe to show; `kind` is a word of `Findings` or `Layout`. Empty for the file. */
   entryName(kind: string, entry: number): string;
+  /** Where that entry is in the list of tensors or metadata; -1 when it is in neither. */
+  positionOf(kind: string, entry: number): number;
 
   /** All about one tensor; `undefined` lacks bytes. */
   tensor(index: number): Tensor | undefined;

@@ -1,6 +1,6 @@
 // Takes apart what `src/pack.rs` packs.
 
-import { formats, general } from './rules.js';
+import catalogue from './rules.js';
 
 const utf8 = new TextDecoder();
 
@@ -105,7 +105,7 @@ export function texts(strings) {
 
 /** A rule by its code: format, severity and number in 5, 2 and 9 bits. */
 export function ruleOf(code) {
-  const rules = code >> 11 === 0 ? general : formats[code >> 11]?.rules;
+  const rules = catalogue[code >> 11]?.rules;
   return rule(rules?.[(code & 0x1ff) - 1] ?? ['NO-RULE', 'fatal', 'silent', '', ''], code);
 }
 
@@ -115,10 +115,7 @@ function rule([id, severity, basis, message, spec], code) {
 
 /** The rules of a format, or of none. */
 export function rulesOf(name) {
-  if (name === undefined) {
-    return general.map((fields, i) => rule(fields, i + 1));
-  }
-  const found = Object.entries(formats).find(([, format]) => format.name === name);
+  const found = Object.entries(catalogue).find(([, format]) => format.name === (name ?? ''));
   if (found === undefined) {
     throw failure(`no format ${name}`);
   }

@@ -441,11 +441,15 @@ impl Document {
         self.order.rows()
     }
 
+    /// Where entry `index` of the table of this kind is in the list of metadata.
+    pub fn position_of(&self, kind: Kind, index: u32) -> Option<usize> {
+        self.metadata.iter().position(|meta| meta.kind == kind && meta.index == index)
+    }
+
     /// The key of a metadata entry, as far as it is in memory.
     pub fn key_of(&self, kind: Kind, index: u32) -> Vec<u8> {
         let mut key = Vec::new();
-        let meta = self.metadata.iter().find(|meta| meta.kind == kind && meta.index == index);
-        if let Some(meta) = meta {
+        if let Some(meta) = self.position_of(kind, index).and_then(|i| self.metadata.get(i)) {
             self.store.ask(|source| {
                 if let Ok(name) = meta.key.read(source) {
                     text::push_bytes(&name, &mut key);

@@ -7,7 +7,7 @@
 //! In a browser every byte is downloaded, so this crate does without the
 //! standard library, without `core::fmt`, and without the texts of the rules:
 //! the JavaScript beside it writes sentences, from a table that is made from
-//! the catalogue (`examples/rules.rs`).
+//! the catalogue (`core/examples/catalogue.rs`).
 #![no_std]
 
 extern crate alloc;

@@ -4,7 +4,7 @@
 //! follow each other in a fixed order, each aligned to its own width, arrays
 //! with their length before them. So a table of any size crosses the border
 //! once, its columns become typed arrays without being copied again, and no
-//! object is made here.
+//! object is made here. Methods are not inlined: a call is smaller.
 
 use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
@@ -59,10 +59,12 @@ impl Pack {
     }
 
     /// A number of `width` bytes.
+    #[inline(never)]
     fn number(&mut self, width: usize, value: u64) {
         self.bytes.extend_from_slice(value.to_le_bytes().get(..width).unwrap_or_default());
     }
 
+    #[inline(never)]
     fn align(&mut self, width: usize) {
         while !self.bytes.len().is_multiple_of(width) {
             self.bytes.push(0);
@@ -70,12 +72,14 @@ impl Pack {
     }
 
     /// A number of 32 bits.
+    #[inline(never)]
     pub fn u32(&mut self, value: u32) {
         self.align(4);
         self.number(4, value.into());
     }
 
     /// A number of 64 bits.
+    #[inline(never)]
     pub fn u64(&mut self, value: u64) {
         self.align(8);
         self.number(8, value);
@@ -87,6 +91,7 @@ impl Pack {
     }
 
     /// A number that may be absent.
+    #[inline(never)]
     pub fn optional(&mut self, value: Option<u64>) {
         self.u32(value.is_some().into());
         self.u64(value.unwrap_or(ABSENT));
@@ -105,6 +110,7 @@ impl Pack {
     }
 
     /// Bytes with their length.
+    #[inline(never)]
     pub fn bytes(&mut self, bytes: &[u8]) {
         self.u32(bytes.len() as u32);
         self.bytes.extend_from_slice(bytes);
@@ -116,18 +122,21 @@ impl Pack {
     }
 
     /// A text that may be absent.
+    #[inline(never)]
     pub fn optional_text(&mut self, text: Option<&str>) {
         self.u32(text.is_some().into());
         self.text(text.unwrap_or_default());
     }
 
     /// Several texts.
+    #[inline(never)]
     pub fn texts(&mut self, texts: &Texts) {
         self.text(&texts.text);
         self.column(4, texts.ends.len(), &mut |i| texts.ends.get(i).copied().unwrap_or(0).into());
     }
 
     /// A name, safe to show and whole.
+    #[inline(never)]
     pub fn label(&mut self, name: &Name<'_>) {
         let mut label = String::new();
         crate::text::push_label(name.chars(), usize::MAX, &mut label);
@@ -144,6 +153,7 @@ impl Pack {
     }
 
     /// Elements, after a number for the kind of array.
+    #[inline(never)]
     pub fn numbers(&mut self, numbers: &Numbers) {
         let len = numbers.len();
         let (kind, width): (u32, usize) = match numbers {

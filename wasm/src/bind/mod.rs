@@ -36,14 +36,21 @@ fn answer<T>(
             write(value, &mut pack);
             pack.done()
         }
-        Ok(None) | Err(Stop::Absent(_)) => Pack::undefined(),
-        Err(Stop::Refused(rule)) => {
+        Ok(None) => Pack::undefined(),
+        Err(stop) => stopped(document, stop),
+    }
+}
+
+/// Why there is no answer.
+#[inline(never)]
+fn stopped(document: &Document, stop: Stop) -> Vec<u8> {
+    match stop {
+        Stop::Absent(_) => Pack::undefined(),
+        Stop::Refused(rule) => {
             let known = document.findings.all().iter().find(|finding| finding.rule == rule);
             Pack::error("", Some(rule), known.map(|finding| finding.at))
         }
-        Err(Stop::Room { .. } | Stop::Buffer { .. }) => {
-            Pack::error("not enough memory", None, None)
-        }
+        Stop::Room { .. } | Stop::Buffer { .. } => Pack::error("not enough memory", None, None),
     }
 }
 

@@ -255,6 +255,19 @@ impl RawDocument {
         self.inner.layout.strip(at, len, columns, self.inner.findings.all())
     }
 
+    /// Where an entry that `entryName` names is in the list of its kind; -1 when
+    /// it is not listed.
+    #[wasm_bindgen(js_name = positionOf)]
+    pub fn position_of(&self, kind: u32, entry: u32) -> i32 {
+        let kind = match kind {
+            1 if (entry as usize) < self.inner.table.len() => return entry as i32,
+            1 => return -1,
+            2 => Kind::Metadata,
+            _ => Kind::SizeVar,
+        };
+        self.inner.position_of(kind, entry).map_or(-1, |position| position as i32)
+    }
+
     /// The name of an entry, safe to show; empty where it has none. `kind` is
     /// 1 for tensors, 2 for metadata, 3 for size variables.
     #[wasm_bindgen(js_name = entryName)]

@@ -116,17 +116,15 @@ export class VirtualList {
     const to = Math.min(this.#count, Math.ceil(this.#top + this.#height / rowHeight) + MARGIN);
     const needed = Math.max(0, to - from);
     while (this.#pool.length < needed) {
-      this.#pool.push(make());
+      const row = make();
+      this.#pool.push(row);
+      this.#layer.append(row);
     }
     shown?.(from, to);
     this.#pool.forEach((row, slot) => {
-      if (slot >= needed) {
-        row.remove();
-        return;
-      }
-      draw(row, from + slot);
-      if (row.parentNode === null) {
-        this.#layer.append(row);
+      row.hidden = slot >= needed;
+      if (slot < needed) {
+        draw(row, from + slot);
       }
     });
     const y = this.#scaled ? this.element.scrollTop - (this.#top - from) * rowHeight : from * rowHeight;

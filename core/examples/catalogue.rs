@@ -1,0 +1,45 @@
+//! Prints the rule catalogue as JSON: for each format its name and its rules,
+//! as [id, severity, basis, message, rule]; the key is the format's number, 0
+//! for the rules that belong to none.
+
+use weighbridge::{Format, RuleInfo, general};
+
+fn main() {
+    print!("{{\"0\":{{\"name\":\"\",\"rules\":[");
+    rows(general::RULES);
+    print!("]}}");
+    for format in Format::ALL {
+        print!(",\n\"{}\":{{\"name\":{},\"rules\":[", *format as u8, quoted(format.name()));
+        rows(format.rules());
+        print!("]}}");
+    }
+    println!("}}");
+}
+
+fn rows(rules: &[RuleInfo]) {
+    for (i, rule) in rules.iter().enumerate() {
+        let fields = [
+            rule.id,
+            rule.severity.name(),
+            rule.basis.name(),
+            rule.message,
+            rule.spec,
+        ];
+        let comma = if i == 0 { "" } else { "," };
+        print!("{comma}\n[{}]", fields.map(quoted).join(","));
+    }
+}
+
+/// A text as JSON has it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,61 @@
+// The 32-bit build says of every file what the command line says of it.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { extname, relative } from 'node:path';
+import { test } from 'node:test';
+import { fromBytes, open, settle } from '../dist/index.js';
+import { check, corpus, files, fixtures, inspect } from './host.mjs';
+import { describe, judge } from './facts.mjs';
+
+/** Elements compared of each tensor. */
+const VALUES = 40;
+
+/** Small windows, so that every file is read in pieces. */
+const WINDOWS = { budget: 64 << 10, granule: 512 };
+
+async function opened(path, goal) {
+  const source = fromBytes(readFileSync(path));
+  const extension = extname(path).slice(1);
+  const document = await open(source, { ...WINDOWS, extension, goal });
+  const ask = (call) => settle(document, source, call);
+  return { document, ask };
+}
+
+async function compare(folder) {
+  const paths = files(folder);
+  assert.ok(paths.length > 0, `no files in ${folder}`);
+  const verdicts = check(paths);
+  assert.equal(verdicts.length, paths.length);
+  for (const [i, path] of paths.entries()) {
+    const name = relative(folder, path);
+    const checked = await opened(path, 'payloads');
+    assert.deepEqual(await judge(checked.document, checked.ask), verdictOf(verdicts[i]), name);
+    checked.document.free();
+
+    const listed = await opened(path, 'structure');
+    const expected = inspect(path, VALUES);
+    const { metadata, tensors } = await describe(listed.document, listed.ask, VALUES);
+    assert.deepEqual(metadata, expected.metadata, `${name}: metadata`);
+    assert.equal(tensors.length, expected.tensors.length, `${name}: tensors`);
+    for (const [k, tensor] of tensors.entries()) {
+      assert.deepEqual(tensor, expected.tensors[k], `${name}: tensor ${k}`);
+    }
+    listed.document.free();
+  }
+  return paths.length;
+}
+
+/** The part of a report that does not depend on where the file is. */
+function verdictOf({ format, version, size, verdict, checked, unchecked, findings }) {
+  return { format, version, size, verdict, checked, unchecked, findings };
+}
+
+test('fixtures', async (t) => {
+  t.diagnostic(`${await compare(fixtures)} files`);
+});
+
+test('corpus', async (t) => {
+  const folder = corpus();
+  t.diagnostic(`${folder === undefined ? 0 : await compare(folder)} files`);
+});

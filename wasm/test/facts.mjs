@@ -1,0 +1,181 @@
+// A document as the command line writes it down.
+
+import { list } from './texts.mjs';
+
+const MOST = 0xffff_ffff_ffff_ffffn;
+
+/** A number as JSON has it. */
+function number(value) {
+  if (typeof value === 'bigint') {
+    return value;
+  }
+  if (Number.isNaN(value)) {
+    return 'NaN';
+  }
+  return Number.isFinite(value) ? value : value > 0 ? 'Infinity' : '-Infinity';
+}
+
+const INTEGER = /^(?:[iu]\d+|t[12]|timespan|datetime|key)/;
+
+/** Elements as the command line writes them: integers as integers, Booleans as such. */
+export function elements(dtype, data) {
+  if (dtype === 'bool' || dtype === 'bitset') {
+    // A byte that is neither 0 nor 1 is shown as what it is.
+    return Array.from(data, (value) => (value > 1 ? BigInt(value) : value === 1));
+  }
+  return Array.from(data, (value) => (INTEGER.test(dtype) ? BigInt(value) : number(value)));
+}
+
+/** What `check --json` says, from a document that reached the goal `payloads`. */
+export async function judge(document, ask) {
+  const words = () => document.words();
+  const findings = [];
+  const unchecked = [];
+  const all = document.findings(0, document.findingCount);
+  const messages = list(all.messages);
+  for (let i = 0; i < all.total; i++) {
+    const rule = document.rule(all.rule[i]);
+    const entry = await entryName(document, ask, words()[all.kind[i]], all.entry[i]);
+    const hex = entry?.hex === undefined ? {} : { entry_hex: entry.hex };
+    if (rule.severity === 'unchecked') {
+      unchecked.push({ entry: entry?.name ?? null, ...hex, why: messages[i] });
+      continue;
+    }
+    const counts = rule.message.includes('{');
+    findings.push({
+      rule: rule.id,
+      severity: rule.severity,
+      offset: all.at[i],
+      len: BigInt(all.len[i]),
+      entry: entry?.name ?? null,
+      ...hex,
+      expected: counts ? all.expected[i] : null,
+      found: counts ? all.found[i] : null,
+      message: messages[i],
+      spec: rule.spec,
+    });
+  }
+  const { valid, checked } = document.verdict();
+  if (document.refused) {
+    unchecked.unshift({ entry: null, why: 'the file could not be opened' });
+  }
+  return {
+    format: document.format ?? null,
+    version: document.version ?? null,
+    size: document.length,
+    verdict: valid ? 'valid' : 'invalid',
+    checked,
+    unchecked,
+    findings,
+  };
+}
+
+/** The name of the entry that a finding is about, as it is. */
+async function entryName(document, ask, kind, entry) {
+  if (kind === 'file') {
+    return undefined;
+  }
+  const index = document.positionOf(kind, entry);
+  if (index < 0) {
+    return undefined;
+  }
+  if (kind === 'tensor' || kind === 'attribute') {
+    const { name, nameHex } = await ask(() => document.tensor(index));
+    return { name, hex: nameHex };
+  }
+  const { key, keyHex } = await ask(() => document.value(index));
+  return { name: key, hex: keyHex };
+}
+
+/** A metadata entry. */
+function meta({ key, keyHex, type, text, textHex, values, shape, truncated }) {
+  const data = values === undefined ? undefined : elements(values.dtype, values.data);
+  const single = type !== 'ndarray' && type !== 'bitset';
+  return present({
+    key,
+    key_hex: keyHex,
+    type,
+    dtype: shape === undefined ? undefined : values.dtype,
+    shape: shape === undefined ? undefined : Array.from(shape),
+    value: text ?? (single ? data?.[0] : data) ?? null,
+    value_hex: textHex,
+    truncated: truncated || undefined,
+  });
+}
+
+/** Without the fields that are absent. */
+function present(fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** The type of an unknown dtype: a number where the format has numbers. */
+function raw(text) {
+  return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : text;
+}
+
+function quantization(it) {
+  if (it === undefined) {
+    return null;
+  }
+  const of = (wanted) => it.parameters.find(({ name }) => name === wanted)?.value;
+  const data = (values) => (values === undefined ? null : elements(values.dtype, values.data));
+  return {
+    scheme: it.kind,
+    axis: of('axis') ?? null,
+    scales: data(of('scales')),
+    zero_points: data(of('zero points')),
+  };
+}
+
+/** Metadata and tensors, as `inspect --json --values` writes them. */
+export async function describe(document, ask, most) {
+  const metadata = [];
+  for (let i = 0; i < document.metadataCount; i++) {
+    metadata.push(meta(await ask(() => document.value(i))));
+  }
+  const tensors = [];
+  for (let i = 0; i < document.tensorCount; i++) {
+    const it = await ask(() => document.tensor(i));
+    const { total, offset, stored, decoded } = await ask(() => document.chunks(i, 0, 1 << 20));
+    const attributes = await ask(() => document.attributes(i));
+    const own = [];
+    for (const index of attributes.index) {
+      own.push(meta(await ask(() => document.attributeValue(i, index))));
+    }
+    let values;
+    try {
+      const found = await ask(() => document.values(i, 0n, most));
+      values = it.status === 'sound' ? elements(found.dtype, found.data) : undefined;
+    } catch (error) {
+      if (error.name !== 'WeighbridgeError') {
+        throw error;
+      }
+    }
+    tensors.push(
+      present({
+        name: it.name,
+        name_hex: it.nameHex,
+        id: it.id,
+        dtype: it.dtype,
+        dtype_raw: raw(it.dtypeRaw),
+        shape: Array.from(it.shape, (extent) => (extent === MOST ? null : extent)),
+        shape_table_index: it.shapeTableIndex,
+        layout: it.layout,
+        encoding: it.encoding,
+        endianness: it.endianness,
+        codec: it.codec,
+        chunks: Array.from(offset.subarray(0, Number(total)), (at, k) => ({
+          offset: at,
+          stored: stored[k],
+          decoded: decoded[k] === MOST ? null : decoded[k],
+        })),
+        checksum: it.checksum ?? null,
+        quantization: quantization(it.quantization),
+        metadata: own,
+        values,
+        status: it.status === 'sound' ? undefined : it.status,
+      }),
+    );
+  }
+  return { metadata, tensors };
+}
