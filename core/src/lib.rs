@@ -79,7 +79,7 @@ mod tensor;
 mod twins;
 mod view;
 
-pub use audit::{Audit, Scratch, Stage};
+pub use audit::{Audit, Paused, Scratch, Stage};
 pub use cursor::Cursor;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;

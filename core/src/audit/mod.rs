@@ -17,7 +17,7 @@ use crate::index::Slot;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::Source;
-pub use payload::Scratch;
+pub use payload::{Paused, Scratch};
 pub(crate) use payload::SparseFault;
 
 /// What an audit is doing.

@@ -11,7 +11,7 @@ mod sparse;
 mod stream;
 
 pub(crate) use sparse::Fault as SparseFault;
-pub use stream::Scratch;
+pub use stream::{Paused, Scratch};
 
 use super::{Audit, Pause};
 use crate::codec::frame::Walk;

@@ -31,6 +31,30 @@ impl<'b> Scratch<'b> {
     }
 }
 
+impl<'b> Scratch<'b> {
+    /// Takes leave of the buffer, whose content must not change until
+    /// [`Paused::resume`]: for hosts that own the buffer and come back later.
+    pub fn pause(self) -> Paused {
+        Paused { decoder: self.decoder, hasher: self.hasher, progress: self.progress }
+    }
+}
+
+/// A [`Scratch`] without its buffer.
+#[derive(Debug)]
+pub struct Paused {
+    decoder: Decoder,
+    hasher: Option<Hasher>,
+    progress: Progress,
+}
+
+impl Paused {
+    /// Goes on with the buffer that the scratch had.
+    pub fn resume(self, buffer: &mut [u8]) -> Scratch<'_> {
+        let Paused { decoder, hasher, progress } = self;
+        Scratch { decoder, hasher, progress, buffer }
+    }
+}
+
 /// How far the data of the current tensor went through.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
