@@ -18,7 +18,7 @@ pub(crate) mod frame;
 #[cfg(feature = "deflate")]
 mod inflate;
 #[cfg(feature = "zstd")]
-mod literals;
+mod strict;
 #[cfg(feature = "zstd")]
 mod zstd;
 

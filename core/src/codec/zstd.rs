@@ -12,7 +12,7 @@
 //! Frames may follow one another, and skippable frames may lie between them,
 //! as every zstd decoder allows.
 
-use super::literals::Literals;
+use super::strict::Strict;
 use super::{End, Fault, Job, Outcome};
 use crate::limits::ZSTD_WINDOW;
 use crate::source::widen;
@@ -53,7 +53,9 @@ pub(super) struct Frames {
 struct Frame {
     decoder: FrameDecoder,
     hash: XxHash64,
-    literals: Literals,
+    strict: Strict,
+    /// Most bytes that a block decodes to.
+    block: u64,
     checked: bool,
     /// The content size that the header states.
     stated: Option<u64>,
@@ -257,7 +259,7 @@ impl Frames {
                 let Some(frame) = &mut self.frame else { return Err(malformed()) };
                 if *compressed {
                     let block = bytes.get(BLOCK_HEADER..).unwrap_or_default();
-                    frame.literals.check(block).map_err(|_| malformed())?;
+                    frame.strict.check(block, frame.block).map_err(|_| malformed())?;
                 }
                 let one = BlockDecodingStrategy::UptoBlocks(1);
                 match frame.decoder.decode_blocks(bytes, one) {
@@ -292,8 +294,9 @@ impl Frame {
         decoder.set_max_window_size(ZSTD_WINDOW);
         decoder.reset(header).map_err(|_| Fault::Malformed)?;
         let hash = XxHash64::with_seed(0);
-        let (literals, checked) = (Literals::new(), descriptor.checked);
-        Ok(Frame { decoder, hash, literals, checked, stated, written: 0 })
+        let (strict, checked) = (Strict::new(), descriptor.checked);
+        let block = window.min(u64::from(BLOCK));
+        Ok(Frame { decoder, hash, strict, block, checked, stated, written: 0 })
     }
 }
 

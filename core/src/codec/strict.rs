@@ -1,11 +1,14 @@
-//! How many literals each of four Huffman streams holds.
+//! What ruzstd does not look at in a compressed block.
 //!
-//! A zstd block may keep its literals in four streams, of which the first
-//! three hold a quarter each, rounded up (RFC 8878 §3.1.1.3.1.6). ruzstd only
-//! compares the sum: where one stream holds fewer and another more, it decodes
-//! to other bytes than the reference decoder. So the streams are measured
-//! before a block is decoded. That takes the lengths of the codes only, not
-//! what they stand for.
+//! A block may keep its literals in four streams of Huffman codes, of which the
+//! first three hold a quarter each, rounded up (RFC 8878 §3.1.1.3.1.6). ruzstd
+//! only compares the sum: where one stream holds fewer and another more, it
+//! decodes to other bytes than the reference decoder. So the streams are
+//! measured before a block is decoded, which takes the lengths of the codes
+//! and not what they stand for. Besides, a block may not have more literals
+//! than bytes, and two bits of the sequences' header are reserved.
+
+use crate::source::widen;
 
 /// Longest code in bits (§4.2.1).
 const LONGEST: usize = 11;
@@ -16,7 +19,7 @@ const STATES: usize = 1 << 6;
 const FEWEST: usize = 6;
 
 /// The lengths of the Huffman codes of a frame, once a block has told them.
-pub(super) struct Literals {
+pub(super) struct Strict {
     /// By the next 11 bits: the length of the first code (low byte), and of
     /// all codes that lie in them completely (high byte).
     lengths: [[u8; 2]; CODES],
@@ -28,40 +31,64 @@ pub(super) struct Literals {
 /// The block is not well formed.
 pub(super) struct Malformed;
 
-impl Literals {
+impl Strict {
     pub(super) fn new() -> Self {
-        Literals { lengths: [[0; 2]; CODES], counts: [0; CODES], known: false }
+        Strict { lengths: [[0; 2]; CODES], counts: [0; CODES], known: false }
     }
 
-    /// Measures the literals of a compressed block.
-    pub(super) fn check(&mut self, block: &[u8]) -> Result<(), Malformed> {
-        let Some(first) = block.first() else { return Err(Malformed) };
+    /// Judges a compressed block, which may decode to `most` bytes.
+    pub(super) fn check(&mut self, block: &[u8], most: u64) -> Result<(), Malformed> {
+        let first = block.first().copied().ok_or(Malformed)?;
         let (kind, format) = (first & 3, (first >> 2) & 3);
-        if kind < 2 {
-            return Ok(());
-        }
-        // The sizes behind the first four bits, of 10, 14 or 18 bits each.
-        let (width, bytes) = match format {
-            0 | 1 => (10, 3),
-            2 => (14, 4),
-            _ => (18, 5),
+        // Sizes lie behind the kind and the format: of 5 bits, or of 12 or 20
+        // behind two bits more; two of 10, 14 or 18 bits where codes are used.
+        let (skip, width, bytes) = match (kind, format) {
+            (0 | 1, 0 | 2) => (3, 5, 1),
+            (0 | 1, 1) => (4, 12, 2),
+            (0 | 1, _) => (4, 20, 3),
+            (_, 0 | 1) => (4, 10, 3),
+            (_, 2) => (4, 14, 4),
+            _ => (4, 18, 5),
         };
-        let header = block.get(..bytes).ok_or(Malformed)?;
+        let (header, rest) = block.split_at_checked(bytes).ok_or(Malformed)?;
         let header = header.iter().rev().fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
         let mask = 1_u64.wrapping_shl(width).wrapping_sub(1);
         let size = |value: u64| usize::try_from(value & mask).unwrap_or(usize::MAX);
-        let literals = size(header >> 4);
-        let stored = size((header >> 4).wrapping_shr(width));
-        let data = block.get(bytes..).and_then(|rest| rest.get(..stored)).ok_or(Malformed)?;
-        let streams = match kind {
-            2 => self.codes(data)?,
-            _ if self.known => data,
-            _ => return Err(Malformed),
+        let literals = size(header.wrapping_shr(skip));
+        let stored = match kind {
+            0 => literals,
+            1 => 1,
+            _ => size(header.wrapping_shr(skip.wrapping_add(width))),
         };
-        match format {
-            0 if Backwards::new(streams)?.finish(self) == Some(literals) => Ok(()),
-            0 => Err(Malformed),
-            _ => self.measure(streams, literals),
+        let (data, sequences) = rest.split_at_checked(stored).ok_or(Malformed)?;
+        if widen(literals) > most {
+            return Err(Malformed);
+        }
+        if kind >= 2 {
+            let streams = match kind {
+                2 => self.codes(data)?,
+                _ if self.known => data,
+                _ => return Err(Malformed),
+            };
+            match format {
+                0 if Backwards::new(streams)?.finish(self) != Some(literals) => {
+                    return Err(Malformed);
+                }
+                0 => {}
+                _ => self.measure(streams, literals)?,
+            }
+        }
+        // The number of sequences in one, two or three bytes, then the modes of
+        // their codes and two reserved bits (§3.1.1.3.2.1).
+        let modes = match sequences.first().copied().ok_or(Malformed)? {
+            0 => return Ok(()),
+            1..=127 => 1,
+            128..=254 => 2,
+            255 => 3,
+        };
+        match sequences.get(modes) {
+            Some(modes) if modes & 3 == 0 => Ok(()),
+            _ => Err(Malformed),
         }
     }
 
@@ -225,13 +252,13 @@ impl<'d> Backwards<'d> {
 
     /// Passes codes; at least [`BATCH`](Self::BATCH) bits are left.
     #[inline]
-    fn batch(&mut self, literals: &Literals) {
+    fn batch(&mut self, codes: &Strict) {
         let mut bits = self.peek();
         let mut used = 0_usize;
         for _ in 0..5 {
             let index = index(bits);
-            let [_, all] = literals.lengths.get(index).copied().unwrap_or_default();
-            let count = literals.counts.get(index).copied().unwrap_or_default();
+            let [_, all] = codes.lengths.get(index).copied().unwrap_or_default();
+            let count = codes.counts.get(index).copied().unwrap_or_default();
             bits = bits.wrapping_shl(u32::from(all));
             used = used.wrapping_add(usize::from(all));
             self.count = self.count.wrapping_add(usize::from(count));
@@ -240,12 +267,12 @@ impl<'d> Backwards<'d> {
     }
 
     /// Passes the rest; how many codes there were, if the stream ends with one.
-    fn finish(&mut self, literals: &Literals) -> Option<usize> {
+    fn finish(&mut self, codes: &Strict) -> Option<usize> {
         while self.left >= Backwards::BATCH {
-            self.batch(literals);
+            self.batch(codes);
         }
         while self.left > 0 {
-            let [length, _] = literals.lengths.get(index(self.peek()))?;
+            let [length, _] = codes.lengths.get(index(self.peek()))?;
             self.left = self.left.checked_sub(usize::from(*length))?;
             self.count = self.count.wrapping_add(1);
         }
