@@ -16,6 +16,8 @@ pub enum DimEncoding {
     Bincode,
     /// CBOR unsigned integers (RFC 8949 §3.1), in any width.
     Cbor,
+    /// Decimal numbers of JSON (RFC 8259 §6), with commas and white space between.
+    Json,
     /// Not in the file: only their number is known.
     External,
 }
@@ -100,6 +102,7 @@ impl Iterator for Dims<'_> {
             DimEncoding::U32 => le_u32(self.bytes).map(|(rest, n)| (rest, u64::from(n))),
             DimEncoding::Bincode => bincode_uint(self.bytes),
             DimEncoding::Cbor => cbor_uint(self.bytes),
+            DimEncoding::Json => json_uint(self.bytes),
             DimEncoding::External => incomplete(1),
         };
         match parsed {
@@ -140,6 +143,25 @@ pub(crate) fn cbor_uint(input: &[u8]) -> Parsed<'_, u64> {
         26 => le_u32(rest).map(|(rest, n)| (rest, u64::from(n.swap_bytes()))),
         27 => le_u64(rest).map(|(rest, n)| (rest, n.swap_bytes())),
         _ => incomplete(1),
+    }
+}
+
+/// The next decimal number, behind commas and white space.
+fn json_uint(input: &[u8]) -> Parsed<'_, u64> {
+    let mut rest = input;
+    while let Some((b',' | b' ' | b'\t' | b'\r' | b'\n', after)) = rest.split_first() {
+        rest = after;
+    }
+    let mut value = None;
+    while let Some((byte @ b'0'..=b'9', after)) = rest.split_first() {
+        let digit = u64::from(byte.wrapping_sub(b'0'));
+        let next = value.unwrap_or(0_u64).checked_mul(10).and_then(|n| n.checked_add(digit));
+        value = Some(next.ok_or(nom::Err::Error(crate::read::BYTES_CHANGED))?);
+        rest = after;
+    }
+    match value {
+        Some(value) => Ok((rest, value)),
+        None => incomplete(1),
     }
 }
 

@@ -76,6 +76,22 @@ pub enum DType {
     Key32,
     /// A key of 64 bits.
     Key64,
+    /// A complex number: two binary32, the real part first.
+    C64,
+    /// 4-bit float, packed: 2 bits of exponent, 1 of mantissa (OCP MX E2M1).
+    F4,
+    /// 6-bit float: 2 bits of exponent, 3 of mantissa (OCP MX E2M3).
+    F6E2M3,
+    /// 6-bit float: 3 bits of exponent, 2 of mantissa (OCP MX E3M2).
+    F6E3M2,
+    /// 8-bit power of two: an exponent of bias 127 alone; 255 is NaN (OCP MX).
+    F8E8M0,
+    /// 8-bit float: 4 bits of exponent of bias 8, 3 of mantissa; the negative
+    /// zero is the one NaN.
+    F8E4M3Fnuz,
+    /// 8-bit float: 5 bits of exponent of bias 16, 2 of mantissa; the negative
+    /// zero is the one NaN.
+    F8E5M2Fnuz,
 }
 
 impl DType {
@@ -115,6 +131,13 @@ impl DType {
         DType::Key16,
         DType::Key32,
         DType::Key64,
+        DType::C64,
+        DType::F4,
+        DType::F6E2M3,
+        DType::F6E3M2,
+        DType::F8E8M0,
+        DType::F8E4M3Fnuz,
+        DType::F8E5M2Fnuz,
     ];
 
     /// The type that reports call `name`.
@@ -127,11 +150,13 @@ impl DType {
         match self {
             DType::I1 | DType::U1 | DType::T1 => 1,
             DType::I2 | DType::U2 | DType::T2 => 2,
-            DType::I4 | DType::U4 => 4,
+            DType::I4 | DType::U4 | DType::F4 => 4,
+            DType::F6E2M3 | DType::F6E3M2 => 6,
+            DType::F8E8M0 | DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => 8,
             DType::I8 | DType::U8 | DType::F8E5M2 | DType::F8E4M3 | DType::Bool | DType::Key8 => 8,
             DType::I16 | DType::U16 | DType::F16 | DType::BF16 | DType::Key16 => 16,
             DType::I32 | DType::U32 | DType::F32 | DType::Key32 => 32,
-            DType::I64 | DType::U64 | DType::F64 | DType::Key64 => 64,
+            DType::I64 | DType::U64 | DType::F64 | DType::Key64 | DType::C64 => 64,
             DType::TimeSpan | DType::DateTime => 64,
             DType::DateTimeOffset => 80,
             DType::RowId => 128,
@@ -153,6 +178,10 @@ impl DType {
             1 => Some((elements >> 3).saturating_add(if elements & 7 == 0 { 0 } else { 1 })),
             2 => Some((elements >> 2).saturating_add(if elements & 3 == 0 { 0 } else { 1 })),
             4 => Some((elements >> 1).saturating_add(elements & 1)),
+            6 => match elements.checked_mul(3) {
+                Some(n) => Some((n >> 2).saturating_add(if n & 3 == 0 { 0 } else { 1 })),
+                None => None,
+            },
             bits => elements.checked_mul(widen32(bits >> 3)),
         }
     }
@@ -194,6 +223,13 @@ impl DType {
             DType::Key16 => "key<u16>",
             DType::Key32 => "key<u32>",
             DType::Key64 => "key<u64>",
+            DType::C64 => "c64",
+            DType::F4 => "f4e2m1",
+            DType::F6E2M3 => "f6e2m3",
+            DType::F6E3M2 => "f6e3m2",
+            DType::F8E8M0 => "f8e8m0",
+            DType::F8E4M3Fnuz => "f8e4m3fnuz",
+            DType::F8E5M2Fnuz => "f8e5m2fnuz",
         }
     }
 }
@@ -216,6 +252,6 @@ mod tests {
             assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
         }
         // A type that is added to the enum and not to the list is missed here.
-        assert_eq!(DType::ALL.last(), Some(&DType::Key64));
+        assert_eq!(DType::ALL.last(), Some(&DType::F8E5M2Fnuz));
     }
 }

@@ -72,6 +72,7 @@ impl DType {
             // The code 10 is no ternary value; readers take it for -2.
             DType::I2 | DType::T2 => Element::Int(sign_extend(bits, 2)),
             DType::I1 => Element::Int(sign_extend(bits, 1)),
+            DType::F4 => Element::F32(f4(bits)),
             DType::T1 => Element::Int(if bits & 1 == 0 { -1 } else { 1 }),
             _ => return None,
         })
@@ -101,6 +102,14 @@ impl DType {
             // The upper half of a binary16, by definition.
             DType::F8E5M2 => Element::F32(half::f16::from_le_bytes([0, b0]).to_f32()),
             DType::F8E4M3 => Element::F32(f8e4m3(b0)),
+            // 2^-127 is a subnormal binary32.
+            DType::F8E8M0 => Element::F32(match b0 {
+                0 => f32::from_bits(0x0040_0000),
+                0xFF => f32::NAN,
+                _ => f32::from_bits(u32::from(b0) << 23),
+            }),
+            DType::F8E4M3Fnuz => Element::F32(fnuz(b0, 3)),
+            DType::F8E5M2Fnuz => Element::F32(fnuz(b0, 2)),
             _ => return None,
         })
     }
@@ -126,6 +135,39 @@ fn f8e4m3(bits: u8) -> f32 {
         _ => f32::from_bits((magnitude << 20).wrapping_add(120 << 23)),
     };
     f32::from_bits(value.to_bits() | sign)
+}
+
+/// An 8-bit float without infinities and without a negative zero, whose code is
+/// NaN, with so many bits of mantissa. The bias is half the exponent's range, one
+/// more than IEEE 754 has.
+fn fnuz(bits: u8, mantissa: u32) -> f32 {
+    if bits == 0x80 {
+        return f32::NAN;
+    }
+    let magnitude = u32::from(bits & 0x7F);
+    let sign = u32::from(bits & 0x80) << 24;
+    // As a binary32 of the same digits, subnormal where the original is one; the
+    // product with a power of two rebiases it, and is exact.
+    let shift = 23_u32.saturating_sub(mantissa);
+    let bias = 64_u32.wrapping_shr(mantissa);
+    let digits = f32::from_bits(magnitude.wrapping_shl(shift) | sign);
+    let rebias = 254_u32.saturating_sub(bias);
+    digits * f32::from_bits(rebias << 23)
+}
+
+/// The 4-bit float E2M1 in the low bits of `bits`.
+fn f4(bits: u8) -> f32 {
+    let magnitude = match bits & 7 {
+        0 => 0.0,
+        1 => 0.5,
+        2 => 1.0,
+        3 => 1.5,
+        4 => 2.0,
+        5 => 3.0,
+        6 => 4.0,
+        _ => 6.0,
+    };
+    if bits & 8 == 0 { magnitude } else { -magnitude }
 }
 
 #[cfg(test)]
@@ -167,6 +209,22 @@ mod tests {
         }
         assert!(f8e4m3(0x7F).is_nan() && f8e4m3(0xFF).is_nan());
         assert!(f8e4m3(0xFF).is_sign_negative() && f8e4m3(0x80).is_sign_negative());
+    }
+
+    #[test]
+    fn small_floats_have_the_known_values() {
+        let known = [(0x01, 1.0 / 1024.0), (0x08, 1.0 / 128.0), (0x40, 1.0), (0x7F, 240.0), (0xC4, -1.5)];
+        for (bits, value) in known {
+            assert_eq!(fnuz(bits, 3), value, "e4m3fnuz {bits:#x}");
+        }
+        let known = [(0x01, 1.0 / 131_072.0), (0x40, 1.0), (0x7F, 57344.0), (0xC2, -1.5)];
+        for (bits, value) in known {
+            assert_eq!(fnuz(bits, 2), value, "e5m2fnuz {bits:#x}");
+        }
+        assert!(fnuz(0x80, 3).is_nan());
+        assert_eq!(all(DType::F4, &[0x21, 0xF7]), [0.5, 1.0, 6.0, -6.0]);
+        assert_eq!(all(DType::F8E8M0, &[0, 127, 254])[1], 1.0);
+        assert_eq!(all(DType::F8E8M0, &[0])[0], f64::powi(2.0, -127));
     }
 
     #[test]

@@ -179,6 +179,9 @@ formats! {
     ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
     /// The binary data view of ML.NET, `.idv`.
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
+    /// safetensors, `.safetensors`. It has no magic but the brace behind the
+    /// length of its header.
+    Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.
     BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }
@@ -444,6 +447,8 @@ impl File {
             _ if cursor.done => {}
             #[cfg(feature = "bintensors")]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
+            #[cfg(feature = "safetensors")]
+            File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(feature = "ztensor")]
             File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),
             #[allow(unreachable_patterns)]
@@ -468,6 +473,21 @@ impl File {
             region.span.len = region.span.len.min(left(region.span.at));
             region
         }))
+    }
+
+    /// Whether an iteration over tensors that ended with this cursor proved that
+    /// they lie one behind the other and fill the file, so that neither overlaps
+    /// nor gaps need be looked for.
+    pub(crate) fn tiles(&self, reader: &Reader<'_, '_>, cursor: &Cursor) -> bool {
+        match *self {
+            #[cfg(feature = "safetensors")]
+            File::Safetensors(ref header) => header.tiles(reader, cursor),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = (reader, cursor);
+                false
+            }
+        }
     }
 
     /// As [`chunk`](Self::chunk), in silence.

@@ -19,6 +19,11 @@ pub const CBOR_DEPTH: usize = 128;
 /// Real writers sort the keys of custom maps, and a map that does not has few.
 pub const CBOR_KEYS: usize = 128;
 
+/// How deep values of a JSON header may nest, the header itself included.
+///
+/// Real headers nest three levels; a bit is kept for each.
+pub const JSON_DEPTH: u32 = 127;
+
 /// How deep codec definitions of a data view may nest.
 ///
 /// Real files have a vector of keys of integers. The reference reader accepts

@@ -21,6 +21,8 @@ pub enum NameEncoding {
     /// As the chunks of a CBOR text string of indefinite length, without the
     /// first byte and the break (RFC 8949 §3.2.3).
     Chunks,
+    /// As the inside of a JSON string with escapes (RFC 8259 §7).
+    Json,
 }
 
 /// Where a name is stored.
@@ -84,9 +86,10 @@ impl<'a> Name<'a> {
     /// The decoded bytes, one by one.
     pub fn bytes(&self) -> Bytes<'a> {
         match self.encoding {
-            NameEncoding::Plain => Bytes { run: self.bytes, rest: &[], digits: [0; 3], left: 0 },
+            NameEncoding::Plain => Bytes { run: self.bytes, ..Bytes::default() },
             NameEncoding::Number => Bytes::number(self.bytes.first().copied().unwrap_or(0)),
-            NameEncoding::Chunks => Bytes { run: &[], rest: self.bytes, digits: [0; 3], left: 0 },
+            NameEncoding::Chunks => Bytes { rest: self.bytes, ..Bytes::default() },
+            NameEncoding::Json => Bytes { rest: self.bytes, json: true, ..Bytes::default() },
         }
     }
 
@@ -195,15 +198,17 @@ pub const fn is_hidden(c: char) -> bool {
 }
 
 /// The decoded bytes of a name.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Bytes<'a> {
     /// Bytes that stand for themselves.
     run: &'a [u8],
-    /// CBOR chunks that come after `run`.
+    /// CBOR chunks, or JSON with escapes, that come after `run`.
     rest: &'a [u8],
-    /// Digits that come before all else, the last `left` of them.
-    digits: [u8; 3],
+    /// Decoded bytes that come before all else, the last `left` of them.
+    decoded: [u8; 4],
     left: u8,
+    /// Whether `rest` is JSON.
+    json: bool,
 }
 
 impl Bytes<'_> {
@@ -217,7 +222,31 @@ impl Bytes<'_> {
             10..=99 => 2,
             _ => 3,
         };
-        Bytes { run: &[], rest: &[], digits: [digit(hundreds), digit(tens), digit(n)], left }
+        Bytes { decoded: [0, digit(hundreds), digit(tens), digit(n)], left, ..Bytes::default() }
+    }
+
+    /// The next byte of JSON with escapes. An escape that is none, which was
+    /// reported where the name was found, stands for itself.
+    fn json(&mut self) -> Option<u8> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        if *first != b'\\' {
+            return Some(*first);
+        }
+        let (c, used) = match escape(rest) {
+            Some(found) => found,
+            None => return Some(b'\\'),
+        };
+        self.rest = rest.get(used..).unwrap_or_default();
+        let mut utf8 = [0; 4];
+        let encoded = c.encode_utf8(&mut utf8).as_bytes();
+        let (byte, more) = encoded.split_first()?;
+        self.left = u8::try_from(more.len()).unwrap_or(0);
+        let at = self.decoded.len().saturating_sub(more.len());
+        for (slot, byte) in self.decoded.iter_mut().skip(at).zip(more) {
+            *slot = *byte;
+        }
+        Some(*byte)
     }
 
     /// The next chunk of a CBOR text string: a head with major type 3, then as
@@ -255,18 +284,59 @@ impl Iterator for Bytes<'_> {
 
     fn next(&mut self) -> Option<u8> {
         if self.left > 0 {
-            let digit = self.digits.len().checked_sub(usize::from(self.left))?;
+            let at = self.decoded.len().checked_sub(usize::from(self.left))?;
             self.left = self.left.saturating_sub(1);
-            return self.digits.get(digit).copied();
+            return self.decoded.get(at).copied();
         }
         loop {
             if let Some((byte, rest)) = self.run.split_first() {
                 self.run = rest;
                 return Some(*byte);
             }
+            if self.json {
+                return self.json();
+            }
             self.chunk()?;
         }
     }
+}
+
+/// The character of the JSON escape whose backslash came before `rest`, and how
+/// many bytes of `rest` it takes; `None` for what is no escape and for halves of
+/// surrogate pairs.
+pub(crate) fn escape(rest: &[u8]) -> Option<(char, usize)> {
+    let c = match *rest.first()? {
+        b'n' => '\n',
+        b't' => '\t',
+        b'r' => '\r',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        c @ (b'"' | b'\\' | b'/') => char::from(c),
+        b'u' => {
+            let first = hex4(rest.get(1..)?)?;
+            if !(0xD800..0xDC00).contains(&first) {
+                return Some((char::from_u32(first)?, 5));
+            }
+            let second = match rest.get(5..7)? {
+                b"\\u" => hex4(rest.get(7..)?)?,
+                _ => return None,
+            };
+            let low = second.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
+            let high = first.saturating_sub(0xD800);
+            return Some((char::from_u32(((high << 10) | low).saturating_add(0x1_0000))?, 11));
+        }
+        _ => return None,
+    };
+    Some((c, 1))
+}
+
+/// Four hexadecimal digits.
+fn hex4(digits: &[u8]) -> Option<u32> {
+    let mut value = 0_u32;
+    for digit in digits.first_chunk::<4>()? {
+        value = (value << 4) | char::from(*digit).to_digit(16)?;
+    }
+    Some(value)
 }
 
 /// The decoded characters of a name; bytes that are part of no character come
@@ -329,6 +399,18 @@ mod tests {
         assert!(chunked == *"abc");
         assert!(chunked < Name::new(b"abd", NameEncoding::Plain));
         assert!(chunked.is_utf8());
+    }
+
+    #[test]
+    fn escapes_read_as_what_they_stand_for() {
+        let json = |text: &'static str| Name::new(text.as_bytes(), NameEncoding::Json);
+        assert!(json(r"a\u0062\n\/\ud83d\ude00\u00e9") == *"ab\n/\u{1f600}\u{e9}");
+        assert!(json("plain") == *"plain");
+        assert_eq!(escape(b"ud800"), None);
+        assert_eq!(escape(b"ud800\\u0041"), None);
+        assert_eq!(escape(b"udc00"), None);
+        assert_eq!(escape(b"x"), None);
+        assert_eq!(escape(b"u00g0"), None);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub mod bintensors;
 pub mod idv;
 #[cfg(feature = "oinf")]
 pub mod oinf;
+#[cfg(feature = "safetensors")]
+pub mod safetensors;
 #[cfg(feature = "stb")]
 pub mod stb;
 #[cfg(feature = "ztensor")]

@@ -3,5 +3,6 @@
 pub mod bintensors;
 pub mod idv;
 pub mod oinf;
+pub mod safetensors;
 pub mod stb;
 pub mod ztensor;

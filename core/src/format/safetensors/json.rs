@@ -1,0 +1,321 @@
+//! JSON (RFC 8259), pulled token by token from resident bytes.
+//!
+//! Nothing is stored: a token is where it lies. What the caller does not want is
+//! passed over, and its grammar is judged all the same.
+
+use super::rules;
+use crate::limits::JSON_DEPTH;
+use crate::name::{NameEncoding, escape};
+use crate::read::{Halt, Reader};
+use crate::rule::Rule;
+use crate::source::widen;
+
+/// Why a token could not be read, and where.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Fault {
+    /// The resident bytes are over.
+    Short,
+    /// The rule is broken so many bytes in, and nothing can be read on.
+    Broken(Rule, usize),
+}
+
+/// The inside of a string.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Text {
+    /// Where it begins, behind the quote.
+    pub(super) at: usize,
+    pub(super) len: usize,
+    pub(super) escaped: bool,
+    /// An escape in it stands for nothing.
+    pub(super) broken: bool,
+}
+
+impl Text {
+    pub(super) fn encoding(&self) -> NameEncoding {
+        if self.escaped { NameEncoding::Json } else { NameEncoding::Plain }
+    }
+}
+
+/// A number that should count something.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Number {
+    Count(u64),
+    Other(Rule),
+}
+
+/// Something wrong that can be read on from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note {
+    pub(super) rule: Rule,
+    pub(super) at: usize,
+    pub(super) len: usize,
+    pub(super) expected: u64,
+    pub(super) found: u64,
+}
+
+/// How many notes are kept of one entry. One fatal note breaks it, whatever
+/// follows.
+const NOTES: usize = 4;
+
+/// Reads forward through resident bytes.
+pub(super) struct Json<'a> {
+    all: &'a [u8],
+    pub(super) at: usize,
+    notes: [Option<Note>; NOTES],
+}
+
+impl<'a> Json<'a> {
+    pub(super) fn new(all: &'a [u8]) -> Self {
+        Json { all, at: 0, notes: [None; NOTES] }
+    }
+
+    pub(super) fn slice(&self, at: usize, len: usize) -> &'a [u8] {
+        self.all.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default()
+    }
+
+    pub(super) fn inside(&self, text: &Text) -> &'a [u8] {
+        self.slice(text.at, text.len)
+    }
+
+    /// Takes note of something; of one rule once.
+    pub(super) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
+        let len = self.at.saturating_sub(at).max(1);
+        for slot in &mut self.notes {
+            match slot {
+                Some(note) if note.rule == rule => return,
+                Some(_) => {}
+                None => {
+                    *slot = Some(Note { rule, at, len, expected, found });
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reports what was noted; whether any of it is fatal.
+    pub(super) fn report(&self, r: &mut Reader<'_, '_>, base: u64) -> bool {
+        let mut fatal = false;
+        for note in self.notes.iter().flatten() {
+            fatal |= note.rule.severity() == crate::rule::Severity::Fatal;
+            let at = base.saturating_add(widen(note.at));
+            r.flag(note.rule, at, widen(note.len), note.expected, note.found);
+        }
+        fatal
+    }
+
+    pub(super) fn peek(&self) -> Result<u8, Fault> {
+        self.all.get(self.at).copied().ok_or(Fault::Short)
+    }
+
+    pub(super) fn bump(&mut self) {
+        self.at = self.at.saturating_add(1);
+    }
+
+    /// Passes over white space; the byte that follows.
+    pub(super) fn token(&mut self) -> Result<u8, Fault> {
+        loop {
+            let byte = self.peek()?;
+            if !is_space(byte) {
+                return Ok(byte);
+            }
+            self.bump();
+        }
+    }
+
+    pub(super) fn syntax<T>(&self) -> Result<T, Fault> {
+        Err(Fault::Broken(rules::JSON_SYNTAX, self.at))
+    }
+
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+        if self.token()? != byte {
+            return self.syntax();
+        }
+        self.bump();
+        Ok(())
+    }
+
+    /// A string; what is wrong inside is noted.
+    pub(super) fn text(&mut self) -> Result<Text, Fault> {
+        self.expect(b'"')?;
+        let mut text = Text { at: self.at, ..Text::default() };
+        let mut ascii = true;
+        let mut control = None;
+        loop {
+            match self.peek()? {
+                b'"' => break,
+                b'\\' => {
+                    text.escaped = true;
+                    self.bump();
+                    let rest = self.all.get(self.at..).unwrap_or_default();
+                    match escape(rest) {
+                        Some((_, used)) => self.at = self.at.saturating_add(used),
+                        // The longest escape may not be resident yet.
+                        None if rest.len() < 11 && !rest.contains(&b'"') => return Err(Fault::Short),
+                        None => {
+                            let at = self.at.saturating_sub(1);
+                            self.bump();
+                            self.note(rules::JSON_ESCAPE, at, 0, 0);
+                            text.broken = true;
+                        }
+                    }
+                }
+                byte => {
+                    if byte < 0x20 {
+                        control = control.or(Some((self.at, byte)));
+                    }
+                    ascii &= byte < 0x80;
+                    self.bump();
+                }
+            }
+        }
+        text.len = self.at.saturating_sub(text.at);
+        if let Some((at, byte)) = control {
+            self.note(rules::JSON_CONTROL, at, 0, u64::from(byte));
+        }
+        if !ascii && core::str::from_utf8(self.inside(&text)).is_err() {
+            self.note(rules::HEADER_UTF8, text.at, 0, 0);
+        }
+        self.bump();
+        Ok(text)
+    }
+
+    /// A number in the grammar of RFC 8259 §6, which must be followed by a byte.
+    pub(super) fn number(&mut self) -> Result<Number, Fault> {
+        let negative = self.token()? == b'-';
+        if negative {
+            self.bump();
+        }
+        let mut value = Some(0_u64);
+        match self.peek()? {
+            b'0' => self.bump(),
+            b'1'..=b'9' => {
+                while let digit @ b'0'..=b'9' = self.peek()? {
+                    let digit = u64::from(digit.wrapping_sub(b'0'));
+                    value = value.and_then(|n| n.checked_mul(10)?.checked_add(digit));
+                    self.bump();
+                }
+            }
+            _ => return self.syntax(),
+        }
+        let mut fraction = false;
+        if self.peek()? == b'.' {
+            fraction = true;
+            self.bump();
+            self.digits()?;
+        }
+        if let b'e' | b'E' = self.peek()? {
+            fraction = true;
+            self.bump();
+            if let b'+' | b'-' = self.peek()? {
+                self.bump();
+            }
+            self.digits()?;
+        }
+        Ok(match value {
+            _ if negative => Number::Other(rules::NUMBER_NEGATIVE),
+            _ if fraction => Number::Other(rules::NUMBER_FRACTION),
+            Some(value) => Number::Count(value),
+            None => Number::Other(rules::NUMBER_RANGE),
+        })
+    }
+
+    fn digits(&mut self) -> Result<(), Fault> {
+        if !self.peek()?.is_ascii_digit() {
+            return self.syntax();
+        }
+        while self.peek()?.is_ascii_digit() {
+            self.bump();
+        }
+        Ok(())
+    }
+
+    /// Passes over any value. `outside` is how many levels are open around it.
+    pub(super) fn skip(&mut self, outside: u32) -> Result<(), Fault> {
+        // A bit a level: whether it is an object.
+        let mut objects = 0_u128;
+        let mut depth = 0_u32;
+        loop {
+            match self.token()? {
+                byte @ (b'{' | b'[') => {
+                    if depth.saturating_add(outside) >= JSON_DEPTH {
+                        return Err(Fault::Broken(rules::JSON_DEPTH, self.at));
+                    }
+                    self.bump();
+                    depth = depth.saturating_add(1);
+                    objects = (objects << 1) | u128::from(byte == b'{');
+                    let close = if byte == b'{' { b'}' } else { b']' };
+                    if self.token()? != close {
+                        if byte == b'{' {
+                            self.key()?;
+                        }
+                        continue;
+                    }
+                }
+                b'"' => _ = self.text()?,
+                b't' => self.word(b"true")?,
+                b'f' => self.word(b"false")?,
+                b'n' => self.word(b"null")?,
+                _ => _ = self.number()?,
+            }
+            // A value has ended.
+            loop {
+                if depth == 0 {
+                    return Ok(());
+                }
+                let object = objects & 1 == 1;
+                match self.token()? {
+                    b',' => {
+                        self.bump();
+                        if object {
+                            self.key()?;
+                        }
+                        break;
+                    }
+                    b'}' if object => {}
+                    b']' if !object => {}
+                    _ => return self.syntax(),
+                }
+                self.bump();
+                depth = depth.saturating_sub(1);
+                objects >>= 1;
+            }
+        }
+    }
+
+    pub(super) fn key(&mut self) -> Result<Text, Fault> {
+        let key = self.text()?;
+        self.expect(b':')?;
+        Ok(key)
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+        for byte in word {
+            if self.peek()? != *byte {
+                return self.syntax();
+            }
+            self.bump();
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// What a fault means for the reader, which stands where `json` began.
+#[cold]
+pub(super) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fault) -> Halt {
+    let base = r.at();
+    let (rule, at) = match fault {
+        Fault::Short => match r.lacks(1) {
+            Halt::Broken(rule) => (rule, r.end()),
+            halt => return halt,
+        },
+        Fault::Broken(rule, at) => (rule, base.saturating_add(widen(at))),
+    };
+    json.report(r, base);
+    let len = r.end().saturating_sub(at).min(1);
+    r.flag(rule, at, len, u64::from(JSON_DEPTH), 0);
+    Halt::Refused(rule)
+}

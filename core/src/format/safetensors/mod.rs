@@ -1,0 +1,421 @@
+//! safetensors (`.safetensors`).
+//!
+//! | at | size | what |
+//! |---|---|---|
+//! | 0 | 8 | N, little-endian: length of the header |
+//! | 8 | N | header: a JSON object, spaces behind it |
+//! | 8 + N | | buffer, to the end of the file |
+//!
+//! | member of the header | value |
+//! |---|---|
+//! | `__metadata__` | optional: an object of strings |
+//! | any other | a tensor: `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}` |
+//!
+//! Offsets count from the start of the buffer, whose every byte belongs to one
+//! tensor. Tensors may come in any order. Keys are compared as they read, with
+//! escapes resolved.
+//!
+//! Order of suppression. Where the JSON itself is broken, that ends what can be
+//! judged. An entry that lacks a field, or has one of another type, is not judged
+//! further; then `OFFSET-ORDER` comes before `OFFSET-BOUNDS`, `SHAPE-OVERFLOW`,
+//! `TENSOR-BITS` and `TENSOR-SIZE`. A tensor of unknown type is held to its
+//! offsets only. While an entry is broken, no bytes are said to belong to
+//! nothing.
+
+pub mod rules;
+
+mod entry;
+mod json;
+mod metadata;
+mod open;
+mod sweep;
+
+use crate::checksum::Checksum;
+use crate::cursor::Cursor;
+use crate::dims::{DimEncoding, DimsAt};
+use crate::dtype::DType;
+use crate::finding::Kind;
+use crate::format::{Glance, Policy};
+use crate::name::{Name, NameAt};
+use crate::read::{Halt, Reader};
+use crate::source::{Absent, Source, Span, widen};
+use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
+use entry::Entry;
+use json::{Fault, Json, Text};
+
+/// The member that is no tensor.
+const METADATA: &str = "__metadata__";
+
+/// What fields hold.
+mod field {
+    use crate::dtype::DType;
+
+    pub(super) const LENGTH: u64 = 8;
+    pub(super) const LONGEST: u64 = 100_000_000;
+
+    pub(super) const DTYPES: [(&str, DType); 22] = [
+        ("BF16", DType::BF16),
+        ("F16", DType::F16),
+        ("F32", DType::F32),
+        ("F8_E4M3", DType::F8E4M3),
+        ("F8_E5M2", DType::F8E5M2),
+        ("I64", DType::I64),
+        ("U8", DType::U8),
+        ("I32", DType::I32),
+        ("I8", DType::I8),
+        ("BOOL", DType::Bool),
+        ("F64", DType::F64),
+        ("I16", DType::I16),
+        ("U16", DType::U16),
+        ("U32", DType::U32),
+        ("U64", DType::U64),
+        ("F4", DType::F4),
+        ("F6_E2M3", DType::F6E2M3),
+        ("F6_E3M2", DType::F6E3M2),
+        ("F8_E8M0", DType::F8E8M0),
+        ("F8_E4M3FNUZ", DType::F8E4M3Fnuz),
+        ("F8_E5M2FNUZ", DType::F8E5M2Fnuz),
+        ("C64", DType::C64),
+    ];
+}
+
+/// What a cursor over the header stands before, in `extra`.
+mod stands {
+    pub(super) const FIRST: u64 = 0;
+    /// Behind a member.
+    pub(super) const BEHIND: u64 = 1;
+    /// Behind the closing brace.
+    pub(super) const END: u64 = 2;
+}
+
+/// What the header says, as far as it was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Offset of the buffer, which is the end of the header.
+    data_at: u64,
+    /// Offset behind the opening brace.
+    first: u64,
+    /// Offset of the key `__metadata__`; 0 if there is none.
+    meta_key: u64,
+    /// Offset of its value.
+    meta_at: u64,
+    /// Offset of the comma or brace behind it; 0 if the header ends before.
+    meta_end: u64,
+    count: u32,
+}
+
+impl Header {
+    pub(crate) const POLICY: Policy = Policy {
+        duplicate_tensor: Some(rules::NAME_DUPLICATE),
+        duplicate_meta: Some(rules::METADATA_KEY),
+        overlap: Some(rules::OVERLAP),
+        alias: Some(rules::ALIAS),
+        gap: Some(rules::HOLE),
+        trailing: Some(rules::TRAILING),
+        ..Policy::NONE
+    };
+
+    pub(crate) fn detect(head: &[u8], len: u64) -> bool {
+        let Some((length, rest)) = head.split_first_chunk() else {
+            return false;
+        };
+        let length = u64::from_le_bytes(*length);
+        match rest.first() {
+            Some(b'{') => length <= field::LONGEST,
+            Some(byte) if json::is_space(*byte) => {
+                (3..=field::LONGEST).contains(&length)
+                    && length.saturating_add(field::LENGTH) <= len
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        Header::open_steps(r, c)
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        None
+    }
+
+    pub(crate) fn file_len(&self) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn tensor_count(&self) -> u64 {
+        u64::from(self.count)
+    }
+
+    pub(crate) fn meta(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        self.next_meta(r, c)
+    }
+
+    /// The cursor's `extra` is what it stands before, its `state` where the data
+    /// of all tensors so far ends, if it follows without a gap.
+    pub(crate) fn tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
+        loop {
+            if c.extra == stands::END {
+                return self.end(r, c);
+            }
+            let start = c.at.max(self.first);
+            r.region(start, self.data_at, rules::JSON_TRUNCATED);
+            r.about(Kind::Tensor, c.index);
+            let mut json = Json::new(r.resident());
+            let step = self.member(&mut json, c, start);
+            let step = match step {
+                Ok(step) => step,
+                Err(fault) => {
+                    return match json::halt(r, &json, fault) {
+                        Halt::Absent => Err(Halt::Absent),
+                        _ => {
+                            c.finish();
+                            Ok(None)
+                        }
+                    };
+                }
+            };
+            let end = start.saturating_add(widen(json.at));
+            match step {
+                Step::End => {
+                    c.at = end;
+                    c.extra = stands::END;
+                }
+                Step::Metadata(key) => {
+                    c.extra = stands::BEHIND;
+                    c.at = self.meta_end;
+                    let first = start.saturating_add(widen(key.at)) == self.meta_key.saturating_add(1);
+                    if !first {
+                        // Its value is passed over with its key.
+                        if let Err(fault) = json.skip(1) {
+                            return match json::halt(r, &json, fault) {
+                                Halt::Absent => Err(Halt::Absent),
+                                _ => {
+                                    c.finish();
+                                    Ok(None)
+                                }
+                            };
+                        }
+                        c.at = start.saturating_add(widen(json.at));
+                        r.about(Kind::File, 0);
+                        json.note(rules::METADATA_DUPLICATE, key.at, 0, 0);
+                        json.report(r, start);
+                    } else if self.meta_end == 0 {
+                        // The header ends within it, which its entries report.
+                        c.finish();
+                        return Ok(None);
+                    }
+                }
+                Step::Tensor(key, entry) => {
+                    let data_len = r.source().len().saturating_sub(self.data_at);
+                    let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
+                    let fatal = json.report(r, start);
+                    let tensor =
+                        self.describe(c.index, start, &key, entry.as_ref(), place.filter(|_| !fatal));
+                    c.state = match place {
+                        Some(place) if !fatal && place.begin == c.state => place.end,
+                        _ => Cursor::UNKNOWN,
+                    };
+                    c.advance(end);
+                    c.extra = stands::BEHIND;
+                    return Ok(Some(tensor));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
+    }
+
+    pub(crate) fn attribute(
+        &self,
+        _: &mut Reader<'_, '_>,
+        _: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    pub(crate) fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+        if meta.status == Status::Broken {
+            return Ok(None);
+        }
+        let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
+        if meta.tag == metadata::ESCAPED {
+            text.encoding = crate::name::NameEncoding::Json;
+        }
+        Ok(Some(Value::Text(text)))
+    }
+
+    pub(crate) fn chunk(
+        &self,
+        _: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        _: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        Ok(Chunk::raw(tensor))
+    }
+
+    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Ok(None)
+    }
+
+    pub(crate) fn region(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Region>, Halt> {
+        let file = |part, at, end| {
+            let span = Span::between(at, end);
+            Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
+        };
+        match c.phase {
+            0 => {
+                c.next_phase();
+                return file(Part::Header, 0, field::LENGTH);
+            }
+            1 => {
+                c.next_phase();
+                return file(Part::Table, field::LENGTH, self.data_at);
+            }
+            _ => {}
+        }
+        while let Some(tensor) = self.tensor(r, c)? {
+            if let Chunks::One(span) = tensor.chunks {
+                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
+                return Ok(Some(Region { part, span, kind, entry }));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        c.finish();
+        Ok(())
+    }
+
+    /// Whether the iteration that ended with this cursor found every byte of the
+    /// buffer in one tensor after the other.
+    pub(crate) fn tiles(&self, r: &Reader<'_, '_>, c: &Cursor) -> bool {
+        c.state == r.source().len().saturating_sub(self.data_at)
+    }
+
+    /// Offset of the buffer from the file's start; `data_offsets` count from
+    /// there.
+    pub const fn data_at(&self) -> u64 {
+        self.data_at
+    }
+
+    /// The element type as the file spells it.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn dtype_text<'a>(
+        &self,
+        source: &Source<'a>,
+        tensor: &Tensor,
+    ) -> Result<Name<'a>, Absent> {
+        Ok(Name::new(source.get(tensor.extra)?, crate::name::NameEncoding::Plain))
+    }
+
+    /// Reads one member of the header, which begins at `start`.
+    fn member(&self, json: &mut Json<'_>, c: &Cursor, start: u64) -> Result<Step, Fault> {
+        let out_of_order = c.state == Cursor::UNKNOWN && c.extra == stands::FIRST && start != self.first;
+        let byte = json.token()?;
+        if c.extra == stands::BEHIND {
+            match byte {
+                b',' => json.bump(),
+                b'}' => {
+                    json.bump();
+                    return Ok(Step::End);
+                }
+                _ => return json.syntax(),
+            }
+            json.token()?;
+        } else if byte == b'}' && !out_of_order {
+            json.bump();
+            return Ok(Step::End);
+        }
+        let key = json.key()?;
+        json.token()?;
+        if Name::new(json.inside(&key), key.encoding()) == *METADATA {
+            return Ok(Step::Metadata(key));
+        }
+        Ok(Step::Tensor(key, Entry::read(json)?))
+    }
+
+    /// What follows the closing brace: white space to the end of the header.
+    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+        r.about(Kind::File, 0);
+        loop {
+            r.region(c.at, self.data_at, rules::JSON_TRUNCATED);
+            if r.left() == 0 {
+                break;
+            }
+            let run = r.some()?;
+            let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
+            c.at = c.at.saturating_add(widen(spaces));
+            if spaces < run.len() {
+                r.flag(rules::JSON_TRAILING, c.at, self.data_at.saturating_sub(c.at), 0, 0);
+                break;
+            }
+        }
+        c.finish();
+        Ok(None)
+    }
+
+    fn describe(
+        &self,
+        index: u32,
+        start: u64,
+        key: &Text,
+        entry: Option<&Entry>,
+        place: Option<entry::Place>,
+    ) -> Tensor {
+        let from = |at: usize| start.saturating_add(widen(at));
+        let mut name = NameAt::plain(from(key.at), widen(key.len));
+        name.encoding = key.encoding();
+        let at = name.at.saturating_sub(1);
+        let mut tensor = Tensor { index, at, name, status: Status::Broken, ..Tensor::default() };
+        if let Some(entry) = entry {
+            tensor.extra = Span::new(from(entry.spelling.at), widen(entry.spelling.len));
+            tensor.dims = DimsAt {
+                at: from(entry.dims_at),
+                len: u32::try_from(entry.dims_len).unwrap_or(u32::MAX),
+                rank: entry.rank,
+                lead: None,
+                encoding: DimEncoding::Json,
+            };
+        }
+        if let Some(place) = place {
+            let at = self.data_at.saturating_add(place.begin);
+            let known = place.dtype != DType::Unknown;
+            tensor.status = if known { Status::Sound } else { Status::Unsupported };
+            tensor.dtype = place.dtype;
+            tensor.elements = place.elements;
+            tensor.chunks = Chunks::One(Span::new(at, place.end.saturating_sub(place.begin)));
+        }
+        tensor
+    }
+}
+
+/// What a member of the header is.
+enum Step {
+    End,
+    Metadata(Text),
+    Tensor(Text, Option<Entry>),
+}

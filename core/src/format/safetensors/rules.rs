@@ -1,0 +1,118 @@
+//! The rules of safetensors: its README, section "Format".
+
+use crate::file::Format;
+use crate::rule::rules;
+
+rules! { Format::Safetensors.code();
+    FILE_LENGTH = "FILE-LENGTH", Fatal, Implied,
+        "the file has {found} bytes, and the length of the header takes 8",
+        "Format: a file begins with 8 bytes, the size of the header";
+    HEADER_LIMIT = "HEADER-LIMIT", Fatal, Stated,
+        "the header is said to have {found} bytes, and {expected} are the most",
+        "Benefits: there is a limit on the size of the header of 100 MB";
+    HEADER_BOUNDS = "HEADER-BOUNDS", Fatal, Implied,
+        "the header would end at {expected}, beyond the file's {found} bytes",
+        "Format: the header follows its size";
+    HEADER_START = "HEADER-START", Violation, Stated,
+        "the header begins with white space",
+        "Format: the header data MUST begin with a { character (the crate lets white space pass)";
+    JSON_ROOT = "JSON-ROOT", Fatal, Stated,
+        "the header does not begin with a brace",
+        "Format: the header is a JSON object, and MUST begin with a { character";
+    JSON_SYNTAX = "JSON-SYNTAX", Fatal, Stated,
+        "this byte cannot stand here in JSON",
+        "Format: the header is a JSON string; RFC 8259";
+    JSON_TRUNCATED = "JSON-TRUNCATED", Fatal, Stated,
+        "the header ends within its JSON",
+        "Format: the header is a JSON string; RFC 8259";
+    JSON_TRAILING = "JSON-TRAILING", Violation, Stated,
+        "something other than white space follows the JSON of the header",
+        "Format: the header data MAY be trailing padded with whitespace";
+    JSON_DEPTH = "JSON-DEPTH", Fatal, Silent,
+        "values nest deeper than {expected} levels",
+        "a bound of this reader; real headers nest three levels";
+    JSON_ESCAPE = "JSON-ESCAPE", Fatal, Stated,
+        "a string has an escape that stands for no character",
+        "Format: the header is a JSON string; RFC 8259 §7";
+    JSON_CONTROL = "JSON-CONTROL", Violation, Stated,
+        "a string has the control character {found:#x}, which must be escaped",
+        "Format: the header is a JSON string; RFC 8259 §7";
+    HEADER_UTF8 = "HEADER-UTF8", Violation, Stated,
+        "a string is not UTF-8",
+        "Format: the header is a JSON UTF-8 string";
+    METADATA_DUPLICATE = "METADATA-DUPLICATE", Violation, Stated,
+        "__metadata__ occurs twice",
+        "Notes: duplicate keys are disallowed";
+    METADATA_TYPE = "METADATA-TYPE", Violation, Stated,
+        "__metadata__ is no object",
+        "Format: __metadata__ contains a free form text-to-text map";
+    METADATA_VALUE = "METADATA-VALUE", Violation, Stated,
+        "the value of a metadata entry is no text",
+        "Format: arbitrary JSON is not allowed, all values must be strings";
+    METADATA_KEY = "METADATA-KEY", Violation, Stated,
+        "two metadata entries have one key",
+        "Notes: duplicate keys are disallowed";
+    NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Stated,
+        "two tensors have one name",
+        "Notes: duplicate keys are disallowed; not all parsers may respect this";
+    ENTRY_TYPE = "ENTRY-TYPE", Fatal, Stated,
+        "the entry of a tensor is no object",
+        "Format: {\"TENSOR_NAME\": {\"dtype\": …, \"shape\": …, \"data_offsets\": …}}";
+    FIELD_MISSING = "FIELD-MISSING", Fatal, Stated,
+        "the entry lacks dtype, shape or data_offsets",
+        "Format: {\"TENSOR_NAME\": {\"dtype\": …, \"shape\": …, \"data_offsets\": …}}";
+    FIELD_DUPLICATE = "FIELD-DUPLICATE", Fatal, Stated,
+        "the entry has a field twice",
+        "Notes: duplicate keys are disallowed";
+    FIELD_UNKNOWN = "FIELD-UNKNOWN", Lint, Silent,
+        "the entry has a field beside dtype, shape and data_offsets",
+        "no writer adds fields; the crate passes over them";
+    DTYPE_TYPE = "DTYPE-TYPE", Fatal, Stated,
+        "dtype is no string",
+        "Format: \"dtype\": \"F16\"";
+    DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Implied,
+        "the element type is none of the 22 known, so the size cannot be verified",
+        "Format names the types, and later releases add to them";
+    SHAPE_TYPE = "SHAPE-TYPE", Fatal, Stated,
+        "shape is no array of integers",
+        "Format: \"shape\": [1, 16, 256]";
+    OFFSETS_TYPE = "OFFSETS-TYPE", Fatal, Stated,
+        "data_offsets is no array of two integers",
+        "Format: \"data_offsets\": [BEGIN, END]";
+    NUMBER_NEGATIVE = "NUMBER-NEGATIVE", Fatal, Implied,
+        "an extent or an offset is negative",
+        "Format: shapes and offsets count elements and bytes";
+    NUMBER_FRACTION = "NUMBER-FRACTION", Fatal, Implied,
+        "an extent or an offset is not written as an integer",
+        "Format: shapes and offsets count elements and bytes; the crate reads only integers";
+    NUMBER_RANGE = "NUMBER-RANGE", Fatal, Implied,
+        "an extent or an offset exceeds 64 bits",
+        "Format: shapes and offsets count elements and bytes";
+    OFFSET_ORDER = "OFFSET-ORDER", Fatal, Implied,
+        "the data ends at {found}, before it begins at {expected}",
+        "Format: BEGIN is the start offset, END the one-past offset";
+    OFFSET_BOUNDS = "OFFSET-BOUNDS", Fatal, Implied,
+        "the data ends at {found}, beyond the buffer's {expected} bytes",
+        "Format: data_offsets point to the tensor data relative to the beginning of the byte buffer";
+    SHAPE_OVERFLOW = "SHAPE-OVERFLOW", Fatal, Implied,
+        "the number of elements, or of their bits, exceeds 64 bits",
+        "Format: the data is as large as shape and type say";
+    TENSOR_BITS = "TENSOR-BITS", Fatal, Implied,
+        "the elements take {found} bits, which are no whole bytes",
+        "Format: offsets count bytes; the crate refuses misaligned slices";
+    TENSOR_SIZE = "TENSOR-SIZE", Fatal, Implied,
+        "the data has {found} bytes; shape and type take {expected}",
+        "Format: the data is as large as shape and type say";
+    OVERLAP = "OVERLAP", Violation, Stated,
+        "the data begins at {found}, inside other data that ends at {expected}",
+        "Notes: the byte buffer needs to be entirely indexed, without overlaps";
+    ALIAS = "ALIAS", Violation, Stated,
+        "the data is the same range of bytes as another tensor's",
+        "Notes: the byte buffer needs to be entirely indexed, without overlaps";
+    HOLE = "HOLE", Violation, Stated,
+        "{found} bytes belong to no tensor",
+        "Notes: the byte buffer needs to be entirely indexed, and cannot contain holes";
+    TRAILING = "TRAILING", Violation, Stated,
+        "{found} bytes behind the last tensor belong to nothing",
+        "Notes: the byte buffer needs to be entirely indexed: this prevents polyglot files";
+}
