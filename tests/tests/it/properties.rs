@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weighbridge::{DType, Endianness, Format, Layout, Value};
-use weighbridge_tests::encode::{bintensors, oinf, stb, ztensor};
+use weighbridge_tests::encode::{bintensors, oinf, safetensors, stb, ztensor};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
@@ -36,6 +36,33 @@ proptest! {
         let survey = survey_whole(&bytes, None);
         prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
         prop_assert_eq!(crate::readback::oinf(&bytes, &survey), model);
+    }
+
+    #[test]
+    fn safetensors_reads_back(file in safetensors::arbitrary()) {
+        let bytes = file.encode();
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(survey.file.map(|f| f.format()), Some(Format::Safetensors));
+        let text = |name: weighbridge::NameAt| {
+            let source = weighbridge::Source::whole(&bytes);
+            name.read(&source).unwrap().bytes().collect::<Vec<_>>()
+        };
+        let metadata = file.metadata.unwrap_or_default();
+        prop_assert_eq!(survey.metadata.len(), metadata.len());
+        for (fact, (key, value)) in survey.metadata.iter().zip(&metadata) {
+            let Some(Value::Text(found)) = fact.value else { panic!("{fact:?}") };
+            prop_assert_eq!(&fact.key, key.as_bytes());
+            prop_assert_eq!(text(found), value.as_bytes());
+        }
+        prop_assert_eq!(survey.tensors.len(), file.tensors.len());
+        for (fact, tensor) in survey.tensors.iter().zip(&file.tensors) {
+            prop_assert_eq!(&fact.name, tensor.name.as_bytes());
+            prop_assert_eq!(&fact.shape, &tensor.shape);
+            let span = fact.chunks[0].stored;
+            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
+        }
+        prop_assert!(::safetensors::SafeTensors::deserialize(&bytes).is_ok());
     }
 
     #[test]

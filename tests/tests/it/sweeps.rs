@@ -2,11 +2,12 @@
 
 use weighbridge::{Audit, Cursor, Finding, Format, Kind, Opening, Slot, Source, Stop};
 use weighbridge_tests::encode::bintensors::{File, arbitrary};
-use weighbridge_tests::encode::ztensor;
+use weighbridge_tests::encode::{safetensors, ztensor};
 use weighbridge_tests::fixtures;
 
 /// Rules of the whole list, which entries on their own cannot break.
-const OF_THE_LIST: [&str; 5] = ["T6", "C1", "NAME-DUPLICATE", "BLOB-OVERLAP", "BLOB-SHARED"];
+const OF_THE_LIST: [&str; 7] =
+    ["T6", "C1", "NAME-DUPLICATE", "BLOB-OVERLAP", "BLOB-SHARED", "OVERLAP", "ALIAS"];
 
 fn one_by_one(format: Format, bytes: &[u8]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -51,6 +52,9 @@ fn fixtures_one_by_one() {
     for fixture in fixtures::bintensors::all() {
         check(Format::BinTensors, fixture.name, &fixture.bytes);
     }
+    for fixture in fixtures::safetensors::all() {
+        check(Format::Safetensors, fixture.name, &fixture.bytes);
+    }
     for fixture in fixtures::ztensor::all() {
         check(Format::ZTensor, fixture.name, &fixture.bytes);
     }
@@ -72,6 +76,18 @@ proptest::proptest! {
         let header = 8 + usize::from(bytes[0]) + (usize::from(bytes[1]) << 8);
         bytes[at.index(header - 8) + 8] = value;
         check(Format::BinTensors, "damaged", &bytes);
+    }
+
+    #[test]
+    fn damaged_members_one_by_one(
+        file in safetensors::arbitrary(),
+        at in proptest::prelude::any::<proptest::sample::Index>(),
+        value: u8,
+    ) {
+        let mut bytes = file.encode();
+        let header = usize::from(bytes[0]) + (usize::from(bytes[1]) << 8);
+        bytes[at.index(header) + 8] = value;
+        check(Format::Safetensors, "damaged", &bytes);
     }
 
     #[test]

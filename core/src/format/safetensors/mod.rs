@@ -101,6 +101,10 @@ pub struct Header {
     meta_at: u64,
     /// Offset of the comma or brace behind it; 0 if the header ends before.
     meta_end: u64,
+    /// Offset behind the closing brace; 0 if the header ends before.
+    end: u64,
+    /// Where white space behind it ends.
+    stray: u64,
     count: u32,
 }
 
@@ -162,9 +166,6 @@ impl Header {
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         loop {
-            if c.extra == stands::END {
-                return self.end(r, c);
-            }
             let start = c.at.max(self.first);
             r.region(start, self.data_at, rules::JSON_TRUNCATED);
             r.about(Kind::Tensor, c.index);
@@ -185,8 +186,8 @@ impl Header {
             let end = start.saturating_add(widen(json.at));
             match step {
                 Step::End => {
-                    c.at = end;
-                    c.extra = stands::END;
+                    self.end(r, c, end);
+                    return Ok(None);
                 }
                 Step::Metadata(key) => {
                     c.extra = stands::BEHIND;
@@ -358,24 +359,15 @@ impl Header {
         Ok(Step::Tensor(key, Entry::read(json)?))
     }
 
-    /// What follows the closing brace: white space to the end of the header.
-    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+    /// What follows the closing brace, which opening looked at.
+    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) {
+        let stray = if at == self.end { self.stray } else { at };
         r.about(Kind::File, 0);
-        loop {
-            r.region(c.at, self.data_at, rules::JSON_TRUNCATED);
-            if r.left() == 0 {
-                break;
-            }
-            let run = r.some()?;
-            let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
-            c.at = c.at.saturating_add(widen(spaces));
-            if spaces < run.len() {
-                r.flag(rules::JSON_TRAILING, c.at, self.data_at.saturating_sub(c.at), 0, 0);
-                break;
-            }
-        }
+        let rest = Span::between(stray, self.data_at);
+        r.check(rest.is_empty(), rules::JSON_TRAILING, rest, 0, rest.len);
+        c.at = at;
+        c.extra = stands::END;
         c.finish();
-        Ok(None)
     }
 
     fn describe(

@@ -1,9 +1,9 @@
 //! Opening: the length, the first byte, and how many tensors there are.
 //!
-//! The header names no number of tensors, so its members are counted. Where it is
-//! resident as a whole and in the form that writers emit, that is a loop over its
-//! bytes without branches. Otherwise a scan goes through it piece by piece; it
-//! follows brackets and strings, and leaves the judgement to who reads entries.
+//! The header names no number of tensors, so its members are counted by a scan
+//! that goes through it piece by piece. It follows brackets and strings, passes
+//! quickly over what has the form that writers emit, and leaves the judgement to
+//! who reads entries.
 
 use super::json::{self, Fault, Json};
 use super::{Header, METADATA, field, rules};
@@ -18,7 +18,8 @@ mod step {
     pub(super) const FIRST: u8 = 1;
     pub(super) const KEY: u8 = 2;
     pub(super) const VALUE: u8 = 3;
-    pub(super) const DONE: u8 = 4;
+    pub(super) const TAIL: u8 = 4;
+    pub(super) const DONE: u8 = 5;
 }
 
 /// In `state`, beside the depth.
@@ -41,17 +42,19 @@ impl Header {
             let stopped = match before {
                 step::FIRST => first(r, c),
                 step::KEY => key(r, c),
+                step::TAIL => tail(r, c),
                 _ => value(r, c),
             };
             match stopped {
                 Ok(()) => {}
                 // What is wrong with the JSON is reported with the entry.
-                Err(Halt::Broken(_)) => c.phase = step::DONE,
+                Err(Halt::Broken(_)) => (c.phase, c.state) = (step::DONE, 0),
                 Err(halt) => return Err(halt),
             }
         }
         let [first, meta_key, meta_at, meta_end] = c.inner;
-        Ok(Header { data_at: c.extra, first, meta_key, meta_at, meta_end, count: c.index })
+        let (end, stray) = (c.state, c.at);
+        Ok(Header { data_at: c.extra, first, meta_key, meta_at, meta_end, end, stray, count: c.index })
     }
 }
 
@@ -108,17 +111,22 @@ fn first(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.region(c.at, c.extra, rules::JSON_TRUNCATED);
     let run = r.resident();
-    // Asked again only behind metadata, which the loop over bytes stops at: so
-    // it passes over no byte twice.
-    if c.index == 0
-        && widen(run.len()) == r.left()
-        && let Some(count) = compact_members(run)
-    {
+    let (count, rest, ended) = skim_all(run);
+    if count > 0 {
         c.index = c.index.saturating_add(count);
-        c.phase = step::DONE;
+        c.at = c.at.saturating_add(widen(run.len().saturating_sub(rest.len())));
+        if ended {
+            end(c);
+        }
         return Ok(());
     }
     let mut json = Json::new(run);
+    let [first, ..] = c.inner;
+    if c.at == first && matches!(json.token(), Ok(b'}')) {
+        c.at = first.saturating_add(widen(json.at)).saturating_add(1);
+        end(c);
+        return Ok(());
+    }
     let member = json.token().and_then(|_| {
         let at = json.at;
         let key = json.key()?;
@@ -172,7 +180,10 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
                     c.inner = [first, key, value, at];
                 }
                 c.at = at.saturating_add(1);
-                c.phase = if *byte == b',' { step::KEY } else { step::DONE };
+                c.phase = step::KEY;
+                if *byte == b'}' {
+                    end(c);
+                }
                 return Ok(());
             }
             _ => {}
@@ -183,58 +194,66 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Ok(())
 }
 
-/// How many members are left in `rest`, if that can be told from four bytes
-/// at a time: every brace opens an object that is the value of a member, nothing is
-/// escaped, and no member can be the metadata.
-///
-/// `:{"` may only stand in a string if it ends there, and then what follows
-/// separates tokens.
-fn compact_members(rest: &[u8]) -> Option<u32> {
-    let mut braces = 0_usize;
-    // Short pieces keep the sums in bytes, which is what makes this fast.
-    for piece in Pieces(rest) {
-        let (a, b, c, d) = (
-            piece,
-            piece.get(1..).unwrap_or_default(),
-            piece.get(2..).unwrap_or_default(),
-            piece.get(3..).unwrap_or_default(),
-        );
-        let mut count = 0_u8;
-        let mut strange = 0_u8;
-        for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
-            let brace = u8::from(*b == b'{');
-            let opens = u8::from(*a == b':') & u8::from(*c == b'"') & u8::from(*d == b'd');
-            count = count.wrapping_add(brace & opens);
-            strange |= brace & (opens ^ 1);
-            strange |= u8::from(*b == b'\\');
-            strange |= u8::from(*a == b'_') & u8::from(*b == b'_') & u8::from(*c == b'm');
-        }
-        braces = braces.saturating_add(usize::from(count));
-        if strange != 0 {
-            return None;
-        }
-    }
-    // The first byte and the last two were never the second of four.
-    let last = rest.len().saturating_sub(2);
-    let edge = |byte: Option<&u8>| matches!(byte, Some(b'{' | b'\\'));
-    if edge(rest.first()) || edge(rest.get(last)) || edge(rest.last()) {
-        return None;
-    }
-    u32::try_from(braces).ok()
+/// The closing brace was passed.
+fn end(c: &mut Cursor) {
+    c.phase = step::TAIL;
+    c.state = c.at;
 }
 
-/// Pieces of 240 bytes that overlap by three.
-struct Pieces<'a>(&'a [u8]);
-
-impl<'a> Iterator for Pieces<'a> {
-    type Item = &'a [u8];
-
-    fn next(&mut self) -> Option<&'a [u8]> {
-        if self.0.len() <= 3 {
-            return None;
-        }
-        let piece = self.0.get(..243).unwrap_or(self.0);
-        self.0 = self.0.get(240..).unwrap_or_default();
-        Some(piece)
+/// Looks for anything but white space behind the closing brace, and leaves its
+/// place in `at`.
+fn tail(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    r.region(c.at, c.extra, rules::JSON_TRUNCATED);
+    if r.left() == 0 {
+        c.phase = step::DONE;
+        return Ok(());
     }
+    let run = r.some()?;
+    let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
+    c.at = c.at.saturating_add(widen(spaces));
+    if spaces < run.len() {
+        c.phase = step::DONE;
+    }
+    Ok(())
+}
+
+/// Passes over members in the form that writers emit: how many, what follows,
+/// and whether the closing brace was among it. The scan would find the same.
+fn skim_all(run: &[u8]) -> (u32, &[u8], bool) {
+    let (mut rest, mut count) = (run, 0_u32);
+    while let Some(after) = skim(rest) {
+        match after.split_first() {
+            Some((b',', after)) => rest = after,
+            Some((b'}', after)) => return (count.saturating_add(1), after, true),
+            _ => break,
+        }
+        count = count.saturating_add(1);
+    }
+    (count, rest, false)
+}
+
+/// Passes over one member.
+#[inline(always)]
+fn skim(input: &[u8]) -> Option<&[u8]> {
+    let rest = past(input.strip_prefix(b"\"")?, |byte| byte != b'"' && byte != b'\\');
+    let name = input.len().wrapping_sub(rest.len());
+    // The metadata, with the quote before it.
+    if name == METADATA.len().wrapping_add(1) && input.get(1..name)? == METADATA.as_bytes() {
+        return None;
+    }
+    let rest = rest.strip_prefix(b"\":{\"dtype\":\"")?;
+    let rest = past(rest, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let rest = past(rest.strip_prefix(b"\",\"shape\":[")?, is_list);
+    let rest = past(rest.strip_prefix(b"],\"data_offsets\":[")?, is_list);
+    rest.strip_prefix(b"]}")
+}
+
+#[inline(always)]
+fn past(input: &[u8], mut goes_on: impl FnMut(u8) -> bool) -> &[u8] {
+    let len = input.iter().position(|byte| !goes_on(*byte)).unwrap_or(input.len());
+    input.get(len..).unwrap_or_default()
+}
+
+fn is_list(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte == b','
 }
