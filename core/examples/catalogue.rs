@@ -18,13 +18,7 @@ fn main() {
 
 fn rows(rules: &[RuleInfo]) {
     for (i, rule) in rules.iter().enumerate() {
-        let fields = [
-            rule.id,
-            rule.severity.name(),
-            rule.basis.name(),
-            rule.message,
-            rule.spec,
-        ];
+        let fields = [rule.id, rule.severity.name(), rule.basis.name(), rule.message, rule.spec];
         let comma = if i == 0 { "" } else { "," };
         print!("{comma}\n[{}]", fields.map(quoted).join(","));
     }

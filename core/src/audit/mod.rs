@@ -17,8 +17,8 @@ use crate::index::Slot;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::Source;
-pub use payload::{Paused, Scratch};
 pub(crate) use payload::SparseFault;
+pub use payload::{Paused, Scratch};
 
 /// What an audit is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,12 +13,12 @@ use crate::codec::{self, Decoder, Size, Step};
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::Kind;
-use crate::format::idv::{Codec, Header, Measure, rules};
+use crate::format::idv::{Codec, Header, Measure, has_payload, rules};
 use crate::limits;
-use crate::read::Reader;
+use crate::read::{Halt, Reader};
 use crate::rule::{Rule, general};
 use crate::source::{Absent, Span, widen};
-use crate::tensor::{Chunk, Encoding, Status, Tensor};
+use crate::tensor::{Chunk, Encoding, Tensor};
 
 /// How far the blocks of the current column are checked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +29,10 @@ pub(super) struct Progress {
     passed: u64,
     /// Annotations that were passed.
     attributes: Cursor,
+    /// Where the annotation that was passed last begins, if it still has to be
+    /// looked at, else 0: its entry need not be resident together with what
+    /// leads to it.
+    annotation: u64,
     current: Option<Payload>,
     /// Something was not decoded, which is reported once.
     unchecked: bool,
@@ -211,23 +215,35 @@ fn next(
         }
     }
     loop {
-        let mut after = p.attributes;
         r.mute();
-        let found = header.attribute(r, tensor, &mut after).and_then(|meta| match meta {
-            Some(meta) if meta.status == Status::Sound => {
-                Ok((Some(meta.index), header.annotation_of(r, &meta)?))
-            }
-            meta => Ok((meta.map(|meta| meta.index), None)),
-        });
+        let found = next_annotation(header, p, r, tensor);
         r.unmute();
-        let (index, annotation) = found?;
-        p.attributes = after;
-        let Some(part) = index else { return Ok(None) };
+        let Some((part, annotation)) = found? else { return Ok(None) };
         if let Some((codec, chunk)) = annotation {
             let kind = Kind::Attribute;
             return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
         }
     }
+}
+
+/// The position of the next annotation, with its codec and payload if it is
+/// sound.
+#[allow(clippy::type_complexity, reason = "used once")]
+fn next_annotation(
+    header: &Header,
+    p: &mut Progress,
+    r: &mut Reader<'_, '_>,
+    tensor: &Tensor,
+) -> Result<Option<(u32, Option<(Codec, Chunk)>)>, Halt> {
+    if p.annotation == 0 {
+        match header.attribute(r, tensor, &mut p.attributes)? {
+            Some(meta) if has_payload(&meta) => p.annotation = meta.at,
+            meta => return Ok(meta.map(|meta| (meta.index, None))),
+        }
+    }
+    let payload = header.payload_at(r, p.annotation)?;
+    p.annotation = 0;
+    Ok(Some((p.attributes.index().saturating_sub(1), payload)))
 }
 
 impl Payload {
