@@ -76,10 +76,8 @@ impl Particulars {
                     }),
                 };
             }
-            File::BinTensors(header) => {
-                if unknown {
-                    it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
-                }
+            File::BinTensors(header) if unknown => {
+                it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
             }
             #[cfg(feature = "full")]
             File::Idv(header) => {

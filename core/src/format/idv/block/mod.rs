@@ -29,7 +29,7 @@ pub use values::{Scalar, Values};
 
 use super::codec::Codec;
 use super::rules;
-use crate::rule::{Rule, Severity};
+use crate::rule::Rule;
 use crate::source::widen;
 
 /// What is wrong with a payload.
@@ -153,7 +153,6 @@ impl<'b> Judge<'b, '_> {
 
     /// Reports what leaves the rest readable.
     fn flag(&mut self, rule: Rule, at: usize, len: u64, expected: u64) {
-        debug_assert_ne!(rule.severity(), Severity::Fatal);
         let fault = self.fault(rule, at, len, expected);
         (self.report)(fault);
     }
