@@ -14,7 +14,7 @@
 //! bytes; the highest bit marks a missing text. The count of a vector is -1
 //! where it is dense, else how many items it stores.
 //!
-//! [`Block::judge`] proves all of it, in time proportional to the payload and
+//! `Block::judge` proves all of it, in time proportional to the payload and
 //! without memory; what is handed out afterwards needs no further check. No
 //! vector is ever made dense.
 
