@@ -66,6 +66,8 @@ pub struct Audit {
     incomplete: bool,
     /// Some value is not what its entry says, so its extent is not known.
     unmeasured: bool,
+    /// Listing the tensors has proved order and coverage as well.
+    covered: bool,
     /// Entries, or regions, that were seen.
     counted: u32,
     search: names::Search,
@@ -105,6 +107,7 @@ impl Audit {
             previous: NameAt::default(),
             incomplete: false,
             unmeasured: false,
+            covered: false,
             counted: 0,
             search: names::Search::default(),
             cover: cover::Cover::default(),
@@ -256,7 +259,7 @@ impl Audit {
             }
             Stage::Tensors | Stage::TensorNames => Stage::Values,
             Stage::Values if policy.duplicate_attribute.is_some() => Stage::Attributes,
-            Stage::Values | Stage::Attributes if policy.covers() => Stage::Order,
+            Stage::Values | Stage::Attributes if policy.covers() && !self.covered => Stage::Order,
             Stage::Order => Stage::Coverage,
             Stage::Values | Stage::Attributes | Stage::Coverage => Stage::Payloads,
             Stage::Payloads | Stage::Done => Stage::Done,

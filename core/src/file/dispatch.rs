@@ -75,6 +75,21 @@ impl File {
         }
     }
 
+    /// Whether listing all tensors, which ended at `listed`, has proved that
+    /// the parts of the file come in order with nothing but sound padding
+    /// between them.
+    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
+        match *self {
+            #[cfg(feature = "ztensor")]
+            File::ZTensor(ref header) => header.is_covered(listed),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = listed;
+                false
+            }
+        }
+    }
+
     pub(crate) fn region(
         &self,
         reader: &mut Reader<'_, '_>,
