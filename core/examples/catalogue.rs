@@ -4,6 +4,7 @@
 
 use weighbridge::{Format, RuleInfo, general};
 
+#[allow(clippy::as_conversions, reason = "the number of a format is its discriminant")]
 fn main() {
     print!("{{\"0\":{{\"name\":\"\",\"rules\":[");
     rows(general::RULES);
@@ -18,13 +19,7 @@ fn main() {
 
 fn rows(rules: &[RuleInfo]) {
     for (i, rule) in rules.iter().enumerate() {
-        let fields = [
-            rule.id,
-            rule.severity.name(),
-            rule.basis.name(),
-            rule.message,
-            rule.spec,
-        ];
+        let fields = [rule.id, rule.severity.name(), rule.basis.name(), rule.message, rule.spec];
         let comma = if i == 0 { "" } else { "," };
         print!("{comma}\n[{}]", fields.map(quoted).join(","));
     }

@@ -213,7 +213,8 @@ mod tests {
 
     #[test]
     fn small_floats_have_the_known_values() {
-        let known = [(0x01, 1.0 / 1024.0), (0x08, 1.0 / 128.0), (0x40, 1.0), (0x7F, 240.0), (0xC4, -1.5)];
+        let known =
+            [(0x01, 1.0 / 1024.0), (0x08, 1.0 / 128.0), (0x40, 1.0), (0x7F, 240.0), (0xC4, -1.5)];
         for (bits, value) in known {
             assert_eq!(fnuz(bits, 3), value, "e4m3fnuz {bits:#x}");
         }

@@ -19,6 +19,8 @@ pub enum Access {
     Ahead,
     /// Through one buffer of this many bytes, which each request replaces.
     Single(u64),
+    /// The bytes that are needed, and no other, until others are.
+    Least,
 }
 
 /// A host that serves requests from a file in memory and takes notes.
@@ -96,6 +98,10 @@ impl<'a> Host<'a> {
                 self.hold(at / unit * unit..end);
             }
             Access::Ahead => self.hold(at..at + want),
+            Access::Least => {
+                self.held.clear();
+                self.held.push(at..at + need);
+            }
         }
         Ok(())
     }

@@ -76,10 +76,13 @@ impl Particulars {
                     }),
                 };
             }
-            File::BinTensors(header) => {
-                if unknown {
-                    it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
-                }
+            File::BinTensors(header) if unknown => {
+                it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
+            }
+            #[cfg(feature = "full")]
+            File::Safetensors(header) if unknown => {
+                let name = header.dtype_text(source, tensor)?;
+                it.dtype_raw = Some(name.chars().map(|c| c.unwrap_or('\u{FFFD}')).collect());
             }
             #[cfg(feature = "full")]
             File::Idv(header) => {

@@ -17,8 +17,8 @@ use crate::index::Slot;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::Source;
-pub use payload::{Paused, Scratch};
 pub(crate) use payload::SparseFault;
+pub use payload::{Paused, Scratch};
 
 /// What an audit is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,8 +66,8 @@ pub struct Audit {
     incomplete: bool,
     /// Some value is not what its entry says, so its extent is not known.
     unmeasured: bool,
-    /// Tensors were seen to fill the file one behind the other.
-    tiled: bool,
+    /// Listing the tensors has proved order and coverage as well.
+    covered: bool,
     /// Entries, or regions, that were seen.
     counted: u32,
     search: names::Search,
@@ -107,7 +107,7 @@ impl Audit {
             previous: NameAt::default(),
             incomplete: false,
             unmeasured: false,
-            tiled: false,
+            covered: false,
             counted: 0,
             search: names::Search::default(),
             cover: cover::Cover::default(),
@@ -259,7 +259,7 @@ impl Audit {
             }
             Stage::Tensors | Stage::TensorNames => Stage::Values,
             Stage::Values if policy.duplicate_attribute.is_some() => Stage::Attributes,
-            Stage::Values | Stage::Attributes if policy.covers() && !self.tiled => Stage::Order,
+            Stage::Values | Stage::Attributes if policy.covers() && !self.covered => Stage::Order,
             Stage::Order => Stage::Coverage,
             Stage::Values | Stage::Attributes | Stage::Coverage => Stage::Payloads,
             Stage::Payloads | Stage::Done => Stage::Done,

@@ -68,7 +68,7 @@ impl Audit {
             let mut next = self.cursor;
             let Some(entry) = self.named(r, &mut next, tensors)? else {
                 self.cursor = next;
-                self.tiled = tensors && self.file.tiles(r, &next);
+                self.covered = tensors && self.file.is_covered(&next);
                 let count = u64::from(self.counted);
                 self.incomplete |= tensors && count < self.file.tensor_count();
                 return Ok(());

@@ -66,8 +66,10 @@ impl File {
     pub fn members(&self) -> Vec<String> {
         let mut members = Vec::new();
         if let Some(metadata) = &self.metadata {
-            let pairs: Vec<_> =
-                metadata.iter().map(|(key, value)| format!("{}:{}", quote(key), quote(value))).collect();
+            let pairs: Vec<_> = metadata
+                .iter()
+                .map(|(key, value)| format!("{}:{}", quote(key), quote(value)))
+                .collect();
             members.push(format!("\"__metadata__\":{{{}}}", pairs.join(",")));
         }
         let mut end = 0;
@@ -93,7 +95,8 @@ impl File {
     /// The file with another header, padded to a multiple of 8.
     pub fn with_header(&self, header: &str) -> Vec<u8> {
         let data: Vec<u8> = self.tensors.iter().flat_map(|tensor| tensor.data.clone()).collect();
-        let padded = format!("{header:<width$}", width = header.chars().count() + pad(header.len()));
+        let padded =
+            format!("{header:<width$}", width = header.chars().count() + pad(header.len()));
         raw(padded.as_bytes(), &data)
     }
 }

@@ -6,6 +6,7 @@ mod codec;
 mod corpus;
 mod differential;
 mod fixtures;
+mod flash;
 mod idv;
 mod large;
 mod mutations;

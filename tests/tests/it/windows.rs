@@ -43,6 +43,16 @@ fn one_small_buffer_gives_the_same() {
     assert!(fitted * 10 > all * 8, "{fitted} of {all} fixtures fit 512 bytes");
 }
 
+/// A host owes no more than what is asked for, so nothing may depend on bytes
+/// that were asked for before.
+#[test]
+fn the_least_bytes_give_the_same() {
+    each(|name, bytes, format| {
+        let least = survey(&mut Host::new(bytes, Access::Least), format);
+        assert_eq!(least.unwrap(), survey_whole(bytes, format), "{name}");
+    });
+}
+
 #[test]
 fn the_index_costs_few_rounds_and_no_payload() {
     each(|name, bytes, format| {

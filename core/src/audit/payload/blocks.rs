@@ -13,12 +13,12 @@ use crate::codec::{self, Decoder, Size, Step};
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::Kind;
-use crate::format::idv::{Codec, Header, Measure, rules};
+use crate::format::idv::{Codec, Header, Measure, has_payload, rules};
 use crate::limits;
-use crate::read::Reader;
+use crate::read::{Halt, Reader};
 use crate::rule::{Rule, general};
 use crate::source::{Absent, Span, widen};
-use crate::tensor::{Chunk, Encoding, Status, Tensor};
+use crate::tensor::{Chunk, Encoding, Tensor};
 
 /// How far the blocks of the current column are checked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +29,10 @@ pub(super) struct Progress {
     passed: u64,
     /// Annotations that were passed.
     attributes: Cursor,
+    /// Where the annotation that was passed last begins, if it still has to be
+    /// looked at, else 0: its entry need not be resident together with what
+    /// leads to it.
+    annotation: u64,
     current: Option<Payload>,
     /// Something was not decoded, which is reported once.
     unchecked: bool,
@@ -117,7 +121,7 @@ impl Scratch<'_> {
             }
         }
         let most = payload.most();
-        if !Decoder::decodes(encoding) || (wanted && decoded.is_some_and(|len| len > most)) {
+        if !Decoder::decodes(encoding) || (encoding == Encoding::Raw && stored.len > most) {
             return Ok(false);
         }
         let room = widen(self.buffer.len());
@@ -149,6 +153,9 @@ impl Scratch<'_> {
         let ring = 1_u64.checked_shl(room.checked_ilog2().unwrap_or(0)).unwrap_or(0);
         let whole = len <= ring || (len <= room && decoded == Some(len));
         if !whole {
+            if len > most {
+                return Ok(false);
+            }
             payload.state = State::Proved(len);
             return self.payload(header, payload, r);
         }
@@ -211,23 +218,35 @@ fn next(
         }
     }
     loop {
-        let mut after = p.attributes;
         r.mute();
-        let found = header.attribute(r, tensor, &mut after).and_then(|meta| match meta {
-            Some(meta) if meta.status == Status::Sound => {
-                Ok((Some(meta.index), header.annotation_of(r, &meta)?))
-            }
-            meta => Ok((meta.map(|meta| meta.index), None)),
-        });
+        let found = next_annotation(header, p, r, tensor);
         r.unmute();
-        let (index, annotation) = found?;
-        p.attributes = after;
-        let Some(part) = index else { return Ok(None) };
+        let Some((part, annotation)) = found? else { return Ok(None) };
         if let Some((codec, chunk)) = annotation {
             let kind = Kind::Attribute;
             return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
         }
     }
+}
+
+/// The position of the next annotation, with its codec and payload if it is
+/// sound.
+#[allow(clippy::type_complexity, reason = "used once")]
+fn next_annotation(
+    header: &Header,
+    p: &mut Progress,
+    r: &mut Reader<'_, '_>,
+    tensor: &Tensor,
+) -> Result<Option<(u32, Option<(Codec, Chunk)>)>, Halt> {
+    if p.annotation == 0 {
+        match header.attribute(r, tensor, &mut p.attributes)? {
+            Some(meta) if has_payload(&meta) => p.annotation = meta.at,
+            meta => return Ok(meta.map(|meta| (meta.index, None))),
+        }
+    }
+    let payload = header.payload_at(r, p.annotation)?;
+    p.annotation = 0;
+    Ok(Some((p.attributes.index().saturating_sub(1), payload)))
 }
 
 impl Payload {

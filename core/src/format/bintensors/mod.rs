@@ -338,7 +338,10 @@ impl Header {
             r.flag(rules::F3, 0, field::LENGTH, data_at, len);
             return Err(Halt::Refused(rules::F3));
         }
-        r.region(field::LENGTH, data_at, rules::F4);
+        // From the start again, so that both are asked for together: a host may
+        // hold no more than it is asked for.
+        r.region(0, data_at, rules::F4);
+        r.skip(field::LENGTH)?;
         let tag = r.u8()?;
         let (meta_at, meta_count) = match tag {
             field::NONE => (0, 0),

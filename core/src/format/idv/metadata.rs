@@ -34,6 +34,10 @@ mod phase {
     pub(super) const SLOTS: u8 = 3;
 }
 
+/// Beside the compression kind, in [`Meta::tag`]: the value is one text, whose
+/// block can be read without the entry.
+const TEXT: u32 = 0x100;
+
 /// An annotation, judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Annotation {
@@ -55,6 +59,12 @@ impl Annotation {
             2 => Encoding::Zlib,
             _ => Encoding::Unknown,
         }
+    }
+
+    /// Whether it is one text, not compressed.
+    fn is_text(&self) -> bool {
+        let codec = &self.definition.codec;
+        self.compression == 0 && codec.vector.is_none() && codec.item == Item::Text
     }
 }
 
@@ -205,7 +215,7 @@ impl Header {
             index: c.index,
             at: c.at,
             key: annotation.kind,
-            tag: u32::from(annotation.compression),
+            tag: u32::from(annotation.compression) | if annotation.is_text() { TEXT } else { 0 },
             status: match annotation {
                 Annotation { sound: false, .. } => Status::Broken,
                 Annotation { dead: true, .. } => Status::Unsupported,
@@ -362,23 +372,23 @@ impl Header {
         let mut sink = |_| {};
         let mut r = Reader::new(source, &mut sink);
         r.mute();
-        match self.annotation_of(&mut r, meta) {
+        if !has_payload(meta) {
+            return Ok(None);
+        }
+        match self.payload_at(&mut r, meta.at) {
             Ok(found) => Ok(found),
             Err(_) => Err(r.absent()),
         }
     }
 
-    /// Codec and payload of an annotation, silently; fails only for lack of
-    /// bytes.
-    pub(crate) fn annotation_of(
+    /// Codec and payload of the annotation at `at`, silently; fails only for
+    /// lack of bytes.
+    pub(crate) fn payload_at(
         &self,
         r: &mut Reader<'_, '_>,
-        meta: &Meta,
+        at: u64,
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
-        if meta.kind != Kind::Attribute || meta.status != Status::Sound {
-            return Ok(None);
-        }
-        let annotation = match self.judge_annotation(r, self.toc, meta.at) {
+        let annotation = match self.judge_annotation(r, self.toc, at) {
             Ok(annotation) if annotation.sound => annotation,
             Err(Halt::Absent) => return Err(Halt::Absent),
             // The bytes changed; they were proved before.
@@ -398,6 +408,11 @@ impl Header {
         if meta.status != Status::Sound {
             return Ok(None);
         }
+        if meta.tag & TEXT != 0 {
+            let (dtype, dims, encoding) = (DType::Text, DimsAt::default(), Encoding::Raw);
+            let other = Value::Encoded { dtype, dims, encoding, stored: meta.stored };
+            return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
+        }
         let annotation = match self.judge_annotation(r, self.toc, meta.at) {
             Ok(annotation) => annotation,
             Err(Halt::Absent) => return Err(Halt::Absent),
@@ -408,11 +423,6 @@ impl Header {
         let dtype = codec.dtype();
         let raw = annotation.compression == 0;
         if raw && codec.vector.is_none() {
-            if codec.item == Item::Text
-                && let Some(text) = only_text(r, block)?
-            {
-                return Ok(Some(Value::Text(text)));
-            }
             let scalar = !matches!(codec.item, Item::Text | Item::TwoBits);
             let width = codec.fixed_bits().map(|bits| bits.saturating_add(7) >> 3);
             if let Some(width) = width.filter(|width| scalar && *width <= block.len) {
@@ -424,6 +434,11 @@ impl Header {
         let dims = codec.vector.map_or_else(DimsAt::default, |vector| vector.dims);
         Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
     }
+}
+
+/// Whether an attribute is an annotation that can be decoded.
+pub(crate) fn has_payload(meta: &Meta) -> bool {
+    meta.kind == Kind::Attribute && meta.status == Status::Sound
 }
 
 /// The text of an uncompressed block that holds one, and is as it should be.

@@ -46,6 +46,7 @@ mod toc;
 
 pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
+pub(crate) use metadata::has_payload;
 pub use spelling::Spelling;
 
 use crate::cursor::Cursor;

@@ -150,7 +150,9 @@ impl<'a> Json<'a> {
                     match escape(rest) {
                         Some((_, used)) => self.at = self.at.saturating_add(used),
                         // The longest escape may not be resident yet.
-                        None if rest.len() < 11 && !rest.contains(&b'"') => return Err(Fault::Short),
+                        None if rest.len() < 11 && !rest.contains(&b'"') => {
+                            return Err(Fault::Short);
+                        }
                         None => {
                             let at = self.at.saturating_sub(1);
                             self.bump();

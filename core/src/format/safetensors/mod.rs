@@ -84,8 +84,8 @@ mod stands {
     pub(super) const FIRST: u64 = 0;
     /// Behind a member.
     pub(super) const BEHIND: u64 = 1;
-    /// Behind the closing brace.
-    pub(super) const END: u64 = 2;
+    /// Behind the closing brace, and the tensors fill the buffer.
+    pub(super) const COVERED: u64 = 2;
 }
 
 /// What the header says, as far as it was proved.
@@ -192,7 +192,8 @@ impl Header {
                 Step::Metadata(key) => {
                     c.extra = stands::BEHIND;
                     c.at = self.meta_end;
-                    let first = start.saturating_add(widen(key.at)) == self.meta_key.saturating_add(1);
+                    let first =
+                        start.saturating_add(widen(key.at)) == self.meta_key.saturating_add(1);
                     if !first {
                         // Its value is passed over with its key.
                         if let Err(fault) = json.skip(1) {
@@ -218,8 +219,13 @@ impl Header {
                     let data_len = r.source().len().saturating_sub(self.data_at);
                     let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
                     let fatal = json.report(r, start);
-                    let tensor =
-                        self.describe(c.index, start, &key, entry.as_ref(), place.filter(|_| !fatal));
+                    let tensor = self.describe(
+                        c.index,
+                        start,
+                        &key,
+                        entry.as_ref(),
+                        place.filter(|_| !fatal),
+                    );
                     c.state = match place {
                         Some(place) if !fatal && place.begin == c.state => place.end,
                         _ => Cursor::UNKNOWN,
@@ -309,10 +315,10 @@ impl Header {
         Ok(())
     }
 
-    /// Whether the iteration that ended with this cursor found every byte of the
+    /// Whether the listing that ended with this cursor found every byte of the
     /// buffer in one tensor after the other.
-    pub(crate) fn tiles(&self, r: &Reader<'_, '_>, c: &Cursor) -> bool {
-        c.state == r.source().len().saturating_sub(self.data_at)
+    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
+        listed.extra == stands::COVERED
     }
 
     /// Offset of the buffer from the file's start; `data_offsets` count from
@@ -325,17 +331,14 @@ impl Header {
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
-    pub fn dtype_text<'a>(
-        &self,
-        source: &Source<'a>,
-        tensor: &Tensor,
-    ) -> Result<Name<'a>, Absent> {
+    pub fn dtype_text<'a>(&self, source: &Source<'a>, tensor: &Tensor) -> Result<Name<'a>, Absent> {
         Ok(Name::new(source.get(tensor.extra)?, crate::name::NameEncoding::Plain))
     }
 
     /// Reads one member of the header, which begins at `start`.
     fn member(&self, json: &mut Json<'_>, c: &Cursor, start: u64) -> Result<Step, Fault> {
-        let out_of_order = c.state == Cursor::UNKNOWN && c.extra == stands::FIRST && start != self.first;
+        let out_of_order =
+            c.state == Cursor::UNKNOWN && c.extra == stands::FIRST && start != self.first;
         let byte = json.token()?;
         if c.extra == stands::BEHIND {
             match byte {
@@ -366,7 +369,10 @@ impl Header {
         let rest = Span::between(stray, self.data_at);
         r.check(rest.is_empty(), rules::JSON_TRAILING, rest, 0, rest.len);
         c.at = at;
-        c.extra = stands::END;
+        let data_len = r.source().len().saturating_sub(self.data_at);
+        if c.state == data_len {
+            c.extra = stands::COVERED;
+        }
         c.finish();
     }
 

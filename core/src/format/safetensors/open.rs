@@ -54,7 +54,16 @@ impl Header {
         }
         let [first, meta_key, meta_at, meta_end] = c.inner;
         let (end, stray) = (c.state, c.at);
-        Ok(Header { data_at: c.extra, first, meta_key, meta_at, meta_end, end, stray, count: c.index })
+        Ok(Header {
+            data_at: c.extra,
+            first,
+            meta_key,
+            meta_at,
+            meta_end,
+            end,
+            stray,
+            count: c.index,
+        })
     }
 }
 

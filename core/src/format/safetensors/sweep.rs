@@ -19,9 +19,6 @@ impl Header {
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        if c.extra == stands::END {
-            return;
-        }
         r.region(c.at.max(self.first), self.data_at, rules::JSON_TRUNCATED);
         let (start, run) = (r.at(), r.resident());
         let data_len = r.source().len().saturating_sub(self.data_at);

@@ -1,0 +1,137 @@
+//! What the rest of the core asks of a file, whatever its format.
+
+use super::{File, quietly};
+use crate::cursor::Cursor;
+use crate::finding::Stop;
+use crate::format::Glance;
+use crate::read::{Halt, Reader};
+use crate::source::Source;
+use crate::tensor::{Chunk, Meta, Region, Tensor};
+
+impl File {
+    /// The tensor whose entry lies at `at`, read out of order and in silence.
+    pub(crate) fn tensor_at(
+        &self,
+        source: &Source<'_>,
+        at: u64,
+        index: u32,
+    ) -> Result<Option<Tensor>, Stop> {
+        let mut cursor = Cursor::before(at, index);
+        quietly(source, |reader| self.tensor(reader, &mut cursor))
+    }
+
+    pub(crate) fn meta(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.meta(reader, cursor), Ok(None))
+    }
+
+    pub(crate) fn tensor(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.tensor(reader, cursor), Ok(None))
+    }
+
+    pub(crate) fn attribute(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
+    }
+
+    /// Passes over tensors that break no rule, as far as they are resident, the
+    /// format has a fast way to tell, and `goes_on` agrees.
+    pub(crate) fn sweep<'a>(
+        &self,
+        reader: &mut Reader<'_, 'a>,
+        cursor: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        match *self {
+            _ if cursor.done => {}
+            #[cfg(feature = "bintensors")]
+            File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
+            #[cfg(feature = "safetensors")]
+            File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),
+            #[cfg(feature = "ztensor")]
+            File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = (reader, goes_on);
+            }
+        }
+    }
+
+    /// Whether listing all tensors, which ended at `listed`, has proved that
+    /// the parts of the file come in order with nothing but sound padding
+    /// between them.
+    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
+        match *self {
+            #[cfg(feature = "safetensors")]
+            File::Safetensors(ref header) => header.is_covered(listed),
+            #[cfg(feature = "ztensor")]
+            File::ZTensor(ref header) => header.is_covered(listed),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = listed;
+                false
+            }
+        }
+    }
+
+    pub(crate) fn region(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Region>, Halt> {
+        if cursor.done {
+            return Ok(None);
+        }
+        let region = each!(self, header => header.region(reader, cursor), Ok(None))?;
+        // Tables may be declared longer than a truncated file is.
+        let left = |at| reader.source().len().saturating_sub(at);
+        Ok(region.map(|mut region: Region| {
+            region.span.len = region.span.len.min(left(region.span.at));
+            region
+        }))
+    }
+
+    /// As [`chunk`](Self::chunk), in silence.
+    pub(crate) fn chunk_of(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        chunk: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        reader.mute();
+        let found = each!(self, header => header.chunk(reader, tensor, chunk), Ok(None));
+        reader.unmute();
+        found
+    }
+
+    pub(crate) fn audit(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<(), Halt> {
+        if cursor.done {
+            return Ok(());
+        }
+        each!(self, header => header.audit(reader, cursor), Ok(()))
+    }
+}
