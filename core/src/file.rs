@@ -139,7 +139,7 @@ macro_rules! formats {
                     _ => {
                         let _ = cursor;
                         reader.flag(general::UNKNOWN_FORMAT, 0, 0, 0, 0);
-                        Err(Halt::Refused(general::UNKNOWN_FORMAT))
+                        Err(Halt::refused(general::UNKNOWN_FORMAT))
                     }
                 }
             }
@@ -371,6 +371,7 @@ impl File {
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again with the same
     /// cursor.
+    #[inline(never)]
     pub fn find(
         &self,
         source: &Source<'_>,
