@@ -79,6 +79,7 @@ const OFFSET: u64 = u64::MAX >> 8;
 /// with it, the standard library's sort, which is about six times as fast.
 pub(crate) fn sort(slots: &mut [Slot]) {
     #[cfg(feature = "std")]
+    #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
     slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
     #[cfg(not(feature = "std"))]
     heap_sort(slots);

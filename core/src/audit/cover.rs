@@ -37,7 +37,8 @@ impl Audit {
     #[inline(never)]
     fn next_part(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Slot>, Halt> {
         while let Some(region) = self.file.region(r, &mut self.cursor)? {
-            if !region.span.is_empty() && !(self.unmeasured && region.part.is_value()) {
+            let unsure = self.unmeasured && region.part.is_value();
+            if !region.span.is_empty() && !unsure {
                 let who = Slot::pack(region.entry, region.kind.code());
                 return Ok(Some(Slot { key: region.span.at, at: region.span.len, who }));
             }

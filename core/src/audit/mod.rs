@@ -202,9 +202,10 @@ impl Audit {
         scratch: &mut Scratch<'_>,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        let mut streams = |audit: &mut Audit, r: &mut Reader<'_, '_>, slots: &mut [Slot], tensor: &_| {
-            scratch.check(audit, r, slots, tensor).map(|()| true)
-        };
+        let mut streams =
+            |audit: &mut Audit, r: &mut Reader<'_, '_>, slots: &mut [Slot], tensor: &_| {
+                scratch.check(audit, r, slots, tensor).map(|()| true)
+            };
         self.drive(source, slots, sink, &mut streams)
     }
 
@@ -250,12 +251,14 @@ impl Audit {
             Stage::Attributes => self.attributes(r, slots),
             #[cfg(not(feature = "idv"))]
             Stage::Attributes => Ok(()),
-            Stage::Payloads => match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
-                Some(Err(Pause::Halt(halt))) => Err(halt),
-                Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
-                Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
-                _ => Ok(()),
-            },
+            Stage::Payloads => {
+                match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
+                    Some(Err(Pause::Halt(halt))) => Err(halt),
+                    Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
+                    Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
+                    _ => Ok(()),
+                }
+            }
             Stage::Done => Ok(()),
             _ => {
                 // Entries were judged before.

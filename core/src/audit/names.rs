@@ -43,9 +43,8 @@ impl Audit {
             };
             self.incomplete |= entry.broken;
             if self.ordered && entry.is_named() {
-                self.ordered = self.previous.at == 0
-                    || next.phase != phase
-                    || self.follows(r, &entry.name);
+                self.ordered =
+                    self.previous.at == 0 || next.phase != phase || self.follows(r, &entry.name);
                 self.previous = entry.name;
             }
             phase = next.phase;
@@ -113,11 +112,7 @@ impl Audit {
 
     /// Sorts the names by hash and compares those of equal hash.
     #[inline(never)]
-    pub(super) fn names(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        slots: &mut [Slot],
-    ) -> Result<(), Halt> {
+    pub(super) fn names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         while !self.cursor.done {
             let mut next = self.cursor;
             if let Some(entry) = self.named(r, &mut next)?.filter(Named::is_named) {

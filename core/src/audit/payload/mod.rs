@@ -56,12 +56,8 @@ pub(super) type Streams<'s> =
     dyn FnMut(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &Tensor) -> Result<bool, Pause> + 's;
 
 /// The last stage as a value: see [`Audit`].
-pub(super) type Payloads = fn(
-    &mut Audit,
-    &mut Reader<'_, '_>,
-    &mut [Slot],
-    &mut Streams<'_>,
-) -> Result<(), Pause>;
+pub(super) type Payloads =
+    fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut Streams<'_>) -> Result<(), Pause>;
 
 impl Audit {
     /// The tensor that is being looked at, or the next one.
@@ -132,11 +128,7 @@ impl Audit {
 
     /// Without memory to work in, what is more than raw elements stays
     /// unchecked.
-    fn unstreamed(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-    ) -> Result<(), Pause> {
+    fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
         if tensor.chunks.count() == 0 {
             return Ok(());
         }

@@ -352,7 +352,7 @@ impl Header {
             status = Status::Broken;
         }
 
-        let end = data.at.checked_add(data.len).unwrap_or(u64::MAX);
+        let end = data.at.saturating_add(data.len);
         if data.at < self.data_offset {
             r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
             status = Status::Broken;
