@@ -25,6 +25,39 @@ pub enum NameEncoding {
     Json,
 }
 
+/// Whether all names of this build are identifiers of one byte.
+pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(
+    feature = "bintensors",
+    feature = "idv",
+    feature = "oinf",
+    feature = "safetensors",
+    feature = "ztensor",
+    test
+)));
+
+impl NameEncoding {
+    /// Whether some format of this build stores names so; the code for the
+    /// others is left out.
+    const fn is_used(self) -> bool {
+        match self {
+            NameEncoding::Plain => true,
+            NameEncoding::Number => cfg!(any(feature = "stb", test)),
+            NameEncoding::Chunks => cfg!(any(feature = "ztensor", test)),
+            NameEncoding::Json => cfg!(any(feature = "safetensors", test)),
+        }
+    }
+
+    /// This encoding, or the one that stands for those that no format uses.
+    const fn known(self) -> Self {
+        match self {
+            NameEncoding::Number if NameEncoding::Number.is_used() => self,
+            NameEncoding::Chunks if NameEncoding::Chunks.is_used() => self,
+            NameEncoding::Json if NameEncoding::Json.is_used() => self,
+            _ => NameEncoding::Plain,
+        }
+    }
+}
+
 /// Where a name is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NameAt {
@@ -80,12 +113,12 @@ impl<'a> Name<'a> {
 
     /// The decoded bytes, when they can be borrowed.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
-        matches!(self.encoding, NameEncoding::Plain).then_some(self.bytes)
+        matches!(self.encoding.known(), NameEncoding::Plain).then_some(self.bytes)
     }
 
     /// The decoded bytes, one by one.
     pub fn bytes(&self) -> Bytes<'a> {
-        match self.encoding {
+        match self.encoding.known() {
             NameEncoding::Plain => Bytes { run: self.bytes, ..Bytes::default() },
             NameEncoding::Number => Bytes::number(self.bytes.first().copied().unwrap_or(0)),
             NameEncoding::Chunks => Bytes { rest: self.bytes, ..Bytes::default() },
@@ -104,10 +137,11 @@ impl<'a> Name<'a> {
     /// Whether this name comes before `other` in an order that is the same for
     /// all names of one table: that of the bytes, or of the numbers.
     pub(crate) fn precedes(&self, other: &Self) -> bool {
-        match (self.encoding, other.encoding) {
-            (NameEncoding::Number, NameEncoding::Number) => self.bytes < other.bytes,
-            _ => self < other,
+        let numbers = (NameEncoding::Number, NameEncoding::Number);
+        if NUMBERS_ONLY || (self.encoding.known(), other.encoding.known()) == numbers {
+            return self.bytes.first() < other.bytes.first();
         }
+        self < other
     }
 
     /// Whether the name has no bytes.
@@ -253,6 +287,9 @@ impl Bytes<'_> {
     /// many bytes as it says. `None` at the end, or where the chunks are not
     /// what they were when the name was found.
     fn chunk(&mut self) -> Option<()> {
+        if !NameEncoding::Chunks.is_used() {
+            return None;
+        }
         let (head, rest) = self.rest.split_first()?;
         let (len, rest) = match head & 0x1F {
             n @ 0..=23 => (usize::from(n), rest),
@@ -283,7 +320,8 @@ impl Iterator for Bytes<'_> {
     type Item = u8;
 
     fn next(&mut self) -> Option<u8> {
-        if self.left > 0 {
+        let decodes = NameEncoding::Number.is_used() || NameEncoding::Json.is_used();
+        if decodes && self.left > 0 {
             let at = self.decoded.len().checked_sub(usize::from(self.left))?;
             self.left = self.left.saturating_sub(1);
             return self.decoded.get(at).copied();
@@ -293,7 +331,7 @@ impl Iterator for Bytes<'_> {
                 self.run = rest;
                 return Some(*byte);
             }
-            if self.json {
+            if NameEncoding::Json.is_used() && self.json {
                 return self.json();
             }
             self.chunk()?;

@@ -64,7 +64,7 @@ impl File {
     ) {
         match *self {
             _ if cursor.done => {}
-            #[cfg(feature = "bintensors")]
+            #[cfg(all(feature = "bintensors", feature = "std"))]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(feature = "safetensors")]
             File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),

@@ -80,7 +80,7 @@ export class SliceControls {
         label,
         h(
           'select',
-          { onchange: (event: Event) => set(Number((event.target as HTMLSelectElement).value)) },
+          { 'aria-label': label, onchange: (event: Event) => set(Number((event.target as HTMLSelectElement).value)) },
           ...this.#shape.map((extent, axis) => h('option', { value: axis, selected: axis === current }, `axis ${axis} (${count(extent)})`)),
         ),
       );
@@ -109,6 +109,7 @@ export class SliceControls {
                 `Axis ${axis}`,
                 h('input', {
                   type: 'number',
+                  'aria-label': `Axis ${axis}`,
                   min: 0,
                   max: extent === 0n ? 0n : extent - 1n,
                   value: this.#fixed[axis],

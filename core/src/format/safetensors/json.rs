@@ -310,14 +310,17 @@ pub(super) fn is_space(byte: u8) -> bool {
 pub(super) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fault) -> Halt {
     let base = r.at();
     let (rule, at) = match fault {
-        Fault::Short => match r.lacks(1) {
-            Halt::Broken(rule) => (rule, r.end()),
-            halt => return halt,
-        },
+        Fault::Short => {
+            let halt = r.lacks(1);
+            match halt.unreported() {
+                Some(rule) => (rule, r.end()),
+                None => return halt,
+            }
+        }
         Fault::Broken(rule, at) => (rule, base.saturating_add(widen(at))),
     };
     json.report(r, base);
     let len = r.end().saturating_sub(at).min(1);
     r.flag(rule, at, len, u64::from(JSON_DEPTH), 0);
-    Halt::Refused(rule)
+    Halt::refused(rule)
 }

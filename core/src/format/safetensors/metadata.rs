@@ -32,7 +32,7 @@ impl Header {
             Ok(pair) => pair,
             Err(fault) => {
                 return match json::halt(r, &json, fault) {
-                    Halt::Absent => Err(Halt::Absent),
+                    Halt::ABSENT => Err(Halt::ABSENT),
                     _ => {
                         c.finish();
                         Ok(None)

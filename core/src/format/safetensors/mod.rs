@@ -82,10 +82,12 @@ mod field {
 /// What a cursor over the header stands before, in `extra`.
 mod stands {
     pub(super) const FIRST: u64 = 0;
-    /// Behind a member.
+    /// Behind a comma; in the metadata, behind an entry.
     pub(super) const BEHIND: u64 = 1;
-    /// Behind the closing brace, and the tensors fill the buffer.
-    pub(super) const COVERED: u64 = 2;
+    /// Behind the closing brace.
+    pub(super) const END: u64 = 2;
+    /// The same, and the tensors fill the buffer.
+    pub(super) const COVERED: u64 = 3;
 }
 
 /// What the header says, as far as it was proved.
@@ -95,8 +97,8 @@ pub struct Header {
     data_at: u64,
     /// Offset behind the opening brace.
     first: u64,
-    /// Offset of the key `__metadata__`; 0 if there is none.
-    meta_key: u64,
+    /// Offset behind the brace or comma before the metadata; 0 if there is none.
+    meta_from: u64,
     /// Offset of its value.
     meta_at: u64,
     /// Offset of the comma or brace behind it; 0 if the header ends before.
@@ -154,82 +156,62 @@ impl Header {
 
     /// The cursor's `extra` is what it stands before, its `state` where the data
     /// of all tensors so far ends, if it follows without a gap.
+    ///
+    /// A member is read with the comma or brace behind it, so that the place of
+    /// the metadata, which is passed over, is known without reading it again.
     pub(crate) fn tensor(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        loop {
-            let start = c.at.max(self.first);
-            r.region(start, self.data_at, rules::JSON_TRUNCATED);
-            r.about(Kind::Tensor, c.index);
-            let mut json = Json::new(r.resident());
-            let step = self.member(&mut json, c, start);
-            let step = match step {
-                Ok(step) => step,
-                Err(fault) => {
-                    return match json::halt(r, &json, fault) {
-                        Halt::Absent => Err(Halt::Absent),
-                        _ => {
-                            c.finish();
-                            Ok(None)
-                        }
-                    };
-                }
-            };
-            let end = start.saturating_add(widen(json.at));
-            match step {
-                Step::End => {
-                    self.end(r, c, end);
-                    return Ok(None);
-                }
-                Step::Metadata(key) => {
-                    c.extra = stands::BEHIND;
-                    c.at = self.meta_end;
-                    let first =
-                        start.saturating_add(widen(key.at)) == self.meta_key.saturating_add(1);
-                    if !first {
-                        // Its value is passed over with its key.
-                        if let Err(fault) = json.skip(1) {
-                            return match json::halt(r, &json, fault) {
-                                Halt::Absent => Err(Halt::Absent),
-                                _ => {
-                                    c.finish();
-                                    Ok(None)
-                                }
-                            };
-                        }
-                        c.at = start.saturating_add(widen(json.at));
-                        r.about(Kind::File, 0);
-                        json.note(rules::METADATA_DUPLICATE, key.at, 0, 0);
-                        json.report(r, start);
-                    } else if self.meta_end == 0 {
-                        // The header ends within it, which its entries report.
-                        c.finish();
-                        return Ok(None);
-                    }
-                }
-                Step::Tensor(key, entry) => {
-                    let data_len = r.source().len().saturating_sub(self.data_at);
-                    let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
-                    let fatal = json.report(r, start);
-                    let tensor = self.describe(
-                        c.index,
-                        start,
-                        &key,
-                        entry.as_ref(),
-                        place.filter(|_| !fatal),
-                    );
-                    c.state = match place {
-                        Some(place) if !fatal && place.begin == c.state => place.end,
-                        _ => Cursor::UNKNOWN,
-                    };
-                    c.advance(end);
-                    c.extra = stands::BEHIND;
-                    return Ok(Some(tensor));
-                }
+        let mut start = c.at.max(self.first);
+        if start == self.meta_from && c.extra != stands::END {
+            if self.meta_end == 0 {
+                // The header ends within it, which its entries report.
+                c.finish();
+                return Ok(None);
             }
+            start = self.meta_end.saturating_add(1);
+            c.extra = if start == self.end { stands::END } else { stands::BEHIND };
         }
+        if c.extra == stands::END {
+            self.finish(r, c, start);
+            return Ok(None);
+        }
+        r.region(start, self.data_at, rules::JSON_TRUNCATED);
+        r.about(Kind::Tensor, c.index);
+        let mut json = Json::new(r.resident());
+        let may_end = c.extra == stands::FIRST && start == self.first;
+        let (key, entry, last) = match member(&mut json, may_end) {
+            Ok(Some(member)) => member,
+            Ok(None) => {
+                json.report(r, start);
+                self.finish(r, c, start.saturating_add(widen(json.at)));
+                return Ok(None);
+            }
+            Err(fault) => {
+                return match json::halt(r, &json, fault) {
+                    Halt::ABSENT => Err(Halt::ABSENT),
+                    _ => {
+                        c.finish();
+                        Ok(None)
+                    }
+                };
+            }
+        };
+        let end = start.saturating_add(widen(json.at));
+        let data_len = r.source().len().saturating_sub(self.data_at);
+        let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
+        let fatal = json.report(r, start);
+        let place = place.filter(|_| !fatal);
+        let tensor = self.describe(c.index, start, &key, entry.as_ref(), place);
+        c.state = match place {
+            Some(place) if place.begin == c.state => place.end,
+            _ => Cursor::UNKNOWN,
+        };
+        c.advance(end);
+        c.extra = if last { stands::END } else { stands::BEHIND };
+        Ok(Some(tensor))
     }
 
     pub(crate) fn sweep<'a>(
@@ -329,35 +311,8 @@ impl Header {
         Ok(Name::new(source.get(tensor.extra)?, crate::name::NameEncoding::Plain))
     }
 
-    /// Reads one member of the header, which begins at `start`.
-    fn member(&self, json: &mut Json<'_>, c: &Cursor, start: u64) -> Result<Step, Fault> {
-        let out_of_order =
-            c.state == Cursor::UNKNOWN && c.extra == stands::FIRST && start != self.first;
-        let byte = json.token()?;
-        if c.extra == stands::BEHIND {
-            match byte {
-                b',' => json.bump(),
-                b'}' => {
-                    json.bump();
-                    return Ok(Step::End);
-                }
-                _ => return json.syntax(),
-            }
-            json.token()?;
-        } else if byte == b'}' && !out_of_order {
-            json.bump();
-            return Ok(Step::End);
-        }
-        let key = json.key()?;
-        json.token()?;
-        if Name::new(json.inside(&key), key.encoding()) == *METADATA {
-            return Ok(Step::Metadata(key));
-        }
-        Ok(Step::Tensor(key, Entry::read(json)?))
-    }
-
     /// What follows the closing brace, which opening looked at.
-    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) {
+    fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) {
         let stray = if at == self.end { self.stray } else { at };
         r.about(Kind::File, 0);
         let rest = Span::between(stray, self.data_at);
@@ -405,9 +360,40 @@ impl Header {
     }
 }
 
-/// What a member of the header is.
-enum Step {
-    End,
-    Metadata(Text),
-    Tensor(Text, Option<Entry>),
+/// A tensor, its entry if that is an object, and whether it is the last member.
+type Member = (Text, Option<Entry>, bool);
+
+/// Reads the next tensor and the comma or brace behind it; `None` if the brace
+/// comes first. Further metadata on the way is noted and passed over.
+fn member(json: &mut Json<'_>, may_end: bool) -> Result<Option<Member>, Fault> {
+    if json.token()? == b'}' && may_end {
+        json.bump();
+        return Ok(None);
+    }
+    loop {
+        json.token()?;
+        let at = json.at;
+        let key = json.key()?;
+        json.token()?;
+        let metadata = Name::new(json.inside(&key), key.encoding()) == *METADATA;
+        let entry = if metadata {
+            json.skip(1)?;
+            json.note(rules::METADATA_DUPLICATE, at, 0, 0);
+            None
+        } else {
+            Entry::read(json)?
+        };
+        let last = match json.token()? {
+            b',' => false,
+            b'}' => true,
+            _ => return json.syntax(),
+        };
+        json.bump();
+        if !metadata {
+            return Ok(Some((key, entry, last)));
+        }
+        if last {
+            return Ok(None);
+        }
+    }
 }

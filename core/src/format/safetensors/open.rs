@@ -48,16 +48,16 @@ impl Header {
             match stopped {
                 Ok(()) => {}
                 // What is wrong with the JSON is reported with the entry.
-                Err(Halt::Broken(_)) => (c.phase, c.state) = (step::DONE, 0),
+                Err(halt) if halt.unreported().is_some() => (c.phase, c.state) = (step::DONE, 0),
                 Err(halt) => return Err(halt),
             }
         }
-        let [first, meta_key, meta_at, meta_end] = c.inner;
+        let [first, meta_from, meta_at, meta_end] = c.inner;
         let (end, stray) = (c.state, c.at);
         Ok(Header {
             data_at: c.extra,
             first,
-            meta_key,
+            meta_from,
             meta_at,
             meta_end,
             end,
@@ -73,17 +73,17 @@ fn length(r: &mut Reader<'_, '_>) -> Result<u64, Halt> {
     r.region(0, field::LENGTH, rules::FILE_LENGTH);
     if len < field::LENGTH {
         r.flag(rules::FILE_LENGTH, 0, len, field::LENGTH, len);
-        return Err(Halt::Refused(rules::FILE_LENGTH));
+        return Err(Halt::refused(rules::FILE_LENGTH));
     }
     let length = r.u64()?;
     if length > field::LONGEST {
         r.flag(rules::HEADER_LIMIT, 0, field::LENGTH, field::LONGEST, length);
-        return Err(Halt::Refused(rules::HEADER_LIMIT));
+        return Err(Halt::refused(rules::HEADER_LIMIT));
     }
     let end = length.saturating_add(field::LENGTH);
     if end > len {
         r.flag(rules::HEADER_BOUNDS, 0, field::LENGTH, end, len);
-        return Err(Halt::Refused(rules::HEADER_BOUNDS));
+        return Err(Halt::refused(rules::HEADER_BOUNDS));
     }
     Ok(end)
 }
@@ -113,7 +113,7 @@ fn first(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     let len = c.extra.saturating_sub(c.at).min(1);
     r.flag(rules::JSON_ROOT, c.at, len, u64::from(b'{'), 0);
-    Err(Halt::Refused(rules::JSON_ROOT))
+    Err(Halt::refused(rules::JSON_ROOT))
 }
 
 /// The key of a member of the header, behind the comma.
@@ -137,15 +137,14 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         return Ok(());
     }
     let member = json.token().and_then(|_| {
-        let at = json.at;
         let key = json.key()?;
         json.token()?;
-        Ok((at, key))
+        Ok(key)
     });
-    let (at, text) = match member {
+    let text = match member {
         Ok(member) => member,
         Err(Fault::Short) => return Err(r.lacks(1)),
-        Err(Fault::Broken(rule, _)) => return Err(Halt::Broken(rule)),
+        Err(Fault::Broken(rule, _)) => return Err(Halt::broken(rule)),
     };
     let is_meta = Name::new(json.inside(&text), text.encoding()) == *METADATA;
     let value = c.at.saturating_add(widen(json.at));
@@ -153,7 +152,7 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     if !is_meta {
         c.index = c.index.saturating_add(1);
     } else if let [first, 0, ..] = c.inner {
-        c.inner = [first, c.at.saturating_add(widen(at)), value, 0];
+        c.inner = [first, c.at, value, 0];
         c.state = META;
     }
     c.at = value;
@@ -165,7 +164,7 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.region(c.at, c.extra, rules::JSON_TRUNCATED);
     if r.left() == 0 {
-        return Err(Halt::Broken(rules::JSON_TRUNCATED));
+        return Err(Halt::broken(rules::JSON_TRUNCATED));
     }
     let run = r.some()?;
     let mut state = c.state;
@@ -185,8 +184,8 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             b'{' | b'[' => state = state.saturating_add(1),
             b'}' | b']' if depth > 0 => state = state.saturating_sub(1),
             b',' | b'}' if depth == 0 => {
-                if let (true, [first, key, value, _]) = (state & META != 0, c.inner) {
-                    c.inner = [first, key, value, at];
+                if let (true, [first, from, value, _]) = (state & META != 0, c.inner) {
+                    c.inner = [first, from, value, at];
                 }
                 c.at = at.saturating_add(1);
                 c.phase = step::KEY;

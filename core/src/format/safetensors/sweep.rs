@@ -19,32 +19,36 @@ impl Header {
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
+        if c.extra >= stands::END {
+            return;
+        }
         r.region(c.at.max(self.first), self.data_at, rules::JSON_TRUNCATED);
         let (start, run) = (r.at(), r.resident());
         let data_len = r.source().len().saturating_sub(self.data_at);
         let mut rest = run;
         let mut swept = *c;
-        loop {
-            let mut member = rest;
-            if swept.extra == stands::BEHIND {
-                let Some((b',', after)) = rest.split_first() else { break };
-                member = after;
-            }
-            let Some((brief, after)) = brief(member) else { break };
-            let fits = brief.end <= data_len;
-            if !fits || brief.name == METADATA.as_bytes() {
+        while let Some((brief, after)) = brief(rest) {
+            let last = match after.first() {
+                Some(b',') => false,
+                Some(b'}') => true,
+                _ => break,
+            };
+            if brief.end > data_len || brief.name == METADATA.as_bytes() {
                 break;
             }
-            let at = start.saturating_add(widen(run.len().saturating_sub(member.len())));
+            let at = start.saturating_add(widen(run.len().saturating_sub(rest.len())));
             let name_at = NameAt::plain(at.saturating_add(1), widen(brief.name.len()));
             let name = Name::new(brief.name, NameEncoding::Plain);
             if !goes_on(&Glance { index: swept.index, at, name_at, name }) {
                 break;
             }
-            rest = after;
+            rest = after.get(1..).unwrap_or_default();
             swept.state = if brief.begin == swept.state { brief.end } else { Cursor::UNKNOWN };
             swept.index = swept.index.saturating_add(1);
-            swept.extra = stands::BEHIND;
+            swept.extra = if last { stands::END } else { stands::BEHIND };
+            if last {
+                break;
+            }
         }
         if swept.index > c.index {
             r.pass(rest);

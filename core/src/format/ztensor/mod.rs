@@ -484,5 +484,5 @@ fn open_length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Span, expected: u64, found: u64) -> Halt {
     r.flag(rule, at.at, at.len, expected, found);
-    Halt::Refused(rule)
+    Halt::refused(rule)
 }
