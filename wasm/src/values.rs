@@ -29,6 +29,9 @@ impl Numbers {
             DType::F16 | DType::BF16 | DType::F32 | DType::F8E5M2 | DType::F8E4M3 => {
                 Numbers::F32(Vec::new())
             }
+            DType::F4 | DType::F8E8M0 | DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => {
+                Numbers::F32(Vec::new())
+            }
             DType::F64 => Numbers::F64(Vec::new()),
             DType::I8 | DType::I16 | DType::I32 | DType::I4 | DType::I2 | DType::I1 => {
                 Numbers::I32(Vec::new())
@@ -103,7 +106,8 @@ impl Numbers {
 /// width or the place exceeds `u64`.
 pub fn place(dtype: DType, from: u64, count: u64) -> Option<(u64, u64, u64)> {
     let bits = u64::from(dtype.bits());
-    if bits == 0 {
+    // Four 6-bit floats share three bytes, and have no elements here.
+    if bits == 0 || bits == 6 {
         return None;
     }
     let per_byte = (8 / bits).max(1);
