@@ -76,6 +76,7 @@ impl Particulars {
                     }),
                 };
             }
+            #[cfg(feature = "full")]
             File::BinTensors(header) => {
                 if unknown {
                     it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));

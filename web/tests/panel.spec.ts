@@ -75,10 +75,10 @@ test('a heat map of any two axes of three', async ({ page }) => {
   await panelTab(page, 'Heat map');
   const readout = page.locator('.heat .readout');
   await expect(readout).toHaveText('[0, 0] 0');
-  await page.getByLabel('Axis 0').fill('2');
-  await page.getByLabel('Axis 0').press('Enter');
+  await page.getByLabel('Axis 0', { exact: true }).fill('2');
+  await page.getByLabel('Axis 0', { exact: true }).press('Enter');
   await expect(readout).toHaveText('[0, 0] 40');
-  await page.getByLabel('Rows').selectOption('0');
+  await page.getByLabel('Rows', { exact: true }).selectOption('0');
   // Rows are axis 0 now, columns axis 2, and axis 1 stands at 0.
   await page.locator('.heat-canvas').focus();
   await page.keyboard.press('ArrowDown');
@@ -91,8 +91,8 @@ test('values of a slice are those of the file', async ({ page }) => {
   await panelTab(page, 'Values');
   const row = (at: number) => page.locator('.value-grid .v-list [role=row]:not([hidden])').nth(at).locator('.value');
   await expect(row(1)).toHaveText(['5', '6', '7', '8', '9']);
-  await page.getByLabel('Axis 0').fill('1');
-  await page.getByLabel('Axis 0').press('Enter');
+  await page.getByLabel('Axis 0', { exact: true }).fill('1');
+  await page.getByLabel('Axis 0', { exact: true }).press('Enter');
   await expect(row(0)).toHaveText(['20', '21', '22', '23', '24']);
   await page.getByLabel('Columns', { exact: true }).selectOption('1');
   await expect(row(2)).toHaveText(['22', '27', '32', '37']);

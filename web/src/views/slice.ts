@@ -80,7 +80,7 @@ export class SliceControls {
         label,
         h(
           'select',
-          { onchange: (event: Event) => set(Number((event.target as HTMLSelectElement).value)) },
+          { 'aria-label': label, onchange: (event: Event) => set(Number((event.target as HTMLSelectElement).value)) },
           ...this.#shape.map((extent, axis) => h('option', { value: axis, selected: axis === current }, `axis ${axis} (${count(extent)})`)),
         ),
       );
