@@ -36,7 +36,9 @@ pub(crate) fn first(
             return Ok(None);
         };
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        rows.extend(block.rows().take(left).map(|it| row(&it, &mut u64::MAX)));
+        // All of each row.
+        let mut most = u64::MAX;
+        rows.extend(block.rows().take(left).map(|it| row(&it, &mut most)));
     }
     Ok(Some(rows))
 }

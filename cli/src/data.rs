@@ -11,9 +11,15 @@ const PIECE: usize = 256 << 10;
 /// of compressed rows, pointers, columns and values lie apart.
 const SPARSE: u64 = 64 << 20;
 
+/// Whether the data of a tensor are an array: every element, one after the
+/// other. Of a layout that nobody knows that is not known.
+pub(crate) fn is_dense(tensor: &Tensor) -> bool {
+    matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast)
+}
+
 /// Whether the elements of a tensor can be read one after the other.
 pub(crate) fn is_plain(tensor: &Tensor) -> bool {
-    let dense = !matches!(tensor.layout, Layout::Coo | Layout::Csr | Layout::Blocks);
+    let dense = is_dense(tensor);
     let stored =
         tensor.elements == 0 || tensor.chunks.count() == 1 && Decoder::decodes(tensor.encoding);
     let sound = tensor.status == Status::Sound;

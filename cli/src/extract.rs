@@ -139,7 +139,7 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
             let why = format!("NumPy has no type for {dtype} data; --raw writes its bytes");
             Failure::Unsupported(why)
         })?;
-        if matches!(tensor.layout, Layout::Coo | Layout::Csr) {
+        if !data::is_dense(&tensor) {
             let layout = tensor.layout.name();
             let why = format!("its layout is {layout}; --raw writes its bytes");
             return Err(Failure::Unsupported(why));

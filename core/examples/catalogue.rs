@@ -4,6 +4,7 @@
 
 use weighbridge::{Format, RuleInfo, general};
 
+#[allow(clippy::as_conversions, reason = "the number of a format is its discriminant")]
 fn main() {
     print!("{{\"0\":{{\"name\":\"\",\"rules\":[");
     rows(general::RULES);

@@ -11,8 +11,10 @@ pub struct Cursor {
     /// What the format must remember from one entry to the next.
     pub(crate) state: u64,
     /// One thing more to remember.
+    #[cfg(feature = "bintensors")]
     pub(crate) extra: u64,
     /// Where an entry's own table stands, for formats with tables of tables.
+    #[cfg(feature = "idv")]
     pub(crate) inner: [u64; 4],
     /// Position of the next entry in its table.
     pub(crate) index: u32,
@@ -24,8 +26,17 @@ pub struct Cursor {
 
 impl Cursor {
     /// The start.
-    pub(crate) const START: Cursor =
-        Cursor { at: 0, state: 0, extra: 0, inner: [0; 4], index: 0, phase: 0, done: false };
+    pub(crate) const START: Cursor = Cursor {
+        at: 0,
+        state: 0,
+        #[cfg(feature = "bintensors")]
+        extra: 0,
+        #[cfg(feature = "idv")]
+        inner: [0; 4],
+        index: 0,
+        phase: 0,
+        done: false,
+    };
 
     /// Value of `state` when an entry is read out of order.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
@@ -48,7 +59,7 @@ impl Cursor {
     /// Steps behind an entry that ended at `at`.
     pub(crate) fn advance(&mut self, at: u64) {
         self.at = at;
-        self.index = self.index.saturating_add(1);
+        self.index = self.index.wrapping_add(1);
     }
 
     /// Ends the iteration.
@@ -58,7 +69,7 @@ impl Cursor {
 
     /// Goes on with the next table.
     pub(crate) fn next_phase(&mut self) {
-        let phase = self.phase.saturating_add(1);
+        let phase = self.phase.wrapping_add(1);
         *self = Cursor { phase, ..Cursor::START };
     }
 }

@@ -139,7 +139,7 @@ macro_rules! formats {
                     _ => {
                         let _ = cursor;
                         reader.flag(general::UNKNOWN_FORMAT, 0, 0, 0, 0);
-                        Err(Halt::Refused(general::UNKNOWN_FORMAT))
+                        Err(Halt::refused(general::UNKNOWN_FORMAT))
                     }
                 }
             }
@@ -185,25 +185,6 @@ formats! {
 
 // Behind the macro that it uses.
 mod dispatch;
-
-impl Format {
-    /// The format that is named `name` in options and reports.
-    pub fn by_name(name: &str) -> Option<Format> {
-        Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
-    }
-
-    /// The format of files with this extension, without the dot.
-    pub fn by_extension(extension: &str) -> Option<Format> {
-        let matches = |known: &&str| known.eq_ignore_ascii_case(extension);
-        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(matches))
-    }
-}
-
-impl core::fmt::Display for Format {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(self.title())
-    }
-}
 
 impl File {
     /// Opens a file of which everything needed is resident.
@@ -371,6 +352,7 @@ impl File {
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again with the same
     /// cursor.
+    #[inline(never)]
     pub fn find(
         &self,
         source: &Source<'_>,

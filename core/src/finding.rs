@@ -25,6 +25,32 @@ pub enum Kind {
     Slot,
 }
 
+impl Kind {
+    /// A number for it.
+    pub(crate) const fn code(self) -> u32 {
+        match self {
+            Kind::File => 0,
+            Kind::Tensor => 1,
+            Kind::Metadata => 2,
+            Kind::SizeVar => 3,
+            Kind::Attribute => 4,
+            Kind::Slot => 5,
+        }
+    }
+
+    /// The kind with this number.
+    pub(crate) const fn of(code: u32) -> Kind {
+        match code {
+            1 => Kind::Tensor,
+            2 => Kind::Metadata,
+            3 => Kind::SizeVar,
+            4 => Kind::Attribute,
+            5 => Kind::Slot,
+            _ => Kind::File,
+        }
+    }
+}
+
 /// The entry that is being looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

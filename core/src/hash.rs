@@ -5,37 +5,40 @@
 //! known seed finding many names of one hash is out of reach. Equal hashes
 //! are never taken for equal names.
 
-use crate::name::Name;
+use crate::name::{NUMBERS_ONLY, Name};
 
 /// The hash of `name`, apart from that of the same name in another `table`.
 pub(crate) fn name(seed: u64, table: u8, name: &Name<'_>) -> u64 {
+    if NUMBERS_ONLY {
+        // There are numbers of one byte only, which are hashes by themselves.
+        return name.bytes().fold(0, |hash, byte| {
+            u64::from(byte).wrapping_add(hash.wrapping_mul(10)).wrapping_sub(u64::from(b'0'))
+        });
+    }
     let mut state = Sip::new(seed, u64::from(table));
-    match name.as_bytes() {
-        Some(bytes) => {
-            let (words, tail) = bytes.as_chunks::<8>();
-            for word in words {
-                state.word(u64::from_le_bytes(*word));
-            }
-            state.finish(tail.iter().copied(), bytes.len())
+    if cfg!(feature = "std")
+        && let Some(bytes) = name.as_bytes()
+    {
+        let (words, tail) = bytes.as_chunks::<8>();
+        for word in words {
+            state.word(u64::from_le_bytes(*word));
         }
-        None => {
-            let mut bytes = name.bytes();
-            let mut len = 0_usize;
-            loop {
-                let mut word = [0; 8];
-                let mut filled = 0_usize;
-                for (slot, byte) in word.iter_mut().zip(&mut bytes) {
-                    *slot = byte;
-                    filled = filled.saturating_add(1);
-                }
-                len = len.wrapping_add(filled);
-                if filled < 8 {
-                    return state.finish(word.into_iter().take(filled), len);
-                }
-                state.word(u64::from_le_bytes(word));
-            }
+        let word = tail.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte));
+        return state.finish(word, bytes.len());
+    }
+    let (mut word, mut len) = (0_u64, 0_usize);
+    for byte in name.bytes() {
+        word = (word >> 8) | (u64::from(byte) << 56);
+        len = len.wrapping_add(1);
+        if len & 7 == 0 {
+            state.word(word);
         }
     }
+    // What is left of the word before is shifted out.
+    for _ in len & 7..8 {
+        word >>= 8;
+    }
+    state.finish(word, len)
 }
 
 struct Sip {
@@ -76,18 +79,14 @@ impl Sip {
         *a ^= word;
     }
 
-    /// The last word holds the tail and the length modulo 256.
-    fn finish(mut self, tail: impl Iterator<Item = u8>, len: usize) -> u64 {
-        let mut word = crate::source::widen(len) << 56;
-        for (shift, byte) in (0_u32..7).map(|i| i.wrapping_mul(8)).zip(tail) {
-            word |= u64::from(byte) << shift;
-        }
-        self.word(word);
+    /// The last word holds at most seven bytes, and the length modulo 256.
+    fn finish(mut self, tail: u64, len: usize) -> u64 {
+        self.word(tail | (crate::source::widen(len) << 56));
         let [_, _, c, _] = &mut self.v;
         *c ^= 0xFF;
-        self.round();
-        self.round();
-        self.round();
+        for _ in 0..3 {
+            self.round();
+        }
         let [a, b, c, d] = self.v;
         a ^ b ^ c ^ d
     }

@@ -2,18 +2,18 @@
 
 use crate::cursor::Cursor;
 use crate::file::File;
-use crate::finding::Stop;
+use crate::finding::{Kind, Stop};
 use crate::hash;
-use crate::name::Name;
-use crate::read::Reader;
-use crate::source::{Source, widen};
+use crate::name::{Name, NameAt, NameEncoding};
+use crate::read::{Halt, Reader};
+use crate::source::Source;
 use crate::tensor::Tensor;
 
 /// One entry of working storage: 24 bytes that the caller provides, for each
 /// tensor or each part of the file.
 ///
 /// What it holds belongs to this crate; make slots with [`Slot::EMPTY`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
     /// What is sorted by: the hash of a name, or an offset.
     pub(crate) key: u64,
@@ -41,7 +41,37 @@ impl Slot {
         let high = u32::try_from(self.who >> 32).unwrap_or(0);
         (low, high)
     }
+
+    /// Entry `index` with the name at `name`, whose hash is `key`. No file is so
+    /// long that an offset needs the byte where the kind is kept.
+    pub(crate) fn named(key: u64, kind: Kind, index: u32, name: &NameAt) -> Slot {
+        let encoding = match name.encoding {
+            NameEncoding::Plain => 0,
+            NameEncoding::Number => 1,
+            NameEncoding::Chunks => 2,
+        };
+        let code = u64::from(kind.code()) | (encoding << 4);
+        Slot { key, at: (name.at & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
+    }
+
+    /// The name of an entry that was made by [`Slot::named`].
+    pub(crate) fn name(&self) -> NameAt {
+        let encoding = match self.at >> 60 {
+            0 => NameEncoding::Plain,
+            1 => NameEncoding::Number,
+            _ => NameEncoding::Chunks,
+        };
+        NameAt { at: self.at & OFFSET, len: self.unpack().1, encoding }
+    }
+
+    /// Its kind.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind::of(u32::try_from((self.at >> 56) & 0xF).unwrap_or(0))
+    }
 }
+
+/// The bits of an offset.
+const OFFSET: u64 = u64::MAX >> 8;
 
 /// Sorts slots by key, then by the rest.
 ///
@@ -49,57 +79,137 @@ impl Slot {
 /// with it, the standard library's sort, which is about six times as fast.
 pub(crate) fn sort(slots: &mut [Slot]) {
     #[cfg(feature = "std")]
-    #[allow(clippy::disallowed_methods, reason = "the order of slots is total")]
-    slots.sort_unstable();
+    #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
+    slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
     #[cfg(not(feature = "std"))]
     heap_sort(slots);
 }
 
 #[cfg(any(test, not(feature = "std")))]
 fn heap_sort(slots: &mut [Slot]) {
-    let len = slots.len();
-    for root in (0..len >> 1).rev() {
-        sift(slots, root, len);
-    }
-    for end in (1..len).rev() {
-        exchange(slots, 0, end);
-        sift(slots, 0, end);
+    let mut end = slots.len();
+    let mut root = end >> 1;
+    // First every slot with children sinks, from the last to the first; then the
+    // greatest is taken out again and again, and what took its place sinks.
+    while end > 1 {
+        match root.checked_sub(1) {
+            Some(before) => root = before,
+            None => {
+                end = end.wrapping_sub(1);
+                exchange(slots, 0, end);
+            }
+        }
+        let heap = slots.get_mut(..end).unwrap_or_default();
+        let mut parent = root;
+        loop {
+            let left = parent.wrapping_mul(2).wrapping_add(1);
+            let right = left.wrapping_add(1);
+            let child = if precedes(heap, left, right) { right } else { left };
+            if !precedes(heap, parent, child) {
+                break;
+            }
+            exchange(heap, parent, child);
+            parent = child;
+        }
     }
 }
 
-/// Restores the heap below `root`, of which the first `end` slots are part.
+/// Whether slot `a` comes before slot `b`; no if one of them is not there.
 #[cfg(any(test, not(feature = "std")))]
-fn sift(slots: &mut [Slot], mut root: usize, end: usize) {
-    loop {
-        let left = root.wrapping_mul(2).wrapping_add(1);
-        let right = left.wrapping_add(1);
-        let Some(heap) = slots.get(..end) else { return };
-        let Some(mut largest) = heap.get(left) else {
-            return;
-        };
-        let mut child = left;
-        if let Some(other) = heap.get(right)
-            && other > largest
-        {
-            largest = other;
-            child = right;
-        }
-        match heap.get(root) {
-            Some(parent) if parent < largest => exchange(slots, root, child),
-            _ => return,
-        }
-        root = child;
+fn precedes(slots: &[Slot], a: usize, b: usize) -> bool {
+    let (Some(a), Some(b)) = (slots.get(a), slots.get(b)) else {
+        return false;
+    };
+    if a.key != b.key {
+        return a.key < b.key;
     }
+    if a.at != b.at {
+        return a.at < b.at;
+    }
+    a.who < b.who
 }
 
 #[cfg(any(test, not(feature = "std")))]
 fn exchange(slots: &mut [Slot], a: usize, b: usize) {
     if let (Some(&first), Some(&second)) = (slots.get(a), slots.get(b)) {
-        if let Some(slot) = slots.get_mut(a) {
-            *slot = second;
+        for (place, slot) in [(a, second), (b, first)] {
+            if let Some(place) = slots.get_mut(place) {
+                *place = slot;
+            }
         }
-        if let Some(slot) = slots.get_mut(b) {
-            *slot = first;
+    }
+}
+
+/// Slots of the caller that are filled one by one, then sorted, then looked at
+/// in order; plain numbers, because the slots come anew with every call.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sorting {
+    pub(crate) filled: usize,
+    sorted: bool,
+    /// The slot that is looked at.
+    next: usize,
+    /// With how many before it, of the same key, it was compared.
+    back: usize,
+}
+
+impl Sorting {
+    /// Keeps `slot`, of which there will be `declared` or more.
+    pub(crate) fn push(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        declared: u32,
+        slot: Slot,
+    ) -> Result<(), Halt> {
+        let Some(free) = slots.get_mut(self.filled) else {
+            return Err(r.short_of(room(declared, self.filled)));
+        };
+        *free = slot;
+        self.filled = self.filled.wrapping_add(1);
+        Ok(())
+    }
+
+    /// What was kept, in order.
+    pub(crate) fn sorted<'s>(&mut self, slots: &'s mut [Slot]) -> &'s [Slot] {
+        let slots = slots.get_mut(..self.filled).unwrap_or_default();
+        if !self.sorted {
+            sort(slots);
+            self.sorted = true;
+        }
+        slots
+    }
+
+    /// The slot that is looked at; `None` behind the last.
+    pub(crate) fn current(&self, slots: &[Slot]) -> Option<Slot> {
+        slots.get(self.next).copied()
+    }
+
+    /// Goes on to the next slot.
+    pub(crate) fn pass(&mut self) {
+        self.next = self.next.wrapping_add(1);
+        self.back = 0;
+    }
+
+    /// Two slots of one key that were not compared yet; `None` at the end.
+    pub(crate) fn pair(&mut self, slots: &[Slot]) -> Option<(Slot, Slot)> {
+        loop {
+            let slot = self.current(slots)?;
+            // Equal hashes of different names are next to impossible, so the
+            // first comparison nearly always settles it.
+            let before = self.next.wrapping_sub(self.back).wrapping_sub(1);
+            match slots.get(before) {
+                Some(other) if other.key == slot.key => return Some((*other, slot)),
+                _ => self.pass(),
+            }
+        }
+    }
+
+    /// Goes on behind a pair that was compared.
+    pub(crate) fn compared(&mut self, equal: bool) {
+        if equal {
+            self.pass();
+        } else {
+            self.back = self.back.wrapping_add(1);
         }
     }
 }
@@ -145,7 +255,8 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
                 let key = hash::name(self.seed, 0, &tensor.name(source)?);
                 let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
-                    return Err(Stop::Room { needed: room(file.tensor_count(), self.filled) });
+                    let declared = u32::try_from(file.tensor_count()).unwrap_or(u32::MAX);
+                    return Err(Stop::Room { needed: room(declared, self.filled) });
                 };
                 *slot = Slot { key, at: tensor.at, who: Slot::pack(tensor.index, 0) };
                 self.filled = self.filled.saturating_add(1);
@@ -218,9 +329,9 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
 
 /// How many slots to ask for: what was declared, or one more than there was
 /// room for when the declaration is lower.
-pub(crate) fn room(declared: u64, filled: usize) -> u32 {
-    let least = widen(filled).saturating_add(1);
-    u32::try_from(declared.max(least)).unwrap_or(u32::MAX)
+fn room(declared: u32, filled: usize) -> u32 {
+    let least = filled.saturating_add(1);
+    u32::try_from(least).unwrap_or(u32::MAX).max(declared)
 }
 
 #[cfg(test)]
@@ -237,7 +348,7 @@ mod tests {
                 slots.push(Slot { key: state >> 60, at: state & 3, who: i });
             }
             let mut expected = slots.clone();
-            expected.sort();
+            expected.sort_by_key(|slot| (slot.key, slot.at, slot.who));
             heap_sort(&mut slots);
             assert_eq!(slots, expected);
         }

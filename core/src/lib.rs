@@ -41,6 +41,7 @@
         clippy::indexing_slicing,
         clippy::integer_division,
         clippy::panic,
+        clippy::string_slice,
         clippy::unwrap_used,
         reason = "a test may fail"
     )

@@ -23,6 +23,36 @@ pub enum NameEncoding {
     Chunks,
 }
 
+/// Whether all names of this build are identifiers of one byte.
+pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(
+    feature = "bintensors",
+    feature = "idv",
+    feature = "oinf",
+    feature = "ztensor",
+    test
+)));
+
+impl NameEncoding {
+    /// Whether some format of this build stores names so; the code for the
+    /// others is left out.
+    const fn is_used(self) -> bool {
+        match self {
+            NameEncoding::Plain => true,
+            NameEncoding::Number => cfg!(any(feature = "stb", test)),
+            NameEncoding::Chunks => cfg!(any(feature = "ztensor", test)),
+        }
+    }
+
+    /// This encoding, or the one that stands for those that no format uses.
+    const fn known(self) -> Self {
+        match self {
+            NameEncoding::Number if NameEncoding::Number.is_used() => self,
+            NameEncoding::Chunks if NameEncoding::Chunks.is_used() => self,
+            _ => NameEncoding::Plain,
+        }
+    }
+}
+
 /// Where a name is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NameAt {
@@ -78,12 +108,12 @@ impl<'a> Name<'a> {
 
     /// The decoded bytes, when they can be borrowed.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
-        matches!(self.encoding, NameEncoding::Plain).then_some(self.bytes)
+        matches!(self.encoding.known(), NameEncoding::Plain).then_some(self.bytes)
     }
 
     /// The decoded bytes, one by one.
     pub fn bytes(&self) -> Bytes<'a> {
-        match self.encoding {
+        match self.encoding.known() {
             NameEncoding::Plain => Bytes { run: self.bytes, rest: &[], digits: [0; 3], left: 0 },
             NameEncoding::Number => Bytes::number(self.bytes.first().copied().unwrap_or(0)),
             NameEncoding::Chunks => Bytes { run: &[], rest: self.bytes, digits: [0; 3], left: 0 },
@@ -101,10 +131,11 @@ impl<'a> Name<'a> {
     /// Whether this name comes before `other` in an order that is the same for
     /// all names of one table: that of the bytes, or of the numbers.
     pub(crate) fn precedes(&self, other: &Self) -> bool {
-        match (self.encoding, other.encoding) {
-            (NameEncoding::Number, NameEncoding::Number) => self.bytes < other.bytes,
-            _ => self < other,
+        let numbers = (NameEncoding::Number, NameEncoding::Number);
+        if NUMBERS_ONLY || (self.encoding.known(), other.encoding.known()) == numbers {
+            return self.bytes.first() < other.bytes.first();
         }
+        self < other
     }
 
     /// Whether the name has no bytes.
@@ -224,6 +255,9 @@ impl Bytes<'_> {
     /// many bytes as it says. `None` at the end, or where the chunks are not
     /// what they were when the name was found.
     fn chunk(&mut self) -> Option<()> {
+        if !NameEncoding::Chunks.is_used() {
+            return None;
+        }
         let (head, rest) = self.rest.split_first()?;
         let (len, rest) = match head & 0x1F {
             n @ 0..=23 => (usize::from(n), rest),
@@ -254,7 +288,7 @@ impl Iterator for Bytes<'_> {
     type Item = u8;
 
     fn next(&mut self) -> Option<u8> {
-        if self.left > 0 {
+        if NameEncoding::Number.is_used() && self.left > 0 {
             let digit = self.digits.len().checked_sub(usize::from(self.left))?;
             self.left = self.left.saturating_sub(1);
             return self.digits.get(digit).copied();

@@ -37,6 +37,7 @@ impl Opening {
     /// [`Stop::Absent`]: make the bytes resident and call again.
     /// [`Stop::Refused`]: the file cannot be opened; the finding went to
     /// `sink`.
+    #[inline(never)]
     pub fn step(
         &mut self,
         source: &Source<'_>,
@@ -62,6 +63,6 @@ fn detect(reader: &mut Reader<'_, '_>) -> Result<Format, Halt> {
     let head = reader.take(len.min(HEAD))?;
     Format::of_head(head, len).ok_or_else(|| {
         reader.flag(general::UNKNOWN_FORMAT, 0, len.min(HEAD), 0, 0);
-        Halt::Refused(general::UNKNOWN_FORMAT)
+        Halt::refused(general::UNKNOWN_FORMAT)
     })
 }

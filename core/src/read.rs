@@ -11,6 +11,7 @@
 use crate::finding::{Finding, Kind, Stop, Subject};
 use crate::rule::{Rule, Severity};
 use crate::source::{Absent, Source, Span, widen};
+use core::num::NonZeroU32;
 use nom::{Err, IResult, Needed};
 
 /// Result of a leaf parser; its error is the rule that the bytes break.
@@ -63,21 +64,77 @@ pub(crate) fn le_u64(input: &[u8]) -> Parsed<'_, u64> {
 
 /// Why a format's parser comes back empty-handed. Details are parked in the
 /// [`Reader`], so that results on the way up stay small.
+///
+/// One number, because that is returned in a register beside what it may take
+/// the place of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Halt {
+pub(crate) struct Halt(NonZeroU32);
+
+/// Set in the number of a halt whose finding went to the sink.
+const REPORTED: u32 = 1 << 16;
+
+impl Halt {
     /// Bytes are not resident; [`Reader::stop`] tells which.
-    Absent,
+    pub(crate) const ABSENT: Halt = Halt(NonZeroU32::MAX);
+
+    /// The slots are too few; [`Reader::stop`] tells how many would do.
+    pub(crate) const ROOM: Halt = Halt(NonZeroU32::MIN.saturating_add(u32::MAX - 2));
+
+    /// A buffer is too small; [`Reader::stop`] tells how large would do.
+    pub(crate) const BUFFER: Halt = Halt(NonZeroU32::MIN.saturating_add(u32::MAX - 3));
+
     /// This rule is broken where the reader stands, and what follows cannot be
     /// parsed. Nothing has been reported yet.
-    Broken(Rule),
-    /// As `Broken`, but the finding went to the sink already.
-    Refused(Rule),
+    pub(crate) fn broken(rule: Rule) -> Halt {
+        Halt(rule.number().into())
+    }
+
+    /// The same, but the finding went to the sink already.
+    pub(crate) fn refused(rule: Rule) -> Halt {
+        Halt(NonZeroU32::from(rule.number()) | REPORTED)
+    }
+
+    /// The rule of a halt that is to be reported.
+    pub(crate) fn unreported(self) -> Option<Rule> {
+        u16::try_from(self.0.get()).ok().and_then(Rule::numbered)
+    }
+
+    /// Whether a broken rule was reported.
+    pub(crate) fn is_refused(self) -> bool {
+        self.0.get() >> 16 == 1
+    }
+
+    /// The rule of a halt for which there is one.
+    fn rule(self) -> Option<Rule> {
+        u16::try_from(self.0.get() & !REPORTED).ok().and_then(Rule::numbered)
+    }
 }
 
 /// Takes the place of a rule for regions whose end was proved to suffice, and
 /// for re-reading what was read before: it is only ever seen when bytes change
 /// between two calls.
 pub(crate) use crate::rule::general::BYTES_CHANGED;
+
+/// A field of an entry: where it begins in the entry, and its length.
+#[derive(Clone, Copy)]
+pub(crate) struct Field {
+    pub(crate) at: u32,
+    pub(crate) len: u32,
+}
+
+impl Field {
+    /// The `len` bytes from `at`.
+    pub(crate) const fn new(at: u32, len: u32) -> Self {
+        Field { at, len }
+    }
+
+    /// The first `N` bytes of this field of `entry`, zeros if it has none.
+    #[inline(always)]
+    pub(crate) fn of<const N: usize>(self, entry: &[u8]) -> [u8; N] {
+        let at = usize::try_from(self.at).unwrap_or(usize::MAX);
+        entry.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
+    }
+}
 
 /// Reads forward through one region of a source and reports findings.
 pub(crate) struct Reader<'r, 'a> {
@@ -94,6 +151,8 @@ pub(crate) struct Reader<'r, 'a> {
     /// The rule that is broken when the region ends too early.
     overrun: Rule,
     absent: Absent,
+    /// How many slots would do.
+    room: u32,
     /// How many bytes the region lacked when it broke `overrun`.
     needed: u64,
     subject: Subject,
@@ -102,6 +161,7 @@ pub(crate) struct Reader<'r, 'a> {
     fatal: bool,
     /// What a format's audit holds from one step to the next, beside its cursor:
     /// an entry and the bytes that it refers to need not be resident together.
+    #[cfg(feature = "oinf")]
     pub(crate) held: [u64; 4],
 }
 
@@ -117,22 +177,27 @@ impl core::fmt::Debug for Reader<'_, '_> {
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
-        Reader {
+        let mut reader = Reader {
             source,
             sink,
-            run: source.run(0),
+            run: &[],
             at: 0,
-            end: source.len(),
+            end: 0,
             mark: 0,
             ahead: 0,
             overrun: BYTES_CHANGED,
             absent: Absent { at: 0, need: 0, want: 0 },
+            room: 0,
             needed: 0,
             subject: Subject::FILE,
             muted: false,
             fatal: false,
+            #[cfg(feature = "oinf")]
             held: [0; 4],
-        }
+        };
+        reader.region(0, source.len(), BYTES_CHANGED);
+        reader.ahead = 0;
+        reader
     }
 
     /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
@@ -225,7 +290,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             Err(Err::Incomplete(Needed::Size(missing))) => Err(self.lacks(widen(missing.get()))),
             Err(Err::Incomplete(Needed::Unknown)) => Err(self.lacks(1)),
-            Err(Err::Error(rule) | Err::Failure(rule)) => Err(Halt::Broken(rule)),
+            Err(Err::Error(rule) | Err::Failure(rule)) => Err(Halt::broken(rule)),
         }
     }
 
@@ -239,7 +304,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Goes to where `rest` is all that is left of the resident bytes.
     #[inline]
     pub(crate) fn pass(&mut self, rest: &'a [u8]) {
-        self.at = self.at.saturating_add(widen(self.run.len().saturating_sub(rest.len())));
+        self.at = self.at.wrapping_add(widen(self.run.len().wrapping_sub(rest.len())));
         self.run = rest;
     }
 
@@ -254,32 +319,37 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn short(&mut self, len: u64) -> Halt {
         if cfg!(not(feature = "windows")) || len > self.left() {
             self.needed = len;
-            return Halt::Broken(self.overrun);
+            return Halt::broken(self.overrun);
         }
         let need = self.at.saturating_sub(self.mark).saturating_add(len);
         let want = self.ahead.saturating_sub(self.mark).max(need);
         self.absent = Absent { at: self.mark, need, want };
-        Halt::Absent
+        Halt::ABSENT
     }
 
     /// One byte.
     pub(crate) fn u8(&mut self) -> Result<u8, Halt> {
-        self.parse(byte)
+        Ok(self.take(1)?.first().copied().unwrap_or(0))
     }
 
     /// A little-endian `u16`.
     pub(crate) fn u16(&mut self) -> Result<u16, Halt> {
-        self.parse(le_u16)
+        Ok(u16::from_le_bytes(*self.array()?))
     }
 
     /// A little-endian `u32`.
     pub(crate) fn u32(&mut self) -> Result<u32, Halt> {
-        self.parse(le_u32)
+        Ok(u32::from_le_bytes(*self.array()?))
     }
 
     /// A little-endian `u64`.
     pub(crate) fn u64(&mut self) -> Result<u64, Halt> {
-        self.parse(le_u64)
+        Ok(u64::from_le_bytes(*self.array()?))
+    }
+
+    /// `N` bytes, for entries of a fixed length.
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], Halt> {
+        Ok(self.take(widen(N))?.first_chunk().unwrap_or(&[0; N]))
     }
 
     /// `len` bytes as one slice.
@@ -288,7 +358,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         match split {
             Some((head, rest)) => {
                 self.run = rest;
-                self.at = self.at.saturating_add(len);
+                self.at = self.at.wrapping_add(len);
                 Ok(head)
             }
             None => Err(self.short(len)),
@@ -334,25 +404,45 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.source.get(span).map_err(|absent| self.lack(absent))
     }
 
+    /// Parks how many slots are needed.
+    #[cold]
+    pub(crate) fn short_of(&mut self, slots: u32) -> Halt {
+        self.room = slots;
+        Halt::ROOM
+    }
+
+    /// Parks how large a buffer is needed.
+    #[cold]
+    pub(crate) fn short_of_buffer(&mut self, bytes: u64) -> Halt {
+        self.needed = bytes;
+        Halt::BUFFER
+    }
+
     /// Parks what is lacking.
     #[cold]
     pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
         let inside =
             || absent.at.checked_add(absent.need).is_some_and(|end| end <= self.source.len());
         if cfg!(not(feature = "windows")) || !inside() {
-            return Halt::Broken(BYTES_CHANGED);
+            return Halt::broken(BYTES_CHANGED);
         }
         self.absent = absent;
-        Halt::Absent
+        Halt::ABSENT
     }
 
     /// Reports that `rule` is broken at `len` bytes from `at`.
     #[cold]
     #[inline(never)]
     pub(crate) fn flag(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
-        if self.muted {
-            return;
+        if !self.muted {
+            self.report(rule, at, len, expected, found);
         }
+    }
+
+    /// The same, muted or not.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn report(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
         self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
         let (len, expected, found) = if cfg!(feature = "details") {
@@ -366,6 +456,21 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Whether something fatal was reported since this was last asked.
     pub(crate) fn take_fatal(&mut self) -> bool {
         core::mem::take(&mut self.fatal)
+    }
+
+    /// Reports that `field` of the entry that the region began with breaks
+    /// `rule`.
+    pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
+        let Field { at, len } = field;
+        let at = self.mark.wrapping_add(u64::from(at));
+        self.flag(rule, at, u64::from(len), expected, found);
+    }
+
+    /// The same, when nothing can be read without that field.
+    #[cold]
+    pub(crate) fn reject(&mut self, rule: Rule, field: Field, expected: u64, found: u64) -> Halt {
+        self.fault(rule, field, expected, found);
+        Halt::refused(rule)
     }
 
     /// Reports `rule` unless `holds`.
@@ -382,10 +487,10 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// were to be read.
     #[cold]
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
-        if let Halt::Broken(rule) = halt {
+        if let Some(rule) = halt.unreported() {
             let left = self.left();
             self.flag(rule, self.at, left, self.needed, left);
-            return Halt::Refused(rule);
+            return Halt::refused(rule);
         }
         halt
     }
@@ -425,9 +530,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// The public form of a halt; a broken rule is reported first.
     #[cold]
     pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
-        match self.refuse(halt) {
-            Halt::Absent => Stop::Absent(self.absent),
-            Halt::Broken(rule) | Halt::Refused(rule) => Stop::Refused(rule),
+        match self.refuse(halt).rule() {
+            Some(rule) => Stop::Refused(rule),
+            None if halt == Halt::ROOM => Stop::Room { needed: self.room },
+            None if halt == Halt::BUFFER => Stop::Buffer { needed: self.needed },
+            None => Stop::Absent(self.absent),
         }
     }
 }

@@ -125,6 +125,19 @@ impl Rule {
         }
     }
 
+    /// The number of the rule, which is never 0.
+    pub(crate) const fn number(self) -> NonZeroU16 {
+        self.0
+    }
+
+    /// The rule with this number.
+    pub(crate) const fn numbered(number: u16) -> Option<Rule> {
+        match NonZeroU16::new(number) {
+            Some(number) => Some(Rule(number)),
+            None => None,
+        }
+    }
+
     /// The number of the rule as two bytes. It is stable within one release
     /// only; ids are stable for good.
     pub const fn code(self) -> u16 {

@@ -101,8 +101,9 @@ impl Mlp {
             self.output_bias[o] -= rate * error;
         }
         for h in (0..HIDDEN).filter(|h| hidden[*h] > 0.0) {
-            for i in 0..INPUTS {
-                self.hidden_weight[h * INPUTS + i] -= rate * back[h] * point[i];
+            let weights = &mut self.hidden_weight[h * INPUTS..][..INPUTS];
+            for (weight, input) in weights.iter_mut().zip(point) {
+                *weight -= rate * back[h] * input;
             }
             self.hidden_bias[h] -= rate * back[h];
         }

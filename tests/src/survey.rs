@@ -98,7 +98,10 @@ impl<'a> Host<'a> {
                 self.hold(at / unit * unit..end);
             }
             Access::Ahead => self.hold(at..at + want),
-            Access::Least => self.held = vec![at..at + need],
+            Access::Least => {
+                self.held.clear();
+                self.held.push(at..at + need);
+            }
         }
         Ok(())
     }

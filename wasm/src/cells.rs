@@ -153,8 +153,9 @@ mod tests {
         let codec = Codec { item: Item::DateTimeOffset, vector: None };
         let mut cells = Cells::of(&codec);
         let local = Scalar::DateTimeOffset { ticks: 7, minutes: -60 };
+        let mut left = u64::MAX;
         for scalar in [local, Scalar::Missing, local] {
-            cells.row(&Row::Scalar(scalar), &mut u64::MAX);
+            cells.row(&Row::Scalar(scalar), &mut left);
         }
         assert_eq!(cells.numbers, Numbers::I64([7, -60, 0, 0, 7, -60].to_vec()));
         assert_eq!((cells.width, cells.missing), (2, [1].to_vec()));

@@ -77,10 +77,8 @@ impl Particulars {
                 };
             }
             #[cfg(feature = "full")]
-            File::BinTensors(header) => {
-                if unknown {
-                    it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
-                }
+            File::BinTensors(header) if unknown => {
+                it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
             }
             #[cfg(feature = "full")]
             File::Idv(header) => {

@@ -127,3 +127,34 @@ fn patch(path: &Path, at: u64, bytes: &[u8]) {
     file.seek(SeekFrom::Start(at)).expect("seeks");
     file.write_all(bytes).expect("writes");
 }
+
+#[test]
+fn statistics_are_those_of_the_elements() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    let json = run(&folder, &["inspect", "a.stb", "--json", "--stats"]).json();
+    let stats = &json["tensors"][0]["stats"];
+    for (field, value) in [
+        ("count", json!(6)),
+        ("min", json!(0.0)),
+        ("max", json!(1.5)),
+        ("mean", json!(0.5)),
+        ("zeros", json!(2)),
+        ("nan", json!(1)),
+        ("infinities", json!(2)),
+        ("subnormals", json!(0)),
+        ("first_nan", json!(3)),
+    ] {
+        assert_eq!(stats[field], value, "{field}");
+    }
+    let std = stats["std"].as_f64().expect("a number");
+    assert!((std - 0.5_f64.sqrt()).abs() < 1e-15);
+    let histogram = &stats["histogram"];
+    let bins: Vec<_> = histogram.as_array().expect("an array").iter().collect();
+    assert_eq!(bins.len(), 16);
+    assert_eq!((bins[0], bins[15]), (&json!(2), &json!(1)));
+    assert!(
+        json["tensors"][1]["stats"]["min"] == -128 && json["tensors"][1]["stats"]["max"] == 127
+    );
+    assert!(run(&folder, &["inspect", "a.stb", "--stats"]).out.contains("1 NaN (the first at 3)"));
+}

@@ -1,15 +1,11 @@
 //! Metadata entries of tensors, and whether two of one tensor have one key.
 
-use super::names::Search;
-use super::{Audit, Pause};
+use super::Audit;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::hash;
-use crate::index::{Slot, room, sort};
-use crate::name::NameAt;
-use crate::read::Reader;
+use crate::index::{Slot, Sorting};
+use crate::read::{Halt, Reader};
 use crate::tensor::{Meta, Tensor};
-use crate::twins::Twins;
 
 /// Where the check stands within one tensor.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,22 +20,8 @@ impl Audit {
         &mut self,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
-    ) -> Result<(), Pause> {
-        loop {
-            let tensor = match self.payload.tensor {
-                Some(tensor) => tensor,
-                None => {
-                    r.mute();
-                    let tensor = self.file.tensor(r, &mut self.cursor);
-                    r.unmute();
-                    let Some(tensor) = tensor? else { return Ok(()) };
-                    self.attributes = Attributes::default();
-                    self.search = Search::default();
-                    self.ordered = true;
-                    self.counted = 0;
-                    *self.payload.tensor.insert(tensor)
-                }
-            };
+    ) -> Result<(), Halt> {
+        while let Some(tensor) = self.at_hand(r)? {
             if !self.attributes.judged {
                 while let Some(meta) =
                     self.file.attribute(r, &tensor, &mut self.attributes.cursor)?
@@ -50,12 +32,16 @@ impl Audit {
             }
             if !self.ordered {
                 r.mute();
-                let result = self.equal_keys(r, &tensor, slots);
+                self.equal_keys(r, &tensor, slots)?;
                 r.unmute();
-                result?;
             }
+            self.attributes = Attributes::default();
+            self.sorting = Sorting::default();
+            self.ordered = true;
+            self.counted = 0;
             self.payload.tensor = None;
         }
+        Ok(())
     }
 
     /// Takes note of an entry, and of whether keys still ascend.
@@ -64,12 +50,10 @@ impl Audit {
             return;
         }
         if self.counted > 0 && self.ordered {
-            let before = self.previous.read(r.source());
-            let key = meta.key.read(r.source());
-            self.ordered = matches!((before, key), (Ok(a), Ok(b)) if a.precedes(&b));
+            self.ordered = self.follows(r, &meta.key);
         }
         self.previous = meta.key;
-        self.counted = self.counted.saturating_add(1);
+        self.counted = self.counted.wrapping_add(1);
     }
 
     /// Sorts the keys of one tensor by hash and compares those of equal hash.
@@ -78,7 +62,7 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
         slots: &mut [Slot],
-    ) -> Result<(), Pause> {
+    ) -> Result<(), Halt> {
         while !self.attributes.cursor.done {
             let mut next = self.attributes.cursor;
             let meta = self.file.attribute(r, tensor, &mut next);
@@ -87,63 +71,11 @@ impl Audit {
                 self.attributes.cursor = next;
             }
             if let Some(meta) = meta? {
-                let key = meta.key.read(r.source()).map_err(|absent| r.lack(absent))?;
-                let Some(slot) = slots.get_mut(self.search.filled) else {
-                    return Err(Pause::Room(room(u64::from(self.counted), self.search.filled)));
-                };
-                *slot = Slot {
-                    key: hash::name(self.seed, 0, &key),
-                    at: meta.key.at,
-                    who: Slot::pack(meta.index, meta.key.len),
-                };
-                self.search.filled = self.search.filled.saturating_add(1);
+                let slot = self.slot(r, 0, Kind::Attribute, meta.index, &meta.key)?;
+                self.sorting.push(r, slots, self.counted, slot)?;
             }
             self.attributes.cursor = next;
         }
-        let slots = slots.get_mut(..self.search.filled).unwrap_or_default();
-        if !self.search.sorted {
-            sort(slots);
-            self.search.sorted = true;
-        }
-        while let Some(slot) = slots.get(self.search.next) {
-            // Equal hashes of different keys are next to impossible, so the
-            // first comparison nearly always settles it.
-            let back = self.search.other.saturating_add(1);
-            let other = self.search.next.checked_sub(back).and_then(|i| slots.get(i));
-            let settled = match other.filter(|other| other.key == slot.key) {
-                Some(other) => self.compare_keys(r, tensor, other, slot)?,
-                None => true,
-            };
-            self.search.twins = None;
-            self.search.other = if settled { 0 } else { back };
-            self.search.next = self.search.next.saturating_add(usize::from(settled));
-        }
-        Ok(())
-    }
-
-    /// Compares two keys, and reports if they are equal.
-    fn compare_keys(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-        first: &Slot,
-        second: &Slot,
-    ) -> Result<bool, Pause> {
-        let plain = |slot: &Slot| NameAt::plain(slot.at, u64::from(slot.unpack().1));
-        let mut twins = self.search.twins.unwrap_or(Twins::new(plain(first), plain(second)));
-        let equal = twins.equal(r.source());
-        self.search.twins = Some(twins);
-        if !equal.map_err(|absent| r.lack(absent))? {
-            return Ok(false);
-        }
-        if let Some(rule) = self.file.policy().duplicate_attribute {
-            let ((earlier, _), (index, len)) = (first.unpack(), second.unpack());
-            r.unmute();
-            r.about(Kind::Attribute, tensor.index);
-            r.about_part(index);
-            r.flag(rule, second.at, u64::from(len), u64::from(earlier), u64::from(index));
-            r.mute();
-        }
-        Ok(true)
+        self.equal_names(r, slots)
     }
 }

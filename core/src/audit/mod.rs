@@ -5,6 +5,7 @@
 //! to nothing); then payloads. Names and regions that come in ascending
 //! order prove themselves; only otherwise slots are needed.
 
+#[cfg(feature = "idv")]
 mod attributes;
 mod cover;
 mod names;
@@ -13,10 +14,11 @@ mod payload;
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::{Finding, Stop};
-use crate::index::Slot;
+use crate::index::{Slot, Sorting};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::Source;
+use crate::twins::Twins;
 pub(crate) use payload::SparseFault;
 pub use payload::{Paused, Scratch};
 
@@ -53,12 +55,15 @@ pub enum Stage {
 pub struct Audit {
     file: File,
     seed: u64,
-    last: Stage,
+    /// The last stage, if it is wanted. A program that never wants it does not
+    /// carry its code.
+    payloads: Option<payload::Payloads>,
     stage: Stage,
     cursor: Cursor,
     /// What the format holds beside the cursor, in [`Stage::Values`].
+    #[cfg(feature = "oinf")]
     held: [u64; 4],
-    /// Whether names, or regions, came in ascending order so far.
+    /// Whether names, or parts, came in ascending order so far.
     ordered: bool,
     /// The name before; at offset 0 if there was none.
     previous: NameAt,
@@ -66,15 +71,21 @@ pub struct Audit {
     incomplete: bool,
     /// Some value is not what its entry says, so its extent is not known.
     unmeasured: bool,
-    /// Entries, or regions, that were seen.
+    /// Listing the tensors has proved order and coverage as well.
+    covered: bool,
+    /// Entries, or parts, that were seen.
     counted: u32,
-    search: names::Search,
+    sorting: Sorting,
+    /// The comparison of two names, once begun.
+    twins: Option<Twins>,
     cover: cover::Cover,
+    #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
     payload: payload::Progress,
 }
 
-/// Internal result: a halt of the reader, or too few slots.
+/// Internal result of checking payloads: a halt of the reader, or memory that
+/// is too small.
 pub(crate) enum Pause {
     Halt(Halt),
     Room(u32),
@@ -93,21 +104,26 @@ impl From<Halt> for Pause {
 
 impl Audit {
     /// An audit of all that can be checked, payloads included.
+    #[inline(always)]
     pub fn new(file: File) -> Self {
         Audit {
             file,
             seed: 0,
-            last: Stage::Payloads,
+            payloads: Some(Audit::payloads),
             stage: Stage::Metadata,
             cursor: Cursor::default(),
+            #[cfg(feature = "oinf")]
             held: [0; 4],
             ordered: true,
             previous: NameAt::default(),
             incomplete: false,
             unmeasured: false,
+            covered: false,
             counted: 0,
-            search: names::Search::default(),
+            sorting: Sorting::default(),
+            twins: None,
             cover: cover::Cover::default(),
+            #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
             payload: payload::Progress::default(),
         }
@@ -115,8 +131,9 @@ impl Audit {
 
     /// Stops before payloads.
     #[must_use]
+    #[inline(always)]
     pub fn structure_only(mut self) -> Self {
-        self.last = Stage::Coverage;
+        self.payloads = None;
         self
     }
 
@@ -126,16 +143,17 @@ impl Audit {
     /// [`structure_only`]: Self::structure_only
     #[must_use]
     pub fn with_payloads(mut self) -> Self {
-        if self.last < Stage::Payloads && self.stage == Stage::Done {
+        if self.payloads.is_none() && self.stage == Stage::Done {
             self.stage = Stage::Payloads;
         }
-        self.last = Stage::Payloads;
+        self.payloads = Some(Audit::payloads);
         self
     }
 
     /// Hashes names with this seed. Hosts that have randomness give a random
     /// one, so that nobody can choose names that hash alike.
     #[must_use]
+    #[inline(always)]
     pub fn seeded(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
@@ -167,7 +185,7 @@ impl Audit {
         slots: &mut [Slot],
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        self.drive(source, slots, sink, &mut |audit, r, _, tensor| audit.unstreamed(r, tensor))
+        self.drive(source, slots, sink, &mut |_, _, _, _| Ok(false))
     }
 
     /// As [`step`](Self::step), with memory to decode in: payloads are checked
@@ -184,13 +202,16 @@ impl Audit {
         scratch: &mut Scratch<'_>,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        self.drive(source, slots, sink, &mut |audit, r, slots, tensor| {
-            scratch.check(audit, r, slots, tensor)
-        })
+        let mut streams =
+            |audit: &mut Audit, r: &mut Reader<'_, '_>, slots: &mut [Slot], tensor: &_| {
+                scratch.check(audit, r, slots, tensor).map(|()| true)
+            };
+        self.drive(source, slots, sink, &mut streams)
     }
 
     /// What decodes comes as a function, so that a program that decodes
     /// nothing does not carry decoders.
+    #[inline(never)]
     fn drive(
         &mut self,
         source: &Source<'_>,
@@ -200,17 +221,7 @@ impl Audit {
     ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
         while self.stage != Stage::Done {
-            let result = match self.stage {
-                Stage::Metadata => self.metadata(&mut reader),
-                Stage::Tensors => self.tensors(&mut reader),
-                Stage::MetadataNames | Stage::TensorNames => self.names(&mut reader, slots),
-                Stage::Order => self.order(&mut reader),
-                Stage::Coverage => self.coverage(&mut reader, slots),
-                Stage::Attributes => self.attributes(&mut reader, slots),
-                Stage::Values => self.values(&mut reader),
-                Stage::Payloads => self.payloads(&mut reader, slots, streams),
-                Stage::Done => Ok(()),
-            };
+            let result = self.work(&mut reader, slots, streams);
             if reader.take_fatal() {
                 self.incomplete |=
                     matches!(self.stage, Stage::Metadata | Stage::Tensors | Stage::Attributes);
@@ -218,12 +229,47 @@ impl Audit {
             }
             match result {
                 Ok(()) => self.advance(),
-                Err(Pause::Halt(halt)) => return Err(reader.stop(halt)),
-                Err(Pause::Room(needed)) => return Err(Stop::Room { needed }),
-                Err(Pause::Buffer(needed)) => return Err(Stop::Buffer { needed }),
+                Err(halt) => return Err(reader.stop(halt)),
             }
         }
         Ok(())
+    }
+
+    /// The current stage, from where it stands.
+    #[inline(never)]
+    fn work(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        streams: &mut payload::Streams<'_>,
+    ) -> Result<(), Halt> {
+        r.unmute();
+        match self.stage {
+            Stage::Metadata | Stage::Tensors => self.entries(r),
+            Stage::Values => self.values(r),
+            #[cfg(feature = "idv")]
+            Stage::Attributes => self.attributes(r, slots),
+            #[cfg(not(feature = "idv"))]
+            Stage::Attributes => Ok(()),
+            Stage::Payloads => {
+                match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
+                    Some(Err(Pause::Halt(halt))) => Err(halt),
+                    Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
+                    Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
+                    _ => Ok(()),
+                }
+            }
+            Stage::Done => Ok(()),
+            _ => {
+                // Entries were judged before.
+                r.mute();
+                match self.stage {
+                    Stage::Order => self.order(r),
+                    Stage::Coverage => self.coverage(r, slots),
+                    _ => self.names(r, slots),
+                }
+            }
+        }
     }
 
     /// Gives up the current stage, for lack of slots; it is reported as not
@@ -246,42 +292,60 @@ impl Audit {
     }
 
     /// Goes on to the next stage that has anything to do.
+    #[inline(never)]
     fn advance(&mut self) {
         let policy = self.file.policy();
-        let next = match self.stage {
-            Stage::Metadata if !self.ordered => Stage::MetadataNames,
-            Stage::Metadata | Stage::MetadataNames => Stage::Tensors,
-            Stage::Tensors if !self.ordered && policy.duplicate_tensor.is_some() => {
-                Stage::TensorNames
+        loop {
+            self.stage = self.stage.next();
+            let needed = match self.stage {
+                Stage::MetadataNames => !self.ordered,
+                Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
+                Stage::Attributes => cfg!(feature = "idv") && policy.duplicate_attribute.is_some(),
+                Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
+                Stage::Payloads => self.payloads.is_some(),
+                _ => true,
+            };
+            // Names and coverage use what was counted by the stage before.
+            if !matches!(self.stage, Stage::MetadataNames | Stage::TensorNames | Stage::Coverage) {
+                self.counted = 0;
+                self.ordered = true;
+                self.previous = NameAt::default();
             }
-            Stage::Tensors | Stage::TensorNames => Stage::Values,
-            Stage::Values if policy.duplicate_attribute.is_some() => Stage::Attributes,
-            Stage::Values | Stage::Attributes if policy.covers() => Stage::Order,
-            Stage::Order => Stage::Coverage,
-            Stage::Values | Stage::Attributes | Stage::Coverage => Stage::Payloads,
-            Stage::Payloads | Stage::Done => Stage::Done,
-        };
-        let next = if next > self.last { Stage::Done } else { next };
-        // Names and coverage use what was counted by the stage before.
-        if !matches!(next, Stage::MetadataNames | Stage::TensorNames | Stage::Coverage) {
-            self.counted = 0;
-            self.ordered = true;
-            self.previous = NameAt::default();
+            if needed {
+                break;
+            }
         }
-        self.search = names::Search::default();
+        self.sorting = Sorting::default();
         self.cover = cover::Cover::default();
         self.cursor = Cursor::default();
-        self.stage = next;
     }
 
-    fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Pause> {
+    fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         while !self.cursor.done {
             let mut next = self.cursor;
-            r.held = self.held;
+            #[cfg(feature = "oinf")]
+            (r.held = self.held);
             self.file.audit(r, &mut next)?;
-            self.held = r.held;
+            #[cfg(feature = "oinf")]
+            (self.held = r.held);
             self.cursor = next;
         }
         Ok(())
+    }
+}
+
+impl Stage {
+    fn next(self) -> Stage {
+        match self {
+            Stage::Metadata => Stage::MetadataNames,
+            Stage::MetadataNames => Stage::Tensors,
+            Stage::Tensors => Stage::TensorNames,
+            Stage::TensorNames => Stage::Values,
+            Stage::Values => Stage::Attributes,
+            Stage::Attributes => Stage::Order,
+            Stage::Order => Stage::Coverage,
+            Stage::Coverage => Stage::Payloads,
+            Stage::Payloads | Stage::Done => Stage::Done,
+        }
     }
 }

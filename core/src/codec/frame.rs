@@ -118,14 +118,14 @@ impl Walk {
                 r.flag(rule(fault), at.at, at.len, expected, found);
                 Ok(false)
             }
-            // The only rule that a reader finds broken by itself.
-            Err(End::Halt(Halt::Broken(broken))) => {
+            Err(End::Halt(halt)) => {
+                // The only rule that a reader finds broken by itself.
+                let Some(broken) = halt.unreported() else { return Err(halt) };
                 let end = data.end().unwrap_or(u64::MAX);
                 let rest = Span::between(r.at().min(end), end);
                 r.flag(broken, rest.at, rest.len, rest.len.saturating_add(1), rest.len);
                 Ok(false)
             }
-            Err(End::Halt(halt)) => Err(halt),
         }
     }
 

@@ -20,6 +20,7 @@
 
 use crate::audit::SparseFault;
 use crate::codec;
+use crate::file::Format;
 use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 
@@ -33,6 +34,25 @@ pub mod oinf;
 pub mod stb;
 #[cfg(feature = "ztensor")]
 pub mod ztensor;
+
+impl Format {
+    /// The format that is named `name` in options and reports.
+    pub fn by_name(name: &str) -> Option<Format> {
+        Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
+    }
+
+    /// The format of files with this extension, without the dot.
+    pub fn by_extension(extension: &str) -> Option<Format> {
+        let matches = |known: &&str| known.eq_ignore_ascii_case(extension);
+        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(matches))
+    }
+}
+
+impl core::fmt::Display for Format {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.title())
+    }
+}
 
 /// A tensor that a sweep is about to pass over.
 pub(crate) struct Glance<'a> {

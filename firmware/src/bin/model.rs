@@ -111,7 +111,7 @@ impl<'a> Mlp<'a> {
         let mut index = Index::new(slots, 0);
         index.step(file, source).ok()?;
         // STB has numbers for names.
-        let mut find = |name: &str, id: &str, shape: &[u64]| {
+        let find = |name: &str, id: &str, shape: &[u64]| {
             let named = |name: &str| index.find(file, source, &Name::from(name)).ok()?;
             weights(source, &named(name).or_else(|| named(id))?, shape)
         };

@@ -4,6 +4,9 @@
 #![no_std]
 #![no_main]
 
+#[path = "../mem.rs"]
+mod mem;
+
 use weighbridge::{Audit, Cursor, File, Finding, Name, Severity, Slot, Source, Span};
 
 /// Where the tensor `name` of a valid file lies; an empty span if there is

@@ -2,7 +2,7 @@
 //! they are cut, and changed blocks never panic.
 
 use proptest::prelude::*;
-use weighbridge::codec::{Decoder, Size};
+use weighbridge::codec::Decoder;
 use weighbridge::format::idv::block::{Block, Row, Scalar, Values};
 use weighbridge::format::idv::{Codec, Header};
 use weighbridge::{Element, File, Source, Status};

@@ -48,7 +48,6 @@ fn one_small_buffer_gives_the_same() {
 #[test]
 fn the_least_bytes_give_the_same() {
     each(|name, bytes, format| {
-        eprintln!("{name}");
         let least = survey(&mut Host::new(bytes, Access::Least), format);
         assert_eq!(least.unwrap(), survey_whole(bytes, format), "{name}");
     });

@@ -116,15 +116,17 @@ export class VirtualList {
     const to = Math.min(this.#count, Math.ceil(this.#top + this.#height / rowHeight) + MARGIN);
     const needed = Math.max(0, to - from);
     while (this.#pool.length < needed) {
-      const row = make();
-      this.#pool.push(row);
-      this.#layer.append(row);
+      this.#pool.push(make());
     }
     shown?.(from, to);
     this.#pool.forEach((row, slot) => {
-      row.hidden = slot >= needed;
-      if (slot < needed) {
-        draw(row, from + slot);
+      if (slot >= needed) {
+        row.remove();
+        return;
+      }
+      draw(row, from + slot);
+      if (row.parentNode === null) {
+        this.#layer.append(row);
       }
     });
     const y = this.#scaled ? this.element.scrollTop - (this.#top - from) * rowHeight : from * rowHeight;

@@ -139,7 +139,9 @@ export class HeatView {
     const scale: Scale = least < 0 && greatest > 0 ? { lo: -bound, hi: bound, two: true } : { lo: least, hi: greatest, two: false };
     this.#canvas.width = width;
     this.#canvas.height = height;
+    // Square cells, as long as there is room.
     this.#canvas.style.aspectRatio = `${width} / ${height}`;
+    this.#canvas.style.width = `min(100%, ${((56 * width) / height).toFixed(2)}vh)`;
     const paint = this.#canvas.getContext('2d')!;
     const image = paint.createImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);

@@ -1,9 +1,10 @@
 /** One tensor: what it is, its statistics, its picture, its values, its bytes. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, icon, iconButton, pair } from '../ui/dom.ts';
+import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, exactSize, hex, range, size } from '../ui/format.ts';
 import { Tabs } from '../ui/tabs.ts';
+import type { Verified } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { saveNpy } from './export.ts';
 import { HeatView } from './heat.ts';
@@ -21,6 +22,13 @@ export function isNumeric(tensor: TensorDetails): boolean {
 
 /** Chunks listed in the overview. */
 const CHUNKS = 50;
+
+const VERIFIED: Record<Verified, readonly [Icon, string]> = {
+  right: ['valid', 'right'],
+  wrong: ['fatal', 'wrong'],
+  unknown: ['unchecked', 'of an unknown kind'],
+  none: ['valid', 'decodes; the file has no checksum'],
+};
 
 const TABS = [
   ['overview', 'Overview'],
@@ -223,22 +231,14 @@ export class TensorPanel {
     }
     const outcome = h('span', { class: 'outcome', role: 'status' });
     const verify = button('Verify', async () => {
-      const counts = await this.#file.tasks.run(
+      const verified = await this.#file.tasks.run(
         'Verifying',
         (options) => this.#file.client.with(options).verify(this.#file.id, tensor.index),
         this.#leave.signal,
       );
-      if (counts === undefined) {
-        return;
-      }
-      if (counts.wrong > 0) {
-        fill(outcome, icon('fatal'), `${count(counts.wrong)} wrong`);
-      } else if (counts.unknown > 0) {
-        fill(outcome, icon('unchecked'), `${count(counts.unknown)} of an unknown kind`);
-      } else if (counts.right > 0) {
-        fill(outcome, icon('valid'), 'right');
-      } else {
-        fill(outcome, icon('valid'), 'decodes; the file has no checksum');
+      if (verified !== undefined) {
+        const [mark, text] = VERIFIED[verified];
+        fill(outcome, icon(mark), text);
       }
     });
     return h('span', { class: 'verify' }, checksum === undefined ? 'none' : h('code', { class: 'breakable' }, checksum), ' ', verify, ' ', outcome);

@@ -109,6 +109,7 @@ export class SliceControls {
                 `Axis ${axis}`,
                 h('input', {
                   type: 'number',
+                  'aria-label': `Axis ${axis}`,
                   min: 0,
                   max: extent === 0n ? 0n : extent - 1n,
                   value: this.#fixed[axis],

@@ -1,6 +1,7 @@
 /** What reads payloads: statistics, pictures, comparisons, checksums. */
 
 import type { DifferenceSummary, Summary } from 'weighbridge';
+import { checksumOf } from './checksum.ts';
 import type { Context } from './rpc.ts';
 import { bitsOf, details, scan, scanBytes } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
@@ -114,14 +115,19 @@ export async function heatmap(
   }
 }
 
-/** Stored bytes of every chunk against the checksum that the file has for them. */
-export async function verify(context: Context, id: number, tensor: number) {
+/** What a tensor's stored bytes come to. */
+export type Verified = 'right' | 'wrong' | 'unknown' | 'none';
+
+/** The stored bytes against the checksum that the file has for them; compressed ones are decoded too. */
+export async function verify(context: Context, id: number, tensor: number): Promise<Verified> {
   const file = session(id);
-  const counts = { right: 0, wrong: 0, unknown: 0, none: 0 };
-  await scan(file, tensor, context, 'Checksum', () => undefined, {
-    verify: (checksum) => counts[(checksum ?? 'none') as keyof typeof counts]++,
-  });
-  return counts;
+  const { checksum } = await details(file, tensor, context);
+  const check = checksum === undefined ? undefined : checksumOf(checksum);
+  await scan(file, tensor, context, 'Checksum', () => undefined, (stored) => check?.sum.push(stored));
+  if (checksum === undefined) {
+    return 'none';
+  }
+  return check === undefined ? 'unknown' : check.sum.finish() === check.expected ? 'right' : 'wrong';
 }
 
 export async function pairs(_: Context, a: number, b: number) {

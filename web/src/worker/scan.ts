@@ -13,7 +13,8 @@ export async function scan(
   context: Context,
   label: string,
   take: (bytes: Uint8Array) => void,
-  options: { verify?: (checksum: string | undefined) => void } = {},
+  /** Takes the bytes as they are stored. */
+  watch?: (bytes: Uint8Array) => void,
 ): Promise<void> {
   const { stored } = await details(session, tensor, context);
   let passed = 0n;
@@ -27,9 +28,10 @@ export async function scan(
       context,
     );
     for (let i = 0; i < page.offset.length; i++) {
-      // Raw chunks go straight on, unless their checksum is wanted.
-      if (session.word(page.encoding[i]) === 'raw' && options.verify === undefined) {
+      // Raw chunks go straight on.
+      if (session.word(page.encoding[i]) === 'raw') {
         for await (const bytes of session.source.pieces(page.offset[i], page.stored[i], context.signal)) {
+          watch?.(bytes);
           take(bytes);
           report(bytes);
         }
@@ -42,10 +44,11 @@ export async function scan(
       try {
         const { offset, stored } = decoder;
         for await (const bytes of session.source.pieces(offset, stored, context.signal)) {
+          watch?.(bytes);
           decoder.push(bytes, take);
           report(bytes);
         }
-        options.verify?.(decoder.finish().checksum);
+        decoder.finish();
       } finally {
         decoder.free();
       }

@@ -24,7 +24,7 @@ export function shapeText(dims: Iterable<bigint>): string {
 /** One text for each row: elements of vectors are joined, sparse ones with their positions. */
 export function valueList(values: Values, shape?: BigUint64Array): string[] {
   const { data, width, missing, texts, ends, indices, lengths, positions } = values;
-  const single = values.dtype === 'f16' || values.dtype === 'bf16' || values.dtype.startsWith('f8') || data instanceof Float32Array;
+  const digits = DIGITS[values.dtype] ?? (data instanceof Float32Array ? 9 : 17);
   const absent = new Set(missing);
   const element = (i: number): string => {
     if (absent.has(i)) {
@@ -33,7 +33,7 @@ export function valueList(values: Values, shape?: BigUint64Array): string[] {
     if (texts !== undefined) {
       return nth(texts, i);
     }
-    const numbers = Array.from({ length: width }, (_, k) => number(data[i * width + k], single));
+    const numbers = Array.from({ length: width }, (_, k) => number(data[i * width + k], digits));
     return width === 1 ? numbers[0] : `(${numbers.join(', ')})`;
   };
   if (ends === undefined || indices === undefined || lengths === undefined) {
@@ -69,19 +69,25 @@ function coordinates(position: bigint, shape: BigUint64Array): string {
   return `[${places.join(', ')}]`;
 }
 
-/** A number as short as it can be without being another one. */
-export function number(value: number | bigint, single: boolean): string {
+/** Decimal digits that tell any two numbers of a type apart. */
+const DIGITS: Record<string, number> = { bf16: 4, f16: 5, f8e5m2: 3, f8e4m3: 3 };
+
+/** A number as short as it can be without being another one of its type. */
+export function number(value: number | bigint, digits: number): string {
   if (typeof value === 'bigint') {
     return String(value);
   }
-  if (!single || !Number.isFinite(value) || Number.isInteger(value)) {
+  if (!Number.isFinite(value) || Number.isInteger(value)) {
     return Object.is(value, -0) ? '-0' : String(value);
   }
-  for (let digits = 6; digits < 10; digits++) {
-    const text = value.toPrecision(digits);
-    if (Math.fround(Number(text)) === value) {
-      return String(Number(text));
+  if (digits > 9) {
+    return String(value);
+  }
+  for (let fewer = 6; fewer < digits; fewer++) {
+    const short = Number(value.toPrecision(fewer));
+    if (Math.fround(short) === value) {
+      return String(short);
     }
   }
-  return String(value);
+  return String(Number(value.toPrecision(digits)));
 }

@@ -121,7 +121,7 @@ impl Scratch<'_> {
             }
         }
         let most = payload.most();
-        if !Decoder::decodes(encoding) || (wanted && decoded.is_some_and(|len| len > most)) {
+        if !Decoder::decodes(encoding) || (encoding == Encoding::Raw && stored.len > most) {
             return Ok(false);
         }
         let room = widen(self.buffer.len());
@@ -153,6 +153,9 @@ impl Scratch<'_> {
         let ring = 1_u64.checked_shl(room.checked_ilog2().unwrap_or(0)).unwrap_or(0);
         let whole = len <= ring || (len <= room && decoded == Some(len));
         if !whole {
+            if len > most {
+                return Ok(false);
+            }
             payload.state = State::Proved(len);
             return self.payload(header, payload, r);
         }

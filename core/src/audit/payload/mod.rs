@@ -17,7 +17,7 @@ use super::{Audit, Pause};
 use crate::codec::frame::Walk;
 use crate::finding::Kind;
 use crate::index::Slot;
-use crate::read::Reader;
+use crate::read::{Halt, Reader};
 use crate::rule::general;
 use crate::tensor::{Chunks, Encoding, Layout, Status, Tensor};
 
@@ -51,11 +51,26 @@ enum Frames {
     Faulty,
 }
 
-/// Checks the data of a tensor that is more than raw elements.
+/// Checks the data of a tensor that is more than raw elements, if it can.
 pub(super) type Streams<'s> =
-    dyn FnMut(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &Tensor) -> Result<(), Pause> + 's;
+    dyn FnMut(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &Tensor) -> Result<bool, Pause> + 's;
+
+/// The last stage as a value: see [`Audit`].
+pub(super) type Payloads =
+    fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut Streams<'_>) -> Result<(), Pause>;
 
 impl Audit {
+    /// The tensor that is being looked at, or the next one.
+    pub(super) fn at_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Tensor>, Halt> {
+        if self.payload.tensor.is_none() {
+            r.mute();
+            let tensor = self.file.tensor(r, &mut self.cursor);
+            r.unmute();
+            self.payload.tensor = tensor?;
+        }
+        Ok(self.payload.tensor)
+    }
+
     /// Looks at the data of every tensor.
     pub(super) fn payloads(
         &mut self,
@@ -63,17 +78,7 @@ impl Audit {
         slots: &mut [Slot],
         streams: &mut Streams<'_>,
     ) -> Result<(), Pause> {
-        loop {
-            let tensor = match self.payload.tensor {
-                Some(tensor) => tensor,
-                None => {
-                    r.mute();
-                    let tensor = self.file.tensor(r, &mut self.cursor);
-                    r.unmute();
-                    let Some(tensor) = tensor? else { return Ok(()) };
-                    *self.payload.tensor.insert(tensor)
-                }
-            };
+        while let Some(tensor) = self.at_hand(r)? {
             r.about(Kind::Tensor, tensor.index);
             match tensor.status {
                 Status::Unsupported => r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0),
@@ -88,13 +93,14 @@ impl Audit {
                     if self.payload.frames == Frames::Unknown {
                         self.payload.frames = self.frames_of(r, &tensor)?;
                     }
-                    if self.streams(&tensor) {
-                        streams(self, r, slots, &tensor)?;
+                    if self.streams(&tensor) && !streams(self, r, slots, &tensor)? {
+                        self.unstreamed(r, &tensor)?;
                     }
                 }
             }
             self.payload = Progress::default();
         }
+        Ok(())
     }
 
     /// Follows the frames of compressed elements, without decoding them.
@@ -124,11 +130,7 @@ impl Audit {
 
     /// Without memory to work in, what is more than raw elements stays
     /// unchecked.
-    pub(super) fn unstreamed(
-        &mut self,
-        r: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-    ) -> Result<(), Pause> {
+    fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
         if tensor.chunks.count() == 0 {
             return Ok(());
         }

@@ -241,15 +241,15 @@ fn done<'a, O>(r: &mut Reader<'_, 'a>, f: Fields<'a>, result: Result<O, Fault>) 
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, fault: Fault) -> Halt {
     let (halt, found, most) = match fault.why {
-        Why::Broken(rule, found, most) => (Halt::Broken(rule), found, most),
+        Why::Broken(rule, found, most) => (Halt::broken(rule), found, most),
         Why::Short(missing) => (r.lacks(missing), 0, 0),
     };
-    let Halt::Broken(rule) = halt else {
+    let Some(rule) = halt.unreported() else {
         return halt;
     };
     let at = r.at().saturating_add(widen(fault.at));
     r.flag(rule, at, r.end().saturating_sub(at), most, found);
-    Halt::Refused(rule)
+    Halt::refused(rule)
 }
 
 /// A tensor of the list.

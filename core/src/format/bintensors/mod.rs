@@ -206,7 +206,7 @@ impl Header {
         r.about(Kind::Tensor, c.index);
         let entry = match fields::entry(r) {
             Ok(entry) => entry,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             // Where the next entry begins cannot be known.
             Err(_) => {
                 c.finish();
@@ -326,17 +326,17 @@ impl Header {
         r.region(0, field::LENGTH, rules::F1);
         if len < field::LENGTH {
             r.flag(rules::F1, 0, len, field::LENGTH, len);
-            return Err(Halt::Refused(rules::F1));
+            return Err(Halt::refused(rules::F1));
         }
         let length = r.u64()?;
         if length > field::LONGEST {
             r.flag(rules::F2, 0, field::LENGTH, field::LONGEST, length);
-            return Err(Halt::Refused(rules::F2));
+            return Err(Halt::refused(rules::F2));
         }
         let data_at = length.saturating_add(field::LENGTH);
         if data_at > len {
             r.flag(rules::F3, 0, field::LENGTH, data_at, len);
-            return Err(Halt::Refused(rules::F3));
+            return Err(Halt::refused(rules::F3));
         }
         // From the start again, so that both are asked for together: a host may
         // hold no more than it is asked for.
@@ -351,7 +351,7 @@ impl Header {
             }
             _ => {
                 r.flag(rules::M1, field::LENGTH, 1, 0, u64::from(tag));
-                return Err(Halt::Refused(rules::M1));
+                return Err(Halt::refused(rules::M1));
             }
         };
         c.at = r.at();

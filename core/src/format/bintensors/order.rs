@@ -117,8 +117,8 @@ impl Header {
             let (before, place) = match both {
                 Ok(both) => both,
                 // What was passed so far must not be looked at twice.
-                Err(Halt::Absent) if began => return Ok(()),
-                Err(Halt::Absent) => return Err(Halt::Absent),
+                Err(Halt::ABSENT) if began => return Ok(()),
+                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
                 // A broken list was reported when its entries were judged.
                 Err(_) => {
                     c.finish();

@@ -149,12 +149,12 @@ pub(super) fn definition(r: &mut Reader<'_, '_>, depth: u32) -> Result<Definitio
     let largest = i64::MAX.unsigned_abs();
     if !length.whole || length.value > largest {
         r.flag(rules::T_CODEC_LEN, length_at, length.len, largest, length.value);
-        return Err(Halt::Refused(rules::T_CODEC_LEN));
+        return Err(Halt::refused(rules::T_CODEC_LEN));
     }
     let at = r.at();
     let Some(end) = at.checked_add(length.value).filter(|end| *end <= r.end()) else {
         // The region's rule, with the reader before what does not fit.
-        return r.skip(length.value).and(Err(Halt::Broken(rules::T_EOF)));
+        return r.skip(length.value).and(Err(Halt::broken(rules::T_EOF)));
     };
 
     let mut codec = Codec { item: Item::Unknown, vector: None };
@@ -189,13 +189,15 @@ pub(super) fn definition(r: &mut Reader<'_, '_>, depth: u32) -> Result<Definitio
                     sound = false;
                 }
             }
-            Err(Halt::Broken(rule)) => {
-                let takes = reached.saturating_sub(at).saturating_add(r.needed());
-                r.flag(rule, at, length.value, takes, length.value);
+            Err(halt) => {
+                if let Some(rule) = halt.unreported() {
+                    let takes = reached.saturating_sub(at).saturating_add(r.needed());
+                    r.flag(rule, at, length.value, takes, length.value);
+                } else if !halt.is_refused() {
+                    return Err(halt);
+                }
                 sound = false;
             }
-            Err(Halt::Refused(_)) => sound = false,
-            Err(Halt::Absent) => return Err(Halt::Absent),
         }
     }
     r.skip(end.saturating_sub(r.at()))?;
@@ -252,7 +254,7 @@ impl Family {
         }
         let inner = definition(r, depth.saturating_add(1))?;
         if !inner.sound {
-            return Err(Halt::Refused(rules::T_CODEC_PARAM));
+            return Err(Halt::refused(rules::T_CODEC_PARAM));
         }
         match self {
             Family::Vector => vector(r, &inner),
@@ -265,13 +267,13 @@ impl Family {
 fn vector(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt> {
     if inner.codec.vector.is_some() {
         r.flag(rules::T_CODEC_VEC_INNER, inner.span.at, inner.span.len, 0, 0);
-        return Err(Halt::Refused(rules::T_CODEC_VEC_INNER));
+        return Err(Halt::refused(rules::T_CODEC_VEC_INNER));
     }
     let count_at = r.at();
     let rank = r.u32()?;
     if i32::try_from(rank).is_err() {
         r.flag(rules::T_CODEC_VEC_DIMS, count_at, 4, 0, u64::from(rank));
-        return Err(Halt::Refused(rules::T_CODEC_VEC_DIMS));
+        return Err(Halt::refused(rules::T_CODEC_VEC_DIMS));
     }
     let at = r.at();
     let len = u64::from(rank).saturating_mul(4);
@@ -287,7 +289,7 @@ fn vector(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt
     }
     let Some(size) = size else {
         r.flag(rules::T_CODEC_VEC_DIMS, at, len, 0, 0);
-        return Err(Halt::Refused(rules::T_CODEC_VEC_DIMS));
+        return Err(Halt::refused(rules::T_CODEC_VEC_DIMS));
     };
     let vector = if rank == 0 {
         // No dimension means one that varies; the count itself reads as its 0.
@@ -325,7 +327,7 @@ fn old_key(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Hal
     let contiguous = r.u8()?;
     if contiguous > 1 {
         r.flag(rules::T_CODEC_KEY_CONTIG, at, 1, 1, u64::from(contiguous));
-        return Err(Halt::Refused(rules::T_CODEC_KEY_CONTIG));
+        return Err(Halt::refused(rules::T_CODEC_KEY_CONTIG));
     }
     let min_at = r.at();
     let min = r.u64()?;
@@ -355,7 +357,7 @@ fn rank_type(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Option<DType>
         (None, Item::Key(key)) => Ok(Some(key.stored)),
         _ => {
             r.flag(rules::T_CODEC_KEY_INNER, inner.span.at, inner.span.len, 0, 0);
-            Err(Halt::Refused(rules::T_CODEC_KEY_INNER))
+            Err(Halt::refused(rules::T_CODEC_KEY_INNER))
         }
     }
 }

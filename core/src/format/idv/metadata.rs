@@ -126,7 +126,7 @@ impl Header {
         }
         let place = match place {
             Ok(place) => place,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             // The bytes changed; they were proved before.
             Err(_) => {
                 c.finish();
@@ -158,9 +158,9 @@ impl Header {
         self.entry(r, metadata, metadata);
         let count = match r.parse(leb64) {
             Ok(count) => count,
-            Err(Halt::Absent) => {
+            Err(Halt::ABSENT) => {
                 self.widen(r, from);
-                return Err(Halt::Absent);
+                return Err(Halt::ABSENT);
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -247,13 +247,13 @@ impl Header {
             taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();
         }
-        if !matches!(taken, Err(Halt::Absent)) {
+        if !matches!(taken, Err(Halt::ABSENT)) {
             taken = self.judge_annotation(r, metadata, at).map(Some);
         }
         match taken {
-            Err(Halt::Absent) => {
+            Err(Halt::ABSENT) => {
                 self.widen(r, from);
-                Err(Halt::Absent)
+                Err(Halt::ABSENT)
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -280,7 +280,7 @@ impl Header {
         let size = r.parse(leb64)?;
         if !size.whole {
             r.flag(rules::M_SIZE, size_at, size.len, self.tail, size.value);
-            return Err(Halt::Refused(rules::M_SIZE));
+            return Err(Halt::refused(rules::M_SIZE));
         }
 
         let span = kind.span();
@@ -333,9 +333,9 @@ impl Header {
         let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
         let (slot, name) = match taken {
             Ok(pair) => pair,
-            Err(Halt::Absent) => {
+            Err(Halt::ABSENT) => {
                 self.widen(r, Cursor::before(tensor.at, tensor.index));
-                return Err(Halt::Absent);
+                return Err(Halt::ABSENT);
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -390,7 +390,7 @@ impl Header {
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
         let annotation = match self.judge_annotation(r, self.toc, at) {
             Ok(annotation) if annotation.sound => annotation,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             // The bytes changed; they were proved before.
             _ => return Ok(None),
         };
@@ -415,7 +415,7 @@ impl Header {
         }
         let annotation = match self.judge_annotation(r, self.toc, meta.at) {
             Ok(annotation) => annotation,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             Err(_) => return Ok(None),
         };
         let Annotation { definition, block, .. } = annotation;
@@ -452,7 +452,7 @@ fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt
         Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
             Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
         }
-        Err(Halt::Absent) => Err(Halt::Absent),
+        Err(Halt::ABSENT) => Err(Halt::ABSENT),
         _ => Ok(None),
     }
 }

@@ -131,7 +131,7 @@ impl Header {
         let signature = r.parse(array::<8>)?;
         if signature != field::TAIL_SIGNATURE {
             r.flag(rules::H_TAIL_SIG, tail, field::TAIL, 0, 0);
-            return Err(Halt::Refused(rules::H_TAIL_SIG));
+            return Err(Halt::refused(rules::H_TAIL_SIG));
         }
         if r.source().is_exact() {
             let (end, len) = (header.end(), r.source().len());
@@ -246,7 +246,7 @@ impl Header {
         let least = field::HEADER.saturating_add(field::TAIL);
         if len < least {
             r.flag(rules::H_SIZE, 0, len, least, len);
-            return Err(Halt::Refused(rules::H_SIZE));
+            return Err(Halt::refused(rules::H_SIZE));
         }
         let signature = r.parse(array::<8>)?;
         let version = r.u64()?;
@@ -259,7 +259,7 @@ impl Header {
 
         if signature != field::SIGNATURE {
             r.flag(rules::H_SIG, 0, 8, 0, 0);
-            return Err(Halt::Refused(rules::H_SIG));
+            return Err(Halt::refused(rules::H_SIG));
         }
         judge_versions(r, version, compatible)?;
         let header = Header { version, toc, tail, rows, columns };
@@ -280,7 +280,7 @@ impl Header {
         let mut must = |holds: bool, rule, at, width, expected, found| {
             r.check(holds, rule, Span::new(at, width), expected, found);
             if !holds {
-                refused = refused.or(Some(Halt::Refused(rule)));
+                refused = refused.or(Some(Halt::refused(rule)));
             }
         };
         must(is_positive(rows), rules::H_ROWS, field::AT_ROWS, 8, 0, rows);
@@ -311,11 +311,11 @@ fn judge_versions(r: &mut Reader<'_, '_>, version: u64, compatible: u64) -> Resu
     let compatible_at = Span::new(field::AT_COMPATIBLE, 8);
     if version < field::VERSION_1 {
         r.check(false, rules::H_VER_UNKNOWN, version_at, field::VERSION_1, version);
-        return Err(Halt::Refused(rules::H_VER_UNKNOWN));
+        return Err(Halt::refused(rules::H_VER_UNKNOWN));
     }
     if compatible > field::VERSION_6 {
         r.check(false, rules::H_COMPAT_MAX, compatible_at, field::VERSION_6, compatible);
-        return Err(Halt::Refused(rules::H_COMPAT_MAX));
+        return Err(Halt::refused(rules::H_COMPAT_MAX));
     }
     r.check(compatible <= version, rules::H_COMPAT_VER, compatible_at, version, compatible);
     let second = field::VERSION_2;

@@ -205,7 +205,7 @@ impl Header {
             while left > 0 {
                 let column = match self.next_column(&mut r, &mut c) {
                     Ok(Some(column)) => column,
-                    Err(Halt::Absent) => return Err(r.absent()),
+                    Err(Halt::ABSENT) => return Err(r.absent()),
                     _ => break,
                 };
                 left = left.saturating_sub(1);

@@ -80,7 +80,7 @@ pub(super) fn string<'a>(r: &mut Reader<'_, 'a>, rule: Rule) -> Result<Text<'a>,
     let length = r.parse(leb32)?;
     if !length.whole {
         r.flag(rule, start, length.len, u64::from(i32::MAX.unsigned_abs()), length.value);
-        return Err(Halt::Refused(rule));
+        return Err(Halt::refused(rule));
     }
     let at = r.at();
     let bytes = r.take(length.value)?;

@@ -134,8 +134,8 @@ impl Header {
             r.mute();
             let taken = self.column(r, at, c.index);
             r.unmute();
-            if matches!(taken, Err(Halt::Absent)) {
-                return Err(Halt::Absent);
+            if matches!(taken, Err(Halt::ABSENT)) {
+                return Err(Halt::ABSENT);
             }
         }
         match self.column(r, at, c.index) {
@@ -144,7 +144,7 @@ impl Header {
                 c.advance(column.end);
                 Ok(Some(column))
             }
-            Err(Halt::Absent) => Err(Halt::Absent),
+            Err(Halt::ABSENT) => Err(Halt::ABSENT),
             // Where the next entry begins, nothing tells.
             Err(halt) => {
                 r.refuse(halt);
@@ -205,7 +205,7 @@ impl Header {
         let rows = r.parse(leb64)?;
         if !rows.whole {
             r.flag(rules::T_RPB, rows_at, rows.len, 0, rows.value);
-            return Err(Halt::Refused(rules::T_RPB));
+            return Err(Halt::refused(rules::T_RPB));
         }
         let lookup_at = r.at();
         let lookup = r.u64()?;

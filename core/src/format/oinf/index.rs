@@ -50,7 +50,7 @@ impl Header {
         });
         let (name, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             Err(_) if is_cut(r, table) => return Ok(None),
             Err(_) => {
                 c.next_phase();
@@ -87,7 +87,7 @@ impl Header {
         });
         let (key, fields, tag, flags, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             Err(_) => return Ok(None),
         };
         c.advance(end);
@@ -162,7 +162,7 @@ impl Header {
         if !is_cut(r, table) {
             r.flag(rule, span.at, span.len, expected, found);
         }
-        Err(Halt::Refused(rule))
+        Err(Halt::refused(rule))
     }
 
     /// The section has `len` bytes left.

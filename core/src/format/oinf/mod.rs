@@ -127,11 +127,11 @@ impl Header {
         let head = r.get(Span::new(0, len.min(5)))?;
         if !field::MAGIC.starts_with(head) {
             r.flag(rules::HDR_MAGIC, 0, len.min(5), 0, 0);
-            return Err(Halt::Refused(rules::HDR_MAGIC));
+            return Err(Halt::refused(rules::HDR_MAGIC));
         }
         if len < field::HEADER {
             r.flag(rules::HDR_SHORT, 0, len, field::HEADER, len);
-            return Err(Halt::Refused(rules::HDR_SHORT));
+            return Err(Halt::refused(rules::HDR_SHORT));
         }
         r.take(5)?;
         let version = r.u32()?;
@@ -147,7 +147,7 @@ impl Header {
             2 => 2,
             _ => {
                 r.flag(rules::HDR_VERSION, field::AT_VERSION, 4, 2, u64::from(version));
-                return Err(Halt::Refused(rules::HDR_VERSION));
+                return Err(Halt::refused(rules::HDR_VERSION));
             }
         };
         let word = |at| Span::new(at, 4);
@@ -347,7 +347,7 @@ fn judge_offsets(r: &mut Reader<'_, '_>, offsets: [u64; 4], bound: u64) -> Resul
         if offset < least || offset > bound {
             let limit = if offset < least { least } else { bound };
             r.flag(rules::HDR_ORDER, at, 8, limit, offset);
-            return Err(Halt::Refused(rules::HDR_ORDER));
+            return Err(Halt::refused(rules::HDR_ORDER));
         }
         r.check(is_aligned(offset), rules::HDR_ALIGN, Span::new(at, 8), field::ALIGN, offset);
         least = offset;

@@ -57,7 +57,7 @@ impl Header {
         });
         let (entry, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::Absent) => return Err(Halt::Absent),
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
             Err(_) => return Ok(None),
         };
         c.advance(end);

@@ -34,33 +34,38 @@ use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, Dims, DimsAt};
 use crate::dtype::DType;
-use crate::finding::Kind;
+use crate::finding::{Kind, Subject};
 use crate::format::Policy;
 use crate::name::{NameAt, NameEncoding};
-use crate::read::{Halt, Reader};
+use crate::read::{Field, Halt, Reader};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Chunk, Chunks, Layout, Meta, Part, Region, Status, Tensor, Value, Version};
 
 /// Where fields lie and what they hold (§3, §4).
 mod field {
+    use crate::read::Field;
     pub(super) const MAGIC: [u8; 4] = *b"STB0";
     pub(super) const VERSION: u8 = 1;
     pub(super) const HEADER: u64 = 32;
     pub(super) const ENTRY: u64 = 32;
     pub(super) const ALIGN: u64 = 64;
-    pub(super) const AT_VERSION: u64 = 4;
-    pub(super) const AT_FLAGS: u64 = 5;
-    pub(super) const AT_RESERVED: u64 = 8;
-    pub(super) const AT_DATA_OFFSET: u64 = 16;
-    pub(super) const AT_FILE_SIZE: u64 = 24;
-    pub(super) const ENTRY_DTYPE: u64 = 1;
-    pub(super) const ENTRY_RANK: u64 = 2;
-    pub(super) const ENTRY_LAYOUT: u64 = 3;
-    pub(super) const ENTRY_OFFSET: u64 = 4;
-    pub(super) const ENTRY_SIZE: u64 = 12;
-    pub(super) const ENTRY_DIMS: u64 = 20;
     pub(super) const DIRECT_RANK: u8 = 3;
     pub(super) const LARGEST_RANK: u8 = 8;
+
+    pub(super) const H_MAGIC: Field = Field::new(0, 4);
+    pub(super) const H_VERSION: Field = Field::new(4, 1);
+    pub(super) const H_FLAGS: Field = Field::new(5, 1);
+    pub(super) const H_COUNT: Field = Field::new(6, 2);
+    pub(super) const H_RESERVED: Field = Field::new(8, 8);
+    pub(super) const H_DATA_OFFSET: Field = Field::new(16, 8);
+    pub(super) const H_FILE_SIZE: Field = Field::new(24, 8);
+
+    pub(super) const DTYPE: Field = Field::new(1, 1);
+    pub(super) const RANK: Field = Field::new(2, 1);
+    pub(super) const LAYOUT: Field = Field::new(3, 1);
+    pub(super) const OFFSET: Field = Field::new(4, 8);
+    pub(super) const SIZE: Field = Field::new(12, 8);
+    pub(super) const DIMS: Field = Field::new(20, 12);
 }
 
 /// What the header says, as far as it was proved.
@@ -92,44 +97,49 @@ impl Header {
         head.starts_with(&field::MAGIC)
     }
 
+    #[inline(never)]
     pub(crate) fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_LEN);
-        if len < field::HEADER {
-            r.flag(rules::H_LEN, 0, len, field::HEADER, len);
-            return Err(Halt::Refused(rules::H_LEN));
-        }
-        let magic = r.parse(crate::read::array::<4>)?;
-        let version = r.u8()?;
-        let flags = r.u8()?;
-        let count = r.u16()?;
-        let reserved = r.u64()?;
-        let data_offset = r.u64()?;
-        let file_size = r.u64()?;
+        let header: &[u8; 32] = r.array()?;
+        let [version] = field::H_VERSION.of(header);
+        let [flags] = field::H_FLAGS.of(header);
+        let count = u16::from_le_bytes(field::H_COUNT.of(header));
+        let reserved = u64::from_le_bytes(field::H_RESERVED.of(header));
+        let data_offset = u64::from_le_bytes(field::H_DATA_OFFSET.of(header));
+        let file_size = u64::from_le_bytes(field::H_FILE_SIZE.of(header));
 
-        if magic != field::MAGIC {
-            r.flag(rules::H_MAGIC, 0, 4, 0, 0);
-            return Err(Halt::Refused(rules::H_MAGIC));
+        if field::H_MAGIC.of(header) != field::MAGIC {
+            return Err(r.reject(rules::H_MAGIC, field::H_MAGIC, 0, 0));
         }
         if version != field::VERSION {
-            let expected = u64::from(field::VERSION);
-            r.flag(rules::H_VERSION, field::AT_VERSION, 1, expected, u64::from(version));
-            return Err(Halt::Refused(rules::H_VERSION));
+            let (expected, found) = (field::VERSION.into(), version.into());
+            return Err(r.reject(rules::H_VERSION, field::H_VERSION, expected, found));
         }
-        let table_end = field::HEADER.saturating_add(u64::from(count).saturating_mul(field::ENTRY));
-        let data_at = Span::new(field::AT_DATA_OFFSET, 8);
-        r.check(flags == 0, rules::H_FLAGS, Span::new(field::AT_FLAGS, 1), 0, u64::from(flags));
-        r.check(reserved == 0, rules::H_RSV, Span::new(field::AT_RESERVED, 8), 0, reserved);
+        if flags != 0 {
+            r.fault(rules::H_FLAGS, field::H_FLAGS, 0, flags.into());
+        }
+        if reserved != 0 {
+            r.fault(rules::H_RSV, field::H_RESERVED, 0, reserved);
+        }
+        let exact = r.source().is_exact();
+        let bound = if exact && file_size < len { len } else { file_size };
+        let header = Header { count, data_offset, file_size, bound };
+        let table_end = header.table_end();
         if data_offset < table_end {
-            r.check(false, rules::H_DOFF_TABLE, data_at, table_end, data_offset);
-            return Err(Halt::Refused(rules::H_DOFF_TABLE));
+            let field = field::H_DATA_OFFSET;
+            return Err(r.reject(rules::H_DOFF_TABLE, field, table_end, data_offset));
         }
-        let whole = if r.source().is_exact() { file_size == len } else { file_size <= len };
-        let bound = if r.source().is_exact() { file_size.max(len) } else { file_size };
-        r.check(data_offset <= bound, rules::H_DOFF_FILE, data_at, bound, data_offset);
-        r.check(is_aligned(data_offset), rules::H_DOFF_ALIGN, data_at, field::ALIGN, data_offset);
-        r.check(whole, rules::H_FSIZE, Span::new(field::AT_FILE_SIZE, 8), file_size, len);
-        Ok(Header { count, data_offset, file_size, bound })
+        if data_offset > bound {
+            r.fault(rules::H_DOFF_FILE, field::H_DATA_OFFSET, bound, data_offset);
+        }
+        if !is_aligned(data_offset) {
+            r.fault(rules::H_DOFF_ALIGN, field::H_DATA_OFFSET, field::ALIGN, data_offset);
+        }
+        if file_size > len || (exact && file_size != len) {
+            r.fault(rules::H_FSIZE, field::H_FILE_SIZE, file_size, len);
+        }
+        Ok(header)
     }
 
     pub(crate) fn version(&self) -> Option<Version> {
@@ -158,24 +168,19 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        let at = c.at.max(field::HEADER);
-        let end = at.saturating_add(field::ENTRY);
+        let at = if c.at == 0 { field::HEADER } else { c.at };
+        let end = at.wrapping_add(field::ENTRY);
         // A table that the file's end cuts off is implied by H-FSIZE.
         if c.index >= u32::from(self.count) || end > r.source().len() {
             c.finish();
             return Ok(None);
         }
-        r.region(at, self.table_end(), rules::H_FSIZE);
+        r.region(at, end, rules::H_FSIZE);
+        r.read_ahead(self.table_end());
         r.about(Kind::Tensor, c.index);
-        let _id = r.u8()?;
-        let dtype = r.u8()?;
-        let rank = r.u8()?;
-        let layout = r.u8()?;
-        let data = Span { at: r.u64()?, len: r.u64()? };
-        let extents = r.take(12)?;
+        let entry = r.array()?;
         c.advance(end);
-        let tensor = Entry { at, dtype, rank, layout, data, extents };
-        Ok(Some(self.judge(r, &tensor)))
+        Ok(Some(self.judge(r, at, entry)))
     }
 
     pub(crate) fn attribute(
@@ -262,7 +267,7 @@ impl Header {
     /// # Errors
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u8, Absent> {
-        let at = tensor.at.saturating_add(field::ENTRY_DTYPE);
+        let at = tensor.at.saturating_add(field::DTYPE.at.into());
         Ok(source.get(Span::new(at, 1))?.first().copied().unwrap_or(0))
     }
 
@@ -282,26 +287,31 @@ impl Header {
         if tensor.dims.encoding != DimEncoding::External {
             return Ok(None);
         }
-        let bytes = source.get(Span::new(tensor.at.saturating_add(field::ENTRY_DIMS), 4))?;
+        let bytes = source.get(Span::new(tensor.at.saturating_add(field::DIMS.at.into()), 4))?;
         Ok(bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)))
     }
 
     fn table_end(&self) -> u64 {
-        field::HEADER.saturating_add(self.tensor_count().saturating_mul(field::ENTRY))
+        field::HEADER.wrapping_add(u64::from(u32::from(self.count).wrapping_mul(32)))
     }
 
-    fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Tensor {
-        let Entry { at, data, .. } = *entry;
-        let byte_at = |offset| Span::new(at.saturating_add(offset), 1);
-        let word_at = |offset| Span::new(at.saturating_add(offset), 8);
-        let dtype = match entry.dtype {
-            0 => DType::F32,
-            1 => DType::F16,
-            2 => DType::I8,
-            3 => DType::I32,
-            _ => DType::Unknown,
+    #[inline(never)]
+    fn judge(&self, r: &mut Reader<'_, '_>, at: u64, entry: &[u8; 32]) -> Tensor {
+        let [dtype_code] = field::DTYPE.of(entry);
+        let [rank] = field::RANK.of(entry);
+        let [layout_code] = field::LAYOUT.of(entry);
+        let data = Span {
+            at: u64::from_le_bytes(field::OFFSET.of(entry)),
+            len: u64::from_le_bytes(field::SIZE.of(entry)),
         };
-        let layout = match entry.layout {
+        let (dtype, width) = match dtype_code {
+            0 => (DType::F32, 4),
+            1 => (DType::F16, 2),
+            2 => (DType::I8, 1),
+            3 => (DType::I32, 4),
+            _ => (DType::Unknown, 0),
+        };
+        let layout = match layout_code {
             0 => Layout::RowMajor,
             1 => Layout::ColumnMajor,
             2 => Layout::ChannelsLast,
@@ -309,110 +319,87 @@ impl Header {
         };
         let mut status = Status::Sound;
         if dtype == DType::Unknown {
-            r.check(false, rules::T_DTYPE, byte_at(field::ENTRY_DTYPE), 0, u64::from(entry.dtype));
+            r.fault(rules::T_DTYPE, field::DTYPE, 0, dtype_code.into());
             status = Status::Unsupported;
         }
         if layout == Layout::Unknown {
-            r.check(
-                false,
-                rules::T_LAYOUT,
-                byte_at(field::ENTRY_LAYOUT),
-                0,
-                u64::from(entry.layout),
-            );
+            r.fault(rules::T_LAYOUT, field::LAYOUT, 0, layout_code.into());
             status = Status::Unsupported;
         }
 
-        let direct = entry.rank <= field::DIRECT_RANK;
-        let mut elements = 0;
-        let mut sound = true;
-        if entry.rank > field::LARGEST_RANK {
-            let largest = u64::from(field::LARGEST_RANK);
-            r.check(
-                false,
-                rules::T_RANK,
-                byte_at(field::ENTRY_RANK),
-                largest,
-                u64::from(entry.rank),
-            );
-            sound = false;
-        } else if direct {
+        let direct = rank <= field::DIRECT_RANK;
+        let (elements, size) = if direct {
+            self.judge_unused(r, rank, entry);
+            let extents: [u8; 12] = field::DIMS.of(entry);
             // Three 32-bit extents may exceed u64; no type and size fit then.
-            let product =
-                Dims::new(entry.extents, u32::from(entry.rank), DimEncoding::U32).product();
-            let size = product.and_then(|n| dtype.bytes(n));
-            elements = product.unwrap_or(0);
-            if dtype != DType::Unknown && size != Some(data.len) {
-                let expected = size.unwrap_or(u64::MAX);
-                r.check(false, rules::T_SIZE, word_at(field::ENTRY_SIZE), expected, data.len);
-                sound = false;
-            }
-            self.judge_unused(r, entry);
-        } else if dtype != DType::Unknown {
-            let width = u64::from(dtype.bits() >> 3);
-            elements = data.len.checked_div(width).unwrap_or(0);
-            let whole = elements.saturating_mul(width);
-            if whole != data.len {
-                r.check(false, rules::T_SIZE, word_at(field::ENTRY_SIZE), whole, data.len);
-                sound = false;
-            }
+            let product = Dims::new(&extents, rank.into(), DimEncoding::U32).product();
+            (product.unwrap_or(0), product.and_then(|n| n.checked_mul(width)))
+        } else if dtype == DType::Unknown || rank > field::LARGEST_RANK {
+            (0, None)
+        } else {
+            // The shape is not in the file, so whole elements are all that can
+            // be asked for.
+            let shift = width >> 1;
+            let elements = data.len >> shift;
+            (elements, Some(elements << shift))
+        };
+        if rank > field::LARGEST_RANK {
+            let largest = field::LARGEST_RANK.into();
+            r.fault(rules::T_RANK, field::RANK, largest, rank.into());
+            status = Status::Broken;
+        } else if dtype != DType::Unknown && size != Some(data.len) {
+            r.fault(rules::T_SIZE, field::SIZE, size.unwrap_or(u64::MAX), data.len);
+            status = Status::Broken;
         }
 
-        let offset_at = word_at(field::ENTRY_OFFSET);
+        let end = data.at.saturating_add(data.len);
         if data.at < self.data_offset {
-            r.check(false, rules::T_OFF_MIN, offset_at, self.data_offset, data.at);
-            sound = false;
-        } else if data.end().is_none_or(|end| end > self.bound) {
-            let found = data.at.saturating_add(data.len);
-            r.check(false, rules::T_END, offset_at, self.bound, found);
-            sound = false;
+            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
+            status = Status::Broken;
+        } else if end > self.bound {
+            r.fault(rules::T_END, field::OFFSET, self.bound, end);
+            status = Status::Broken;
         }
-        r.check(is_aligned(data.at), rules::T_OFF_ALIGN, offset_at, field::ALIGN, data.at);
+        if !is_aligned(data.at) {
+            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.at);
+        }
         // Bytes that a truncated file lacks were reported with the header.
-        sound &= data.end().is_some_and(|end| end <= r.source().len());
+        if end > r.source().len() {
+            status = Status::Broken;
+        }
 
         Tensor {
             index: r.subject().entry,
             at,
             name: NameAt { at, len: 1, encoding: NameEncoding::Number },
             dtype,
-            status: if sound { status } else { Status::Broken },
+            status,
             layout,
             dims: DimsAt {
-                at: at.saturating_add(field::ENTRY_DIMS),
-                len: if direct { u32::from(entry.rank).saturating_mul(4) } else { 0 },
-                rank: u32::from(entry.rank),
+                at: at.wrapping_add(field::DIMS.at.into()),
+                len: if direct { u32::from(rank) << 2 } else { 0 },
+                rank: rank.into(),
                 lead: None,
                 encoding: if direct { DimEncoding::U32 } else { DimEncoding::External },
             },
             elements,
-            chunks: if sound { Chunks::One(data) } else { Chunks::None },
+            chunks: if status == Status::Broken { Chunks::None } else { Chunks::One(data) },
             ..Tensor::default()
         }
     }
 
     /// Extents beyond the rank.
-    fn judge_unused(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) {
-        let extents = Dims::new(entry.extents, 3, DimEncoding::U32);
-        for (i, extent) in (0_u32..).zip(extents).skip(usize::from(entry.rank)) {
+    fn judge_unused(&self, r: &mut Reader<'_, '_>, rank: u8, entry: &[u8; 32]) {
+        for i in u32::from(rank)..u32::from(field::DIRECT_RANK) {
+            let place = Field::new(field::DIMS.at.wrapping_add(i << 2), 4);
+            let extent = u32::from_le_bytes(place.of(entry));
             if extent != 0 {
-                let offset = field::ENTRY_DIMS.saturating_add(u64::from(i).saturating_mul(4));
                 r.about_part(i);
-                r.flag(rules::T_DIMS0, entry.at.saturating_add(offset), 4, 0, extent);
+                r.fault(rules::T_DIMS0, place, 0, extent.into());
             }
         }
-        r.about_part(crate::finding::Subject::NO_PART);
+        r.about_part(Subject::NO_PART);
     }
-}
-
-/// One entry of the table, as it is stored.
-struct Entry<'a> {
-    at: u64,
-    dtype: u8,
-    rank: u8,
-    layout: u8,
-    data: Span,
-    extents: &'a [u8],
 }
 
 fn is_aligned(offset: u64) -> bool {

@@ -186,15 +186,17 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                 }
                 Ok(head)
             }
-            Err(Halt::Broken(rules::CBOR_RESERVED)) => {
-                let first = self.r.u8()?;
-                Err(self.broken(rules::CBOR_RESERVED, at, 0, u64::from(first)))
-            }
-            Err(Halt::Broken(rule)) => {
-                let left = self.r.left();
-                Err(self.broken(rule, at, left.saturating_add(1), left))
-            }
-            Err(halt) => Err(halt),
+            Err(halt) => match halt.unreported() {
+                Some(rules::CBOR_RESERVED) => {
+                    let first = self.r.u8()?;
+                    Err(self.broken(rules::CBOR_RESERVED, at, 0, u64::from(first)))
+                }
+                Some(rule) => {
+                    let left = self.r.left();
+                    Err(self.broken(rule, at, left.saturating_add(1), left))
+                }
+                None => Err(halt),
+            },
         }
     }
 
@@ -410,7 +412,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     pub(super) fn broken(&mut self, rule: Rule, at: u64, expected: u64, found: u64) -> Halt {
         let len = self.r.end().saturating_sub(at).min(1);
         self.r.flag(rule, at, len, expected, found);
-        Halt::Refused(rule)
+        Halt::refused(rule)
     }
 }
 

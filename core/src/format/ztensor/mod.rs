@@ -67,6 +67,7 @@ use crate::source::{Absent, Source, Span};
 use crate::tensor::{
     Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
+use canonical::cover;
 use cbor::{Pull, major};
 use entry::{Entry, Key};
 
@@ -279,6 +280,12 @@ impl Header {
         Ok(())
     }
 
+    /// Whether the tensors, of which `listed` stands behind the last, came in
+    /// the order of their blobs with nothing but padding of zeros between them.
+    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
+        listed.extra == cover::PROVED
+    }
+
     /// The index: a CBOR array of maps.
     pub const fn index(&self) -> Span {
         Span::between(self.index_at, self.index_end)
@@ -345,7 +352,7 @@ impl Header {
         if let Chunks::One(blob) = tensor.chunks {
             let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
             r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-            canonical::pass_blob(c, blob);
+            canonical::pass_blob(r.source(), c, blob);
         }
         c.advance(end);
         Ok(Some(tensor))
@@ -373,6 +380,9 @@ impl Header {
         }
         let rest = Span::between(at, self.index_end);
         r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
+        if c.extra == cover::TIGHT && canonical::is_padding(r.source(), data_end, self.index_at) {
+            c.extra = cover::PROVED;
+        }
         c.finish();
         Ok(None)
     }
@@ -474,5 +484,5 @@ fn open_length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Span, expected: u64, found: u64) -> Halt {
     r.flag(rule, at.at, at.len, expected, found);
-    Halt::Refused(rule)
+    Halt::refused(rule)
 }

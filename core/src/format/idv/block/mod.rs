@@ -14,7 +14,7 @@
 //! bytes; the highest bit marks a missing text. The count of a vector is -1
 //! where it is dense, else how many items it stores.
 //!
-//! [`Block::judge`] proves all of it, in time proportional to the payload and
+//! `Block::judge` proves all of it, in time proportional to the payload and
 //! without memory; what is handed out afterwards needs no further check. No
 //! vector is ever made dense.
 
@@ -29,7 +29,7 @@ pub use values::{Scalar, Values};
 
 use super::codec::Codec;
 use super::rules;
-use crate::rule::{Rule, Severity};
+use crate::rule::Rule;
 use crate::source::widen;
 
 /// What is wrong with a payload.
@@ -153,7 +153,6 @@ impl<'b> Judge<'b, '_> {
 
     /// Reports what leaves the rest readable.
     fn flag(&mut self, rule: Rule, at: usize, len: u64, expected: u64) {
-        debug_assert_ne!(rule.severity(), Severity::Fatal);
         let fault = self.fault(rule, at, len, expected);
         (self.report)(fault);
     }

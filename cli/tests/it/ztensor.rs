@@ -1,0 +1,83 @@
+//! What zTensor adds: compressed data, either byte order, custom fields.
+
+use super::*;
+use serde_json::json;
+use weighbridge_tests::encode::ztensor::{File, Item, Tensor, sparse};
+
+fn write(folder: &Folder, tensors: Vec<Tensor>) {
+    folder.write("a.zt", &File::of(tensors).encode());
+}
+
+#[test]
+fn compressed_elements_are_shown_and_extracted() {
+    let folder = Folder::new();
+    let numbers: Vec<u8> = (0..300_000_u32).flat_map(|n| (n * 3).to_le_bytes()).collect();
+    write(&folder, vec![Tensor::zstd("z", "uint32", &[3, 100_000], &numbers)]);
+    let json = run(&folder, &["inspect", "a.zt", "--json", "--values", "4", "--stats"]).json();
+    assert_eq!(json["tensors"][0]["encoding"], "zstd");
+    assert_eq!(json["tensors"][0]["values"], json!([0, 3, 6, 9]));
+    assert_eq!(json["tensors"][0]["stats"]["max"], 899_997);
+    let out = ["extract", "a.zt", "z", "-o", "out.npy"];
+    assert_eq!(run(&folder, &out).code, 0);
+    let npy = std::fs::read(folder.path().join("out.npy")).expect("it was written");
+    assert_eq!(npy[128..], numbers);
+    assert_eq!(run(&folder, &["extract", "a.zt", "z", "--raw", "-o", "out"]).code, 0);
+    assert_eq!(std::fs::read(folder.path().join("out")).expect("it was written"), numbers);
+}
+
+#[test]
+fn data_that_cannot_be_decoded_leave_no_file_behind() {
+    let folder = Folder::new();
+    let mut tensor = Tensor::zstd("z", "uint8", &[100_000], &[7; 100_000]);
+    let last = tensor.blob.len() - 1;
+    tensor.blob.truncate(last);
+    write(&folder, vec![tensor]);
+    let shown = run(&folder, &["inspect", "a.zt", "--json", "--values", "1000000"]);
+    assert_ne!(shown.code, 0, "values were asked for and cannot be had");
+    assert_eq!(shown.json()["unchecked"][0]["entry"], "z");
+    assert_ne!(run(&folder, &["extract", "a.zt", "z"]).code, 0);
+    assert_eq!(folder.names(), ["a.zt"]);
+}
+
+#[test]
+fn sparse_data_are_no_array() {
+    let folder = Folder::new();
+    let blob = sparse::coo(&[(&[0, 1], &[1, 2, 3, 4])]);
+    for layout in ["sparse", "sparsecoo", "diagonal"] {
+        let tensor = Tensor::raw("s", "float32", &[1, 2], blob.clone()).layout(layout);
+        write(&folder, vec![tensor]);
+        let npy = run(&folder, &["extract", "a.zt", "s"]);
+        assert_ne!(npy.code, 0, "{layout}: {npy:?}");
+        assert_eq!(folder.names(), ["a.zt"]);
+    }
+}
+
+#[test]
+fn big_endian_elements_and_custom_fields() {
+    let folder = Folder::new();
+    let tensor = Tensor::raw("b", "int16", &[2], vec![0, 1, 0xFE, 0xFF])
+        .big_endian()
+        .custom("author", Item::text("some\u{202e}one"))
+        .custom("epoch", Item::Uint(7))
+        .custom("tags", Item::Array(vec![Item::text("a"), Item::Uint(1)]));
+    write(&folder, vec![tensor]);
+    let run = run(&folder, &["inspect", "a.zt", "--json", "--values", "2"]);
+    assert!(!run.out.contains('\u{202e}'));
+    let json = run.json();
+    let tensor = &json["tensors"][0];
+    assert_eq!(tensor["endianness"], "big");
+    assert_eq!(tensor["values"], json!([256, -2]));
+    let custom = |key: &str| {
+        let all = tensor["metadata"].as_array().expect("an array");
+        let entry = all.iter().find(|entry| entry["key"] == key).expect("the field");
+        (entry["type"].clone(), entry["value"].clone())
+    };
+    assert_eq!(custom("author"), (json!("string"), json!("some\u{202e}one")));
+    assert_eq!(custom("epoch"), (json!("u64"), json!(7)));
+    assert_eq!(custom("tags"), (json!("cbor"), json!(["a", 1])));
+
+    assert_eq!(super::run(&folder, &["extract", "a.zt", "b"]).code, 0);
+    let npy = std::fs::read(folder.path().join("tensor.npy")).expect("it was written");
+    assert!(String::from_utf8_lossy(&npy[..30]).contains(">i2"));
+    assert_eq!(npy[128..], [1, 0, 0xFF, 0xFE]);
+}
