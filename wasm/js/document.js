@@ -147,6 +147,7 @@ export function documents(glue) {
     #raw;
     #facts;
     #words = [];
+    #entry;
 
     constructor(length, { format = '', extension = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
       if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
@@ -439,14 +440,22 @@ export function documents(glue) {
     }
 
     attributeValue(tensor, index) {
-      const value = unpack(this.#raw.attributeValue(tensor, index), metaValue);
-      if (value === undefined || value.text !== undefined || value.values !== undefined) {
+      // The entry and its payload need not be in memory together.
+      const known = this.#entry?.tensor === tensor && this.#entry.index === index;
+      const value = known
+        ? this.#entry.value
+        : unpack(this.#raw.attributeValue(tensor, index), metaValue);
+      this.#entry = { tensor, index, value };
+      if (value === undefined) {
+        this.#entry = undefined;
+      }
+      if (value === undefined || value.text !== undefined || value.values?.data.length > 0) {
         return value;
       }
-      // It is in a payload, if anywhere.
+      // What is no plain number is in a payload, if anywhere.
       return this.#annotation(this.#raw.annotation?.(tensor, index), (found, truncated) => ({
         ...value,
-        values: found && { ...found, dtype: value.dtype },
+        values: found === undefined ? value.values : { ...found, dtype: value.dtype },
         truncated: truncated ?? value.truncated,
       }));
     }

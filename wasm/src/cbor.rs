@@ -34,9 +34,7 @@ pub fn value(bytes: &[u8]) -> (&'static str, Found) {
             ("i64", Found::Numbers(Numbers::I64(vec![!(n as i64)])))
         }
         Item::Float(value) => ("f64", Found::Numbers(Numbers::F64(vec![value]))),
-        Item::Simple(value @ (20 | 21)) => {
-            ("bool", Found::Numbers(Numbers::U8(vec![value - 20])))
-        }
+        Item::Simple(value @ (20 | 21)) => ("bool", Found::Numbers(Numbers::U8(vec![value - 20]))),
         Item::Text(text) => ("string", Found::Text(text.bytes().collect())),
         item => {
             let kind = if matches!(item, Item::Nint(_)) { "i64" } else { "cbor" };

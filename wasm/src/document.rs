@@ -1,7 +1,7 @@
 //! A document: a file's index, its findings, its layout, and how far they are.
 
-use crate::findings::Findings;
 use crate::audit::Workspace;
+use crate::findings::Findings;
 use crate::layout::Layout;
 use crate::listing::Listing;
 use crate::order::{Filter, Order, Sort};

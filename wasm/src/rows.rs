@@ -97,6 +97,10 @@ impl Document {
                 Some(chunk) => chunk,
                 None => match self.chunk_of_row(column, rows.row)? {
                     Some(chunk) => *rows.chunk.insert(chunk),
+                    // A block is broken, and so is where the next one begins.
+                    None if rows.row < self.row_count(column) => {
+                        return Err(Refusal::Undecodable);
+                    }
                     None => return Ok(()),
                 },
             };
@@ -115,6 +119,10 @@ impl Document {
             rows.chunk = None;
         }
         Ok(())
+    }
+
+    fn row_count(&self, column: &Tensor) -> u64 {
+        self.table.dims(column.index as usize).first().copied().unwrap_or(0)
     }
 
     /// The block that holds a row.

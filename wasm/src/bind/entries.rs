@@ -2,8 +2,8 @@
 
 use super::tables::status_name;
 use super::{RawDocument, answer};
-use crate::elements::{Grid, Refusal};
 use crate::document::Document;
+use crate::elements::{Grid, Refusal};
 use crate::meta::{self, Shown};
 use crate::pack::Pack;
 use crate::particulars::Particulars;
