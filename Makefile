@@ -18,7 +18,7 @@ test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
 # `cargo test` comes last, so that its summaries are the closing lines.
-test: tree ## the checks of the tree, then every test of the workspace
+test: tree firmware ## the checks of the tree, then every test of the workspace
 	$(CARGO) test --workspace
 
 check: ## type-check everything, quickly

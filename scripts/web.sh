@@ -37,6 +37,7 @@ build() {
 chromium() {
   [ -n "${CHROMIUM:-}" ] || [ -x /usr/bin/chromium ] && return
   if command -v apt-get >/dev/null && [ "$(id -u)" -eq 0 ]; then
+    apt-get update -qq
     apt-get install -y -qq chromium >/dev/null && return
   fi
   (cd web && npx playwright install --with-deps chromium)

@@ -11,7 +11,7 @@ pub struct Cursor {
     /// What the format must remember from one entry to the next.
     pub(crate) state: u64,
     /// One thing more to remember.
-    #[cfg(feature = "bintensors")]
+    #[cfg(any(feature = "bintensors", feature = "ztensor"))]
     pub(crate) extra: u64,
     /// Where an entry's own table stands, for formats with tables of tables.
     #[cfg(feature = "idv")]
@@ -29,7 +29,7 @@ impl Cursor {
     pub(crate) const START: Cursor = Cursor {
         at: 0,
         state: 0,
-        #[cfg(feature = "bintensors")]
+        #[cfg(any(feature = "bintensors", feature = "ztensor"))]
         extra: 0,
         #[cfg(feature = "idv")]
         inner: [0; 4],

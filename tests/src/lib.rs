@@ -10,3 +10,8 @@ pub mod encode;
 pub mod fixtures;
 pub mod mlp;
 pub mod survey;
+
+/// The example of the README, which is run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

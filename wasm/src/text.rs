@@ -141,9 +141,9 @@ mod tests {
         }
         texts.push_safe("\u{202e}<script>\n".as_bytes(), 100);
         texts.push_safe(b"abcdef", 3);
-        assert_eq!(texts.ends, [1, 1, 4, 24, 28]);
+        assert_eq!(texts.ends, [1, 1, 4, 25, 29]);
         assert_eq!(texts.text, "a\u{1F600}é\\u{202e}<script>\\u{a}abc…");
-        assert_eq!(texts.text.encode_utf16().count(), 28);
+        assert_eq!(texts.text.encode_utf16().count(), 29);
     }
 
     #[test]
