@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help view web test-web test check tree firmware lint doc bench package clean
+.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench package clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ view: ## build the inspector, serve it, and print its address
 
 web: ## build the page; prints its sizes and fails above the budget
 	scripts/web.sh build
+
+test-wasm: ## build the JavaScript package and test it in Node
+	scripts/wasm.sh test
 
 test-web: ## build the page and test it in Chromium
 	scripts/web.sh test

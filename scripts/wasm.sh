@@ -3,6 +3,7 @@
 # that loads them, and the types. Prints sizes and fails above the budget.
 #
 #   scripts/wasm.sh          builds what is not up to date
+#   scripts/wasm.sh test     builds, and runs the tests in Node
 #
 # BINDGEN may name a weighbridge-bindgen that is built already.
 set -euo pipefail
@@ -45,10 +46,13 @@ build() {
 }
 build base --profile wasm --no-default-features
 build full --profile wasm-full
-cp wasm/js/*.js wasm/js/index.d.ts "$dist/"
+cp wasm/js/*.js wasm/js/*.d.ts "$dist/"
+
+# The rules of the small module's formats; the full one has its own inside.
+formats=$(sed -n 's/^weighbridge = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ')
 {
   printf '// Made from the rule catalogue.\nexport default '
-  cargo run --quiet -p weighbridge --example catalogue
+  cargo run --quiet -p weighbridge --example catalogue --no-default-features --features "$formats"
 } >"$work/rules.js"
 cp "$work/rules.js" "$dist/"
 
@@ -63,3 +67,9 @@ for file in base_bg.wasm full_bg.wasm base.js rules.js; do
   printf '%-14s %7d bytes, %6d gzipped%s\n' "$file" "$(wc -c <"$dist/$file")" "$packed" "$limit"
 done
 [ "$failed" -eq 0 ] || { echo "the module is above its budget" >&2; exit 1; }
+
+if [ "${1:-}" = test ]; then
+  cargo build --quiet -p weighbridge-cli
+  cargo run --quiet -p weighbridge-tests --example fixtures -- "${CARGO_TARGET_DIR:-target}/wasm-fixtures"
+  (cd wasm && node --test test/*.test.mjs)
+fi

@@ -5,13 +5,18 @@ import { failure } from './unpack.js';
 /** More than this from one `push` is handed out with a callback only. */
 const MOST = 256 << 20;
 
+const VERDICTS = ['wrong', 'right', 'unknown'];
+
 export function decoders() {
   class Decoder {
     #raw;
+    #hasher;
     #passed = 0n;
 
-    constructor(chunk, make) {
+    /** `make` makes a decoder, `hasher` compares with the checksum if there is one. */
+    constructor(chunk, make, hasher) {
       Object.assign(this, chunk);
+      this.#hasher = hasher;
       if (chunk.encoding !== 'raw') {
         this.#raw = make();
         if (this.#raw === undefined) {
@@ -22,9 +27,15 @@ export function decoders() {
 
     free() {
       this.#raw?.free();
+      this.#hasher?.free();
+    }
+
+    #checksum() {
+      return this.#hasher && VERDICTS[this.#hasher.verdict()];
     }
 
     push(bytes, take) {
+      this.#hasher?.push(bytes);
       if (this.#raw === undefined) {
         this.#passed += BigInt(bytes.length);
         take?.(bytes);
@@ -60,13 +71,13 @@ export function decoders() {
         if (this.#passed !== this.stored) {
           throw failure('the data is cut off', { offset: this.offset });
         }
-        return { decoded: this.#passed, checksum: undefined };
+        return { decoded: this.#passed, checksum: this.#checksum() };
       }
       this.#guard(() => this.#raw.take());
       if (!this.#raw.done()) {
         throw failure('the stream is cut off', { offset: this.offset });
       }
-      return { decoded: this.#raw.decoded(), checksum: undefined };
+      return { decoded: this.#raw.decoded(), checksum: this.#checksum() };
     }
 
     #guard(action) {
@@ -77,5 +88,5 @@ export function decoders() {
       }
     }
   }
-  return (chunk, make) => new Decoder(chunk, make);
+  return (chunk, make, hasher) => new Decoder(chunk, make, hasher);
 }

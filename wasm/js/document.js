@@ -39,7 +39,34 @@ function preview(numbers) {
 }
 
 function values(dtype, data) {
-  return { dtype, data, texts: undefined, ends: undefined, indices: undefined, lengths: undefined };
+  return {
+    dtype,
+    data,
+    width: 1,
+    missing: new Uint32Array(0),
+    texts: undefined,
+    ends: undefined,
+    indices: undefined,
+    lengths: undefined,
+    positions: undefined,
+  };
+}
+
+/** Rows of a column, a value of an annotation, entries of a sparse tensor. */
+function cells(dtype, fields) {
+  const given = (there, value) => (there ? value : undefined);
+  const data = fields.numbers();
+  const textual = fields.flag();
+  const texts = given(textual, fields.texts());
+  const width = fields.u32();
+  const missing = fields.column(Uint32Array);
+  const vectors = fields.flag();
+  const ends = given(vectors, fields.column(Uint32Array));
+  const indices = given(vectors, fields.column(Uint32Array));
+  const lengths = given(vectors, fields.column(Uint32Array));
+  const sparse = fields.flag();
+  const positions = given(sparse, fields.column(BigUint64Array));
+  return { dtype, data, width, missing, texts, ends, indices, lengths, positions };
 }
 
 /** A metadata table, with previews made from texts and numbers. */
@@ -68,6 +95,26 @@ function metadataTable(total) {
   };
 }
 
+function rowTable(fields) {
+  return {
+
+    total: fields.u32(),
+    index: fields.column(Uint32Array),
+    names: fields.texts(),
+    dtype: fields.column(Uint16Array),
+    status: fields.column(Uint16Array),
+    layout: fields.column(Uint16Array),
+    encoding: fields.column(Uint16Array),
+    elements: fields.column(BigUint64Array),
+    stored: fields.column(BigUint64Array),
+    offset: fields.column(BigUint64Array),
+    dims: fields.column(BigUint64Array),
+    dimEnds: fields.column(Uint32Array),
+    chunks: fields.column(BigUint64Array),
+    findings: fields.column(Uint32Array),
+  };
+}
+
 function metaValue(fields) {
   const key = fields.text();
   const keyHex = fields.optionalText();
@@ -76,6 +123,7 @@ function metaValue(fields) {
   const isText = fields.flag();
   const text = fields.text();
   const textHex = fields.optionalText();
+  const json = fields.optionalText();
   const numbers = fields.optionalNumbers();
   const shaped = fields.flag();
   const shape = fields.column(BigUint64Array);
@@ -83,7 +131,8 @@ function metaValue(fields) {
     key,
     keyHex,
     type,
-    text: isText ? text : undefined,
+    dtype,
+    text: isText ? text : json,
     textHex,
     values: numbers && values(dtype, numbers),
     shape: shaped ? shape : undefined,
@@ -98,6 +147,7 @@ export function documents(glue) {
     #raw;
     #facts;
     #words = [];
+    #entry;
 
     constructor(length, { format = '', extension = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
       if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
@@ -246,24 +296,13 @@ export function documents(glue) {
       return this.#raw.select(sortCode(sort), text, prefix, codes, least, most, flags);
     }
 
-    rows(from, to, sort, filter) {
+    rows(from, to, sort = 'index', filter = {}) {
+      if (sort === 'index' && Object.keys(filter).length === 0) {
+        // Any rows of the file's own order, without losing the order that is kept.
+        return unpack(this.#raw.plainRows(from, to), rowTable);
+      }
       this.#select(sort, filter);
-      return unpack(this.#raw.rows(from, to), (fields) => ({
-        total: fields.u32(),
-        index: fields.column(Uint32Array),
-        names: fields.texts(),
-        dtype: fields.column(Uint16Array),
-        status: fields.column(Uint16Array),
-        layout: fields.column(Uint16Array),
-        encoding: fields.column(Uint16Array),
-        elements: fields.column(BigUint64Array),
-        stored: fields.column(BigUint64Array),
-        offset: fields.column(BigUint64Array),
-        dims: fields.column(BigUint64Array),
-        dimEnds: fields.column(Uint32Array),
-        chunks: fields.column(BigUint64Array),
-        findings: fields.column(Uint32Array),
-      }));
+      return unpack(this.#raw.rows(from, to), rowTable);
     }
 
     rankOf(tensor, sort, filter) {
@@ -391,7 +430,9 @@ export function documents(glue) {
     }
 
     metadata(from, to) {
-      return unpack(this.#raw.metadata(from, to), metadataTable(this.metadataCount));
+      const table = unpack(this.#raw.metadata(from, to), metadataTable(this.metadataCount));
+      // Numbers begin anew in each kind of table; positions do not.
+      return table && { ...table, index: table.index.map((_, i) => from + i) };
     }
 
     value(index) {
@@ -399,10 +440,54 @@ export function documents(glue) {
     }
 
     attributeValue(tensor, index) {
-      return unpack(this.#raw.attributeValue(tensor, index), metaValue);
+      // The entry and its payload need not be in memory together.
+      const known = this.#entry?.tensor === tensor && this.#entry.index === index;
+      const value = known
+        ? this.#entry.value
+        : unpack(this.#raw.attributeValue(tensor, index), metaValue);
+      this.#entry = { tensor, index, value };
+      if (value === undefined) {
+        this.#entry = undefined;
+      }
+      if (value === undefined || value.text !== undefined || value.values?.data.length > 0) {
+        return value;
+      }
+      // What is no plain number is in a payload, if anywhere.
+      return this.#annotation(this.#raw.annotation?.(tensor, index), (found, truncated) => ({
+        ...value,
+        values: found === undefined ? value.values : { ...found, dtype: value.dtype },
+        truncated: truncated ?? value.truncated,
+      }));
+    }
+
+    #annotation(packed, make) {
+      if (packed === undefined) {
+        return make(undefined);
+      }
+      return unpack(packed, (fields) => {
+        if (!fields.flag()) {
+          return make(undefined);
+        }
+        const truncated = fields.flag();
+        return make(cells('', fields), truncated);
+      });
+    }
+
+    keyValues(index) {
+      return this.#annotation(this.#raw.keyValues?.(index), (found) => {
+        if (found === undefined) {
+          return texts([]);
+        }
+        return found.texts ?? texts(Array.from(found.data, String));
+      });
     }
 
     values(index, from, count) {
+      // The small module has no formats with rows or sparse layouts.
+      const packed = this.#raw.cells?.(index, from, count);
+      if (packed !== undefined && packed.length > 0) {
+        return unpack(packed, (fields) => cells(fields.text(), fields));
+      }
       return this.grid(index, from, 1, 0n, count, 1n);
     }
 
@@ -443,7 +528,8 @@ export function documents(glue) {
       const [offset] = found.offset;
       const [stored] = found.stored;
       const decoded = found.decoded[0] === MOST ? undefined : found.decoded[0];
-      return decoder({ offset, stored, decoded, encoding }, () => this.#raw.decoder(index, chunk));
+      const about = { offset, stored, decoded, encoding };
+      return decoder(about, () => this.#raw.decoder(index, chunk), this.#raw.hasher?.(index));
     }
 
     npy(index) {

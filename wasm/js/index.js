@@ -2,7 +2,7 @@
 
 import { accumulators } from './compute.js';
 import { documents } from './document.js';
-import { failure, list, rulesOf, unpack } from './unpack.js';
+import { failure, learn, list, rulesOf, unpack } from './unpack.js';
 
 const libraries = new Map();
 
@@ -23,6 +23,10 @@ async function wasmOf(flavour) {
 async function start(flavour, module) {
   const glue = flavour === 'full' ? await import('./full.js') : await import('./base.js');
   const { memory } = await glue.default({ module_or_path: module ?? (await wasmOf(flavour)) });
+  // The full module has its rules inside; those of the small one are in a file.
+  if (glue.rawRules !== undefined) {
+    unpack(glue.rawRules(), learn);
+  }
   const formats = () =>
     unpack(glue.rawFormats(), (fields) => list(fields.texts())).map((row) => {
       const [name, title, ...extensions] = row.split('\t');

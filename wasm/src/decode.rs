@@ -30,6 +30,19 @@ impl Document {
     /// Why they cannot be had; what is lacking is noted.
     pub fn decoded(&mut self, tensor: &Tensor, at: u64, len: u64) -> Result<&[u8], Refusal> {
         let end = at.checked_add(len).filter(|end| *end <= KEPT).ok_or(Refusal::TooFar)?;
+        let range = at as usize..end as usize;
+        self.decoded_up_to(tensor, end)?.get(range).ok_or(Refusal::Undecodable)
+    }
+
+    /// The first `end` bytes of a tensor's decoded data, which is in one chunk,
+    /// or more; fewer if there are not so many.
+    ///
+    /// # Errors
+    /// Why they cannot be had; what is lacking is noted.
+    pub fn decoded_up_to(&mut self, tensor: &Tensor, end: u64) -> Result<&[u8], Refusal> {
+        if end > KEPT {
+            return Err(Refusal::TooFar);
+        }
         if tensor.chunks.count() != 1 {
             return Err(Refusal::Unsupported);
         }
@@ -67,8 +80,7 @@ impl Document {
         }
         let kept = self.kept.insert(kept);
         result?;
-        let range = at as usize..end as usize;
-        kept.bytes.get(range).ok_or(Refusal::Undecodable)
+        Ok(&kept.bytes)
     }
 }
 

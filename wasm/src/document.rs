@@ -1,8 +1,9 @@
 //! A document: a file's index, its findings, its layout, and how far they are.
 
+use crate::audit::Workspace;
 use crate::findings::Findings;
 use crate::layout::Layout;
-use crate::meta::{self, Shown};
+use crate::listing::Listing;
 use crate::order::{Filter, Order, Sort};
 use crate::store::Store;
 use crate::table::{self, Table};
@@ -12,7 +13,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge::{
     Absent, Audit, Cursor, File, Format, Kind, Meta, Opening, Slot, Source, Span, Stage, Stop,
-    Tensor, general,
+    general,
 };
 
 /// How far to go.
@@ -28,7 +29,7 @@ pub enum Goal {
 
 /// What is done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+pub(crate) enum Step {
     Opening,
     Metadata,
     Tensors,
@@ -37,9 +38,6 @@ enum Step {
     Payloads,
     Done,
 }
-
-/// The most slots that an audit gets: 384 MiB of them.
-const MOST_SLOTS: usize = 16 << 20;
 
 /// How a document is opened.
 #[derive(Clone, Debug, Default)]
@@ -72,31 +70,25 @@ pub struct Document {
     /// Its parts.
     pub layout: Layout,
     order: Order,
-    step: Step,
+    pub(crate) step: Step,
     extension: Option<Format>,
     opening: Option<Opening>,
     format: Option<Format>,
-    file: Option<File>,
+    pub(crate) file: Option<File>,
     cursor: Cursor,
-    audit: Option<Audit>,
-    seed: u64,
-    slots: Vec<Slot>,
+    pub(crate) audit: Option<Audit>,
+    pub(crate) seed: u64,
+    pub(crate) slots: Vec<Slot>,
     /// Not all entries fit into memory.
     cut: bool,
-    listing: Listing,
+    pub(crate) listing: Listing,
+    pub(crate) workspace: Workspace,
     /// Data that was decoded to be shown.
     #[cfg(feature = "full")]
     pub(crate) kept: Option<crate::decode::Kept>,
-}
-
-/// Metadata entries that are being listed. Their values may lie far apart, so
-/// what was read is kept until all are there.
-#[derive(Debug, Default)]
-struct Listing {
-    /// Of which tensor, if any, and which entries.
-    of: Option<(Option<u32>, Range<u32>)>,
-    shown: Vec<Shown>,
-    cursor: Cursor,
+    /// Rows that are being read, and what was decoded for them.
+    #[cfg(feature = "full")]
+    pub(crate) reading: crate::rows::Reading,
 }
 
 impl Document {
@@ -121,8 +113,11 @@ impl Document {
             slots: Vec::new(),
             cut: false,
             listing: Listing::default(),
+            workspace: Workspace::default(),
             #[cfg(feature = "full")]
             kept: None,
+            #[cfg(feature = "full")]
+            reading: crate::rows::Reading::default(),
         }
     }
 
@@ -148,8 +143,7 @@ impl Document {
                     return false;
                 }
                 Err(Stop::Room { needed }) => self.make_room(needed),
-                // For lack of a buffer, as for lack of slots, it goes on without.
-                Err(Stop::Buffer { .. }) => self.make_room(u32::MAX),
+                Err(Stop::Buffer { needed }) => self.make_buffer(needed),
                 // A finding says why; what else can be checked is.
                 Err(Stop::Refused(_)) => {
                     self.step = match self.step {
@@ -157,8 +151,8 @@ impl Document {
                         Step::Metadata => Step::Tensors,
                         Step::Tensors => Step::Regions,
                         Step::Regions => Step::Structure,
-                        Step::Structure => Step::Payloads,
-                        Step::Payloads | Step::Done => Step::Done,
+                        // An audit that stopped would say the same again.
+                        Step::Structure | Step::Payloads | Step::Done => Step::Done,
                     };
                     self.cursor = Cursor::default();
                 }
@@ -258,42 +252,6 @@ impl Document {
         })
     }
 
-    fn audit(&mut self, next: Step) -> Result<Step, Stop> {
-        let Document { store, findings, slots, seed, .. } = self;
-        let Some(file) = self.file else { return Ok(Step::Done) };
-        let mut audit = match self.audit {
-            Some(audit) => audit,
-            None => Audit::new(file).seeded(*seed).structure_only(),
-        };
-        if next == Step::Done {
-            audit = audit.with_payloads();
-        }
-        let result =
-            store.ask(|source| audit.step(source, slots, &mut |finding| findings.push(finding)));
-        self.audit = Some(audit);
-        result?;
-        self.slots = Vec::new();
-        Ok(next)
-    }
-
-    fn make_room(&mut self, needed: u32) {
-        let needed = needed as usize;
-        let more = needed.saturating_sub(self.slots.len());
-        if needed > MOST_SLOTS || more == 0 || self.slots.try_reserve_exact(more).is_err() {
-            let Document { audit, findings, .. } = self;
-            if let Some(audit) = audit {
-                let before = audit.stage();
-                audit.skip(&mut |finding| findings.push(finding));
-                if audit.stage() == before {
-                    // It cannot be given up alone.
-                    self.step = Step::Done;
-                }
-            }
-        } else {
-            self.slots.resize(needed, Slot::EMPTY);
-        }
-    }
-
     /// Takes note of what is lacking, with all else that the index lacks.
     pub fn lack(&mut self, absent: Absent) {
         let mut more = Vec::new();
@@ -323,60 +281,6 @@ impl Document {
                 Err(Stop::Absent(absent))
             }
             Err(stop) => Err(stop),
-        }
-    }
-
-    /// Entries `from..to` of the file's metadata, with the start of each value.
-    ///
-    /// # Errors
-    /// As the parser's.
-    pub fn list(&mut self, from: u32, to: u32) -> Result<Option<Vec<Shown>>, Stop> {
-        self.listing.begin((None, from..to));
-        let mut listing = core::mem::take(&mut self.listing);
-        let metas = core::mem::take(&mut self.metadata);
-        let result = self.ask(|file, source| {
-            let range = within(from, to, metas.len());
-            let rest = metas.get(range).unwrap_or_default().get(listing.shown.len()..);
-            for meta in rest.unwrap_or_default() {
-                listing.shown.push(Shown::of(source, file, meta, meta::LITTLE)?);
-            }
-            Ok(())
-        });
-        self.metadata = metas;
-        self.finish(listing, result)
-    }
-
-    /// The metadata of a tensor, with the start of each value.
-    ///
-    /// # Errors
-    /// As the parser's.
-    pub fn list_of(&mut self, tensor: &Tensor) -> Result<Option<Vec<Shown>>, Stop> {
-        self.listing.begin((Some(tensor.index), 0..0));
-        let mut listing = core::mem::take(&mut self.listing);
-        let result = self.ask(|file, source| {
-            loop {
-                let mut next = listing.cursor;
-                let Some(meta) = file.next_attribute(source, tensor, &mut next)? else {
-                    return Ok(());
-                };
-                listing.shown.push(Shown::of(source, file, &meta, meta::LITTLE)?);
-                listing.cursor = next;
-            }
-        });
-        self.finish(listing, result)
-    }
-
-    fn finish(
-        &mut self,
-        listing: Listing,
-        result: Result<Option<()>, Stop>,
-    ) -> Result<Option<Vec<Shown>>, Stop> {
-        match result {
-            Err(Stop::Absent(absent)) => {
-                self.listing = listing;
-                Err(Stop::Absent(absent))
-            }
-            result => Ok(result?.map(|()| listing.shown)),
         }
     }
 
@@ -436,6 +340,13 @@ impl Document {
         order.select(table, sort, filter, stamp, || findings.by_tensor(table.len()))
     }
 
+    /// Brings the numbers of findings up to date.
+    pub fn count_findings(&mut self) {
+        let Document { order, table, findings, .. } = self;
+        let stamp = findings.all().len() as u64;
+        order.count(table, stamp, || findings.by_tensor(table.len()));
+    }
+
     /// The rows that were chosen last.
     pub fn selected(&self) -> &[u32] {
         self.order.rows()
@@ -462,15 +373,6 @@ impl Document {
     /// How many findings are about a tensor, as of the last [`rows`](Self::rows).
     pub fn findings_of(&self, tensor: u32) -> u32 {
         self.order.findings(tensor)
-    }
-}
-
-impl Listing {
-    /// Goes on with the same list, or begins another.
-    fn begin(&mut self, of: (Option<u32>, Range<u32>)) {
-        if self.of.as_ref() != Some(&of) {
-            *self = Listing { of: Some(of), ..Listing::default() };
-        }
     }
 }
 

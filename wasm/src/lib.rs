@@ -5,28 +5,39 @@
 //! results cross the border as one array of bytes each (`pack`).
 //!
 //! In a browser every byte is downloaded, so this crate does without the
-//! standard library, without `core::fmt`, and without the texts of the rules:
-//! the JavaScript beside it writes sentences, from a table that is made from
-//! the catalogue (`core/examples/catalogue.rs`).
+//! standard library and without `core::fmt`. Sentences are written by the
+//! JavaScript beside it, from the rule catalogue: the small module's is a table
+//! in JavaScript (`core/examples/catalogue.rs`), the full module hands it out.
 #![no_std]
 
 extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
+mod audit;
+#[cfg(feature = "full")]
+pub mod cbor;
+#[cfg(feature = "full")]
+pub mod cells;
 #[cfg(feature = "full")]
 pub mod compute;
 #[cfg(feature = "full")]
 pub mod decode;
+pub mod digest;
 pub mod document;
 pub mod elements;
 pub mod findings;
 pub mod layout;
+mod listing;
 pub mod meta;
 pub mod order;
 pub mod pack;
 pub mod particulars;
+#[cfg(feature = "full")]
+pub mod rows;
 pub mod sort;
+#[cfg(feature = "full")]
+pub mod sparse;
 pub mod store;
 pub mod table;
 pub mod text;

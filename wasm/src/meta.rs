@@ -2,6 +2,7 @@
 
 use crate::table::read;
 use crate::values::Numbers;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge::{DType, Endianness, File, Kind, Meta, Name, NameAt, Source, Span, Stop, Value};
@@ -27,6 +28,8 @@ pub struct Shown {
     pub shape: Option<Vec<u64>>,
     /// Text.
     pub text: Option<Vec<u8>>,
+    /// Anything else, as JSON.
+    pub json: Option<String>,
     /// Elements.
     pub numbers: Option<Numbers>,
     /// Whether more follows.
@@ -65,6 +68,7 @@ impl Shown {
             dtype: None,
             shape: None,
             text: None,
+            json: None,
             numbers: None,
             truncated: false,
         };
@@ -110,10 +114,27 @@ impl Shown {
                 self.numbers = Some(Numbers::of(dtype, bytes, elements, little));
                 self.truncated = stored.len > most;
             }
+            #[cfg(feature = "full")]
             Value::Cbor(stored) => {
-                self.kind = "cbor";
-                self.text = Some(crate::text::hex(bytes(source, stored, most)?).into_bytes());
+                use crate::cbor::Found;
+                let (kind, found) = crate::cbor::value(bytes(source, stored, most)?);
+                self.kind = kind;
                 self.truncated = stored.len > most;
+                match found {
+                    Found::Numbers(numbers) => self.numbers = Some(numbers),
+                    Found::Text(text) => self.text = Some(text),
+                    Found::Json(json) => self.json = Some(json),
+                }
+            }
+            // What it holds is in a payload, which is decoded on demand.
+            #[cfg(feature = "full")]
+            Value::Encoded { dtype, dims, .. } if dims.rank() == 0 => self.kind = dtype.name(),
+            #[cfg(feature = "full")]
+            Value::Encoded { dtype, dims, .. } => {
+                self.kind = "ndarray";
+                self.dtype = Some(dtype);
+                let at = Span::new(dims.at, u64::from(dims.len));
+                self.shape = Some(read(source, at, || dims.read(source))?.collect());
             }
             _ => {}
         }

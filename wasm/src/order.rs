@@ -88,9 +88,20 @@ pub struct Order {
     /// The rank of each tensor among all names; made when first needed.
     ranks: Vec<u32>,
     findings: Vec<u32>,
+    /// The stamp that `findings` were counted at.
+    counted: Option<(usize, u64)>,
 }
 
 impl Order {
+    /// Counts the findings of each tensor, unless that was done.
+    pub fn count(&mut self, table: &Table, stamp: u64, count: impl FnOnce() -> Vec<u32>) {
+        let stamp = Some((table.len(), stamp));
+        if self.counted != stamp {
+            self.findings = count();
+            self.counted = stamp;
+        }
+    }
+
     /// Chooses the rows that pass, in order. `stamp` changes with what is found.
     pub fn select(
         &mut self,
@@ -100,10 +111,9 @@ impl Order {
         stamp: u64,
         count: impl FnOnce() -> Vec<u32>,
     ) -> &[u32] {
+        self.count(table, stamp, count);
         let stamp = (table.len(), stamp);
-        if self.stamp != Some(stamp) {
-            self.findings = count();
-        } else if self.sort == sort && self.filter == filter {
+        if self.stamp == Some(stamp) && self.sort == sort && self.filter == filter {
             return &self.rows;
         }
         (self.sort, self.stamp) = (sort, Some(stamp));
@@ -124,7 +134,7 @@ impl Order {
         &self.rows
     }
 
-    /// How many findings are about a tensor, as of the last order.
+    /// How many findings are about a tensor, as of the last count.
     pub fn findings(&self, i: u32) -> u32 {
         self.findings.get(i as usize).copied().unwrap_or(0)
     }

@@ -76,6 +76,7 @@ impl Particulars {
                     }),
                 };
             }
+            #[cfg(feature = "full")]
             File::BinTensors(header) if unknown => {
                 it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
             }
@@ -91,7 +92,7 @@ impl Particulars {
                 let spelling = header.spelling(source, tensor)?;
                 it.codec = Some(spelling.to_string());
                 if unknown {
-                    it.dtype_raw = Some(spelling.loadname().to_string());
+                    it.dtype_raw = Some(lossy(&spelling.loadname()));
                 }
                 if let Item::Key(Key { stored, count: Some(count), .. }) =
                     header.codec(source, tensor)?.item
@@ -103,7 +104,7 @@ impl Particulars {
             File::ZTensor(header) => {
                 let text = |field| -> Result<Option<String>, Stop> {
                     let name = header.text(source, tensor, field)?;
-                    Ok(name.map(|name| name.chars().map(|c| c.unwrap_or('\u{FFFD}')).collect()))
+                    Ok(name.map(|name| lossy(&name)))
                 };
                 it.checksum = text("checksum")?;
                 if unknown {
@@ -114,6 +115,13 @@ impl Particulars {
         }
         Ok(it)
     }
+}
+
+/// A text with replacements for what is not UTF-8.
+#[cfg(feature = "full")]
+fn lossy(name: &weighbridge::Name<'_>) -> String {
+    let bytes: alloc::vec::Vec<u8> = name.bytes().collect();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn list(source: &Source<'_>, span: weighbridge::Span, dtype: DType) -> Result<Numbers, Stop> {

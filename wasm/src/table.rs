@@ -4,7 +4,8 @@ use crate::text;
 use crate::words::Words;
 use alloc::vec::Vec;
 use weighbridge::{
-    Absent, Chunks, DimEncoding, Name, NameEncoding, Part, Region, Source, Span, Stop, Tensor,
+    Absent, Chunks, DimEncoding, Layout, Name, NameEncoding, Part, Region, Source, Span, Stop,
+    Tensor,
 };
 
 /// Stands for "none" in columns of 64 bits, and for an extent that varies.
@@ -91,7 +92,11 @@ impl Table {
             // Formats that do so have one byte for the rank.
             self.dims.items.extend((0..tensor.dims.rank().min(255)).map(|_| NONE));
         } else {
-            self.dims.items.extend(dims);
+            // Behind its rows, an extent of 0 of a column varies.
+            let fixed = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
+            let extents = dims.enumerate();
+            let shown = extents.map(|(i, n)| if i >= fixed && n == 0 { NONE } else { n });
+            self.dims.items.extend(shown);
         }
         self.dims.end();
         self.dtypes.push(words.code(tensor.dtype.name()));

@@ -54,8 +54,23 @@ impl Numbers {
             (Numbers::I64(all), Element::Int(value)) => all.push(value),
             (Numbers::U64(all), Element::Uint(value)) => all.push(value),
             (Numbers::U8(all), Element::Bool(value)) => all.push(value.into()),
+            // A Boolean byte that is neither 0 nor 1.
+            (Numbers::U8(all), Element::Uint(value)) => all.push(value as u8),
             // The table above agrees with that of the elements.
             _ => {}
+        }
+    }
+
+    /// Adds a 0.
+    pub fn push_zero(&mut self) {
+        match self {
+            Numbers::F32(all) => all.push(0.0),
+            Numbers::F64(all) => all.push(0.0),
+            Numbers::I32(all) => all.push(0),
+            Numbers::U32(all) => all.push(0),
+            Numbers::I64(all) => all.push(0),
+            Numbers::U64(all) => all.push(0),
+            Numbers::U8(all) => all.push(0),
         }
     }
 

@@ -39,11 +39,33 @@ async function compare(folder) {
     assert.deepEqual(metadata, expected.metadata, `${name}: metadata`);
     assert.equal(tensors.length, expected.tensors.length, `${name}: tensors`);
     for (const [k, tensor] of tensors.entries()) {
-      assert.deepEqual(tensor, expected.tensors[k], `${name}: tensor ${k}`);
+      assert.deepEqual(tensor, unbounded(expected.tensors[k]), `${name}: tensor ${k}`);
     }
     listed.document.free();
   }
   return paths.length;
+}
+
+/**
+ * A tensor as the module can tell it: an extent of 2^64 - 1, which only broken
+ * tensors have, looks like one that varies, and half a character is replaced.
+ */
+function unbounded(tensor) {
+  const shape = tensor.shape.map((extent) => (extent === 0xffff_ffff_ffff_ffffn ? null : extent));
+  return lossy({ ...tensor, shape });
+}
+
+function lossy(value) {
+  if (Array.isArray(value)) {
+    return value.map(lossy);
+  }
+  if (value === null || typeof value !== 'object') {
+    return value;
+  }
+  if (Array.isArray(value.utf16)) {
+    return String.fromCharCode(...value.utf16.map(Number)).toWellFormed();
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, lossy(member)]));
 }
 
 /** The part of a report that does not depend on where the file is. */

@@ -1,5 +1,6 @@
 // A document as the command line writes it down.
 
+import { marked, unmark } from './host.mjs';
 import { list } from './texts.mjs';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
@@ -23,7 +24,47 @@ export function elements(dtype, data) {
     // A byte that is neither 0 nor 1 is shown as what it is.
     return Array.from(data, (value) => (value > 1 ? BigInt(value) : value === 1));
   }
-  return Array.from(data, (value) => (INTEGER.test(dtype) ? BigInt(value) : number(value)));
+  const whole = INTEGER.test(dtype) || typeof data[0] === 'bigint' || data instanceof Uint32Array || data instanceof Int32Array;
+  return Array.from(data, (value) => (whole ? BigInt(value) : number(value)));
+}
+
+/** Rows of a column, a value of an annotation, entries of a sparse tensor. */
+export function rows(values, shape = []) {
+  const { dtype, data, width, missing, texts, ends, indices, lengths, positions } = values;
+  const flat = elements(data instanceof Uint8Array ? 'bool' : dtype, data);
+  const words = texts && list(texts);
+  const absent = new Set(missing);
+  const element = (i) => {
+    if (absent.has(i)) {
+      return null;
+    }
+    return words?.[i] ?? (width === 1 ? flat[i] : flat.slice(i * width, (i + 1) * width));
+  };
+  const count = words?.length ?? flat.length / width;
+  const all = Array.from({ length: count }, (_, i) => element(i));
+  if (positions !== undefined) {
+    return all.map((value, i) => ({ index: place(positions[i], shape), value }));
+  }
+  if (ends === undefined) {
+    return all;
+  }
+  return Array.from(ends, (end, row) => {
+    const start = row === 0 ? 0 : ends[row - 1];
+    const stored = all.slice(start, end);
+    return stored.length === lengths[row]
+      ? stored
+      : { length: BigInt(lengths[row]), indices: Array.from(indices.subarray(start, end), BigInt), values: stored };
+  });
+}
+
+/** A place in row-major order as one number an axis. */
+function place(position, shape) {
+  const places = [];
+  for (const extent of [...shape].reverse()) {
+    places.unshift(position % extent);
+    position /= extent;
+  }
+  return places;
 }
 
 /** What `check --json` says, from a document that reached the goal `payloads`. */
@@ -88,14 +129,19 @@ async function entryName(document, ask, kind, entry) {
 }
 
 /** A metadata entry. */
-function meta({ key, keyHex, type, text, textHex, values, shape, truncated }) {
-  const data = values === undefined ? undefined : elements(values.dtype, values.data);
-  const single = type !== 'ndarray' && type !== 'bitset';
+function meta({ key, keyHex, type, dtype, text, textHex, values, shape, truncated }) {
+  if (type === 'cbor') {
+    return present({ key, key_hex: keyHex, type, value: JSON.parse(marked(text), unmark), value_hex: textHex, truncated: truncated || undefined });
+  }
+  const found = values === undefined ? undefined : rows(values);
+  // An annotation is a column of one row.
+  const data = values?.ends === undefined ? found : found[0];
+  const single = type !== 'bitset' && (type !== 'ndarray' || values?.texts !== undefined) && values?.ends === undefined && shape === undefined;
   return present({
     key,
     key_hex: keyHex,
     type,
-    dtype: shape === undefined ? undefined : values.dtype,
+    dtype: shape === undefined ? undefined : dtype,
     shape: shape === undefined ? undefined : Array.from(shape),
     value: text ?? (single ? data?.[0] : data) ?? null,
     value_hex: textHex,
@@ -145,7 +191,7 @@ export async function describe(document, ask, most) {
     let values;
     try {
       const found = await ask(() => document.values(i, 0n, most));
-      values = it.status === 'sound' ? elements(found.dtype, found.data) : undefined;
+      values = it.status === 'sound' ? rows(found, it.shape) : undefined;
     } catch (error) {
       if (error.name !== 'WeighbridgeError') {
         throw error;

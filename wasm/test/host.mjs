@@ -43,15 +43,18 @@ function lines(text) {
     .map((line) => JSON.parse(marked(line), unmark));
 }
 
+/** What no string of a file begins with. */
+const MARK = 'integer outside of strings: ';
+
 /** Integers outside of strings become texts with a mark, because JSON.parse would round them. */
-function marked(line) {
+export function marked(line) {
   return line.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
-    /^-?\d+$/.test(token) ? `"\u0001${token}"` : token,
+    /^-?\d+$/.test(token) ? `"${MARK}${token}"` : token,
   );
 }
 
-function unmark(_, value) {
-  return typeof value === 'string' && value.startsWith('\u0001') ? BigInt(value.slice(1)) : value;
+export function unmark(_, value) {
+  return typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value;
 }
 
 /** Runs the command; the exit codes 1 and 3 are verdicts. */

@@ -1,5 +1,5 @@
-// Keeps the page for use without a network. __FILES__ and __VERSION__ are put in
-// by the build.
+// Keeps the page for use without a network. What stands between underscores is
+// put in by the build.
 const FILES = __FILES__;
 const CACHE = `weighbridge-${__VERSION__}`;
 

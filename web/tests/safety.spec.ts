@@ -1,6 +1,6 @@
 import { TRIALS, expect, openFiles, openSample, openTensor, settled, test } from './page.ts';
 
-test('the policy forbids everything that is not our own', async ({ page, request }) => {
+test('the policy forbids everything that is not our own', { tag: '@tries' }, async ({ page, request }) => {
   const response = await request.get('./');
   const header = response.headers()['content-security-policy'];
   const html = await response.text();
@@ -20,7 +20,6 @@ test('the policy forbids everything that is not our own', async ({ page, request
   const outcome = await page.evaluate(() => fetch('http://127.0.0.1:4174/').then(() => 'sent', () => 'blocked')).catch(() => 'blocked');
   expect(outcome).toBe('blocked');
 });
-// The request above is one that the test itself tries.
 
 test('hostile names stay text', async ({ page }) => {
   await openFiles(page, `${TRIALS}/hostile.bt`);

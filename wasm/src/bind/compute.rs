@@ -212,11 +212,6 @@ impl RawDecoder {
 
 #[wasm_bindgen]
 impl RawDocument {
-    /// Names, types, shapes and sizes, to compare.
-    pub fn digest(&self) -> Vec<u8> {
-        pairs::digest(&self.inner.table)
-    }
-
     /// A decoder of a chunk; `undefined` when bytes are lacking or there is no
     /// such chunk, which `chunks` tells apart.
     pub fn decoder(&mut self, index: u32, chunk: u32) -> Option<RawDecoder> {

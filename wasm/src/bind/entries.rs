@@ -2,6 +2,7 @@
 
 use super::tables::status_name;
 use super::{RawDocument, answer};
+use crate::document::Document;
 use crate::elements::{Grid, Refusal};
 use crate::meta::{self, Shown};
 use crate::pack::Pack;
@@ -45,6 +46,7 @@ fn full(entry: Shown, pack: &mut Pack) {
     pack.text(entry.dtype.map_or(entry.kind, |dtype| dtype.name()));
     pack.u32(entry.text.is_some().into());
     raw_text(entry.text.as_deref().unwrap_or_default(), pack);
+    pack.optional_text(entry.json.as_deref());
     numbers(&entry, pack);
     shape(&entry, pack);
     pack.u32(entry.truncated.into());
@@ -58,7 +60,8 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
     let mut types = Texts::default();
     for entry in &all {
         keys.push_name(&plain(&entry.key), SHOWN);
-        texts.push_safe(entry.text.as_deref().unwrap_or_default(), SHOWN);
+        let json = entry.json.as_deref().map(str::as_bytes);
+        texts.push_safe(entry.text.as_deref().or(json).unwrap_or_default(), SHOWN);
         types.push(entry.kind);
     }
     pack.u32(n as u32);
@@ -78,7 +81,7 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
 
 impl RawDocument {
     /// A tensor, or the error that there is none.
-    fn tensor_at(&self, index: u32) -> Result<Tensor, Vec<u8>> {
+    pub(super) fn tensor_at(&self, index: u32) -> Result<Tensor, Vec<u8>> {
         let tensor = self.inner.table.tensors.get(index as usize).copied();
         tensor.ok_or_else(|| Pack::error("no such tensor", None, None))
     }
@@ -235,24 +238,29 @@ impl RawDocument {
         };
         let (rows, columns) = (rows.into(), columns.into());
         let grid = Grid { from, rows, row_step, columns, column_step };
-        let result = match self.inner.grid(&tensor, &grid) {
-            Ok(numbers) => Ok(Some(numbers)),
-            Err(Refusal::Stop(stop)) => Err(stop),
-            Err(refusal) => {
-                let message = match refusal {
-                    Refusal::TooMany => "too many elements at once",
-                    Refusal::TooFar => "too far inside compressed data to be shown",
-                    Refusal::Undecodable => "the compressed data is broken",
-                    _ => "elements of this type or encoding cannot be shown",
-                };
-                return Pack::error(message, None, None);
-            }
-        };
-        answer(&self.inner, result, |numbers, pack| {
+        let result = self.inner.grid(&tensor, &grid);
+        shown(&self.inner, result, |numbers, pack| {
             pack.text(tensor.dtype.name());
             pack.numbers(&numbers);
         })
     }
+}
+
+/// Elements, or why there are none.
+pub(super) fn shown<T>(
+    document: &Document,
+    result: Result<T, Refusal>,
+    write: impl FnOnce(T, &mut Pack),
+) -> Vec<u8> {
+    let message = match result {
+        Ok(value) => return answer(document, Ok(Some(value)), write),
+        Err(Refusal::Stop(stop)) => return super::stopped(document, stop),
+        Err(Refusal::TooMany) => "too many elements at once",
+        Err(Refusal::TooFar) => "too far inside compressed data to be shown",
+        Err(Refusal::Undecodable) => "the compressed data is broken",
+        Err(Refusal::Unsupported) => "elements of this type or encoding cannot be shown",
+    };
+    Pack::error(message, None, None)
 }
 
 /// Elements of `bytes`, at most `most` of them.

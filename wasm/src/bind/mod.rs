@@ -4,8 +4,12 @@
 //! number is described where it is used, and named in `js/`.
 
 #[cfg(feature = "full")]
+mod cells;
+#[cfg(feature = "full")]
 mod compute;
 mod entries;
+#[cfg(feature = "full")]
+mod rules;
 mod tables;
 
 use crate::document::{Document, Goal, Options};

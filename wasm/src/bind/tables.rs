@@ -63,6 +63,11 @@ impl RawDocument {
         self.inner.rows(sort_of(sort), filter).len() as u32
     }
 
+    /// Names, types, shapes and sizes, to compare.
+    pub fn digest(&self) -> Vec<u8> {
+        crate::digest::digest(&self.inner.table)
+    }
+
     /// Code of a word, to choose by.
     pub fn code(&mut self, word: &str) -> u16 {
         self.inner.words.code(word)
@@ -70,12 +75,26 @@ impl RawDocument {
 
     /// Rows of the table that was selected.
     pub fn rows(&mut self, from: u32, to: u32) -> Vec<u8> {
-        let inner = &mut self.inner;
-        let all = inner.selected();
+        let all = self.inner.selected();
         let total = all.len();
         let rows = all.get(within(from, to, total)).unwrap_or_default().to_vec();
+        self.table_of(total, &rows)
+    }
+
+    /// Rows in the order of the file, whatever was selected.
+    #[wasm_bindgen(js_name = plainRows)]
+    pub fn plain_rows(&mut self, from: u32, to: u32) -> Vec<u8> {
+        let total = self.inner.table.len();
+        let rows: Vec<u32> = within(from, to, total).map(|row| row as u32).collect();
+        self.inner.count_findings();
+        self.table_of(total, &rows)
+    }
+
+    #[inline(never)]
+    fn table_of(&mut self, total: usize, rows: &[u32]) -> Vec<u8> {
+        let inner = &mut self.inner;
         let mut codes = Vec::new();
-        for row in &rows {
+        for row in rows {
             let tensor = inner.table.tensor(*row);
             codes.push([
                 inner.words.code(status_name(tensor.status)),
@@ -99,7 +118,7 @@ impl RawDocument {
         pack.column(8, n, &mut |i| table.offsets.get(row(i) as usize).copied().unwrap_or(0));
         let mut dims = Vec::new();
         let mut ends = Vec::new();
-        for row in &rows {
+        for row in rows {
             dims.extend_from_slice(table.dims(*row as usize));
             ends.push(dims.len());
         }

@@ -2,7 +2,6 @@
 
 use crate::order::natural;
 use crate::sort;
-use crate::table::Table;
 use alloc::vec::Vec;
 
 /// Stands for "missing there".
@@ -28,27 +27,6 @@ struct Entry<'a> {
     kinds: &'a [u8],
     dims: &'a [u8],
     stored: &'a [u8],
-}
-
-/// Names, types, shapes and sizes in one array of bytes: for each tensor the
-/// length of the name, the rank, three codes, the stored bytes, the name, the
-/// extents.
-pub fn digest(table: &Table) -> Vec<u8> {
-    let mut out = Vec::new();
-    for i in 0..table.len() {
-        let name = table.name_bytes(i);
-        let dims = table.dims(i);
-        let tensor = table.tensor(i as u32);
-        out.extend_from_slice(&(name.len() as u32).to_le_bytes());
-        out.extend_from_slice(&(dims.len() as u32).to_le_bytes());
-        out.extend([tensor.dtype as u8, tensor.layout as u8, tensor.encoding as u8]);
-        out.extend_from_slice(&table.stored.get(i).copied().unwrap_or(0).to_le_bytes());
-        out.extend_from_slice(name);
-        for extent in dims {
-            out.extend_from_slice(&extent.to_le_bytes());
-        }
-    }
-    out
 }
 
 fn entries(digest: &[u8]) -> Vec<Entry<'_>> {

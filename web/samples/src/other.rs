@@ -160,7 +160,7 @@ pub(crate) fn ztensor() -> Vec<Sample> {
                 f32_bytes(&weights(34, 1, 128)),
             )
             .big_endian(),
-            ztensor::Tensor::raw("links", "float32", &[4, 6], csr.clone()).layout("sparse_csr"),
+            ztensor::Tensor::raw("links", "float32", &[4, 6], csr.clone()).layout("sparsecsr"),
         ])
         .encode()
     };

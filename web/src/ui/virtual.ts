@@ -33,7 +33,7 @@ export class VirtualList {
 
   constructor(options: VirtualOptions, attributes: Record<string, unknown> = {}) {
     this.#options = options;
-    this.element = h('div', { class: 'v-list', ...attributes }, this.#spacer);
+    this.element = h('div', { class: 'v-list', tabindex: '0', ...attributes }, this.#spacer);
     this.#spacer.append(this.#layer);
     this.element.addEventListener('scroll', () => this.#scrolled(), { passive: true });
     new ResizeObserver(() => {

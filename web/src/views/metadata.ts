@@ -96,6 +96,9 @@ export class MetadataView {
   }
 }
 
+/** The entry that was asked for last, by where it is shown. */
+const latest = new WeakMap<HTMLElement, MetaEntry>();
+
 /** A value in full. */
 export async function showValue(
   file: OpenFile,
@@ -103,10 +106,12 @@ export async function showValue(
   entry: MetaEntry,
   into: HTMLElement,
 ): Promise<void> {
+  // Only what was asked for last may be shown.
+  latest.set(into, entry);
   const value = await file.tasks.run('Reading value', (options) =>
     file.client.with(options).metaValue(file.id, tensor, entry.index),
   );
-  if (value === undefined) {
+  if (value === undefined || latest.get(into) !== entry) {
     return;
   }
   const text = value.text ?? value.values?.join(', ') ?? '';

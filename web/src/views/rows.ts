@@ -39,7 +39,7 @@ export class RowsView {
       { class: 'rows-view' },
       h(
         'div',
-        { class: 'grid data-grid', role: 'table', tabindex: '0', 'aria-label': 'Rows' },
+        { class: 'grid data-grid', role: 'table', 'aria-label': 'Rows' },
         h('div', { role: 'rowgroup', class: 'grid-head' }, this.#head),
         this.#list.element,
       ),

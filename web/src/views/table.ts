@@ -78,6 +78,7 @@ export class TensorTable {
 
   async refresh(filter: Filter): Promise<void> {
     this.#filter = filter;
+    this.element.setAttribute('aria-busy', 'true');
     const from = Math.floor(this.#list.first / Blocks.SIZE);
     const { total, rows } = await this.#file.api.rows(
       this.#file.id,
@@ -93,6 +94,9 @@ export class TensorTable {
     this.#widest = Math.min(72, rows.reduce((widest, row) => Math.max(widest, row.name.length), this.#widest));
     this.element.style.setProperty('--name', String(this.#widest));
     this.#list.count = total;
+    if (filter === this.#filter) {
+      this.element.setAttribute('aria-busy', 'false');
+    }
     performance.mark('rows');
     const { tensor } = this.#file;
     if (tensor !== undefined) {

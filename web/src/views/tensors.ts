@@ -24,7 +24,12 @@ export class TensorsView {
 
   constructor(file: OpenFile) {
     this.#file = file;
-    const apply = debounce(80, () => this.#apply());
+    const soon = debounce(80, () => this.#apply());
+    const apply = () => {
+      // What is shown is not yet what was asked for.
+      this.table.element.setAttribute('aria-busy', 'true');
+      soon();
+    };
     const noun = file.isTable ? 'columns' : 'tensors';
     this.search = h('input', {
       type: 'search',

@@ -10,6 +10,8 @@ import { SliceControls, type Slice } from './slice.ts';
 const ROW = 22;
 /** Rows read at once. */
 const BLOCK = 64;
+/** Most entries of a sparse tensor that are shown. */
+const ENTRIES = 1 << 16;
 const VARIABLE = 0xffffffffffffffffn;
 
 export class ValuesView {
@@ -29,6 +31,8 @@ export class ValuesView {
   #first = 0n;
   /** Elements of a list of numbers in one row. */
   #wrap = 1n;
+  /** Entries of a sparse tensor, once they are counted. */
+  #entries: bigint | undefined;
 
   constructor(file: OpenFile, tensor: TensorDetails) {
     this.#file = file;
@@ -60,6 +64,9 @@ export class ValuesView {
       ),
       this.#pager,
     );
+    if (tensor.layout === 'coo' || tensor.layout === 'csr') {
+      void this.#countEntries();
+    }
     this.element.addEventListener('keydown', (event) => this.#key(event));
     new ResizeObserver(([entry]) => this.#fit(entry.contentRect.width)).observe(this.element);
   }
@@ -68,7 +75,20 @@ export class ValuesView {
     return this.#whole || this.#tensor.shape.length < 2;
   }
 
+  /** Only the data tells how many entries a sparse tensor has. */
+  async #countEntries(): Promise<void> {
+    const { id, api } = this.#file;
+    const entries = await api.values(id, this.#tensor.index, 0n, ENTRIES).catch(() => undefined);
+    if (entries !== undefined) {
+      this.#entries = BigInt(entries.length);
+      this.#reset();
+    }
+  }
+
   get #rows(): bigint {
+    if (this.#entries !== undefined) {
+      return this.#entries;
+    }
     const { elements, shape } = this.#tensor;
     if (this.#whole) {
       return shape[0] ?? elements;
@@ -98,7 +118,7 @@ export class ValuesView {
   #reset(): void {
     this.#blocks.clear();
     this.#head.replaceChildren(
-      h('div', { role: 'columnheader', class: 'value-at' }, this.#flat ? 'from' : ''),
+      h('div', { role: 'columnheader', class: 'value-at' }, this.#flat ? 'from' : 'row'),
       ...Array.from({ length: this.#shown }, (_, i) =>
         h('div', { role: 'columnheader', class: this.#whole ? 'value whole' : 'value' }, this.#whole ? 'value' : `${this.#flat ? '+' : ''}${count(this.#first + BigInt(i))}`),
       ),

@@ -191,10 +191,15 @@ export async function metaValue(context: Context, id: number, tensor: number | u
   };
 }
 
-/** Rows `from..from + count` of a tensor in storage order, as text. */
+/** Elements, rows or entries `from..from + count` of a tensor in storage order, as text. */
 export async function values(context: Context, id: number, index: number, from: bigint, count: number) {
   const file = session(id);
-  return valueList(await file.settle(() => file.document.values(index, from, count), context));
+  const values = await file.settle(() => file.document.values(index, from, count), context);
+  if (values.positions === undefined) {
+    return valueList(values);
+  }
+  const { shape } = await file.settle(() => file.document.tensor(index), context);
+  return valueList(values, shape);
 }
 
 /** A table of elements, as text. */

@@ -22,33 +22,51 @@ export function shapeText(dims: Iterable<bigint>): string {
 }
 
 /** One text for each row: elements of vectors are joined, sparse ones with their positions. */
-export function valueList(values: Values): string[] {
-  const { data, texts, ends, indices, lengths } = values;
+export function valueList(values: Values, shape?: BigUint64Array): string[] {
+  const { data, width, missing, texts, ends, indices, lengths, positions } = values;
   const digits = DIGITS[values.dtype] ?? (data instanceof Float32Array ? 9 : 17);
+  const absent = new Set(missing);
   const element = (i: number): string => {
+    if (absent.has(i)) {
+      return '(missing)';
+    }
     if (texts !== undefined) {
       return nth(texts, i);
     }
-    return number(data[i], digits);
+    const numbers = Array.from({ length: width }, (_, k) => number(data[i * width + k], digits));
+    return width === 1 ? numbers[0] : `(${numbers.join(', ')})`;
   };
-  if (ends === undefined) {
-    const count = texts === undefined ? data.length : texts.ends.length;
-    return Array.from({ length: count }, (_, i) => element(i));
+  if (ends === undefined || indices === undefined || lengths === undefined) {
+    const count = texts === undefined ? data.length / width : texts.ends.length;
+    const place = (i: number) => (positions === undefined ? '' : `${coordinates(positions[i], shape ?? new BigUint64Array())} `);
+    return Array.from({ length: count }, (_, i) => `${place(i)}${element(i)}`);
   }
   return Array.from(ends, (end, row) => {
     const start = row === 0 ? 0 : ends[row - 1];
+    const sparse = end - start < lengths[row];
     const parts: string[] = [];
     // A row of the page holds no more than can be read.
     const last = Math.min(end, start + 256);
     for (let i = start; i < last; i++) {
-      parts.push(indices === undefined ? element(i) : `${indices[i]}: ${element(i)}`);
+      parts.push(sparse ? `${indices[i]}: ${element(i)}` : element(i));
     }
     if (last < end) {
       parts.push(`… ${end - last} more`);
     }
     const list = parts.join(', ');
-    return indices === undefined ? `[${list}]` : `{${list}}${lengths ? ` of ${lengths[row]}` : ''}`;
+    return sparse ? `{${list}} of ${lengths[row]}` : `[${list}]`;
   });
+}
+
+/** A place in row-major order as one number an axis. */
+function coordinates(position: bigint, shape: BigUint64Array): string {
+  const places: bigint[] = [];
+  let left = position;
+  for (const extent of Array.from(shape).reverse()) {
+    places.unshift(extent === 0n ? 0n : left % extent);
+    left = extent === 0n ? left : left / extent;
+  }
+  return `[${places.join(', ')}]`;
 }
 
 /** Decimal digits that tell any two numbers of a type apart. */

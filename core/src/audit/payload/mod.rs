@@ -105,8 +105,10 @@ impl Audit {
 
     /// Follows the frames of compressed elements, without decoding them.
     fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Frames, Pause> {
-        let (Encoding::Zstd, Chunks::One(span), Some(rule)) =
-            (tensor.encoding, tensor.chunks, self.file.policy().frame)
+        // No other format has frames: a build without it is spared their reader.
+        let frames = cfg!(feature = "ztensor") && tensor.encoding == Encoding::Zstd;
+        let (true, Chunks::One(span), Some(rule)) =
+            (frames, tensor.chunks, self.file.policy().frame)
         else {
             return Ok(Frames::Sound);
         };

@@ -1,0 +1,157 @@
+/** Decoders and accumulators: they take data that streams by. */
+
+import type { Sink } from './index.d.ts';
+
+/** Decodes the stored bytes of one chunk. */
+export interface Decoder {
+  free(): void;
+  readonly offset: bigint;
+  /** Stored bytes in all. */
+  readonly stored: bigint;
+  readonly decoded: bigint | undefined;
+  readonly encoding: string;
+  /**
+   * The next stored bytes, in order. Decoded bytes are given back, or handed to
+   * `take` in pieces of at most 1 MiB: a small file may decode to a large one, so
+   * that without `take` more than 256 MiB at once throw. Throws when the data is
+   * broken.
+   */
+  push(bytes: Uint8Array, take?: (decoded: Uint8Array) => void): Uint8Array;
+  /** To be called behind the last byte: throws when something is missing or the checksum is wrong. */
+  finish(): ChunkReport;
+}
+
+export interface ChunkReport {
+  decoded: bigint;
+  /** `undefined` when the file has none. */
+  checksum: 'right' | 'wrong' | 'unknown' | undefined;
+}
+
+export interface Summary {
+  count: bigint;
+  /** Of the finite elements; NaN when there are none. */
+  min: number;
+  max: number;
+  mean: number;
+  deviation: number;
+  zeros: bigint;
+  subnormals: bigint;
+  nans: bigint;
+  infinities: bigint;
+  /** Element position; `undefined` when there is none. */
+  firstNan: bigint | undefined;
+  firstInfinity: bigint | undefined;
+}
+
+export interface StatisticsConstructor {
+  new (dtype: string, endianness?: 'little' | 'big', elements?: bigint): Statistics;
+}
+
+/** Sums up elements that come in pieces of any length. */
+export interface Statistics extends Sink {
+  free(): void;
+  /** The next decoded bytes, in order. */
+  push(bytes: Uint8Array): void;
+  summary(): Summary;
+  /**
+   * Counts finite elements in `bins` equal steps between `lo` and `hi`, over
+   * what is pushed from now on, instead of by magnitude. A first pass gives the
+   * limits.
+   */
+  histogram(lo: number, hi: number, bins: number): void;
+  /**
+   * Counts by magnitude: bin `i` holds elements with 2^(i - 1075) <= |x| <
+   * 2^(i - 1074), negative ones before positive ones: bins 0..2100, then
+   * 2100..4200. Empty once `histogram` was called.
+   */
+  magnitudes(): Float64Array;
+  /** Counts of `histogram`; empty when it was not asked for. */
+  bins(): Float64Array;
+}
+
+export interface HeatmapConstructor {
+  /**
+   * `shape` in storage order; `rowAxis` and `columnAxis` span the slice, `fixed`
+   * holds the position on every other axis (what it holds for those two is not
+   * looked at). The same axis twice gives a single row. The picture has at most
+   * `height` × `width` cells.
+   */
+  new (
+    dtype: string,
+    endianness: 'little' | 'big',
+    shape: BigUint64Array,
+    rowAxis: number,
+    columnAxis: number,
+    fixed: BigUint64Array,
+    height: number,
+    width: number,
+  ): Heatmap;
+}
+
+/** Averages a two-dimensional slice of a dense tensor into cells. */
+export interface Heatmap extends Sink {
+  free(): void;
+  /** First element that is pushed, at the start of a byte, and one behind the last. */
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly height: number;
+  readonly width: number;
+  /** Decoded bytes from element `from` on, in order. */
+  push(bytes: Uint8Array): void;
+  /** Mean, least and greatest of each cell, row by row; NaN where no finite element is. */
+  mean(): Float32Array;
+  min(): Float32Array;
+  max(): Float32Array;
+  /** Elements of each cell that are not finite. */
+  bad(): Uint32Array;
+}
+
+/** Tensors of two files, by name. */
+export interface Pairs {
+  /** Positions in the first and the second file; 0xFFFFFFFF when it is missing there. */
+  a: Uint32Array;
+  b: Uint32Array;
+  /** Bits: 1 the type differs, 2 the shape, 4 the number of stored bytes, 8 layout or encoding. */
+  differs: Uint8Array;
+}
+
+export interface DifferenceConstructor {
+  new (
+    dtypeA: string,
+    endiannessA: 'little' | 'big',
+    dtypeB: string,
+    endiannessB: 'little' | 'big',
+    elements?: bigint,
+  ): Difference;
+}
+
+/** Compares the elements of two tensors, whatever their types. */
+export interface Difference {
+  free(): void;
+  /** The next decoded bytes of either; the number of elements may differ from call to call. */
+  pushA(bytes: Uint8Array): void;
+  pushB(bytes: Uint8Array): void;
+  summary(): DifferenceSummary;
+}
+
+export interface DifferenceSummary {
+  /** Pairs that were compared. */
+  count: bigint;
+  /** Pairs whose values differ; two NaNs are equal. */
+  different: bigint;
+  maxAbs: number;
+  /** Position of the greatest difference. */
+  maxAt: bigint | undefined;
+  /** NaN when either is all zero. */
+  cosine: number;
+}
+
+/** Writes a .npy file. */
+export interface Npy extends Sink {
+  free(): void;
+  /** What comes before the data. */
+  header(): Uint8Array;
+  /** Turns decoded bytes into those of the file; the result is taken with `take`. */
+  push(bytes: Uint8Array): void;
+  take(): Uint8Array;
+}

@@ -1,0 +1,82 @@
+//! Lists of metadata entries, with the start of each value.
+
+use crate::document::{Document, within};
+use crate::meta::{self, Shown};
+use alloc::vec::Vec;
+use core::ops::Range;
+use weighbridge::{Cursor, Stop, Tensor};
+
+/// Metadata entries that are being listed. Their values may lie far apart, so
+/// what was read is kept until all are there.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// Of which tensor, if any, and which entries.
+    of: Option<(Option<u32>, Range<u32>)>,
+    shown: Vec<Shown>,
+    cursor: Cursor,
+}
+
+impl Listing {
+    /// Goes on with the same list, or begins another.
+    fn begin(&mut self, of: (Option<u32>, Range<u32>)) {
+        if self.of.as_ref() != Some(&of) {
+            *self = Listing { of: Some(of), ..Listing::default() };
+        }
+    }
+}
+
+impl Document {
+    /// Entries `from..to` of the file's metadata, with the start of each value.
+    ///
+    /// # Errors
+    /// As the parser's.
+    pub fn list(&mut self, from: u32, to: u32) -> Result<Option<Vec<Shown>>, Stop> {
+        self.listing.begin((None, from..to));
+        let mut listing = core::mem::take(&mut self.listing);
+        let metas = core::mem::take(&mut self.metadata);
+        let result = self.ask(|file, source| {
+            let range = within(from, to, metas.len());
+            let rest = metas.get(range).unwrap_or_default().get(listing.shown.len()..);
+            for meta in rest.unwrap_or_default() {
+                listing.shown.push(Shown::of(source, file, meta, meta::LITTLE)?);
+            }
+            Ok(())
+        });
+        self.metadata = metas;
+        self.finish(listing, result)
+    }
+
+    /// The metadata of a tensor, with the start of each value.
+    ///
+    /// # Errors
+    /// As the parser's.
+    pub fn list_of(&mut self, tensor: &Tensor) -> Result<Option<Vec<Shown>>, Stop> {
+        self.listing.begin((Some(tensor.index), 0..0));
+        let mut listing = core::mem::take(&mut self.listing);
+        let result = self.ask(|file, source| {
+            loop {
+                let mut next = listing.cursor;
+                let Some(meta) = file.next_attribute(source, tensor, &mut next)? else {
+                    return Ok(());
+                };
+                listing.shown.push(Shown::of(source, file, &meta, meta::LITTLE)?);
+                listing.cursor = next;
+            }
+        });
+        self.finish(listing, result)
+    }
+
+    fn finish(
+        &mut self,
+        listing: Listing,
+        result: Result<Option<()>, Stop>,
+    ) -> Result<Option<Vec<Shown>>, Stop> {
+        match result {
+            Err(Stop::Absent(absent)) => {
+                self.listing = listing;
+                Err(Stop::Absent(absent))
+            }
+            result => Ok(result?.map(|()| listing.shown)),
+        }
+    }
+}

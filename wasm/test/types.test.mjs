@@ -1,0 +1,63 @@
+// The types say what the code does: they compile, a program that uses all of
+// them compiles, and every method they declare is there.
+
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+import ts from 'typescript';
+import * as weighbridge from '../dist/index.js';
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+const program = ts.createProgram([path('types.ts'), path('../dist/index.d.ts')], {
+  noEmit: true,
+  strict: true,
+  exactOptionalPropertyTypes: false,
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  target: ts.ScriptTarget.ES2022,
+  lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+  types: [],
+});
+
+test('the types and a program that uses them compile', () => {
+  const faults = ts.getPreEmitDiagnostics(program).map(({ file, start, messageText }) => {
+    const line = file === undefined ? '' : `${file.fileName}:${file.getLineAndCharacterOfPosition(start).line + 1}: `;
+    return line + ts.flattenDiagnosticMessageText(messageText, '\n');
+  });
+  assert.deepEqual(faults, []);
+});
+
+/** Names of the members of an interface, and whether they are methods. */
+function members(file, name) {
+  const source = program.getSourceFile(path(`../dist/${file}`));
+  const found = source.statements.find((it) => ts.isInterfaceDeclaration(it) && it.name.text === name);
+  assert.ok(found, `interface ${name}`);
+  return found.members.filter((member) => member.name !== undefined).map((member) => member.name.text);
+}
+
+/** Names of the class's own methods and accessors. */
+function written(instance) {
+  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(instance));
+  return [...new Set([...names, ...Object.keys(instance)])].filter((name) => name !== 'constructor');
+}
+
+test('what is declared is there, and nothing else', async () => {
+  const { Document, Statistics, Heatmap, Difference } = await weighbridge.load('full');
+  const document = new Document(0n);
+  assert.deepEqual(written(document).sort(), members('document.d.ts', 'Document').sort());
+  for (const [instance, name] of [
+    [new Statistics('f32'), 'Statistics'],
+    [new Heatmap('f32', 'little', BigUint64Array.of(2n, 2n), 0, 1, BigUint64Array.of(0n, 0n), 2, 2), 'Heatmap'],
+    [new Difference('f32', 'little', 'f32', 'little'), 'Difference'],
+  ]) {
+    assert.deepEqual(written(instance).sort(), members('compute.d.ts', name).sort(), name);
+    instance.free();
+  }
+  document.free();
+  const functions = program
+    .getSourceFile(path('../dist/index.d.ts'))
+    .statements.filter(ts.isFunctionDeclaration)
+    .map((it) => it.name.text);
+  assert.deepEqual([...new Set(functions)].sort(), Object.keys(weighbridge).sort());
+});
