@@ -1,6 +1,6 @@
 //! Shapes as files store them: any rank, read lazily.
 
-use crate::read::{Parsed, byte, incomplete, le_u16, le_u32, le_u64};
+use crate::leaf::{Parsed, byte, incomplete, le_u16, le_u32, le_u64};
 use crate::source::{Absent, Source, Span};
 
 /// How the extents of a shape are stored.

@@ -69,6 +69,7 @@ mod finding;
 mod flash;
 mod hash;
 mod index;
+mod leaf;
 mod name;
 mod opening;
 mod read;

@@ -14,8 +14,9 @@
 //! What the blocks decode to is bounded from both sides: raw and repeated
 //! blocks tell their size, compressed ones decode to at most 128 KiB.
 
+use crate::leaf::array;
 use crate::limits;
-use crate::read::{Halt, Reader, array};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::Span;
 

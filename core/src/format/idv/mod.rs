@@ -51,8 +51,9 @@ pub use spelling::Spelling;
 
 use crate::cursor::Cursor;
 use crate::format::Policy;
+use crate::leaf::array;
 use crate::limits;
-use crate::read::{Halt, Reader, array};
+use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Tensor, Version};
 

@@ -1,9 +1,9 @@
 //! Codec definitions as text.
 
 use super::text::{Leb, leb64};
+use crate::leaf::{Parsed, byte, le_u32, le_u64};
 use crate::limits;
 use crate::name::{Name, NameEncoding};
-use crate::read::{Parsed, byte, le_u32, le_u64};
 use core::fmt;
 
 /// A codec definition as text: the loadname as it is stored, and what is known
@@ -43,7 +43,7 @@ fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
     let (rest, Leb { value, .. }) = leb64(input)?;
     match usize::try_from(value).ok().and_then(|len| rest.split_at_checked(len)) {
         Some((piece, rest)) => Ok((rest, piece)),
-        None => crate::read::incomplete(1),
+        None => crate::leaf::incomplete(1),
     }
 }
 

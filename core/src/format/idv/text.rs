@@ -1,6 +1,7 @@
 //! LEB128 numbers and strings.
 
-use crate::read::{Halt, Parsed, Reader, incomplete};
+use crate::leaf::{Parsed, incomplete};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::Span;
 

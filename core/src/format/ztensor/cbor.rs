@@ -2,9 +2,10 @@
 //! no storage beyond one number a level.
 
 use super::rules;
+use crate::leaf::{Parsed, array, byte};
 use crate::limits::CBOR_DEPTH;
 use crate::name::{Name, NameAt, NameEncoding};
-use crate::read::{Halt, Parsed, Reader, array, byte};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Span, widen};
 
