@@ -130,7 +130,11 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
     let Some(folder) = corpus::folder() else { return };
     let mut cases = Vec::new();
     for format in Format::ALL {
-        walk(&folder.join(format.name()), format.name(), &mut cases);
+        // Not every format has files there.
+        let files = folder.join(format.name());
+        if files.is_dir() {
+            walk(&files, format.name(), &mut cases);
+        }
     }
     assert!(!cases.is_empty(), "nothing in {}", folder.display());
     judge_stack(&compare(&image(IMAGE), &cases));
