@@ -21,7 +21,7 @@ test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
 # `cargo test` comes last, so that its summaries are the closing lines.
-test: tree firmware test-web ## the checks of the tree, then every test: Cortex-M, Chromium, host
+test: tree firmware ## the checks of the tree, then every test: Cortex-M, host
 	$(CARGO) test --workspace
 
 check: ## type-check everything, quickly

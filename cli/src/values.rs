@@ -4,7 +4,7 @@ use crate::data;
 use crate::report::within;
 use crate::session::{Halt, Session};
 use serde_json::{Number, Value, json};
-use weighbridge::{DType, Element, Endianness, File, Source, Span, Status, Stop, Tensor};
+use weighbridge::{DType, Element, Endianness, File, Format, Source, Span, Status, Stop, Tensor};
 
 /// The elements that `bytes` hold, `count` of them at most, as JSON values.
 pub(crate) fn values(
@@ -38,6 +38,15 @@ pub(crate) fn float(value: f64) -> Value {
     }
 }
 
+/// A Boolean byte that is neither 0 nor 1, as the readers of the format take
+/// it: those of zTensor for true. Others show what is stored.
+fn truth(file: &File, dtype: DType, element: Element) -> Element {
+    match (file.format(), dtype, element) {
+        (Format::ZTensor, DType::Bool, Element::Uint(byte)) => Element::Bool(byte != 0),
+        _ => element,
+    }
+}
+
 /// The elements that `bytes` hold, `count` of them at most.
 pub(crate) fn elements(
     dtype: DType,
@@ -64,7 +73,8 @@ pub(crate) fn first(
         let (dtype, endianness) = (tensor.dtype, tensor.endianness);
         let count = tensor.elements.min(limit);
         let read = data::elements(session, file, tensor, count, |bytes, count| {
-            all.extend(values(dtype, bytes, count, endianness));
+            let found = elements(dtype, bytes, count, endianness);
+            all.extend(found.map(|element| value(truth(file, dtype, element))));
             Ok::<(), Halt>(())
         });
         read.map(|()| Some(all))
