@@ -39,11 +39,11 @@ fn as_safetensors(file: &bintensors::File) -> Vec<u8> {
     safetensors::serialize(views, None).unwrap()
 }
 
-fn weighbridge(bytes: &[u8], slots: &mut [Slot]) -> u64 {
+fn weighbridge(format: Format, bytes: &[u8], slots: &mut [Slot]) -> u64 {
     let source = Source::whole(bytes);
     let mut worst = 0;
     let mut sink = |finding: weighbridge::Finding| worst = worst.max(finding.severity() as u8);
-    let file = File::open_as(Format::BinTensors, &source, &mut sink).unwrap();
+    let file = File::open_as(format, &source, &mut sink).unwrap();
     Audit::new(file).structure_only().step(&source, slots, &mut sink).unwrap();
     assert!(worst <= weighbridge::Severity::Lint as u8);
     file.tensor_count()
@@ -98,18 +98,29 @@ fn table() {
         let (bt, st) = (&input.bintensors, &input.safetensors);
         let mut slots = vec![Slot::EMPTY; TENSORS as usize];
         let mut more = slots.clone();
-        let [ours, index, theirs, safetensors, sum] = least([
-            &mut || _ = black_box(weighbridge(black_box(bt), &mut slots)),
+        let mut third = slots.clone();
+        let [ours, index, theirs, safetensors, sum, of_safetensors] = least([
+            &mut || _ = black_box(weighbridge(Format::BinTensors, black_box(bt), &mut slots)),
             &mut || _ = black_box(weighbridge_index(black_box(bt), &mut more)),
             &mut || _ = black_box(theirs(black_box(bt))),
             &mut || _ = black_box(safetensors(black_box(st))),
             &mut || _ = black_box(byte_sum(black_box(bt))),
+            &mut || {
+                let file = black_box(st);
+                _ = black_box(weighbridge(Format::Safetensors, file, &mut third));
+            },
         ]);
         println!(
             "{:<16}{ours:>12.1}{index:>12.1}{theirs:>9.1} ({:>3.1}x){safetensors:>8.1} ({:>4.1}x){sum:>10.1}",
             input.name,
             theirs / ours,
             safetensors / ours,
+        );
+        println!(
+            "{:<16}{of_safetensors:>12.1}{:>38}{safetensors:>8.1} ({:>4.1}x)",
+            "  as safetensors",
+            "",
+            safetensors / of_safetensors,
         );
     }
 }
@@ -120,12 +131,15 @@ fn structure(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(TENSORS));
         let mut slots = vec![Slot::EMPTY; TENSORS as usize];
         group.bench_function("weighbridge", |b| {
-            b.iter(|| weighbridge(black_box(&input.bintensors), &mut slots));
+            b.iter(|| weighbridge(Format::BinTensors, black_box(&input.bintensors), &mut slots));
         });
         group.bench_function("weighbridge, index by name", |b| {
             b.iter(|| weighbridge_index(black_box(&input.bintensors), &mut slots));
         });
         group.bench_function("bintensors", |b| b.iter(|| theirs(black_box(&input.bintensors))));
+        group.bench_function("weighbridge, of safetensors", |b| {
+            b.iter(|| weighbridge(Format::Safetensors, black_box(&input.safetensors), &mut slots));
+        });
         group.bench_function("safetensors", |b| {
             b.iter(|| safetensors(black_box(&input.safetensors)));
         });

@@ -18,16 +18,16 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
-        if self.meta_at == 0 {
+        if u64::from(self.meta_at) == 0 {
             c.finish();
             return Ok(None);
         }
-        let start = c.at.max(self.meta_at);
-        r.region(start, self.data_at, rules::JSON_TRUNCATED);
+        let start = c.at.max(u64::from(self.meta_at));
+        r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
         r.about(Kind::Metadata, c.index);
         let mut json = Json::new(r.resident());
         // Out of order an entry begins with its key.
-        let first = c.extra == stands::FIRST && start == self.meta_at;
+        let first = c.extra == stands::FIRST && start == u64::from(self.meta_at);
         let pair = match pair(&mut json, first, c.extra == stands::BEHIND) {
             Ok(pair) => pair,
             Err(fault) => {

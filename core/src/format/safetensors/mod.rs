@@ -90,23 +90,24 @@ mod stands {
     pub(super) const COVERED: u64 = 3;
 }
 
-/// What the header says, as far as it was proved.
+/// What the header says, as far as it was proved. It has fewer than 2^27 bytes,
+/// so its offsets are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Offset of the buffer, which is the end of the header.
-    data_at: u64,
+    data_at: u32,
     /// Offset behind the opening brace.
-    first: u64,
+    first: u32,
     /// Offset behind the brace or comma before the metadata; 0 if there is none.
-    meta_from: u64,
+    meta_from: u32,
     /// Offset of its value.
-    meta_at: u64,
+    meta_at: u32,
     /// Offset of the comma or brace behind it; 0 if the header ends before.
-    meta_end: u64,
+    meta_end: u32,
     /// Offset behind the closing brace; 0 if the header ends before.
-    end: u64,
+    end: u32,
     /// Where white space behind it ends.
-    stray: u64,
+    stray: u32,
     count: u32,
 }
 
@@ -164,24 +165,24 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        let mut start = c.at.max(self.first);
-        if start == self.meta_from && c.extra != stands::END {
-            if self.meta_end == 0 {
+        let mut start = c.at.max(u64::from(self.first));
+        if start == u64::from(self.meta_from) && c.extra != stands::END {
+            if u64::from(self.meta_end) == 0 {
                 // The header ends within it, which its entries report.
                 c.finish();
                 return Ok(None);
             }
-            start = self.meta_end.saturating_add(1);
-            c.extra = if start == self.end { stands::END } else { stands::BEHIND };
+            start = u64::from(self.meta_end).saturating_add(1);
+            c.extra = if start == u64::from(self.end) { stands::END } else { stands::BEHIND };
         }
         if c.extra == stands::END {
             self.finish(r, c, start);
             return Ok(None);
         }
-        r.region(start, self.data_at, rules::JSON_TRUNCATED);
+        r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
         r.about(Kind::Tensor, c.index);
         let mut json = Json::new(r.resident());
-        let may_end = c.extra == stands::FIRST && start == self.first;
+        let may_end = c.extra == stands::FIRST && start == u64::from(self.first);
         let (key, entry, last) = match member(&mut json, may_end) {
             Ok(Some(member)) => member,
             Ok(None) => {
@@ -200,7 +201,7 @@ impl Header {
             }
         };
         let end = start.saturating_add(widen(json.at));
-        let data_len = r.source().len().saturating_sub(self.data_at);
+        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
         let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
         let fatal = json.report(r, start);
         let place = place.filter(|_| !fatal);
@@ -273,7 +274,7 @@ impl Header {
             }
             1 => {
                 c.next_phase();
-                return file(Part::Table, field::LENGTH, self.data_at);
+                return file(Part::Table, field::LENGTH, u64::from(self.data_at));
             }
             _ => {}
         }
@@ -299,8 +300,8 @@ impl Header {
 
     /// Offset of the buffer from the file's start; `data_offsets` count from
     /// there.
-    pub const fn data_at(&self) -> u64 {
-        self.data_at
+    pub fn data_at(&self) -> u64 {
+        u64::from(self.data_at)
     }
 
     /// The element type as the file spells it.
@@ -313,12 +314,12 @@ impl Header {
 
     /// What follows the closing brace, which opening looked at.
     fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) {
-        let stray = if at == self.end { self.stray } else { at };
+        let stray = if at == u64::from(self.end) { u64::from(self.stray) } else { at };
         r.about(Kind::File, 0);
-        let rest = Span::between(stray, self.data_at);
+        let rest = Span::between(stray, u64::from(self.data_at));
         r.check(rest.is_empty(), rules::JSON_TRAILING, rest, 0, rest.len);
         c.at = at;
-        let data_len = r.source().len().saturating_sub(self.data_at);
+        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
         if c.state == data_len {
             c.extra = stands::COVERED;
         }
@@ -349,7 +350,7 @@ impl Header {
             };
         }
         if let Some(place) = place {
-            let at = self.data_at.saturating_add(place.begin);
+            let at = u64::from(self.data_at).saturating_add(place.begin);
             let known = place.dtype != DType::Unknown;
             tensor.status = if known { Status::Sound } else { Status::Unsupported };
             tensor.dtype = place.dtype;

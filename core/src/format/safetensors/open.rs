@@ -53,15 +53,16 @@ impl Header {
             }
         }
         let [first, meta_from, meta_at, meta_end] = c.inner;
-        let (end, stray) = (c.state, c.at);
+        // None exceeds the longest header.
+        let small = |at: u64| u32::try_from(at).unwrap_or(u32::MAX);
         Ok(Header {
-            data_at: c.extra,
-            first,
-            meta_from,
-            meta_at,
-            meta_end,
-            end,
-            stray,
+            data_at: small(c.extra),
+            first: small(first),
+            meta_from: small(meta_from),
+            meta_at: small(meta_at),
+            meta_end: small(meta_end),
+            end: small(c.state),
+            stray: small(c.at),
             count: c.index,
         })
     }

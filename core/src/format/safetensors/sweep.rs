@@ -22,9 +22,9 @@ impl Header {
         if c.extra >= stands::END {
             return;
         }
-        r.region(c.at.max(self.first), self.data_at, rules::JSON_TRUNCATED);
+        r.region(c.at.max(u64::from(self.first)), u64::from(self.data_at), rules::JSON_TRUNCATED);
         let (start, run) = (r.at(), r.resident());
-        let data_len = r.source().len().saturating_sub(self.data_at);
+        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
         let mut rest = run;
         let mut swept = *c;
         while let Some((brief, after)) = brief(rest) {
