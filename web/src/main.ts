@@ -85,8 +85,12 @@ async function open(what: File | string, origin: Place = {}): Promise<void> {
   entries.forEach((one) => one.view.filesChanged());
   await file.check();
   if (pending !== undefined) {
-    entry.view.go(pending);
+    const place = pending;
     pending = undefined;
+    entry.view.go(place);
+    if (entry === current) {
+      writePlace({ ...entry.origin, ...entry.view.place });
+    }
   }
 }
 
