@@ -68,7 +68,11 @@ fn block<'b>(header: &Header, codec: &Codec, decoded: &'b [u8]) -> Option<Block<
 
 /// All bytes of a chunk; `None` if it is faulty, or becomes more than `most`
 /// bytes.
-fn decode(session: &mut Session<'_>, chunk: &Chunk, most: u64) -> Result<Option<Vec<u8>>, Halt> {
+pub(crate) fn decode(
+    session: &mut Session<'_>,
+    chunk: &Chunk,
+    most: u64,
+) -> Result<Option<Vec<u8>>, Halt> {
     // No more than can come of the stored bytes.
     let bound = codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
     let len = chunk.decoded.unwrap_or(bound.min(most));

@@ -1,6 +1,7 @@
 //! `weighbridge extract`: one tensor as a file of its own.
 
 use crate::args::ExtractArgs;
+use crate::column::{self, Fault};
 use crate::data;
 use crate::formats;
 use crate::npy;
@@ -16,6 +17,7 @@ use crate::windows::{FileSource, ReadError};
 use std::io::{self, Write};
 use std::path::Path;
 use weighbridge::codec::Decoder;
+use weighbridge::format::idv::Header;
 use weighbridge::{
     Cursor, DType, DimEncoding, Element, Endianness, File, Finding, Layout, Name, NameEncoding,
     Opening, Severity, Status, Tensor,
@@ -139,6 +141,9 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
             let why = format!("NumPy has no type for {dtype} data; --raw writes its bytes");
             Failure::Unsupported(why)
         })?;
+        if let File::Idv(header) = &file {
+            return column(&mut session, header, &tensor, &form, target("npy")?);
+        }
         if !data::is_dense(&tensor) {
             let layout = tensor.layout.name();
             let why = format!("its layout is {layout}; --raw writes its bytes");
@@ -159,6 +164,32 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
         }
         out
     };
+    session.verify_unchanged().map_err(Halt::Read)?;
+    Ok(out.finish()?)
+}
+
+/// Writes a column of a data view.
+fn column(
+    session: &mut Session<'_>,
+    header: &Header,
+    tensor: &Tensor,
+    form: &Form,
+    mut out: Output,
+) -> Result<std::path::PathBuf, Failure> {
+    let extents = session.ask(|source| tensors::shape(source, tensor))?;
+    let shape: Option<Vec<u64>> = extents.into_iter().collect();
+    let shape = shape.ok_or_else(|| {
+        Failure::Unsupported("its vectors have no fixed length, so they are no array".to_owned())
+    })?;
+    let length = shape.iter().skip(1).product();
+    let width = tensor.dtype.bits().div_ceil(8) as usize;
+    out.write_all(&npy::header(form.descr, &shape))?;
+    column::write(session, header, tensor, (length, width), &mut out).map_err(
+        |fault: Fault<Failure>| match fault {
+            Fault::Other(failure) => failure,
+            Fault::Unsupported(why) => Failure::Unsupported(why.to_owned()),
+        },
+    )?;
     session.verify_unchanged().map_err(Halt::Read)?;
     Ok(out.finish()?)
 }

@@ -5,6 +5,7 @@ mod args;
 mod blocks;
 mod cbor;
 mod check;
+mod column;
 mod data;
 mod extract;
 mod formats;

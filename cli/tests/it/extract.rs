@@ -98,3 +98,32 @@ fn a_disk_that_fills_up_leaves_nothing_behind() {
     assert!(run.err.contains("out.npy: File too large"), "{run:?}");
     assert_eq!(folder.names(), ["a.stb"]);
 }
+
+/// Blocks follow one another, and what a sparse vector does not store is zero.
+#[test]
+fn a_column_becomes_an_npy_file() {
+    use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Compression, Number};
+    let vector = |len| Codec::vector(Codec::Number(Number::Int16), &[len]);
+    let rows = [Cell::dense(&[1, 2, 3]), Cell::sparse(3, &[(1, 9)]), Cell::sparse(3, &[])];
+    let column = |name, codec| {
+        Column::new(name, codec, rows.to_vec()).rows_per_block(2).compressed(Compression::Deflate)
+    };
+    let columns = vec![
+        column("fixed", vector(3)),
+        column("variable", vector(0)),
+        Column::new("words", Codec::Text, ["a", "b", "c"].map(Cell::text).to_vec()),
+    ];
+    let folder = Folder::new();
+    folder.write("a.idv", &idv::encode(&idv::File::new(3, columns)).bytes);
+    assert_eq!(run(&folder, &["extract", "a.idv", "fixed"]).code, 0);
+    let npy = fs::read(folder.path().join("tensor.npy")).expect("it was written");
+    let (header, data) = npy.split_at(128);
+    assert!(String::from_utf8_lossy(&header[10..]).contains("'<i2'"));
+    assert!(String::from_utf8_lossy(&header[10..]).contains("(3, 3)"));
+    let values: Vec<i16> = data.as_chunks().0.iter().map(|it| i16::from_le_bytes(*it)).collect();
+    assert_eq!(values, [1, 2, 3, 0, 9, 0, 0, 0, 0]);
+    for name in ["variable", "words"] {
+        assert_eq!(run(&folder, &["extract", "a.idv", name]).code, 3, "{name}");
+    }
+    assert_eq!(folder.names(), ["a.idv", "tensor.npy"]);
+}
