@@ -48,7 +48,7 @@ function values(dtype, data) {
     ends: undefined,
     indices: undefined,
     lengths: undefined,
-    positions: undefined,
+    coordinates: undefined,
   };
 }
 
@@ -65,8 +65,8 @@ function cells(dtype, fields) {
   const indices = given(vectors, fields.column(Uint32Array));
   const lengths = given(vectors, fields.column(Uint32Array));
   const sparse = fields.flag();
-  const positions = given(sparse, fields.column(BigUint64Array));
-  return { dtype, data, width, missing, texts, ends, indices, lengths, positions };
+  const coordinates = given(sparse, fields.column(BigUint64Array));
+  return { dtype, data, width, missing, texts, ends, indices, lengths, coordinates };
 }
 
 /** A metadata table, with previews made from texts and numbers. */
