@@ -4,6 +4,7 @@
 #
 #   scripts/wasm.sh          builds what is not up to date
 #   scripts/wasm.sh test     builds, and runs the tests in Node
+#   scripts/wasm.sh bench    builds, and says how long opening takes in Node
 #
 # BINDGEN may name a weighbridge-bindgen that is built already.
 set -euo pipefail
@@ -72,4 +73,9 @@ if [ "${1:-}" = test ]; then
   cargo build --quiet -p weighbridge-cli
   cargo run --quiet -p weighbridge-tests --example fixtures -- "${CARGO_TARGET_DIR:-target}/wasm-fixtures"
   (cd wasm && node --test test/*.test.mjs)
+fi
+
+if [ "${1:-}" = bench ]; then
+  cargo run --quiet -p weighbridge-samples -- "$work" "${CARGO_TARGET_DIR:-target}/web-trials"
+  node wasm/bench/open.mjs
 fi
