@@ -79,4 +79,5 @@ fi
 if [ "${1:-}" = bench ]; then
   cargo run --quiet -p weighbridge-samples -- "$work" "${CARGO_TARGET_DIR:-target}/web-trials"
   node wasm/bench/open.mjs
+  node wasm/bench/statistics.mjs
 fi
