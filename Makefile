@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench package clean
+.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm package clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
 # `cargo test` comes last, so that its summaries are the closing lines.
-test: tree firmware ## the checks of the tree, then every test: Cortex-M, host
+test: tree firmware test-wasm test-web ## the checks of the tree, then every test: Cortex-M, Node, Chromium, host
 	$(CARGO) test --workspace
 
 check: ## type-check everything, quickly
@@ -41,6 +41,9 @@ doc: ## build the documentation; a warning is an error
 
 bench: ## the benchmarks, against the crates in use today
 	$(CARGO) bench -p weighbridge-tests
+
+bench-wasm: ## opening in Node, against JSON.parse
+	scripts/wasm.sh bench
 
 package: ## prove that the published crates build from what they ship
 	scripts/package.sh

@@ -76,9 +76,9 @@ impl File {
     ) {
         match *self {
             _ if cursor.done => {}
-            #[cfg(all(feature = "bintensors", feature = "std"))]
+            #[cfg(all(feature = "bintensors", feature = "sweep"))]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
-            #[cfg(feature = "safetensors")]
+            #[cfg(all(feature = "safetensors", feature = "sweep"))]
             File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(feature = "ztensor")]
             File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),

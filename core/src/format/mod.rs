@@ -65,6 +65,10 @@ pub(crate) struct Glance<'a> {
     /// Absolute offset of its entry.
     pub(crate) at: u64,
     /// Where its name is stored.
+    #[cfg_attr(
+        not(feature = "sweep"),
+        allow(dead_code, reason = "only an audit that sweeps keeps it")
+    )]
     pub(crate) name_at: NameAt,
     /// Its name.
     pub(crate) name: Name<'a>,

@@ -194,12 +194,7 @@ export async function metaValue(context: Context, id: number, tensor: number | u
 /** Elements, rows or entries `from..from + count` of a tensor in storage order, as text. */
 export async function values(context: Context, id: number, index: number, from: bigint, count: number) {
   const file = session(id);
-  const values = await file.settle(() => file.document.values(index, from, count), context);
-  if (values.positions === undefined) {
-    return valueList(values);
-  }
-  const { shape } = await file.settle(() => file.document.tensor(index), context);
-  return valueList(values, shape);
+  return valueList(await file.settle(() => file.document.values(index, from, count), context));
 }
 
 /** A table of elements, as text. */
