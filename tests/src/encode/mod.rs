@@ -4,5 +4,6 @@ pub mod bintensors;
 pub mod idv;
 pub mod oinf;
 pub mod safetensors;
+pub mod shards;
 pub mod stb;
 pub mod ztensor;
