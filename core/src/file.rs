@@ -185,6 +185,9 @@ formats! {
     /// safetensors, `.safetensors`. It has no magic but the brace behind the
     /// length of its header.
     Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
+    /// The index of a safetensors checkpoint in shards,
+    /// `.safetensors.index.json`.
+    Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.
     BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }

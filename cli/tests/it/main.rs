@@ -9,6 +9,7 @@ mod inspect;
 mod oinf;
 mod other;
 mod paths;
+mod shards;
 mod ztensor;
 
 use assert_cmd::Command;

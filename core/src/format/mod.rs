@@ -34,6 +34,8 @@ pub mod idv;
 pub mod oinf;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "shards")]
+pub mod shards;
 #[cfg(feature = "stb")]
 pub mod stb;
 #[cfg(feature = "ztensor")]

@@ -5,5 +5,6 @@ pub mod gguf;
 pub mod idv;
 pub mod oinf;
 pub mod safetensors;
+pub mod shards;
 pub mod stb;
 pub mod ztensor;

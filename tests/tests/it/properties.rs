@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weighbridge::{DType, Endianness, Format, Layout, Value};
-use weighbridge_tests::encode::{bintensors, gguf, oinf, safetensors, stb, ztensor};
+use weighbridge_tests::encode::{bintensors, gguf, oinf, safetensors, shards, stb, ztensor};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
@@ -82,6 +82,19 @@ proptest! {
             prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
         }
         prop_assert!(::safetensors::SafeTensors::deserialize(&bytes).is_ok());
+    }
+
+    #[test]
+    fn shards_read_back(index in shards::arbitrary()) {
+        let survey = survey_whole(&index.encode(), None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        let Some(weighbridge::File::Shards(header)) = survey.file else {
+            return Err(TestCaseError::fail("no index"));
+        };
+        prop_assert_eq!(header.total_size(), index.total);
+        let keys: Vec<_> = survey.metadata.iter().map(|meta| meta.key.clone()).collect();
+        let expected: Vec<_> = index.map.iter().map(|(name, _)| name.clone().into_bytes()).collect();
+        prop_assert_eq!(keys, expected);
     }
 
     #[test]

@@ -25,8 +25,8 @@
 pub mod rules;
 
 mod entry;
-mod json;
-mod metadata;
+pub(in crate::format) mod json;
+pub(in crate::format) mod metadata;
 mod open;
 #[cfg(feature = "sweep")]
 mod sweep;
