@@ -8,6 +8,7 @@
 //! TESTS gets large, odd and hostile ones.
 
 mod data;
+mod gguf;
 mod idv;
 mod other;
 mod trials;
@@ -52,6 +53,7 @@ fn write_samples(folder: &Path) -> io::Result<()> {
         .chain(other::bintensors())
         .chain(other::stb())
         .chain(other::safetensors())
+        .chain(gguf::samples())
         .collect();
     let mut index = Vec::new();
     for sample in &all {

@@ -1,0 +1,85 @@
+//! Samples of GGUF.
+
+use weighbridge_tests::encode::gguf::{File, Tensor, Value};
+
+use crate::Sample;
+use crate::data::{f32_bytes, weights};
+
+const WIDTH: usize = 64;
+const F32: u32 = 0;
+const Q8_0: u32 = 8;
+
+/// Blocks of 32 elements: a scale of 16 bits, which is a power of two here, and
+/// an integer of 8 bits for each.
+fn q8_0(values: &[f32]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for block in values.chunks(32) {
+        let most = block.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+        let exponent = (most / 127.0).max(1e-4).log2().ceil() as i32;
+        let scale = (exponent as f32).exp2();
+        bytes.extend((((exponent + 15) as u16) << 10).to_le_bytes());
+        bytes.extend(block.iter().map(|x| (x / scale).round() as i8 as u8));
+    }
+    bytes
+}
+
+fn file() -> File {
+    let words = ["<unk>", "<s>", "</s>", "weigh", "bridge", "▁ten", "sor", "é", "語"];
+    let matrix = |name: &str, seed, rows: usize| Tensor {
+        data: q8_0(&weights(seed, rows, WIDTH)),
+        ..Tensor::new(name, Q8_0, &[WIDTH as u64, rows as u64])
+    };
+    let norm = |name: &str, seed| Tensor {
+        data: f32_bytes(&weights(seed, 1, WIDTH).iter().map(|x| 1.0 + x).collect::<Vec<_>>()),
+        ..Tensor::new(name, F32, &[WIDTH as u64])
+    };
+    let entries = [
+        ("general.architecture", Value::text("llama")),
+        ("general.name", Value::text("tiny-lm")),
+        ("llama.block_count", Value::u32(2)),
+        ("llama.embedding_length", Value::u32(WIDTH as u32)),
+        ("tokenizer.ggml.model", Value::text("gpt2")),
+        ("tokenizer.ggml.tokens", Value::texts(&words)),
+    ];
+    let mut tensors = vec![matrix("token_embd.weight", 110, words.len())];
+    for block in 0..2 {
+        for (i, part) in ["attn_q", "attn_k", "attn_v", "attn_output"].into_iter().enumerate() {
+            let seed = 120 + 10 * block + i as u64;
+            tensors.push(matrix(&format!("blk.{block}.{part}.weight"), seed, WIDTH));
+        }
+        tensors.push(norm(&format!("blk.{block}.attn_norm.weight"), 150 + block));
+    }
+    File {
+        metadata: entries.map(|(key, value)| (key.as_bytes().to_vec(), value)).to_vec(),
+        tensors,
+        ..File::default()
+    }
+}
+
+pub(crate) fn samples() -> Vec<Sample> {
+    let mut broken = file();
+    broken.tensors[3].name = broken.tensors[2].name.clone();
+    let mut broken = broken.encode();
+    // The extent of a row that ends within a block.
+    let at = broken.extent(4, 0);
+    broken.set(at, 8, WIDTH as u64 - 1);
+    let make = |id, file, sound, what, bytes| Sample {
+        id,
+        file,
+        format: "gguf",
+        title: "GGUF",
+        sound,
+        what,
+        bytes,
+    };
+    vec![
+        make("gguf", "tiny-lm.gguf", true, "Quantised blocks, a vocabulary", file().encode().bytes),
+        make(
+            "gguf-broken",
+            "tiny-lm-broken.gguf",
+            false,
+            "A name that occurs twice, rows that end within a block",
+            broken.bytes,
+        ),
+    ]
+}
