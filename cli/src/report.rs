@@ -272,8 +272,10 @@ fn entry_names(
                     let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
                     tensor.map(|tensor| ((Kind::Tensor, tensor.index), tensor.name))
                 } else {
-                    let meta = file.next_meta(source, &mut next, &mut |_| {})?;
-                    meta.map(|meta| ((meta.kind, meta.index), meta.key))
+                    let meta = file.next_meta(source, &mut next, &mut |_| {});
+                    // What was passed over of a list is kept.
+                    meta.inspect_err(|_| cursor = next)?
+                        .map(|meta| ((meta.kind, meta.index), meta.key))
                 };
                 let Some((key, name)) = entry else { break };
                 if wanted.contains(&key) {

@@ -4,6 +4,7 @@
 mod check;
 mod corpus;
 mod extract;
+mod gguf;
 mod inspect;
 mod oinf;
 mod other;

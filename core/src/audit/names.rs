@@ -34,7 +34,7 @@ impl Audit {
         loop {
             self.sweep(r);
             let mut next = self.cursor;
-            let Some(entry) = self.named(r, &mut next)? else {
+            let Some(entry) = self.kept(r, &mut next)? else {
                 self.cursor = next;
                 let tensors = self.stage == Stage::Tensors;
                 self.covered = tensors && self.file.is_covered(&next);
@@ -107,6 +107,17 @@ impl Audit {
     #[cfg(not(feature = "sweep"))]
     fn sweep_names(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) {}
 
+    /// The next entry, judged. Where bytes are lacking, what was passed over of a
+    /// list is kept.
+    fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
+        let entry = self.named(r, cursor);
+        #[cfg(feature = "gguf")]
+        if entry.is_err() && self.cursor.within != 0 {
+            self.cursor = *cursor;
+        }
+        entry
+    }
+
     /// The next entry, judged.
     fn named(&self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         Ok(if matches!(self.stage, Stage::Tensors | Stage::TensorNames) {
@@ -132,7 +143,7 @@ impl Audit {
         while !self.cursor.done {
             self.sweep_names(r, slots);
             let mut next = self.cursor;
-            if let Some(entry) = self.named(r, &mut next)?.filter(Named::is_named) {
+            if let Some(entry) = self.kept(r, &mut next)?.filter(Named::is_named) {
                 let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name)?;
                 self.sorting.push(r, slots, self.counted, slot)?;
             }

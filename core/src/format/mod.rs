@@ -26,6 +26,8 @@ use crate::rule::Rule;
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
+#[cfg(feature = "gguf")]
+pub mod gguf;
 #[cfg(feature = "idv")]
 pub mod idv;
 #[cfg(feature = "oinf")]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weighbridge::{DType, Endianness, Format, Layout, Value};
-use weighbridge_tests::encode::{bintensors, oinf, safetensors, shards, stb, ztensor};
+use weighbridge_tests::encode::{bintensors, gguf, oinf, safetensors, shards, stb, ztensor};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
@@ -25,6 +25,25 @@ proptest! {
             prop_assert_eq!(&fact.name, tensor.name.as_bytes());
             prop_assert_eq!(&fact.shape, &tensor.shape);
             prop_assert_eq!(fact.tensor.dtype.name(), dtype);
+            let span = fact.chunks[0].stored;
+            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
+        }
+    }
+
+    #[test]
+    fn gguf_reads_back(file in gguf::arbitrary()) {
+        let bytes = file.encode().bytes;
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(survey.file.map(|f| f.format()), Some(Format::Gguf));
+        prop_assert_eq!(crate::readback::gguf_metadata(&bytes, &survey), file.metadata);
+        prop_assert_eq!(survey.tensors.len(), file.tensors.len());
+        for (fact, tensor) in survey.tensors.iter().zip(&file.tensors) {
+            let shape: Vec<_> = tensor.dims.iter().rev().copied().collect();
+            prop_assert_eq!(&fact.name, &tensor.name);
+            prop_assert_eq!(&fact.shape, &shape);
+            prop_assert_eq!(fact.tensor.endianness == Endianness::Big, file.big);
+            prop_assert_eq!(fact.tensor.bytes(), Some(tensor.data.len() as u64));
             let span = fact.chunks[0].stored;
             prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
         }

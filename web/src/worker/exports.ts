@@ -1,11 +1,13 @@
 /** Files that the page hands out: .npy, JSON, CSV. */
 
-import type { MetaValue, Profile } from 'weighbridge';
+import type { MetaValue, Numbers, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
+import { accessOf } from '../storage.ts';
+import { bytesOf, rowElements } from './elements.ts';
 import { details, scan } from './scan.ts';
 import { session, type Session } from './session.ts';
 import { findings, rows, type Finding, type Row } from './tables.ts';
-import { valueList } from './text.ts';
+import { NOWHERE, valueList } from './text.ts';
 
 /** Rows taken at once. */
 const PAGE = 4096;
@@ -21,6 +23,15 @@ export async function npy(
   target: FileSystemFileHandle | undefined,
 ): Promise<Blob | undefined> {
   const file = session(id);
+  const { dtype, layout, shape, elements } = await details(file, tensor, context);
+  const access = accessOf({ dtype, layout });
+  if (access !== 'dense' && access !== 'rows') {
+    throw new Error(`.npy holds no ${dtype} data in ${layout} layout`);
+  }
+  const extents = Array.from(shape);
+  if (access === 'rows' && (extents.includes(NOWHERE) || extents.reduce((a, b) => a * b, 1n) !== elements)) {
+    throw new Error('.npy holds no rows of different lengths');
+  }
   const writer = file.document.npy(tensor);
   const out = await target?.createWritable();
   const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -37,11 +48,17 @@ export async function npy(
       writer.push(bytes);
       put(writer.take());
     };
-    await scan(file, tensor, context, 'Writing .npy', take, undefined, out && written);
-    if (out !== undefined) {
-      await written();
-      await out.close();
+    const settled = out && written;
+    if (access === 'dense') {
+      await scan(file, tensor, context, 'Writing .npy', take, undefined, settled);
+    } else {
+      const missing = await rowElements(file, tensor, context, 'Writing .npy', (data) => take(bytesOf(stored(data, dtype))), settled);
+      if (missing > 0) {
+        throw new Error(`.npy holds no missing values, and the column has ${missing}`);
+      }
     }
+    await settled?.();
+    await out?.close();
     return out === undefined ? new Blob(parts, { type: 'application/octet-stream' }) : undefined;
   } catch (error) {
     await out?.abort().catch(() => undefined);
@@ -51,10 +68,36 @@ export async function npy(
   }
 }
 
+/** Elements in the type that the column has. */
+function stored(data: Numbers, dtype: string): ArrayBufferView {
+  const narrow = { i8: Int8Array, u8: Uint8Array, i16: Int16Array, u16: Uint16Array }[dtype];
+  return narrow === undefined ? data : narrow.from(data as Int32Array);
+}
+
+/** JSON that is written already. */
+class Written {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** JSON of plain values; integers of any size keep their digits. */
 function json(value: unknown): string {
   if (typeof value === 'bigint') {
     return String(value);
+  }
+  if (value instanceof Written) {
+    return value.text;
   }
   if (Array.isArray(value)) {
     return `[${value.map(json).join(',')}]`;
@@ -100,10 +143,10 @@ async function exactName(context: Context, file: Session, { index, name }: Row) 
   return { name: exact.name, name_hex: exact.nameHex };
 }
 
-/** A value of the metadata for JSON: text, a number, or a list of numbers. */
+/** A value of the metadata for JSON: text, a number, a list, or what the file has as a tree. */
 function plain({ type, text, values, shape }: MetaValue): unknown {
   if (text !== undefined || values === undefined) {
-    return text;
+    return text !== undefined && type !== 'string' && isJson(text) ? new Written(text) : text;
   }
   const all = valueList(values).map((shown, i) => {
     const value = values.data[i];
