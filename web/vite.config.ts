@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { defineConfig, type Plugin } from 'vite';
 
 /** What the page may do. `url` may also read from other servers. */
@@ -40,15 +40,15 @@ function csp(mode: string): Plugin {
   };
 }
 
-/** Files that the page needs to start, for use without a network. */
+/** Files that the page needs for use without a network, the samples too. */
 function serviceWorker(): Plugin {
   return {
     name: 'service-worker',
     apply: 'build',
     generateBundle(_, bundle) {
-      const own = readdirSync('public', { withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ name }) => name);
+      const own = readdirSync('public', { recursive: true, encoding: 'utf8' })
+        .map((name) => name.replaceAll('\\', '/'))
+        .filter((name) => statSync(`public/${name}`).isFile());
       const files = ['./', ...Object.keys(bundle).filter((name) => name !== 'index.html'), ...own].sort();
       const hash = createHash('sha256').update(readFileSync('index.html')).update(files.join());
       for (const name of own) {

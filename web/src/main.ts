@@ -50,7 +50,7 @@ picker.addEventListener('change', () => {
 const start = startView(samples, {
   pick: () => picker.click(),
   open: (sample) => void openSample(sample),
-  openUrl: WITH_URL ? (address) => void open(address, { url: address }) : undefined,
+  openUrl: WITH_URL ? (address) => void openUrl(address) : undefined,
 });
 
 document.querySelector('#actions')!.append(
@@ -63,7 +63,6 @@ document.body.append(picker, help, tasks.alert, tasks.spoken);
 main.replaceChildren(start);
 
 async function open(what: File | string, origin: Place = {}): Promise<void> {
-  tasks.dismiss();
   const name = typeof what === 'string' ? what : what.name;
   performance.mark('open');
   const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(what));
@@ -97,18 +96,40 @@ async function open(what: File | string, origin: Place = {}): Promise<void> {
 }
 
 async function openAll(list: File[]): Promise<void> {
+  tasks.dismiss();
   for (const file of list) {
     await open(file);
   }
 }
 
+async function openUrl(address: string): Promise<void> {
+  tasks.dismiss();
+  await open(address, isPlain(address) ? { url: address } : {});
+}
+
+/** Whether an address can be shown: what follows its path may be a key to the file. */
+function isPlain(address: string): boolean {
+  try {
+    const { search, hash, username, password } = new URL(address);
+    return search + hash + username + password === '';
+  } catch {
+    return false;
+  }
+}
+
+/** The sample that is being opened. */
+let opening: string | undefined;
+
 async function openSample(sample: Sample): Promise<void> {
+  tasks.dismiss();
+  opening = sample.id;
   try {
     const response = await fetch(`samples/${sample.file}`);
     await open(new File([await response.blob()], sample.file), { sample: sample.id });
   } catch (error) {
     tasks.fail(explain(error));
   }
+  opening = undefined;
 }
 
 function show(entry: Entry | undefined): void {
@@ -151,7 +172,7 @@ addEventListener('paste', (event) => {
   if (pasted.length > 0) {
     void openAll(pasted);
   } else if (WITH_URL && /^https:\/\/\S+$/.test(text) && !(event.target instanceof HTMLInputElement)) {
-    void open(text, { url: text });
+    void openUrl(text);
   }
 });
 
@@ -206,25 +227,39 @@ addEventListener('keydown', (event) => {
 // ---------------------------------------------------------------- address
 
 /** Goes where an address points to. */
-function follow(place: Place): void {
-  if (place.sample !== undefined && place.sample !== current?.origin.sample) {
+async function follow(place: Place): Promise<void> {
+  const { sample: id, url } = place;
+  const there = entries.find(({ origin }) => (id === undefined ? url !== undefined && origin.url === url : origin.sample === id));
+  if (there !== undefined) {
+    pending = undefined;
+    if (there !== current) {
+      show(there);
+    }
+    there.view.go(place);
+  } else if (id !== undefined) {
     pending = place;
-    void samples.then((all) => {
-      const sample = all.find(({ id }) => id === place.sample);
-      return sample && openSample(sample);
-    });
-  } else if (WITH_URL && place.url !== undefined && place.url !== current?.origin.url) {
+    const sample = (await samples).find((one) => one.id === id);
+    if (sample === undefined) {
+      pending = undefined;
+      show(current);
+      tasks.fail(`There is no sample ${id}.`);
+    } else if (opening !== id) {
+      await openSample(sample);
+    }
+  } else if (WITH_URL && url !== undefined) {
     // It may come from anybody, so it is not followed without being asked for.
-    const { url } = place;
     pending = place;
-    tasks.ask(`The link points to ${url}`, 'Open it', () => void open(url, { url }));
+    if (!isPlain(url)) {
+      writePlace({ ...place, url: undefined });
+    }
+    tasks.ask(`The link points to ${url}`, 'Open it', () => void openUrl(url));
   } else {
     current?.view.go(place);
   }
 }
 
-follow(pending ?? {});
-addEventListener('hashchange', () => follow(readPlace()));
+void follow(pending ?? {});
+addEventListener('hashchange', () => void follow(readPlace()));
 
 if ('serviceWorker' in navigator && import.meta.env.PROD) {
   void navigator.serviceWorker.register('sw.js').catch(() => undefined);

@@ -133,6 +133,17 @@ for (const width of [360, 1280, 2560]) {
   });
 }
 
+test('all filters are there on a small screen', async ({ page }) => {
+  await page.setViewportSize({ width: 360, height: 800 });
+  await openSample(page, 'oinf-broken');
+  await page.getByRole('tab', { name: /^Tensors/ }).click();
+  await page.getByLabel(/^max size/).fill('1 KiB');
+  await page.getByRole('button', { name: 'With findings' }).click();
+  await expect(page.locator('.tensor-table')).toHaveAttribute('aria-busy', 'false');
+  const cut = await page.locator('.tensors .toolbar > *').evaluateAll((parts) => parts.filter((part) => part.getBoundingClientRect().right > innerWidth).length);
+  expect(cut).toBe(0);
+});
+
 test('nothing moves while a file is being checked', async ({ page }) => {
   await page.addInitScript(() => {
     let sum = 0;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, openFiles, openSample, sampleFile, samples, settled, test } from './page.ts';
 
 const formats = [...new Set(samples.map(({ format }) => format))];
@@ -50,6 +50,35 @@ test('drag and drop of several files', async ({ page }) => {
   await expect(page.locator('.verdict-facts')).toContainText('BinTensors');
   await page.locator('.file-name').first().click();
   await expect(page.locator('.verdict-facts')).toContainText('STB');
+});
+
+test('what went wrong with one file stays while others are opened', async ({ page }, info) => {
+  const changing = info.outputPath('changing.stb');
+  writeFileSync(changing, 'before');
+  await page.goto('./');
+  const picker = page.locator('input[type=file]');
+  await picker.evaluate((input) => input.addEventListener('change', (event) => event.stopImmediatePropagation(), { once: true, capture: true }));
+  await picker.setInputFiles([changing, sampleFile('micro.stb')]);
+  writeFileSync(changing, 'changed since it was chosen');
+  await picker.dispatchEvent('change');
+  await settled(page);
+  await expect(page.locator('.file-name')).toHaveText('micro.stb');
+  await expect(page.getByRole('alert')).toContainText('Opening changing.stb:');
+});
+
+test('a sample in the address is opened once; one that there is not is named', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const visit = (hash: string) => page.evaluate((to) => void (location.hash = to), hash);
+  await visit('#sample=stb');
+  await expect(page.locator('.verdict-facts')).toContainText('STB');
+  await settled(page);
+  await visit('#sample=oinf&view=hex');
+  await expect(page.locator('.file:visible .verdict-facts')).toContainText('OINF');
+  await expect(page.getByRole('tab', { name: 'Hex' }).first()).toHaveAttribute('aria-selected', 'true');
+  await expect(page.locator('.file-name')).toHaveCount(2);
+  await visit('#sample=nosuch');
+  await expect(page.getByRole('alert')).toHaveText(/There is no sample nosuch/);
+  await expect(page).toHaveURL(/#view=hex&sample=oinf|#sample=oinf&view=hex/);
 });
 
 test('paste of a file', async ({ page }) => {

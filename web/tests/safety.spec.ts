@@ -75,6 +75,36 @@ test('the index as JSON and CSV', async ({ page }) => {
   expect(lines.find((line) => line.startsWith('test.cube,'))).toMatch(/^test\.cube,i32,3 × 4 × 5,60,/);
 });
 
+test('the index as JSON has names and values as they are, not as they are shown', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/hostile.bt`);
+  const index = JSON.parse(await exported(page, 'Index as JSON'));
+  const names: string[] = index.tensors.map(({ name }: { name: string }) => name);
+  expect(names).toHaveLength(10);
+  expect(names.some((name) => name.includes('\u202e'))).toBe(true);
+  expect(names.some((name) => name.length > 300)).toBe(true);
+  expect(names.join()).not.toMatch(/\\u\{|…/);
+  expect(index.metadata.find(({ key }: { key: string }) => key === '__proto__')).toEqual({ key: '__proto__', type: 'string', value: '<b>bold</b>\u202e' });
+  await openSample(page, 'oinf');
+  const { metadata } = JSON.parse(await exported(page, 'Index as JSON'));
+  const frequencies = metadata.find(({ key }: { key: string }) => key === 'rope.frequencies');
+  expect(frequencies.value).toEqual([1, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125]);
+});
+
+test('an export can be cancelled', async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-100000.bt`);
+  let downloads = 0;
+  page.on('download', () => downloads++);
+  await page.locator('.menu summary').click();
+  await page.getByRole('button', { name: 'Index as JSON' }).click();
+  await page.getByRole('button', { name: 'Cancel: Exporting the index' }).click();
+  await expect(page.locator('.task')).toHaveCount(0);
+  await expect(page.getByRole('status').filter({ hasText: 'Exporting the index: ' })).toHaveCount(1);
+  // The worker is free at once: it answers the next question.
+  await page.locator('.tensor-table .v-list [role=row]').first().click();
+  await expect(page.locator('.facts-list')).toBeVisible();
+  expect(downloads).toBe(0);
+});
+
 test('the report as JSON', async ({ page }) => {
   await openSample(page, 'oinf-broken');
   const report = JSON.parse(await exported(page, 'Report as JSON'));
@@ -115,6 +145,9 @@ test('without a network the page opens and works', async ({ browser }) => {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   await context.setOffline(true);
   await page.reload();
+  await page.locator('[data-sample="oinf"]').click();
+  await settled(page);
+  await expect(page.locator('.verdict-facts')).toContainText('OINF');
   await page.locator('input[type=file]').setInputFiles('dist/local/samples/autoencoder.zt');
   await settled(page);
   await expect(page.locator('.verdict-facts')).toContainText('zTensor');

@@ -14,6 +14,16 @@ test('rows of a data view: text, keys with their values, sparse vectors', async 
   await expect.poll(async () => (await column(5))[0]).toMatch(/^\[-?[\d.e-]+, -?[\d.e-]+, -?[\d.e-]+\]$/);
 });
 
+test('times of a data view are times', async ({ page }) => {
+  await openSample(page, 'idv');
+  await page.getByRole('tab', { name: 'Rows' }).click();
+  const when = page.locator('.data-grid .v-list [role=row]:not([hidden]) .cell:nth-child(8)');
+  await expect(when.nth(0)).toHaveText('2024-01-01 00:00:00');
+  await expect(when.nth(1)).toHaveText('2024-01-01 00:01:00');
+  await page.getByRole('tab', { name: /^Metadata/ }).click();
+  await expect(page.locator('.lists .empty')).toContainText('choose a column');
+});
+
 test('metadata in full, with its place', async ({ page }) => {
   await openSample(page, 'oinf');
   await page.getByRole('tab', { name: /^Metadata/ }).click();
@@ -37,6 +47,11 @@ test('two files compared: added, removed, changed, and by how much', async ({ pa
   await page.locator('.file-name').first().click();
   await page.getByRole('tab', { name: 'Compare' }).click();
   await expect(page.locator('.compare .list-summary')).toHaveText('1 added · 1 removed · 1 changed · 28 alike in type, shape and size');
+  for (const width of [360, 2560]) {
+    await page.setViewportSize({ width, height: 800 });
+    const cut = await page.locator('.compare-table .cell.change').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).length);
+    expect(cut).toBe(0);
+  }
   await page.getByRole('button', { name: 'Differing' }).click();
   const rows = page.locator('.compare-table .v-list [role=row]:not([hidden])');
   await expect(rows).toHaveCount(3);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { BrowserContext } from '@playwright/test';
-import { expect, sampleFile, settled, test } from './page.ts';
+import { expect, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
 test.use({ baseURL: 'http://127.0.0.1:4174/' });
 
 /** A server that knows the samples, with ranges or without. */
-async function serve(context: BrowserContext, ranges: boolean): Promise<{ ranges: string[]; bytes: number }> {
+async function serve(context: BrowserContext, ranges: boolean, spoil?: (from: number, to: number) => { range?: string; to?: number } | undefined): Promise<{ ranges: string[]; bytes: number }> {
   const seen = { ranges: [] as string[], bytes: 0 };
   await context.route('https://files.test/**', async (route) => {
     const request = route.request();
@@ -14,7 +14,7 @@ async function serve(context: BrowserContext, ranges: boolean): Promise<{ ranges
       await route.fulfill({ status: 204, headers });
       return;
     }
-    const bytes = readFileSync(sampleFile(new URL(request.url()).pathname.slice(1)));
+    const bytes = readFileSync(sampleFile(new URL(request.url()).pathname.slice(1).replace('%ff', '')));
     const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers().range ?? '');
     seen.ranges.push(request.headers().range ?? 'all');
     if (!ranges || range === null) {
@@ -23,10 +23,11 @@ async function serve(context: BrowserContext, ranges: boolean): Promise<{ ranges
     }
     const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
     seen.bytes += to - from + 1;
+    const spoilt = spoil?.(from, to);
     await route.fulfill({
       status: 206,
-      headers: { ...headers, 'content-range': `bytes ${from}-${to}/${bytes.length}` },
-      body: bytes.subarray(from, to + 1),
+      headers: { ...headers, 'content-range': spoilt?.range ?? `bytes ${from}-${to}/${bytes.length}` },
+      body: bytes.subarray(from, (spoilt?.to ?? to) + 1),
     });
   });
   return seen;
@@ -46,6 +47,36 @@ test('opens by address, in ranges that are few and rounded', async ({ page, cont
   expect(seen.ranges.length).toBeLessThanOrEqual(5);
   expect(seen.ranges).not.toContain('all');
   await expect(page).toHaveURL(/#url=https%3A%2F%2Ffiles\.test%2Ftiny-lm\.oinf/);
+});
+
+for (const [what, spoil, said] of [
+  ['another part', (from: number, to: number) => ({ range: `bytes ${from + 1}-${to + 1}/99999999` }), /was asked for bytes \d+-\d+ of \d+ and gave bytes \d+-\d+\/99999999/],
+  ['less', (_: number, to: number) => ({ to: to - 10 }), /sent only \d+ of the \d+ bytes from offset \d+ on/],
+] as const) {
+  test(`a server that sends ${what} than it was asked for is found out`, async ({ page, context }) => {
+    let spoiling = false;
+    await serve(context, true, (from, to) => (spoiling ? spoil(from, to) : undefined));
+    await page.goto('./');
+    await page.getByLabel('Address of a file').fill('https://files.test/tiny-lm.oinf');
+    await page.getByRole('button', { name: 'Open address' }).click();
+    await settled(page);
+    await openTensor(page, 'embed.weight');
+    spoiling = true;
+    await panelTab(page, 'Statistics');
+    await page.getByRole('button', { name: 'Compute statistics' }).click();
+    await expect(page.getByRole('alert')).toContainText(said);
+  });
+}
+
+test('an address with a key stays out of the address bar, and need not be UTF-8', async ({ page, context }) => {
+  await serve(context, true);
+  await page.goto('./#url=https%3A%2F%2Ffiles.test%2Fmicro%25ff.stb%3Ftoken%3Dsecret');
+  await expect(page.getByRole('alert')).toContainText('token=secret');
+  await expect(page).not.toHaveURL(/secret/);
+  await page.getByRole('button', { name: 'Open it' }).click();
+  await settled(page);
+  await expect(page.locator('.file-name')).toHaveText('micro%ff.stb');
+  await expect(page).not.toHaveURL(/secret|url=/);
 });
 
 test('a server without ranges is named, and nothing is downloaded', async ({ page, context }) => {

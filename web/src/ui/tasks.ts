@@ -5,12 +5,15 @@ import { button, h, icon, setText } from './dom.ts';
 
 /** Below this, showing progress would only flicker. */
 const PATIENCE = 200;
+/** Failures that are shown at once. */
+const FAILURES = 5;
 
 export class Tasks {
   readonly element = h('div', { class: 'tasks' });
   /** Read out by screen readers. */
   readonly spoken = h('p', { class: 'visually-hidden', role: 'status' });
   readonly #alert = h('div', { class: 'alert', role: 'alert', hidden: true });
+  #failures: string[] = [];
   readonly #running = new Set<AbortController>();
 
   get alert(): HTMLElement {
@@ -21,22 +24,24 @@ export class Tasks {
     setText(this.spoken, text);
   }
 
-  /** Shows what went wrong until it is put away. */
+  /** Shows what went wrong until it is put away, the last failures below each other. */
   fail(text: string): void {
+    this.#failures = [...this.#failures.filter((other) => other !== text), text].slice(-FAILURES);
     this.#alert.hidden = false;
     this.#alert.replaceChildren(
       icon('fatal'),
-      h('span', {}, text),
+      h('div', {}, ...this.#failures.map((failure) => h('p', {}, failure))),
       button('Dismiss', () => this.dismiss()),
     );
   }
 
   /** Asks before something is done. */
   ask(text: string, yes: string, action: () => void): void {
+    this.#failures = [];
     this.#alert.hidden = false;
     this.#alert.replaceChildren(
       icon('lint'),
-      h('span', {}, h('bdi', {}, text)),
+      h('div', {}, h('bdi', {}, text)),
       button(yes, () => {
         this.dismiss();
         action();
@@ -46,6 +51,7 @@ export class Tasks {
   }
 
   dismiss(): void {
+    this.#failures = [];
     this.#alert.hidden = true;
     this.#alert.replaceChildren();
   }

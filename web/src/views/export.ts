@@ -4,16 +4,23 @@ import type { OpenFile } from '../file.ts';
 import { button, h } from '../ui/dom.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 
-/** Beyond this a file is written straight to the disk, where the browser can. */
+/** Beyond this size a file is written straight to the disk, where the browser can. */
 const HELD = 256n << 20n;
 
 type Picker = (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
+
+/** About as large as the tensor is in a .npy file, where narrow types take a wider one. */
+function npySize({ dtype, elements, bytes, stored }: TensorDetails): bigint {
+  const widened = elements * (/^(bf|f8)/.test(dtype) ? 4n : 1n);
+  const decoded = bytes ?? stored;
+  return widened > decoded ? widened : decoded;
+}
 
 export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<void> {
   const name = `tensor-${tensor.index}.npy`;
   let target: FileSystemFileHandle | undefined;
   const pick = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker;
-  if (tensor.stored > HELD && pick !== undefined) {
+  if (npySize(tensor) > HELD && pick !== undefined) {
     try {
       target = await pick.call(window, { suggestedName: name });
     } catch {
@@ -42,14 +49,14 @@ function base(name: string): string {
 
 export function exportMenu(file: OpenFile): HTMLElement {
   const name = base(file.info.name);
-  const save = async (label: string, make: () => Promise<Blob>, target: string) => {
-    const blob = await file.tasks.run(label, make);
+  const save = async (label: string, make: (api: OpenFile['api']) => Promise<Blob>, target: string) => {
+    const blob = await file.tasks.run(label, (options) => make(file.client.with(options)), file.closing.signal);
     if (blob !== undefined) {
       download(blob, target);
     }
     menu.open = false;
   };
-  const { api, id } = file;
+  const { id } = file;
   const menu = h(
     'details',
     { class: 'menu' },
@@ -57,9 +64,9 @@ export function exportMenu(file: OpenFile): HTMLElement {
     h(
       'div',
       { class: 'menu-items' },
-      button('Index as JSON', () => void save('Exporting the index', () => api.indexJson(id), `${name}.index.json`)),
-      button('Index as CSV', () => void save('Exporting the index', () => api.indexCsv(id), `${name}.index.csv`)),
-      button('Report as JSON', () => void save('Exporting the report', () => api.report(id, file.profile), `${name}.report.json`)),
+      button('Index as JSON', () => void save('Exporting the index', (api) => api.indexJson(id), `${name}.index.json`)),
+      button('Index as CSV', () => void save('Exporting the index', (api) => api.indexCsv(id), `${name}.index.csv`)),
+      button('Report as JSON', () => void save('Exporting the report', (api) => api.report(id, file.profile), `${name}.report.json`)),
     ),
   );
   menu.addEventListener('keydown', (event) => {

@@ -60,7 +60,8 @@ export class FileView {
     this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
     this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
     this.tabs.badge('tensors', count(file.info.tensorCount));
-    this.tabs.badge('metadata', count(file.info.metadataCount));
+    // Of data views only the columns have metadata.
+    this.tabs.badge('metadata', file.isTable ? '' : count(file.info.metadataCount));
     this.tabs.select(isIndex ? 'shards' : 'tensors');
     const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file)), this.tabs.panels), this.panel.element);
     this.element = h(

@@ -66,7 +66,13 @@ export class MetadataView {
     });
     this.element =
       file.info.metadataCount === 0
-        ? h('p', { class: 'empty' }, 'This file has no metadata.')
+        ? h(
+            'p',
+            { class: 'empty' },
+            file.isTable
+              ? 'Data views have metadata by column only: choose a column to see its key values, slot names and other annotations.'
+              : 'This file has no metadata.',
+          )
         : h('div', { class: 'metadata' }, grid, this.#value);
     fill(this.#value, h('p', { class: 'empty' }, 'Choose an entry to see its value in full.'));
     this.#list.count = file.info.metadataCount;

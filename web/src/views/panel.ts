@@ -6,7 +6,7 @@ import { count, exactSize, hex, range, size } from '../ui/format.ts';
 import { accessOf } from '../storage.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
-import type { TensorDetails } from '../worker/tables.ts';
+import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
 import { saveNpy } from './export.ts';
 import { HeatView } from './heat.ts';
 import { HexView } from './hex.ts';
@@ -16,6 +16,8 @@ import { ValuesView } from './values.ts';
 
 /** Chunks listed in the overview. */
 const CHUNKS = 50;
+/** Its own metadata listed there. */
+const ATTRIBUTES = 50;
 
 const VERIFIED: Record<Verified, readonly [Icon, string]> = {
   right: ['valid', 'right'],
@@ -172,7 +174,7 @@ export class TensorPanel {
       tensor.status === 'broken' ? undefined : this.#chunks(tensor),
       file.tasks.run(
         'Reading metadata',
-        (options) => file.client.with(options).metadata(file.id, tensor.index, 0, 0),
+        (options) => file.client.with(options).metadata(file.id, tensor.index, 0, ATTRIBUTES),
         this.#leave.signal,
       ),
     ]);
@@ -210,7 +212,7 @@ export class TensorPanel {
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
-      attributes !== undefined && attributes.entries.length > 0 && this.#attributes(tensor, attributes.entries),
+      attributes !== undefined && attributes.entries.length > 0 && this.#attributes(tensor, attributes),
     );
   }
 
@@ -269,12 +271,12 @@ export class TensorPanel {
     );
   }
 
-  #attributes(tensor: TensorDetails, entries: import('../worker/tables.ts').MetaEntry[]): HTMLElement {
+  #attributes(tensor: TensorDetails, { total, entries }: { total: number; entries: MetaEntry[] }): HTMLElement {
     const value = h('div', { class: 'meta-value' });
     return h(
       'details',
       { class: 'block', open: true },
-      h('summary', {}, `${count(entries.length)} metadata`),
+      h('summary', {}, `${count(total)} metadata`),
       h(
         'table',
         { class: 'plain' },
@@ -293,6 +295,7 @@ export class TensorPanel {
           ),
         ),
       ),
+      total > entries.length && h('p', { class: 'note' }, `The first ${entries.length}.`),
       value,
     );
   }

@@ -40,6 +40,8 @@ export async function rowElements(
   context: Context,
   label: string,
   take: (data: Numbers) => void,
+  /** Waited for before more is read. */
+  settled?: () => Promise<void>,
 ): Promise<number> {
   const { shape, elements } = await details(file, tensor, context);
   const rows = shape[0] ?? 0n;
@@ -50,6 +52,7 @@ export async function rowElements(
     const values = await file.settle(() => file.document.values(tensor, row, step), context);
     missing += values.missing.length;
     take(present(filled(values), values));
+    await settled?.();
     context.progress({ label, done: Number(row) / Number(rows) });
   }
   return missing;

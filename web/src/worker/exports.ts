@@ -1,13 +1,13 @@
 /** Files that the page hands out: .npy, JSON, CSV. */
 
-import type { Numbers, Profile } from 'weighbridge';
+import type { MetaValue, Numbers, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { accessOf } from '../storage.ts';
 import { bytesOf, rowElements } from './elements.ts';
 import { details, scan } from './scan.ts';
-import { session } from './session.ts';
-import { findings, metadata, rows, type Finding } from './tables.ts';
-import { NOWHERE } from './text.ts';
+import { session, type Session } from './session.ts';
+import { findings, rows, type Finding, type Row } from './tables.ts';
+import { NOWHERE, valueList } from './text.ts';
 
 /** Rows taken at once. */
 const PAGE = 4096;
@@ -35,13 +35,11 @@ export async function npy(
   const writer = file.document.npy(tensor);
   const out = await target?.createWritable();
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  let queue: Promise<unknown> = Promise.resolve();
-  const put = (bytes: Uint8Array) => {
-    const own = new Uint8Array(bytes);
-    if (out === undefined) {
-      parts.push(own);
-    } else {
-      queue = queue.then(() => out.write(own));
+  const put = (bytes: Uint8Array) => parts.push(new Uint8Array(bytes));
+  // Nothing more is read before the disk has taken what is there.
+  const written = async () => {
+    for (const part of parts.splice(0)) {
+      await out!.write(part);
     }
   };
   try {
@@ -50,19 +48,20 @@ export async function npy(
       writer.push(bytes);
       put(writer.take());
     };
+    const settled = out && written;
     if (access === 'dense') {
-      await scan(file, tensor, context, 'Writing .npy', take);
+      await scan(file, tensor, context, 'Writing .npy', take, undefined, settled);
     } else {
-      const missing = await rowElements(file, tensor, context, 'Writing .npy', (data) => take(bytesOf(stored(data, dtype))));
+      const missing = await rowElements(file, tensor, context, 'Writing .npy', (data) => take(bytesOf(stored(data, dtype))), settled);
       if (missing > 0) {
         throw new Error(`.npy holds no missing values, and the column has ${missing}`);
       }
     }
-    await queue;
+    await settled?.();
     await out?.close();
     return out === undefined ? new Blob(parts, { type: 'application/octet-stream' }) : undefined;
   } catch (error) {
-    await out?.abort();
+    await out?.abort().catch(() => undefined);
     throw error;
   } finally {
     writer.free();
@@ -75,10 +74,30 @@ function stored(data: Numbers, dtype: string): ArrayBufferView {
   return narrow === undefined ? data : narrow.from(data as Int32Array);
 }
 
+/** JSON that is written already. */
+class Written {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** JSON of plain values; integers of any size keep their digits. */
 function json(value: unknown): string {
   if (typeof value === 'bigint') {
     return String(value);
+  }
+  if (value instanceof Written) {
+    return value.text;
   }
   if (Array.isArray(value)) {
     return `[${value.map(json).join(',')}]`;
@@ -90,12 +109,50 @@ function json(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-function* allRows(context: Context, id: number) {
+/** Tells how far an export is, and now and then lets the page stop it. */
+function pace(context: Context): (label: string, done: number) => Promise<void> {
+  let last = performance.now();
+  return async (label, done) => {
+    const now = performance.now();
+    if (now - last > 30) {
+      context.progress({ label, done });
+      await new Promise((resolve) => setTimeout(resolve));
+      last = performance.now();
+    }
+    context.signal.throwIfAborted();
+  };
+}
+
+async function* allRows(context: Context, id: number) {
+  const step = pace(context);
   const total = session(id).document.tensorCount;
   for (let from = 0; from < total; from += PAGE) {
-    yield* rows(context, id, from, from + PAGE, 'index', {}).rows;
-    context.progress({ label: 'Exporting', done: from / total });
+    for (const row of rows(context, id, from, from + PAGE, 'index', {}).rows) {
+      await step('Tensors', row.index / total);
+      yield row;
+    }
   }
+}
+
+/** A name as the file has it. What is shown differs only where it is cut or something in it is escaped. */
+async function exactName(context: Context, file: Session, { index, name }: Row) {
+  if (!/[\\…]/.test(name)) {
+    return { name };
+  }
+  const exact = await details(file, index, context);
+  return { name: exact.name, name_hex: exact.nameHex };
+}
+
+/** A value of the metadata for JSON: text, a number, a list, or what the file has as a tree. */
+function plain({ type, text, values, shape }: MetaValue): unknown {
+  if (text !== undefined || values === undefined) {
+    return text !== undefined && type !== 'string' && isJson(text) ? new Written(text) : text;
+  }
+  const all = valueList(values).map((shown, i) => {
+    const value = values.data[i];
+    return typeof value === 'bigint' ? value : Number.isFinite(value) ? Number(shown) : shown;
+  });
+  return shape === undefined && type !== 'bitset' && all.length === 1 ? all[0] : all;
 }
 
 function extents(shape: string): (bigint | null)[] {
@@ -112,18 +169,21 @@ export async function indexJson(context: Context, id: number): Promise<Blob> {
     `"version":${json(document.version ?? null)},"size":${document.length},\n"metadata":[`,
   ];
   let first = true;
-  for (let from = 0; from < document.metadataCount; from += PAGE) {
-    const { entries } = await metadata(context, id, undefined, from, from + PAGE);
-    for (const { key, type, preview } of entries) {
-      parts.push(`${first ? '' : ','}\n`, json({ key, type, value: preview }));
-      first = false;
-    }
+  const step = pace(context);
+  for (let i = 0; i < document.metadataCount; i++) {
+    await step('Metadata', i / document.metadataCount);
+    const value = await file.settle(() => document.value(i), context);
+    const { key, keyHex, type, textHex, truncated } = value;
+    const entry = { key, key_hex: keyHex, type, value: plain(value), value_hex: textHex, truncated: truncated || undefined };
+    parts.push(`${first ? '' : ','}\n`, json(entry));
+    first = false;
   }
   parts.push('],\n"tensors":[');
   first = true;
-  for (const row of allRows(context, id)) {
-    const { name, dtype, shape, layout, encoding, status, offset, stored, elements, chunks } = row;
-    const entry = { name, dtype, shape: extents(shape), layout, encoding, status, elements, offset, stored, chunks };
+  for await (const row of allRows(context, id)) {
+    const { dtype, shape, layout, encoding, status, offset, stored, elements, chunks } = row;
+    const name = await exactName(context, file, row);
+    const entry = { ...name, dtype, shape: extents(shape), layout, encoding, status, elements, offset, stored, chunks };
     parts.push(`${first ? '' : ','}\n`, json(entry));
     first = false;
   }
@@ -132,9 +192,9 @@ export async function indexJson(context: Context, id: number): Promise<Blob> {
 }
 
 /** One row for each tensor. Names that a spreadsheet would take for a formula are quoted as text. */
-export function indexCsv(context: Context, id: number): Blob {
+export async function indexCsv(context: Context, id: number): Promise<Blob> {
   const parts = ['name,dtype,shape,elements,layout,encoding,status,offset,stored,chunks,findings\r\n'];
-  for (const row of allRows(context, id)) {
+  for await (const row of allRows(context, id)) {
     const { name, dtype, shape, elements, layout, encoding, status, offset, stored, chunks } = row;
     const cells = [name, dtype, shape, elements, layout, encoding, status, offset ?? '', stored, chunks];
     parts.push(`${[...cells, row.findings].map(cell).join(',')}\r\n`);
@@ -151,12 +211,14 @@ function cell(value: unknown): string {
 }
 
 /** The report, as the command line writes it. */
-export function report(context: Context, id: number, profile: Profile): Blob {
+export async function report(context: Context, id: number, profile: Profile): Promise<Blob> {
   const file = session(id);
   const { document } = file;
   const verdict = document.verdict(profile);
   const list: Finding[] = [];
+  const step = pace(context);
   for (let from = 0; from < document.findingCount; from += PAGE) {
+    await step('Findings', from / document.findingCount);
     list.push(...findings(context, id, from, from + PAGE));
   }
   const all = {

@@ -5,6 +5,8 @@ import type { Session } from './session.ts';
 
 /** Chunks asked for at once. */
 const PAGE = 256;
+/** Stored bytes that are decoded before what comes of them is waited for. */
+const STEP = 16 << 10;
 
 /** Calls `take` with the decoded bytes of a tensor, in order. */
 export async function scan(
@@ -15,6 +17,8 @@ export async function scan(
   take: (bytes: Uint8Array) => void,
   /** Takes the bytes as they are stored. */
   watch?: (bytes: Uint8Array) => void,
+  /** Waited for before more is read. */
+  settled?: () => Promise<void>,
 ): Promise<void> {
   const { stored } = await details(session, tensor, context);
   let passed = 0n;
@@ -33,6 +37,7 @@ export async function scan(
         for await (const bytes of session.source.pieces(page.offset[i], page.stored[i], context.signal)) {
           watch?.(bytes);
           take(bytes);
+          await settled?.();
           report(bytes);
         }
         continue;
@@ -45,7 +50,12 @@ export async function scan(
         const { offset, stored } = decoder;
         for await (const bytes of session.source.pieces(offset, stored, context.signal)) {
           watch?.(bytes);
-          decoder.push(bytes, take);
+          // Little may decode to much, all of which waits to be taken away.
+          const step = settled === undefined ? bytes.length : STEP;
+          for (let at = 0; at < bytes.length; at += step) {
+            decoder.push(bytes.subarray(at, at + step), take);
+            await settled?.();
+          }
           report(bytes);
         }
         decoder.finish();

@@ -79,7 +79,7 @@ export async function fromUrl(address: string, signal: AbortSignal): Promise<Sou
   if (url.protocol !== 'https:' && url.hostname !== 'localhost' && url.hostname !== '127.0.0.1') {
     throw new Error('Only https addresses can be opened.');
   }
-  const name = decodeURIComponent(url.pathname.split('/').pop() || url.hostname);
+  const name = decoded(url.pathname.split('/').pop() || url.hostname);
   // One byte tells the size; HEAD loses it where a proxy compresses.
   const probe = await request(url, 0n, 1n, signal);
   await probe.body?.cancel();
@@ -87,22 +87,60 @@ export async function fromUrl(address: string, signal: AbortSignal): Promise<Sou
   if (size === undefined) {
     throw new NoRanges(url.host);
   }
+  const total = BigInt(size);
+  async function* pieces(at: bigint, len: bigint, from?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const left = total > at ? total - at : 0n;
+    const wanted = len < left ? len : left;
+    if (wanted === 0n) {
+      return;
+    }
+    const response = await request(url, at, wanted, from);
+    const range = response.headers.get('content-range') ?? 'nothing';
+    if (range !== `bytes ${at}-${at + wanted - 1n}/${total}`) {
+      await response.body?.cancel();
+      throw new Error(
+        `${url.host} was asked for bytes ${at}-${at + wanted - 1n} of ${total} and gave ${range.slice(0, 80)}. ` +
+          'The file may have changed: open it again.',
+      );
+    }
+    let given = 0n;
+    for await (const bytes of response.body!) {
+      from?.throwIfAborted();
+      given += BigInt(bytes.length);
+      if (given > wanted) {
+        break;
+      }
+      yield bytes;
+    }
+    if (given !== wanted) {
+      const many = given > wanted ? 'more than' : `only ${given} of`;
+      throw new Error(`${url.host} sent ${many} the ${wanted} bytes from offset ${at} on that it was asked for.`);
+    }
+  }
   return {
     name,
-    size: BigInt(size),
+    size: total,
     remote: true,
     async read(at, len, from) {
-      const response = await request(url, at, BigInt(len), from);
-      return new Uint8Array(await response.arrayBuffer());
-    },
-    async *pieces(at, len, from) {
-      const { body } = await request(url, at, len, from);
-      for await (const bytes of body!) {
-        from.throwIfAborted();
-        yield bytes;
+      const bytes = new Uint8Array(len);
+      let filled = 0;
+      for await (const piece of pieces(at, BigInt(len), from)) {
+        bytes.set(piece, filled);
+        filled += piece.length;
       }
+      return bytes.subarray(0, filled);
     },
+    pieces,
   };
+}
+
+/** A part of an address as people write it; as it is where it is no UTF-8. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal): Promise<Response> {

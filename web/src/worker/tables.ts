@@ -157,9 +157,11 @@ export async function metadata(context: Context, id: number, tensor: number | un
     () => (tensor === undefined ? document.metadata(from, to) : document.attributes(tensor)),
     context,
   );
+  // Those of a tensor come all at once.
+  const shown = tensor === undefined ? table.index : table.index.subarray(0, to);
   return {
     total: table.total,
-    entries: Array.from(table.index, (index, i) => ({
+    entries: Array.from(shown, (index, i) => ({
       index,
       key: nth(table.keys, i),
       type: nth(table.types, i),

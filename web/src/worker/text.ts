@@ -42,6 +42,10 @@ export function valueList(values: Values, keys?: string[]): string[] {
     if (keys !== undefined) {
       return keyText(Number(data[i]), keys);
     }
+    const time = TIMES[values.dtype]?.(BigInt(data[i * width]), Number(data[i * width + 1]));
+    if (time !== undefined) {
+      return time;
+    }
     const numbers = Array.from({ length: width }, (_, k) => number(data[i * width + k], digits));
     return width === 1 ? numbers[0] : `(${numbers.join(', ')})`;
   };
@@ -66,6 +70,48 @@ export function valueList(values: Values, keys?: string[]): string[] {
     const list = parts.join(', ');
     return sparse ? `{${list}} of ${lengths[row]}` : `[${list}]`;
   });
+}
+
+/** Ticks of 100 ns. */
+const SECOND = 10_000_000n;
+const DAY = 86_400n * SECOND;
+/** 0001-01-01 to 1970-01-01. */
+const EPOCH = 719_162n * DAY;
+/** 0001-01-01 to the end of 9999. */
+const TIME_END = 3_652_059n * DAY;
+
+/** Times of data views; `undefined` for ticks that are no time. Of local times the second number is the offset in minutes. */
+const TIMES: Record<string, (ticks: bigint, minutes: number) => string | undefined> = {
+  timespan: (ticks) => {
+    const size = ticks < 0n ? -ticks : ticks;
+    const days = size / DAY;
+    return `${ticks < 0n ? '-' : ''}${days === 0n ? '' : `${days}.`}${clock(size % DAY)}`;
+  },
+  datetime: dateTime,
+  datetimeoffset: (ticks, minutes) => {
+    const local = dateTime(ticks);
+    const size = Math.abs(minutes);
+    return local && `${local} ${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+  },
+};
+
+function dateTime(ticks: bigint): string | undefined {
+  if (ticks < 0n || ticks >= TIME_END) {
+    return undefined;
+  }
+  const days = new Date(Number((ticks - EPOCH - (ticks % DAY)) / 10_000n)).toISOString();
+  return `${days.slice(0, 10)} ${clock(ticks % DAY)}`;
+}
+
+/** The time of a day, with as much of a second as there is. */
+function clock(ticks: bigint): string {
+  const seconds = Number(ticks / SECOND);
+  const rest = String(ticks % SECOND).padStart(7, '0').replace(/0+$/, '');
+  return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}${rest === '' ? '' : `.${rest}`}`;
+}
+
+function two(n: number): string {
+  return String(n).padStart(2, '0');
 }
 
 /** Decimal digits that tell any two numbers of a type apart. */
