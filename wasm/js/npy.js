@@ -19,7 +19,7 @@ const COPIED = {
   f64: ['f', 8],
 };
 
-/** Types that are written as another: NumPy's name, bytes of an element, the array. */
+/** Types that are written as another: NumPy's name, bytes that go together, the array. */
 const WIDENED = {
   bool: ['|b1', 1, Uint8Array],
   bf16: ['<f4', 2, Float32Array],
@@ -33,6 +33,20 @@ const WIDENED = {
   u4: ['|u1', 1, Uint8Array],
   u2: ['|u1', 1, Uint8Array],
   u1: ['|u1', 1, Uint8Array],
+  // Blocks of elements that share scales: bytes of a block.
+  q4_0: ['<f4', 18, Float32Array],
+  q4_1: ['<f4', 20, Float32Array],
+  q5_0: ['<f4', 22, Float32Array],
+  q5_1: ['<f4', 24, Float32Array],
+  q8_0: ['<f4', 34, Float32Array],
+  q2_k: ['<f4', 84, Float32Array],
+  q3_k: ['<f4', 110, Float32Array],
+  q4_k: ['<f4', 144, Float32Array],
+  q5_k: ['<f4', 176, Float32Array],
+  q6_k: ['<f4', 210, Float32Array],
+  iq4_nl: ['<f4', 18, Float32Array],
+  iq4_xs: ['<f4', 136, Float32Array],
+  mxfp4: ['<f4', 17, Float32Array],
 };
 
 /** Magic, version, length and text, padded to 64 bytes. */

@@ -1,7 +1,7 @@
 /** How the elements of a tensor can be had, which the worker and the views must agree on. */
 
 /** Element types that are numbers. Keys are, but stand for something else. */
-const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:4|16|32|64)|bf16|f8\w+|bool|bitset|t1|t2)$/;
+const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:4|16|32|64)|bf16|f8\w+|bool|bitset|t1|t2|q4_[01]|q5_[01]|q8_0|q[2-6]_k|iq4_nl|iq4_xs|mxfp4)$/;
 
 /**
  * `dense`: the decoded bytes are the elements, one after the other. `rows`:

@@ -91,6 +91,26 @@ test('columns are taken apart for statistics and .npy', async ({ page }) => {
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
+test('blocks of GGUF are numbers everywhere', async ({ page }) => {
+  await openSample(page, 'gguf');
+  await openTensor(page, 'blk.1.attn_q.weight');
+  const { header, data } = await saved(page);
+  expect(header).toContain("'descr': '<f4', 'fortran_order': False, 'shape': (64, 64)");
+  const numbers = new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
+  expect(numbers.length).toBe(64 * 64);
+  await panelTab(page, 'Statistics');
+  const shown = (value: number) => String(Number(value.toPrecision(7))).replace('-', '−');
+  await expect(fact(page, 'Minimum')).toHaveText(shown(Math.min(...numbers)));
+  await expect(fact(page, 'Maximum')).toHaveText(shown(Math.max(...numbers)));
+  await panelTab(page, 'Heat map');
+  await expect(page.locator('.heat .readout')).toHaveText(`[0, 0] ${shown(numbers[0])}`);
+  await page.locator('.heat-canvas').focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) {
+    await page.keyboard.press(key);
+  }
+  await expect(page.locator('.heat .readout')).toHaveText(`[2, 1] ${shown(numbers[2 * 64 + 1])}`);
+});
+
 test('of a sparse tensor the stored entries count', async ({ page }) => {
   await openSample(page, 'ztensor');
   await openTensor(page, 'links');

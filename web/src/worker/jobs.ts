@@ -118,10 +118,7 @@ export async function heatmap(
   const { dtype, endianness, shape } = await details(file, tensor, context);
   const map = new Heatmap(dtype, endianness, shape, rowAxis, columnAxis, fixed, height, width);
   try {
-    const bits = BigInt(bitsOf(dtype));
-    const from = (map.from * bits) / 8n;
-    const to = (map.to * bits + 7n) / 8n;
-    await scanBytes(file, tensor, from, to, context, 'Heat map', (bytes) => map.push(bytes));
+    await scanBytes(file, tensor, map.firstByte, map.lastByte, context, 'Heat map', (bytes) => map.push(bytes));
     return {
       height: map.height,
       width: map.width,
