@@ -124,6 +124,11 @@ function meta({ key, keyHex, type, dtype, text, textHex, values, shape, truncate
   if (type === 'cbor') {
     return present({ key, key_hex: keyHex, type, value: JSON.parse(marked(text), unmark), value_hex: textHex, truncated: truncated || undefined });
   }
+  // A list of texts, or of lists, comes as JSON.
+  if (type === 'ndarray' && text !== undefined) {
+    const items = dtype === 'unknown' ? 'ndarray' : dtype;
+    return present({ key, key_hex: keyHex, type, dtype: items, shape: Array.from(shape), value: JSON.parse(marked(text), unmark), truncated: truncated || undefined });
+  }
   const found = values === undefined ? undefined : rows(values);
   // An annotation is a column of one row.
   const data = values?.ends === undefined ? found : found[0];

@@ -21,8 +21,14 @@ export function shapeText(dims: Iterable<bigint>): string {
   return parts.length === 0 ? 'scalar' : parts.join(' × ');
 }
 
+/** A key with what it stands for. Key 0 is a missing value. */
+function keyText(key: number, keys: string[]): string {
+  const text = keys[key - 1];
+  return key === 0 ? '(missing)' : text === undefined ? String(key) : `${key} ${text}`;
+}
+
 /** One text for each row: elements of vectors are joined, sparse ones with their places. */
-export function valueList(values: Values): string[] {
+export function valueList(values: Values, keys?: string[]): string[] {
   const { data, width, missing, texts, ends, indices, lengths, coordinates } = values;
   const digits = DIGITS[values.dtype] ?? (data instanceof Float32Array ? 9 : 17);
   const absent = new Set(missing);
@@ -32,6 +38,9 @@ export function valueList(values: Values): string[] {
     }
     if (texts !== undefined) {
       return nth(texts, i);
+    }
+    if (keys !== undefined) {
+      return keyText(Number(data[i]), keys);
     }
     const numbers = Array.from({ length: width }, (_, k) => number(data[i * width + k], digits));
     return width === 1 ? numbers[0] : `(${numbers.join(', ')})`;
