@@ -306,6 +306,9 @@ impl DType {
     /// width is not fixed, or the elements do not fill blocks.
     pub const fn bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
+            #[cfg(not(any(feature = "gguf", test)))]
+            0 => None,
+            #[cfg(any(feature = "gguf", test))]
             0 => match self.block() {
                 Some((count, bytes)) => match elements.checked_rem(widen32(count)) {
                     Some(0) => match elements.checked_div(widen32(count)) {

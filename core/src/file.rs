@@ -156,8 +156,7 @@ macro_rules! formats {
                 }
             }
 
-            #[inline(always)]
-            fn constant_policy(&self) -> Policy {
+            pub(crate) fn policy(&self) -> Policy {
                 match *self {
                     $(
                         #[cfg(feature = $feature)]

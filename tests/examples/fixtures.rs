@@ -1,19 +1,32 @@
 //! Writes every fixture to a folder, for tests that are not in Rust:
-//! `fixtures FOLDER` makes `FOLDER/FORMAT/NAME.EXTENSION`.
+//! `fixtures FOLDER` makes `FOLDER/FORMAT/NAME.EXTENSION`. With `--list`, prints
+//! format, path, and whether the file is sound, broken, or breaks lints only.
 
 use std::path::PathBuf;
-use weighbridge::Format;
+use weighbridge::{Format, RuleInfo, Severity};
 use weighbridge_tests::fixtures;
 
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).expect("a folder"));
+    let list = std::env::args_os().nth(2).is_some_and(|argument| argument == "--list");
     for (name, all) in fixtures::all() {
         let format = Format::by_name(name).expect("fixtures have the names of formats");
         let extension = format.extensions().first().expect("every format has an extension");
         let folder = folder.join(name);
         std::fs::create_dir_all(&folder)?;
         for fixture in all {
-            std::fs::write(folder.join(format!("{}.{extension}", fixture.name)), &fixture.bytes)?;
+            let path = folder.join(format!("{}.{extension}", fixture.name));
+            std::fs::write(&path, &fixture.bytes)?;
+            if list {
+                let broken = |rule: &&RuleInfo| fixture.breaks.contains(&rule.id);
+                let worst = format.rules().iter().filter(broken).map(|rule| rule.severity).max();
+                let kind = match worst {
+                    None => "sound",
+                    Some(Severity::Lint) => "lint",
+                    Some(_) => "broken",
+                };
+                println!("{name}\t{}\t{kind}", path.display());
+            }
         }
     }
     Ok(())

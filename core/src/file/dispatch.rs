@@ -20,15 +20,13 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
-    /// Which rules stand for the shared checks.
-    pub(crate) fn policy(&self) -> Policy {
-        let policy = self.constant_policy();
+    /// The alignment of payloads in bytes, which one format lets files choose.
+    pub(crate) fn alignment(&self, policy: &Policy) -> u64 {
         match *self {
-            // The one format whose files say what payloads are aligned to.
             #[cfg(feature = "gguf")]
-            File::Gguf(ref header) => Policy { align: header.alignment().max(1).into(), ..policy },
+            File::Gguf(ref header) => header.alignment().max(1).into(),
             #[allow(unreachable_patterns)]
-            _ => policy,
+            _ => policy.align,
         }
     }
 

@@ -10,6 +10,7 @@ mod flash;
 mod idv;
 mod large;
 mod mutations;
+mod peer;
 mod properties;
 mod quants;
 mod readback;

@@ -1,0 +1,63 @@
+// Reads files as an npm package does: read.mjs PEER, paths on standard input,
+// "accepts" or "refuses" for each on standard output. Each file has a worker of
+// its own and ten seconds, because some files hang some readers.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
+
+const SECONDS = 10;
+
+const load = (name) => import(pathToFileURL(createRequire(`${process.cwd()}/`).resolve(name)).href);
+
+const PEERS = {
+  '@huggingface/gguf': async (path) => {
+    const { gguf } = await load('@huggingface/gguf');
+    await gguf(path, { allowLocalFile: true });
+  },
+  hyllama: async (path) => {
+    const { ggufMetadata } = await load('hyllama');
+    const bytes = readFileSync(path);
+    ggufMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  },
+  // The package reads from its hub only, so its hub is this file.
+  '@huggingface/hub': async (path) => {
+    const { parseSafetensorsMetadata } = await load('@huggingface/hub');
+    const file = new Blob([readFileSync(path)]);
+    const fetch = async (_, init) => {
+      const range = /bytes=(\d+)-(\d+)/.exec(new Headers(init?.headers).get('range') ?? '');
+      const [from, to] = range ? [Number(range[1]), Number(range[2])] : [0, file.size - 1];
+      const headers = {
+        'content-range': `bytes ${from}-${to}/${file.size}`,
+        'content-length': String(file.size),
+        etag: '"0"',
+      };
+      return new Response(file.slice(from, to + 1), { status: range ? 206 : 200, headers });
+    };
+    await parseSafetensorsMetadata({ repo: 'a/b', path: 'model.safetensors', fetch });
+  },
+};
+
+if (isMainThread) {
+  const paths = readFileSync(0, 'utf8').trim().split('\n');
+  for (const path of paths) {
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData: { peer: process.argv[2], path },
+      resourceLimits: { maxOldGenerationSizeMb: 1024 },
+      stdout: true,
+      stderr: true,
+    });
+    const verdict = await new Promise((done) => {
+      const timer = setTimeout(() => done('refuses'), SECONDS * 1000);
+      const end = (verdict) => (clearTimeout(timer), done(verdict));
+      worker.on('message', () => end('accepts'));
+      worker.on('error', () => end('refuses'));
+      worker.on('exit', () => end('refuses'));
+    });
+    await worker.terminate();
+    console.log(verdict);
+  }
+} else {
+  await PEERS[workerData.peer](workerData.path);
+  parentPort.postMessage('read');
+}

@@ -1,0 +1,96 @@
+//! Proving headers of safetensors and GGUF completely: every rule, unique names,
+//! disjoint payloads, and for GGUF every text of a vocabulary.
+//!
+//! Against `read_metadata` of the safetensors crate, which parses and checks that
+//! the tensors tile the buffer. Prints the fastest of interleaved runs; there is
+//! no figure of criterion's, because one run of 100,000 tensors takes as long as
+//! its thousand would.
+
+use safetensors::SafeTensors;
+use std::hint::black_box;
+use std::time::Instant;
+use weighbridge::{Audit, File, Format, Severity, Slot, Source, Stop};
+use weighbridge_tests::encode::{gguf, safetensors as st};
+
+/// Names as models have them, in the order of their blocks or shuffled.
+fn names(count: usize, shuffled: bool) -> Vec<String> {
+    let name = |i: usize| format!("model.layers.{}.mlp.experts.{}.weight", i / 64, i % 64);
+    let mut names: Vec<_> = (0..count).map(name).collect();
+    if shuffled {
+        // A step that shares no factor with the count visits every position.
+        names = (0..count).map(|i| names[i * 7919 % count].clone()).collect();
+    }
+    names
+}
+
+fn safetensors(names: &[String]) -> Vec<u8> {
+    let tensors = names.iter().map(|name| st::Tensor::new(name, "BF16", &[4, 2])).collect();
+    st::File { metadata: None, tensors }.encode()
+}
+
+/// As many tensors, and a vocabulary with scores.
+fn gguf(names: &[String], tokens: usize) -> Vec<u8> {
+    let texts: Vec<_> = (0..tokens).map(|i| format!("tok{}", i * 7919 % tokens)).collect();
+    let scores = (0..tokens).map(|i| gguf::Value::Number(6, i as u64)).collect();
+    let metadata = vec![
+        (b"tokenizer.ggml.tokens".to_vec(), gguf::Value::texts(&texts)),
+        (b"tokenizer.ggml.scores".to_vec(), gguf::Value::Array(6, scores)),
+    ];
+    let tensors = names.iter().map(|name| gguf::Tensor::new(name, 30, &[4, 2])).collect();
+    gguf::File { metadata, tensors, ..gguf::File::default() }.encode().bytes
+}
+
+/// The whole structural audit; the slots are part of its price.
+fn weighbridge(format: Format, bytes: &[u8]) -> u64 {
+    let source = Source::whole(bytes);
+    let mut worst = Severity::Unchecked;
+    let mut sink = |finding: weighbridge::Finding| worst = worst.max(finding.severity());
+    let file = File::open_as(format, &source, &mut sink).unwrap();
+    let mut audit = Audit::new(file).structure_only();
+    let mut slots = Vec::new();
+    while let Err(Stop::Room { needed }) = audit.step(&source, &mut slots, &mut sink) {
+        slots.resize(needed as usize, Slot::EMPTY);
+    }
+    assert!(worst <= Severity::Lint, "{worst:?}");
+    file.tensor_count()
+}
+
+/// Milliseconds of each task, the tasks taking turns; the least of all rounds.
+fn least<const N: usize>(rounds: u32, mut tasks: [&mut dyn FnMut(); N]) -> [f64; N] {
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..rounds {
+        for (task, least) in tasks.iter_mut().zip(&mut least) {
+            let start = Instant::now();
+            task();
+            *least = least.min(start.elapsed().as_secs_f64() * 1e3);
+        }
+    }
+    least
+}
+
+fn main() {
+    let measure = std::env::args().any(|argument| argument == "--bench");
+    let (sizes, rounds) = if measure { ([10_000, 100_000], 41) } else { ([100, 1000], 1) };
+    println!("ms for a header; in brackets, how often ours fits in");
+    println!("{:<40}{:>12}{:>26}", "", "weighbridge", "safetensors 0.8");
+    for count in sizes {
+        for (order, shuffled) in [("in order", false), ("shuffled", true)] {
+            let file = safetensors(&names(count, shuffled));
+            let [ours, theirs] = least(
+                rounds,
+                [
+                    &mut || _ = black_box(weighbridge(Format::Safetensors, black_box(&file))),
+                    &mut || _ = black_box(SafeTensors::read_metadata(black_box(&file)).unwrap()),
+                ],
+            );
+            let what = format!("safetensors, {count} tensors {order}");
+            println!("{what:<40}{ours:>12.2}{theirs:>18.2} ({:>4.1}x)", theirs / ours);
+        }
+    }
+    let tokens = sizes[0] * 15;
+    let file = gguf(&names(sizes[0], true), tokens);
+    let [ours] =
+        least(rounds, [&mut || _ = black_box(weighbridge(Format::Gguf, black_box(&file)))]);
+    let what = format!("GGUF, {} tensors, {tokens} tokens", sizes[0]);
+    println!("{what:<40}{ours:>12.2}");
+}
