@@ -37,7 +37,7 @@ fn audit(file: File, source: &Source<'_>, few: usize, give: bool) -> Vec<Finding
             findings.push(finding);
         };
         match audit.step(source, &mut slots, &mut sink) {
-            Ok(()) => break,
+            Ok(()) | Err(Stop::Refused(_)) => break,
             Err(Stop::Room { needed }) if give => grow(&mut slots, needed, source),
             Err(Stop::Room { needed }) => {
                 assert!(needed as usize > few);

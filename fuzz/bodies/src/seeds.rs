@@ -68,7 +68,7 @@ fn tailed(target: &str) -> Vec<(String, Vec<u8>)> {
 /// Choices for a generator: noise of several lengths.
 fn choices(format: &str) -> Vec<(String, Vec<u8>)> {
     let mut random = Random::new(format.len() as u64 * 31);
-    let lengths = [0, 16, 64, 200, 400, 800, 1600, 3200];
+    let lengths = [0, 8, 9, 20, 30, 40, 50, 60, 80, 100, 120];
     let noise = |len: &usize| (0..*len).map(|_| random.number() as u8).collect::<Vec<u8>>();
     let noise: Vec<_> = lengths.iter().map(noise).collect();
     noise.into_iter().map(|bytes| (format!("noise-{}", bytes.len()), bytes)).collect()
