@@ -10,7 +10,8 @@
 #
 # `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can.
 # What a run finds goes to fuzz/artifacts, new inputs to fuzz/corpus, and a line
-# with the figures of each run to fuzz/logs/runs.tsv.
+# of each run (time, target, executions, seconds of processor time, finds) to
+# fuzz/logs/runs.tsv.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -22,18 +23,19 @@ counters='-C instrument-coverage --cfg counters'
 export LLVM_PROFILE_FILE=/dev/null
 targets=$(sed -n 's/^    target("\([a-z_]*\)".*/\1/p' fuzz/bodies/src/lib.rs)
 
-# replay PROGRAM ARGUMENTS...: a program of the bodies, on stable Rust.
+# bodies PROGRAM ARGUMENTS...: a program of the bodies, on stable Rust.
 bodies() {
   (cd fuzz && RUSTFLAGS="$counters" cargo run --quiet --target-dir target/stable \
     -p weighbridge-fuzz-bodies --bin "$@")
 }
 
 # fuzz COMMAND TARGET ARGUMENTS...: cargo-fuzz without a sanitizer, because the
-# core has no unsafe code; overflow checks and debug assertions are on.
+# core has no unsafe code; overflow checks and debug assertions are on. And
+# without `cfg(fuzzing)`, for which dependencies leave checksums unchecked.
 fuzz() {
   local command=$1
   shift
-  RUSTFLAGS="$counters" cargo +nightly fuzz "$command" --sanitizer none "$@"
+  RUSTFLAGS="$counters" cargo +nightly fuzz "$command" --sanitizer none --no-cfg-fuzzing "$@"
 }
 
 ready() {
@@ -56,33 +58,25 @@ run() {
   fuzz build
   for target in "$@"; do
     mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target" "fuzz/seeds/$target"
-    local dictionary=() file=fuzz/dictionaries/${target#*_}.dict
+    local dictionary=() file=fuzz/dictionaries/${target#*_}.dict log=fuzz/logs/$target.log
     [ ! -f "$file" ] || dictionary=("-dict=$file")
-    before=$(cpu)
-    "fuzz/target/$host/release/$target" "fuzz/corpus/$target" "$work/seeds/$target" \
+    local TIMEFORMAT='%U %S'
+    { time "fuzz/target/$host/release/$target" "fuzz/corpus/$target" "$work/seeds/$target" \
       "fuzz/seeds/$target" "-artifact_prefix=fuzz/artifacts/$target/" \
       ${dictionary[@]+"${dictionary[@]}"} "-max_len=$(longest "$target")" -timeout=60 \
       -rss_limit_mb=2048 "-max_total_time=$seconds" -print_final_stats=1 \
-      >"fuzz/logs/$target.log" 2>&1 || status=1
+      >"$log" 2>&1 || status=1; } 2>"$work/time"
     printf '%s\t%s\t%s\t%s\t%s\n' "$(date +%FT%T)" "$target" \
-      "$(sed -n 's/^stat::number_of_executed_units: *//p' "fuzz/logs/$target.log" | tail -1)" \
-      "$(($(cpu) - before))" "$(grep -c '^SUMMARY' "fuzz/logs/$target.log" || true)" |
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)" \
+      "$(awk '{ printf "%.1f", $1 + $2 }' "$work/time")" "$(grep -c '^SUMMARY' "$log" || true)" |
       tee -a fuzz/logs/runs.tsv
   done
   return "$status"
 }
 
-# Seconds of processor time that this shell's children took.
-cpu() {
-  local children
-  children=$(times | tail -1)
-  awk '{ s = 0; for (i = 1; i <= 2; i++) { split($i, t, /m|s/); s += 60 * t[1] + t[2] } printf "%d", s }' \
-    <<<"$children"
-}
-
+# The longest input of a target, as the bodies say.
 longest() {
-  awk -v name="\"$1\"" 'index($0, "target(" name) { n = $(NF - 2); sub(/.*, /, "", n); print n * 1024 }' \
-    fuzz/bodies/src/lib.rs
+  bodies replay -- --longest "$1"
 }
 
 smoke() {
@@ -98,6 +92,31 @@ smoke() {
   done
 }
 
+# minimise TARGET...: of what was found and what is kept, a few small files that
+# reach what the encoders' seeds do not.
+minimise() {
+  ready
+  local work target
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' RETURN
+  fresh "$work/seeds"
+  fuzz build
+  for target in "$@"; do
+    mkdir -p "fuzz/corpus/$target" "fuzz/seeds/$target" "$work/new" "$work/kept"
+    # What the first folder holds counts as reached; the rest is merged by size.
+    cp "$work/seeds/$target"/* "$work/new/"
+    "fuzz/target/$host/release/$target" -merge=1 "$work/new" "fuzz/seeds/$target" \
+      "fuzz/corpus/$target" >"fuzz/logs/$target.merge.log" 2>&1
+    (cd "$work/new" && comm -23 <(ls | sort) <(ls "$work/seeds/$target" | sort)) |
+      (cd "$work/new" && xargs -r ls -rS) | head -n "${FUZZ_KEEP:-48}" |
+      while read -r file; do cp "$work/new/$file" "$work/kept/"; done
+    rm -rf "fuzz/seeds/$target"
+    mv "$work/kept" "fuzz/seeds/$target"
+    rm -rf "$work/new"
+    echo "$target: $(ls "fuzz/seeds/$target" | wc -l) files"
+  done
+}
+
 command=${1:-}
 [ $# -eq 0 ] || shift
 case "$command" in
@@ -107,6 +126,11 @@ case "$command" in
     # shellcheck disable=SC2086
     [ $# -gt 0 ] || set -- $targets
     run "$@"
+    ;;
+  minimise)
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $targets
+    minimise "$@"
     ;;
   *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2

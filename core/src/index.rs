@@ -257,7 +257,9 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
                 let key = hash::name(self.seed, 0, &tensor.name(source)?);
                 let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
-                    let declared = u32::try_from(file.tensor_count()).unwrap_or(u32::MAX);
+                    // An entry takes a byte at least, whatever the header declares.
+                    let declared = file.tensor_count().min(source.len());
+                    let declared = u32::try_from(declared).unwrap_or(u32::MAX);
                     return Err(Stop::Room { needed: room(declared, self.filled) });
                 };
                 let broken = u32::from(tensor.status == Status::Broken);

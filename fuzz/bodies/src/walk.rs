@@ -13,6 +13,9 @@ const BASE: u64 = 10_000;
 /// Steps for each byte of a file: its structure is read a few times, byte by
 /// byte where names and text are compared.
 const PER_BYTE: u64 = 400;
+/// The same for zTensor, where keys of a map in no order are compared with up to
+/// [`limits::CBOR_KEYS`] others, and maps nest up to [`limits::CBOR_DEPTH`].
+const PER_BYTE_OF_CBOR: u64 = 12_000;
 /// Steps for each byte that is decoded.
 const PER_DECODED: u64 = 100;
 /// More decoded bytes than this are not asked for, to try many files.
@@ -71,7 +74,8 @@ impl std::fmt::Write for Letters {
 /// # Panics
 /// When a promise is broken.
 pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
-    let budget = BASE + PER_BYTE * bytes.len() as u64;
+    let cbor = format.is_none_or(|format| format == Format::ZTensor);
+    let budget = BASE + if cbor { PER_BYTE_OF_CBOR } else { PER_BYTE } * bytes.len() as u64;
     let mut tally = Tally::new(bytes.len());
     let source = Source::whole(bytes);
     let mut slots = vec![Slot::EMPTY; 64];

@@ -1,7 +1,8 @@
 //! Runs inputs through a target, on stable Rust and without a fuzzer.
 //!
 //! `replay TARGET PATH...` runs files and folders of files; `replay --list`
-//! names the targets.
+//! names the targets, and `replay --longest TARGET` tells the length of the
+//! longest input that is worth trying.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,6 +16,9 @@ fn main() -> ExitCode {
     let names = TARGETS.iter().map(|target| target.name);
     match arguments.split_first() {
         Some((option, [])) if option == "--list" => names.for_each(|name| println!("{name}")),
+        Some((option, [name])) if option == "--longest" => {
+            println!("{}", name.to_str().and_then(by_name).map_or(0, |target| target.longest));
+        }
         Some((name, paths)) if !paths.is_empty() => {
             let Some(target) = name.to_str().and_then(by_name) else {
                 eprintln!("no target {}; --list names them", name.display());
@@ -35,7 +39,7 @@ fn main() -> ExitCode {
             println!("{}: {} inputs", target.name, inputs.len());
         }
         _ => {
-            eprintln!("usage: replay TARGET PATH... | replay --list");
+            eprintln!("usage: replay TARGET PATH... | replay --list | replay --longest TARGET");
             return ExitCode::from(2);
         }
     }
