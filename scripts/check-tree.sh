@@ -33,7 +33,7 @@ while IFS= read -r file; do
   [ -f "$file" ] || continue
   files+=("$file")
   case "$file" in
-    *.rs | *.ts | *.sh) sources+=("$file") ;;
+    *.rs | *.ts | *.css | *.js | *.mjs | *.sh) sources+=("$file") ;;
   esac
 done < <(git ls-files --cached --others --exclude-standard)
 

@@ -4,6 +4,7 @@
 #
 #   scripts/wasm.sh          builds what is not up to date
 #   scripts/wasm.sh test     builds, and runs the tests in Node
+#   scripts/wasm.sh bench    builds, and says how long opening takes in Node
 #
 # BINDGEN may name a weighbridge-bindgen that is built already.
 set -euo pipefail
@@ -34,18 +35,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=${CARGO_TARGET_DIR:-target}/$target
 
-# build NAME --profile PROFILE FEATURES: one module and the code that loads it.
+# build NAME LEVEL --profile PROFILE FEATURES: one module, optimised for size
+# or for speed, and the code that loads it.
 build() {
-  local name=$1
-  shift
+  local name=$1 level=$2
+  shift 2
   target_cargo build -p weighbridge-wasm --lib "$@"
   "$bindgen" "$folder/$2/weighbridge_wasm.wasm" "$work" "$name"
-  wasm/node_modules/.bin/wasm-opt -Oz "${features[@]}" \
+  wasm/node_modules/.bin/wasm-opt "$level" "${features[@]}" \
     "$work/${name}_bg.wasm" -o "$dist/${name}_bg.wasm"
   cp "$work/$name.js" "$work/$name.d.ts" "$dist/"
 }
-build base --profile wasm --no-default-features
-build full --profile wasm-full
+build base -Oz --profile wasm --no-default-features
+build full -O3 --profile wasm-full
 cp wasm/js/*.js wasm/js/*.d.ts "$dist/"
 
 # The rules of the small module's formats; the full one has its own inside.
@@ -72,4 +74,10 @@ if [ "${1:-}" = test ]; then
   cargo build --quiet -p weighbridge-cli
   cargo run --quiet -p weighbridge-tests --example fixtures -- "${CARGO_TARGET_DIR:-target}/wasm-fixtures"
   (cd wasm && node --test test/*.test.mjs)
+fi
+
+if [ "${1:-}" = bench ]; then
+  cargo run --quiet -p weighbridge-samples -- "$work" "${CARGO_TARGET_DIR:-target}/web-trials"
+  node wasm/bench/open.mjs
+  node wasm/bench/statistics.mjs
 fi

@@ -23,7 +23,7 @@ pub(crate) fn is_plain(tensor: &Tensor) -> bool {
     let stored =
         tensor.elements == 0 || tensor.chunks.count() == 1 && Decoder::decodes(tensor.encoding);
     let sound = tensor.status == Status::Sound;
-    sound && dense && stored && matches!(tensor.dtype.bits(), 1 | 2 | 4 | 8 | 16 | 32 | 64)
+    sound && dense && stored && tensor.dtype.is_numeric()
 }
 
 /// Calls `take` with the bytes of the first `count` elements of a tensor that
@@ -35,15 +35,16 @@ pub(crate) fn elements<E: From<Halt>>(
     count: u64,
     mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let bits = u64::from(tensor.dtype.bits().max(1));
-    let width = usize::try_from(bits / 8).unwrap_or(1).max(1);
+    // Data is cut between units: elements, bytes of packed ones, blocks.
+    let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
+    let (unit, width) = (u64::from(unit), width as usize);
     let mut left = count;
-    // An element that lies in two pieces.
+    // A unit that lies in two pieces.
     let mut carry: Vec<u8> = Vec::new();
-    let len = tensor.dtype.bytes(count).unwrap_or(0);
+    let len = count.div_ceil(unit).saturating_mul(width as u64);
     bytes(session, file, tensor, len, |mut piece| {
         let mut give = |bytes: &[u8]| {
-            let here = (bytes.len() as u64 * 8 / bits).min(left);
+            let here = ((bytes.len() / width) as u64 * unit).min(left);
             left -= here;
             take(bytes, here)
         };

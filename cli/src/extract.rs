@@ -294,6 +294,7 @@ impl Form {
             DType::BF16 | DType::F8E5M2 | DType::F8E4M3 => ("<f4", "<f4", How::Float),
             DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
             DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
+            dtype if dtype.block().is_some() && dtype.is_numeric() => ("<f4", "<f4", How::Float),
             _ => return None,
         };
         let descr = if endianness == Endianness::Big { big } else { little };

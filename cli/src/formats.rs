@@ -42,8 +42,12 @@ pub(crate) fn is_known(session: &mut Session<'_>, path: &Path) -> Result<bool, H
 
 /// The format that the name of a file promises.
 pub(crate) fn by_extension(path: &Path) -> Option<Format> {
-    let extension = path.extension()?.to_str()?;
-    Format::by_extension(extension).filter(|format| format.is_available())
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    // An extension may have a dot inside.
+    let ends = |extension: &&str| {
+        name.strip_suffix(*extension).is_some_and(|s| s.len() > 1 && s.ends_with('.'))
+    };
+    available().find(|format| format.extensions().iter().any(ends))
 }
 
 /// BinTensors begins with a length; that it is plausible proves little.

@@ -4,7 +4,7 @@ use crate::report::{Found, Report, Unchecked};
 use crate::text::Text;
 use anstyle::{AnsiColor, Style};
 use std::fmt::{self, Display, Write as _};
-use weighbridge::{Finding, Kind, Severity, Subject};
+use weighbridge::{Finding, Format, Kind, Severity, Subject};
 
 /// The most findings, and the most unchecked entries, that are printed of one
 /// file.
@@ -92,7 +92,10 @@ fn write_report(out: &mut String, file: &Text, report: &Report) -> fmt::Result {
             if let Some(version) = file.version() {
                 write!(out, " {version}")?;
             }
-            write!(out, ", {}", plural(file.tensor_count(), "tensor"))?;
+            // An index of shards lists those of other files.
+            if file.format() != Format::Shards {
+                write!(out, ", {}", plural(file.tensor_count(), "tensor"))?;
+            }
         }
         (None, Some(format)) => write!(out, "{format}")?,
         (None, None) => write!(out, "unknown format")?,

@@ -22,6 +22,7 @@ mod progress;
 mod report;
 mod rules;
 mod session;
+mod shards;
 mod stats;
 mod tensors;
 mod terminal;

@@ -8,8 +8,9 @@ use crate::text::Text;
 use crate::values;
 use serde::Serialize;
 use serde_json::Value as Json;
+use weighbridge::format::gguf::{Item, Items};
 use weighbridge::{
-    Cursor, Endianness, File, Kind, Meta, Name, NameEncoding, Source, Status, Stop, Tensor, Value,
+    Cursor, DType, File, Kind, Meta, Name, NameEncoding, Source, Status, Stop, Tensor, Value,
 };
 
 /// Values are cut here.
@@ -68,12 +69,17 @@ fn collect(
 ) -> Result<Vec<MetaView>, Halt> {
     let mut all = Vec::new();
     let mut cursor = Cursor::default();
+    // The cursor also advances inside the list of an entry, so that an entry whose
+    // value is lacking is not asked for again.
+    let mut at_hand = None;
     ask_or_end(session, |source| {
         loop {
-            let mut after = cursor;
-            let Some(meta) = next(source, &mut after)? else { return Ok(()) };
+            if at_hand.is_none() {
+                at_hand = next(source, &mut cursor)?;
+            }
+            let Some(meta) = at_hand else { return Ok(()) };
             all.push(view(source, file, &meta)?);
-            cursor = after;
+            at_hand = None;
         }
     })?;
     Ok(all)
@@ -109,7 +115,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
         Some(Value::Scalar { dtype, stored }) => {
             view.kind = dtype.name();
             let bytes = values::bytes(source, stored, MOST)?;
-            let mut scalar = values::values(dtype, bytes, 1, Endianness::Little);
+            let mut scalar = values::values(dtype, bytes, 1, file.endianness());
             view.value = scalar.next().unwrap_or(Json::Null);
         }
         Some(Value::Bits { count, stored }) => {
@@ -128,7 +134,17 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.shape = Some(dims.read(source)?.collect());
             let bytes = values::bytes(source, stored, MOST)?;
             view.truncated = stored.len > MOST;
-            view.value = values::values(dtype, bytes, count, Endianness::Little).collect();
+            view.value = values::values(dtype, bytes, count, file.endianness()).collect();
+        }
+        Some(Value::List { count, stored }) => {
+            let bytes = values::bytes(source, stored, MOST)?;
+            let items = Items::new(bytes, file.endianness());
+            view.kind = "ndarray";
+            view.dtype = Some(items.dtype().map_or("ndarray", DType::name));
+            view.shape = Some(vec![count]);
+            let shown = list(items);
+            view.truncated = (shown.len() as u64) < count;
+            view.value = shown.into();
         }
         Some(Value::Cbor(stored)) => {
             let bytes = values::bytes(source, stored, MOST)?;
@@ -145,6 +161,17 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
         _ => {}
     }
     Ok(view)
+}
+
+/// Items of a list, as far as its bytes go. The core bounds how deep they nest.
+fn list(items: Items<'_>) -> Vec<Json> {
+    items
+        .map(|item| match item {
+            Item::Text(text) => Text::from(text).lossy().into(),
+            Item::Number(element) => values::value(element),
+            Item::List(items) => list(items).into(),
+        })
+        .collect()
 }
 
 impl MetaView {

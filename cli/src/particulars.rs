@@ -60,6 +60,9 @@ impl Particulars {
             File::BinTensors(header) if unknown => {
                 it.dtype_raw = Some(header.dtype_code(source, tensor)?.into());
             }
+            File::Gguf(header) if unknown => {
+                it.dtype_raw = Some(header.dtype_code(source, tensor)?.into());
+            }
             File::Safetensors(header) if unknown => {
                 it.dtype_raw = Some(Text::from(header.dtype_text(source, tensor)?).lossy().into());
             }

@@ -3,6 +3,7 @@
 use crate::formats;
 use crate::outcome::Outcome;
 use crate::session::{Halt, Session};
+use crate::shards;
 use crate::text::Text;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
@@ -50,7 +51,7 @@ impl Judge {
         if found.is_empty() { Err(format!("no rule has the id {what:?}")) } else { Ok(()) }
     }
 
-    fn accepts(&self, finding: &Finding) -> bool {
+    pub(crate) fn accepts(&self, finding: &Finding) -> bool {
         let severity = finding.severity();
         self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
@@ -136,7 +137,19 @@ impl Report {
             Err(halt) => return Err(halt),
         }
         report.valid = findings.iter().all(|finding| judge.accepts(finding));
+        let sound = report.valid;
         report.enter(session, findings, judge)?;
+        if let Some(file @ File::Shards(header)) = &report.file {
+            if sound {
+                let across = shards::compare(session, file, header, path, judge)?;
+                report.valid = across.iter().all(|found| judge.accepts(&found.finding));
+                report.findings.extend(across);
+                report.findings.sort_by_key(|found| (found.finding.at, found.finding.rule));
+            } else {
+                let why = "the files that it lists were not looked at".to_owned();
+                report.unchecked.push(Unchecked { entry: None, why, asked: true });
+            }
+        }
         Ok(report)
     }
 
@@ -259,8 +272,10 @@ fn entry_names(
                     let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
                     tensor.map(|tensor| ((Kind::Tensor, tensor.index), tensor.name))
                 } else {
-                    let meta = file.next_meta(source, &mut next, &mut |_| {})?;
-                    meta.map(|meta| ((meta.kind, meta.index), meta.key))
+                    let meta = file.next_meta(source, &mut next, &mut |_| {});
+                    // What was passed over of a list is kept.
+                    meta.inspect_err(|_| cursor = next)?
+                        .map(|meta| ((meta.kind, meta.index), meta.key))
                 };
                 let Some((key, name)) = entry else { break };
                 if wanted.contains(&key) {

@@ -39,6 +39,12 @@ impl From<Name<'_>> for Text {
     }
 }
 
+impl From<Vec<u8>> for Text {
+    fn from(bytes: Vec<u8>) -> Self {
+        Text(bytes)
+    }
+}
+
 impl From<&Path> for Text {
     fn from(path: &Path) -> Self {
         Text(path.as_os_str().as_encoded_bytes().to_vec())

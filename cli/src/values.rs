@@ -77,7 +77,8 @@ pub(crate) fn first(
             all.extend(found.map(|element| value(truth(file, dtype, element))));
             Ok::<(), Halt>(())
         });
-        read.map(|()| Some(all))
+        // Of complex numbers, for one, there are no elements to show.
+        read.map(|()| (count == 0 || !all.is_empty()).then_some(all))
     } else {
         data::entries(
             session,

@@ -11,10 +11,15 @@ pub struct Cursor {
     /// What the format must remember from one entry to the next.
     pub(crate) state: u64,
     /// One thing more to remember.
-    #[cfg(any(feature = "bintensors", feature = "safetensors", feature = "ztensor"))]
+    #[cfg(any(
+        feature = "bintensors",
+        feature = "gguf",
+        feature = "safetensors",
+        feature = "ztensor"
+    ))]
     pub(crate) extra: u64,
     /// Where an entry's own table stands, for formats with tables of tables.
-    #[cfg(any(feature = "idv", feature = "safetensors"))]
+    #[cfg(any(feature = "gguf", feature = "idv", feature = "safetensors"))]
     pub(crate) inner: [u64; 4],
     /// Position of the next entry in its table.
     pub(crate) index: u32,
@@ -22,6 +27,11 @@ pub struct Cursor {
     pub(crate) phase: u8,
     /// No entry follows: the table is over, or what follows cannot be parsed.
     pub(crate) done: bool,
+    /// It stands inside a list that the entry before it holds: how deep, and
+    /// whether the innermost has texts. Then it keeps its progress when bytes are
+    /// lacking.
+    #[cfg(feature = "gguf")]
+    pub(crate) within: u8,
 }
 
 impl Cursor {
@@ -29,13 +39,20 @@ impl Cursor {
     pub(crate) const START: Cursor = Cursor {
         at: 0,
         state: 0,
-        #[cfg(any(feature = "bintensors", feature = "safetensors", feature = "ztensor"))]
+        #[cfg(any(
+            feature = "bintensors",
+            feature = "gguf",
+            feature = "safetensors",
+            feature = "ztensor"
+        ))]
         extra: 0,
-        #[cfg(any(feature = "idv", feature = "safetensors"))]
+        #[cfg(any(feature = "gguf", feature = "idv", feature = "safetensors"))]
         inner: [0; 4],
         index: 0,
         phase: 0,
         done: false,
+        #[cfg(feature = "gguf")]
+        within: 0,
     };
 
     /// Value of `state` when an entry is read out of order.

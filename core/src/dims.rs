@@ -18,6 +18,10 @@ pub enum DimEncoding {
     Cbor,
     /// Decimal numbers of JSON (RFC 8259 §6), with commas and white space between.
     Json,
+    /// Little-endian `u64`, innermost first.
+    Reversed,
+    /// Big-endian `u64`, innermost first.
+    ReversedBig,
     /// Not in the file: only their number is known.
     External,
 }
@@ -74,6 +78,9 @@ impl DimEncoding {
             DimEncoding::Bincode => cfg!(any(feature = "bintensors", test)),
             DimEncoding::Cbor => cfg!(any(feature = "ztensor", test)),
             DimEncoding::Json => cfg!(any(feature = "safetensors", test)),
+            DimEncoding::Reversed | DimEncoding::ReversedBig => {
+                cfg!(any(feature = "gguf", test))
+            }
             DimEncoding::External => true,
         };
         if used { self } else { DimEncoding::External }
@@ -119,6 +126,10 @@ impl Iterator for Dims<'_> {
             DimEncoding::Bincode => bincode_uint(self.bytes),
             DimEncoding::Cbor => cbor_uint(self.bytes),
             DimEncoding::Json => json_uint(self.bytes),
+            DimEncoding::Reversed => le_u64_behind(self.bytes),
+            DimEncoding::ReversedBig => {
+                le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
+            }
             DimEncoding::External => incomplete(1),
         };
         match parsed {
@@ -131,6 +142,15 @@ impl Iterator for Dims<'_> {
                 None
             }
         }
+    }
+}
+
+/// The little-endian `u64` at the end of `input`, and what comes before it.
+#[inline]
+fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
+    match input.split_last_chunk() {
+        Some((rest, last)) => Ok((rest, u64::from_le_bytes(*last))),
+        None => incomplete(1),
     }
 }
 

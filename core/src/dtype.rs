@@ -92,6 +92,58 @@ pub enum DType {
     /// 8-bit float: 5 bits of exponent of bias 16, 2 of mantissa; the negative
     /// zero is the one NaN.
     F8E5M2Fnuz,
+    /// Blocks of 32 elements in 18 bytes: 4 bits and a scale (ggml).
+    Q4_0,
+    /// Blocks of 32 elements in 20 bytes: 4 bits, a scale and a minimum (ggml).
+    Q4_1,
+    /// Blocks of 32 elements in 22 bytes: 5 bits and a scale (ggml).
+    Q5_0,
+    /// Blocks of 32 elements in 24 bytes: 5 bits, a scale and a minimum (ggml).
+    Q5_1,
+    /// Blocks of 32 elements in 34 bytes: 8 bits and a scale (ggml).
+    Q8_0,
+    /// Blocks of 32 elements in 40 bytes: 8 bits, a scale and a sum (ggml).
+    Q8_1,
+    /// Blocks of 256 elements in 84 bytes: 2 bits, scales and minima of 16 elements each (ggml).
+    Q2K,
+    /// Blocks of 256 elements in 110 bytes: 3 bits, scales of 16 elements each (ggml).
+    Q3K,
+    /// Blocks of 256 elements in 144 bytes: 4 bits, scales and minima of 32 elements each (ggml).
+    Q4K,
+    /// Blocks of 256 elements in 176 bytes: 5 bits, scales and minima of 32 elements each (ggml).
+    Q5K,
+    /// Blocks of 256 elements in 210 bytes: 6 bits, scales of 16 elements each (ggml).
+    Q6K,
+    /// Blocks of 256 elements in 292 bytes: 8 bits, a scale and sums of 16 elements each (ggml).
+    Q8K,
+    /// Blocks of 256 elements in 66 bytes: about 2.06 bits, from a codebook (ggml).
+    Iq2Xxs,
+    /// Blocks of 256 elements in 74 bytes: about 2.31 bits, from a codebook (ggml).
+    Iq2Xs,
+    /// Blocks of 256 elements in 98 bytes: about 3.06 bits, from a codebook (ggml).
+    Iq3Xxs,
+    /// Blocks of 256 elements in 50 bytes: about 1.56 bits, from a codebook (ggml).
+    Iq1S,
+    /// Blocks of 32 elements in 18 bytes: 4 bits that number 16 uneven steps, and a scale (ggml).
+    Iq4Nl,
+    /// Blocks of 256 elements in 110 bytes: about 3.44 bits, from a codebook (ggml).
+    Iq3S,
+    /// Blocks of 256 elements in 82 bytes: about 2.56 bits, from a codebook (ggml).
+    Iq2S,
+    /// Blocks of 256 elements in 136 bytes: 4 bits that number 16 uneven steps, scales of 32 elements each (ggml).
+    Iq4Xs,
+    /// Blocks of 256 elements in 56 bytes: 1.75 bits, from a codebook (ggml).
+    Iq1M,
+    /// Blocks of 256 elements in 54 bytes: ternary digits, five in a byte, and a scale (ggml).
+    TQ1_0,
+    /// Blocks of 256 elements in 66 bytes: ternary digits of 2 bits, and a scale (ggml).
+    TQ2_0,
+    /// Blocks of 32 elements in 17 bytes: 4-bit floats with a power of two as scale (OCP MX) (ggml).
+    MxFp4,
+    /// Blocks of 64 elements in 36 bytes: 4-bit floats with an 8-bit float as scale for 16 elements each (ggml).
+    NvFp4,
+    /// Blocks of 128 elements in 18 bytes: 1 bit and a scale (ggml).
+    Q1_0,
 }
 
 impl DType {
@@ -138,6 +190,32 @@ impl DType {
         DType::F8E8M0,
         DType::F8E4M3Fnuz,
         DType::F8E5M2Fnuz,
+        DType::Q4_0,
+        DType::Q4_1,
+        DType::Q5_0,
+        DType::Q5_1,
+        DType::Q8_0,
+        DType::Q8_1,
+        DType::Q2K,
+        DType::Q3K,
+        DType::Q4K,
+        DType::Q5K,
+        DType::Q6K,
+        DType::Q8K,
+        DType::Iq2Xxs,
+        DType::Iq2Xs,
+        DType::Iq3Xxs,
+        DType::Iq1S,
+        DType::Iq4Nl,
+        DType::Iq3S,
+        DType::Iq2S,
+        DType::Iq4Xs,
+        DType::Iq1M,
+        DType::TQ1_0,
+        DType::TQ2_0,
+        DType::MxFp4,
+        DType::NvFp4,
+        DType::Q1_0,
     ];
 
     /// The type that reports call `name`.
@@ -166,6 +244,55 @@ impl DType {
             DType::F6E2M3 | DType::F6E3M2 => 6,
             DType::F8E8M0 | DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => 8,
             DType::C64 => 64,
+            // Elements of blocks have no width of their own.
+            _ => 0,
+        }
+    }
+
+    /// Elements and bytes of one block, for types whose elements are stored in
+    /// blocks that share a scale; `None` for all others.
+    pub const fn block(self) -> Option<(u32, u32)> {
+        if cfg!(not(any(feature = "gguf", test))) {
+            return None;
+        }
+        Some(match self {
+            DType::Q4_0 | DType::Iq4Nl => (32, 18),
+            DType::Q4_1 => (32, 20),
+            DType::Q5_0 => (32, 22),
+            DType::Q5_1 => (32, 24),
+            DType::Q8_0 => (32, 34),
+            DType::Q8_1 => (32, 40),
+            DType::Q2K => (256, 84),
+            DType::Q3K | DType::Iq3S => (256, 110),
+            DType::Q4K => (256, 144),
+            DType::Q5K => (256, 176),
+            DType::Q6K => (256, 210),
+            DType::Q8K => (256, 292),
+            DType::Iq2Xxs | DType::TQ2_0 => (256, 66),
+            DType::Iq2Xs => (256, 74),
+            DType::Iq3Xxs => (256, 98),
+            DType::Iq1S => (256, 50),
+            DType::Iq2S => (256, 82),
+            DType::Iq4Xs => (256, 136),
+            DType::Iq1M => (256, 56),
+            DType::TQ1_0 => (256, 54),
+            DType::MxFp4 => (32, 17),
+            DType::NvFp4 => (64, 36),
+            DType::Q1_0 => (128, 18),
+            _ => return None,
+        })
+    }
+
+    /// The fewest elements that fill whole bytes, and how many bytes: what data
+    /// can be cut into. `None` where the width is not fixed.
+    pub const fn unit(self) -> Option<(u32, u32)> {
+        match self.bits() {
+            0 => self.block(),
+            1 => Some((8, 1)),
+            2 => Some((4, 1)),
+            4 => Some((2, 1)),
+            6 => Some((4, 3)),
+            bits => Some((1, bits >> 3)),
         }
     }
 
@@ -175,11 +302,20 @@ impl DType {
     }
 
     /// Bytes that `elements` of this type take when they are stored one after
-    /// the other: `ceil(elements × bits / 8)`. `None` if that exceeds `u64` or
-    /// the width is not fixed.
+    /// the other: `ceil(elements × bits / 8)`. `None` if that exceeds `u64`, the
+    /// width is not fixed, or the elements do not fill blocks.
     pub const fn bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
-            0 => None,
+            0 => match self.block() {
+                Some((count, bytes)) => match elements.checked_rem(widen32(count)) {
+                    Some(0) => match elements.checked_div(widen32(count)) {
+                        Some(blocks) => blocks.checked_mul(widen32(bytes)),
+                        None => None,
+                    },
+                    _ => None,
+                },
+                None => None,
+            },
             1 => Some((elements >> 3).saturating_add(if elements & 7 == 0 { 0 } else { 1 })),
             2 => Some((elements >> 2).saturating_add(if elements & 3 == 0 { 0 } else { 1 })),
             4 => Some((elements >> 1).saturating_add(elements & 1)),
@@ -235,6 +371,32 @@ impl DType {
             DType::F8E8M0 => "f8e8m0",
             DType::F8E4M3Fnuz => "f8e4m3fnuz",
             DType::F8E5M2Fnuz => "f8e5m2fnuz",
+            DType::Q4_0 => "q4_0",
+            DType::Q4_1 => "q4_1",
+            DType::Q5_0 => "q5_0",
+            DType::Q5_1 => "q5_1",
+            DType::Q8_0 => "q8_0",
+            DType::Q8_1 => "q8_1",
+            DType::Q2K => "q2_k",
+            DType::Q3K => "q3_k",
+            DType::Q4K => "q4_k",
+            DType::Q5K => "q5_k",
+            DType::Q6K => "q6_k",
+            DType::Q8K => "q8_k",
+            DType::Iq2Xxs => "iq2_xxs",
+            DType::Iq2Xs => "iq2_xs",
+            DType::Iq3Xxs => "iq3_xxs",
+            DType::Iq1S => "iq1_s",
+            DType::Iq4Nl => "iq4_nl",
+            DType::Iq3S => "iq3_s",
+            DType::Iq2S => "iq2_s",
+            DType::Iq4Xs => "iq4_xs",
+            DType::Iq1M => "iq1_m",
+            DType::TQ1_0 => "tq1_0",
+            DType::TQ2_0 => "tq2_0",
+            DType::MxFp4 => "mxfp4",
+            DType::NvFp4 => "nvfp4",
+            DType::Q1_0 => "q1_0",
         }
     }
 }
@@ -257,6 +419,6 @@ mod tests {
             assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
         }
         // A type that is added to the enum and not to the list is missed here.
-        assert_eq!(DType::ALL.last(), Some(&DType::F8E5M2Fnuz));
+        assert_eq!(DType::ALL.last(), Some(&DType::Q1_0));
     }
 }

@@ -3,6 +3,10 @@
 use crate::dtype::DType;
 use crate::tensor::Endianness;
 
+/// Most bytes that one element takes to be read: those of a block, where elements
+/// come in blocks.
+pub(crate) const WIDEST: usize = if cfg!(any(feature = "gguf", test)) { 256 } else { 8 };
+
 /// The value of an element, without loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -58,8 +62,23 @@ impl DType {
             64 => {
                 self.wide(*bytes.as_chunks::<8>().0.get(usize::try_from(index).ok()?)?, endianness)
             }
+            #[cfg(any(feature = "gguf", test))]
+            0 => {
+                let (count, len) = self.block()?;
+                let block = index.checked_div(count.into())?;
+                let at = usize::try_from(block.checked_mul(len.into())?).ok()?;
+                let block = bytes.get(at..)?.get(..usize::try_from(len).ok()?)?;
+                let i = usize::try_from(index.checked_rem(count.into())?).ok()?;
+                crate::block::element(self, block, i, endianness).map(Element::F32)
+            }
             _ => None,
         }
+    }
+
+    /// Whether elements of this type are numbers that [`element`](Self::element)
+    /// gives.
+    pub fn is_numeric(self) -> bool {
+        self.element(&[0; WIDEST], 0, Endianness::Little).is_some()
     }
 
     /// The packed element in the low bits of `bits`.

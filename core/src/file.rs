@@ -9,7 +9,7 @@ use crate::opening::Opening;
 use crate::read::{Halt, Reader};
 use crate::rule::{RuleInfo, general};
 use crate::source::{Absent, Source};
-use crate::tensor::{Chunk, Meta, Region, Tensor, Value, Version};
+use crate::tensor::{Chunk, Endianness, Meta, Region, Tensor, Value, Version};
 
 /// Declares [`Format`] and [`File`]: one line a format.
 macro_rules! formats {
@@ -156,7 +156,8 @@ macro_rules! formats {
                 }
             }
 
-            pub(crate) fn policy(&self) -> Policy {
+            #[inline(always)]
+            fn constant_policy(&self) -> Policy {
                 match *self {
                     $(
                         #[cfg(feature = $feature)]
@@ -179,9 +180,14 @@ formats! {
     ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
     /// The binary data view of ML.NET, `.idv`.
     Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
+    /// GGUF 2 and 3, `.gguf`.
+    Gguf = 7, gguf, "gguf", "GGUF", &["gguf"];
     /// safetensors, `.safetensors`. It has no magic but the brace behind the
     /// length of its header.
     Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
+    /// The index of a safetensors checkpoint in shards,
+    /// `.safetensors.index.json`.
+    Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
     /// BinTensors, `.bt`. It has no magic, so it comes last.
     BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
 }
@@ -222,6 +228,16 @@ impl File {
     /// Where the source is a region, the file is this much of it.
     pub fn recorded_len(&self) -> Option<u64> {
         each!(self, header => header.file_len(), None)
+    }
+
+    /// The byte order of numbers in metadata.
+    pub fn endianness(&self) -> Endianness {
+        match *self {
+            #[cfg(feature = "gguf")]
+            File::Gguf(ref header) => header.endianness(),
+            #[allow(unreachable_patterns)]
+            _ => Endianness::Little,
+        }
     }
 
     /// How many tensors the file declares. Fewer may follow if it is broken.

@@ -16,7 +16,7 @@ pub(crate) fn name(seed: u64, table: u8, name: &Name<'_>) -> u64 {
         });
     }
     let mut state = Sip::new(seed, u64::from(table));
-    if cfg!(feature = "std")
+    if cfg!(feature = "sweep")
         && let Some(bytes) = name.as_bytes()
     {
         let (words, tail) = bytes.as_chunks::<8>();

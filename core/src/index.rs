@@ -77,17 +77,17 @@ const OFFSET: u64 = u64::MAX >> 8;
 
 /// Sorts slots by key, then by the rest.
 ///
-/// Without the feature `std` this is a heap sort, which has no way to panic;
+/// Without the feature `sweep` this is a heap sort, which has no way to panic;
 /// with it, the standard library's sort, which is about six times as fast.
 pub(crate) fn sort(slots: &mut [Slot]) {
-    #[cfg(feature = "std")]
+    #[cfg(feature = "sweep")]
     #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
     slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
-    #[cfg(not(feature = "std"))]
+    #[cfg(not(feature = "sweep"))]
     heap_sort(slots);
 }
 
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "sweep")))]
 fn heap_sort(slots: &mut [Slot]) {
     let mut end = slots.len();
     let mut root = end >> 1;
@@ -117,7 +117,7 @@ fn heap_sort(slots: &mut [Slot]) {
 }
 
 /// Whether slot `a` comes before slot `b`; no if one of them is not there.
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "sweep")))]
 fn precedes(slots: &[Slot], a: usize, b: usize) -> bool {
     let (Some(a), Some(b)) = (slots.get(a), slots.get(b)) else {
         return false;
@@ -131,7 +131,7 @@ fn precedes(slots: &[Slot], a: usize, b: usize) -> bool {
     a.who < b.who
 }
 
-#[cfg(any(test, not(feature = "std")))]
+#[cfg(any(test, not(feature = "sweep")))]
 fn exchange(slots: &mut [Slot], a: usize, b: usize) {
     if let (Some(&first), Some(&second)) = (slots.get(a), slots.get(b)) {
         for (place, slot) in [(a, second), (b, first)] {
@@ -163,12 +163,18 @@ impl Sorting {
         declared: u32,
         slot: Slot,
     ) -> Result<(), Halt> {
-        let Some(free) = slots.get_mut(self.filled) else {
-            return Err(r.short_of(room(declared, self.filled)));
-        };
+        match self.keep(slots, slot) {
+            true => Ok(()),
+            false => Err(r.short_of(room(declared, self.filled))),
+        }
+    }
+
+    /// Keeps `slot`, if there is room.
+    pub(crate) fn keep(&mut self, slots: &mut [Slot], slot: Slot) -> bool {
+        let Some(free) = slots.get_mut(self.filled) else { return false };
         *free = slot;
         self.filled = self.filled.wrapping_add(1);
-        Ok(())
+        true
     }
 
     /// What was kept, in order.

@@ -59,6 +59,8 @@ pub mod limits;
 
 mod aligned;
 mod audit;
+#[cfg(any(feature = "gguf", test))]
+mod block;
 mod cursor;
 mod dims;
 mod dtype;

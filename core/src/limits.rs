@@ -24,6 +24,21 @@ pub const CBOR_KEYS: usize = 128;
 /// Real headers nest three levels; a bit is kept for each.
 pub const JSON_DEPTH: u32 = 127;
 
+/// How deep arrays of GGUF metadata may nest.
+///
+/// The specification allows nesting, ggml refuses it, and no writer does it. The
+/// one other reader that looks goes four levels deep.
+pub const GGUF_DEPTH: u8 = 3;
+
+/// How many bytes a key or a name of GGUF may have before it is passed over.
+///
+/// The specification bounds keys by this and names far below, and a name must be
+/// in memory as a whole to be compared.
+pub const GGUF_NAME: u64 = 65_535;
+
+/// How many extents a tensor of GGUF may have: ggml has room for four.
+pub const GGUF_RANK: u32 = 255;
+
 /// How deep codec definitions of a data view may nest.
 ///
 /// Real files have a vector of keys of integers. The reference reader accepts

@@ -28,6 +28,7 @@ pub enum NameEncoding {
 /// Whether all names of this build are identifiers of one byte.
 pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(
     feature = "bintensors",
+    feature = "gguf",
     feature = "idv",
     feature = "oinf",
     feature = "safetensors",

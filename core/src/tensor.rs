@@ -269,7 +269,7 @@ pub enum Value {
     Text(NameAt),
     /// The value of a size variable.
     Size(u64),
-    /// One element, little-endian.
+    /// One element, in the byte order of [`File::endianness`](crate::File::endianness).
     Scalar {
         /// Its type.
         dtype: DType,
@@ -291,7 +291,17 @@ pub enum Value {
         dims: DimsAt,
         /// Number of elements.
         elements: u64,
-        /// Its elements in row-major order, little-endian.
+        /// Its elements in row-major order, in the byte order of
+        /// [`File::endianness`](crate::File::endianness).
+        stored: Span,
+    },
+    /// A list of texts or of lists, in the form that its format gives it. Its
+    /// items are read one after the other, as many as are wanted.
+    List {
+        /// Number of items.
+        count: u64,
+        /// Its bytes, from the head on. Where it ends is known once its items are
+        /// passed over, so this reaches to the end of the table that it is in.
         stored: Span,
     },
     /// A data item in CBOR (RFC 8949).

@@ -200,14 +200,11 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
 
     let mut cursor = Cursor::default();
     loop {
-        let step = host.drive(|s| {
-            let mut next = cursor;
-            let meta = file.next_meta(s, &mut next, &mut |_| {})?;
-            let key = meta.map(|m| m.key.read(s)).transpose()?.map(|n| n.bytes().collect());
-            Ok((next, meta.zip(key)))
-        })?;
-        let Ok((next, Some((meta, key)))) = step else { break };
-        cursor = next;
+        // The cursor also advances inside the list of an entry.
+        let step = host.drive(|s| file.next_meta(s, &mut cursor, &mut |_| {}))?;
+        let Ok(Some(meta)) = step else { break };
+        let key = host.drive(|s| Ok(meta.key.read(s)?.bytes().collect()))?;
+        let key = key.unwrap_or_default();
         survey.metadata.push(MetaFact { meta, key, value: None });
     }
     let mut cursor = Cursor::default();

@@ -94,6 +94,9 @@ export interface Heatmap extends Sink {
   /** First element that is pushed, at the start of a byte, and one behind the last. */
   readonly from: bigint;
   readonly to: bigint;
+  /** Where the decoded bytes of these elements begin, and where they end. */
+  readonly firstByte: bigint;
+  readonly lastByte: bigint;
   readonly height: number;
   readonly width: number;
   /** Decoded bytes from element `from` on, in order. */

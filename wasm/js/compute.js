@@ -66,9 +66,11 @@ export function accumulators(glue) {
       const { RawHeatmap } = glue;
       const raw = RawHeatmap.of(dtype, big, shape, rowAxis, columnAxis, fixed, height, width);
       this.#raw = numbers(raw, dtype);
-      const [from, to, rows, columns] = raw.size();
+      const [from, to, rows, columns, firstByte, lastByte] = raw.size();
       this.from = from;
       this.to = to;
+      this.firstByte = firstByte;
+      this.lastByte = lastByte;
       this.height = Number(rows);
       this.width = Number(columns);
     }

@@ -122,7 +122,11 @@ export interface Document {
 
   /** Decodes a chunk, piece by piece. It needs the document no more. `undefined` lacks bytes. */
   decoder(index: number, chunk: number): Decoder | undefined;
-  /** What turns the decoded bytes of a tensor into a .npy file; throws where there is no such file. */
+  /**
+   * What turns elements of a tensor into a .npy file; throws where there is no
+   * such file. In a dense layout the decoded bytes are the elements; of a column
+   * (layout `blocks`) they are what `values` gives, row after row.
+   */
   npy(index: number): Npy;
   /** Names, types, shapes and sizes for `compare`. */
   digest(): Uint8Array<ArrayBuffer>;

@@ -1,5 +1,6 @@
 // The class Document over the WebAssembly's, of which nothing is shown outside.
 
+import { cells, metadataTable, metaValue, rowTable, values } from './answers.js';
 import { decoders } from './decoder.js';
 import { npy } from './npy.js';
 import { failure, list, ruleOf, sentence, texts, unpack } from './unpack.js';
@@ -16,128 +17,6 @@ function sortCode(sort = 'index') {
     throw failure(`no column ${sort}`);
   }
   return code | (descending ? 8 : 0);
-}
-
-/** The shortest text that gives a float of 32 bits again. */
-function short(value) {
-  for (let digits = 6; digits < 9; digits++) {
-    const shorter = Number(value.toPrecision(digits));
-    if (Math.fround(shorter) === value) {
-      return shorter;
-    }
-  }
-  return value;
-}
-
-/** Numbers in a line. */
-function preview(numbers) {
-  const values = Array.from(numbers.subarray(0, 64), (value) =>
-    numbers instanceof Float32Array ? short(value) : value,
-  );
-  const line = values.join(', ');
-  return numbers.length > values.length || line.length > 256 ? `${line.slice(0, 256)}…` : line;
-}
-
-function values(dtype, data) {
-  return {
-    dtype,
-    data,
-    width: 1,
-    missing: new Uint32Array(0),
-    texts: undefined,
-    ends: undefined,
-    indices: undefined,
-    lengths: undefined,
-    positions: undefined,
-  };
-}
-
-/** Rows of a column, a value of an annotation, entries of a sparse tensor. */
-function cells(dtype, fields) {
-  const given = (there, value) => (there ? value : undefined);
-  const data = fields.numbers();
-  const textual = fields.flag();
-  const texts = given(textual, fields.texts());
-  const width = fields.u32();
-  const missing = fields.column(Uint32Array);
-  const vectors = fields.flag();
-  const ends = given(vectors, fields.column(Uint32Array));
-  const indices = given(vectors, fields.column(Uint32Array));
-  const lengths = given(vectors, fields.column(Uint32Array));
-  const sparse = fields.flag();
-  const positions = given(sparse, fields.column(BigUint64Array));
-  return { dtype, data, width, missing, texts, ends, indices, lengths, positions };
-}
-
-/** A metadata table, with previews made from texts and numbers. */
-function metadataTable(total) {
-  return (fields) => {
-    const count = fields.u32();
-    const keys = fields.texts();
-    const types = list(fields.texts());
-    const previews = list(fields.texts());
-    const index = fields.column(Uint32Array);
-    const at = fields.column(BigUint64Array);
-    const len = fields.column(BigUint64Array);
-    for (let i = 0; i < count; i++) {
-      const dtype = fields.text();
-      const numbers = fields.optionalNumbers();
-      const shaped = fields.flag();
-      const shape = fields.column(BigUint64Array);
-      if (numbers !== undefined) {
-        previews[i] = preview(numbers);
-      }
-      if (shaped) {
-        types[i] += ` ${dtype} [${Array.from(shape).join(', ')}]`;
-      }
-    }
-    return { total: total ?? count, index, keys, types: texts(types), previews: texts(previews), at, len };
-  };
-}
-
-function rowTable(fields) {
-  return {
-
-    total: fields.u32(),
-    index: fields.column(Uint32Array),
-    names: fields.texts(),
-    dtype: fields.column(Uint16Array),
-    status: fields.column(Uint16Array),
-    layout: fields.column(Uint16Array),
-    encoding: fields.column(Uint16Array),
-    elements: fields.column(BigUint64Array),
-    stored: fields.column(BigUint64Array),
-    offset: fields.column(BigUint64Array),
-    dims: fields.column(BigUint64Array),
-    dimEnds: fields.column(Uint32Array),
-    chunks: fields.column(BigUint64Array),
-    findings: fields.column(Uint32Array),
-  };
-}
-
-function metaValue(fields) {
-  const key = fields.text();
-  const keyHex = fields.optionalText();
-  const type = fields.text();
-  const dtype = fields.text();
-  const isText = fields.flag();
-  const text = fields.text();
-  const textHex = fields.optionalText();
-  const json = fields.optionalText();
-  const numbers = fields.optionalNumbers();
-  const shaped = fields.flag();
-  const shape = fields.column(BigUint64Array);
-  return {
-    key,
-    keyHex,
-    type,
-    dtype,
-    text: isText ? text : json,
-    textHex,
-    values: numbers && values(dtype, numbers),
-    shape: shaped ? shape : undefined,
-    truncated: fields.flag(),
-  };
 }
 
 /** The class for one WebAssembly module. */

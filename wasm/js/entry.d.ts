@@ -118,6 +118,9 @@ export interface Values {
   indices: Uint32Array | undefined;
   /** For rows that are vectors: their lengths. A row with fewer elements is sparse. */
   lengths: Uint32Array | undefined;
-  /** For sparse tensors, of which `data` holds the entries: the place of each in row-major order. */
-  positions: BigUint64Array | undefined;
+  /**
+   * For sparse tensors, of which `data` holds the entries: the coordinates of
+   * each, one number an axis. Those of a broken tensor may lie outside of its shape.
+   */
+  coordinates: BigUint64Array | undefined;
 }

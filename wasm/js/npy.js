@@ -57,8 +57,11 @@ function header(descr, shape) {
 }
 
 export function npy(glue, tensor) {
-  const { dtype, endianness, elements } = tensor;
+  const { dtype, endianness, elements, layout } = tensor;
   const big = endianness === 'big';
+  if (layout === 'coo' || layout === 'csr' || layout === 'sparse') {
+    throw failure(`NumPy has no arrays in ${layout} layout`);
+  }
   const copied = COPIED[dtype];
   const widened = WIDENED[dtype];
   if (copied === undefined && widened === undefined) {

@@ -104,7 +104,7 @@ fn write(item: Item<'_>, rest: &mut Items<'_>, depth: u32, out: &mut String) {
     }
 }
 
-fn float(value: f64, out: &mut String) {
+pub(crate) fn float(value: f64, out: &mut String) {
     if value.is_finite() {
         let text = value.to_string();
         out.push_str(&text);
@@ -119,7 +119,7 @@ fn float(value: f64, out: &mut String) {
 }
 
 /// A text as JSON has it.
-fn quoted(text: &Name<'_>, out: &mut String) {
+pub(crate) fn quoted(text: &Name<'_>, out: &mut String) {
     out.push('"');
     for c in text.chars().map(|c| c.unwrap_or('\u{FFFD}')) {
         match c {

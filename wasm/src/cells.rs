@@ -22,8 +22,8 @@ pub struct Cells {
     pub missing: Vec<u32>,
     /// Of rows that are vectors.
     pub vectors: Option<Vectors>,
-    /// Of a sparse tensor: the place of each element in row-major order.
-    pub positions: Option<Vec<u64>>,
+    /// Of a sparse tensor: the coordinates of each element, one number an axis.
+    pub coordinates: Option<Vec<u64>>,
     count: u32,
 }
 
@@ -60,7 +60,7 @@ impl Cells {
 
     /// None yet, of a sparse tensor.
     pub fn sparse(dtype: DType) -> Cells {
-        Cells { positions: Some(Vec::new()), ..Cells::numbers(dtype) }
+        Cells { coordinates: Some(Vec::new()), ..Cells::numbers(dtype) }
     }
 
     fn numbers(dtype: DType) -> Cells {
@@ -70,16 +70,17 @@ impl Cells {
             width: 1,
             missing: Vec::new(),
             vectors: None,
-            positions: None,
+            coordinates: None,
             count: 0,
         }
     }
 
-    /// Adds an entry of a sparse tensor.
-    pub fn entry(&mut self, position: u64, value: Element) {
+    /// Adds an entry of a sparse tensor, whose coordinates may lie outside of
+    /// its shape.
+    pub fn entry(&mut self, at: impl Iterator<Item = u64>, value: Element) {
         self.numbers.push(value);
-        if let Some(positions) = &mut self.positions {
-            positions.push(position);
+        if let Some(coordinates) = &mut self.coordinates {
+            coordinates.extend(at);
         }
     }
 

@@ -18,6 +18,8 @@ const PIECE: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Kept {
     tensor: u32,
+    /// Decoded bytes of the whole chunk, where the file says.
+    whole: u64,
     decoder: Box<Decoder>,
     buffer: Vec<u8>,
     bytes: Vec<u8>,
@@ -35,7 +37,8 @@ impl Document {
     }
 
     /// The first `end` bytes of a tensor's decoded data, which is in one chunk,
-    /// or more; fewer if there are not so many.
+    /// or more; fewer if there are not so many. Where that is all there is,
+    /// the stream is decoded to its end: damage there counts.
     ///
     /// # Errors
     /// Why they cannot be had; what is lacking is noted.
@@ -55,12 +58,17 @@ impl Document {
                 let mut decoder = Box::new(Decoder::new());
                 start(&mut decoder, &chunk);
                 let buffer = vec![0; PIECE];
-                Kept { tensor: tensor.index, decoder, buffer, bytes: Vec::new() }
+                let whole = chunk.decoded.unwrap_or(u64::MAX);
+                Kept { tensor: tensor.index, whole, decoder, buffer, bytes: Vec::new() }
             }
         };
-        let mut result = Ok(());
-        while (kept.bytes.len() as u64) < end {
-            let Kept { decoder, buffer, bytes, .. } = &mut kept;
+        let mut result: Result<(), Refusal> = Ok(());
+        loop {
+            let Kept { whole, decoder, buffer, bytes, .. } = &mut kept;
+            let len = bytes.len() as u64;
+            if len >= end && (end < *whole || decoder.is_done()) {
+                break;
+            }
             match self
                 .store
                 .ask(|source| decoder.next(source, buffer).map(|p| p.map(<[u8]>::to_vec)))
@@ -72,10 +80,8 @@ impl Document {
                     result = Err(absent.into());
                     break;
                 }
-                Err(Undecoded::Fault(_)) => {
-                    result = Err(Refusal::Undecodable);
-                    break;
-                }
+                // Not kept: nothing can be decoded any further.
+                Err(Undecoded::Fault(_)) => return Err(Refusal::Undecodable),
             }
         }
         let kept = self.kept.insert(kept);

@@ -203,8 +203,8 @@ impl Document {
         let Some(file) = self.file else { return Ok(Step::Done) };
         store.ask(|source| {
             loop {
-                let mut next = *cursor;
-                let Some(meta) = file.next_meta(source, &mut next, &mut |_| {})? else {
+                // It also advances inside the list of an entry.
+                let Some(meta) = file.next_meta(source, cursor, &mut |_| {})? else {
                     return Ok(Step::Tensors);
                 };
                 if metadata.len() * size_of::<Meta>() >= table::MOST_BYTES / 4 {
@@ -212,7 +212,6 @@ impl Document {
                     return Ok(Step::Tensors);
                 }
                 metadata.push(meta);
-                *cursor = next;
             }
         })
     }

@@ -78,7 +78,7 @@ impl Document {
     pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
         self.store.content();
         let runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
-        if tensor.dtype.element(&[0; 8], 0, tensor.endianness).is_none() {
+        if !tensor.dtype.is_numeric() {
             return Err(Refusal::Unsupported);
         }
         match tensor.raw() {

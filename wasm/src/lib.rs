@@ -28,6 +28,8 @@ pub mod document;
 pub mod elements;
 pub mod findings;
 pub mod layout;
+#[cfg(feature = "full")]
+pub mod list;
 mod listing;
 pub mod meta;
 pub mod order;

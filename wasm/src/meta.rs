@@ -78,12 +78,17 @@ impl Shown {
             value => value?,
         };
         let Some(value) = value else { return Ok(it) };
-        it.value(source, value, most)?;
+        it.value(source, value, file.endianness(), most)?;
         Ok(it)
     }
 
-    fn value(&mut self, source: &Source<'_>, value: Value, most: u64) -> Result<(), Stop> {
-        let little = Endianness::Little;
+    fn value(
+        &mut self,
+        source: &Source<'_>,
+        value: Value,
+        endianness: Endianness,
+        most: u64,
+    ) -> Result<(), Stop> {
         match value {
             Value::Size(size) => self.numbers = Some(Numbers::U64(vec![size])),
             Value::Text(at) => {
@@ -93,7 +98,8 @@ impl Shown {
             }
             Value::Scalar { dtype, stored } => {
                 self.kind = dtype.name();
-                self.numbers = Some(Numbers::of(dtype, bytes(source, stored, most)?, 1, little));
+                self.numbers =
+                    Some(Numbers::of(dtype, bytes(source, stored, most)?, 1, endianness));
             }
             Value::Bits { count, stored } => {
                 self.kind = "bitset";
@@ -111,8 +117,20 @@ impl Shown {
                 let at = Span::new(dims.at, u64::from(dims.len));
                 self.shape = Some(read(source, at, || dims.read(source))?.collect());
                 let bytes = bytes(source, stored, most)?;
-                self.numbers = Some(Numbers::of(dtype, bytes, elements, little));
+                self.numbers = Some(Numbers::of(dtype, bytes, elements, endianness));
                 self.truncated = stored.len > most;
+            }
+            #[cfg(feature = "full")]
+            Value::List { count, stored } => {
+                use weighbridge::format::gguf::Items;
+                let items = Items::new(bytes(source, stored, most)?, endianness);
+                self.kind = "ndarray";
+                self.dtype = Some(items.dtype().unwrap_or_default());
+                self.shape = Some(vec![count]);
+                let mut json = String::new();
+                let shown = crate::list::write(items, &mut json);
+                self.truncated = shown < count;
+                self.json = Some(json);
             }
             #[cfg(feature = "full")]
             Value::Cbor(stored) => {

@@ -81,6 +81,10 @@ impl Particulars {
                 it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?));
             }
             #[cfg(feature = "full")]
+            File::Gguf(header) if unknown => {
+                it.dtype_raw = Some(decimal(header.dtype_code(source, tensor)?.into()));
+            }
+            #[cfg(feature = "full")]
             File::Safetensors(header) if unknown => {
                 let name = header.dtype_text(source, tensor)?;
                 it.dtype_raw = Some(name.chars().map(|c| c.unwrap_or('\u{FFFD}')).collect());

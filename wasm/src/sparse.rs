@@ -60,18 +60,16 @@ fn collect(tensor: &Tensor, dims: &[u64], bytes: &[u8], from: u64, count: u64) -
     let shown = usize::try_from(count).ok()?.min(sparse.len().saturating_sub(first));
     let mut row = 0;
     for i in first..first.saturating_add(shown) {
-        let position = if tensor.layout == Layout::Coo {
-            dims.iter().enumerate().try_fold(0_u64, |position, (axis, dim)| {
-                position.checked_mul(*dim)?.checked_add(sparse.coordinate(i, axis)?)
-            })
+        let value = sparse.value(i)?;
+        if tensor.layout == Layout::Coo {
+            cells.entry((0..dims.len()).filter_map(|axis| sparse.coordinate(i, axis)), value);
         } else {
             while row < sparse.rows() && sparse.pointer(row + 1).is_some_and(|end| end <= i as u64)
             {
                 row += 1;
             }
-            row.checked_mul(dims.last().copied()?)?.checked_add(sparse.column(i)?)
-        };
-        cells.entry(position?, sparse.value(i)?);
+            cells.entry([row, sparse.column(i)?].into_iter(), value);
+        }
     }
     Some(cells)
 }

@@ -32,6 +32,7 @@ impl Numbers {
             DType::F4 | DType::F8E8M0 | DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => {
                 Numbers::F32(Vec::new())
             }
+            dtype if dtype.block().is_some() => Numbers::F32(Vec::new()),
             DType::F64 => Numbers::F64(Vec::new()),
             DType::I8 | DType::I16 | DType::I32 | DType::I4 | DType::I2 | DType::I1 => {
                 Numbers::I32(Vec::new())
@@ -120,16 +121,12 @@ impl Numbers {
 /// and which element of them is the first. `None` if the type has no fixed
 /// width or the place exceeds `u64`.
 pub fn place(dtype: DType, from: u64, count: u64) -> Option<(u64, u64, u64)> {
-    let bits = u64::from(dtype.bits());
     // Four 6-bit floats share three bytes, and have no elements here.
-    if bits == 0 || bits == 6 {
-        return None;
-    }
-    let per_byte = (8 / bits).max(1);
-    let skip = from % per_byte;
-    let at = dtype.bytes(from - skip)?;
-    let end = dtype.bytes(from.checked_add(count)?)?;
-    Some((at, end - at, skip))
+    let (unit, width) = dtype.unit().filter(|_| dtype.is_numeric())?;
+    let (unit, width) = (u64::from(unit), u64::from(width));
+    let at = (from / unit).checked_mul(width)?;
+    let end = from.checked_add(count)?.div_ceil(unit).checked_mul(width)?;
+    Some((at, end - at, from % unit))
 }
 
 #[cfg(test)]
@@ -143,8 +140,8 @@ mod tests {
     fn every_type_has_its_array() {
         let mut seen = 0;
         for dtype in DType::ALL {
-            let numbers = Numbers::of(*dtype, &[1; 16], 1, Endianness::Little);
-            let element = dtype.element(&[1; 16], 0, Endianness::Little);
+            let numbers = Numbers::of(*dtype, &[1; 256], 1, Endianness::Little);
+            let element = dtype.element(&[1; 256], 0, Endianness::Little);
             assert_eq!(numbers.len(), usize::from(element.is_some()), "{}", dtype.name());
             seen += numbers.len();
         }
@@ -158,6 +155,8 @@ mod tests {
         assert_eq!(place(DType::F32, 3, 2), Some((12, 8, 0)));
         assert_eq!(place(DType::F64, 1 << 62, 1), None);
         assert_eq!(place(DType::Text, 0, 1), None);
+        assert_eq!(place(DType::Q4_0, 70, 2), Some((36, 18, 6)));
+        assert_eq!(place(DType::Iq1S, 0, 1), None);
         let numbers = Numbers::of(DType::I64, &[255; 16], 9, Endianness::Little);
         assert_eq!(numbers, Numbers::I64(vec![-1, -1]));
     }

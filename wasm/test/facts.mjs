@@ -30,7 +30,7 @@ export function elements(dtype, data) {
 
 /** Rows of a column, a value of an annotation, entries of a sparse tensor. */
 export function rows(values, shape = []) {
-  const { dtype, data, width, missing, texts, ends, indices, lengths, positions } = values;
+  const { dtype, data, width, missing, texts, ends, indices, lengths, coordinates } = values;
   const flat = elements(data instanceof Uint8Array ? 'bool' : dtype, data);
   const words = texts && list(texts);
   const absent = new Set(missing);
@@ -42,8 +42,9 @@ export function rows(values, shape = []) {
   };
   const count = words?.length ?? flat.length / width;
   const all = Array.from({ length: count }, (_, i) => element(i));
-  if (positions !== undefined) {
-    return all.map((value, i) => ({ index: place(positions[i], shape), value }));
+  if (coordinates !== undefined) {
+    const rank = shape.length;
+    return all.map((value, i) => ({ index: Array.from(coordinates.subarray(i * rank, (i + 1) * rank)), value }));
   }
   if (ends === undefined) {
     return all;
@@ -55,16 +56,6 @@ export function rows(values, shape = []) {
       ? stored
       : { length: BigInt(lengths[row]), indices: Array.from(indices.subarray(start, end), BigInt), values: stored };
   });
-}
-
-/** A place in row-major order as one number an axis. */
-function place(position, shape) {
-  const places = [];
-  for (const extent of [...shape].reverse()) {
-    places.unshift(position % extent);
-    position /= extent;
-  }
-  return places;
 }
 
 /** What `check --json` says, from a document that reached the goal `payloads`. */
@@ -191,7 +182,10 @@ export async function describe(document, ask, most) {
     let values;
     try {
       const found = await ask(() => document.values(i, 0n, most));
-      values = it.status === 'sound' ? rows(found, it.shape) : undefined;
+      const shown = it.status === 'sound' ? rows(found, it.shape) : undefined;
+      // The document shows a Boolean byte as it is; readers of zTensor take all but 0 for true.
+      const truth = it.dtype === 'bool' && document.format === 'ztensor';
+      values = truth ? shown?.map((value) => typeof value === 'bigint' || value) : shown;
     } catch (error) {
       if (error.name !== 'WeighbridgeError') {
         throw error;

@@ -24,7 +24,7 @@ export function corpus() {
   return undefined;
 }
 
-const KNOWN = new Set(['.bt', '.idv', '.oinf', '.stb', '.zt']);
+const KNOWN = new Set(['.bt', '.gguf', '.idv', '.oinf', '.safetensors', '.stb', '.zt']);
 
 /** All files below a folder whose extension is that of a format. */
 export function files(folder) {

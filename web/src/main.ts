@@ -1,8 +1,10 @@
 /** The page: files in, views out, keys. */
 
 import './style/base.css';
+import './style/frame.css';
 import './style/file.css';
 import './style/views.css';
+import './style/panel.css';
 import { readPlace, writePlace, type Place } from './address.ts';
 import { OpenFile } from './file.ts';
 import { h, iconButton } from './ui/dom.ts';

@@ -4,10 +4,12 @@
 mod check;
 mod corpus;
 mod extract;
+mod gguf;
 mod inspect;
 mod oinf;
 mod other;
 mod paths;
+mod shards;
 mod ztensor;
 
 use assert_cmd::Command;

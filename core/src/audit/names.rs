@@ -34,7 +34,7 @@ impl Audit {
         loop {
             self.sweep(r);
             let mut next = self.cursor;
-            let Some(entry) = self.named(r, &mut next)? else {
+            let Some(entry) = self.kept(r, &mut next)? else {
                 self.cursor = next;
                 let tensors = self.stage == Stage::Tensors;
                 self.covered = tensors && self.file.is_covered(&next);
@@ -66,7 +66,7 @@ impl Audit {
 
     /// Passes over tensors that nothing is wrong with. While names are in order,
     /// that takes the name before, unless there is none.
-    #[cfg(feature = "std")]
+    #[cfg(feature = "sweep")]
     fn sweep(&mut self, r: &mut Reader<'_, '_>) {
         let mut last = self.previous.read(r.source()).ok();
         if self.stage != Stage::Tensors || (self.ordered && self.counted > 0 && last.is_none()) {
@@ -87,9 +87,36 @@ impl Audit {
         });
     }
 
+    /// Keeps the names of tensors that nothing is wrong with, while there is room.
+    #[cfg(feature = "sweep")]
+    fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
+        if self.stage != Stage::TensorNames {
+            return;
+        }
+        let Audit { file, cursor, seed, sorting, .. } = self;
+        file.sweep(r, cursor, &mut |glance| {
+            let hash = hash::name(*seed, 0, &glance.name);
+            sorting.keep(slots, Slot::named(hash, Kind::Tensor, glance.index, &glance.name_at))
+        });
+    }
+
     /// Only hosts have a fast way to do what works without it.
-    #[cfg(not(feature = "std"))]
+    #[cfg(not(feature = "sweep"))]
     fn sweep(&mut self, _: &mut Reader<'_, '_>) {}
+
+    #[cfg(not(feature = "sweep"))]
+    fn sweep_names(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) {}
+
+    /// The next entry, judged. Where bytes are lacking, what was passed over of a
+    /// list is kept.
+    fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
+        let entry = self.named(r, cursor);
+        #[cfg(feature = "gguf")]
+        if entry.is_err() && self.cursor.within != 0 {
+            self.cursor = *cursor;
+        }
+        entry
+    }
 
     /// The next entry, judged.
     fn named(&self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
@@ -114,8 +141,9 @@ impl Audit {
     #[inline(never)]
     pub(super) fn names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         while !self.cursor.done {
+            self.sweep_names(r, slots);
             let mut next = self.cursor;
-            if let Some(entry) = self.named(r, &mut next)?.filter(Named::is_named) {
+            if let Some(entry) = self.kept(r, &mut next)?.filter(Named::is_named) {
                 let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name)?;
                 self.sorting.push(r, slots, self.counted, slot)?;
             }

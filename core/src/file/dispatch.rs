@@ -3,7 +3,7 @@
 use super::{File, quietly};
 use crate::cursor::Cursor;
 use crate::finding::Stop;
-use crate::format::Glance;
+use crate::format::{Glance, Policy};
 use crate::read::{Halt, Reader};
 use crate::source::Source;
 use crate::tensor::{Chunk, Meta, Region, Tensor};
@@ -18,6 +18,18 @@ impl File {
     ) -> Result<Option<Tensor>, Stop> {
         let mut cursor = Cursor::before(at, index);
         quietly(source, |reader| self.tensor(reader, &mut cursor))
+    }
+
+    /// Which rules stand for the shared checks.
+    pub(crate) fn policy(&self) -> Policy {
+        let policy = self.constant_policy();
+        match *self {
+            // The one format whose files say what payloads are aligned to.
+            #[cfg(feature = "gguf")]
+            File::Gguf(ref header) => Policy { align: header.alignment().max(1).into(), ..policy },
+            #[allow(unreachable_patterns)]
+            _ => policy,
+        }
     }
 
     pub(crate) fn meta(
@@ -64,9 +76,9 @@ impl File {
     ) {
         match *self {
             _ if cursor.done => {}
-            #[cfg(all(feature = "bintensors", feature = "std"))]
+            #[cfg(all(feature = "bintensors", feature = "sweep"))]
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
-            #[cfg(feature = "safetensors")]
+            #[cfg(all(feature = "safetensors", feature = "sweep"))]
             File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(feature = "ztensor")]
             File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),

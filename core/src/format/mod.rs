@@ -26,12 +26,16 @@ use crate::rule::Rule;
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
+#[cfg(feature = "gguf")]
+pub mod gguf;
 #[cfg(feature = "idv")]
 pub mod idv;
 #[cfg(feature = "oinf")]
 pub mod oinf;
 #[cfg(feature = "safetensors")]
 pub mod safetensors;
+#[cfg(feature = "shards")]
+pub mod shards;
 #[cfg(feature = "stb")]
 pub mod stb;
 #[cfg(feature = "ztensor")]
@@ -63,6 +67,10 @@ pub(crate) struct Glance<'a> {
     /// Absolute offset of its entry.
     pub(crate) at: u64,
     /// Where its name is stored.
+    #[cfg_attr(
+        not(feature = "sweep"),
+        allow(dead_code, reason = "only an audit that sweeps keeps it")
+    )]
     pub(crate) name_at: NameAt,
     /// Its name.
     pub(crate) name: Name<'a>,

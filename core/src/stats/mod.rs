@@ -6,7 +6,7 @@ mod histogram;
 pub use histogram::Histogram;
 
 use crate::dtype::DType;
-use crate::element::Element;
+use crate::element::{Element, WIDEST};
 use crate::source::widen;
 use crate::tensor::Endianness;
 use block::Block;
@@ -14,9 +14,6 @@ use block::Block;
 /// Elements that are summed up together; blocks are merged by the formula of
 /// Chan, Golub and LeVeque.
 const BLOCK: usize = 256;
-
-/// Widest element, in bytes.
-const WIDEST: usize = 8;
 
 /// What the elements of a tensor, or a part of it, are like.
 ///
@@ -98,8 +95,8 @@ impl Stats {
 
     /// Takes the next bytes; what lies behind the last element is ignored.
     pub fn add(&mut self, mut bytes: &[u8], mut histogram: Option<&mut Histogram<'_>>) {
-        let width = self.dtype.bits() >> 3;
-        let width = usize::try_from(width).unwrap_or(0).max(1);
+        let (_, width) = self.dtype.unit().unwrap_or((1, 1));
+        let width = usize::try_from(width).unwrap_or(1);
         if self.carried > 0 {
             let missing = width.saturating_sub(self.carried);
             let (head, rest) = bytes.split_at_checked(missing).unwrap_or((bytes, &[]));

@@ -156,6 +156,17 @@ fn own(source: &Source<'_>, file: &File) -> Result<(), Stop> {
         File::Oinf(header) => {
             black_box(header.quantization(source, &tensor)?);
         }
+        #[cfg(feature = "gguf")]
+        File::Gguf(header) => {
+            use weighbridge::format::gguf::{Item, Items};
+            black_box((header.data_at(), header.alignment(), header.dtype_code(source, &tensor)?));
+            let items = Items::new(source.get(tensor.extra)?, file.endianness());
+            black_box((items.left(), items.dtype()));
+            for item in items {
+                black_box(matches!(item, Item::List(_)));
+                black_box(item);
+            }
+        }
         _ => {
             black_box((source, tensor));
         }

@@ -1,8 +1,10 @@
 //! One encoder a format: a plain description of a file in, bytes out.
 
 pub mod bintensors;
+pub mod gguf;
 pub mod idv;
 pub mod oinf;
 pub mod safetensors;
+pub mod shards;
 pub mod stb;
 pub mod ztensor;

@@ -116,7 +116,8 @@ fn judge_stack(deepest: &BTreeMap<&str, usize>) {
 #[test]
 fn fixtures_get_the_verdicts_of_a_host() {
     let mut cases = Vec::new();
-    for (format, fixtures) in fixtures::all() {
+    // An index of shards is for who has the shards: no image reads it.
+    for (format, fixtures) in fixtures::all().into_iter().filter(|(name, _)| *name != "shards") {
         for fixture in fixtures {
             let name = format!("{format} {}", fixture.name);
             cases.push(Case { name, format, bytes: fixture.bytes });

@@ -11,6 +11,7 @@ mod idv;
 mod large;
 mod mutations;
 mod properties;
+mod quants;
 mod readback;
 mod region;
 mod sizes;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use weighbridge::{DType, Endianness, Format, Layout, Value};
-use weighbridge_tests::encode::{bintensors, oinf, safetensors, stb, ztensor};
+use weighbridge_tests::encode::{bintensors, gguf, oinf, safetensors, shards, stb, ztensor};
 use weighbridge_tests::survey::survey_whole;
 
 proptest! {
@@ -25,6 +25,25 @@ proptest! {
             prop_assert_eq!(&fact.name, tensor.name.as_bytes());
             prop_assert_eq!(&fact.shape, &tensor.shape);
             prop_assert_eq!(fact.tensor.dtype.name(), dtype);
+            let span = fact.chunks[0].stored;
+            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
+        }
+    }
+
+    #[test]
+    fn gguf_reads_back(file in gguf::arbitrary()) {
+        let bytes = file.encode().bytes;
+        let survey = survey_whole(&bytes, None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        prop_assert_eq!(survey.file.map(|f| f.format()), Some(Format::Gguf));
+        prop_assert_eq!(crate::readback::gguf_metadata(&bytes, &survey), file.metadata);
+        prop_assert_eq!(survey.tensors.len(), file.tensors.len());
+        for (fact, tensor) in survey.tensors.iter().zip(&file.tensors) {
+            let shape: Vec<_> = tensor.dims.iter().rev().copied().collect();
+            prop_assert_eq!(&fact.name, &tensor.name);
+            prop_assert_eq!(&fact.shape, &shape);
+            prop_assert_eq!(fact.tensor.endianness == Endianness::Big, file.big);
+            prop_assert_eq!(fact.tensor.bytes(), Some(tensor.data.len() as u64));
             let span = fact.chunks[0].stored;
             prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
         }
@@ -63,6 +82,19 @@ proptest! {
             prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
         }
         prop_assert!(::safetensors::SafeTensors::deserialize(&bytes).is_ok());
+    }
+
+    #[test]
+    fn shards_read_back(index in shards::arbitrary()) {
+        let survey = survey_whole(&index.encode(), None);
+        prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+        let Some(weighbridge::File::Shards(header)) = survey.file else {
+            return Err(TestCaseError::fail("no index"));
+        };
+        prop_assert_eq!(header.total_size(), index.total);
+        let keys: Vec<_> = survey.metadata.iter().map(|meta| meta.key.clone()).collect();
+        let expected: Vec<_> = index.map.iter().map(|(name, _)| name.clone().into_bytes()).collect();
+        prop_assert_eq!(keys, expected);
     }
 
     #[test]

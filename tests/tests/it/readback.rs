@@ -1,7 +1,8 @@
 //! Files read back into the descriptions that our encoders write.
 
-use weighbridge::{DType, File, Kind, Source, Span, Value};
-use weighbridge_tests::encode::oinf;
+use weighbridge::format::gguf::{Item, Items};
+use weighbridge::{DType, Endianness, File, Kind, Source, Span, Value};
+use weighbridge_tests::encode::{gguf, oinf};
 use weighbridge_tests::survey::Survey;
 
 fn text(bytes: &[u8]) -> String {
@@ -75,4 +76,59 @@ fn quant(
 fn ty(dtype: DType) -> oinf::Type {
     let name = if dtype == DType::F8E5M2 { "f8" } else { dtype.name() };
     oinf::Type::ALL.into_iter().find(|ty| ty.name() == name).unwrap()
+}
+
+/// The metadata of a sound GGUF file.
+pub(crate) fn gguf_metadata(file: &[u8], survey: &Survey) -> Vec<(Vec<u8>, gguf::Value)> {
+    let source = Source::whole(file);
+    let endianness = survey.file.unwrap().endianness();
+    let bits = |dtype: DType, span: Span| {
+        let mut bytes = source.get(span).unwrap().to_vec();
+        if endianness == Endianness::Big {
+            bytes.reverse();
+        }
+        bytes.resize(8, 0);
+        gguf::Value::Number(tag(dtype), u64::from_le_bytes(bytes.try_into().unwrap()))
+    };
+    let of = |value: Value| match value {
+        Value::Text(at) => gguf::Value::Text(source.get(at.span()).unwrap().to_vec()),
+        Value::Scalar { dtype, stored } => bits(dtype, stored),
+        Value::Array { dtype, elements, stored, .. } => {
+            let width = stored.len.checked_div(elements).unwrap_or(0);
+            let item = |i| bits(dtype, Span::new(stored.at + i * width, width));
+            gguf::Value::Array(tag(dtype), (0..elements).map(item).collect())
+        }
+        Value::List { count, stored } => {
+            let items = Items::new(source.get(stored).unwrap(), endianness);
+            let texts: Vec<_> = items
+                .map(|item| match item {
+                    Item::Text(name) => gguf::Value::Text(name.bytes().collect()),
+                    other => panic!("{other:?}"),
+                })
+                .collect();
+            assert_eq!(texts.len() as u64, count);
+            gguf::Value::Array(8, texts)
+        }
+        other => panic!("{other:?}"),
+    };
+    survey.metadata.iter().map(|fact| (fact.key.clone(), of(fact.value.unwrap()))).collect()
+}
+
+fn tag(dtype: DType) -> u32 {
+    let types = [
+        DType::U8,
+        DType::I8,
+        DType::U16,
+        DType::I16,
+        DType::U32,
+        DType::I32,
+        DType::F32,
+        DType::Bool,
+        DType::Text,
+        DType::Unknown,
+        DType::U64,
+        DType::I64,
+        DType::F64,
+    ];
+    types.iter().position(|known| *known == dtype).unwrap() as u32
 }

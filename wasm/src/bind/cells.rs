@@ -26,10 +26,10 @@ fn write(cells: &Cells, pack: &mut Pack) {
     column(&vectors.ends, pack);
     column(&vectors.indices, pack);
     column(&vectors.lengths, pack);
-    let positions = cells.positions.as_deref();
-    pack.u32(positions.is_some().into());
-    let positions = positions.unwrap_or_default();
-    pack.column(8, positions.len(), &mut |i| positions.get(i).copied().unwrap_or(0));
+    let coordinates = cells.coordinates.as_deref();
+    pack.u32(coordinates.is_some().into());
+    let coordinates = coordinates.unwrap_or_default();
+    pack.column(8, coordinates.len(), &mut |i| coordinates.get(i).copied().unwrap_or(0));
 }
 
 #[wasm_bindgen]

@@ -103,10 +103,11 @@ impl RawHeatmap {
         Some(RawHeatmap { inner })
     }
 
-    /// First element, element behind the last, height, width.
+    /// First element, element behind the last, height, width, and where the bytes
+    /// of these elements begin and end in the data.
     pub fn size(&self) -> Vec<u64> {
         let map = &self.inner;
-        [map.from, map.to, map.height, map.width].to_vec()
+        [map.from, map.to, map.height, map.width, map.first_byte, map.last_byte].to_vec()
     }
 
     /// Takes the next bytes.

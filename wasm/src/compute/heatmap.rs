@@ -37,6 +37,10 @@ pub struct Heatmap {
     pub from: u64,
     /// The elements that matter end here.
     pub to: u64,
+    /// The bytes that hold them begin here,
+    pub first_byte: u64,
+    /// and end here.
+    pub last_byte: u64,
     /// Position of the next element on every axis.
     at: Vec<u64>,
     cells: Vec<Cell>,
@@ -86,9 +90,11 @@ impl Heatmap {
         let to = if step == 0 { from } else { to.checked_add(1)? };
         let (height, width) = (height.clamp(1, rows.max(1)), width.clamp(1, columns.max(1)));
         let cells = height.checked_mul(width).filter(|cells| *cells <= MOST)?;
-        // Packed elements begin inside a byte: the whole byte is pushed.
-        let per_byte = u64::from(8 / dtype.bits().clamp(1, 8));
-        let skip = from % per_byte;
+        // Packed elements begin inside a byte, others inside a block, which is
+        // pushed as a whole.
+        let (unit, stored) = dtype.unit()?;
+        let (unit, stored) = (u64::from(unit), u64::from(stored));
+        let skip = from % unit;
         let feed = Feed::new(dtype, endianness, to - from + skip)?;
         let mut map = Heatmap {
             feed,
@@ -98,6 +104,8 @@ impl Heatmap {
             width,
             from: from - skip,
             to,
+            first_byte: (from / unit).checked_mul(stored)?,
+            last_byte: to.div_ceil(unit).checked_mul(stored)?,
             at,
             cells: vec![
                 Cell {

@@ -22,13 +22,13 @@ pub struct Feed {
 impl Feed {
     /// `elements` elements of this type; `None` for types that are not numbers.
     pub fn new(dtype: DType, endianness: Endianness, elements: u64) -> Option<Feed> {
-        dtype.element(&[0; 8], 0, endianness)?;
+        dtype.is_numeric().then_some(())?;
         Some(Feed { dtype, endianness, left: elements, carry: Vec::new() })
     }
 
     /// Calls `take` with the elements of the next bytes.
     pub fn push(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(f64)) {
-        let width = (self.dtype.bits() as usize / 8).max(1);
+        let width = self.dtype.unit().map_or(1, |(_, width)| width as usize);
         if !self.carry.is_empty() {
             let missing = width - self.carry.len();
             let (head, rest) = bytes.split_at(missing.min(bytes.len()));

@@ -51,6 +51,7 @@ fn write_samples(folder: &Path) -> io::Result<()> {
         .chain(idv::samples())
         .chain(other::bintensors())
         .chain(other::stb())
+        .chain(other::safetensors())
         .collect();
     let mut index = Vec::new();
     for sample in &all {

@@ -2,6 +2,7 @@
 
 use weighbridge_tests::encode::bintensors::{self, Dtype};
 use weighbridge_tests::encode::oinf::{self, Model, Quant, Scales, Type, Value, ZeroPoints};
+use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::encode::stb::{self, Stb};
 use weighbridge_tests::encode::ztensor::{self, Checksum};
 
@@ -242,6 +243,52 @@ pub(crate) fn stb() -> Vec<Sample> {
             false,
             "An id that occurs twice, wrong sizes",
             broken.encode(),
+        ),
+    ]
+}
+
+pub(crate) fn safetensors() -> Vec<Sample> {
+    let make = sample("safetensors", "safetensors");
+    let tensor = |name: &str, dtype, shape: &[u64], data| safetensors::Tensor {
+        data,
+        ..safetensors::Tensor::new(name, dtype, shape)
+    };
+    let adapter = |name: &str, seed, rows: usize, columns: usize| {
+        let data = bf16_bytes(&weights(seed, rows, columns));
+        tensor(name, "BF16", &[rows as u64, columns as u64], data)
+    };
+    let file = || safetensors::File {
+        metadata: Some(vec![
+            ("format".into(), "pt".into()),
+            ("base_model".into(), "tiny-lm".into()),
+            ("rank".into(), "8".into()),
+        ]),
+        tensors: vec![
+            adapter("layers.0.attn.q.lora_A.weight", 90, 8, 96),
+            adapter("layers.0.attn.q.lora_B.weight", 91, 96, 8),
+            adapter("layers.0.attn.v.lora_A.weight", 92, 8, 96),
+            adapter("layers.0.attn.v.lora_B.weight", 93, 96, 8),
+            tensor("scaling", "F32", &[2], f32_bytes(&[16.0, 0.125])),
+            tensor("steps", "I64", &[], 12_000_i64.to_le_bytes().to_vec()),
+        ],
+    };
+    // A second entry of the same name, a type that nobody knows, and an end
+    // that leaves bytes over.
+    let broken = || {
+        let mut file = file();
+        file.tensors[3].name = file.tensors[1].name.clone();
+        file.tensors[2].dtype = "Q7_Z";
+        file.tensors[5].shape = vec![2];
+        file
+    };
+    vec![
+        make("safetensors", "adapter.safetensors", true, "A LoRA adapter", file().encode()),
+        make(
+            "safetensors-broken",
+            "adapter-broken.safetensors",
+            false,
+            "A name that occurs twice, an unknown type, a shape that does not fit",
+            broken().encode(),
         ),
     ]
 }

@@ -50,6 +50,14 @@ export function real(value: number): string {
   return text.replace('-', '−').replace('e−', 'e−');
 }
 
+/** An element as a statistic has it: integers in full, as far as a double holds them. */
+export function element(value: number, dtype: string): string {
+  if (!/^(?:[iut]\d+|bool|bitset)$/.test(dtype) || !Number.isInteger(value)) {
+    return real(value);
+  }
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value).replace('-', '−') : `≈ ${real(value)}`;
+}
+
 /** A short one, for axes. */
 export function short(value: number): string {
   return String(Number(value.toPrecision(3))).replace(/^-/, '−');

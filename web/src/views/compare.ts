@@ -4,6 +4,7 @@ import type { DifferenceSummary } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count, counted, real, size } from '../ui/format.ts';
+import { accessOf } from '../storage.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import type { Pair } from '../worker/jobs.ts';
 import { position } from './statistics.ts';
@@ -23,7 +24,7 @@ interface Line {
   kind: Kind;
   name: string;
   text: string;
-  values?: DifferenceSummary | 'failed';
+  values?: DifferenceSummary;
 }
 
 export class CompareView {
@@ -142,7 +143,7 @@ export class CompareView {
   #filter(): void {
     this.#shown = this.#lines.filter(({ kind, values }) => {
       if (this.#only === 'differ') {
-        return kind !== 'same' || (typeof values === 'object' && values.different > 0n);
+        return kind !== 'same' || (values !== undefined && values.different > 0n);
       }
       return this.#only === 'all' || kind === this.#only;
     });
@@ -167,8 +168,8 @@ export class CompareView {
     setText(name.firstElementChild!, line.name);
     setText(what, line.text);
     const { values } = line;
-    setText(most, values === undefined ? '' : values === 'failed' ? 'failed' : real(values.maxAbs));
-    setText(cosine, typeof values === 'object' ? real(values.cosine) : '');
+    setText(most, values === undefined ? '' : real(values.maxAbs));
+    setText(cosine, values !== undefined ? real(values.cosine) : '');
   }
 
   #choose(index: number): void {
@@ -193,14 +194,14 @@ export class CompareView {
         b === undefined ? 'not there' : `${b.dtype} [${Array.from(b.shape).join(', ')}] ${size(b.stored)}`,
       ),
       comparable(line) && values === undefined && button('Compare values', () => void this.#values(line)),
-      typeof values === 'object' &&
+      values !== undefined &&
         h(
           'p',
           { class: 'compare-result' },
           values.different === 0n
             ? `All ${counted(values.count, 'value')} are equal.`
             : `${count(values.different)} of ${counted(values.count, 'value')} differ, at most by ${real(values.maxAbs)}` +
-                `${values.maxAt === undefined || a === undefined ? '' : ` at ${position(values.maxAt, a.shape)}`}; cosine ${real(values.cosine)}.`,
+                `${values.maxAt === undefined || a === undefined ? '' : ` at ${position(values.maxAt, a)}`}; cosine ${real(values.cosine)}.`,
         ),
       a !== undefined && button('Open here', () => this.#file.select(a.index), { class: 'link' }),
     );
@@ -214,8 +215,10 @@ export class CompareView {
     const { a, b } = line.pair;
     const result = await this.#file.tasks.run(`Comparing ${line.name.slice(0, 40)}`, (options) =>
       this.#file.client.with(options).difference(this.#file.id, a!.index, other.id, b!.index),
+      AbortSignal.any([this.#file.closing.signal, other.closing.signal]),
     );
-    line.values = result ?? 'failed';
+    // What was cancelled can be asked for again, and so can what failed.
+    line.values = result;
     if (this.#shown[this.#active] === line) {
       this.#show(line);
     }
@@ -234,7 +237,15 @@ export class CompareView {
 }
 
 function comparable({ pair: { a, b } }: Line): boolean {
-  return a !== undefined && b !== undefined && a.elements === b.elements && a.elements > 0n;
+  return (
+    a !== undefined &&
+    b !== undefined &&
+    accessOf(a) === 'dense' &&
+    accessOf(b) === 'dense' &&
+    a.layout === b.layout &&
+    a.elements === b.elements &&
+    a.elements > 0n
+  );
 }
 
 function describe(pair: Pair): Line {

@@ -13,6 +13,7 @@ import { LayoutView } from './layout.ts';
 import { MetadataView } from './metadata.ts';
 import { TensorPanel } from './panel.ts';
 import { RowsView } from './rows.ts';
+import { ShardsView } from './shards.ts';
 import { StripView } from './strip.ts';
 import { TensorsView } from './tensors.ts';
 import { VerdictView } from './verdict.ts';
@@ -25,6 +26,7 @@ export class FileView {
   readonly #tensors: TensorsView;
   #hex: HexView | undefined;
   #compare: CompareView | undefined;
+  #shards: ShardsView | undefined;
   #first = true;
   readonly #others: () => OpenFile[];
 
@@ -34,6 +36,17 @@ export class FileView {
     this.#tensors = new TensorsView(file);
     this.panel = new TensorPanel(file);
     this.tabs = new Tabs('Views of the file', () => file.moved.emit());
+    const isIndex = file.info.format === 'shards';
+    if (isIndex) {
+      this.tabs.add({
+        id: 'shards',
+        label: 'Shards',
+        make: () => {
+          this.#shards = new ShardsView(file, others);
+          return this.#shards.element;
+        },
+      });
+    }
     this.tabs.add({ id: 'tensors', label: file.isTable ? 'Columns' : 'Tensors', make: () => this.#tensors.element });
     if (file.isTable && !file.info.refused) {
       this.tabs.add({ id: 'rows', label: 'Rows', make: () => new RowsView(file).element });
@@ -48,7 +61,7 @@ export class FileView {
     this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
     this.tabs.badge('tensors', count(file.info.tensorCount));
     this.tabs.badge('metadata', count(file.info.metadataCount));
-    this.tabs.select('tensors');
+    this.tabs.select(isIndex ? 'shards' : 'tensors');
     const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file)), this.tabs.panels), this.panel.element);
     this.element = h(
       'div',
@@ -112,6 +125,7 @@ export class FileView {
       this.#compare = undefined;
     }
     void this.#compare?.load();
+    void this.#shards?.load();
   }
 
   focusSearch(): void {

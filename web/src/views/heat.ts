@@ -2,12 +2,12 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
-import { count, real, short, size } from '../ui/format.ts';
+import { count, element, real, short, size } from '../ui/format.ts';
 import { bitsOf } from '../worker/scan.ts';
 import type { Picture } from '../worker/jobs.ts';
+import { accessOf } from '../storage.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { heatColour, type Scale } from './colour.ts';
-import { isNumeric } from './panel.ts';
 import { SliceControls, type Slice } from './slice.ts';
 
 /** Cells of the picture in each direction; more are averaged. */
@@ -62,7 +62,7 @@ export class HeatView {
         this.#draw();
       },
     );
-    const why = !isNumeric(tensor)
+    const why = accessOf(tensor) === undefined
       ? `There is no picture of ${tensor.dtype}.`
       : tensor.shape.length < 2
         ? 'A picture needs two axes; the values are in the next tab.'
@@ -201,7 +201,7 @@ export class HeatView {
     const { rows, columns } = this.#slice;
     const where = `[${span(this.#row, height, rows)}, ${span(this.#column, width, columns)}]`;
     const single = BigInt(height) === rows && BigInt(width) === columns;
-    const value = single ? real(mean[i]) : `mean ${real(mean[i])}, ${real(min[i])} to ${real(max[i])}`;
+    const value = single ? element(mean[i], this.#tensor.dtype) : `mean ${real(mean[i])}, ${element(min[i], this.#tensor.dtype)} to ${element(max[i], this.#tensor.dtype)}`;
     setText(this.#readout, `${where} ${value}${bad[i] > 0 ? `, ${count(bad[i])} not finite` : ''}`);
   }
 }

@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, exactSize, hex, range, size } from '../ui/format.ts';
+import { accessOf } from '../storage.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
@@ -12,13 +13,6 @@ import { HexView } from './hex.ts';
 import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
 import { ValuesView } from './values.ts';
-
-/** Element types that are numbers. */
-const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|bf16|f8\w+|bool|bitset|t1|t2|u1|key<.*)$/;
-
-export function isNumeric(tensor: TensorDetails): boolean {
-  return NUMERIC.test(tensor.dtype);
-}
 
 /** Chunks listed in the overview. */
 const CHUNKS = 50;
@@ -211,7 +205,8 @@ export class TensorPanel {
       h(
         'div',
         { class: 'actions' },
-        button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' }),
+        button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
+        accessOf(tensor) === 'dense' && tensor.layout !== 'row-major' && h('span', { class: 'muted' }, `${tensor.layout}: elements are written in the order of the file`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
@@ -301,6 +296,12 @@ export class TensorPanel {
       value,
     );
   }
+}
+
+/** Whether there is a dense array of numbers to save. */
+function isSavable(tensor: TensorDetails): boolean {
+  const access = accessOf(tensor);
+  return access === 'dense' || access === 'rows';
 }
 
 function quantization({ kind, parameters }: NonNullable<TensorDetails['quantization']>): HTMLElement {

@@ -18,8 +18,6 @@ export class RowsView {
   readonly #head = h('div', { role: 'row', class: 'grid-row data-row' });
   readonly #pager = h('div', { class: 'toolbar pager' });
   readonly #blocks = new Map<string, string[] | undefined>();
-  /** Texts of keys, by column. */
-  readonly #keys = new Map<number, string[]>();
   #columns: Row[] = [];
   #first = 0;
   #total = 0;
@@ -53,11 +51,6 @@ export class RowsView {
     const { total, rows } = await api.rows(id, this.#first, this.#first + COLUMNS, 'index', {});
     this.#total = total;
     this.#columns = rows;
-    await Promise.all(
-      rows
-        .filter(({ dtype, status, index }) => dtype.startsWith('key<') && status === 'sound' && !this.#keys.has(index))
-        .map(async ({ index }) => this.#keys.set(index, await api.keyValues(id, index).catch(() => []))),
-    );
     this.#head.replaceChildren(
       h('div', { role: 'columnheader', class: 'cell row-number' }, 'Row'),
       ...rows.map((column) =>
@@ -126,12 +119,6 @@ export class RowsView {
         },
       );
     }
-    const value = this.#blocks.get(key)?.[index % BLOCK] ?? '';
-    const texts = this.#keys.get(column.index);
-    if (texts === undefined || value === '') {
-      return value;
-    }
-    // Key 0 is a missing value; others are shown with what they stand for.
-    return value.replace(/\d+/g, (number) => (number === '0' ? '(missing)' : texts[Number(number) - 1] === undefined ? number : `${number} ${texts[Number(number) - 1]}`));
+    return this.#blocks.get(key)?.[index % BLOCK] ?? '';
   }
 }

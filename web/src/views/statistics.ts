@@ -2,11 +2,11 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
-import { count, counted, real, size } from '../ui/format.ts';
+import { count, counted, element, real, size } from '../ui/format.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
+import { accessOf } from '../storage.ts';
 import { Histogram } from './histogram.ts';
-import { isNumeric } from './panel.ts';
 
 /** Up to this size nobody has to ask. */
 const SMALL = 64n << 20n;
@@ -22,7 +22,7 @@ export class StatisticsView {
 
   show(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): void {
     const known = this.#known.get(tensor.index);
-    if (!isNumeric(tensor)) {
+    if (accessOf(tensor) === undefined) {
       fill(into, h('p', { class: 'empty' }, `There are no statistics of ${tensor.dtype}.`));
     } else if (known !== undefined) {
       this.#draw(tensor, known, into);
@@ -72,7 +72,8 @@ export class StatisticsView {
     );
     const share = (part: bigint) =>
       part === 0n || summary.count === 0n ? '' : ` (${(Number((part * 1_000_000n) / summary.count) / 10_000).toPrecision(3)} %)`;
-    const number = (label: string, value: number) => pair(label, h('span', { class: 'mono', title: String(value) }, real(value)));
+    const number = (label: string, value: number, text = real(value)) =>
+      pair(label, h('span', { class: 'mono', title: String(value) }, text));
     const special = (label: string, value: bigint, first?: bigint) =>
       pair(
         label,
@@ -83,18 +84,18 @@ export class StatisticsView {
           count(value),
           share(value),
         ),
-        first !== undefined && h('span', { class: 'muted' }, ` first at ${position(first, tensor.shape)}`),
+        first !== undefined && h('span', { class: 'muted' }, ` first at ${position(first, tensor)}`),
       );
     fill(
       into,
       h(
         'dl',
         { class: 'facts-list statistics' },
-        number('Minimum', summary.min),
-        number('Maximum', summary.max),
+        number('Minimum', summary.min, element(summary.min, tensor.dtype)),
+        number('Maximum', summary.max, element(summary.max, tensor.dtype)),
         number('Mean', summary.mean),
         number('Standard deviation', summary.deviation),
-        pair('Elements', h('span', { class: 'mono' }, count(summary.count))),
+        pair(accessOf(tensor) === 'entries' ? 'Entries stored' : 'Elements', h('span', { class: 'mono' }, count(summary.count))),
         special('Zeros', summary.zeros),
         special('Subnormal', summary.subnormals),
         special('NaN', summary.nans, summary.firstNan),
@@ -107,14 +108,17 @@ export class StatisticsView {
   }
 }
 
-/** The position of an element, as the file counts and by axis. */
-export function position(element: bigint, shape: BigUint64Array): string {
+/** The position of an element, counted as it is stored, by axis where that is known. */
+export function position(element: bigint, { shape, layout }: { shape: BigUint64Array; layout: string }): string {
+  // Which axis other layouts store densest, their specifications leave open.
+  if (shape.length < 2 || (layout !== 'row-major' && layout !== 'blocks')) {
+    return `[${count(element)}]`;
+  }
   const at: bigint[] = [];
   let rest = element;
-  for (let axis = shape.length - 1; axis >= 0; axis--) {
-    const extent = shape[axis] || 1n;
-    at.unshift(rest % extent);
-    rest /= extent;
+  for (const extent of Array.from(shape).reverse()) {
+    at.unshift(rest % (extent || 1n));
+    rest /= extent || 1n;
   }
-  return shape.length < 2 ? `[${count(element)}]` : `[${at.join(', ')}]`;
+  return `[${at.join(', ')}]`;
 }

@@ -91,7 +91,7 @@ export class ValuesView {
     }
     const { elements, shape } = this.#tensor;
     if (this.#whole) {
-      return shape[0] ?? elements;
+      return (this.#file.isTable ? shape[0] : undefined) ?? elements;
     }
     return this.#flat ? (elements + this.#wrap - 1n) / this.#wrap : this.#slice.rows;
   }

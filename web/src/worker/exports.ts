@@ -1,10 +1,13 @@
 /** Files that the page hands out: .npy, JSON, CSV. */
 
-import type { Profile } from 'weighbridge';
+import type { Numbers, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
-import { scan } from './scan.ts';
+import { accessOf } from '../storage.ts';
+import { bytesOf, rowElements } from './elements.ts';
+import { details, scan } from './scan.ts';
 import { session } from './session.ts';
 import { findings, metadata, rows, type Finding } from './tables.ts';
+import { NOWHERE } from './text.ts';
 
 /** Rows taken at once. */
 const PAGE = 4096;
@@ -20,6 +23,15 @@ export async function npy(
   target: FileSystemFileHandle | undefined,
 ): Promise<Blob | undefined> {
   const file = session(id);
+  const { dtype, layout, shape, elements } = await details(file, tensor, context);
+  const access = accessOf({ dtype, layout });
+  if (access !== 'dense' && access !== 'rows') {
+    throw new Error(`.npy holds no ${dtype} data in ${layout} layout`);
+  }
+  const extents = Array.from(shape);
+  if (access === 'rows' && (extents.includes(NOWHERE) || extents.reduce((a, b) => a * b, 1n) !== elements)) {
+    throw new Error('.npy holds no rows of different lengths');
+  }
   const writer = file.document.npy(tensor);
   const out = await target?.createWritable();
   const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -34,10 +46,18 @@ export async function npy(
   };
   try {
     put(writer.header());
-    await scan(file, tensor, context, 'Writing .npy', (bytes) => {
+    const take = (bytes: Uint8Array) => {
       writer.push(bytes);
       put(writer.take());
-    });
+    };
+    if (access === 'dense') {
+      await scan(file, tensor, context, 'Writing .npy', take);
+    } else {
+      const missing = await rowElements(file, tensor, context, 'Writing .npy', (data) => take(bytesOf(stored(data, dtype))));
+      if (missing > 0) {
+        throw new Error(`.npy holds no missing values, and the column has ${missing}`);
+      }
+    }
     await queue;
     await out?.close();
     return out === undefined ? new Blob(parts, { type: 'application/octet-stream' }) : undefined;
@@ -47,6 +67,12 @@ export async function npy(
   } finally {
     writer.free();
   }
+}
+
+/** Elements in the type that the column has. */
+function stored(data: Numbers, dtype: string): ArrayBufferView {
+  const narrow = { i8: Int8Array, u8: Uint8Array, i16: Int16Array, u16: Uint16Array }[dtype];
+  return narrow === undefined ? data : narrow.from(data as Int32Array);
 }
 
 /** JSON of plain values; integers of any size keep their digits. */

@@ -1,7 +1,9 @@
 /** What reads payloads: statistics, pictures, comparisons, checksums. */
 
 import type { DifferenceSummary, Summary } from 'weighbridge';
+import { accessOf } from '../storage.ts';
 import { checksumOf } from './checksum.ts';
+import { bytesOf, entries, nameOf, rowElements } from './elements.ts';
 import type { Context } from './rpc.ts';
 import { bitsOf, details, scan, scanBytes } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
@@ -42,16 +44,34 @@ const BINS = 128;
 export async function statistics(context: Context, id: number, tensor: number): Promise<StatisticsResult> {
   const file = session(id);
   const { Statistics } = await computing();
-  const { dtype, endianness, elements } = await details(file, tensor, context);
+  const about = await details(file, tensor, context);
+  const access = accessOf(about);
+  if (access === undefined) {
+    throw new Error(`there are no statistics of ${about.dtype} in ${about.layout} layout`);
+  }
+  // What has to be taken apart comes in the type that it has in memory.
+  const dense = access === 'dense';
+  const dtype = dense ? about.dtype : nameOf((await file.settle(() => file.document.values(tensor, 0n, 0), context)).data);
+  const endianness = dense ? about.endianness : 'little';
+  const elements = dense ? about.elements : undefined;
+  const pass = async (label: string, take: (bytes: Uint8Array) => void) => {
+    if (dense) {
+      await scan(file, tensor, context, label, take);
+    } else if (access === 'rows') {
+      await rowElements(file, tensor, context, label, (data) => take(bytesOf(data)));
+    } else {
+      await entries(file, tensor, context, (data) => take(bytesOf(data)));
+    }
+  };
   const sums = new Statistics(dtype, endianness, elements);
   const counts = new Statistics(dtype, endianness, elements);
   try {
-    await scan(file, tensor, context, 'Statistics', (bytes) => sums.push(bytes));
+    await pass('Statistics', (bytes) => sums.push(bytes));
     const summary = sums.summary();
     const { min, max } = summary;
     if (min < max) {
       counts.histogram(min, max, BINS);
-      await scan(file, tensor, context, 'Histogram', (bytes) => counts.push(bytes));
+      await pass('Histogram', (bytes) => counts.push(bytes));
     }
     return { summary, magnitudes: trimmed(sums.magnitudes()), bins: counts.bins() };
   } finally {
@@ -144,6 +164,7 @@ export async function pairs(_: Context, a: number, b: number) {
       index,
       name: row.names.text,
       dtype: file.word(row.dtype[0]),
+      layout: file.word(row.layout[0]),
       shape: row.dims,
       stored: row.stored[0],
       elements: row.elements[0],
@@ -175,6 +196,9 @@ export async function difference(
     details(first, tensorA, context),
     details(second, tensorB, context),
   ]);
+  if (accessOf(left) !== 'dense' || accessOf(right) !== 'dense') {
+    throw new Error('only tensors whose bytes are their elements can be compared');
+  }
   const sums = new Difference(left.dtype, left.endianness, right.dtype, right.endianness);
   const balance = new Balance();
   const side = (file: Session, tensor: number, which: 0 | 1, bits: number) =>

@@ -4,6 +4,7 @@ import * as exports from './exports.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
 import { library, session, start, stop } from './session.ts';
+import * as sharded from './shards.ts';
 import { fromFile, fromUrl } from './sources.ts';
 import * as tables from './tables.ts';
 
@@ -45,7 +46,7 @@ async function memory(): Promise<number> {
   return (await library()).memory();
 }
 
-const api = { ...tables, ...jobs, ...exports, open, close, bytes, formats, memory };
+const api = { ...tables, ...jobs, ...exports, ...sharded, open, close, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),

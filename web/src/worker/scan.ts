@@ -59,12 +59,12 @@ export async function scan(
   }
 }
 
-/** Bits of an element, from the type's name. */
+/** Bits of an element, from the type's name; about as many where elements share scales. */
 export function bitsOf(dtype: string): number {
   if (dtype.startsWith('f8') || dtype === 'bool') {
     return 8;
   }
-  const bits = /^(?:bf|[cfiut])(\d+)$/.exec(dtype)?.[1];
+  const bits = /^(?:bf|[cfiut]|i?q|[mn][xv]fp)(\d+)(?:_\w+)?$/.exec(dtype)?.[1];
   return bits === undefined ? 64 : Number(bits);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Filter, Profile, Sort } from 'weighbridge';
 import type { Context } from './rpc.ts';
-import { session } from './session.ts';
+import { session, type Session } from './session.ts';
 import { NOWHERE, nth, shapeText, strings, valueList } from './text.ts';
 
 /** Where there is no number. */
@@ -195,11 +195,7 @@ export async function metaValue(context: Context, id: number, tensor: number | u
 export async function values(context: Context, id: number, index: number, from: bigint, count: number) {
   const file = session(id);
   const values = await file.settle(() => file.document.values(index, from, count), context);
-  if (values.positions === undefined) {
-    return valueList(values);
-  }
-  const { shape } = await file.settle(() => file.document.tensor(index), context);
-  return valueList(values, shape);
+  return valueList(values, values.dtype.startsWith('key') ? await keysOf(context, file, index) : undefined);
 }
 
 /** A table of elements, as text. */
@@ -220,8 +216,18 @@ export async function grid(
   );
 }
 
-/** The texts that the keys of a column stand for. */
-export async function keyValues(context: Context, id: number, index: number): Promise<string[]> {
-  const file = session(id);
-  return strings(await file.settle(() => file.document.keyValues(index), context));
+/** The texts that the keys of columns stand for, as far as they were asked for. */
+const keys = new WeakMap<Session, Map<number, string[]>>();
+
+async function keysOf(context: Context, file: Session, index: number): Promise<string[]> {
+  const known = keys.get(file) ?? new Map<number, string[]>();
+  keys.set(file, known);
+  let texts = known.get(index);
+  if (texts === undefined) {
+    // A column without key values, or with broken ones, shows its numbers.
+    texts = await file.settle(() => file.document.keyValues(index), context).then(strings, () => []);
+    context.signal.throwIfAborted();
+    known.set(index, texts);
+  }
+  return texts;
 }

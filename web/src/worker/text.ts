@@ -21,9 +21,15 @@ export function shapeText(dims: Iterable<bigint>): string {
   return parts.length === 0 ? 'scalar' : parts.join(' × ');
 }
 
-/** One text for each row: elements of vectors are joined, sparse ones with their positions. */
-export function valueList(values: Values, shape?: BigUint64Array): string[] {
-  const { data, width, missing, texts, ends, indices, lengths, positions } = values;
+/** A key with what it stands for. Key 0 is a missing value. */
+function keyText(key: number, keys: string[]): string {
+  const text = keys[key - 1];
+  return key === 0 ? '(missing)' : text === undefined ? String(key) : `${key} ${text}`;
+}
+
+/** One text for each row: elements of vectors are joined, sparse ones with their places. */
+export function valueList(values: Values, keys?: string[]): string[] {
+  const { data, width, missing, texts, ends, indices, lengths, coordinates } = values;
   const digits = DIGITS[values.dtype] ?? (data instanceof Float32Array ? 9 : 17);
   const absent = new Set(missing);
   const element = (i: number): string => {
@@ -33,12 +39,16 @@ export function valueList(values: Values, shape?: BigUint64Array): string[] {
     if (texts !== undefined) {
       return nth(texts, i);
     }
+    if (keys !== undefined) {
+      return keyText(Number(data[i]), keys);
+    }
     const numbers = Array.from({ length: width }, (_, k) => number(data[i * width + k], digits));
     return width === 1 ? numbers[0] : `(${numbers.join(', ')})`;
   };
   if (ends === undefined || indices === undefined || lengths === undefined) {
     const count = texts === undefined ? data.length / width : texts.ends.length;
-    const place = (i: number) => (positions === undefined ? '' : `${coordinates(positions[i], shape ?? new BigUint64Array())} `);
+    const rank = (coordinates?.length ?? 0) / count;
+    const place = (i: number) => (coordinates === undefined ? '' : `[${coordinates.subarray(i * rank, (i + 1) * rank).join(', ')}] `);
     return Array.from({ length: count }, (_, i) => `${place(i)}${element(i)}`);
   }
   return Array.from(ends, (end, row) => {
@@ -56,17 +66,6 @@ export function valueList(values: Values, shape?: BigUint64Array): string[] {
     const list = parts.join(', ');
     return sparse ? `{${list}} of ${lengths[row]}` : `[${list}]`;
   });
-}
-
-/** A place in row-major order as one number an axis. */
-function coordinates(position: bigint, shape: BigUint64Array): string {
-  const places: bigint[] = [];
-  let left = position;
-  for (const extent of Array.from(shape).reverse()) {
-    places.unshift(extent === 0n ? 0n : left % extent);
-    left = extent === 0n ? left : left / extent;
-  }
-  return `[${places.join(', ')}]`;
 }
 
 /** Decimal digits that tell any two numbers of a type apart. */

@@ -219,6 +219,7 @@ impl Header {
         Ok(Some(self.describe(index, at, &entry, verdict)))
     }
 
+    #[cfg_attr(not(feature = "sweep"), allow(dead_code, reason = "a fast way, for hosts"))]
     pub(crate) fn sweep<'a>(
         &self,
         r: &mut Reader<'_, 'a>,

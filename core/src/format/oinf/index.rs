@@ -263,8 +263,13 @@ pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: u64, bytes: 
 
 /// The alphabet of names and string values.
 pub(super) fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
+    // A bit for each: names are most of what is read of an index.
+    let word = NAME_BYTES.get(usize::from(byte >> 5)).copied().unwrap_or(0);
+    (word >> (byte & 31)) & 1 == 1
 }
+
+/// Bytes 0 to 31, `-`, `.` and digits, `_` and capitals, small letters.
+const NAME_BYTES: [u32; 4] = [0, 0x03FF_6000, 0x87FF_FFFE, 0x07FF_FFFE];
 
 /// The offset and size of a payload as an entry records them, and the rules
 /// that stand for what can be wrong with them.
@@ -306,5 +311,18 @@ impl Place {
         }
         // Bytes that a truncated file lacks were reported with the header.
         sound && self.stored.end().is_some_and(|end| end <= r.source().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name_byte;
+
+    #[test]
+    fn the_alphabet_of_names() {
+        for byte in 0..=u8::MAX {
+            let expected = byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+            assert_eq!(is_name_byte(byte), expected, "{byte:#x}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::source::widen;
 
 /// Why a token could not be read, and where.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fault {
+pub(in crate::format) enum Fault {
     /// The resident bytes are over.
     Short,
     /// The rule is broken so many bytes in, and nothing can be read on.
@@ -21,36 +21,36 @@ pub(super) enum Fault {
 
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Text {
+pub(in crate::format) struct Text {
     /// Where it begins, behind the quote.
-    pub(super) at: usize,
-    pub(super) len: usize,
-    pub(super) escaped: bool,
+    pub(in crate::format) at: usize,
+    pub(in crate::format) len: usize,
+    pub(in crate::format) escaped: bool,
     /// An escape in it stands for nothing.
-    pub(super) broken: bool,
+    pub(in crate::format) broken: bool,
 }
 
 impl Text {
-    pub(super) fn encoding(&self) -> NameEncoding {
+    pub(in crate::format) fn encoding(&self) -> NameEncoding {
         if self.escaped { NameEncoding::Json } else { NameEncoding::Plain }
     }
 }
 
 /// A number that should count something.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Number {
+pub(in crate::format) enum Number {
     Count(u64),
     Other(Rule),
 }
 
 /// Something wrong that can be read on from.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Note {
-    pub(super) rule: Rule,
-    pub(super) at: usize,
-    pub(super) len: usize,
-    pub(super) expected: u64,
-    pub(super) found: u64,
+pub(in crate::format) struct Note {
+    pub(in crate::format) rule: Rule,
+    pub(in crate::format) at: usize,
+    pub(in crate::format) len: usize,
+    pub(in crate::format) expected: u64,
+    pub(in crate::format) found: u64,
 }
 
 /// How many notes are kept of one entry. One fatal note breaks it, whatever
@@ -58,27 +58,27 @@ pub(super) struct Note {
 const NOTES: usize = 4;
 
 /// Reads forward through resident bytes.
-pub(super) struct Json<'a> {
+pub(in crate::format) struct Json<'a> {
     all: &'a [u8],
-    pub(super) at: usize,
+    pub(in crate::format) at: usize,
     notes: [Option<Note>; NOTES],
 }
 
 impl<'a> Json<'a> {
-    pub(super) fn new(all: &'a [u8]) -> Self {
+    pub(in crate::format) fn new(all: &'a [u8]) -> Self {
         Json { all, at: 0, notes: [None; NOTES] }
     }
 
-    pub(super) fn slice(&self, at: usize, len: usize) -> &'a [u8] {
+    pub(in crate::format) fn slice(&self, at: usize, len: usize) -> &'a [u8] {
         self.all.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default()
     }
 
-    pub(super) fn inside(&self, text: &Text) -> &'a [u8] {
+    pub(in crate::format) fn inside(&self, text: &Text) -> &'a [u8] {
         self.slice(text.at, text.len)
     }
 
     /// Takes note of something; of one rule once.
-    pub(super) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
+    pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         let len = self.at.saturating_sub(at).max(1);
         for slot in &mut self.notes {
             match slot {
@@ -93,26 +93,37 @@ impl<'a> Json<'a> {
     }
 
     /// Reports what was noted; whether any of it is fatal.
-    pub(super) fn report(&self, r: &mut Reader<'_, '_>, base: u64) -> bool {
+    pub(in crate::format) fn report(&self, r: &mut Reader<'_, '_>, base: u64) -> bool {
+        self.report_as(r, base, core::convert::identity)
+    }
+
+    /// The same, with the rules of another format that is JSON.
+    pub(in crate::format) fn report_as(
+        &self,
+        r: &mut Reader<'_, '_>,
+        base: u64,
+        own: fn(Rule) -> Rule,
+    ) -> bool {
         let mut fatal = false;
         for note in self.notes.iter().flatten() {
-            fatal |= note.rule.severity() == crate::rule::Severity::Fatal;
+            let rule = own(note.rule);
+            fatal |= rule.severity() == crate::rule::Severity::Fatal;
             let at = base.saturating_add(widen(note.at));
-            r.flag(note.rule, at, widen(note.len), note.expected, note.found);
+            r.flag(rule, at, widen(note.len), note.expected, note.found);
         }
         fatal
     }
 
-    pub(super) fn peek(&self) -> Result<u8, Fault> {
+    pub(in crate::format) fn peek(&self) -> Result<u8, Fault> {
         self.all.get(self.at).copied().ok_or(Fault::Short)
     }
 
-    pub(super) fn bump(&mut self) {
+    pub(in crate::format) fn bump(&mut self) {
         self.at = self.at.saturating_add(1);
     }
 
     /// Passes over white space; the byte that follows.
-    pub(super) fn token(&mut self) -> Result<u8, Fault> {
+    pub(in crate::format) fn token(&mut self) -> Result<u8, Fault> {
         loop {
             let byte = self.peek()?;
             if !is_space(byte) {
@@ -122,11 +133,11 @@ impl<'a> Json<'a> {
         }
     }
 
-    pub(super) fn syntax<T>(&self) -> Result<T, Fault> {
+    pub(in crate::format) fn syntax<T>(&self) -> Result<T, Fault> {
         Err(Fault::Broken(rules::JSON_SYNTAX, self.at))
     }
 
-    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+    pub(in crate::format) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
         if self.token()? != byte {
             return self.syntax();
         }
@@ -135,7 +146,7 @@ impl<'a> Json<'a> {
     }
 
     /// A string; what is wrong inside is noted.
-    pub(super) fn text(&mut self) -> Result<Text, Fault> {
+    pub(in crate::format) fn text(&mut self) -> Result<Text, Fault> {
         self.expect(b'"')?;
         let mut text = Text { at: self.at, ..Text::default() };
         let mut ascii = true;
@@ -182,7 +193,7 @@ impl<'a> Json<'a> {
     }
 
     /// A number in the grammar of RFC 8259 §6, which must be followed by a byte.
-    pub(super) fn number(&mut self) -> Result<Number, Fault> {
+    pub(in crate::format) fn number(&mut self) -> Result<Number, Fault> {
         let negative = self.token()? == b'-';
         if negative {
             self.bump();
@@ -232,7 +243,7 @@ impl<'a> Json<'a> {
     }
 
     /// Passes over any value. `outside` is how many levels are open around it.
-    pub(super) fn skip(&mut self, outside: u32) -> Result<(), Fault> {
+    pub(in crate::format) fn skip(&mut self, outside: u32) -> Result<(), Fault> {
         // A bit a level: whether it is an object.
         let mut objects = 0_u128;
         let mut depth = 0_u32;
@@ -284,7 +295,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    pub(super) fn key(&mut self) -> Result<Text, Fault> {
+    pub(in crate::format) fn key(&mut self) -> Result<Text, Fault> {
         let key = self.text()?;
         self.expect(b':')?;
         Ok(key)
@@ -301,13 +312,23 @@ impl<'a> Json<'a> {
     }
 }
 
-pub(super) fn is_space(byte: u8) -> bool {
+pub(in crate::format) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
 /// What a fault means for the reader, which stands where `json` began.
+pub(in crate::format) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fault) -> Halt {
+    halt_as(r, json, fault, core::convert::identity)
+}
+
+/// The same, with the rules of another format that is JSON.
 #[cold]
-pub(super) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fault) -> Halt {
+pub(in crate::format) fn halt_as(
+    r: &mut Reader<'_, '_>,
+    json: &Json<'_>,
+    fault: Fault,
+    own: fn(Rule) -> Rule,
+) -> Halt {
     let base = r.at();
     let (rule, at) = match fault {
         Fault::Short => {
@@ -317,10 +338,44 @@ pub(super) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fault) -> Hal
                 None => return halt,
             }
         }
-        Fault::Broken(rule, at) => (rule, base.saturating_add(widen(at))),
+        Fault::Broken(rule, at) => (own(rule), base.saturating_add(widen(at))),
     };
-    json.report(r, base);
+    json.report_as(r, base, own);
     let len = r.end().saturating_sub(at).min(1);
     r.flag(rule, at, len, u64::from(JSON_DEPTH), 0);
     Halt::refused(rule)
+}
+
+/// How deep a scan of values is that looks at brackets and strings only, and
+/// whether it stands in a string: a number, to be kept in a cursor.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::format) struct Nesting(pub(in crate::format) u64);
+
+const STRING: u64 = 1 << 40;
+const ESCAPE: u64 = 1 << 41;
+
+impl Nesting {
+    /// Passes over a byte. If that ends the value, whether it closes the object
+    /// around it.
+    pub(in crate::format) fn pass(&mut self, byte: u8) -> Option<bool> {
+        let Nesting(state) = *self;
+        if state & STRING != 0 {
+            self.0 = match byte {
+                _ if state & ESCAPE != 0 => state & !ESCAPE,
+                b'\\' => state | ESCAPE,
+                b'"' => state & !STRING,
+                _ => state,
+            };
+            return None;
+        }
+        let depth = state & 0xFFFF_FFFF;
+        match byte {
+            b'"' => self.0 |= STRING,
+            b'{' | b'[' => self.0 = state.saturating_add(1),
+            b'}' | b']' if depth > 0 => self.0 = state.saturating_sub(1),
+            b',' | b'}' if depth == 0 => return Some(byte == b'}'),
+            _ => {}
+        }
+        None
+    }
 }

@@ -25,9 +25,10 @@
 pub mod rules;
 
 mod entry;
-mod json;
-mod metadata;
+pub(in crate::format) mod json;
+pub(in crate::format) mod metadata;
 mod open;
+#[cfg(feature = "sweep")]
 mod sweep;
 
 use crate::checksum::Checksum;
@@ -35,7 +36,9 @@ use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
 use crate::finding::Kind;
-use crate::format::{Glance, Policy};
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
+use crate::format::Policy;
 use crate::name::{Name, NameAt};
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span, widen};
@@ -181,6 +184,20 @@ impl Header {
         }
         r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
         r.about(Kind::Tensor, c.index);
+        #[cfg(feature = "sweep")]
+        if let Some(tensor) = self.plain_tensor(r, c, start) {
+            return Ok(Some(tensor));
+        }
+        self.any_tensor(r, c, start)
+    }
+
+    /// The tensor of the next member, whatever it looks like.
+    fn any_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        start: u64,
+    ) -> Result<Option<Tensor>, Halt> {
         let mut json = Json::new(r.resident());
         let may_end = c.extra == stands::FIRST && start == u64::from(self.first);
         let (key, entry, last) = match member(&mut json, may_end) {
@@ -215,6 +232,7 @@ impl Header {
         Ok(Some(tensor))
     }
 
+    #[cfg(feature = "sweep")]
     pub(crate) fn sweep<'a>(
         &self,
         r: &mut Reader<'_, 'a>,

@@ -5,7 +5,7 @@
 //! quickly over what has the form that writers emit, and leaves the judgement to
 //! who reads entries.
 
-use super::json::{self, Fault, Json};
+use super::json::{self, Fault, Json, Nesting};
 use super::{Header, METADATA, field, rules};
 use crate::cursor::Cursor;
 use crate::name::Name;
@@ -22,10 +22,7 @@ mod step {
     pub(super) const DONE: u8 = 5;
 }
 
-/// In `state`, beside the depth.
-const STRING: u64 = 1 << 40;
-const ESCAPE: u64 = 1 << 41;
-/// The member is the metadata.
+/// In `state`, beside the nesting: the member is the metadata.
 const META: u64 = 1 << 42;
 
 impl Header {
@@ -168,37 +165,21 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         return Err(Halt::broken(rules::JSON_TRUNCATED));
     }
     let run = r.some()?;
-    let mut state = c.state;
+    let mut nesting = Nesting(c.state);
     for (byte, at) in run.iter().zip(c.at..) {
-        let depth = state & 0xFFFF_FFFF;
-        if state & STRING != 0 {
-            state = match byte {
-                _ if state & ESCAPE != 0 => state & !ESCAPE,
-                b'\\' => state | ESCAPE,
-                b'"' => state & !STRING,
-                _ => state,
-            };
-            continue;
-        }
-        match byte {
-            b'"' => state |= STRING,
-            b'{' | b'[' => state = state.saturating_add(1),
-            b'}' | b']' if depth > 0 => state = state.saturating_sub(1),
-            b',' | b'}' if depth == 0 => {
-                if let (true, [first, from, value, _]) = (state & META != 0, c.inner) {
-                    c.inner = [first, from, value, at];
-                }
-                c.at = at.saturating_add(1);
-                c.phase = step::KEY;
-                if *byte == b'}' {
-                    end(c);
-                }
-                return Ok(());
+        if let Some(closes) = nesting.pass(*byte) {
+            if let (true, [first, from, value, _]) = (nesting.0 & META != 0, c.inner) {
+                c.inner = [first, from, value, at];
             }
-            _ => {}
+            c.at = at.saturating_add(1);
+            c.phase = step::KEY;
+            if closes {
+                end(c);
+            }
+            return Ok(());
         }
     }
-    c.state = state;
+    c.state = nesting.0;
     c.at = c.at.saturating_add(widen(run.len()));
     Ok(())
 }

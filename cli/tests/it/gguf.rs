@@ -1,0 +1,110 @@
+//! Metadata with lists, and types that only one format has: GGUF.
+
+use super::*;
+use serde_json::json;
+use weighbridge_tests::encode::gguf::{File, Tensor, Value as Meta};
+
+fn model(metadata: &[(&str, Meta)], tensors: Vec<Tensor>) -> File {
+    let own = |(key, value): &(&str, Meta)| (key.as_bytes().to_vec(), value.clone());
+    File { metadata: metadata.iter().map(own).collect(), tensors, ..File::default() }
+}
+
+#[test]
+fn metadata_of_every_kind_in_both_orders() {
+    let folder = Folder::new();
+    let lists = Meta::Array(
+        9,
+        vec![Meta::texts(&["a", "b"]), Meta::Array(3, vec![Meta::Number(3, 0xFFFF)])],
+    );
+    let file = model(
+        &[
+            ("general.name", Meta::text("x\u{202e}y")),
+            ("a.count", Meta::u32(7)),
+            ("a.scale", Meta::Number(6, 1.5_f32.to_bits().into())),
+            ("a.flag", Meta::Number(7, 1)),
+            ("a.shape", Meta::Array(10, vec![Meta::Number(10, 3), Meta::Number(10, u64::MAX)])),
+            ("a.tokens", Meta::texts(&["<s>", "", "é"])),
+            ("a.lists", lists),
+        ],
+        vec![Tensor::new("w", 25, &[3, 2])],
+    );
+    let mut first = None;
+    for big in [false, true] {
+        folder.write("a.gguf", &File { big, ..file.clone() }.encode().bytes);
+        let mut shown = run(&folder, &["inspect", "a.gguf", "--values", "2", "--json"]).json();
+        assert_eq!(shown["format"], "gguf");
+        assert_eq!(shown["version"], "3");
+        assert_eq!(shown["findings"][0]["rule"], "ARRAY-NESTED");
+        let metadata = shown["metadata"].take();
+        assert_eq!(
+            metadata,
+            json!([
+                {"key": "general.name", "type": "string", "value": "x\u{202e}y"},
+                {"key": "a.count", "type": "u32", "value": 7},
+                {"key": "a.scale", "type": "f32", "value": 1.5},
+                {"key": "a.flag", "type": "bool", "value": true},
+                {"key": "a.shape", "type": "ndarray", "dtype": "u64", "shape": [2],
+                 "value": [3, u64::MAX]},
+                {"key": "a.tokens", "type": "ndarray", "dtype": "text", "shape": [3],
+                 "value": ["<s>", "", "é"]},
+                {"key": "a.lists", "type": "ndarray", "dtype": "ndarray", "shape": [2],
+                 "value": [["a", "b"], [-1]]},
+            ])
+        );
+        let tensor = &shown["tensors"][0];
+        assert_eq!(tensor["shape"], json!([2, 3]), "outermost first");
+        assert_eq!(tensor["endianness"], if big { "big" } else { "little" });
+        // The bytes are the same, so their meaning is not.
+        let values = tensor["values"].clone();
+        assert_ne!(first.replace(values.clone()), Some(values));
+    }
+}
+
+/// A vocabulary of several megabytes is passed over, and shown as far as 64 KiB
+/// of it go.
+#[test]
+fn a_long_vocabulary_is_cut() {
+    let folder = Folder::new();
+    let tokens: Vec<_> = (0..150_000).map(|i| format!("token{i}")).collect();
+    let file = model(
+        &[("tokenizer.ggml.tokens", Meta::texts(&tokens)), ("z.last", Meta::u32(1))],
+        vec![Tensor::new("w", 24, &[3])],
+    );
+    folder.write("a.gguf", &file.encode().bytes);
+    let report = run(&folder, &["check", "a.gguf", "--json"]);
+    assert_eq!((report.code, &report.json()["verdict"]), (0, &json!("valid")));
+    let shown = run(&folder, &["inspect", "a.gguf", "--json"]).json();
+    let vocabulary = &shown["metadata"][0];
+    assert_eq!(vocabulary["shape"], json!([150_000]));
+    assert_eq!(vocabulary["truncated"], true);
+    let texts = vocabulary["value"].as_array().expect("an array");
+    assert!(texts.len() > 1000 && texts.len() < 10_000, "{}", texts.len());
+    assert_eq!(texts[999], "token999");
+    assert_eq!(shown["metadata"][1]["key"], "z.last");
+    assert_eq!(shown["tensors"][0]["name"], "w");
+}
+
+#[test]
+fn an_unknown_type_hides_nothing_else() {
+    let folder = Folder::new();
+    let tensors = vec![
+        Tensor::new("known", 1, &[4]),
+        Tensor::new("new", 24, &[40]),
+        Tensor::new("last", 0, &[2]),
+    ];
+    let mut encoded = model(&[], tensors).encode();
+    let at = encoded.extent(1, 1);
+    encoded.set(at, 4, 99);
+    folder.write("a.gguf", &encoded.bytes);
+    let strict = run(&folder, &["check", "a.gguf", "--json"]);
+    assert_eq!(strict.code, 1);
+    assert_eq!(strict.json()["findings"][0]["rule"], "DTYPE-UNKNOWN");
+    assert_eq!(strict.json()["findings"][0]["entry"], "new");
+    let shown = run(&folder, &["inspect", "a.gguf", "--lenient", "--values", "9", "--json"]).json();
+    let tensors = &shown["tensors"];
+    assert_eq!(tensors[1]["dtype"], "unknown");
+    assert_eq!(tensors[1]["dtype_raw"], 99);
+    assert_eq!(tensors[1]["chunks"][0]["stored"], 64, "up to the next tensor's data");
+    assert_eq!(tensors[0]["values"].as_array().map(Vec::len), Some(4));
+    assert_eq!(tensors[2]["values"].as_array().map(Vec::len), Some(2));
+}

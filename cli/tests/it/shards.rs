@@ -1,0 +1,112 @@
+//! Checkpoints in shards: the index against its files.
+
+use super::*;
+use weighbridge_tests::encode::safetensors::{File, Tensor};
+use weighbridge_tests::encode::shards::Index;
+
+const INDEX: &str = "model.safetensors.index.json";
+const ONE: &str = "model-00001-of-00002.safetensors";
+const TWO: &str = "model-00002-of-00002.safetensors";
+
+fn shard(names: &[&str]) -> Vec<u8> {
+    let tensors = names.iter().map(|name| Tensor::new(name, "F32", &[2])).collect();
+    File { metadata: None, tensors }.encode()
+}
+
+/// A folder with two shards of two tensors each, and this index.
+fn checkpoint(index: &Index) -> Folder {
+    let folder = Folder::new();
+    folder.write(ONE, &shard(&["a", "b"]));
+    folder.write(TWO, &shard(&["c", "d"]));
+    folder.write(INDEX, &index.encode());
+    folder
+}
+
+const SOUND: [(&str, &str); 4] = [("a", ONE), ("b", ONE), ("c", TWO), ("d", TWO)];
+
+/// Rules that are broken, with the entries, in the order of the report.
+fn broken(folder: &Folder) -> Vec<(String, String)> {
+    let run = run(folder, &["check", "--json", INDEX]);
+    let [line] = &run.lines()[..] else { panic!("one line: {run:?}") };
+    assert_eq!(line["format"], "shards");
+    let findings = line["findings"].as_array().expect("findings");
+    assert_eq!(run.code, i32::from(!findings.is_empty()));
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    findings.iter().map(|found| (text(&found["rule"]), text(&found["entry"]))).collect()
+}
+
+fn one(rule: &str, entry: &str) -> Vec<(String, String)> {
+    vec![(rule.to_owned(), entry.to_owned())]
+}
+
+#[test]
+fn a_whole_checkpoint_is_valid() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    assert_eq!(broken(&folder), []);
+    // A walk finds the index beside the shards.
+    let run = run(&folder, &["check", "."]);
+    assert_eq!((run.code, run.out.matches("\nvalid ").count()), (0, 2), "{run:?}");
+}
+
+#[test]
+fn a_shard_that_is_not_there() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    std::fs::remove_file(folder.path().join(TWO)).expect("the shard");
+    assert_eq!(broken(&folder), one("SHARD-MISSING", TWO));
+}
+
+#[test]
+fn a_shard_that_is_broken() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    let mut bytes = shard(&["c", "d"]);
+    bytes.pop();
+    folder.write(TWO, &bytes);
+    let found = broken(&folder);
+    assert!(found.contains(&("SHARD-INVALID".into(), TWO.into())), "{found:?}");
+    folder.write(TWO, b"no tensors at all");
+    let found = broken(&folder);
+    assert!(found.contains(&("SHARD-INVALID".into(), TWO.into())), "{found:?}");
+    assert!(found.contains(&("TENSOR-MISSING".into(), "c".into())), "{found:?}");
+}
+
+#[test]
+fn tensors_that_are_missing_unlisted_or_elsewhere() {
+    let with = |names: &[&str]| {
+        let folder = checkpoint(&Index::of(Some(32), &SOUND));
+        folder.write(TWO, &shard(names));
+        broken(&folder)
+    };
+    assert_eq!(with(&["c"]), one("TENSOR-MISSING", "d"));
+    assert_eq!(with(&["c", "d", "e"]), one("TENSOR-UNLISTED", "e"));
+    assert_eq!(with(&["c", "d", "a"]), one("TENSOR-ELSEWHERE", "a"));
+}
+
+#[test]
+fn the_total_is_what_the_tensors_take() {
+    assert_eq!(broken(&checkpoint(&Index::of(Some(33), &SOUND))), one("TOTAL-SIZE", ""));
+    assert_eq!(broken(&checkpoint(&Index::of(None, &SOUND))), []);
+}
+
+#[test]
+fn paths_do_not_leave_the_folder() {
+    let folder = checkpoint(&Index::default());
+    std::fs::create_dir(folder.path().join("below")).expect("a folder");
+    std::fs::rename(folder.path().join(ONE), folder.path().join("below").join(ONE)).expect("moved");
+    let below = format!("below/{ONE}");
+    for path in [&below, "../x.safetensors", "/etc/passwd", ""] {
+        let index = Index::of(None, &[("a", path), ("c", TWO), ("d", TWO)]);
+        folder.write(INDEX, &index.encode());
+        assert_eq!(broken(&folder), one("SHARD-PATH", "a"), "{path}");
+    }
+}
+
+#[test]
+fn escaped_names_are_compared_as_they_read() {
+    let folder = checkpoint(&Index::default());
+    folder.write(ONE, &shard(&["é\n", "b"]));
+    folder.write(INDEX, format!(
+        "{{\"weight_map\":{{\"\\u00e9\\n\":\"{ONE}\",\"b\":\"{ONE}\",\"c\":\"\\u006d{}\",\"d\":\"{TWO}\"}}}}",
+        &TWO[1..]
+    ).as_bytes());
+    assert_eq!(broken(&folder), []);
+}

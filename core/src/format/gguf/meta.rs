@@ -1,0 +1,150 @@
+//! Metadata entries, and what they hold.
+
+use super::head::{self, Entry};
+use super::{Header, field, rules};
+use crate::cursor::Cursor;
+use crate::dims::DimsAt;
+use crate::finding::Kind;
+use crate::limits;
+use crate::name::NameAt;
+use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::source::Span;
+use crate::tensor::{Meta, Status, Value};
+
+impl Header {
+    pub(super) fn next_meta(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        // The list of the entry before.
+        r.about(Kind::Metadata, c.index.saturating_sub(1));
+        match head::pass(r, c, self.big) {
+            Ok(()) => {}
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) => {
+                r.refuse(halt);
+                c.finish();
+                return Ok(None);
+            }
+        }
+        if c.index >= self.metas {
+            c.finish();
+            return Ok(None);
+        }
+        let at = c.at.max(field::HEADER);
+        let mut next = Cursor { at, ..*c };
+        r.about(Kind::Metadata, c.index);
+        let taken =
+            head::entry(r, &mut next, self.big).and_then(|entry| Ok((r.get(entry.key)?, entry)));
+        let (key, entry) = match taken {
+            Ok(taken) => taken,
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) => {
+                r.refuse(halt);
+                c.finish();
+                return Ok(None);
+            }
+        };
+        let index = c.index;
+        *c = next;
+        c.advance(next.at);
+        let mut status = Status::Sound;
+        if entry.key_len > limits::GGUF_NAME {
+            r.flag(rules::KEY_LENGTH, at, 8, limits::GGUF_NAME, entry.key_len);
+            status = Status::Broken;
+        } else {
+            judge_key(r, entry.key, key);
+        }
+        if entry.content.items == field::ARRAY {
+            r.flag(rules::ARRAY_NESTED, entry.value_at, 4, 0, field::ARRAY.into());
+        }
+        if key == field::ALIGNMENT_KEY {
+            self.judge_alignment(r, at, index, &entry);
+        }
+        let end = if c.within == 0 { c.at } else { self.tensors_at.max(c.at) };
+        Ok(Some(Meta {
+            kind: Kind::Metadata,
+            index,
+            at,
+            key: NameAt::plain(entry.key.at, entry.key.len),
+            tag: entry.tag,
+            status,
+            stored: Span::between(entry.value_at, end),
+        }))
+    }
+
+    fn judge_alignment(&self, r: &mut Reader<'_, '_>, at: u64, index: u32, entry: &Entry) {
+        if index != self.align_entry {
+            r.flag(rules::ALIGNMENT_TWICE, at, 8, 0, 0);
+            return;
+        }
+        let (value_at, value) = (entry.value_at, entry.number);
+        if entry.tag != field::UINT32 {
+            let type_at = value_at.saturating_sub(4);
+            r.flag(rules::ALIGNMENT_TYPE, type_at, 4, field::UINT32.into(), entry.tag.into());
+        } else if !value.is_power_of_two() {
+            r.flag(rules::ALIGNMENT_VALUE, value_at, 4, 0, value.into());
+        } else if value < 8 {
+            r.flag(rules::ALIGNMENT_MULTIPLE, value_at, 4, 8, value.into());
+        } else if value > field::LARGEST_ALIGNMENT {
+            let most = field::LARGEST_ALIGNMENT.into();
+            r.flag(rules::ALIGNMENT_LIMIT, value_at, 4, most, value.into());
+        }
+    }
+
+    /// What a metadata entry holds.
+    pub(super) fn value_of(
+        &self,
+        r: &mut Reader<'_, '_>,
+        meta: &Meta,
+    ) -> Result<Option<Value>, Halt> {
+        let Span { at, len } = meta.stored;
+        Ok(Some(match meta.tag {
+            field::STRING => {
+                Value::Text(NameAt::plain(at.saturating_add(8), len.saturating_sub(8)))
+            }
+            field::ARRAY => {
+                r.region(at, meta.stored.end().unwrap_or(0), BYTES_CHANGED);
+                let items = head::u32(r, self.big)?;
+                let count = head::u64(r, self.big)?;
+                let stored = Span::new(at.saturating_add(12), len.saturating_sub(12));
+                match field::dtype(items) {
+                    Some(dtype) => {
+                        let dims = DimsAt { at, lead: Some(count), ..DimsAt::default() };
+                        Value::Array { dtype, dims, elements: count, stored }
+                    }
+                    None => Value::List { count, stored: meta.stored },
+                }
+            }
+            tag => match field::dtype(tag) {
+                Some(dtype) => Value::Scalar { dtype, stored: meta.stored },
+                None => return Ok(None),
+            },
+        }))
+    }
+}
+
+fn judge_key(r: &mut Reader<'_, '_>, at: Span, key: &[u8]) {
+    if key.is_empty() {
+        r.flag(rules::KEY_EMPTY, at.at.saturating_sub(8), 8, 1, 0);
+        return;
+    }
+    if let Some((i, byte)) = (0_u64..).zip(key).find(|(_, byte)| !byte.is_ascii_graphic()) {
+        r.flag(rules::KEY_ASCII, at.at.saturating_add(i), 1, 0, u64::from(*byte));
+        return;
+    }
+    let mut before = b'.';
+    let mut sound = true;
+    for byte in key {
+        sound &= match byte {
+            b'.' => before != b'.',
+            b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' => true,
+            _ => false,
+        };
+        before = *byte;
+    }
+    if !sound || before == b'.' {
+        r.flag(rules::KEY_FORM, at.at, at.len, 0, 0);
+    }
+}

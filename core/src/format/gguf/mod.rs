@@ -1,0 +1,292 @@
+//! GGUF (`.gguf`), versions 2 and 3 in either byte order.
+//!
+//! | at | size | what |
+//! |---|---|---|
+//! | 0 | 4 | magic, `GGUF` |
+//! | 4 | 4 | version; its lower half is zero in the other byte order |
+//! | 8 | 8 | number of tensors |
+//! | 16 | 8 | number of metadata entries |
+//! | 24 | | metadata, then the entries of tensors, without padding |
+//! | next multiple of the alignment | | data, each tensor's at such a multiple |
+//!
+//! | metadata | size | tensor | size |
+//! |---|---|---|---|
+//! | key: length, bytes | 8 + | name: length, bytes | 8 + |
+//! | type of the value | 4 | rank | 4 |
+//! | value | | extents, the innermost first | 8 each |
+//! | | | element type | 4 |
+//! | | | offset of the data from its start | 8 |
+//!
+//! A text is its length in 64 bits and its bytes, an array the type of its items,
+//! their number in 64 bits, and the items. The alignment is the metadata entry
+//! `general.alignment`, else 32. Shapes are handed out outermost first, as other
+//! formats and NumPy have them.
+//!
+//! Order of suppression. An entry whose end cannot be told ends its table, and
+//! what follows is not listed. While the alignment is unknown or the tables do
+//! not end, data lies nowhere: its tensors are broken without a finding each.
+//! `DATA-BOUNDS` and `OFFSET-ALIGN` come before `OFFSET-ORDER`, `EXTENT-RANGE`
+//! before `SHAPE-OVERFLOW`; a tensor of unknown type is held to its offset only,
+//! and its data ends where that of the next entry begins.
+
+pub mod rules;
+
+mod head;
+mod items;
+mod meta;
+mod open;
+mod tensor;
+mod values;
+
+pub use items::{Item, Items};
+
+use crate::checksum::Checksum;
+use crate::cursor::Cursor;
+use crate::finding::Kind;
+use crate::format::Policy;
+use crate::read::{Halt, Reader};
+use crate::source::{Absent, Source, Span};
+use crate::tensor::{Chunk, Chunks, Endianness, Meta, Part, Region, Tensor, Value, Version};
+
+/// What fields hold.
+mod field {
+    use crate::dtype::DType;
+
+    pub(super) const MAGIC: [u8; 4] = *b"GGUF";
+    pub(super) const HEADER: u64 = 24;
+    /// The shortest metadata entry: a key of one byte is none, but counts.
+    pub(super) const LEAST_META: u64 = 13;
+    pub(super) const LEAST_TENSOR: u64 = 24;
+    pub(super) const ALIGNMENT: u32 = 32;
+    pub(super) const ALIGNMENT_KEY: &[u8] = b"general.alignment";
+    pub(super) const LARGEST_ALIGNMENT: u32 = 1 << 20;
+    pub(super) const LONGEST_NAME: u64 = 64;
+    pub(super) const LARGEST_RANK: u32 = 4;
+    pub(super) const LARGEST_EXTENT: u64 = u64::MAX >> 1;
+
+    pub(super) const UINT32: u32 = 4;
+    pub(super) const BOOL: u32 = 7;
+    pub(super) const STRING: u32 = 8;
+    pub(super) const ARRAY: u32 = 9;
+
+    /// Bytes of a number of this type; `None` for all else.
+    pub(super) fn width(tag: u32) -> Option<u64> {
+        match tag {
+            0 | 1 | BOOL => Some(1),
+            2 | 3 => Some(2),
+            4..=6 => Some(4),
+            10..=12 => Some(8),
+            _ => None,
+        }
+    }
+
+    /// The type of a number.
+    pub(super) fn dtype(tag: u32) -> Option<DType> {
+        Some(match tag {
+            0 => DType::U8,
+            1 => DType::I8,
+            2 => DType::U16,
+            3 => DType::I16,
+            4 => DType::U32,
+            5 => DType::I32,
+            6 => DType::F32,
+            BOOL => DType::Bool,
+            10 => DType::U64,
+            11 => DType::I64,
+            12 => DType::F64,
+            _ => return None,
+        })
+    }
+
+    /// The type of a tensor's elements.
+    pub(super) fn element_type(code: u32) -> Option<DType> {
+        Some(match code {
+            0 => DType::F32,
+            1 => DType::F16,
+            2 => DType::Q4_0,
+            3 => DType::Q4_1,
+            6 => DType::Q5_0,
+            7 => DType::Q5_1,
+            8 => DType::Q8_0,
+            9 => DType::Q8_1,
+            10 => DType::Q2K,
+            11 => DType::Q3K,
+            12 => DType::Q4K,
+            13 => DType::Q5K,
+            14 => DType::Q6K,
+            15 => DType::Q8K,
+            16 => DType::Iq2Xxs,
+            17 => DType::Iq2Xs,
+            18 => DType::Iq3Xxs,
+            19 => DType::Iq1S,
+            20 => DType::Iq4Nl,
+            21 => DType::Iq3S,
+            22 => DType::Iq2S,
+            23 => DType::Iq4Xs,
+            24 => DType::I8,
+            25 => DType::I16,
+            26 => DType::I32,
+            27 => DType::I64,
+            28 => DType::F64,
+            29 => DType::Iq1M,
+            30 => DType::BF16,
+            34 => DType::TQ1_0,
+            35 => DType::TQ2_0,
+            39 => DType::MxFp4,
+            40 => DType::NvFp4,
+            41 => DType::Q1_0,
+            _ => return None,
+        })
+    }
+}
+
+/// What the header says, and where the tables end, as far as that was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Offset behind the metadata; 0 if that does not end.
+    tensors_at: u64,
+    /// Offset behind the entries of tensors; 0 if those do not end.
+    tables_end: u64,
+    /// Offset of the data; 0 if that is unknown.
+    data_at: u64,
+    /// Number of metadata entries.
+    metas: u32,
+    /// Number of tensors.
+    count: u32,
+    /// 0 if what the metadata says is none.
+    alignment: u32,
+    /// Which metadata entry says it.
+    align_entry: u32,
+    version: u8,
+    big: bool,
+}
+
+impl Header {
+    pub(crate) const POLICY: Policy = Policy {
+        duplicate_tensor: Some(rules::NAME_DUPLICATE),
+        duplicate_meta: Some(rules::KEY_DUPLICATE),
+        overlap: Some(rules::OVERLAP),
+        alias: Some(rules::ALIAS),
+        gap: Some(rules::GAP),
+        trailing: Some(rules::TRAILING),
+        padding: Some(rules::PADDING),
+        ..Policy::NONE
+    };
+
+    pub(crate) fn detect(head: &[u8], _: u64) -> bool {
+        head.starts_with(&field::MAGIC)
+    }
+
+    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        Header::open_steps(r, c)
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        Some(Version::major(self.version.into()))
+    }
+
+    pub(crate) fn file_len(&self) -> Option<u64> {
+        None
+    }
+
+    pub(crate) fn tensor_count(&self) -> u64 {
+        self.count.into()
+    }
+
+    pub(crate) fn meta(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        self.next_meta(r, c)
+    }
+
+    pub(crate) fn tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
+        self.next_tensor(r, c)
+    }
+
+    pub(crate) fn attribute(
+        &self,
+        _: &mut Reader<'_, '_>,
+        _: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+        self.value_of(r, meta)
+    }
+
+    pub(crate) fn chunk(
+        &self,
+        _: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        _: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        Ok(Chunk::raw(tensor))
+    }
+
+    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Ok(None)
+    }
+
+    pub(crate) fn region(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Region>, Halt> {
+        let tables = [
+            (Part::Header, 0, field::HEADER),
+            (Part::Table, field::HEADER, self.tensors_at),
+            (Part::Table, self.tensors_at, self.tables_end),
+        ];
+        if let Some((part, at, end)) = tables.get(usize::from(c.phase)) {
+            c.next_phase();
+            let span = Span::between(*at, *end);
+            return Ok(Some(Region { part: *part, span, kind: Kind::File, entry: 0 }));
+        }
+        while let Some(tensor) = self.tensor(r, c)? {
+            if let Chunks::One(span) = tensor.chunks {
+                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
+                return Ok(Some(Region { part, span, kind, entry }));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        self.audit_values(r, c)
+    }
+
+    /// The byte order of everything in the file.
+    pub const fn endianness(&self) -> Endianness {
+        if self.big { Endianness::Big } else { Endianness::Little }
+    }
+
+    /// What offsets of data are multiples of; 0 if what the file says of it
+    /// cannot be used.
+    pub const fn alignment(&self) -> u32 {
+        self.alignment
+    }
+
+    /// Offset of the data from the file's start, from which those of tensors
+    /// count; `None` if it is not known.
+    pub fn data_at(&self) -> Option<u64> {
+        (self.data_at != 0).then_some(self.data_at)
+    }
+
+    /// The element type as a number, of which this build may know nothing.
+    ///
+    /// # Errors
+    /// [`Absent`] when the entry is not resident.
+    pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
+        let bytes = source.get(tensor.extra)?.first_chunk().copied().unwrap_or_default();
+        Ok(if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+}

@@ -1,0 +1,197 @@
+//! Opening: the header, and where the tables end.
+//!
+//! Neither table records its length, and the data begins behind the second, so
+//! both are passed over. What is wrong with an entry is reported when that is
+//! listed; here it ends what can be known.
+
+use super::head::{self, u64};
+use super::tensor;
+use super::{Header, field, rules};
+use crate::cursor::Cursor;
+use crate::read::{Halt, Reader};
+use crate::source::Span;
+
+/// What the scan stands before.
+mod step {
+    pub(super) const HEADER: u8 = 0;
+    pub(super) const METADATA: u8 = 1;
+    pub(super) const TENSORS: u8 = 2;
+}
+
+/// In `state`.
+const BIG: u64 = 1 << 8;
+
+impl Header {
+    /// The cursor: `index` counts entries, `state` keeps version and byte order,
+    /// `extra` the alignment below the position of its entry, the last of `inner`
+    /// both counts, and the first, which lists in the metadata use before, where
+    /// the tensors begin.
+    pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        if c.phase == step::HEADER {
+            header(r, c)?;
+            c.phase = step::METADATA;
+        }
+        let big = c.state & BIG != 0;
+        let [.., counts] = c.inner;
+        let (count, metas) = (low(counts), high(counts));
+        r.mute();
+        if c.phase == step::METADATA {
+            let passed = metadata(r, c, metas, big);
+            if passed == Err(Halt::ABSENT) {
+                return Err(Halt::ABSENT);
+            }
+            let at = if passed.is_ok() { c.at } else { 0 };
+            let [first, ..] = &mut c.inner;
+            *first = at;
+            (c.index, c.within, c.phase) = (0, 0, step::TENSORS);
+        }
+        let [tensors_at, ..] = c.inner;
+        let mut tables_end = 0;
+        if tensors_at != 0 {
+            match tensors(r, c, count, big) {
+                Ok(()) => tables_end = c.at,
+                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                Err(_) => {}
+            }
+        }
+        r.unmute();
+        let (alignment, align_entry) = (low(c.extra), high(c.extra));
+        let data_at = match tables_end.checked_next_multiple_of(u64::from(alignment.max(1))) {
+            Some(at) if tables_end != 0 && alignment != 0 => at,
+            _ => 0,
+        };
+        let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
+        Ok(Header {
+            tensors_at,
+            tables_end,
+            data_at,
+            metas,
+            count,
+            alignment,
+            align_entry,
+            version,
+            big,
+        })
+    }
+}
+
+fn low(n: u64) -> u32 {
+    u32::try_from(n & 0xFFFF_FFFF).unwrap_or(0)
+}
+
+fn high(n: u64) -> u32 {
+    u32::try_from(n >> 32).unwrap_or(0)
+}
+
+fn pack(low: u32, high: u32) -> u64 {
+    u64::from(low) | (u64::from(high) << 32)
+}
+
+/// The header proper.
+fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let len = r.source().len();
+    r.region(0, len, rules::HEADER_LENGTH);
+    r.read_ahead(head::AHEAD);
+    r.require(len.min(field::HEADER))?;
+    let magic = Span::new(0, len.min(4));
+    if r.get(magic)? != field::MAGIC {
+        r.flag(rules::MAGIC, 0, magic.len, 0, 0);
+        return Err(Halt::refused(rules::MAGIC));
+    }
+    if len < field::HEADER {
+        r.flag(rules::HEADER_LENGTH, 0, len, field::HEADER, len);
+        return Err(Halt::refused(rules::HEADER_LENGTH));
+    }
+    r.u32()?;
+    let stored = r.u32()?;
+    // No version is so high that its lower half is zero in its own byte order.
+    let big = stored != 0 && stored & 0xFFFF == 0;
+    let version = if big { stored.swap_bytes() } else { stored };
+    let refused = match version {
+        2 | 3 => None,
+        1 => Some(rules::VERSION_1),
+        _ => Some(rules::VERSION),
+    };
+    if let Some(rule) = refused {
+        r.flag(rule, 4, 4, 3, version.into());
+        return Err(Halt::refused(rule));
+    }
+    let tensors = u64(r, big)?;
+    let metas = u64(r, big)?;
+    let left = r.left();
+    let count = |least: u64, taken: u64| {
+        let room = left.saturating_sub(taken).checked_div(least).unwrap_or(0);
+        room.min(u32::MAX.into())
+    };
+    let room = count(field::LEAST_META, 0);
+    if metas > room {
+        r.flag(rules::COUNT_METADATA, 16, 8, room, metas);
+        return Err(Halt::refused(rules::COUNT_METADATA));
+    }
+    let room = count(field::LEAST_TENSOR, metas.saturating_mul(field::LEAST_META));
+    if tensors > room {
+        r.flag(rules::COUNT_TENSORS, 8, 8, room, tensors);
+        return Err(Halt::refused(rules::COUNT_TENSORS));
+    }
+    if big && version == 2 {
+        r.flag(rules::VERSION_BIG, 4, 4, 3, version.into());
+    }
+    let number = |n: u64| u32::try_from(n).unwrap_or(0);
+    let [.., counts] = &mut c.inner;
+    *counts = pack(number(tensors), number(metas));
+    c.at = field::HEADER;
+    c.state = u64::from(version) | if big { BIG } else { 0 };
+    c.extra = pack(field::ALIGNMENT, u32::MAX);
+    Ok(())
+}
+
+/// Passes over the metadata, and keeps the alignment.
+fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Result<(), Halt> {
+    while c.index < metas || c.within != 0 {
+        head::pass(r, c, big)?;
+        if c.index >= metas {
+            break;
+        }
+        let mut next = *c;
+        let entry = head::entry(r, &mut next, big)?;
+        if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
+            let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
+            next.extra = pack(if sound { entry.number } else { 0 }, c.index);
+        }
+        next.index = c.index.saturating_add(1);
+        *c = next;
+    }
+    Ok(())
+}
+
+/// Passes over the entries of tensors.
+fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
+    while c.index < count {
+        head::go(r, c.at);
+        tensor::entry(r, big)?;
+        c.advance(r.at());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::head::u32;
+    use super::*;
+
+    #[test]
+    fn two_numbers_in_one() {
+        let both = pack(7, u32::MAX);
+        assert_eq!((low(both), high(both)), (7, u32::MAX));
+    }
+
+    #[test]
+    fn numbers_of_either_order() {
+        let bytes = [0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 9];
+        let source = crate::source::Source::whole(&bytes);
+        let mut sink = |_| {};
+        let mut r = Reader::new(&source, &mut sink);
+        assert_eq!(u32(&mut r, true), Ok(3));
+        assert_eq!(u64(&mut r, true), Ok(9));
+    }
+}

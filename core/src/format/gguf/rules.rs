@@ -1,0 +1,145 @@
+//! The rules of GGUF: `gguf.md` of ggml, and what ggml's own reader asks for.
+
+use crate::file::Format;
+use crate::rule::rules;
+
+rules! { Format::Gguf.code();
+    MAGIC = "MAGIC", Fatal, Stated,
+        "the file does not begin with GGUF",
+        "File Structure: the magic number is GGUF in ASCII";
+    HEADER_LENGTH = "HEADER-LENGTH", Fatal, Implied,
+        "the header takes {expected} bytes, and the file has {found}",
+        "File Structure: magic, version, and two counts of 64 bits";
+    VERSION_1 = "VERSION-1", Fatal, Stated,
+        "the file is of GGUF version 1, which counts in 32 bits and which no current reader takes",
+        "Historical State of Affairs: v2 changed counts and lengths from 32 to 64 bits";
+    VERSION = "VERSION", Fatal, Stated,
+        "the version is {found}; {expected} is the highest known",
+        "File Structure: the version must be 3 for the version described here";
+    VERSION_BIG = "VERSION-BIG", Lint, Silent,
+        "a file of version 2 is big-endian",
+        "v3 introduced big-endian files; no writer of version 2 makes them";
+    COUNT_TENSORS = "COUNT-TENSORS", Fatal, Implied,
+        "the header counts {found} tensors; the file has room for {expected}",
+        "File Structure: an entry takes 24 bytes at least";
+    COUNT_METADATA = "COUNT-METADATA", Fatal, Implied,
+        "the header counts {found} metadata entries; the file has room for {expected}",
+        "File Structure: an entry takes 13 bytes at least";
+    TABLE_TRUNCATED = "TABLE-TRUNCATED", Fatal, Implied,
+        "the file ends within an entry: {expected} bytes are to follow, and there are {found}",
+        "File Structure: the tables are complete";
+    STRING_BOUNDS = "STRING-BOUNDS", Fatal, Implied,
+        "a text of {expected} bytes begins where the file has {found} left",
+        "File Structure: a string has the length that it says";
+    KEY_EMPTY = "KEY-EMPTY", Violation, Implied,
+        "the key is empty",
+        "File Structure: a key is a hierarchical key of segments; ggml refuses an empty one";
+    KEY_LENGTH = "KEY-LENGTH", Fatal, Stated,
+        "the key has {found} bytes; {expected} are allowed",
+        "File Structure: a key must be at most 2^16-1 bytes long";
+    KEY_ASCII = "KEY-ASCII", Violation, Stated,
+        "the key has the byte {found:#x}, which is no printable ASCII character",
+        "File Structure: a key must be a valid ASCII string";
+    KEY_FORM = "KEY-FORM", Violation, Stated,
+        "the key is not made of lower-case segments joined by dots",
+        "File Structure: each segment is lower_snake_case and separated by a dot (ggml's own names of architectures have hyphens, which pass)";
+    KEY_DUPLICATE = "KEY-DUPLICATE", Violation, Implied,
+        "two metadata entries have one key",
+        "File Structure: metadata is a map from keys; ggml refuses duplicates";
+    VALUE_TYPE = "VALUE-TYPE", Fatal, Stated,
+        "the type of the value is {found}, which is none of the 13 known, so where it ends cannot be told",
+        "File Structure: gguf_metadata_value_type";
+    ARRAY_TYPE = "ARRAY-TYPE", Fatal, Stated,
+        "the items of the array are of type {found}, which is none of the 13 known, so where it ends cannot be told",
+        "File Structure: any value type is valid for the items of an array";
+    ARRAY_BOUNDS = "ARRAY-BOUNDS", Fatal, Implied,
+        "the array counts {found} items; the file has room for {expected}",
+        "File Structure: len items follow";
+    ARRAY_NESTED = "ARRAY-NESTED", Lint, Silent,
+        "the items of the array are arrays",
+        "arrays may be nested; ggml refuses such files, and no writer makes them";
+    ARRAY_DEPTH = "ARRAY-DEPTH", Fatal, Silent,
+        "arrays nest deeper than {expected} levels",
+        "a bound of this reader";
+    VALUE_BOOL = "VALUE-BOOL", Violation, Stated,
+        "a Boolean is {found}",
+        "File Structure: 0 is false and 1 is true, anything else is invalid";
+    TEXT_UTF8 = "TEXT-UTF8", Violation, Stated,
+        "a text has the byte {found:#x}, which is not UTF-8 here",
+        "File Structure: the value is a UTF-8 non-null-terminated string";
+    ALIGNMENT_TYPE = "ALIGNMENT-TYPE", Fatal, Stated,
+        "general.alignment is of type {found}, and must be of type {expected}, an unsigned number of 32 bits",
+        "Standardized key-value pairs: general.alignment: uint32";
+    ALIGNMENT_VALUE = "ALIGNMENT-VALUE", Fatal, Implied,
+        "general.alignment is {found}, which is no power of two",
+        "align_offset is defined for any multiple of 8; ggml takes powers of two only, so readers differ about where data lies";
+    ALIGNMENT_MULTIPLE = "ALIGNMENT-MULTIPLE", Violation, Stated,
+        "general.alignment is {found}, which is no multiple of 8",
+        "Standardized key-value pairs: general.alignment must be a multiple of 8";
+    ALIGNMENT_LIMIT = "ALIGNMENT-LIMIT", Violation, Silent,
+        "general.alignment is {found}; ggml takes {expected} at most",
+        "the reference reader refuses such files, whose padding could take memory without bounds";
+    ALIGNMENT_TWICE = "ALIGNMENT-TWICE", Fatal, Silent,
+        "general.alignment is given twice",
+        "readers that take different ones read different data";
+    NAME_LENGTH = "NAME-LENGTH", Violation, Stated,
+        "the name has {found} bytes; {expected} are allowed",
+        "File Structure: the name of a tensor must be at most 64 bytes long";
+    NAME_LIMIT = "NAME-LIMIT", Fatal, Stated,
+        "the name has {found} bytes; {expected} are read at most",
+        "File Structure: the name of a tensor must be at most 64 bytes long";
+    NAME_64 = "NAME-64", Lint, Silent,
+        "the name has 64 bytes, one more than ggml has room for",
+        "64 bytes are allowed; GGML_MAX_NAME counts the closing zero";
+    NAME_UTF8 = "NAME-UTF8", Violation, Stated,
+        "the name is not UTF-8",
+        "File Structure: the name is a standard GGUF string, which is UTF-8";
+    NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Implied,
+        "two tensors have one name",
+        "Tensor names tell tensors apart; ggml refuses duplicates";
+    DIMS_COUNT = "DIMS-COUNT", Violation, Stated,
+        "the tensor has {found} dimensions; {expected} are allowed",
+        "File Structure: currently at most 4 dimensions";
+    DIMS_BOUNDS = "DIMS-BOUNDS", Fatal, Implied,
+        "the tensor has {found} dimensions; there is room for {expected}",
+        "File Structure: n_dimensions extents follow";
+    EXTENT_RANGE = "EXTENT-RANGE", Fatal, Implied,
+        "extent {found} exceeds 63 bits",
+        "ggml's extents are signed, and it refuses negative ones";
+    EXTENT_ZERO = "EXTENT-ZERO", Lint, Silent,
+        "an extent is 0",
+        "no writer makes empty tensors; released readers of ggml divide by extents";
+    SHAPE_OVERFLOW = "SHAPE-OVERFLOW", Fatal, Implied,
+        "the number of elements, or of their bytes, exceeds 63 bits",
+        "the size of a tensor follows from its shape and type; ggml refuses sizes that it cannot represent";
+    DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Stated,
+        "the element type is {found}, which is none that is in use, so the size cannot be verified",
+        "File Structure: ggml_type; the numbers 4, 5, 31 to 33 and 36 to 38 were removed";
+    BLOCK_MULTIPLE = "BLOCK-MULTIPLE", Fatal, Implied,
+        "a row has {found} elements, and a block {expected}",
+        "rows consist of whole blocks; ggml refuses others";
+    OFFSET_ALIGN = "OFFSET-ALIGN", Violation, Stated,
+        "the offset {found} is no multiple of the alignment, {expected}",
+        "File Structure: the offset must be a multiple of ALIGNMENT";
+    OFFSET_ORDER = "OFFSET-ORDER", Violation, Silent,
+        "the offset is {found}; ggml reads the data at {expected}, behind the tensor before it",
+        "the reference reader accepts data in the order of the entries only, without gaps";
+    DATA_BOUNDS = "DATA-BOUNDS", Fatal, Implied,
+        "the data ends at {found}, and the file at {expected}",
+        "File Structure: the data of a tensor lies in the file";
+    OVERLAP = "OVERLAP", Violation, Implied,
+        "the data begins at {found}, inside other data that ends at {expected}",
+        "whoever changes one tensor changes another; ggml refuses such offsets";
+    ALIAS = "ALIAS", Violation, Implied,
+        "the data is the same range of bytes as another tensor's",
+        "whoever changes one tensor changes another; ggml refuses such offsets";
+    GAP = "GAP", Lint, Silent,
+        "{found} bytes belong to no tensor",
+        "unused bytes hide things and harm no reader that takes offsets as they are";
+    TRAILING = "TRAILING", Lint, Silent,
+        "{found} bytes behind the last tensor belong to nothing",
+        "no reader looks there";
+    PADDING = "PADDING", Violation, Stated,
+        "padding has the byte {found:#x}",
+        "File Structure: where required, the file is padded with 0x00 bytes";
+}

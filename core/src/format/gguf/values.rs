@@ -1,0 +1,120 @@
+//! The audit of values: texts are UTF-8, Booleans are 0 or 1.
+
+use super::head::{self, Content, Holds};
+use super::{Header, field, rules};
+use crate::cursor::Cursor;
+use crate::finding::Kind;
+use crate::read::{Halt, Reader};
+use crate::source::{Absent, widen};
+
+/// What the cursor of the audit stands in, as its phase; `extra` is where that
+/// ends, and `state` tells that the entry was found faulty.
+mod phase {
+    pub(super) const BETWEEN: u8 = 0;
+    pub(super) const TEXT: u8 = 1;
+    pub(super) const BOOLEANS: u8 = 2;
+}
+
+/// In `state`.
+const FAULTY: u64 = 1;
+
+impl Header {
+    /// Looks at values as far as they are resident.
+    pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        let mut went = false;
+        while !c.done {
+            match self.audit_step(r, c) {
+                Ok(()) => went = true,
+                // What was done is kept only by a step that succeeds.
+                Err(Halt::ABSENT) if went => return Ok(()),
+                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                // It was reported where the entry was listed.
+                Err(_) => c.finish(),
+            }
+        }
+        Ok(())
+    }
+
+    fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        if c.phase != phase::BETWEEN {
+            r.about(Kind::Metadata, c.index.saturating_sub(1));
+            return look(r, c);
+        }
+        r.mute();
+        let stepped = self.next_content(r, c);
+        r.unmute();
+        let Some(content) = stepped? else {
+            c.finish();
+            return Ok(());
+        };
+        let end = c.at.saturating_add(content.len);
+        match content.holds {
+            Holds::Text if c.state != FAULTY => (c.phase, c.extra) = (phase::TEXT, end),
+            Holds::Booleans => (c.phase, c.extra) = (phase::BOOLEANS, end),
+            _ => c.at = end,
+        }
+        Ok(())
+    }
+
+    /// The next value or item; the cursor is put behind its head.
+    fn next_content(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Content>, Halt> {
+        if let Some(content) = head::item(r, c, self.big)? {
+            return Ok(Some(content));
+        }
+        if c.index >= self.metas {
+            return Ok(None);
+        }
+        let mut next = Cursor { at: c.at.max(field::HEADER), ..*c };
+        let entry = head::entry(r, &mut next, self.big)?;
+        next.advance(entry.content_at);
+        next.state = 0;
+        *c = next;
+        Ok(Some(entry.content))
+    }
+}
+
+/// Looks at what is resident of a text or of Booleans.
+fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let left = c.extra.saturating_sub(c.at);
+    if left == 0 {
+        c.phase = phase::BETWEEN;
+        return Ok(());
+    }
+    let run = r.source().run(c.at);
+    let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
+    let (sound, bad) = if c.phase == phase::TEXT {
+        match core::str::from_utf8(run) {
+            Ok(_) => (run.len(), false),
+            // The windows end inside a character.
+            Err(err) if err.error_len().is_none() && widen(run.len()) < left => {
+                (err.valid_up_to(), false)
+            }
+            Err(err) => (err.valid_up_to(), true),
+        }
+    } else {
+        match run.iter().position(|byte| *byte > 1) {
+            Some(at) => (at, true),
+            None => (run.len(), false),
+        }
+    };
+    let at = c.at.saturating_add(widen(sound));
+    if bad {
+        let rule = if c.phase == phase::TEXT { rules::TEXT_UTF8 } else { rules::VALUE_BOOL };
+        let byte = run.get(sound).copied().unwrap_or(0);
+        r.flag(rule, at, 1, 0, byte.into());
+        // One an entry is enough.
+        (c.at, c.phase, c.state) = (c.extra, phase::BETWEEN, FAULTY);
+        return Ok(());
+    }
+    if sound == 0 {
+        // No character is longer than four bytes.
+        let need = if run.is_empty() { 1 } else { left.min(4) };
+        return Err(r.lack(Absent { at: c.at, need, want: left }));
+    }
+    c.at = at;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! Writes the index of a checkpoint in shards as `save_pretrained` does.
+
+use super::safetensors::quote;
+use proptest::prelude::*;
+
+/// An index to be written.
+#[derive(Clone, Debug, Default)]
+pub struct Index {
+    /// `metadata.total_size`; no metadata if `None`.
+    pub total: Option<u64>,
+    /// Names of tensors and of their files.
+    pub map: Vec<(String, String)>,
+}
+
+/// The file name of shard number `i`, from 1, of `count`.
+pub fn shard(i: usize, count: usize) -> String {
+    format!("model-{i:05}-of-{count:05}.safetensors")
+}
+
+impl Index {
+    /// The index of these names and files.
+    pub fn of(total: Option<u64>, map: &[(&str, &str)]) -> Index {
+        let own = |(name, file): &(&str, &str)| ((*name).to_owned(), (*file).to_owned());
+        Index { total, map: map.iter().map(own).collect() }
+    }
+
+    /// The file, indented by two spaces.
+    pub fn encode(&self) -> Vec<u8> {
+        let entry =
+            |(name, file): &(String, String)| format!("    {}: {}", quote(name), quote(file));
+        let entries: Vec<_> = self.map.iter().map(entry).collect();
+        let metadata = match self.total {
+            Some(total) => format!("  \"metadata\": {{\n    \"total_size\": {total}\n  }},\n"),
+            None => String::new(),
+        };
+        let map = if entries.is_empty() {
+            "{}".into()
+        } else {
+            format!("{{\n{}\n  }}", entries.join(",\n"))
+        };
+        format!("{{\n{metadata}  \"weight_map\": {map}\n}}\n").into_bytes()
+    }
+}
+
+/// Any sound index.
+pub fn arbitrary() -> impl Strategy<Value = Index> {
+    let names = prop::collection::btree_map("[ -~é漢]{0,20}", 1_usize..4, 0..20);
+    (prop::option::of(any::<u64>()), names).prop_map(|(total, names)| Index {
+        total,
+        map: names.into_iter().map(|(name, i)| (name, shard(i, 3))).collect(),
+    })
+}

@@ -1,0 +1,82 @@
+//! Elements of blocks are what ggml's Python package makes of them, to the bit.
+
+use weighbridge::{DType, Element, Endianness, Stats};
+use weighbridge_tests::encode::gguf::{File, Tensor};
+use weighbridge_tests::survey::survey_whole;
+
+/// Made by `scripts/gguf_blocks.py`, which tells the form.
+const BLOCKS: &[u8] = include_bytes!("../../data/gguf-blocks.bin");
+
+struct Case<'a> {
+    ty: u32,
+    blocks: &'a [u8],
+    values: Vec<f32>,
+}
+
+fn cases() -> Vec<Case<'static>> {
+    let mut cases = Vec::new();
+    let mut rest = BLOCKS;
+    while !rest.is_empty() {
+        let mut number = || {
+            let (head, after) = rest.split_first_chunk().unwrap();
+            rest = after;
+            u32::from_le_bytes(*head)
+        };
+        let (ty, count, size, len) = (number(), number(), number(), number());
+        let (blocks, after) = rest.split_at((size * len) as usize);
+        let (values, after) = after.split_at((4 * count * len) as usize);
+        rest = after;
+        let values = values.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        cases.push(Case { ty, blocks, values });
+    }
+    cases
+}
+
+/// The element type that a file with this number has.
+fn dtype(ty: u32) -> DType {
+    let tensors = vec![Tensor::new("t", ty, &[256])];
+    survey_whole(&File { tensors, ..File::default() }.encode().bytes, None).tensors[0].tensor.dtype
+}
+
+#[test]
+fn random_blocks_are_taken_apart_as_the_reference_does() {
+    let cases = cases();
+    assert_eq!(cases.len(), 14);
+    let mut nans = 0;
+    for Case { ty, blocks, values } in cases {
+        let dtype = dtype(ty);
+        for (i, expected) in (0..).zip(&values) {
+            let element = dtype.element(blocks, i, Endianness::Little);
+            let Some(Element::F32(value)) = element else { panic!("{element:?}") };
+            // What a NaN looks like is the processor's business.
+            let same = value.to_bits() == expected.to_bits() || value.is_nan() && expected.is_nan();
+            assert!(same, "{} element {i}: {value}, {expected}", dtype.name());
+            nans += u32::from(value.is_nan());
+        }
+        let elements = values.len() as u64;
+        assert_eq!(dtype.bytes(elements), Some(blocks.len() as u64));
+        assert_eq!(dtype.element(blocks, elements, Endianness::Little), None);
+    }
+    assert!(nans > 0, "scales of all kinds");
+}
+
+/// Blocks that come in pieces, cut anywhere, sum up to the same.
+#[test]
+fn statistics_of_blocks() {
+    for Case { ty, blocks, values } in cases() {
+        let stats = |size: usize| {
+            let count = values.len() as u64;
+            let mut stats = Stats::new(dtype(ty), Endianness::Little, 0, count).unwrap();
+            blocks.chunks(size).for_each(|piece| stats.add(piece, None));
+            (stats.count(), stats.nans(), stats.infinities(), stats.mean().map(f64::to_bits))
+        };
+        let whole = stats(blocks.len());
+        assert_eq!(whole.0, values.len() as u64);
+        assert_eq!(whole.1, values.iter().filter(|value| value.is_nan()).count() as u64);
+        assert_eq!(whole.2, values.iter().filter(|value| value.is_infinite()).count() as u64);
+        for size in [1, 7, 33] {
+            let (count, nans, infinities, _) = stats(size);
+            assert_eq!((count, nans, infinities), (whole.0, whole.1, whole.2));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+/** Tensors whose bytes are not elements one after the other, and checkpoints in shards. */
+
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from '@playwright/test';
+import { expect, openFiles, openSample, openTensor, panelTab, settled, test } from './page.ts';
+
+const fact = (page: Page, term: string) =>
+  page.locator('.panel-statistics .pair', { has: page.locator('dt', { hasText: new RegExp(`^${term}$`) }) }).locator('dd');
+
+/** A safetensors file with one tensor of each entry. */
+function safetensors(tensors: Record<string, { dtype: string; data: ArrayBufferView }>): Buffer {
+  let at = 0;
+  const entries = Object.entries(tensors).map(([name, { dtype, data }]) => {
+    const from = at;
+    at += data.byteLength;
+    const count = (data as Uint8Array).length;
+    return [name, { dtype, shape: [count], data_offsets: [from, at] }];
+  });
+  const text = JSON.stringify(Object.fromEntries(entries));
+  const header = Buffer.from(text.padEnd(Math.ceil(text.length / 8) * 8));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(header.length));
+  const data = Object.values(tensors).map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+  return Buffer.concat([length, header, ...data]);
+}
+
+/** Writes files into a folder of their own. */
+function written(files: Record<string, Buffer | string>): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'weighbridge-'));
+  return Object.entries(files).map(([name, content]) => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  });
+}
+
+async function saved(page: Page): Promise<{ header: string; data: Buffer }> {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save as .npy' }).click();
+  const parts: Buffer[] = [];
+  for await (const part of await (await download).createReadStream()) {
+    parts.push(part as Buffer);
+  }
+  const bytes = Buffer.concat(parts);
+  const length = bytes.readUInt16LE(8);
+  return { header: bytes.subarray(10, 10 + length).toString(), data: bytes.subarray(10 + length) };
+}
+
+test('columns are taken apart for statistics and .npy', async ({ page }) => {
+  await openSample(page, 'idv');
+  await openTensor(page, 'Place');
+  const place = await saved(page);
+  expect(place.header).toContain("'descr': '<f4', 'fortran_order': False, 'shape': (300, 3)");
+  expect(place.data.length).toBe(300 * 3 * 4);
+  const numbers = new Float32Array(place.data.buffer.slice(place.data.byteOffset, place.data.byteOffset + place.data.length));
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'Elements')).toHaveText('900');
+  await expect(fact(page, 'NaN')).toHaveText('0');
+  await expect(fact(page, 'Subnormal')).toHaveText('0');
+  const shown = (value: number) => String(Number(value.toPrecision(7))).replace('-', '−');
+  await expect(fact(page, 'Minimum')).toHaveText(shown(Math.min(...numbers)));
+  await expect(fact(page, 'Maximum')).toHaveText(shown(Math.max(...numbers)));
+
+  // Every third is true, and bits are packed in the file.
+  await openTensor(page, 'Paid');
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'Elements')).toHaveText('300');
+  await expect(fact(page, 'Zeros')).toContainText('200');
+  await panelTab(page, 'Overview');
+  const paid = await saved(page);
+  expect(paid.header).toContain("'descr': '|b1'");
+  expect([...paid.data]).toEqual(Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? 1 : 0)));
+
+  // Two of a hundred are stored in each row, 1 and 2.5.
+  await openTensor(page, 'Words');
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'Elements')).toHaveText('30,000');
+  await expect(fact(page, 'Zeros')).toContainText('29,400');
+  await expect(fact(page, 'Maximum')).toHaveText('2.5');
+
+  // Keys are no numbers to compute with, and text is none at all.
+  for (const name of ['Vendor', 'Street']) {
+    await openTensor(page, name);
+    await panelTab(page, 'Statistics');
+    await expect(page.locator('.panel-statistics')).toContainText('There are no statistics of');
+    await panelTab(page, 'Overview');
+    await expect(page.getByRole('button', { name: 'Save as .npy' })).toBeDisabled();
+  }
+  await expect(page.getByRole('alert')).toHaveCount(0);
+});
+
+test('of a sparse tensor the stored entries count', async ({ page }) => {
+  await openSample(page, 'ztensor');
+  await openTensor(page, 'links');
+  await expect(page.getByRole('button', { name: 'Save as .npy' })).toBeDisabled();
+  await panelTab(page, 'Values');
+  const rows = await page.locator('.value-grid .v-list [role=row]').count();
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'Entries stored')).toHaveText(String(rows));
+  await expect(fact(page, 'Subnormal')).toHaveText('0');
+});
+
+test('integers are shown to the last digit', async ({ page }) => {
+  const [path] = written({
+    'extremes.safetensors': safetensors({
+      signed: { dtype: 'I32', data: Int32Array.of(-(2 ** 31), 2 ** 31 - 1) },
+      unsigned: { dtype: 'U64', data: BigUint64Array.of(1n, 2n ** 64n - 1n) },
+    }),
+  });
+  await openFiles(page, path);
+  await openTensor(page, 'signed');
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'Minimum')).toHaveText('−2147483648');
+  await expect(fact(page, 'Maximum')).toHaveText('2147483647');
+  await openTensor(page, 'unsigned');
+  await panelTab(page, 'Statistics');
+  await expect(fact(page, 'Minimum')).toHaveText('1');
+  await expect(fact(page, 'Maximum')).toHaveText('≈ 18446740000000000000');
+});
+
+test('an index of shards is compared with the files that are open', async ({ page }) => {
+  const shard = (...names: string[]) =>
+    safetensors(Object.fromEntries(names.map((name) => [name, { dtype: 'F32', data: Float32Array.of(1, 2) }])));
+  const map = { a: 'm-1.safetensors', b: 'm-1.safetensors', c: 'm-2.safetensors', d: 'm-3.safetensors' };
+  const [index, one, two] = written({
+    'model.safetensors.index.json': JSON.stringify({ metadata: { total_size: 32 }, weight_map: map }),
+    'm-1.safetensors': shard('a', 'b'),
+    'm-2.safetensors': shard('a', 'x'),
+  });
+  await openFiles(page, index);
+  const view = page.locator('.shards');
+  await expect(view).toContainText('3 files · 3 of them not open');
+  await page.locator('input[type=file]').setInputFiles([one, two]);
+  await expect(page.locator('.file-tab')).toHaveCount(3);
+  await settled(page);
+  await page.locator('.file-name', { hasText: 'model.safetensors.index' }).click();
+  await expect(view.locator('tbody tr')).toHaveText(['m-1.safetensors22', 'm-2.safetensors10', 'm-3.safetensors1not open']);
+  await expect(view.locator('li')).toHaveText([
+    'a is listed for another file, but it is in m-2.safetensors',
+    'x is not listed, but it is in m-2.safetensors',
+    'c is lacking, though it is listed for m-2.safetensors',
+  ]);
+});
