@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm package clean
+.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm package fuzz fuzz-smoke dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
 # `cargo test` comes last, so that its summaries are the closing lines.
-test: tree firmware test-wasm test-web ## the checks of the tree, then every test: Cortex-M, Node, Chromium, host
+test: tree dependencies firmware test-wasm test-web ## the checks of the tree, then every test: Cortex-M, Node, Chromium, host
 	$(CARGO) test --workspace
 
 check: ## type-check everything, quickly
@@ -41,6 +41,15 @@ doc: ## build the documentation; a warning is an error
 
 bench: ## the benchmarks, against the crates in use today
 	$(CARGO) bench -p weighbridge-tests
+
+fuzz: ## fuzz every target, FUZZ_S seconds each (60)
+	scripts/fuzz.sh run
+
+fuzz-smoke: ## seeds and regression files with steps counted, on stable Rust
+	scripts/fuzz.sh smoke
+
+dependencies: ## the core depends on what was decided, and on nothing else
+	scripts/dependencies.sh
 
 bench-wasm: ## opening in Node, against JSON.parse
 	scripts/wasm.sh bench

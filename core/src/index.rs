@@ -7,7 +7,7 @@ use crate::hash;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
 use crate::source::Source;
-use crate::tensor::Tensor;
+use crate::tensor::{Chunks, Status, Tensor};
 
 /// One entry of working storage: 24 bytes that the caller provides, for each
 /// tensor or each part of the file.
@@ -263,10 +263,13 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
                 let key = hash::name(self.seed, 0, &tensor.name(source)?);
                 let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
-                    let declared = u32::try_from(file.tensor_count()).unwrap_or(u32::MAX);
+                    // An entry takes a byte at least, whatever the header declares.
+                    let declared = file.tensor_count().min(source.len());
+                    let declared = u32::try_from(declared).unwrap_or(u32::MAX);
                     return Err(Stop::Room { needed: room(declared, self.filled) });
                 };
-                *slot = Slot { key, at: tensor.at, who: Slot::pack(tensor.index, 0) };
+                let broken = u32::from(tensor.status == Status::Broken);
+                *slot = Slot { key, at: tensor.at, who: Slot::pack(tensor.index, broken) };
                 self.filled = self.filled.saturating_add(1);
             }
             self.cursor = next;
@@ -314,10 +317,15 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if slot.key != key {
                 break;
             }
-            let (index, _) = slot.unpack();
-            if let Some(tensor) = file.tensor_at(source, slot.at, index)?
+            let (index, broken) = slot.unpack();
+            if let Some(mut tensor) = file.tensor_at(source, slot.at, index)?
                 && tensor.name(source)? == *name
             {
+                // Alone, an entry does not tell what its neighbours contradict.
+                if broken != 0 {
+                    tensor.status = Status::Broken;
+                    tensor.chunks = Chunks::None;
+                }
                 return Ok(Some(tensor));
             }
         }

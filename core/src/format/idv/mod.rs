@@ -179,14 +179,18 @@ impl Header {
     /// annotation, one row.
     ///
     /// # Errors
-    /// The first fault that makes rows unreadable. Others are passed over: the
-    /// audit reports them.
+    /// The first fault that makes rows unreadable, a codec that this build does
+    /// not know among them. Others are passed over: the audit reports them.
     pub fn block<'b>(
         &self,
         codec: &Codec,
         rows: u64,
         decoded: &'b [u8],
     ) -> Result<block::Block<'b>, block::Fault> {
+        if !codec.is_known() {
+            let rule = rules::T_CODEC_UNKNOWN;
+            return Err(block::Fault { rule, at: 0, len: 0, expected: 0 });
+        }
         let mut last = None;
         let found = self.judge_block(codec, rows, decoded, &mut |fault| last = Some(fault));
         let none = block::Fault { rule: rules::B_SHORT, at: 0, len: 0, expected: 0 };

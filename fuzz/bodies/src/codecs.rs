@@ -1,0 +1,59 @@
+//! Streams of every encoding, in pieces of any size.
+
+use crate::Tail;
+use crate::budget::{heap, within};
+use weighbridge::codec::{Decoder, Fault, Size, WINDOW};
+use weighbridge::{Encoding, limits};
+use weighbridge_tests::codec::{Portions, decode, decode_with};
+
+/// Steps for each byte in and out.
+const PER_BYTE: u64 = 600;
+/// A zstd frame of nothing sets up tables first, many times over where many
+/// frames follow one another.
+const BASE: u64 = 400_000;
+
+/// What comes out, and how it ends, does not depend on the pieces, nor on what
+/// the decoder did before.
+pub fn codecs(input: &[u8]) {
+    let mut tail = Tail::new(input);
+    let (how, pieces, size) = (tail.byte(), tail.byte(), tail.word());
+    let encoding = [Encoding::Raw, Encoding::Deflate, Encoding::Zlib, Encoding::Zstd]
+        [usize::from(how & 3)];
+    let size = match how & 4 {
+        0 => Size::Exactly(size.into()),
+        _ => Size::AtMost(u64::from(size) << 4),
+    };
+    streams(encoding, tail.rest, size, usize::from(pieces));
+}
+
+/// Decodes one stream in several ways.
+///
+/// # Panics
+/// When they differ, or take too much.
+pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
+    let window = i64::try_from(limits::ZSTD_WINDOW).unwrap_or(i64::MAX);
+    let (Size::Exactly(most) | Size::AtMost(most)) = size;
+    let bytes = stored.len() as u64 + most;
+    let allowed = match encoding {
+        Encoding::Zstd => 2 * window + (8 << 20) + 4 * most as i64,
+        _ => 4 * most as i64 + (1 << 10),
+    };
+    let whole = within(
+        "whole",
+        || heap(allowed, || decode(encoding, stored, size, &Portions::WHOLE)),
+        |_| BASE + PER_BYTE * bytes,
+    );
+    let mut decoder = Decoder::new();
+    // The first use leaves something behind.
+    let _ = decode_with(&mut decoder, encoding, &stored[stored.len() / 2..], size, &Portions::WHOLE);
+    let portions = Portions { input: 1 + pieces, output: WINDOW };
+    let parts = decode_with(&mut decoder, encoding, stored, size, &portions);
+    assert_eq!(parts.1, whole.1, "pieces of {} matter", portions.input);
+    if whole.1.is_ok() {
+        assert!(parts.0 == whole.0, "pieces of {} matter", portions.input);
+        if let Size::Exactly(size) = size {
+            assert_eq!(whole.0.len() as u64, size);
+        }
+    }
+    assert!(!matches!(whole.1, Err(Fault::Buffer | Fault::Unsupported)));
+}

@@ -1,0 +1,84 @@
+//! What each fuzz target does with its input, as a function that panics when a
+//! promise is broken.
+//!
+//! The targets of cargo-fuzz, the replay program for stable Rust and the smoke
+//! test of `cargo test` all call these. A target's input is a file as it would
+//! lie on a disk, so that seeds are files; what else a target needs to know
+//! stands behind it, in its last bytes ([`Tail`]).
+
+pub mod budget;
+pub mod changing;
+pub mod codecs;
+pub mod damaged;
+pub mod formats;
+pub mod index;
+pub mod peers;
+pub mod seeds;
+mod tail;
+pub mod walk;
+pub mod windows;
+
+pub use tail::Tail;
+use weighbridge::Format;
+
+/// A fuzz target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Also the name of its binary, and of its folders of seeds and of
+    /// regression files.
+    pub name: &'static str,
+    /// What it does with an input.
+    pub run: fn(&[u8]),
+    /// The longest input that is worth trying, in bytes.
+    pub longest: usize,
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    target("bintensors", |input| formats::format(Format::BinTensors, input), 16 << 10),
+    target("idv", |input| formats::format(Format::Idv, input), 32 << 10),
+    target("oinf", |input| formats::format(Format::Oinf, input), 16 << 10),
+    target("safetensors", |input| formats::format(Format::Safetensors, input), 16 << 10),
+    target("stb", |input| formats::format(Format::Stb, input), 16 << 10),
+    target("ztensor", |input| formats::format(Format::ZTensor, input), 32 << 10),
+    target("detect", formats::detect, 16 << 10),
+    target("windows", windows::windows, 4 << 10),
+    target("index", index::index, 8 << 10),
+    target("codecs", codecs::codecs, 8 << 10),
+    target("changing", changing::changing, 8 << 10),
+    target("damaged_bintensors", |input| damaged::damaged(Format::BinTensors, input), 128),
+    target("damaged_idv", |input| damaged::damaged(Format::Idv, input), 128),
+    target("damaged_oinf", |input| damaged::damaged(Format::Oinf, input), 128),
+    target("damaged_safetensors", |input| damaged::damaged(Format::Safetensors, input), 128),
+    target("damaged_stb", |input| damaged::damaged(Format::Stb, input), 128),
+    target("damaged_ztensor", |input| damaged::damaged(Format::ZTensor, input), 128),
+    target("peer_bintensors", peers::bintensors::peer, 8 << 10),
+    target("peer_deflate", peers::codecs::deflate, 8 << 10),
+    target("peer_safetensors", peers::safetensors::peer, 8 << 10),
+    target("peer_zlib", peers::codecs::zlib, 8 << 10),
+    target("peer_zstd", peers::codecs::zstd, 8 << 10),
+    target("peer_ztensor", peers::ztensor::peer, 16 << 10),
+];
+
+const fn target(name: &'static str, run: fn(&[u8]), longest: usize) -> Target {
+    Target { name, run, longest }
+}
+
+/// The target of this name.
+pub fn by_name(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}
+
+/// Runs a target.
+///
+/// # Panics
+/// When there is none of this name, or a promise is broken.
+pub fn run(name: &str, input: &[u8]) {
+    let target = by_name(name).unwrap_or_else(|| panic!("no target {name}"));
+    (target.run)(input);
+}
+
+/// A format by a byte of the input.
+pub(crate) fn format_of(byte: u8) -> Format {
+    Format::ALL[usize::from(byte) % Format::ALL.len()]
+}

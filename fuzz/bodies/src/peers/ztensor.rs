@@ -1,0 +1,78 @@
+//! zTensor against the published crate, 0.1.0.
+//!
+//! Accepted differences, and nothing else:
+//!
+//! * The crate checks little of what the specification demands, so it reads
+//!   many files that break a rule here. What it reads is compared for tensors
+//!   that are sound here, whatever is wrong with others.
+//! * A file with lints or with data that this build cannot check may be refused
+//!   by the crate: it insists that a sparse tensor has the size of a dense one,
+//!   that every key is text, and does not know tags.
+//! * The crate swaps big-endian bytes of raw data only, so bytes are compared
+//!   in the order of this processor.
+
+use super::refusing;
+use std::io::Cursor;
+use weighbridge::{Encoding, Endianness, Format, Layout, Severity, Status};
+use weighbridge_tests::codec::decoded;
+use weighbridge_tests::survey::{Survey, TensorFact, survey_whole};
+use ztensor::ZTensorReader;
+
+/// A file that breaks nothing here is read by the crate, and alike.
+pub fn peer(input: &[u8]) {
+    compare("input", input);
+}
+
+/// Whether both accept the file.
+///
+/// # Panics
+/// When the crate refuses a file without fault, or what they read differs.
+pub fn compare(name: &str, bytes: &[u8]) -> bool {
+    let survey = survey_whole(bytes, Some(Format::ZTensor));
+    if survey.worst() >= Severity::Violation {
+        return false;
+    }
+    let clean = survey.findings.is_empty();
+    let Some(mut peer) = refusing(|| ZTensorReader::new(Cursor::new(bytes)).ok()) else {
+        assert!(!clean, "{name}: only the crate refuses it");
+        return false;
+    };
+    let theirs = peer.list_tensors().clone();
+    assert_eq!(theirs.len(), survey.tensors.len(), "{name}");
+    for (fact, theirs) in survey.tensors.iter().zip(&theirs) {
+        assert_eq!(fact.name, theirs.name.as_bytes(), "{name}");
+        assert_eq!(fact.shape, theirs.shape, "{name}");
+        let Some(chunk) = fact.chunks.first() else { continue };
+        assert_eq!((chunk.stored.at, chunk.stored.len), (theirs.offset, theirs.size), "{name}");
+        if !is_comparable(&survey, fact) {
+            continue;
+        }
+        match refusing(|| peer.read_raw_tensor_data(theirs).ok()) {
+            Some(data) => assert!(data == native(bytes, fact), "{name}: {}", theirs.name),
+            None => assert!(!clean, "{name}: only the crate refuses {}", theirs.name),
+        }
+    }
+    clean
+}
+
+/// Whether the data of a tensor is dense and was checked.
+fn is_comparable(survey: &Survey, fact: &TensorFact) -> bool {
+    let unchecked = |f: &weighbridge::Finding| {
+        f.severity() == Severity::Unchecked && f.entry == fact.tensor.index
+    };
+    fact.tensor.status == Status::Sound
+        && fact.tensor.layout == Layout::RowMajor
+        && fact.tensor.bytes().is_some_and(|size| size <= 1 << 20)
+        && !survey.findings.iter().any(unchecked)
+}
+
+/// The decoded data in the byte order of this processor.
+fn native(bytes: &[u8], fact: &TensorFact) -> Vec<u8> {
+    let mut data = decoded(bytes, &fact.chunks[0]);
+    let swapped = fact.tensor.endianness == Endianness::Big && cfg!(target_endian = "little");
+    if swapped && fact.tensor.encoding == Encoding::Raw {
+        let width = fact.tensor.dtype.bits() as usize / 8;
+        data.chunks_exact_mut(width.max(1)).for_each(<[u8]>::reverse);
+    }
+    data
+}

@@ -1,0 +1,295 @@
+//! Everything that the core tells of a file, asked for without the heap.
+
+use crate::budget::{heap, no_heap, within};
+use std::fmt::Write as _;
+use weighbridge::codec::{Decoder, WINDOW, most};
+use weighbridge::{
+    Audit, Chunk, Chunks, Cursor, DimEncoding, File, Finding, Format, Layout, Opening, Scratch, Severity, Slot,
+    Source, Stats, Status, Stop, Tensor, Value, limits,
+};
+
+/// Steps that a file of any length may take.
+const BASE: u64 = 10_000;
+/// Steps for each byte of a file: its structure is read a few times, byte by
+/// byte where names and text are compared.
+const PER_BYTE: u64 = 400;
+/// The same for zTensor, where keys of a map in no order are compared with up to
+/// [`limits::CBOR_KEYS`] others, and maps nest up to [`limits::CBOR_DEPTH`].
+const PER_BYTE_OF_CBOR: u64 = 12_000;
+/// Steps for each byte that is decoded.
+const PER_DECODED: u64 = 100;
+/// More decoded bytes than this are not asked for, to try many files.
+const ENOUGH: u64 = 4 << 20;
+/// Heap of a zstd decoder: its window, while it grows, and tables.
+const ZSTD_HEAP: i64 = 2 * limits::ZSTD_WINDOW as i64 + (8 << 20);
+
+/// Judges findings as they come, and keeps none.
+#[derive(Clone, Copy, Debug)]
+pub struct Tally {
+    len: u64,
+    /// How many there were.
+    pub count: u64,
+    /// The worst of them.
+    pub worst: Severity,
+}
+
+impl Tally {
+    /// Of a file of `len` bytes.
+    pub fn new(len: usize) -> Self {
+        Tally { len: len as u64, count: 0, worst: Severity::Unchecked }
+    }
+
+    /// Takes a finding.
+    ///
+    /// # Panics
+    /// When it lies outside the file or cannot be printed.
+    pub fn note(&mut self, finding: &Finding) {
+        let end = finding.at.checked_add(u64::from(finding.len));
+        assert!(end.is_some_and(|end| end <= self.len), "outside {}: {finding:?}", self.len);
+        let mut letters = Letters(0);
+        write!(letters, "{finding}").expect("counting letters cannot fail");
+        assert!(letters.0 > 0, "{finding:?} says nothing");
+        self.count += 1;
+        self.worst = self.worst.max(finding.severity());
+        // A rule may be broken once for each entry and each part of it, and an
+        // entry takes a byte at least.
+        assert!(self.count <= 64 + 8 * self.len, "findings without end");
+    }
+}
+
+/// Counts what is written.
+struct Letters(usize);
+
+impl std::fmt::Write for Letters {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+/// Asks for everything about a file that is in memory: entries, names, values,
+/// elements, structure and payloads, within a budget of heap and steps. The
+/// worst severity; `None` if the file cannot be opened.
+///
+/// # Panics
+/// When a promise is broken.
+pub fn walk(bytes: &[u8], format: Option<Format>) -> Option<Severity> {
+    let cbor = format.is_none_or(|format| format == Format::ZTensor);
+    let budget = BASE + if cbor { PER_BYTE_OF_CBOR } else { PER_BYTE } * bytes.len() as u64;
+    let mut tally = Tally::new(bytes.len());
+    let source = Source::whole(bytes);
+    let mut slots = vec![Slot::EMPTY; 64];
+    let opened = within(
+        "structure",
+        || {
+            let opened = no_heap(|| Opening::of(format).step(&source, &mut |f| tally.note(&f)));
+            let Ok(file) = opened else {
+                assert!(tally.count > 0, "refused without a word");
+                return None;
+            };
+            no_heap(|| list(&file, &source));
+            structure(file, &source, &mut slots, &mut tally);
+            Some(file)
+        },
+        |_| budget,
+    );
+    let file = opened?;
+    within(
+        "payloads",
+        || payloads(file, &source, &mut slots, &mut tally),
+        |decoded| budget + PER_DECODED * decoded,
+    );
+    Some(tally.worst)
+}
+
+/// Every entry and what it says, but for its data.
+fn list(file: &File, source: &Source<'_>) {
+    let mut letters = Letters(0);
+    let mut cursor = Cursor::default();
+    while let Some(meta) = resident(file.next_meta(source, &mut cursor, &mut |_| {})) {
+        let key = meta.key.read(source).expect("all is resident");
+        write!(letters, "{key}").expect("counting letters cannot fail");
+        look_at(file, source, resident(file.value(source, &meta)));
+    }
+    let mut cursor = Cursor::default();
+    let mut count = 0;
+    while let Some(tensor) = resident(file.next_tensor(source, &mut cursor, &mut |_| {})) {
+        count += 1;
+        let name = tensor.name(source).expect("all is resident");
+        write!(letters, "{name}").expect("counting letters cannot fail");
+        let dims = tensor.dims(source).expect("all is resident");
+        let count = dims.count() as u64;
+        // STB refers to shapes that lie outside the file.
+        let stated = tensor.dims.encoding != DimEncoding::External;
+        let sound = tensor.status == Status::Sound && stated;
+        assert!(!sound || count == tensor.dims.rank(), "{tensor:?}");
+        let mut own = Cursor::default();
+        while let Some(meta) = resident(file.next_attribute(source, &tensor, &mut own)) {
+            look_at(file, source, resident(file.value(source, &meta)));
+        }
+        // Tables of chunks may be shared, so only the ends are looked at.
+        let chunks = tensor.chunks.count();
+        for chunk in (0..chunks.min(4)).chain(chunks.saturating_sub(2)..chunks) {
+            if let Some(chunk) = resident(file.chunk(source, &tensor, chunk)) {
+                inside(source, &chunk);
+            } else {
+                let table = matches!(tensor.chunks, Chunks::Table { .. });
+                assert!(table || tensor.status != Status::Sound, "{tensor:?} has no chunk");
+            }
+        }
+        assert_eq!(resident(file.chunk(source, &tensor, chunks)), None);
+    }
+    assert!(count <= source.len(), "{count} tensors");
+    let mut cursor = Cursor::default();
+    while let Some(region) = resident(file.next_region(source, &mut cursor)) {
+        let end = region.span.end();
+        assert!(end.is_some_and(|end| end <= source.len()), "{region:?}");
+    }
+}
+
+fn look_at(file: &File, source: &Source<'_>, value: Option<Value>) {
+    let _ = file;
+    match value {
+        Some(Value::Text(at)) => {
+            let text = at.read(source).expect("all is resident");
+            std::hint::black_box(text.chars().count());
+        }
+        Some(Value::Array { dims, .. } | Value::Encoded { dims, .. }) => {
+            std::hint::black_box(dims.read(source).expect("all is resident").product());
+        }
+        _ => {}
+    }
+}
+
+fn inside(source: &Source<'_>, chunk: &Chunk) {
+    let end = chunk.stored.end();
+    // Where nothing is stored, nothing is read.
+    assert!(chunk.stored.is_empty() || end.is_some_and(|end| end <= source.len()), "{chunk:?}");
+}
+
+/// What a call says of a file that is resident as a whole.
+fn resident<T>(result: Result<Option<T>, Stop>) -> Option<T> {
+    match result {
+        Ok(value) => value,
+        Err(Stop::Absent(absent)) => panic!("{absent:?} although all is resident"),
+        Err(_) => None,
+    }
+}
+
+fn structure(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut Tally) {
+    let mut audit = Audit::new(file).structure_only().seeded(7);
+    loop {
+        match no_heap(|| audit.step(source, slots, &mut |f| tally.note(&f))) {
+            Ok(()) => return,
+            Err(Stop::Room { needed }) => grow(slots, needed, source),
+            Err(Stop::Refused(_)) => return,
+            Err(stop) => panic!("{stop:?}"),
+        }
+    }
+}
+
+/// Gives the slots that are asked for.
+///
+/// # Panics
+/// When there are enough, or no file of this length needs so many.
+pub fn grow(slots: &mut Vec<Slot>, needed: u32, source: &Source<'_>) {
+    let needed = needed as usize;
+    assert!(needed > slots.len(), "{needed} slots are there");
+    assert!(needed as u64 <= 64 + 4 * source.len(), "{needed} slots for {}", source.len());
+    slots.resize(needed, Slot::EMPTY);
+}
+
+/// Audits payloads and reads elements; how many bytes were decoded at most.
+fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut Tally) -> u64 {
+    let allowed = if file.format() == Format::ZTensor { ZSTD_HEAP } else { 0 };
+    let mut decoded = 0;
+    let mut cursor = Cursor::default();
+    while let Some(tensor) = resident(file.next_tensor(source, &mut cursor, &mut |_| {})) {
+        decoded += size_of(&file, source, &tensor);
+    }
+    if decoded > ENOUGH {
+        return 0;
+    }
+    let mut buffer = vec![0; WINDOW];
+    let mut scratch = Scratch::new(&mut buffer);
+    let mut audit = Audit::new(file);
+    loop {
+        let step = heap(allowed, || {
+            audit.step_with(source, slots, &mut scratch, &mut |f| tally.note(&f))
+        });
+        match step {
+            Ok(()) | Err(Stop::Refused(_)) => break,
+            Err(Stop::Room { needed }) => grow(slots, needed, source),
+            Err(Stop::Buffer { needed }) => {
+                assert!(needed <= limits::BLOCK_BYTES, "a buffer of {needed} bytes");
+                if needed > ENOUGH {
+                    audit.skip(&mut |f| tally.note(&f));
+                } else {
+                    buffer = vec![0; needed as usize];
+                    scratch = Scratch::new(&mut buffer);
+                }
+            }
+            Err(stop) => panic!("{stop:?}"),
+        }
+    }
+    drop(scratch);
+    let mut cursor = Cursor::default();
+    while let Some(tensor) = resident(file.next_tensor(source, &mut cursor, &mut |_| {})) {
+        elements(&file, source, &tensor);
+    }
+    decoded
+}
+
+/// Most bytes that the data of a tensor decodes to, annotations included.
+fn size_of(file: &File, source: &Source<'_>, tensor: &Tensor) -> u64 {
+    let mut sum = 0_u64;
+    for i in 0..tensor.chunks.count() {
+        let Some(chunk) = resident(file.chunk(source, tensor, i)) else { continue };
+        let most = most(chunk.encoding, chunk.stored.len).unwrap_or(0);
+        sum = sum.saturating_add(most.min(chunk.decoded.unwrap_or(most)).max(chunk.stored.len));
+        if sum > ENOUGH {
+            break;
+        }
+    }
+    let mut own = Cursor::default();
+    while let Some(meta) = resident(file.next_attribute(source, tensor, &mut own)) {
+        if let Some(Value::Encoded { encoding, stored, .. }) = resident(file.value(source, &meta)) {
+            sum = sum.saturating_add(most(encoding, stored.len).unwrap_or(0));
+        }
+    }
+    sum
+}
+
+/// Decodes small tensors and reads their elements.
+fn elements(file: &File, source: &Source<'_>, tensor: &Tensor) {
+    if tensor.status != Status::Sound || tensor.layout == Layout::Blocks {
+        return;
+    }
+    let Some(chunk) = resident(file.chunk(source, tensor, 0)) else { return };
+    let size = chunk.decoded.unwrap_or(0);
+    if size > 64 << 10 {
+        return;
+    }
+    let mut buffer = vec![0; size as usize];
+    let mut decoder = Decoder::new();
+    if decoder.start_chunk(&chunk).is_err() {
+        return;
+    }
+    let Ok(bytes) = decoder.fill(source, &mut buffer) else { return };
+    let dims = tensor.dims(source).expect("all is resident");
+    if let Some(sparse) = weighbridge::Sparse::new(tensor, dims, bytes) {
+        for i in 0..sparse.len().min(256) {
+            std::hint::black_box((sparse.value(i), sparse.coordinate(i, 0), sparse.column(i)));
+        }
+        std::hint::black_box(sparse.pointer(sparse.rows()));
+        return;
+    }
+    let count = tensor.elements.min(1 << 16);
+    for i in [0, 1, count / 2, count, u64::MAX] {
+        std::hint::black_box(tensor.dtype.element(bytes, i, tensor.endianness));
+    }
+    if let Some(mut stats) = Stats::new(tensor.dtype, tensor.endianness, 0, count) {
+        stats.add(bytes, None);
+        assert!(stats.count() <= count, "{stats:?}");
+    }
+}

@@ -1,0 +1,31 @@
+//! A file in pieces against the same file as a whole.
+
+use crate::{Tail, format_of};
+use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
+
+/// The same tensors, the same findings, however the bytes arrive.
+pub fn windows(input: &[u8]) {
+    let mut tail = Tail::new(input);
+    let (how, unit) = (tail.byte(), tail.byte());
+    let format = Some(format_of(how >> 3));
+    let access = match how & 7 {
+        0..=2 => Access::Rounded(1 << (unit % 9)),
+        3 => Access::Ahead,
+        4 => Access::Least,
+        // Small units make progress as long as an entry fits.
+        _ => Access::Single(16 + 8 * u64::from(unit)),
+    };
+    compare(tail.rest, format, access);
+}
+
+/// Reads a file both ways.
+///
+/// # Panics
+/// When the results differ.
+pub fn compare(file: &[u8], format: Option<weighbridge::Format>, access: Access) {
+    let whole = survey_whole(file, format);
+    let mut host = Host::new(file, access);
+    // A buffer that is too small for an entry is the host's affair.
+    let Ok(parts) = survey(&mut host, format) else { return };
+    assert_eq!(parts, whole, "{access:?}");
+}

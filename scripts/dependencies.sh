@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# The core depends on the packages that were decided, on what they need, and on
+# nothing else. `cargo deny check`, where it is installed, looks at licences,
+# advisories and sources as well.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# What the core names in its manifest, and behind a colon what that needs, to
+# build (rustc_version) or on some other target (crunchy) included.
+decided='
+nom: memchr
+half: cfg-if crunchy
+bytemuck:
+crc: crc-catalog
+crc32c: rustc_version semver
+defmt: bitflags defmt-macros defmt-parser proc-macro2 quote syn thiserror thiserror-impl unicode-ident
+embedded-storage:
+miniz_oxide: adler2
+ruzstd:
+sha2: block-buffer cfg-if cpufeatures crypto-common digest hybrid-array libc typenum
+twox-hash:
+'
+# The features that make no use of a heap or of a standard library.
+default='nom half miniz_oxide crc sha2'
+
+tree() {
+  cargo tree --locked -p weighbridge --edges normal,build --target all --prefix none \
+    --format '{p}' "$@" | awk '{ print $1 }' | sort -u | grep -v '^weighbridge$'
+}
+
+# allowed PACKAGE...: they, and what they need.
+allowed() {
+  local package
+  for package; do
+    printf '%s\n' "$package"
+    sed -n "s/^$package: *//p" <<<"$decided" | tr ' ' '\n'
+  done | grep . | sort -u
+}
+
+failed=0
+# judge TITLE ALLOWED FEATURES...
+judge() {
+  local title=$1 list=$2 extra
+  shift 2
+  extra=$(comm -23 <(tree "$@") <(echo "$list"))
+  if [ -n "$extra" ]; then
+    printf 'the core %s depends on what was not decided:\n%s\n' "$title" "$extra" >&2
+    failed=1
+  else
+    echo "dependencies: the core $title has $(tree "$@" | wc -l)"
+  fi
+}
+# shellcheck disable=SC2086
+judge "as firmware takes it" "$(allowed nom half)" --no-default-features --features formats
+# shellcheck disable=SC2086
+judge "by default" "$(allowed $default)"
+# shellcheck disable=SC2046
+judge "with every feature" "$(allowed $(sed -n 's/:.*//p' <<<"$decided"))" --all-features
+
+# Build scripts of ours write no more than what they are given.
+for script in $(git ls-files '*build.rs'); do
+  if grep -nE 'http|TcpStream|Command|curl|reqwest|ureq' "$script"; then
+    echo "$script reaches beyond the build" >&2
+    failed=1
+  fi
+done
+
+if cargo deny --version >/dev/null 2>&1; then
+  cargo deny check || failed=1
+fi
+exit "$failed"

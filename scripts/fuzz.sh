@@ -1,0 +1,139 @@
+#!/usr/bin/env bash
+# Fuzzing: seeds, smoke, runs, minimising, coverage.
+#
+#   scripts/fuzz.sh smoke              seeds and regression files, on stable Rust
+#   scripts/fuzz.sh run [TARGET...]    FUZZ_S seconds a target (60), all by default
+#   scripts/fuzz.sh seeds              makes the seeds of the encoders anew
+#   scripts/fuzz.sh minimise [TARGET...]  keeps of the corpus what reaches new code,
+#                                      at most FUZZ_KEEP files (48) in fuzz/seeds
+#   scripts/fuzz.sh coverage           lines of core/ that tests and seeds reach
+#
+# `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can.
+# What a run finds goes to fuzz/artifacts, new inputs to fuzz/corpus, and a line
+# of each run (time, target, executions, seconds of processor time, finds) to
+# fuzz/logs/runs.tsv.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${FUZZ_S:-60}
+host=$(rustc -vV | sed -n 's/^host: //p')
+# The counters of the coverage tool measure steps: they say how often each
+# region of code ran, on every machine alike.
+counters='-C instrument-coverage --cfg counters'
+export LLVM_PROFILE_FILE=/dev/null
+targets=$(sed -n 's/^    target("\([a-z_]*\)".*/\1/p' fuzz/bodies/src/lib.rs)
+
+# bodies PROGRAM ARGUMENTS...: a program of the bodies, on stable Rust.
+bodies() {
+  (cd fuzz && RUSTFLAGS="$counters" cargo run --quiet --target-dir target/stable \
+    -p weighbridge-fuzz-bodies --bin "$@")
+}
+
+# fuzz COMMAND TARGET ARGUMENTS...: cargo-fuzz without a sanitizer, because the
+# core has no unsafe code; overflow checks and debug assertions are on. And
+# without `cfg(fuzzing)`, for which dependencies leave checksums unchecked.
+fuzz() {
+  local command=$1
+  shift
+  RUSTFLAGS="$counters" cargo +nightly fuzz "$command" --sanitizer none --no-cfg-fuzzing "$@"
+}
+
+ready() {
+  command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
+  rustup run nightly rustc --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
+}
+
+# fresh FOLDER: the seeds of the encoders.
+fresh() {
+  bodies seeds -- "$(realpath -m "$1")" >/dev/null
+}
+
+run() {
+  ready
+  mkdir -p fuzz/logs
+  local work target before status=0
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' RETURN
+  fresh "$work/seeds"
+  fuzz build
+  for target in "$@"; do
+    mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target" "fuzz/seeds/$target"
+    local dictionary=() file=fuzz/dictionaries/${target#*_}.dict log=fuzz/logs/$target.log
+    [ ! -f "$file" ] || dictionary=("-dict=$file")
+    local TIMEFORMAT='%U %S'
+    { time "fuzz/target/$host/release/$target" "fuzz/corpus/$target" "$work/seeds/$target" \
+      "fuzz/seeds/$target" "-artifact_prefix=fuzz/artifacts/$target/" \
+      ${dictionary[@]+"${dictionary[@]}"} "-max_len=$(longest "$target")" -timeout=60 \
+      -rss_limit_mb=2048 "-max_total_time=$seconds" -print_final_stats=1 \
+      >"$log" 2>&1 || status=1; } 2>"$work/time"
+    printf '%s\t%s\t%s\t%s\t%s\n' "$(date +%FT%T)" "$target" \
+      "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)" \
+      "$(awk '{ printf "%.1f", $1 + $2 }' "$work/time")" "$(grep -c '^SUMMARY' "$log" || true)" |
+      tee -a fuzz/logs/runs.tsv
+  done
+  return "$status"
+}
+
+# The longest input of a target, as the bodies say.
+longest() {
+  bodies replay -- --longest "$1"
+}
+
+smoke() {
+  local work target
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' RETURN
+  fresh "$work"
+  for target in $targets; do
+    local folders=("$work/$target")
+    [ ! -d "fuzz/seeds/$target" ] || folders+=("fuzz/seeds/$target")
+    [ ! -d "fuzz/regressions/$target" ] || folders+=("fuzz/regressions/$target")
+    bodies replay -- "$target" "${folders[@]/#fuzz\//$PWD/fuzz/}"
+  done
+}
+
+# minimise TARGET...: of what was found and what is kept, a few small files that
+# reach what the encoders' seeds do not.
+minimise() {
+  ready
+  local work target
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' RETURN
+  fresh "$work/seeds"
+  fuzz build
+  for target in "$@"; do
+    mkdir -p "fuzz/corpus/$target" "fuzz/seeds/$target" "$work/new" "$work/kept"
+    # What the first folder holds counts as reached; the rest is merged by size.
+    cp "$work/seeds/$target"/* "$work/new/"
+    "fuzz/target/$host/release/$target" -merge=1 "$work/new" "fuzz/seeds/$target" \
+      "fuzz/corpus/$target" >"fuzz/logs/$target.merge.log" 2>&1
+    (cd "$work/new" && comm -23 <(ls | sort) <(ls "$work/seeds/$target" | sort)) |
+      (cd "$work/new" && xargs -r ls -rS) | head -n "${FUZZ_KEEP:-48}" |
+      while read -r file; do cp "$work/new/$file" "$work/kept/"; done
+    rm -rf "fuzz/seeds/$target"
+    mv "$work/kept" "fuzz/seeds/$target"
+    rm -rf "$work/new"
+    echo "$target: $(ls "fuzz/seeds/$target" | wc -l) files"
+  done
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+case "$command" in
+  smoke) smoke ;;
+  seeds) fresh "${1:?a folder}" ;;
+  run)
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $targets
+    run "$@"
+    ;;
+  minimise)
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $targets
+    minimise "$@"
+    ;;
+  *)
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
