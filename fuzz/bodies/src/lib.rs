@@ -82,7 +82,9 @@ pub fn run(name: &str, input: &[u8]) {
     (target.run)(input);
 }
 
-/// A format by a byte of the input.
+/// A format by a byte of the input: its number if there is one, which stays what
+/// it is when formats are added, so that kept files keep their meaning.
 pub(crate) fn format_of(byte: u8) -> Format {
-    Format::ALL[usize::from(byte) % Format::ALL.len()]
+    let known = Format::ALL.iter().find(|format| **format as u8 == byte);
+    *known.unwrap_or(&Format::ALL[usize::from(byte) % Format::ALL.len()])
 }
