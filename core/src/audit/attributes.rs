@@ -16,6 +16,7 @@ pub(super) struct Attributes {
 }
 
 impl Audit {
+    #[inline(never)]
     pub(super) fn attributes(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -39,7 +40,7 @@ impl Audit {
             self.sorting = Sorting::default();
             self.ordered = true;
             self.counted = 0;
-            self.payload.tensor = None;
+            self.hand = None;
         }
         Ok(())
     }

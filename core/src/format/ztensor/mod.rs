@@ -53,7 +53,6 @@ pub mod rules;
 
 pub use item::{Item, Items};
 
-use crate::audit::SparseFault;
 use crate::checksum::Checksum;
 use crate::codec;
 use crate::codec::frame::Fault;
@@ -64,6 +63,7 @@ use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Absent, Source, Span};
+use crate::sparse;
 use crate::tensor::{
     Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
@@ -340,13 +340,14 @@ impl Header {
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        let Some(entry) = Entry::read(&mut Pull::new(r))? else {
+        let mut entry = Entry::default();
+        if !entry.read(&mut Pull::new(r))? {
             let span = cbor::since(r, at);
             r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
             c.advance(r.at());
             let index = r.subject().entry;
             return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
-        };
+        }
         let end = r.at();
         let tensor = self.judge(r, &entry)?;
         if let Chunks::One(blob) = tensor.chunks {
@@ -422,14 +423,14 @@ fn stream_rule(fault: codec::Fault) -> Rule {
 }
 
 /// The rule that a fault of sparse indices breaks.
-fn sparse_rule(fault: SparseFault) -> Rule {
+fn sparse_rule(fault: sparse::Fault) -> Rule {
     match fault {
-        SparseFault::Coordinate => rules::SPARSE_COO_RANGE,
-        SparseFault::Duplicate => rules::SPARSE_COO_DUPLICATE,
-        SparseFault::Partial => rules::SPARSE_COO_SIZE,
-        SparseFault::Pointer => rules::SPARSE_CSR_POINTERS,
-        SparseFault::Count => rules::SPARSE_CSR_COUNT,
-        SparseFault::Column => rules::SPARSE_CSR_COLUMN,
+        sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,
+        sparse::Fault::Duplicate => rules::SPARSE_COO_DUPLICATE,
+        sparse::Fault::Partial => rules::SPARSE_COO_SIZE,
+        sparse::Fault::Pointer => rules::SPARSE_CSR_POINTERS,
+        sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
+        sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
     }
 }
 
