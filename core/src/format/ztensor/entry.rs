@@ -130,6 +130,7 @@ impl<'a> Entry<'a> {
     /// no map, which is passed over.
     ///
     /// Into a place of the caller: an entry is large for a small stack.
+    #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, 'a>) -> Result<bool, Halt> {
         let at = pull.r.at();
         let head = pull.item(2)?;

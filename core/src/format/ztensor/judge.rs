@@ -46,6 +46,7 @@ impl Judge<'_, '_, '_> {
 
 impl Header {
     /// Judges the map that was read.
+    #[inline(never)]
     pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Tensor, Halt> {
         let mut j = Judge { r, worst: Severity::Unchecked, unknown: false };
         let at = Span::new(entry.span.at, 1);
