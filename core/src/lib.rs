@@ -71,6 +71,7 @@ mod audit;
 mod block;
 mod cursor;
 mod dims;
+mod division;
 mod dtype;
 mod element;
 mod file;

@@ -27,11 +27,14 @@ impl Key {
     #[inline]
     pub(super) fn of(name: &Name<'_>) -> Option<Key> {
         match name.as_bytes() {
+            #[cfg(feature = "sweep")]
             Some(bytes) => Key::of_bytes(bytes),
-            None => Key::ALL.iter().find(|(text, _)| *name == **text).map(|(_, key)| *key),
+            _ => Key::ALL.iter().find(|(text, _)| *name == **text).map(|(_, key)| *key),
         }
     }
 
+    /// As a decision tree, which is faster and larger than the table.
+    #[cfg(feature = "sweep")]
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<Key> {
         match bytes {

@@ -42,6 +42,7 @@
 //! others.
 
 mod attribute;
+#[cfg(feature = "sweep")]
 mod canonical;
 mod cbor;
 mod checksum;
@@ -49,6 +50,7 @@ mod entry;
 mod item;
 mod judge;
 mod keys;
+mod listed;
 pub mod rules;
 
 pub use item::{Item, Items};
@@ -67,9 +69,9 @@ use crate::sparse;
 use crate::tensor::{
     Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
-use canonical::cover;
 use cbor::{Pull, major};
 use entry::{Entry, Key};
+use listed::cover;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
 mod field {
@@ -282,6 +284,7 @@ impl Header {
 
     /// Whether the tensors, of which `listed` stands behind the last, came in
     /// the order of their blobs with nothing but padding of zeros between them.
+    #[cfg(feature = "sweep")]
     pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == cover::PROVED
     }
@@ -337,6 +340,7 @@ impl Header {
             None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
         }
         r.about(Kind::Tensor, c.index);
+        #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
@@ -353,7 +357,7 @@ impl Header {
         if let Chunks::One(blob) = tensor.chunks {
             let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
             r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-            canonical::pass_blob(r.source(), c, blob);
+            listed::pass_blob(r.source(), c, blob);
         }
         c.advance(end);
         Ok(Some(tensor))
@@ -381,7 +385,10 @@ impl Header {
         }
         let rest = Span::between(at, self.index_end);
         r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
-        if c.extra == cover::TIGHT && canonical::is_padding(r.source(), data_end, self.index_at) {
+        if cfg!(feature = "sweep")
+            && c.extra == cover::TIGHT
+            && listed::is_padding(r.source(), data_end, self.index_at)
+        {
             c.extra = cover::PROVED;
         }
         c.finish();
