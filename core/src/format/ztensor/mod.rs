@@ -344,23 +344,51 @@ impl Header {
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        let mut entry = Entry::default();
-        if !entry.read(&mut Pull::new(r))? {
-            let span = cbor::since(r, at);
-            r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
-            c.advance(r.at());
-            let index = r.subject().entry;
-            return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
-        }
+        let mut keys = keys::Check::default();
+        let mut offset = Span::default();
+        let result = self.element(r, &mut keys, &mut offset);
         let end = r.at();
-        let tensor = self.judge(r, &entry)?;
-        if let Chunks::One(blob) = tensor.chunks {
-            let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
-            r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-            listed::pass_blob(r.source(), c, blob);
+        match &result {
+            Err(_) => return result,
+            Ok(None) => {
+                let span = cbor::since(r, at);
+                r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
+                c.advance(end);
+                let index = r.subject().entry;
+                return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
+            }
+            Ok(Some(tensor)) => {
+                keys.judge(r);
+                if let Chunks::One(blob) = tensor.chunks {
+                    let ordered =
+                        blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
+                    r.check(ordered, rules::BLOB_ORDER, offset, c.state, blob.at);
+                    listed::pass_blob(r.source(), c, blob);
+                }
+            }
         }
         c.advance(end);
-        Ok(Some(tensor))
+        result
+    }
+
+    /// The next element of the index, judged but for its keys; `None` if it is no
+    /// map. Where its offset is stored comes beside it.
+    ///
+    /// In a frame of its own: the map taken apart is large for a small stack.
+    #[inline(never)]
+    fn element(
+        &self,
+        r: &mut Reader<'_, '_>,
+        keys: &mut keys::Check,
+        offset: &mut Span,
+    ) -> Result<Option<Tensor>, Halt> {
+        let mut entry = Entry::default();
+        if !entry.read(&mut Pull::new(r))? {
+            return Ok(None);
+        }
+        *keys = keys::Check { span: entry.span, unsorted: entry.unsorted, nested: entry.seen.maps };
+        *offset = entry.offset.span;
+        self.judge(r, &entry).map(Some)
     }
 
     /// Judges what follows the last element, at `at`.
