@@ -130,8 +130,8 @@ impl Header {
             return Ok(None);
         }
         let at = if c.index == 0 { self.toc } else { c.at };
-        if !r.is_muted() {
-            // The first time in silence, to take all bytes of it.
+        if cfg!(feature = "windows") && !r.is_muted() {
+            // The first time in silence: all bytes of it, or none.
             r.mute();
             let taken = self.column(r, at, c.index);
             r.unmute();
