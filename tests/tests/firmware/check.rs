@@ -4,10 +4,15 @@ use crate::rig::{ROOM, image, record, run};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+<<<<<<< HEAD
 use weighbridge::{
     Audit, Cursor, File, Finding, Format, Index, Opening, Scratch, Severity, Slot, Source, Span,
     Stop,
 };
+=======
+use weighbridge::{Audit, Cursor, Finding, Format, Index, Opening, Severity, Slot, Source, Stop};
+use weighbridge_fuzz_bodies::kept;
+>>>>>>> refs/heads/fuzz
 use weighbridge_tests::{corpus, fixtures};
 
 /// As many slots as the image has.
@@ -194,6 +199,18 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
     assert!(!cases.is_empty(), "nothing in {}", folder.display());
     compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
     readers(&cases);
+}
+
+#[test]
+fn fuzz_seeds_get_the_verdicts_of_a_host() {
+    let of_formats = kept::of_formats().into_iter();
+    // As above.
+    let cases: Vec<_> = of_formats
+        .filter(|(format, _)| *format != Format::Shards)
+        .map(|(format, kept)| Case { name: kept.name, format: format.name(), bytes: kept.input })
+        .collect();
+    assert!(cases.len() >= 50, "{} files", cases.len());
+    judge_stack(&compare(&image(IMAGE), &cases));
 }
 
 /// All files below `folder` that are not descriptions of others.
