@@ -16,17 +16,21 @@ pub(super) struct Attributes {
 }
 
 impl Audit {
+    #[inline(never)]
     pub(super) fn attributes(
         &mut self,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        while let Some(tensor) = self.at_hand(r)? {
+        while self.take_in_hand(r)? {
+            let Some(tensor) = self.hand else { break };
             if !self.attributes.judged {
-                while let Some(meta) =
-                    self.file.attribute(r, &tensor, &mut self.attributes.cursor)?
-                {
-                    self.count(r, &meta);
+                loop {
+                    match &self.file.attribute(r, &tensor, &mut self.attributes.cursor) {
+                        Ok(Some(meta)) => self.count(r, meta),
+                        Ok(None) => break,
+                        Err(halt) => return Err(*halt),
+                    }
                 }
                 self.attributes = Attributes { judged: true, ..Attributes::default() };
             }
@@ -39,7 +43,7 @@ impl Audit {
             self.sorting = Sorting::default();
             self.ordered = true;
             self.counted = 0;
-            self.payload.tensor = None;
+            self.hand = None;
         }
         Ok(())
     }
@@ -57,6 +61,7 @@ impl Audit {
     }
 
     /// Sorts the keys of one tensor by hash and compares those of equal hash.
+    #[inline(never)]
     fn equal_keys(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -70,7 +75,7 @@ impl Audit {
                 // What it found out on the way is worth keeping.
                 self.attributes.cursor = next;
             }
-            if let Some(meta) = meta? {
+            if let Some(meta) = &meta? {
                 let slot = self.slot(r, 0, Kind::Attribute, meta.index, &meta.key)?;
                 self.sorting.push(r, slots, self.counted, slot)?;
             }

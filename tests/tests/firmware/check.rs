@@ -4,15 +4,19 @@ use crate::rig::{ROOM, image, record, run};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use weighbridge::{Audit, Cursor, Finding, Format, Index, Opening, Severity, Slot, Source, Stop};
+use weighbridge::{
+    Audit, Cursor, Finding, Format, Index, Opening, Severity, Slot, Source, Span, Stop,
+};
 use weighbridge_tests::{corpus, fixtures};
 
 /// As many slots as the image has.
 const SLOTS: usize = 70_000;
 
-/// The image with every format, all features, made for speed of development:
-/// what a host has.
+/// The image with every format and all features: what a host has.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
+
+/// The folder of an image a format, each a reader of mapped flash and no more.
+const READERS: &str = "WEIGHBRIDGE_READERS";
 
 /// How much a reader of each format may take.
 const BUDGETS: &str = include_str!("../../../firmware/budgets.txt");
@@ -23,13 +27,15 @@ struct Case {
     bytes: Vec<u8>,
 }
 
-/// What the image must print of a file, but for the stack.
-fn expected(case: &Case) -> String {
+/// What the image must print of a file, but for the stack. Findings of a reader
+/// without details are counted only.
+fn expected(case: &Case, details: bool) -> String {
     let source = Source::whole(&case.bytes);
     let format = Format::by_name(case.format);
     let mut findings: Vec<Finding> = Vec::new();
     let opened = Opening::of(format).step(&source, &mut |finding| findings.push(finding));
     let (mut tensors, mut listed, mut lookups) = (0, Digest::new(), 0);
+    let mut last = None;
     if let Ok(file) = opened {
         let mut slots = vec![Slot::EMPTY; SLOTS];
         let mut audit = Audit::new(file).structure_only();
@@ -44,18 +50,26 @@ fn expected(case: &Case) -> String {
             tensors += 1;
             write!(listed, "{tensor:?}").unwrap();
             let Ok(name) = tensor.name(&source) else { continue };
+            last = Some((file, name));
             let found = indexed && index.find(&file, &source, &name).is_ok_and(|t| t.is_some());
             lookups += u32::from(found);
         }
     }
     let worst = findings.iter().map(Finding::severity).max().unwrap_or(Severity::Unchecked);
+    // The smallest program gives the first tensor with the name of the last one,
+    // of a file that is valid.
+    let first = last.filter(|_| worst < Severity::Violation).and_then(|(file, name)| {
+        file.find(&source, &name, &mut Cursor::default()).unwrap().and_then(|t| t.raw())
+    });
+    let Span { at, len } = first.unwrap_or_default();
     let digest = findings.iter().fold(Digest::new().0, |digest, finding| {
         let mut one = Digest::new();
         write!(one, "{finding:?}").unwrap();
         digest ^ one.0
     });
+    let digest = if details { format!("{digest:016x}") } else { "-".into() };
     format!(
-        "file {} findings {} {digest:016x} tensors {tensors} {:016x} lookups {lookups} stack ",
+        "file {} findings {} {digest} tensors {tensors} {:016x} lookups {lookups} last {at}+{len} stack ",
         worst.name(),
         findings.len(),
         listed.0,
@@ -64,7 +78,7 @@ fn expected(case: &Case) -> String {
 
 /// Runs all cases, as many at a time as there is room for, and compares. The
 /// most stack that each format took comes back.
-fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
+fn compare(image: &Path, cases: &[&Case], details: bool) -> BTreeMap<&'static str, usize> {
     let mut deepest = BTreeMap::new();
     let mut rest = cases;
     while !rest.is_empty() {
@@ -84,7 +98,7 @@ fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
         let mut lines = run.output.lines();
         for case in &rest[..taken] {
             let line = lines.next().unwrap_or("nothing");
-            let expected = expected(case);
+            let expected = expected(case, details);
             let Some(stack) = line.strip_prefix(&expected) else {
                 panic!("{}:\n{expected}on a host, and\n{line}", case.name);
             };
@@ -96,6 +110,21 @@ fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
         rest = &rest[taken..];
     }
     deepest
+}
+
+/// The same through the reader of each format alone, whose stack is held to its
+/// budget.
+fn readers(cases: &[Case]) {
+    let mut deepest = BTreeMap::new();
+    for format in Format::ALL.iter().map(|format| format.name()) {
+        let of_format: Vec<_> = cases.iter().filter(|case| case.format == format).collect();
+        let image = image(READERS).join(format);
+        if !of_format.is_empty() && image.is_file() {
+            deepest.extend(compare(&image, &of_format, false));
+        }
+    }
+    assert!(!deepest.is_empty());
+    judge_stack(&deepest);
 }
 
 /// Prints how deep the stack was for each format, and holds it to its budget.
@@ -123,7 +152,8 @@ fn fixtures_get_the_verdicts_of_a_host() {
             cases.push(Case { name, format, bytes: fixture.bytes });
         }
     }
-    judge_stack(&compare(&image(IMAGE), &cases));
+    compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
+    readers(&cases);
 }
 
 #[test]
@@ -138,7 +168,8 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
         }
     }
     assert!(!cases.is_empty(), "nothing in {}", folder.display());
-    judge_stack(&compare(&image(IMAGE), &cases));
+    compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
+    readers(&cases);
 }
 
 /// All files below `folder` that are not descriptions of others.

@@ -241,8 +241,8 @@ impl Header {
         from: Cursor,
     ) -> Result<Option<Annotation>, Halt> {
         let mut taken = Ok(None);
-        if !r.is_muted() {
-            // The first time in silence, to take all bytes of it.
+        if cfg!(feature = "windows") && !r.is_muted() {
+            // The first time in silence: all bytes of it, or none.
             r.mute();
             taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();

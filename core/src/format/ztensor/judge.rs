@@ -3,8 +3,9 @@
 use super::cbor::Text;
 use super::checksum;
 use super::entry::{Entry, Field, Value};
-use super::{Header, field, keys, rules};
+use super::{Header, field, rules};
 use crate::dims::{Dims, DimsAt};
+use crate::division::div_rem;
 use crate::dtype::DType;
 use crate::name::Name;
 use crate::read::{Halt, Reader};
@@ -45,19 +46,14 @@ impl Judge<'_, '_, '_> {
 }
 
 impl Header {
-    /// Judges the map that was read.
+    /// Judges the map that was read, but for its keys.
+    #[inline(never)]
     pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Tensor, Halt> {
         let mut j = Judge { r, worst: Severity::Unchecked, unknown: false };
         let at = Span::new(entry.span.at, 1);
         for (rule, place) in entry.seen.rules() {
             if place != 0 {
                 j.flag_at(rule, Span::new(place, 1));
-            }
-        }
-        if entry.seen.needs_keys(entry.unsorted) {
-            let found = keys::judge(j.r.source(), entry.span, entry.unsorted, entry.seen.maps);
-            if let Some((rule, place)) = found {
-                j.flag(rule, Span::new(place, 1), field::KEYS, 0);
             }
         }
         judge_name(&mut j, entry);
@@ -370,7 +366,7 @@ fn judge_size(j: &mut Judge<'_, '_, '_>, stored: &Stored) -> Result<(), Halt> {
             let rows = read_dims(j.r, &dims)?.next().unwrap_or(0);
             let (head, entry) = sparse_sizes(layout, dims.rank, rows, dtype);
             let entries = head.and_then(|head| blob.len.checked_sub(head));
-            let whole = entries.is_some_and(|n| n.checked_rem(entry) == Some(0));
+            let whole = entries.and_then(|n| div_rem(n, entry)).is_some_and(|(_, rest)| rest == 0);
             match layout {
                 Layout::Coo if !whole => j.flag(rules::SPARSE_COO_SIZE, size, entry, blob.len),
                 Layout::Csr if !whole => {

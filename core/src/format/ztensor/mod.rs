@@ -42,6 +42,7 @@
 //! others.
 
 mod attribute;
+#[cfg(feature = "sweep")]
 mod canonical;
 mod cbor;
 mod checksum;
@@ -49,11 +50,12 @@ mod entry;
 mod item;
 mod judge;
 mod keys;
+mod listed;
+mod open;
 pub mod rules;
 
 pub use item::{Item, Items};
 
-use crate::audit::SparseFault;
 use crate::checksum::Checksum;
 use crate::codec;
 use crate::codec::frame::Fault;
@@ -64,12 +66,13 @@ use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Absent, Source, Span};
+use crate::sparse;
 use crate::tensor::{
     Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
-use canonical::cover;
 use cbor::{Pull, major};
 use entry::{Entry, Key};
+use listed::cover;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
 mod field {
@@ -154,14 +157,14 @@ impl Header {
         let len = r.source().len();
         let index_end = len.saturating_sub(field::LENGTH_LEN);
         if c.phase == 0 {
-            c.phase = open_magic(r, len)?;
+            c.phase = open::magic(r, len)?;
         }
-        if c.phase == GENERATION_1 {
-            return Err(refuse_generation_1(r, len));
+        if c.phase == open::GENERATION_1 {
+            return Err(open::generation_1(r, len));
         }
-        if c.phase == MAGIC_SEEN {
-            c.at = open_length(r, len)?;
-            c.phase = LENGTH_SEEN;
+        if c.phase == open::MAGIC_SEEN {
+            c.at = open::length(r, len)?;
+            c.phase = open::LENGTH_SEEN;
         }
         let index_at = c.at;
         r.region(index_at, index_end, rules::CBOR_TRUNCATED);
@@ -169,7 +172,13 @@ impl Header {
         let root = pull.item_or_break(1)?;
         if root.major != major::ARRAY {
             let first = r.get(Span::new(index_at, 1))?.first().copied().unwrap_or(0);
-            return Err(refuse(r, rules::INDEX_ROOT, Span::new(index_at, 1), 0, u64::from(first)));
+            return Err(open::refuse(
+                r,
+                rules::INDEX_ROOT,
+                Span::new(index_at, 1),
+                0,
+                u64::from(first),
+            ));
         }
         let count = pull.count(&root)?;
         if count.is_none() {
@@ -282,6 +291,7 @@ impl Header {
 
     /// Whether the tensors, of which `listed` stands behind the last, came in
     /// the order of their blobs with nothing but padding of zeros between them.
+    #[cfg(feature = "sweep")]
     pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == cover::PROVED
     }
@@ -337,25 +347,55 @@ impl Header {
             None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
         }
         r.about(Kind::Tensor, c.index);
+        #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        let Some(entry) = Entry::read(&mut Pull::new(r))? else {
-            let span = cbor::since(r, at);
-            r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
-            c.advance(r.at());
-            let index = r.subject().entry;
-            return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
-        };
+        let mut keys = keys::Check::default();
+        let mut offset = Span::default();
+        let result = self.element(r, &mut keys, &mut offset);
         let end = r.at();
-        let tensor = self.judge(r, &entry)?;
-        if let Chunks::One(blob) = tensor.chunks {
-            let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
-            r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-            canonical::pass_blob(r.source(), c, blob);
+        match &result {
+            Err(_) => return result,
+            Ok(None) => {
+                let span = cbor::since(r, at);
+                r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
+                c.advance(end);
+                let index = r.subject().entry;
+                return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
+            }
+            Ok(Some(tensor)) => {
+                keys.judge(r);
+                if let Chunks::One(blob) = tensor.chunks {
+                    let ordered =
+                        blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
+                    r.check(ordered, rules::BLOB_ORDER, offset, c.state, blob.at);
+                    listed::pass_blob(r.source(), c, blob);
+                }
+            }
         }
         c.advance(end);
-        Ok(Some(tensor))
+        result
+    }
+
+    /// The next element of the index, judged but for its keys; `None` if it is no
+    /// map. Where its offset is stored comes beside it.
+    ///
+    /// In a frame of its own: the map taken apart is large for a small stack.
+    #[inline(never)]
+    fn element(
+        &self,
+        r: &mut Reader<'_, '_>,
+        keys: &mut keys::Check,
+        offset: &mut Span,
+    ) -> Result<Option<Tensor>, Halt> {
+        let mut entry = Entry::default();
+        if !entry.read(&mut Pull::new(r))? {
+            return Ok(None);
+        }
+        *keys = keys::Check { span: entry.span, unsorted: entry.unsorted, nested: entry.seen.maps };
+        *offset = entry.offset.span;
+        self.judge(r, &entry).map(Some)
     }
 
     /// Judges what follows the last element, at `at`.
@@ -380,7 +420,10 @@ impl Header {
         }
         let rest = Span::between(at, self.index_end);
         r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
-        if c.extra == cover::TIGHT && canonical::is_padding(r.source(), data_end, self.index_at) {
+        if cfg!(feature = "sweep")
+            && c.extra == cover::TIGHT
+            && listed::is_padding(r.source(), data_end, self.index_at)
+        {
             c.extra = cover::PROVED;
         }
         c.finish();
@@ -422,67 +465,13 @@ fn stream_rule(fault: codec::Fault) -> Rule {
 }
 
 /// The rule that a fault of sparse indices breaks.
-fn sparse_rule(fault: SparseFault) -> Rule {
+fn sparse_rule(fault: sparse::Fault) -> Rule {
     match fault {
-        SparseFault::Coordinate => rules::SPARSE_COO_RANGE,
-        SparseFault::Duplicate => rules::SPARSE_COO_DUPLICATE,
-        SparseFault::Partial => rules::SPARSE_COO_SIZE,
-        SparseFault::Pointer => rules::SPARSE_CSR_POINTERS,
-        SparseFault::Count => rules::SPARSE_CSR_COUNT,
-        SparseFault::Column => rules::SPARSE_CSR_COLUMN,
+        sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,
+        sparse::Fault::Duplicate => rules::SPARSE_COO_DUPLICATE,
+        sparse::Fault::Partial => rules::SPARSE_COO_SIZE,
+        sparse::Fault::Pointer => rules::SPARSE_CSR_POINTERS,
+        sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
+        sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
     }
-}
-
-/// Phases of opening.
-const MAGIC_SEEN: u8 = 1;
-const LENGTH_SEEN: u8 = 2;
-const GENERATION_1: u8 = 3;
-
-/// Reads the magic number; the phase that follows.
-fn open_magic(r: &mut Reader<'_, '_>, len: u64) -> Result<u8, Halt> {
-    let found = Span::new(0, len.min(field::MAGIC_LEN));
-    let magic = r.get(found)?;
-    if magic == field::MAGIC {
-        return Ok(MAGIC_SEEN);
-    }
-    if magic == field::MAGIC_1 {
-        return Ok(GENERATION_1);
-    }
-    let known = magic == field::MAGIC_2;
-    Err(refuse(r, if known { rules::GENERATION_2 } else { rules::FILE_MAGIC }, found, 0, 0))
-}
-
-/// Generations 1.0 and 1.1 share their magic; the latter ends with it as well.
-fn refuse_generation_1(r: &mut Reader<'_, '_>, len: u64) -> Halt {
-    let at = len.saturating_sub(field::MAGIC_LEN);
-    let again = match r.get(Span::new(at, field::MAGIC_LEN)) {
-        Ok(tail) => at > 0 && tail == field::MAGIC_1,
-        Err(halt) => return halt,
-    };
-    let rule = if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 };
-    refuse(r, rule, Span::new(0, field::MAGIC_LEN), 0, 0)
-}
-
-/// Reads the length of the index; where the index begins.
-fn open_length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
-    if len < field::SMALLEST {
-        return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), field::SMALLEST, len));
-    }
-    let index_end = len.saturating_sub(field::LENGTH_LEN);
-    let tail = Span::new(index_end, field::LENGTH_LEN);
-    r.region(index_end, len, rules::FILE_SIZE);
-    let size = r.u64()?;
-    let room = index_end.saturating_sub(field::MAGIC_LEN);
-    match size {
-        0 => Err(refuse(r, rules::INDEX_EMPTY, tail, 1, 0)),
-        _ if size > room => Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size)),
-        _ => Ok(index_end.saturating_sub(size)),
-    }
-}
-
-/// Reports what makes the file unreadable.
-#[cold]
-fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Span, expected: u64, found: u64) -> Halt {
-    r.flag(rule, at.at, at.len, expected, found);
-    Halt::refused(rule)
 }
