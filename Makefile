@@ -16,6 +16,7 @@ web: ## build the page; prints its sizes and fails above the budget
 
 test-wasm: ## build the JavaScript package and test it in Node
 	scripts/wasm.sh test
+	scripts/fuzz.sh wasm
 
 test-web: ## build the page and test it in Chromium
 	scripts/web.sh test

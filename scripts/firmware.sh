@@ -74,7 +74,7 @@ for format in $formats all; do
 done
 [ "$over" = 0 ] || { echo "firmware: over budget" >&2; exit 1; }
 
-build release "${all}full" check
+build release "${all}full,decode" check
 check=$work/check
 cp "$image" "$check"
 mkdir "$work/readers"

@@ -6,6 +6,8 @@
 
 use core::fmt::Write;
 use cortex_m_rt::{entry, exception};
+#[cfg(feature = "decode")]
+use weighbridge::Scratch;
 use weighbridge::{
     Audit, Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop,
     Tensor,
@@ -61,7 +63,11 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
     let mut listed = Digest::new();
     if let Ok(file) = opened {
         lookups = look_up(&file, &source, slots);
-        audit(file, &source, slots, &mut sink);
+        match file.format() {
+            #[cfg(feature = "decode")]
+            Format::Idv => audit_blocks(file, &source, slots, &mut sink),
+            _ => audit(file, &source, slots, &mut sink),
+        }
         let mut cursor = Cursor::default();
         while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
             tensors += 1;
@@ -112,6 +118,27 @@ fn look_up(file: &File, source: &Source<'_>, slots: &mut [Slot]) -> u32 {
     found
 }
 
+/// Where the data of blocks is decoded.
+#[cfg(feature = "decode")]
+static mut DECODED: [u8; 64 << 10] = [0; 64 << 10];
+
+/// The audit of a data view to the last byte of its blocks. What takes more
+/// memory than there is is given up.
+#[cfg(feature = "decode")]
+fn audit_blocks(
+    file: File,
+    source: &Source<'_>,
+    slots: &mut [Slot],
+    sink: &mut dyn FnMut(Finding),
+) {
+    // SAFETY: no other call is under way.
+    let mut scratch = Scratch::new(unsafe { &mut *(&raw mut DECODED) });
+    let mut audit = Audit::new(file);
+    while audit.step_with(source, slots, &mut scratch, sink).is_err() {
+        audit.skip(sink);
+    }
+}
+
 /// The audit; a stage that takes more slots than there are is given up.
 fn audit(file: File, source: &Source<'_>, slots: &mut [Slot], sink: &mut dyn FnMut(Finding)) {
     let mut audit = Audit::new(file).structure_only();
@@ -127,8 +154,21 @@ fn each(file: &File, source: &Source<'_>, mut call: impl FnMut(Tensor)) {
     }
 }
 
-/// Prints how many ticks each step takes.
+/// Prints how many ticks each step takes; of an empty file, how many bytes of
+/// memory each value takes.
 fn measure(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
+    if record.bytes.is_empty() {
+        let [file, cursor, tensor] = [size_of::<File>(), size_of::<Cursor>(), size_of::<Tensor>()];
+        let [audit, slot, index] =
+            [size_of::<Audit>(), size_of::<Slot>(), size_of::<Index<&mut [Slot]>>()];
+        write!(
+            console,
+            "file {file} cursor {cursor} tensor {tensor} audit {audit} slot {slot} index {index}"
+        )?;
+        #[cfg(feature = "decode")]
+        write!(console, " scratch {}", size_of::<Scratch<'_>>())?;
+        return writeln!(console);
+    }
     let source = Source::whole(record.bytes);
     let format = Format::by_name(record.format);
     let (opened, open) = ticks::of(|| Opening::of(format).step(&source, &mut |_| {}));

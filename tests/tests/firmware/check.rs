@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use weighbridge::{
-    Audit, Cursor, Finding, Format, Index, Opening, Severity, Slot, Source, Span, Stop,
+    Audit, Cursor, File, Finding, Format, Index, Opening, Scratch, Severity, Slot, Source, Span,
+    Stop,
 };
+use weighbridge_fuzz_bodies::kept;
 use weighbridge_tests::{corpus, fixtures};
 
 /// As many slots as the image has.
 const SLOTS: usize = 70_000;
+
+/// As many bytes as the image has for decoded data.
+const DECODED: usize = 64 << 10;
 
 /// The image with every format and all features: what a host has.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
@@ -27,6 +32,22 @@ struct Case {
     bytes: Vec<u8>,
 }
 
+/// The audit of a data view to the last byte of its blocks, in as much memory as
+/// the image has.
+fn audit_blocks(
+    file: File,
+    source: &Source<'_>,
+    slots: &mut [Slot],
+    sink: &mut dyn FnMut(Finding),
+) {
+    let mut buffer = vec![0; DECODED];
+    let mut scratch = Scratch::new(&mut buffer);
+    let mut audit = Audit::new(file);
+    while audit.step_with(source, slots, &mut scratch, sink).is_err() {
+        audit.skip(sink);
+    }
+}
+
 /// What the image must print of a file, but for the stack. Findings of a reader
 /// without details are counted only.
 fn expected(case: &Case, details: bool) -> String {
@@ -38,10 +59,14 @@ fn expected(case: &Case, details: bool) -> String {
     let mut last = None;
     if let Ok(file) = opened {
         let mut slots = vec![Slot::EMPTY; SLOTS];
-        let mut audit = Audit::new(file).structure_only();
         let mut sink = |finding| findings.push(finding);
-        while let Err(Stop::Room { .. }) = audit.step(&source, &mut slots, &mut sink) {
-            audit.skip(&mut sink);
+        if details && file.format() == Format::Idv {
+            audit_blocks(file, &source, &mut slots, &mut sink);
+        } else {
+            let mut audit = Audit::new(file).structure_only();
+            while let Err(Stop::Room { .. }) = audit.step(&source, &mut slots, &mut sink) {
+                audit.skip(&mut sink);
+            }
         }
         let mut index = Index::new(&mut slots[..], 0);
         let indexed = index.step(&file, &source).is_ok();
@@ -168,6 +193,19 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
         }
     }
     assert!(!cases.is_empty(), "nothing in {}", folder.display());
+    compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
+    readers(&cases);
+}
+
+#[test]
+fn fuzz_seeds_get_the_verdicts_of_a_host() {
+    let of_formats = kept::of_formats().into_iter();
+    // As above.
+    let cases: Vec<_> = of_formats
+        .filter(|(format, _)| *format != Format::Shards)
+        .map(|(format, kept)| Case { name: kept.name, format: format.name(), bytes: kept.input })
+        .collect();
+    assert!(cases.len() >= 50, "{} files", cases.len());
     compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
     readers(&cases);
 }

@@ -25,7 +25,7 @@ mod phase {
 const COLUMNS_AHEAD: u32 = 4096;
 
 impl Header {
-    pub(crate) fn region(
+    pub(super) fn next_region(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,

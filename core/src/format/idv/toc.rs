@@ -70,7 +70,7 @@ impl Place {
 }
 
 impl Header {
-    pub(crate) fn tensor(
+    pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,

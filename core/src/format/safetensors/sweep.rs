@@ -316,6 +316,7 @@ fn long_int(input: &[u8]) -> Option<(u64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Container;
     use crate::source::Source;
     use std::string::ToString;
     use std::vec::Vec;

@@ -61,7 +61,9 @@ use crate::codec;
 use crate::codec::frame::Fault;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::format::Policy;
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
+use crate::format::{Container, Policy};
 use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
@@ -131,8 +133,8 @@ pub struct Header {
     count: Option<u32>,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         overlap: Some(rules::BLOB_OVERLAP),
         alias: Some(rules::BLOB_SHARED),
@@ -146,14 +148,14 @@ impl Header {
         ..Policy::NONE
     };
 
-    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+    fn detect(head: &[u8], _len: u64) -> bool {
         [field::MAGIC, field::MAGIC_1, field::MAGIC_2].iter().any(|magic| head.starts_with(magic))
     }
 
     /// The magic, the length and the index lie apart, so each is passed before
     /// the next is asked for: the cursor's phase tells how far it came, and its
     /// position where the index begins.
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         let index_end = len.saturating_sub(field::LENGTH_LEN);
         if c.phase == 0 {
@@ -192,39 +194,22 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         Some(Version::minor(0, 1))
-    }
-
-    pub(crate) fn file_len(&self) -> Option<u64> {
-        None
     }
 
     /// For an index of indefinite length, which no real writer makes, as many
     /// as its bytes could hold.
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         let most = self.index_end.saturating_sub(self.first);
         self.count.map_or(most, u64::from)
     }
 
-    pub(crate) fn meta(
-        &self,
-        _: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         self.next(r, c)
     }
 
-    pub(crate) fn attribute(
+    fn attribute(
         &self,
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
@@ -233,11 +218,11 @@ impl Header {
         attribute::next(r, tensor.extra, c)
     }
 
-    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         attribute::value(r, meta)
     }
 
-    pub(crate) fn chunk(
+    fn chunk(
         &self,
         _: &mut Reader<'_, '_>,
         tensor: &Tensor,
@@ -253,11 +238,7 @@ impl Header {
         Ok(Some(Chunk { stored, decoded, encoding, row: 0, elements }))
     }
 
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
         match c.phase {
             0 => {
@@ -284,18 +265,29 @@ impl Header {
         Ok(Some(region(Part::Tail, Span::new(self.index_end, field::LENGTH_LEN))))
     }
 
-    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        c.finish();
-        Ok(())
+    #[cfg(feature = "sweep")]
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
     }
 
     /// Whether the tensors, of which `listed` stands behind the last, came in
     /// the order of their blobs with nothing but padding of zeros between them.
     #[cfg(feature = "sweep")]
-    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
+    fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == cover::PROVED
     }
 
+    fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Header::checksum(self, source, tensor)
+    }
+}
+
+impl Header {
     /// The index: a CBOR array of maps.
     pub const fn index(&self) -> Span {
         Span::between(self.index_at, self.index_end)
