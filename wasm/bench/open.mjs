@@ -88,68 +88,78 @@ async function peer(name) {
   }
 }
 
-/** Milliseconds that a call takes: the best and the median of many runs. */
-async function time(call) {
-  const all = [];
+/** Milliseconds that calls take which take turns: the best and the median of many runs. */
+async function race(calls) {
+  const all = calls.map(() => []);
   for (let i = 0; i < RUNS; i++) {
-    const begun = performance.now();
-    await call();
-    all.push(performance.now() - begun);
+    for (const [at, [, call]] of calls.entries()) {
+      const begun = performance.now();
+      await call();
+      all[at].push(performance.now() - begun);
+    }
   }
-  all.sort((a, b) => a - b);
-  return { best: all[0], median: all[RUNS >> 1] };
+  const found = all.map((times) => times.sort((a, b) => a - b));
+  return calls.map(([name], at) => [name, { best: found[at][0], median: found[at][RUNS >> 1] }]);
 }
 
-async function opening(bytes, options) {
+/** Opening a file as far as `goal`. */
+function opening(bytes, options) {
   const source = fromBytes(bytes);
-  return time(async () => {
+  return async () => {
     const document = await open(source, options);
     if (document.findingCount > 0) {
       throw new Error(document.findings(0, 1).messages.text);
     }
     document.free();
-  });
+  };
 }
 
 const rows = [];
+async function compare(title, calls) {
+  const found = await race(calls);
+  for (const [name, times] of found) {
+    rows.push([`${name}, ${title}`, times, found[0][1]]);
+  }
+}
+
 const hub = await peer('@huggingface/hub');
 for (const count of [10_000, 100_000]) {
   const { bytes, header } = safetensors(count);
-  const parse = await time(() => JSON.parse(new TextDecoder().decode(header)));
-  const add = (name, found) => rows.push([`${name}, ${count} tensors`, found, parse]);
-  add('JSON.parse', parse);
+  const calls = [['JSON.parse', () => JSON.parse(new TextDecoder().decode(header))]];
   if (hub) {
     const from = { repo: 'a/b', path: 'model.safetensors', fetch: serve(bytes) };
-    add('@huggingface/hub', await time(() => hub.parseSafetensorsMetadata(from)));
+    calls.push(['@huggingface/hub', () => hub.parseSafetensorsMetadata(from)]);
   }
-  const files = [['safetensors', bytes, { format: 'safetensors' }]];
+  for (const goal of ['index', 'structure']) {
+    calls.push([`safetensors, ${goal}`, opening(bytes, { format: 'safetensors', goal })]);
+  }
   if (count === 10_000) {
-    files.push(['OINF', readFileSync(join(trials, 'many-10000.oinf')), {}]);
-  }
-  for (const [name, content, options] of files) {
+    const oinf = readFileSync(join(trials, 'many-10000.oinf'));
     for (const goal of ['index', 'structure']) {
-      add(`${name}, ${goal}`, await opening(content, { ...options, goal }));
+      calls.push([`OINF, ${goal}`, opening(oinf, { goal })]);
     }
   }
+  await compare(`${count} tensors`, calls);
 }
 
 const [count, tokens] = [10_000, 150_000];
 const bytes = gguf(count, tokens);
+const calls = [];
 const [hyllama, huggingface] = [await peer('hyllama'), await peer('@huggingface/gguf')];
-const first = hyllama && (await time(() => hyllama.ggufMetadata(bytes.buffer)));
-const add = (name, found) => rows.push([`${name}, GGUF of ${count} tensors, ${tokens} tokens`, found, first]);
 if (hyllama) {
-  add('hyllama', first);
+  calls.push(['hyllama', () => hyllama.ggufMetadata(bytes.buffer)]);
 }
 if (huggingface) {
-  add('@huggingface/gguf', await time(() => huggingface.gguf('http://localhost/x.gguf', { fetch: serve(bytes) })));
+  const fetch = serve(bytes);
+  calls.push(['@huggingface/gguf', () => huggingface.gguf('http://localhost/x.gguf', { fetch })]);
 }
 for (const goal of ['index', 'structure']) {
-  add(goal, await opening(bytes, { format: 'gguf', goal }));
+  calls.push([goal, opening(bytes, { format: 'gguf', goal })]);
 }
+await compare(`GGUF of ${count} tensors, ${tokens} tokens`, calls);
 
 console.log('best ms   median ms   fits into the first');
 for (const [name, { best, median }, other] of rows) {
-  const ratio = other ? `${(other.best / best).toFixed(2)} x` : '';
+  const ratio = `${(other.best / best).toFixed(2)} x`;
   console.log(`${best.toFixed(2).padStart(7)}   ${median.toFixed(2).padStart(9)}   ${ratio.padStart(19)}   ${name}`);
 }

@@ -140,8 +140,12 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     });
     let text = match member {
         Ok(member) => member,
-        Err(Fault::Short) => return Err(r.lacks(1)),
-        Err(Fault::Broken(rule, _)) => return Err(Halt::broken(rule)),
+        Err(Fault) => {
+            return Err(match json.broken {
+                Some((rule, _)) => Halt::broken(rule),
+                None => r.lacks(1),
+            });
+        }
     };
     let is_meta = Name::new(json.inside(&text), text.encoding()) == *METADATA;
     let value = c.at.saturating_add(widen(json.at));
