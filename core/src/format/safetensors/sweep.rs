@@ -162,7 +162,7 @@ fn past_list(input: &[u8]) -> &[u8] {
 }
 
 /// A word of eight bytes, each of them 1, and each of them 128.
-const ONES: u64 = u64::MAX / 255;
+const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
 
 /// Marks the top bit of bytes below `byte`. Borrows and carries of this and of its
