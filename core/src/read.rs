@@ -6,6 +6,7 @@
 
 use crate::finding::{Finding, Kind, Stop, Subject};
 use crate::leaf::Parsed;
+use crate::limits;
 use crate::rule::{Rule, Severity};
 use crate::source::{Absent, Source, Span, widen};
 use core::num::NonZeroU32;
@@ -108,6 +109,8 @@ pub(crate) struct Reader<'r, 'a> {
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
+    /// How many bytes entries referred to in this stage of the audit.
+    pub(crate) shared: u64,
     /// What a format's audit holds from one step to the next, beside its cursor:
     /// an entry and the bytes that it refers to need not be resident together.
     #[cfg(feature = "oinf")]
@@ -141,6 +144,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             subject: Subject::FILE,
             muted: false,
             fatal: false,
+            shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
         };
@@ -158,6 +162,21 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.overrun = overrun;
         self.mark = at;
         self.go(at);
+    }
+
+    /// Takes note that an entry refers to `len` bytes, which are looked at next.
+    pub(crate) fn charge(&mut self, len: u64) {
+        self.shared = self.shared.saturating_add(len);
+    }
+
+    /// How many bytes entries may refer to before the stage ends.
+    pub(crate) fn allowance(&self) -> u64 {
+        self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
+    }
+
+    /// Whether entries referred to more bytes than that.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.shared > self.allowance()
     }
 
     /// Gives the region another end and another rule within the current entry,

@@ -8,6 +8,7 @@ pub mod codec;
 pub mod corpus;
 pub mod encode;
 pub mod fixtures;
+pub mod hard;
 pub mod mlp;
 pub mod survey;
 

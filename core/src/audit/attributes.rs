@@ -21,7 +21,9 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        while let Some(tensor) = self.at_hand(r)? {
+        // A tensor that was begun is finished, however its bytes arrive.
+        while self.payload.tensor.is_some() || !r.is_spent() {
+            let Some(tensor) = self.at_hand(r)? else { break };
             if !self.attributes.judged {
                 while let Some(meta) =
                     self.file.attribute(r, &tensor, &mut self.attributes.cursor)?

@@ -13,10 +13,11 @@ mod payload;
 
 use crate::cursor::Cursor;
 use crate::file::File;
-use crate::finding::{Finding, Stop};
+use crate::finding::{Finding, Kind, Stop};
 use crate::index::{Slot, Sorting};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
+use crate::rule::general::SHARED_UNCHECKED;
 use crate::source::Source;
 use crate::twins::Twins;
 pub(crate) use payload::SparseFault;
@@ -82,6 +83,8 @@ pub struct Audit {
     #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
     payload: payload::Progress,
+    /// How many bytes entries referred to in this stage.
+    shared: u64,
 }
 
 /// Internal result of checking payloads: a halt of the reader, or memory that
@@ -126,6 +129,7 @@ impl Audit {
             #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
             payload: payload::Progress::default(),
+            shared: 0,
         }
     }
 
@@ -220,19 +224,38 @@ impl Audit {
         streams: &mut payload::Streams<'_>,
     ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
+        reader.shared = self.shared;
         while self.stage != Stage::Done {
             let result = self.work(&mut reader, slots, streams);
+            self.shared = reader.shared;
             if reader.take_fatal() {
                 self.incomplete |=
                     matches!(self.stage, Stage::Metadata | Stage::Tensors | Stage::Attributes);
                 self.unmeasured |= self.stage == Stage::Values;
             }
             match result {
-                Ok(()) => self.advance(),
+                Ok(()) => {
+                    if reader.is_spent() {
+                        self.give_up(&mut reader);
+                    }
+                    reader.shared = 0;
+                    self.advance();
+                }
                 Err(halt) => return Err(reader.stop(halt)),
             }
         }
         Ok(())
+    }
+
+    /// Ends a stage in which entries referred to more bytes than are looked at.
+    #[cold]
+    fn give_up(&mut self, r: &mut Reader<'_, '_>) {
+        r.about(Kind::File, 0);
+        let (most, found) = (r.allowance(), r.shared);
+        r.report(SHARED_UNCHECKED, 0, 0, most, found);
+        if self.stage == Stage::Order {
+            self.stage = Stage::Coverage;
+        }
     }
 
     /// The current stage, from where it stands.
@@ -318,14 +341,19 @@ impl Audit {
         self.sorting = Sorting::default();
         self.cover = cover::Cover::default();
         self.cursor = Cursor::default();
+        self.shared = 0;
     }
 
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        while !self.cursor.done {
+        while !self.cursor.done && !r.is_spent() {
             let mut next = self.cursor;
             #[cfg(feature = "oinf")]
             (r.held = self.held);
-            self.file.audit(r, &mut next)?;
+            let shared = r.shared;
+            if let Err(halt) = self.file.audit(r, &mut next) {
+                r.shared = shared;
+                return Err(halt);
+            }
             #[cfg(feature = "oinf")]
             (self.held = r.held);
             self.cursor = next;

@@ -67,6 +67,9 @@ impl Audit {
             let tensor = self.file.tensor(r, &mut self.cursor);
             r.unmute();
             self.payload.tensor = tensor?;
+            if let Some(Tensor { chunks: Chunks::One(span), .. }) = self.payload.tensor {
+                r.charge(span.len);
+            }
         }
         Ok(self.payload.tensor)
     }
@@ -78,7 +81,7 @@ impl Audit {
         slots: &mut [Slot],
         streams: &mut Streams<'_>,
     ) -> Result<(), Pause> {
-        while let Some(tensor) = self.at_hand(r)? {
+        while let Some(tensor) = self.at_hand(r)?.filter(|_| !r.is_spent()) {
             r.about(Kind::Tensor, tensor.index);
             match tensor.status {
                 Status::Unsupported => r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0),
