@@ -10,6 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Status, Stop, Tensor};
 
+/// What the entry for a chunk takes in a file that has a table of them.
+const ENTRY: u64 = 16;
+
 /// A tensor, and what is known of it.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -105,8 +108,11 @@ pub(crate) fn shape(source: &Source<'_>, tensor: &Tensor) -> Result<Vec<Option<u
 
 fn chunks(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<Vec<ChunkView>, Halt> {
     let mut chunks = Vec::new();
+    let most = session.room() / ENTRY;
     ask_or_end(session, |source| {
-        while let Some(chunk) = file.chunk(source, tensor, chunks.len() as u64)? {
+        while chunks.len() as u64 <= most
+            && let Some(chunk) = file.chunk(source, tensor, chunks.len() as u64)?
+        {
             chunks.push(ChunkView {
                 offset: chunk.stored.at,
                 stored: chunk.stored.len,
@@ -115,6 +121,7 @@ fn chunks(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<Vec
         }
         Ok(())
     })?;
+    session.show(chunks.len() as u64 * ENTRY);
     Ok(chunks)
 }
 

@@ -1,5 +1,8 @@
 //! Element types of all formats.
 
+#[cfg(any(feature = "gguf", test))]
+use crate::division::div_rem;
+
 /// The type of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -310,11 +313,8 @@ impl DType {
             0 => None,
             #[cfg(any(feature = "gguf", test))]
             0 => match self.block() {
-                Some((count, bytes)) => match elements.checked_rem(widen32(count)) {
-                    Some(0) => match elements.checked_div(widen32(count)) {
-                        Some(blocks) => blocks.checked_mul(widen32(bytes)),
-                        None => None,
-                    },
+                Some((count, bytes)) => match div_rem(elements, widen32(count)) {
+                    Some((blocks, 0)) => blocks.checked_mul(widen32(bytes)),
                     _ => None,
                 },
                 None => None,

@@ -377,15 +377,24 @@ impl File {
         name: &Name<'_>,
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Stop> {
+        quietly(source, |reader| self.seek(reader, name, cursor))
+    }
+
+    fn seek(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        name: &Name<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
         loop {
             let mut next = *cursor;
-            let Some(tensor) = self.next_tensor(source, &mut next, &mut |_| {})? else {
-                return Ok(None);
-            };
-            let found = tensor.name(source)? == *name;
+            // Looked at where it is returned: a tensor is large for a small stack.
+            let result = self.tensor(reader, &mut next);
+            let Ok(Some(tensor)) = &result else { return result };
+            let read = tensor.name.read(reader.source()).map_err(|absent| reader.lack(absent))?;
             *cursor = next;
-            if found {
-                return Ok(Some(tensor));
+            if read == *name {
+                return result;
             }
         }
     }

@@ -31,6 +31,14 @@
 //! ```
 #![no_std]
 #![cfg_attr(
+    not(feature = "formats"),
+    allow(
+        dead_code,
+        irrefutable_let_patterns,
+        reason = "a reader of one format takes a part of what they share"
+    )
+)]
+#![cfg_attr(
     test,
     allow(
         clippy::arithmetic_side_effects,
@@ -63,6 +71,7 @@ mod audit;
 mod block;
 mod cursor;
 mod dims;
+mod division;
 mod dtype;
 mod element;
 mod file;
@@ -83,7 +92,9 @@ mod tensor;
 mod twins;
 mod view;
 
-pub use audit::{Audit, Paused, Scratch, Stage};
+pub use audit::{Audit, Stage};
+#[cfg(feature = "payloads")]
+pub use audit::{Paused, Scratch};
 pub use cursor::Cursor;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;

@@ -55,6 +55,10 @@ pub const SHARES: u64 = 4;
 /// How many bytes entries may refer to in all however short the file is.
 pub const SHARED: u64 = 64 << 10;
 
+/// How many bytes of an entry may be there before more is asked for than is known
+/// to be lacking. Real entries are far shorter.
+pub const LONG_ENTRY: u64 = 64 << 10;
+
 /// How far a host is told to read ahead in a table of unknown length, in bytes.
 ///
 /// Enough for thousands of entries, and little beside the file where the table

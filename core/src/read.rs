@@ -126,6 +126,14 @@ impl core::fmt::Debug for Reader<'_, '_> {
     }
 }
 
+/// How many bytes are asked for beyond what is known to be lacking, when so many
+/// of an entry were there. A long entry is looked through again from its start,
+/// and if each time a few bytes were added, that would take the square of its
+/// length.
+fn more_of(len: u64) -> u64 {
+    if len < limits::LONG_ENTRY { 0 } else { len >> 3 }
+}
+
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
@@ -174,9 +182,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
     }
 
-    /// Whether entries referred to more bytes than that.
+    /// Whether entries referred to more bytes than that. The structure of other
+    /// formats lies within their entries.
     pub(crate) fn is_spent(&self) -> bool {
-        self.shared > self.allowance()
+        let shares = cfg!(any(feature = "idv", feature = "oinf", feature = "payloads"));
+        shares && self.shared > self.allowance()
     }
 
     /// Gives the region another end and another rule within the current entry,
@@ -279,7 +289,9 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// `missing` bytes behind the resident ones are wanted.
     #[cold]
     pub(crate) fn lacks(&mut self, missing: u64) -> Halt {
-        self.short(widen(self.run.len()).saturating_add(missing))
+        let run = widen(self.run.len());
+        let more = more_of(run).min(self.left().saturating_sub(run));
+        self.short(run.saturating_add(missing.max(more)))
     }
 
     /// `len` bytes from here on are wanted and not in the run.
@@ -289,7 +301,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.needed = len;
             return Halt::broken(self.overrun);
         }
-        let need = self.at.saturating_sub(self.mark).saturating_add(len);
+        let passed = self.at.saturating_sub(self.mark);
+        let more = more_of(passed).min(self.left().saturating_sub(len));
+        let need = passed.saturating_add(len).saturating_add(more);
         let want = self.ahead.saturating_sub(self.mark).max(need);
         self.absent = Absent { at: self.mark, need, want };
         Halt::ABSENT

@@ -7,6 +7,23 @@ use crate::tensor::{Endianness, Layout, Tensor};
 /// Bytes of an index.
 pub(crate) const WORD: usize = 8;
 
+/// What is wrong with the indices of a sparse tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A coordinate is outside the shape.
+    Coordinate,
+    /// Two entries have the same coordinates.
+    Duplicate,
+    /// The data ends inside an entry.
+    Partial,
+    /// Row pointers do not begin at 0, or descend.
+    Pointer,
+    /// The last row pointer is not the number of entries that there are.
+    Count,
+    /// A column is outside the shape.
+    Column,
+}
+
 /// How many bytes of a sparse tensor are reversed together: those of a value
 /// where the tensor is big-endian, as the only writer does it, and 1 otherwise.
 pub(crate) fn unit(tensor: &Tensor) -> usize {

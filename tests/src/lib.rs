@@ -4,6 +4,7 @@
 //! from its specification, so that a mistake in a parser cannot hide behind
 //! the same mistake in its test file.
 
+pub mod alike;
 pub mod codec;
 pub mod corpus;
 pub mod encode;

@@ -16,13 +16,14 @@ pub(super) struct Attributes {
 }
 
 impl Audit {
+    #[inline(never)]
     pub(super) fn attributes(
         &mut self,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
         // A tensor that was begun is finished, however its bytes arrive.
-        while self.payload.tensor.is_some() || !r.is_spent() {
+        while self.hand.is_some() || !r.is_spent() {
             let Some(tensor) = self.at_hand(r)? else { break };
             if !self.attributes.judged {
                 while let Some(meta) =
@@ -41,7 +42,7 @@ impl Audit {
             self.sorting = Sorting::default();
             self.ordered = true;
             self.counted = 0;
-            self.payload.tensor = None;
+            self.hand = None;
         }
         Ok(())
     }

@@ -9,6 +9,10 @@
 mod attributes;
 mod cover;
 mod names;
+#[cfg(feature = "payloads")]
+mod payload;
+#[cfg(not(feature = "payloads"))]
+#[path = "no_payload.rs"]
 mod payload;
 
 use crate::cursor::Cursor;
@@ -19,8 +23,10 @@ use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::general::SHARED_UNCHECKED;
 use crate::source::Source;
+#[cfg(any(feature = "idv", feature = "payloads"))]
+use crate::tensor::{Chunks, Tensor};
 use crate::twins::Twins;
-pub(crate) use payload::SparseFault;
+#[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
 
 /// What an audit is doing.
@@ -56,9 +62,9 @@ pub enum Stage {
 pub struct Audit {
     file: File,
     seed: u64,
-    /// The last stage, if it is wanted. A program that never wants it does not
-    /// carry its code.
-    payloads: Option<payload::Payloads>,
+    /// The last stage, if it is wanted.
+    #[cfg(feature = "payloads")]
+    payloads: Option<payload::Stage>,
     stage: Stage,
     cursor: Cursor,
     /// What the format holds beside the cursor, in [`Stage::Values`].
@@ -82,27 +88,14 @@ pub struct Audit {
     cover: cover::Cover,
     #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
+    /// The tensor that is looked at, kept because its entry need not be resident
+    /// together with what it refers to.
+    #[cfg(any(feature = "idv", feature = "payloads"))]
+    hand: Option<Tensor>,
+    #[cfg(feature = "payloads")]
     payload: payload::Progress,
     /// How many bytes entries referred to in this stage.
     shared: u64,
-}
-
-/// Internal result of checking payloads: a halt of the reader, or memory that
-/// is too small.
-pub(crate) enum Pause {
-    Halt(Halt),
-    Room(u32),
-    #[cfg_attr(
-        not(feature = "idv"),
-        allow(dead_code, reason = "only blocks are judged as a whole")
-    )]
-    Buffer(u64),
-}
-
-impl From<Halt> for Pause {
-    fn from(halt: Halt) -> Self {
-        Pause::Halt(halt)
-    }
 }
 
 impl Audit {
@@ -112,6 +105,7 @@ impl Audit {
         Audit {
             file,
             seed: 0,
+            #[cfg(feature = "payloads")]
             payloads: Some(Audit::payloads),
             stage: Stage::Metadata,
             cursor: Cursor::default(),
@@ -128,6 +122,9 @@ impl Audit {
             cover: cover::Cover::default(),
             #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
+            #[cfg(any(feature = "idv", feature = "payloads"))]
+            hand: None,
+            #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
             shared: 0,
         }
@@ -136,21 +133,10 @@ impl Audit {
     /// Stops before payloads.
     #[must_use]
     #[inline(always)]
+    #[cfg_attr(not(feature = "payloads"), allow(unused_mut, reason = "it stops there anyway"))]
     pub fn structure_only(mut self) -> Self {
-        self.payloads = None;
-        self
-    }
-
-    /// Goes on to payloads after all: takes [`structure_only`] back, also
-    /// when the audit has stopped there.
-    ///
-    /// [`structure_only`]: Self::structure_only
-    #[must_use]
-    pub fn with_payloads(mut self) -> Self {
-        if self.payloads.is_none() && self.stage == Stage::Done {
-            self.stage = Stage::Payloads;
-        }
-        self.payloads = Some(Audit::payloads);
+        #[cfg(feature = "payloads")]
+        (self.payloads = None);
         self
     }
 
@@ -177,7 +163,7 @@ impl Audit {
     ///
     /// Findings go to `sink`, each once however often `step` is called, in no
     /// particular order. Data that is encoded, sparse or has a checksum is
-    /// reported as not checked: that takes [`step_with`](Self::step_with).
+    /// reported as not checked: that takes `step_with`.
     ///
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again.
@@ -189,39 +175,17 @@ impl Audit {
         slots: &mut [Slot],
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        self.drive(source, slots, sink, &mut |_, _, _, _| Ok(false))
+        self.drive(source, slots, sink, &mut payload::NoStreams)
     }
 
-    /// As [`step`](Self::step), with memory to decode in: payloads are checked
-    /// to their last byte. The same `scratch` at each call, untouched between.
-    ///
-    /// # Errors
-    /// As [`step`](Self::step). While payloads are checked, [`Stop::Room`]
-    /// and [`skip`](Self::skip) are about the current tensor only, and
-    /// [`Stop::Buffer`] asks for another scratch, with a larger buffer.
-    pub fn step_with(
-        &mut self,
-        source: &Source<'_>,
-        slots: &mut [Slot],
-        scratch: &mut Scratch<'_>,
-        sink: &mut dyn FnMut(Finding),
-    ) -> Result<(), Stop> {
-        let mut streams =
-            |audit: &mut Audit, r: &mut Reader<'_, '_>, slots: &mut [Slot], tensor: &_| {
-                scratch.check(audit, r, slots, tensor).map(|()| true)
-            };
-        self.drive(source, slots, sink, &mut streams)
-    }
-
-    /// What decodes comes as a function, so that a program that decodes
-    /// nothing does not carry decoders.
+    /// Goes through the stages; `streams` is what the last one decodes with.
     #[inline(never)]
     fn drive(
         &mut self,
         source: &Source<'_>,
         slots: &mut [Slot],
         sink: &mut dyn FnMut(Finding),
-        streams: &mut payload::Streams<'_>,
+        streams: &mut dyn payload::Streams,
     ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
         reader.shared = self.shared;
@@ -264,7 +228,7 @@ impl Audit {
         &mut self,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
-        streams: &mut payload::Streams<'_>,
+        streams: &mut dyn payload::Streams,
     ) -> Result<(), Halt> {
         r.unmute();
         match self.stage {
@@ -274,14 +238,7 @@ impl Audit {
             Stage::Attributes => self.attributes(r, slots),
             #[cfg(not(feature = "idv"))]
             Stage::Attributes => Ok(()),
-            Stage::Payloads => {
-                match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
-                    Some(Err(Pause::Halt(halt))) => Err(halt),
-                    Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
-                    Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
-                    _ => Ok(()),
-                }
-            }
+            Stage::Payloads => self.last(r, slots, streams),
             Stage::Done => Ok(()),
             _ => {
                 // Entries were judged before.
@@ -325,7 +282,10 @@ impl Audit {
                 Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
                 Stage::Attributes => cfg!(feature = "idv") && policy.duplicate_attribute.is_some(),
                 Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
+                #[cfg(feature = "payloads")]
                 Stage::Payloads => self.payloads.is_some(),
+                #[cfg(not(feature = "payloads"))]
+                Stage::Payloads => false,
                 _ => true,
             };
             // Names and coverage use what was counted by the stage before.
@@ -344,6 +304,23 @@ impl Audit {
         self.shared = 0;
     }
 
+    /// The tensor that is being looked at, or the next one.
+    #[cfg(any(feature = "idv", feature = "payloads"))]
+    fn at_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Tensor>, Halt> {
+        if self.hand.is_none() {
+            r.mute();
+            let tensor = self.file.tensor(r, &mut self.cursor);
+            r.unmute();
+            self.hand = tensor?;
+            if let Some(Tensor { chunks: Chunks::One(span), .. }) = self.hand {
+                r.charge(span.len);
+            }
+        }
+        Ok(self.hand)
+    }
+
+    // The frames of stages beside each other, not one for all: the stack is small.
+    #[inline(never)]
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         while !self.cursor.done && !r.is_spent() {
             let mut next = self.cursor;

@@ -120,21 +120,49 @@ impl Audit {
 
     /// The next entry, judged.
     fn named(&self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
-        Ok(if matches!(self.stage, Stage::Tensors | Stage::TensorNames) {
-            self.file.tensor(r, cursor)?.map(|tensor| Named {
+        if matches!(self.stage, Stage::Tensors | Stage::TensorNames) {
+            self.named_tensor(r, cursor)
+        } else {
+            self.named_meta(r, cursor)
+        }
+    }
+
+    // Entries are large for a small stack: each kind has a frame of its own, and
+    // is looked at where it was returned.
+    #[inline(never)]
+    fn named_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        match &self.file.tensor(r, cursor) {
+            Ok(Some(tensor)) => Ok(Some(Named {
                 kind: Kind::Tensor,
                 index: tensor.index,
                 name: tensor.name,
                 broken: tensor.status == Status::Broken,
-            })
-        } else {
-            self.file.meta(r, cursor)?.map(|meta| Named {
+            })),
+            Ok(None) => Ok(None),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    #[inline(never)]
+    fn named_meta(
+        &self,
+        r: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        match &self.file.meta(r, cursor) {
+            Ok(Some(meta)) => Ok(Some(Named {
                 kind: meta.kind,
                 index: meta.index,
                 name: meta.key,
                 broken: meta.status == Status::Broken,
-            })
-        })
+            })),
+            Ok(None) => Ok(None),
+            Err(halt) => Err(*halt),
+        }
     }
 
     /// Sorts the names by hash and compares those of equal hash.
@@ -197,12 +225,11 @@ impl Audit {
         };
         let Some(rule) = rule else { return };
         let (index, name) = (second.unpack().0, second.name());
-        match self.payload.tensor {
-            Some(tensor) => {
-                r.about(Kind::Attribute, tensor.index);
-                r.about_part(index);
-            }
-            None => r.about(second.kind(), index),
+        r.about(second.kind(), index);
+        #[cfg(feature = "idv")]
+        if let Some(tensor) = &self.hand {
+            r.about(Kind::Attribute, tensor.index);
+            r.about_part(index);
         }
         let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
         r.report(rule, name.at, len, earlier, u64::from(index));

@@ -78,7 +78,7 @@ impl File {
             File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
             #[cfg(all(feature = "safetensors", feature = "sweep"))]
             File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),
-            #[cfg(feature = "ztensor")]
+            #[cfg(all(feature = "ztensor", feature = "sweep"))]
             File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),
             #[allow(unreachable_patterns)]
             _ => {
@@ -94,7 +94,7 @@ impl File {
         match *self {
             #[cfg(feature = "safetensors")]
             File::Safetensors(ref header) => header.is_covered(listed),
-            #[cfg(feature = "ztensor")]
+            #[cfg(all(feature = "ztensor", feature = "sweep"))]
             File::ZTensor(ref header) => header.is_covered(listed),
             #[allow(unreachable_patterns)]
             _ => {

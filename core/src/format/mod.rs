@@ -18,11 +18,11 @@
 //! | `audit` | what needs more than one entry or bytes of values |
 //! | `POLICY` | which of its rules stand for the checks that all formats share |
 
-use crate::audit::SparseFault;
 use crate::codec;
 use crate::file::Format;
 use crate::name::{Name, NameAt};
 use crate::rule::Rule;
+use crate::sparse;
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
@@ -113,7 +113,7 @@ pub(crate) struct Policy {
     /// it must not be `None`.
     pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
     /// What a fault of the indices of a sparse tensor breaks.
-    pub(crate) sparse: Option<fn(SparseFault) -> Rule>,
+    pub(crate) sparse: Option<fn(sparse::Fault) -> Rule>,
     /// What a fault in the structure of Zstandard frames breaks.
     pub(crate) frame: Option<fn(codec::frame::Fault) -> Rule>,
 }

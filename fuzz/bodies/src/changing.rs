@@ -168,12 +168,7 @@ fn data<'a>(
     std::hint::black_box(tensor.dtype.element(&first, 0, tensor.endianness));
 }
 
-fn audit<'a>(
-    file: File,
-    len: u64,
-    next: &mut dyn FnMut() -> &'a [u8],
-    sink: &dyn Fn(Finding),
-) {
+fn audit<'a>(file: File, len: u64, next: &mut dyn FnMut() -> &'a [u8], sink: &dyn Fn(Finding)) {
     let mut audit = Audit::new(file);
     let mut slots = vec![Slot::EMPTY; 16];
     let mut buffer = vec![0; WINDOW];

@@ -17,8 +17,8 @@ const BASE: u64 = 400_000;
 pub fn codecs(input: &[u8]) {
     let mut tail = Tail::new(input);
     let (how, pieces, size) = (tail.byte(), tail.byte(), tail.word());
-    let encoding = [Encoding::Raw, Encoding::Deflate, Encoding::Zlib, Encoding::Zstd]
-        [usize::from(how & 3)];
+    let encoding =
+        [Encoding::Raw, Encoding::Deflate, Encoding::Zlib, Encoding::Zstd][usize::from(how & 3)];
     let size = match how & 4 {
         0 => Size::Exactly(size.into()),
         _ => Size::AtMost(u64::from(size) << 4),
@@ -45,7 +45,8 @@ pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
     );
     let mut decoder = Decoder::new();
     // The first use leaves something behind.
-    let _ = decode_with(&mut decoder, encoding, &stored[stored.len() / 2..], size, &Portions::WHOLE);
+    let _ =
+        decode_with(&mut decoder, encoding, &stored[stored.len() / 2..], size, &Portions::WHOLE);
     let portions = Portions { input: 1 + pieces, output: WINDOW };
     let parts = decode_with(&mut decoder, encoding, stored, size, &portions);
     assert_eq!(parts.1, whole.1, "pieces of {} matter", portions.input);

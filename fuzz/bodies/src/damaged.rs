@@ -118,12 +118,18 @@ fn build(format: Format, seed: [u8; 8]) -> Option<Vec<u8>> {
         Format::BinTensors => {
             file!(encode::bintensors::arbitrary(), |f: encode::bintensors::File| f.encode())
         }
+        Format::Gguf => {
+            file!(encode::gguf::arbitrary(), |f: encode::gguf::File| f.encode().bytes)
+        }
         Format::Idv => file!(encode::idv::arbitrary(), |f| encode::idv::encode(&f).bytes),
         Format::Oinf => {
             file!(encode::oinf::arbitrary(), |f: encode::oinf::Model| f.encode().bytes)
         }
         Format::Safetensors => {
             file!(encode::safetensors::arbitrary(), |f: encode::safetensors::File| f.encode())
+        }
+        Format::Shards => {
+            file!(encode::shards::arbitrary(), |f: encode::shards::Index| f.encode())
         }
         Format::Stb => file!(encode::stb::arbitrary(), |f: encode::stb::Stb| f.encode()),
         Format::ZTensor => {

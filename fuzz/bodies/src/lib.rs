@@ -36,9 +36,11 @@ pub struct Target {
 /// All targets.
 pub const TARGETS: &[Target] = &[
     target("bintensors", |input| formats::format(Format::BinTensors, input), 16 << 10),
+    target("gguf", |input| formats::format(Format::Gguf, input), 32 << 10),
     target("idv", |input| formats::format(Format::Idv, input), 32 << 10),
     target("oinf", |input| formats::format(Format::Oinf, input), 16 << 10),
     target("safetensors", |input| formats::format(Format::Safetensors, input), 16 << 10),
+    target("shards", |input| formats::format(Format::Shards, input), 16 << 10),
     target("stb", |input| formats::format(Format::Stb, input), 16 << 10),
     target("ztensor", |input| formats::format(Format::ZTensor, input), 32 << 10),
     target("detect", formats::detect, 16 << 10),
@@ -47,9 +49,11 @@ pub const TARGETS: &[Target] = &[
     target("codecs", codecs::codecs, 8 << 10),
     target("changing", changing::changing, 8 << 10),
     target("damaged_bintensors", |input| damaged::damaged(Format::BinTensors, input), 128),
+    target("damaged_gguf", |input| damaged::damaged(Format::Gguf, input), 128),
     target("damaged_idv", |input| damaged::damaged(Format::Idv, input), 128),
     target("damaged_oinf", |input| damaged::damaged(Format::Oinf, input), 128),
     target("damaged_safetensors", |input| damaged::damaged(Format::Safetensors, input), 128),
+    target("damaged_shards", |input| damaged::damaged(Format::Shards, input), 128),
     target("damaged_stb", |input| damaged::damaged(Format::Stb, input), 128),
     target("damaged_ztensor", |input| damaged::damaged(Format::ZTensor, input), 128),
     target("peer_bintensors", peers::bintensors::peer, 8 << 10),
@@ -78,7 +82,9 @@ pub fn run(name: &str, input: &[u8]) {
     (target.run)(input);
 }
 
-/// A format by a byte of the input.
+/// A format by a byte of the input: its number if there is one, which stays what
+/// it is when formats are added, so that kept files keep their meaning.
 pub(crate) fn format_of(byte: u8) -> Format {
-    Format::ALL[usize::from(byte) % Format::ALL.len()]
+    let known = Format::ALL.iter().find(|format| **format as u8 == byte);
+    *known.unwrap_or(&Format::ALL[usize::from(byte) % Format::ALL.len()])
 }

@@ -39,9 +39,9 @@ fn files(format: &str) -> Vec<(String, Vec<u8>)> {
 fn tailed(target: &str) -> Vec<(String, Vec<u8>)> {
     let mut random = Random::new(target.len() as u64);
     let mut seeds = Vec::new();
-    for (i, format) in Format::ALL.iter().enumerate() {
+    for format in Format::ALL {
         for (name, mut bytes) in files(format.name()) {
-            let code = i as u8;
+            let code = *format as u8;
             match target {
                 "windows" => {
                     let way = random.below(8) as u8;

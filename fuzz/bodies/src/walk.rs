@@ -4,8 +4,8 @@ use crate::budget::{heap, no_heap, within};
 use std::fmt::Write as _;
 use weighbridge::codec::{Decoder, WINDOW, most};
 use weighbridge::{
-    Audit, Chunk, Chunks, Cursor, DimEncoding, File, Finding, Format, Layout, Opening, Scratch, Severity, Slot,
-    Source, Stats, Status, Stop, Tensor, Value, limits,
+    Audit, Chunk, Chunks, Cursor, DimEncoding, File, Finding, Format, Layout, Opening, Scratch,
+    Severity, Slot, Source, Stats, Status, Stop, Tensor, Value, limits,
 };
 
 /// Steps that a file of any length may take.
@@ -214,9 +214,8 @@ fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut 
     let mut scratch = Scratch::new(&mut buffer);
     let mut audit = Audit::new(file);
     loop {
-        let step = heap(allowed, || {
-            audit.step_with(source, slots, &mut scratch, &mut |f| tally.note(&f))
-        });
+        let step =
+            heap(allowed, || audit.step_with(source, slots, &mut scratch, &mut |f| tally.note(&f)));
         match step {
             Ok(()) | Err(Stop::Refused(_)) => break,
             Err(Stop::Room { needed }) => grow(slots, needed, source),

@@ -39,8 +39,7 @@ pub enum Ranges {
 
 impl Ranges {
     /// All of them.
-    pub const ALL: [Ranges; 4] =
-        [Ranges::Apart, Ranges::Equal, Ranges::Within, Ranges::Staggered];
+    pub const ALL: [Ranges; 4] = [Ranges::Apart, Ranges::Equal, Ranges::Within, Ranges::Staggered];
 
     /// Of `count` ranges that begin and end at multiples of `unit`, number `i`.
     fn of(self, i: u64, count: u64, unit: u64) -> (u64, u64) {

@@ -22,9 +22,8 @@ fn cbor(depth: usize) -> [(&'static str, Vec<u8>); 5] {
         let tensor = ztensor::Tensor::raw("x", "uint8", &[1], vec![7]).custom("extra", item);
         ztensor::File::of([tensor]).encode()
     };
-    let around = |open: &[u8], close: &[u8]| {
-        [open.repeat(depth), vec![0], close.repeat(depth)].concat()
-    };
+    let around =
+        |open: &[u8], close: &[u8]| [open.repeat(depth), vec![0], close.repeat(depth)].concat();
     let mut draft = ztensor::File::default().draft();
     draft.index = Some(ztensor::Item::Raw(around(&[0x81], &[])));
     [
@@ -43,8 +42,7 @@ fn codecs(depth: usize) -> [(&'static str, Vec<u8>); 4] {
         column.odd.codec = Some(definition(depth, name, tail));
         idv::encode(&idv::File::new(0, vec![column])).bytes
     };
-    let mut annotation =
-        idv::Annotation::new("Kind", idv::Codec::Text, idv::Cell::text("value"));
+    let mut annotation = idv::Annotation::new("Kind", idv::Codec::Text, idv::Cell::text("value"));
     annotation.odd.codec = Some(definition(depth, "VBuffer", &1_i64.to_le_bytes()));
     let annotated = idv::Column::new("c", idv::Codec::Text, vec![]).annotated(annotation);
     [

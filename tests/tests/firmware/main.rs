@@ -3,5 +3,6 @@
 //! variable it needs.
 
 mod check;
+mod cost;
 mod model;
 mod rig;

@@ -7,7 +7,8 @@
 //! first, to its end, so that a larger buffer is asked for only once the bytes
 //! for it were proved to be there.
 
-use super::super::{Audit, Pause};
+use super::super::Audit;
+use super::Pause;
 use super::stream::Scratch;
 use crate::codec::{self, Decoder, Size, Step};
 use crate::cursor::Cursor;

@@ -10,23 +10,20 @@ mod raw;
 mod sparse;
 mod stream;
 
-pub(crate) use sparse::Fault as SparseFault;
 pub use stream::{Paused, Scratch};
 
-use super::{Audit, Pause};
+use super::Audit;
 use crate::codec::frame::Walk;
-use crate::finding::Kind;
+use crate::finding::{Finding, Kind, Stop};
 use crate::index::Slot;
 use crate::read::{Halt, Reader};
 use crate::rule::general;
+use crate::source::Source;
 use crate::tensor::{Chunks, Encoding, Layout, Status, Tensor};
 
 /// How far the payload of the current tensor is checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
-    /// The tensor, kept because its entry need not be resident together with
-    /// its data.
-    pub(super) tensor: Option<Tensor>,
     /// Bytes of its data that were looked at.
     done: u64,
     /// Its raw elements were looked at.
@@ -52,26 +49,98 @@ enum Frames {
 }
 
 /// Checks the data of a tensor that is more than raw elements, if it can.
-pub(super) type Streams<'s> =
-    dyn FnMut(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &Tensor) -> Result<bool, Pause> + 's;
+pub(super) trait Streams {
+    fn check(
+        &mut self,
+        audit: &mut Audit,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<bool, Pause>;
+}
 
-/// The last stage as a value: see [`Audit`].
-pub(super) type Payloads =
-    fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut Streams<'_>) -> Result<(), Pause>;
+/// Cannot: a program that decodes nothing does not carry decoders.
+pub(super) struct NoStreams;
+
+impl Streams for NoStreams {
+    fn check(
+        &mut self,
+        _: &mut Audit,
+        _: &mut Reader<'_, '_>,
+        _: &mut [Slot],
+        _: &Tensor,
+    ) -> Result<bool, Pause> {
+        Ok(false)
+    }
+}
+
+/// The last stage as a value. A program that never wants it does not carry its
+/// code.
+pub(super) type Stage =
+    fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut dyn Streams) -> Result<(), Pause>;
+
+/// Internal result of checking payloads: a halt of the reader, or memory that
+/// is too small.
+pub(super) enum Pause {
+    Halt(Halt),
+    Room(u32),
+    #[cfg_attr(
+        not(feature = "idv"),
+        allow(dead_code, reason = "only blocks are judged as a whole")
+    )]
+    Buffer(u64),
+}
+
+impl From<Halt> for Pause {
+    fn from(halt: Halt) -> Self {
+        Pause::Halt(halt)
+    }
+}
 
 impl Audit {
-    /// The tensor that is being looked at, or the next one.
-    pub(super) fn at_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Tensor>, Halt> {
-        if self.payload.tensor.is_none() {
-            r.mute();
-            let tensor = self.file.tensor(r, &mut self.cursor);
-            r.unmute();
-            self.payload.tensor = tensor?;
-            if let Some(Tensor { chunks: Chunks::One(span), .. }) = self.payload.tensor {
-                r.charge(span.len);
-            }
+    /// Goes on to payloads after all: takes [`structure_only`] back, also
+    /// when the audit has stopped there.
+    ///
+    /// [`structure_only`]: Self::structure_only
+    #[must_use]
+    pub fn with_payloads(mut self) -> Self {
+        if self.payloads.is_none() && self.stage == super::Stage::Done {
+            self.stage = super::Stage::Payloads;
         }
-        Ok(self.payload.tensor)
+        self.payloads = Some(Audit::payloads);
+        self
+    }
+
+    /// As [`step`](Self::step), with memory to decode in: payloads are checked
+    /// to their last byte. The same `scratch` at each call, untouched between.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step). While payloads are checked, [`Stop::Room`]
+    /// and [`skip`](Self::skip) are about the current tensor only, and
+    /// [`Stop::Buffer`] asks for another scratch, with a larger buffer.
+    pub fn step_with(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        scratch: &mut Scratch<'_>,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        self.drive(source, slots, sink, scratch)
+    }
+
+    /// The last stage, if it is wanted.
+    pub(super) fn last(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        streams: &mut dyn Streams,
+    ) -> Result<(), Halt> {
+        match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
+            Some(Err(Pause::Halt(halt))) => Err(halt),
+            Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
+            Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
+            _ => Ok(()),
+        }
     }
 
     /// Looks at the data of every tensor.
@@ -79,7 +148,7 @@ impl Audit {
         &mut self,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) -> Result<(), Pause> {
         while let Some(tensor) = self.at_hand(r)?.filter(|_| !r.is_spent()) {
             r.about(Kind::Tensor, tensor.index);
@@ -96,14 +165,20 @@ impl Audit {
                     if self.payload.frames == Frames::Unknown {
                         self.payload.frames = self.frames_of(r, &tensor)?;
                     }
-                    if self.streams(&tensor) && !streams(self, r, slots, &tensor)? {
+                    if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
                         self.unstreamed(r, &tensor)?;
                     }
                 }
             }
-            self.payload = Progress::default();
+            self.pass();
         }
         Ok(())
+    }
+
+    /// Is done with the current tensor.
+    fn pass(&mut self) {
+        self.hand = None;
+        self.payload = Progress::default();
     }
 
     /// Follows the frames of compressed elements, without decoding them.
@@ -151,16 +226,16 @@ impl Audit {
 
     /// Gives up the current tensor for lack of slots.
     pub(super) fn skip_payload(&mut self, r: &mut Reader<'_, '_>) {
-        if let Some(tensor) = self.payload.tensor {
+        if let Some(tensor) = self.hand {
             r.about(Kind::Tensor, tensor.index);
             if tensor.layout == Layout::Blocks {
                 r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
-                self.payload = Progress::default();
+                self.pass();
                 return;
             }
             let slots = u64::from(self.payload.slots);
             r.flag(general::COORDINATES_UNCHECKED, tensor.at, 0, slots, 0);
         }
-        self.payload = Progress::default();
+        self.pass();
     }
 }

@@ -1,7 +1,8 @@
 //! Bytes of raw elements that mean nothing: Boolean bytes, ternary codes,
 //! unused bits.
 
-use super::super::{Audit, Pause};
+use super::super::Audit;
+use super::Pause;
 use crate::dtype::DType;
 use crate::read::Reader;
 use crate::rule::Rule;

@@ -2,7 +2,7 @@
 
 use crate::index::Slot;
 use crate::source::widen;
-use crate::sparse::{WORD as WORD_LEN, unit, word};
+use crate::sparse::{Fault, WORD as WORD_LEN, unit, word};
 use crate::tensor::{Layout, Tensor};
 
 /// The highest rank that coordinates are checked for: their extents are kept
@@ -10,23 +10,6 @@ use crate::tensor::{Layout, Tensor};
 const RANK: usize = 8;
 
 const WORD: u64 = widen(WORD_LEN);
-
-/// What is wrong with the indices of a sparse tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// A coordinate is outside the shape.
-    Coordinate,
-    /// Two entries have the same coordinates.
-    Duplicate,
-    /// The data ends inside an entry.
-    Partial,
-    /// Row pointers do not begin at 0, or descend.
-    Pointer,
-    /// The last row pointer is not the number of entries that there are.
-    Count,
-    /// A column is outside the shape.
-    Column,
-}
 
 /// A fault, the offset of its word in the decoded data, and the numbers of its
 /// finding.

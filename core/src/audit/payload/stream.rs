@@ -1,14 +1,16 @@
 //! Data that is encoded, sparse, or has a checksum, from its first stored byte
 //! to its last.
 
-use super::super::{Audit, Pause};
-use super::sparse::{self, Sparse};
+use super::super::Audit;
+use super::sparse::Sparse;
+use super::{Pause, Streams};
 use crate::checksum::{Checksum, Hasher};
 use crate::codec::{Decoder, Fault, Size, Step};
 use crate::index::{Slot, sort};
 use crate::read::Reader;
 use crate::rule::general;
 use crate::source::{Absent, Span, widen};
+use crate::sparse;
 use crate::tensor::{Chunk, Encoding, Layout, Tensor};
 
 /// What an audit of payloads works in: a decoder and the state of checks (11.5
@@ -82,18 +84,17 @@ enum Stage {
     Coordinates,
 }
 
-impl Scratch<'_> {
-    /// Checks the data of a tensor.
-    pub(in crate::audit) fn check(
+impl Streams for Scratch<'_> {
+    fn check(
         &mut self,
         audit: &mut Audit,
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
         tensor: &Tensor,
-    ) -> Result<(), Pause> {
+    ) -> Result<bool, Pause> {
         #[cfg(feature = "idv")]
         if tensor.layout == Layout::Blocks {
-            return self.blocks(audit, r, tensor);
+            return self.blocks(audit, r, tensor).map(|()| true);
         }
         if !audit.payload.streaming {
             self.progress = Progress::default();
@@ -105,9 +106,11 @@ impl Scratch<'_> {
         if let Err(Pause::Room(needed)) = result {
             audit.payload.slots = needed;
         }
-        result
+        result.map(|()| true)
     }
+}
 
+impl Scratch<'_> {
     fn go_on(
         &mut self,
         audit: &Audit,

@@ -5,6 +5,7 @@
 //! is put together only when something is.
 
 use super::{field, rules};
+use crate::division::div_rem;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Span, widen};
@@ -272,7 +273,7 @@ pub(super) fn count(r: &mut Reader<'_, '_>, least: u64, rule: Rule) -> Result<u3
     let at = r.at();
     let mut f = Fields::from(r);
     let count = f.int().and_then(|count| {
-        let most = f.left().checked_div(least).unwrap_or(0);
+        let most = div_rem(f.left(), least).map_or(0, |(most, _)| most);
         let fits = u32::try_from(count).ok().filter(|_| count <= most);
         fits.ok_or(Fault { at: 0, why: Why::Broken(rule, count, most) })
     });

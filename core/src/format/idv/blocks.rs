@@ -12,6 +12,7 @@ use super::toc::Column;
 use super::{Header, field, rules};
 use crate::checksum::Checksum;
 use crate::cursor::Cursor;
+use crate::division::div_rem;
 use crate::finding::Kind;
 use crate::limits;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
@@ -260,7 +261,8 @@ impl Header {
     }
 
     fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
-        let last = self.rows.saturating_sub(1).checked_div(blocks.rows_per_block).unwrap_or(0);
+        let last =
+            div_rem(self.rows.saturating_sub(1), blocks.rows_per_block).map_or(0, |(last, _)| last);
         let number = last.saturating_add(1).saturating_sub(blocks.left);
         r.about_part(u32::try_from(number).unwrap_or(u32::MAX.saturating_sub(1)));
         let field_at = |offset: u64, len| Span::new(entry.at.saturating_add(offset), len);

@@ -44,8 +44,10 @@ mod spelling;
 mod text;
 mod toc;
 
+#[cfg(feature = "payloads")]
 pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
+#[cfg(feature = "payloads")]
 pub(crate) use metadata::has_payload;
 pub use spelling::Spelling;
 

@@ -17,6 +17,7 @@ use super::text::{leb64, string};
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::dims::DimsAt;
+use crate::division::div_rem;
 use crate::finding::Kind;
 use crate::limits;
 use crate::name::NameAt;
@@ -280,7 +281,7 @@ impl Header {
             r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, self.tail, lookup);
             return;
         };
-        let Some(blocks) = last.checked_div(rows).map(|full| full.saturating_add(1)) else {
+        let Some(blocks) = div_rem(last, rows).map(|(full, _)| full.saturating_add(1)) else {
             r.check(false, rules::T_RPB_ZERO, rows_span, 1, 0);
             place.sound = false;
             return;

@@ -211,11 +211,11 @@ impl Header {
             }
             c.next_phase();
         }
-        let meta = self.metadata_entry(r, c)?;
-        if meta.is_none() {
+        let meta = self.metadata_entry(r, c);
+        if matches!(meta, Ok(None)) {
             c.finish();
         }
-        Ok(meta)
+        meta
     }
 
     pub(crate) fn tensor(
@@ -223,11 +223,11 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        let tensor = self.tensor_entry(r, c)?;
-        if tensor.is_none() {
+        let tensor = self.tensor_entry(r, c);
+        if matches!(tensor, Ok(None)) {
             c.finish();
         }
-        Ok(tensor)
+        tensor
     }
 
     pub(crate) fn attribute(

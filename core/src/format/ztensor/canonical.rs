@@ -8,6 +8,7 @@
 //!
 //! [`Header::judge`]: super::Header
 
+use super::listed::pass_blob;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt};
@@ -15,7 +16,7 @@ use crate::dtype::DType;
 use crate::format::Glance;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::Reader;
-use crate::source::{Source, Span, widen};
+use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
 
 /// Keys and values that follow one another, each with its head.
@@ -185,39 +186,6 @@ impl Header {
         };
         Some((map, rest))
     }
-}
-
-/// What a cursor's `extra` tells of the blobs that were listed.
-pub(super) mod cover {
-    /// Nothing but padding lies between them so far.
-    pub(in super::super) const TIGHT: u64 = 0;
-    /// Something may.
-    pub(in super::super) const LOOSE: u64 = 1;
-    /// The index ended, and nothing but padding lies before it.
-    pub(in super::super) const PROVED: u64 = 2;
-}
-
-/// Remembers where the data ends that was listed.
-#[inline]
-pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
-    if blob.is_empty() || c.state == Cursor::UNKNOWN {
-        return;
-    }
-    if c.extra == cover::TIGHT && !is_padding(source, c.state, blob.at) {
-        c.extra = cover::LOOSE;
-    }
-    c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
-}
-
-/// Whether what lies between the data that was listed and `at` is padding, and
-/// so resident that this can be told now.
-#[inline]
-pub(super) fn is_padding(source: &Source<'_>, listed: u64, at: u64) -> bool {
-    let from = listed.max(field::MAGIC_LEN);
-    let gap = Span::between(from, at);
-    from <= at
-        && gap.len < field::ALIGN
-        && source.get(gap).is_ok_and(|bytes| bytes.iter().fold(0, |any, byte| any | byte) == 0)
 }
 
 /// Whether a name is text that nothing is to be said about.

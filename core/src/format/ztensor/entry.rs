@@ -27,11 +27,14 @@ impl Key {
     #[inline]
     pub(super) fn of(name: &Name<'_>) -> Option<Key> {
         match name.as_bytes() {
+            #[cfg(feature = "sweep")]
             Some(bytes) => Key::of_bytes(bytes),
-            None => Key::ALL.iter().find(|(text, _)| *name == **text).map(|(_, key)| *key),
+            _ => Key::ALL.iter().find(|(text, _)| *name == **text).map(|(_, key)| *key),
         }
     }
 
+    /// As a decision tree, which is faster and larger than the table.
+    #[cfg(feature = "sweep")]
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<Key> {
         match bytes {
@@ -126,16 +129,18 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Reads the element of the index where the reader stands; `None` if it is
+    /// Reads the element of the index where the reader stands; false if it is
     /// no map, which is passed over.
-    pub(super) fn read(pull: &mut Pull<'_, '_, 'a>) -> Result<Option<Entry<'a>>, Halt> {
+    ///
+    /// Into a place of the caller: an entry is large for a small stack.
+    #[inline(never)]
+    pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, 'a>) -> Result<bool, Halt> {
         let at = pull.r.at();
         let head = pull.item(2)?;
         if head.major != major::MAP {
             pull.skip(head, 2)?;
-            return Ok(None);
+            return Ok(false);
         }
-        let mut entry = Entry::default();
         let mut pairs = Pairs::new(pull, &head)?;
         if pairs.left.is_some() {
             Seen::note(&mut pull.seen.definite, head.at);
@@ -153,12 +158,12 @@ impl<'a> Entry<'a> {
             };
             let known = name.as_ref().and_then(Key::of);
             if let Some(name) = name {
-                order.judge(&mut entry, pull, known, name, key.at);
+                order.judge(self, pull, known, name, key.at);
             }
             match known {
                 Some(known) => {
-                    let field = entry.read_value(pull, known)?;
-                    let slot = entry.field(known);
+                    let field = self.read_value(pull, known)?;
+                    let slot = self.field(known);
                     if matches!(slot.value, Value::Missing) {
                         *slot = field;
                     } else {
@@ -173,9 +178,9 @@ impl<'a> Entry<'a> {
                 }
             }
         }
-        entry.span = super::cbor::since(pull.r, at);
-        entry.seen = pull.seen;
-        Ok(Some(entry))
+        self.span = super::cbor::since(pull.r, at);
+        self.seen = pull.seen;
+        Ok(true)
     }
 
     #[inline]

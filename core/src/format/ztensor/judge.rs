@@ -5,6 +5,7 @@ use super::checksum;
 use super::entry::{Entry, Field, Value};
 use super::{Header, field, keys, rules};
 use crate::dims::{Dims, DimsAt};
+use crate::division::div_rem;
 use crate::dtype::DType;
 use crate::name::Name;
 use crate::read::{Halt, Reader};
@@ -46,6 +47,7 @@ impl Judge<'_, '_, '_> {
 
 impl Header {
     /// Judges the map that was read.
+    #[inline(never)]
     pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Tensor, Halt> {
         let mut j = Judge { r, worst: Severity::Unchecked, unknown: false };
         let at = Span::new(entry.span.at, 1);
@@ -370,7 +372,7 @@ fn judge_size(j: &mut Judge<'_, '_, '_>, stored: &Stored) -> Result<(), Halt> {
             let rows = read_dims(j.r, &dims)?.next().unwrap_or(0);
             let (head, entry) = sparse_sizes(layout, dims.rank, rows, dtype);
             let entries = head.and_then(|head| blob.len.checked_sub(head));
-            let whole = entries.is_some_and(|n| n.checked_rem(entry) == Some(0));
+            let whole = entries.and_then(|n| div_rem(n, entry)).is_some_and(|(_, rest)| rest == 0);
             match layout {
                 Layout::Coo if !whole => j.flag(rules::SPARSE_COO_SIZE, size, entry, blob.len),
                 Layout::Csr if !whole => {

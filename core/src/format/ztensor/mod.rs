@@ -42,6 +42,7 @@
 //! others.
 
 mod attribute;
+#[cfg(feature = "sweep")]
 mod canonical;
 mod cbor;
 mod checksum;
@@ -49,11 +50,11 @@ mod entry;
 mod item;
 mod judge;
 mod keys;
+mod listed;
 pub mod rules;
 
 pub use item::{Item, Items};
 
-use crate::audit::SparseFault;
 use crate::checksum::Checksum;
 use crate::codec;
 use crate::codec::frame::Fault;
@@ -64,12 +65,13 @@ use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Absent, Source, Span};
+use crate::sparse;
 use crate::tensor::{
     Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
-use canonical::cover;
 use cbor::{Pull, major};
 use entry::{Entry, Key};
+use listed::cover;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
 mod field {
@@ -282,6 +284,7 @@ impl Header {
 
     /// Whether the tensors, of which `listed` stands behind the last, came in
     /// the order of their blobs with nothing but padding of zeros between them.
+    #[cfg(feature = "sweep")]
     pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == cover::PROVED
     }
@@ -337,22 +340,24 @@ impl Header {
             None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
         }
         r.about(Kind::Tensor, c.index);
+        #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        let Some(entry) = Entry::read(&mut Pull::new(r))? else {
+        let mut entry = Entry::default();
+        if !entry.read(&mut Pull::new(r))? {
             let span = cbor::since(r, at);
             r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
             c.advance(r.at());
             let index = r.subject().entry;
             return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
-        };
+        }
         let end = r.at();
         let tensor = self.judge(r, &entry)?;
         if let Chunks::One(blob) = tensor.chunks {
             let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
             r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-            canonical::pass_blob(r.source(), c, blob);
+            listed::pass_blob(r.source(), c, blob);
         }
         c.advance(end);
         Ok(Some(tensor))
@@ -380,7 +385,10 @@ impl Header {
         }
         let rest = Span::between(at, self.index_end);
         r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
-        if c.extra == cover::TIGHT && canonical::is_padding(r.source(), data_end, self.index_at) {
+        if cfg!(feature = "sweep")
+            && c.extra == cover::TIGHT
+            && listed::is_padding(r.source(), data_end, self.index_at)
+        {
             c.extra = cover::PROVED;
         }
         c.finish();
@@ -422,14 +430,14 @@ fn stream_rule(fault: codec::Fault) -> Rule {
 }
 
 /// The rule that a fault of sparse indices breaks.
-fn sparse_rule(fault: SparseFault) -> Rule {
+fn sparse_rule(fault: sparse::Fault) -> Rule {
     match fault {
-        SparseFault::Coordinate => rules::SPARSE_COO_RANGE,
-        SparseFault::Duplicate => rules::SPARSE_COO_DUPLICATE,
-        SparseFault::Partial => rules::SPARSE_COO_SIZE,
-        SparseFault::Pointer => rules::SPARSE_CSR_POINTERS,
-        SparseFault::Count => rules::SPARSE_CSR_COUNT,
-        SparseFault::Column => rules::SPARSE_CSR_COLUMN,
+        sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,
+        sparse::Fault::Duplicate => rules::SPARSE_COO_DUPLICATE,
+        sparse::Fault::Partial => rules::SPARSE_COO_SIZE,
+        sparse::Fault::Pointer => rules::SPARSE_CSR_POINTERS,
+        sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
+        sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
     }
 }
 

@@ -33,11 +33,7 @@ pub fn zlib(input: &[u8]) {
     });
 }
 
-fn inflated(
-    encoding: Encoding,
-    stored: &[u8],
-    theirs: impl Fn(&[u8], &mut [u8]) -> Option<usize>,
-) {
+fn inflated(encoding: Encoding, stored: &[u8], theirs: impl Fn(&[u8], &mut [u8]) -> Option<usize>) {
     let mut out = vec![0; LARGEST];
     let theirs = theirs(stored, &mut out).map(|len| &out[..len]);
     let (bytes, end) = ours(encoding, stored, LARGEST);

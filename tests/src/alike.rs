@@ -1,0 +1,56 @@
+//! The same tensors in every format, for tables of what each costs.
+
+use crate::encode::{bintensors, gguf, idv, oinf, safetensors, stb, ztensor};
+
+/// As many tensors `f32 [4, 4]` (a column `f32 [16]` of one row in a data view;
+/// STB has at most 256), in the order that a writer has them: format, file.
+pub fn files(count: u8) -> Vec<(&'static str, Vec<u8>)> {
+    let name = |i: u8| format!("layers.{i:03}.weight");
+    let data: Vec<u8> = (0..16_u8).flat_map(|i| f32::from(i).to_le_bytes()).collect();
+    let oinf = oinf::Model {
+        version: 1,
+        sizevars: Vec::new(),
+        metadata: Vec::new(),
+        tensors: (0..count)
+            .map(|i| oinf::tensor(&name(i), oinf::Type::F32, &[4, 4], &data))
+            .collect(),
+    };
+    let tensors = (0..count).map(|i| bintensors::Tensor {
+        name: name(i),
+        dtype: bintensors::Dtype::F32,
+        shape: vec![4, 4],
+        data: data.clone(),
+    });
+    let bintensors = bintensors::File { metadata: None, tensors: tensors.collect() };
+    let stb = stb::Stb::new(
+        (0..count)
+            .map(|i| stb::Tensor { payload: data.clone(), ..stb::Tensor::new(i, 0, &[4, 4]) })
+            .collect(),
+    );
+    let ztensor = ztensor::File::of(
+        (0..count).map(|i| ztensor::Tensor::raw(&name(i), "float32", &[4, 4], data.clone())),
+    );
+    let columns = (0..count).map(|i| {
+        let values: Vec<u64> = (0..16_u8).map(|i| f32::from(i).to_bits().into()).collect();
+        let codec = idv::Codec::vector(idv::Codec::Number(idv::Number::Single), &[16]);
+        idv::Column::new(&name(i), codec, vec![idv::Cell::dense(&values)])
+    });
+    let idv = idv::File::new(1, columns.collect());
+    let safetensors = safetensors::File {
+        metadata: None,
+        tensors: (0..count).map(|i| safetensors::Tensor::new(&name(i), "F32", &[4, 4])).collect(),
+    };
+    let gguf = gguf::File {
+        tensors: (0..count).map(|i| gguf::Tensor::new(&name(i), 0, &[4, 4])).collect(),
+        ..gguf::File::default()
+    };
+    vec![
+        ("stb", stb.encode()),
+        ("oinf", oinf.encode().bytes),
+        ("bintensors", bintensors.encode()),
+        ("ztensor", ztensor.encode()),
+        ("idv", idv::encode(&idv).bytes),
+        ("safetensors", safetensors.encode()),
+        ("gguf", gguf.encode().bytes),
+    ]
+}

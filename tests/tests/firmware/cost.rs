@@ -1,0 +1,59 @@
+//! What each step takes, in instructions of the Cortex-M4.
+
+use crate::rig::{image, record, run};
+use weighbridge_tests::alike;
+
+/// How many tensors the files have.
+const TENSORS: u8 = 100;
+
+/// QEMU gives each instruction 2^10 ns, and SysTick ticks every 40 ns.
+const SHIFT: &str = "shift=10";
+const TICKS: f64 = 1024.0 / 40.0;
+
+/// What one run prints: open, list, audit, index, find, in instructions.
+struct Cost([f64; 5]);
+
+fn measure() -> Vec<(&'static str, Cost)> {
+    let files = alike::files(TENSORS);
+    let mut records = Vec::new();
+    for (format, bytes) in &files {
+        records.extend(record(bytes, format, true));
+    }
+    records.extend([0; 64]);
+    let run = run(&image("WEIGHBRIDGE_CHECK"), &records, &["-icount", SHIFT]);
+    assert!(run.success, "{}", run.output);
+    assert_eq!(run.output.lines().count(), files.len(), "{}", run.output);
+    let cost = |line: &str| {
+        let words: Vec<_> = line.split(' ').collect();
+        assert_eq!(words[..4], ["tensors", "100", "indexed", "true"], "{line}");
+        let names = ["open", "list", "audit", "index", "find"];
+        Cost(std::array::from_fn(|i| {
+            assert_eq!(words[4 + 2 * i], names[i]);
+            words[5 + 2 * i].parse::<f64>().expect("ticks") / TICKS
+        }))
+    };
+    files.iter().zip(run.output.lines()).map(|((format, _), line)| (*format, cost(line))).collect()
+}
+
+#[test]
+fn instructions_of_each_step() {
+    let first = measure();
+    println!("instructions, files of {TENSORS} tensors");
+    println!(
+        "{:<12}{:>10}{:>14}{:>14}{:>14}{:>10}",
+        "reader", "open", "list/tensor", "audit/tensor", "index/tensor", "lookup"
+    );
+    let n = f64::from(TENSORS);
+    for (format, Cost([open, list, audit, index, find])) in &first {
+        let [list, audit, index, find] = [list, audit, index, find].map(|cost| cost / n);
+        println!("{format:<12}{open:>10.0}{list:>14.0}{audit:>14.0}{index:>14.0}{find:>10.0}");
+        // Looking up costs less than reading the index from its start.
+        assert!(find < list * n, "{format}");
+    }
+    // The same instructions each time: the figures are no matter of the machine.
+    for ((format, one), (_, two)) in first.iter().zip(measure()) {
+        for (one, two) in one.0.iter().zip(two.0) {
+            assert!((one - two).abs() <= 2.0, "{format}: {one} and {two}");
+        }
+    }
+}
