@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm package fuzz fuzz-smoke dependencies clean
+.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm peers package fuzz fuzz-smoke dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,7 @@ web: ## build the page; prints its sizes and fails above the budget
 
 test-wasm: ## build the JavaScript package and test it in Node
 	scripts/wasm.sh test
+	scripts/fuzz.sh wasm
 
 test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
@@ -53,6 +54,9 @@ dependencies: ## the core depends on what was decided, and on nothing else
 
 bench-wasm: ## opening in Node, against JSON.parse
 	scripts/wasm.sh bench
+
+peers: ## sound and broken files through other readers of safetensors and GGUF
+	scripts/peers.sh
 
 package: ## prove that the published crates build from what they ship
 	scripts/package.sh

@@ -74,8 +74,14 @@ for format in $formats all; do
 done
 [ "$over" = 0 ] || { echo "firmware: over budget" >&2; exit 1; }
 
-build release "${all}full" check
-check=$PWD/$image
+build release "${all}full,decode" check
+check=$work/check
+cp "$image" "$check"
+mkdir "$work/readers"
+for format in $formats; do
+  build release "$format" check
+  cp "$image" "$work/readers/$format"
+done
 build release "${all}model" model
 model=$PWD/$image
 (
@@ -87,6 +93,6 @@ model=$PWD/$image
 
 command -v "${QEMU:-qemu-system-arm}" >/dev/null || target_apt qemu-system-arm ||
   leave_out "what runs in QEMU, for lack of qemu-system-arm"
-WEIGHBRIDGE_CHECK=$check WEIGHBRIDGE_MODEL=$model "${CARGO:-cargo}" test --quiet \
+WEIGHBRIDGE_CHECK=$check WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_MODEL=$model "${CARGO:-cargo}" test --quiet \
   --manifest-path ../Cargo.toml -p weighbridge-tests --features firmware --test firmware \
   -- --nocapture

@@ -2,6 +2,7 @@
 # Fuzzing: seeds, smoke, runs, minimising, coverage.
 #
 #   scripts/fuzz.sh smoke              seeds and regression files, on stable Rust
+#   scripts/fuzz.sh wasm               the same on wasm32 in Node, compared with here
 #   scripts/fuzz.sh run [TARGET...]    FUZZ_S seconds a target (60), all by default
 #   scripts/fuzz.sh seeds              makes the seeds of the encoders anew
 #   scripts/fuzz.sh minimise [TARGET...]  keeps of the corpus what reaches new code,
@@ -92,6 +93,19 @@ smoke() {
   done
 }
 
+# What the bodies see with addresses of 32 bits, compared with what they see here.
+wasm() {
+  local work module=fuzz/target/stable/wasm32-unknown-unknown/release/weighbridge_fuzz_wasm.wasm
+  source scripts/targets.sh
+  target_ready wasm32-unknown-unknown std,panic_abort
+  (cd fuzz && target_cargo build --quiet --release --target-dir target/stable \
+    -p weighbridge-fuzz-wasm)
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' RETURN
+  cargo run --quiet -p weighbridge-tests --example kept -- "$work"
+  MODULE=$PWD/$module INPUTS=$work node --test fuzz/wasm/test.mjs
+}
+
 # minimise TARGET...: of what was found and what is kept, a few small files that
 # reach what the encoders' seeds do not.
 minimise() {
@@ -121,6 +135,7 @@ command=${1:-}
 [ $# -eq 0 ] || shift
 case "$command" in
   smoke) smoke ;;
+  wasm) wasm ;;
   seeds) fresh "${1:?a folder}" ;;
   run)
     # shellcheck disable=SC2086

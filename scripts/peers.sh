@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Sound and broken files through the readers that people use: prints a table of
-# how many each accepts and refuses. Installs them below target/peers; what cannot
+# how many each accepts and refuses, and whether what ggml's Python package reads of
+# GGUF files is what we read. Installs the readers below target/peers; what cannot
 # be installed is left out with a sentence.
 #
-#   scripts/peers.sh           the table
+#   scripts/peers.sh           the tables
 #   scripts/peers.sh -v        and which files each reader gets wrong
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,19 +13,62 @@ target=${CARGO_TARGET_DIR:-$here/target}
 work=$target/peers
 mkdir -p "$work"
 verbose=${1:-}
+python=$work/venv/bin/python
+ggml_crate=llama-cpp-sys-2@0.1.161
+
+# install NAME COMMAND...: once; what went wrong is in a log beside it.
+install() {
+  local name=$1
+  shift
+  [ -e "$work/$name.done" ] && return
+  if (cd "$work" && "$@") >"$work/$name.log" 2>&1; then
+    touch "$work/$name.done"
+  else
+    echo "peers: left out: $name, which cannot be installed"
+  fi
+}
+
+has() {
+  [ -e "$work/$1.done" ]
+}
+
+pip_packages() {
+  python3 -m venv venv
+  venv/bin/pip install --quiet gguf==0.19.0 safetensors==0.8.0 numpy sft-cli==0.2.2 netron==9.3.3
+}
+
+npm_packages() {
+  npm install --no-save --no-audit --no-fund --loglevel=error \
+    @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2
+}
+
+# The sources of ggml lie in a crate that binds it; its header reader needs little of it.
+ggml() {
+  mkdir -p ggml/src
+  cd ggml
+  printf '[package]\nname = "ggml"\nversion = "0.0.0"\nedition = "2024"\n[workspace]\n[dependencies]\n%s = "=%s"\n' \
+    "${ggml_crate%@*}" "${ggml_crate#*@}" >Cargo.toml
+  : >src/lib.rs
+  cargo fetch --quiet
+  local manifest from
+  manifest=$(cargo metadata --format-version 1 | grep -o "\"manifest_path\":\"[^\"]*${ggml_crate%@*}[^\"]*\"" | head -n 1 | cut -d '"' -f 4)
+  from=$(dirname "$manifest")/llama.cpp/ggml
+  sed 's/@[A-Z_]*@/0/g' "$from/src/ggml-version.h.in" >ggml-version.h
+  cc -O1 -w -c -D_GNU_SOURCE -I. -I"$from/include" -I"$from/src" "$from/src/ggml.c" "$from/src/ggml-quants.c"
+  c++ -std=c++17 -O1 -w -I. -I"$from/include" -I"$from/src" "$here/scripts/peers/ggml.cpp" \
+    "$from/src/gguf.cpp" "$from/src/ggml.cpp" "$from/src/ggml-threading.cpp" ggml.o ggml-quants.o \
+    -lm -lpthread -o read
+}
 
 cargo build --quiet -p weighbridge-cli
 cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --list >"$work/list"
-
-python=$work/venv/bin/python
-if [ ! -x "$python" ]; then
-  python3 -m venv "$work/venv"
-  "$work/venv/bin/pip" install --quiet gguf==0.19.0 safetensors==0.8.0 numpy || python=''
-fi
-if [ ! -d "$work/node_modules" ]; then
-  (cd "$work" && npm install --no-save --no-audit --no-fund --loglevel=error \
-    @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2) || true
-fi
+cargo build --quiet -p weighbridge-tests --example peers
+install python pip_packages
+install npm npm_packages
+install zt cargo install --quiet ztensor-cli --version 2.1.1 --root .
+install ggml ggml
+NETRON=$(echo "$work"/venv/lib/python3*/site-packages/netron)
+export NETRON
 
 # row FORMAT TITLE COMMAND...: the command reads paths and answers line by line.
 row() {
@@ -32,7 +76,7 @@ row() {
   shift 2
   # Remarks on files that are valid are no reason to refuse them.
   awk -F '\t' -v format="$format" '$1 == format && $3 != "lint"' "$work/list" >"$work/chosen"
-  cut -f 2 "$work/chosen" | "$@" >"$work/answers" 2>"$work/log" || true
+  cut -f 2 "$work/chosen" | (cd "$work" && "$@") >"$work/answers" 2>"$work/log" || true
   paste "$work/chosen" "$work/answers" | awk -F '\t' -v title="$title" -v verbose="$verbose" '
     { all[$3]++ }
     $3 == "broken" && $4 == "refuses" || $3 == "sound" && $4 == "accepts" { right[$3]++; next }
@@ -44,37 +88,36 @@ row() {
     }'
 }
 
-ours() {
+# each COMMAND...: a command that takes a path and ends with 0 for a sound file.
+each() {
   while IFS= read -r path; do
-    if "$target/debug/weighbridge" check "$path" --format "$1" >/dev/null 2>&1; then
-      echo accepts
-    else
-      echo refuses
-    fi
+    if timeout 10 "$@" "$path" >/dev/null 2>&1; then echo accepts; else echo refuses; fi
   done
 }
 
-crate() {
-  cargo run --quiet -p weighbridge-tests --example peers
-}
-
+ours="each $target/debug/weighbridge check --format"
 printf '| %-36s | %-10s | %-10s |\n' 'safetensors' 'refused' 'accepted'
 echo '|---|---|---|'
-row safetensors Weighbridge ours safetensors
-row safetensors '`safetensors` 0.8 (crate)' crate
-[ -z "$python" ] || row safetensors '`safetensors` 0.8 (Python)' "$python" scripts/peers/read.py safetensors
-(
-  cd "$work"
-  [ ! -d node_modules/@huggingface/hub ] ||
-    row safetensors '`@huggingface/hub` 2.17.5' node "$here/scripts/peers/read.mjs" @huggingface/hub
-)
+row safetensors Weighbridge $ours safetensors
+! has zt || row safetensors '`zt` 2.1.1' each bin/zt verify
+row safetensors '`safetensors` 0.8 (crate)' "$target/debug/examples/peers"
+! has python || row safetensors '`safetensors` 0.8 (Python)' "$python" "$here/scripts/peers/read.py" safetensors
+! has npm || row safetensors '`@huggingface/hub` 2.17.5' node "$here/scripts/peers/read.mjs" @huggingface/hub
+! has python || row safetensors 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-safetensors
+! has python || row safetensors '`sft check` 0.2.2' "$python" "$here/scripts/peers/read.py" sft
+
 printf '\n| %-36s | %-10s | %-10s |\n' 'GGUF' 'refused' 'accepted'
 echo '|---|---|---|'
-row gguf Weighbridge ours gguf
-[ -z "$python" ] || row gguf '`gguf` 0.19 (Python)' "$python" scripts/peers/read.py gguf
-(
-  cd "$work"
-  for peer in @huggingface/gguf hyllama; do
-    [ ! -d "node_modules/$peer" ] || row gguf "\`$peer\`" node "$here/scripts/peers/read.mjs" "$peer"
-  done
-)
+row gguf Weighbridge $ours gguf
+! has ggml || row gguf 'ggml 0.26, `gguf_init_from_file`' ggml/read
+! has zt || row gguf '`zt` 2.1.1' each bin/zt verify
+! has python || row gguf '`gguf` 0.19 (Python)' "$python" "$here/scripts/peers/read.py" gguf
+! has npm || row gguf '`@huggingface/gguf` 0.4.6' node "$here/scripts/peers/read.mjs" @huggingface/gguf
+! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
+! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
+
+if has python; then
+  echo
+  "$python" scripts/gguf_reader.py "$target/debug/weighbridge" "$work/files/gguf" \
+    $(! has ggml || echo "$work/ggml/read")
+fi

@@ -3,7 +3,7 @@
 use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::finding::{Finding, Stop};
-use crate::format::{self, Policy};
+use crate::format::{self, Container, Policy};
 use crate::name::Name;
 use crate::opening::Opening;
 use crate::read::{Halt, Reader};

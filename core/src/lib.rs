@@ -31,11 +31,11 @@
 //! ```
 #![no_std]
 #![cfg_attr(
-    not(feature = "formats"),
+    not(all(feature = "formats", feature = "payloads", feature = "windows")),
     allow(
         dead_code,
         irrefutable_let_patterns,
-        reason = "a reader of one format takes a part of what they share"
+        reason = "a part of the core takes a part of what its parts share"
     )
 )]
 #![cfg_attr(

@@ -10,15 +10,20 @@ pub(crate) struct Twins {
     first: NameAt,
     second: NameAt,
     /// How many decoded bytes were found equal.
+    #[cfg(feature = "windows")]
     equal: u32,
     /// Bytes of the first name from `equal` on, `copied` of them.
+    #[cfg(feature = "windows")]
     piece: [u8; 32],
+    #[cfg(feature = "windows")]
     copied: u8,
+    #[cfg(feature = "windows")]
     loaded: bool,
 }
 
 impl Twins {
     /// Two names that may be the same.
+    #[cfg_attr(not(feature = "windows"), allow(clippy::needless_update, reason = "more fields"))]
     pub(crate) fn new(first: NameAt, second: NameAt) -> Self {
         Twins { first, second, ..Twins::default() }
     }
@@ -27,10 +32,17 @@ impl Twins {
     ///
     /// # Errors
     /// [`Absent`] when the next piece is not resident; call again.
+    #[cfg(not(feature = "windows"))]
     pub(crate) fn equal(&mut self, source: &Source<'_>) -> Result<bool, Absent> {
-        if cfg!(not(feature = "windows")) {
-            return Ok(self.first.read(source)? == self.second.read(source)?);
-        }
+        Ok(self.first.read(source)? == self.second.read(source)?)
+    }
+
+    /// Whether the two names are equal.
+    ///
+    /// # Errors
+    /// [`Absent`] when the next piece is not resident; call again.
+    #[cfg(feature = "windows")]
+    pub(crate) fn equal(&mut self, source: &Source<'_>) -> Result<bool, Absent> {
         if let (Ok(a), Ok(b)) = (self.first.read(source), self.second.read(source)) {
             return Ok(a == b);
         }
@@ -60,7 +72,7 @@ impl Twins {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "windows"))]
 mod tests {
     use super::*;
     use crate::source::{Window, widen};

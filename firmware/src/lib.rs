@@ -1,11 +1,12 @@
 //! What the images that run have in common: output, stack, time.
 //!
 //! The gates (`size`, `panic`) use nothing of this, so that what they measure
-//! is the reader alone.
+//! is the reader alone; of `smallest` they take the source.
 
 #![no_std]
 
 pub mod board;
 pub mod input;
+pub mod smallest;
 pub mod stack;
 pub mod ticks;

@@ -1,8 +1,9 @@
-// Reads files as an npm package does: read.mjs PEER, paths on standard input,
+// Reads files as an npm package or Netron does: read.mjs PEER, paths on standard input,
 // "accepts" or "refuses" for each on standard output. Each file has a worker of
 // its own and ten seconds, because some files hang some readers.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 
@@ -10,7 +11,29 @@ const SECONDS = 10;
 
 const load = (name) => import(pathToFileURL(createRequire(`${process.cwd()}/`).resolve(name)).href);
 
+/** A file through one of Netron's model factories; NETRON is its folder. */
+async function netron(path, kind) {
+  const part = (name) => import(pathToFileURL(join(process.env.NETRON, name)).href);
+  const [{ ModelFactory }, { BinaryStream, BinaryReader }] = [await part(`${kind}.js`), await part('base.js')];
+  const stream = new BinaryStream(new Uint8Array(readFileSync(path)));
+  const context = {
+    identifier: path,
+    stream,
+    peek: async () => null,
+    read: async () => BinaryReader.open(stream),
+    asset: async (name) => readFileSync(join(process.env.NETRON, name), 'utf8'),
+    set: (type, value) => Object.assign(context, { type, value }).type,
+  };
+  const factory = new ModelFactory();
+  if (!(await factory.match(context))) {
+    throw new Error('of no known format');
+  }
+  await factory.open(context);
+}
+
 const PEERS = {
+  'netron-safetensors': (path) => netron(path, 'safetensors'),
+  'netron-gguf': (path) => netron(path, 'gguf'),
   '@huggingface/gguf': async (path) => {
     const { gguf } = await load('@huggingface/gguf');
     await gguf(path, { allowLocalFile: true });

@@ -109,9 +109,11 @@ def batch(folders, extension, each, temporary):
     return paths
 
 
-def difference(module, mine, theirs):
+def difference(module, mine, theirs, rules):
     """The first fact that differs."""
     mine = module.ours(mine)
+    if hasattr(module, "paired"):
+        mine = module.paired(mine, theirs, rules)
     if len(mine) != len(theirs):
         return f"{len(mine)} facts and {len(theirs)}"
     for one, two in zip(mine, theirs):
@@ -138,7 +140,7 @@ def main():
             counts[("both" if accepted else "us") if valid else
                    ("the reference" if accepted else "neither")] += 1
             if valid and accepted:
-                differs = difference(module, inspected(binary, name, path), facts)
+                differs = difference(module, inspected(binary, name, path), facts, rules)
                 if differs:
                     unexplained.append(f"{path.name}: read differently: {differs}")
             elif valid:

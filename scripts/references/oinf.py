@@ -66,7 +66,7 @@ def tell(path):
         setattr(oinf_verify, name, function)
     with numpy.errstate(all="ignore"):
         oinf_verify.parse_file(path)
-    return [line for line in lines if not line.startswith("- ")]
+    return [line for line in lines if not line.startswith(("- [", "- hist"))]
 
 
 def plain(value):

@@ -95,7 +95,7 @@ impl Random {
 
     /// A number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
-        ((self.number() >> 32) as usize * end) >> 32
+        (((self.number() >> 32) * end as u64) >> 32) as usize
     }
 }
 

@@ -3,24 +3,15 @@
 //! `scripts/fuzz.sh smoke` only, which compiles counters in.
 
 use std::path::Path;
-use weighbridge_fuzz_bodies::{TARGETS, budget, seeds};
+use weighbridge_fuzz_bodies::{budget, by_name, kept, seeds, targets};
 
 #[global_allocator]
 static ALLOCATOR: budget::Counting = budget::Counting;
 
-/// The files of a folder of `fuzz/`, sorted; none if there is no such folder.
-fn files(kind: &str, target: &str) -> Vec<Vec<u8>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
-    let Ok(entries) = root.join(kind).join(target).read_dir() else { return Vec::new() };
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
-}
-
 #[test]
 fn seeds_of_the_encoders() {
     assert!(budget::is_counting());
-    for target in TARGETS {
+    for target in targets() {
         let seeds = seeds::of(target.name);
         assert!(seeds.len() >= 10, "{}", target.name);
         for (name, input) in seeds {
@@ -33,11 +24,11 @@ fn seeds_of_the_encoders() {
 #[test]
 fn seeds_of_runs_and_regression_files() {
     let mut regressions = 0;
-    for target in TARGETS {
-        for input in files("seeds", target.name) {
+    for target in targets() {
+        for (_, input) in kept::files("seeds", target.name) {
             (target.run)(&input);
         }
-        for input in files("regressions", target.name) {
+        for (_, input) in kept::files("regressions", target.name) {
             (target.run)(&input);
             regressions += 1;
         }
@@ -51,12 +42,12 @@ fn every_format_has_its_targets() {
     for format in weighbridge::Format::ALL {
         let name = format.name();
         for target in [name.to_owned(), format!("damaged_{name}")] {
-            assert!(TARGETS.iter().any(|found| found.name == target), "{target}");
+            assert!(by_name(&target).is_some(), "{target}");
         }
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
         assert!(root.join(format!("dictionaries/{name}.dict")).is_file(), "{name}");
     }
-    for target in TARGETS {
+    for target in targets() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
         assert!(root.join(format!("fuzz_targets/{}.rs", target.name)).is_file());
     }

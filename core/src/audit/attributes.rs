@@ -23,13 +23,15 @@ impl Audit {
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
         // A tensor that was begun is finished, however its bytes arrive.
-        while self.hand.is_some() || !r.is_spent() {
-            let Some(tensor) = self.at_hand(r)? else { break };
+        while (self.hand.is_some() || !r.is_spent()) && self.take_in_hand(r)? {
+            let Some(tensor) = self.hand else { break };
             if !self.attributes.judged {
-                while let Some(meta) =
-                    self.file.attribute(r, &tensor, &mut self.attributes.cursor)?
-                {
-                    self.count(r, &meta);
+                loop {
+                    match &self.file.attribute(r, &tensor, &mut self.attributes.cursor) {
+                        Ok(Some(meta)) => self.count(r, meta),
+                        Ok(None) => break,
+                        Err(halt) => return Err(*halt),
+                    }
                 }
                 self.attributes = Attributes { judged: true, ..Attributes::default() };
             }
@@ -60,6 +62,7 @@ impl Audit {
     }
 
     /// Sorts the keys of one tensor by hash and compares those of equal hash.
+    #[inline(never)]
     fn equal_keys(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -73,7 +76,7 @@ impl Audit {
                 // What it found out on the way is worth keeping.
                 self.attributes.cursor = next;
             }
-            if let Some(meta) = meta? {
+            if let Some(meta) = &meta? {
                 let slot = self.slot(r, 0, Kind::Attribute, meta.index, &meta.key)?;
                 self.sorting.push(r, slots, self.counted, slot)?;
             }

@@ -304,9 +304,10 @@ impl Audit {
         self.shared = 0;
     }
 
-    /// The tensor that is being looked at, or the next one.
+    /// Takes the next tensor in hand, unless one is; false behind the last.
     #[cfg(any(feature = "idv", feature = "payloads"))]
-    fn at_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Tensor>, Halt> {
+    #[inline(never)]
+    fn take_in_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
         if self.hand.is_none() {
             r.mute();
             let tensor = self.file.tensor(r, &mut self.cursor);
@@ -316,7 +317,7 @@ impl Audit {
                 r.charge(span.len);
             }
         }
-        Ok(self.hand)
+        Ok(self.hand.is_some())
     }
 
     // The frames of stages beside each other, not one for all: the stack is small.

@@ -3,7 +3,7 @@
 use super::{File, quietly};
 use crate::cursor::Cursor;
 use crate::finding::Stop;
-use crate::format::{Glance, Policy};
+use crate::format::{Container, Glance, Policy};
 use crate::read::{Halt, Reader};
 use crate::source::Source;
 use crate::tensor::{Chunk, Meta, Region, Tensor};
@@ -72,18 +72,8 @@ impl File {
         cursor: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        match *self {
-            _ if cursor.done => {}
-            #[cfg(all(feature = "bintensors", feature = "sweep"))]
-            File::BinTensors(ref header) => header.sweep(reader, cursor, goes_on),
-            #[cfg(all(feature = "safetensors", feature = "sweep"))]
-            File::Safetensors(ref header) => header.sweep(reader, cursor, goes_on),
-            #[cfg(all(feature = "ztensor", feature = "sweep"))]
-            File::ZTensor(ref header) => header.sweep(reader, cursor, goes_on),
-            #[allow(unreachable_patterns)]
-            _ => {
-                let _ = (reader, goes_on);
-            }
+        if !cursor.done {
+            each!(self, header => header.sweep(reader, cursor, goes_on), ());
         }
     }
 
@@ -91,17 +81,7 @@ impl File {
     /// the parts of the file come in order with nothing but sound padding
     /// between them.
     pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
-        match *self {
-            #[cfg(feature = "safetensors")]
-            File::Safetensors(ref header) => header.is_covered(listed),
-            #[cfg(all(feature = "ztensor", feature = "sweep"))]
-            File::ZTensor(ref header) => header.is_covered(listed),
-            #[allow(unreachable_patterns)]
-            _ => {
-                let _ = listed;
-                false
-            }
-        }
+        each!(self, header => header.is_covered(listed), false)
     }
 
     pub(crate) fn region(

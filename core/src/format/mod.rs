@@ -1,28 +1,18 @@
-//! One module a format, all of the same shape.
-//!
-//! Each has `rules` (its catalogue), `Header` (what opening proved) and, on
-//! the header, the same functions in the same order, which
-//! [`File`](crate::File) dispatches to:
-//!
-//! | function | task |
-//! |---|---|
-//! | `detect` | whether the first bytes are of this format |
-//! | `open` | prove what the other functions rely on |
-//! | `version`, `file_len`, `tensor_count` | what the header says |
-//! | `meta`, `tensor` | the next entry, judged |
-//! | `attribute` | the next metadata entry of one tensor |
-//! | `value` | what a metadata entry holds |
-//! | `chunk` | where a piece of a tensor's data lies |
-//! | `checksum` | what its stored bytes are said to sum up to |
-//! | `region` | the next part of the file that something refers to |
-//! | `audit` | what needs more than one entry or bytes of values |
-//! | `POLICY` | which of its rules stand for the checks that all formats share |
+//! One module a format, all of the same shape: `rules` (its catalogue), `Header`
+//! (what opening proved, plain numbers), and on the header what [`Container`]
+//! asks for, which [`File`](crate::File) dispatches to.
 
+use crate::checksum::Checksum;
 use crate::codec;
+use crate::cursor::Cursor;
 use crate::file::Format;
+use crate::finding::Kind;
 use crate::name::{Name, NameAt};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
+use crate::source::{Absent, Source};
 use crate::sparse;
+use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Tensor, Value, Version};
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
@@ -57,6 +47,114 @@ impl Format {
 impl core::fmt::Display for Format {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.title())
+    }
+}
+
+/// A container format.
+pub(crate) trait Container: Sized {
+    /// Which of its rules stand for the checks that all formats share.
+    const POLICY: Policy;
+
+    /// Whether the first bytes, nine or all there are of `len`, are of this format.
+    fn detect(head: &[u8], len: u64) -> bool;
+
+    /// Proves what the other functions rely on.
+    ///
+    /// `c` is kept between calls, for formats whose header is longer than an
+    /// entry. Findings of the header are reported when all its bytes were taken.
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Self, Halt>;
+
+    /// The version that the file states; `None` if the format has none.
+    fn version(&self) -> Option<Version>;
+
+    /// The length that the file records; `None` if it records none.
+    fn file_len(&self) -> Option<u64> {
+        None
+    }
+
+    /// How many tensors the file declares.
+    fn tensor_count(&self) -> u64;
+
+    /// The next metadata entry, judged; `None` at the end, of which the cursor is
+    /// told. Several tables are told apart by the cursor's phase and by the kind of
+    /// what comes.
+    fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    /// The next tensor, judged; `None` at the end, of which the cursor is told.
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt>;
+
+    /// The next metadata entry of one tensor; `None` at the end, of which the
+    /// cursor is told.
+    fn attribute(
+        &self,
+        _: &mut Reader<'_, '_>,
+        _tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    /// What a metadata entry holds; `None` if that cannot be read.
+    fn value(&self, _: &mut Reader<'_, '_>, _meta: &Meta) -> Result<Option<Value>, Halt> {
+        Ok(None)
+    }
+
+    /// Where piece `chunk` of the data of a tensor lies, which has as many.
+    fn chunk(
+        &self,
+        _: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        _chunk: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        Ok(Chunk::raw(tensor))
+    }
+
+    /// What the stored bytes of a tensor are said to sum up to; `None` if nothing
+    /// is said, or nothing that is understood.
+    fn checksum(&self, _: &Source<'_>, _tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Ok(None)
+    }
+
+    /// The next part of the file that something refers to: header, tables, values,
+    /// payloads. Broken entries have none. What lies between parts is judged by the
+    /// audit.
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt>;
+
+    /// One step of what needs more than one entry, or bytes of values.
+    fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        c.finish();
+        Ok(())
+    }
+
+    /// Passes over tensors that [`tensor`](Self::tensor) would report nothing of,
+    /// while they are resident and `goes_on` agrees.
+    fn sweep<'a>(
+        &self,
+        _: &mut Reader<'_, 'a>,
+        _: &mut Cursor,
+        _goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+    }
+
+    /// Whether listing all tensors, which ended at `listed`, has proved that the
+    /// parts of the file come in order with nothing but sound padding between them.
+    fn is_covered(&self, _listed: &Cursor) -> bool {
+        false
+    }
+
+    /// The data of the next tensor that has any, as a part of the file.
+    fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+        while let Some(tensor) = self.tensor(r, c)? {
+            if let Chunks::One(span) = tensor.chunks {
+                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
+                return Ok(Some(Region { part, span, kind, entry }));
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -6,12 +6,15 @@
 
 use core::fmt::Write;
 use cortex_m_rt::{entry, exception};
+#[cfg(feature = "decode")]
+use weighbridge::Scratch;
 use weighbridge::{
-    Audit, Cursor, File, Finding, Format, Index, Opening, Severity, Slot, Source, Stop, Tensor,
+    Audit, Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop,
+    Tensor,
 };
 use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::{Record, records};
-use weighbridge_firmware::{stack, ticks};
+use weighbridge_firmware::{smallest, stack, ticks};
 
 /// Storage for the audit and the index; more entries than this are too many.
 const SLOTS: usize = 70_000;
@@ -44,8 +47,9 @@ unsafe fn HardFault(_: &cortex_m_rt::ExceptionFrame) -> ! {
 
 /// Prints all that a host can compare: findings, tensors, lookups.
 fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
-    let (lookups, used) = stack::used(|| work(record, slots));
     let source = Source::whole(record.bytes);
+    let name = last_name(record, &source);
+    let (found, used) = stack::used(|| work(record, &name, slots));
     let mut digest = Digest::new();
     let (mut count, mut worst) = (0, Severity::Unchecked);
     let mut sink = |finding: Finding| {
@@ -55,43 +59,84 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
         digest.0 ^= Digest::of(&finding).0;
     };
     let opened = Opening::of(Format::by_name(record.format)).step(&source, &mut sink);
-    let mut tensors = 0;
+    let (mut tensors, mut lookups) = (0, 0);
     let mut listed = Digest::new();
     if let Ok(file) = opened {
-        audit(file, &source, slots, &mut sink);
+        lookups = look_up(&file, &source, slots);
+        match file.format() {
+            #[cfg(feature = "decode")]
+            Format::Idv => audit_blocks(file, &source, slots, &mut sink),
+            _ => audit(file, &source, slots, &mut sink),
+        }
         let mut cursor = Cursor::default();
         while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
             tensors += 1;
             let _ = write!(listed, "{tensor:?}");
         }
     }
+    // What a finding is about in numbers is known with details only.
+    write!(console, "file {} findings {count} ", worst.name())?;
+    match cfg!(feature = "full") {
+        true => write!(console, "{:016x}", digest.0)?,
+        false => write!(console, "-")?,
+    }
+    let Span { at, len } = found.unwrap_or_default();
     writeln!(
         console,
-        "file {} findings {count} {:016x} tensors {tensors} {:016x} lookups {lookups} stack {used}",
-        worst.name(),
-        digest.0,
-        listed.0,
+        " tensors {tensors} {:016x} lookups {lookups} last {at}+{len} stack {used}",
+        listed.0
     )
 }
 
 /// Open, audit and lookup without any output: what the stack is measured of.
-/// Tells how many tensors were found by their name.
 #[inline(never)]
-fn work(record: &Record, slots: &mut [Slot]) -> u32 {
-    let source = Source::whole(record.bytes);
-    let format = Format::by_name(record.format);
-    let Ok(file) = Opening::of(format).step(&source, &mut |_| {}) else { return 0 };
-    audit(file, &source, slots, &mut |_| {});
+fn work(record: &Record, name: &Name<'_>, slots: &mut [Slot]) -> Option<Span> {
+    smallest::find(Format::by_name(record.format), record.bytes, name, slots)
+}
+
+/// The name of the last tensor that can be listed; an empty one if there is none.
+fn last_name<'a>(record: &'a Record, source: &Source<'a>) -> Name<'a> {
+    let mut last = Name::from("");
+    let opened = Opening::of(Format::by_name(record.format)).step(source, &mut |_| {});
+    if let Ok(file) = opened {
+        each(&file, source, |tensor| last = tensor.name(source).unwrap_or(last));
+    }
+    last
+}
+
+/// How many tensors an index finds under their names.
+fn look_up(file: &File, source: &Source<'_>, slots: &mut [Slot]) -> u32 {
     let mut index = Index::new(slots, 0);
-    if index.step(&file, &source).is_err() {
+    if index.step(file, source).is_err() {
         return 0;
     }
     let mut found = 0;
-    each(&file, &source, |tensor| {
-        let Ok(name) = tensor.name(&source) else { return };
-        found += u32::from(matches!(index.find(&file, &source, &name), Ok(Some(_))));
+    each(file, source, |tensor| {
+        let Ok(name) = tensor.name(source) else { return };
+        found += u32::from(matches!(index.find(file, source, &name), Ok(Some(_))));
     });
     found
+}
+
+/// Where the data of blocks is decoded.
+#[cfg(feature = "decode")]
+static mut DECODED: [u8; 64 << 10] = [0; 64 << 10];
+
+/// The audit of a data view to the last byte of its blocks. What takes more
+/// memory than there is is given up.
+#[cfg(feature = "decode")]
+fn audit_blocks(
+    file: File,
+    source: &Source<'_>,
+    slots: &mut [Slot],
+    sink: &mut dyn FnMut(Finding),
+) {
+    // SAFETY: no other call is under way.
+    let mut scratch = Scratch::new(unsafe { &mut *(&raw mut DECODED) });
+    let mut audit = Audit::new(file);
+    while audit.step_with(source, slots, &mut scratch, sink).is_err() {
+        audit.skip(sink);
+    }
 }
 
 /// The audit; a stage that takes more slots than there are is given up.
@@ -109,8 +154,21 @@ fn each(file: &File, source: &Source<'_>, mut call: impl FnMut(Tensor)) {
     }
 }
 
-/// Prints how many ticks each step takes.
+/// Prints how many ticks each step takes; of an empty file, how many bytes of
+/// memory each value takes.
 fn measure(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fmt::Result {
+    if record.bytes.is_empty() {
+        let [file, cursor, tensor] = [size_of::<File>(), size_of::<Cursor>(), size_of::<Tensor>()];
+        let [audit, slot, index] =
+            [size_of::<Audit>(), size_of::<Slot>(), size_of::<Index<&mut [Slot]>>()];
+        write!(
+            console,
+            "file {file} cursor {cursor} tensor {tensor} audit {audit} slot {slot} index {index}"
+        )?;
+        #[cfg(feature = "decode")]
+        write!(console, " scratch {}", size_of::<Scratch<'_>>())?;
+        return writeln!(console);
+    }
     let source = Source::whole(record.bytes);
     let format = Format::by_name(record.format);
     let (opened, open) = ticks::of(|| Opening::of(format).step(&source, &mut |_| {}));

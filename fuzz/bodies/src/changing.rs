@@ -125,6 +125,7 @@ fn particulars<'a>(
         File::Stb(header) => drop((header.id(source, tensor), header.dtype_code(source, tensor))),
         File::ZTensor(header) => drop(header.checksum(source, tensor)),
         File::Safetensors(header) => drop(header.dtype_text(source, tensor)),
+        File::Gguf(header) => drop(header.dtype_code(source, tensor)),
         File::BinTensors(header) => drop(header.dtype_code(source, tensor)),
         File::Idv(header) => {
             let codec = header.codec(source, tensor)?;

@@ -1,7 +1,7 @@
 //! Streams of every encoding, in pieces of any size.
 
-use crate::Tail;
 use crate::budget::{heap, within};
+use crate::{Tail, facts};
 use weighbridge::codec::{Decoder, Fault, Size, WINDOW};
 use weighbridge::{Encoding, limits};
 use weighbridge_tests::codec::{Portions, decode, decode_with};
@@ -43,6 +43,8 @@ pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
         || heap(allowed, || decode(encoding, stored, size, &Portions::WHOLE)),
         |_| BASE + PER_BYTE * bytes,
     );
+    facts::note(&whole.1);
+    facts::note(&whole.0);
     let mut decoder = Decoder::new();
     // The first use leaves something behind.
     let _ =

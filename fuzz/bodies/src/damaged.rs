@@ -29,11 +29,30 @@ enum Damage {
 
 /// Builds a file as the input says, which must be sound, and damages it.
 pub fn damaged(format: Format, input: &[u8]) {
+    let Some((bytes, access)) = file(format, input) else { return };
+    let verdict = walk(&bytes, Some(format));
+    let access = match access % 4 {
+        0 => Access::Rounded(1 << (access >> 4)),
+        1 => Access::Ahead,
+        2 => Access::Single(64 + u64::from(access)),
+        _ => return,
+    };
+    if verdict.is_some() {
+        compare(&bytes, Some(format), access);
+    }
+}
+
+/// The damaged file that an input stands for, and a byte that says how it is
+/// read.
+///
+/// # Panics
+/// When the file is not sound before it is damaged.
+pub fn file(format: Format, input: &[u8]) -> Option<(Vec<u8>, u8)> {
     let mut choices = Unstructured::new(input);
     let seed = choices.arbitrary().unwrap_or_default();
     let access = choices.arbitrary().unwrap_or(0_u8);
     let damages: Vec<Damage> = choices.arbitrary_iter().into_iter().flatten().flatten().collect();
-    let Some(mut bytes) = build(format, seed) else { return };
+    let mut bytes = build(format, seed)?;
     let sound = survey_whole(&bytes, Some(format));
     assert!(sound.worst() < Severity::Violation, "{:?} of a sound file", sound.findings);
 
@@ -55,16 +74,7 @@ pub fn damaged(format: Format, input: &[u8]) {
         let len = bytes.len();
         apply(&mut bytes, damage, |at| place(at, len));
     }
-    let verdict = walk(&bytes, Some(format));
-    let access = match access % 4 {
-        0 => Access::Rounded(1 << (access >> 4)),
-        1 => Access::Ahead,
-        2 => Access::Single(64 + u64::from(access)),
-        _ => return,
-    };
-    if verdict.is_some() {
-        compare(&bytes, Some(format), access);
-    }
+    Some((bytes, access))
 }
 
 fn apply(bytes: &mut Vec<u8>, damage: Damage, place: impl Fn(u16) -> usize) {

@@ -9,10 +9,16 @@
 pub mod budget;
 pub mod changing;
 pub mod codecs;
+#[cfg(feature = "host")]
 pub mod damaged;
+pub mod facts;
 pub mod formats;
 pub mod index;
+#[cfg(feature = "host")]
+pub mod kept;
+#[cfg(feature = "host")]
 pub mod peers;
+#[cfg(feature = "host")]
 pub mod seeds;
 mod tail;
 pub mod walk;
@@ -33,7 +39,7 @@ pub struct Target {
     pub longest: usize,
 }
 
-/// All targets.
+/// Targets that need nothing but the core.
 pub const TARGETS: &[Target] = &[
     target("bintensors", |input| formats::format(Format::BinTensors, input), 16 << 10),
     target("gguf", |input| formats::format(Format::Gguf, input), 32 << 10),
@@ -48,6 +54,11 @@ pub const TARGETS: &[Target] = &[
     target("index", index::index, 8 << 10),
     target("codecs", codecs::codecs, 8 << 10),
     target("changing", changing::changing, 8 << 10),
+];
+
+/// Targets that make files with our encoders, or compare with other readers.
+#[cfg(feature = "host")]
+pub const HOST_TARGETS: &[Target] = &[
     target("damaged_bintensors", |input| damaged::damaged(Format::BinTensors, input), 128),
     target("damaged_gguf", |input| damaged::damaged(Format::Gguf, input), 128),
     target("damaged_idv", |input| damaged::damaged(Format::Idv, input), 128),
@@ -68,9 +79,18 @@ const fn target(name: &'static str, run: fn(&[u8]), longest: usize) -> Target {
     Target { name, run, longest }
 }
 
+/// All targets of this build.
+pub fn targets() -> impl Iterator<Item = &'static Target> {
+    #[cfg(feature = "host")]
+    let host = HOST_TARGETS.iter();
+    #[cfg(not(feature = "host"))]
+    let host = [].iter();
+    TARGETS.iter().chain(host)
+}
+
 /// The target of this name.
 pub fn by_name(name: &str) -> Option<&'static Target> {
-    TARGETS.iter().find(|target| target.name == name)
+    targets().find(|target| target.name == name)
 }
 
 /// Runs a target.
@@ -80,6 +100,14 @@ pub fn by_name(name: &str) -> Option<&'static Target> {
 pub fn run(name: &str, input: &[u8]) {
     let target = by_name(name).unwrap_or_else(|| panic!("no target {name}"));
     (target.run)(input);
+}
+
+/// Runs a target and sums up what it saw: the same number on every machine.
+///
+/// # Panics
+/// As [`run`] does.
+pub fn digest(name: &str, input: &[u8]) -> u64 {
+    facts::collect(|| run(name, input))
 }
 
 /// A format by a byte of the input: its number if there is one, which stays what

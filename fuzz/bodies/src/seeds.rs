@@ -1,6 +1,6 @@
 //! Seeds: what our encoders make, for each target in the form that it takes.
 
-use crate::TARGETS;
+use crate::targets;
 use weighbridge::Format;
 use weighbridge_tests::codec::{Random, samples};
 use weighbridge_tests::fixtures;
@@ -25,7 +25,7 @@ pub fn of(name: &str) -> Vec<(String, Vec<u8>)> {
 
 /// Every target with its seeds.
 pub fn all() -> impl Iterator<Item = (&'static str, Vec<(String, Vec<u8>)>)> {
-    TARGETS.iter().map(|target| (target.name, of(target.name)))
+    targets().map(|target| (target.name, of(target.name)))
 }
 
 fn files(format: &str) -> Vec<(String, Vec<u8>)> {

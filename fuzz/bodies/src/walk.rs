@@ -1,8 +1,10 @@
 //! Everything that the core tells of a file, asked for without the heap.
 
 use crate::budget::{heap, no_heap, within};
+use crate::facts;
 use std::fmt::Write as _;
 use weighbridge::codec::{Decoder, WINDOW, most};
+use weighbridge::format::{gguf, ztensor};
 use weighbridge::{
     Audit, Chunk, Chunks, Cursor, DimEncoding, File, Finding, Format, Layout, Opening, Scratch,
     Severity, Slot, Source, Stats, Status, Stop, Tensor, Value, limits,
@@ -49,6 +51,7 @@ impl Tally {
         let mut letters = Letters(0);
         write!(letters, "{finding}").expect("counting letters cannot fail");
         assert!(letters.0 > 0, "{finding:?} says nothing");
+        facts::note(finding);
         self.count += 1;
         self.worst = self.worst.max(finding.severity());
         // A rule may be broken once for each entry and each part of it, and an
@@ -109,6 +112,7 @@ fn list(file: &File, source: &Source<'_>) {
     while let Some(meta) = resident(file.next_meta(source, &mut cursor, &mut |_| {})) {
         let key = meta.key.read(source).expect("all is resident");
         write!(letters, "{key}").expect("counting letters cannot fail");
+        facts::note(&(meta, key));
         look_at(file, source, resident(file.value(source, &meta)));
     }
     let mut cursor = Cursor::default();
@@ -118,6 +122,7 @@ fn list(file: &File, source: &Source<'_>) {
         let name = tensor.name(source).expect("all is resident");
         write!(letters, "{name}").expect("counting letters cannot fail");
         let dims = tensor.dims(source).expect("all is resident");
+        facts::note(&(tensor, name, dims.clone().product()));
         let count = dims.count() as u64;
         // STB refers to shapes that lie outside the file.
         let stated = tensor.dims.encoding != DimEncoding::External;
@@ -142,13 +147,15 @@ fn list(file: &File, source: &Source<'_>) {
     assert!(count <= source.len(), "{count} tensors");
     let mut cursor = Cursor::default();
     while let Some(region) = resident(file.next_region(source, &mut cursor)) {
+        facts::note(&region);
         let end = region.span.end();
         assert!(end.is_some_and(|end| end <= source.len()), "{region:?}");
     }
 }
 
 fn look_at(file: &File, source: &Source<'_>, value: Option<Value>) {
-    let _ = file;
+    facts::note(&value);
+    let bytes = |span| source.get(span).expect("all is resident");
     match value {
         Some(Value::Text(at)) => {
             let text = at.read(source).expect("all is resident");
@@ -157,11 +164,32 @@ fn look_at(file: &File, source: &Source<'_>, value: Option<Value>) {
         Some(Value::Array { dims, .. } | Value::Encoded { dims, .. }) => {
             std::hint::black_box(dims.read(source).expect("all is resident").product());
         }
+        Some(Value::Scalar { dtype, stored }) => {
+            facts::note(&dtype.element(bytes(stored), 0, file.endianness()));
+        }
+        Some(Value::List { stored, .. }) => {
+            items(gguf::Items::new(bytes(stored), file.endianness()));
+        }
+        Some(Value::Cbor(stored)) => {
+            ztensor::Items::new(bytes(stored)).for_each(|item| facts::note(&item));
+        }
         _ => {}
     }
 }
 
+/// Every item of a list, and of the lists in it, which nest to a fixed depth.
+fn items(list: gguf::Items<'_>) {
+    for item in list {
+        match item {
+            gguf::Item::Text(text) => facts::note(&text.chars().count()),
+            gguf::Item::Number(number) => facts::note(&number),
+            gguf::Item::List(list) => items(list),
+        }
+    }
+}
+
 fn inside(source: &Source<'_>, chunk: &Chunk) {
+    facts::note(chunk);
     let end = chunk.stored.end();
     // Where nothing is stored, nothing is read.
     assert!(chunk.stored.is_empty() || end.is_some_and(|end| end <= source.len()), "{chunk:?}");
@@ -278,17 +306,18 @@ fn elements(file: &File, source: &Source<'_>, tensor: &Tensor) {
     let dims = tensor.dims(source).expect("all is resident");
     if let Some(sparse) = weighbridge::Sparse::new(tensor, dims, bytes) {
         for i in 0..sparse.len().min(256) {
-            std::hint::black_box((sparse.value(i), sparse.coordinate(i, 0), sparse.column(i)));
+            facts::note(&(sparse.value(i), sparse.coordinate(i, 0), sparse.column(i)));
         }
-        std::hint::black_box(sparse.pointer(sparse.rows()));
+        facts::note(&sparse.pointer(sparse.rows()));
         return;
     }
     let count = tensor.elements.min(1 << 16);
     for i in [0, 1, count / 2, count, u64::MAX] {
-        std::hint::black_box(tensor.dtype.element(bytes, i, tensor.endianness));
+        facts::note(&tensor.dtype.element(bytes, i, tensor.endianness));
     }
     if let Some(mut stats) = Stats::new(tensor.dtype, tensor.endianness, 0, count) {
         stats.add(bytes, None);
+        facts::note(&(stats.count(), stats.min(), stats.max(), stats.nans()));
         assert!(stats.count() <= count, "{stats:?}");
     }
 }

@@ -24,6 +24,7 @@ pub fn windows(input: &[u8]) {
 /// When the results differ.
 pub fn compare(file: &[u8], format: Option<weighbridge::Format>, access: Access) {
     let whole = survey_whole(file, format);
+    crate::facts::note(&whole);
     let mut host = Host::new(file, access);
     // A buffer that is too small for an entry is the host's affair.
     let Ok(parts) = survey(&mut host, format) else { return };

@@ -4,15 +4,24 @@ use crate::rig::{ROOM, image, record, run};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use weighbridge::{Audit, Cursor, Finding, Format, Index, Opening, Severity, Slot, Source, Stop};
+use weighbridge::{
+    Audit, Cursor, File, Finding, Format, Index, Opening, Scratch, Severity, Slot, Source, Span,
+    Stop,
+};
+use weighbridge_fuzz_bodies::kept;
 use weighbridge_tests::{corpus, fixtures};
 
 /// As many slots as the image has.
 const SLOTS: usize = 70_000;
 
-/// The image with every format, all features, made for speed of development:
-/// what a host has.
+/// As many bytes as the image has for decoded data.
+const DECODED: usize = 64 << 10;
+
+/// The image with every format and all features: what a host has.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
+
+/// The folder of an image a format, each a reader of mapped flash and no more.
+const READERS: &str = "WEIGHBRIDGE_READERS";
 
 /// How much a reader of each format may take.
 const BUDGETS: &str = include_str!("../../../firmware/budgets.txt");
@@ -23,19 +32,41 @@ struct Case {
     bytes: Vec<u8>,
 }
 
-/// What the image must print of a file, but for the stack.
-fn expected(case: &Case) -> String {
+/// The audit of a data view to the last byte of its blocks, in as much memory as
+/// the image has.
+fn audit_blocks(
+    file: File,
+    source: &Source<'_>,
+    slots: &mut [Slot],
+    sink: &mut dyn FnMut(Finding),
+) {
+    let mut buffer = vec![0; DECODED];
+    let mut scratch = Scratch::new(&mut buffer);
+    let mut audit = Audit::new(file);
+    while audit.step_with(source, slots, &mut scratch, sink).is_err() {
+        audit.skip(sink);
+    }
+}
+
+/// What the image must print of a file, but for the stack. Findings of a reader
+/// without details are counted only.
+fn expected(case: &Case, details: bool) -> String {
     let source = Source::whole(&case.bytes);
     let format = Format::by_name(case.format);
     let mut findings: Vec<Finding> = Vec::new();
     let opened = Opening::of(format).step(&source, &mut |finding| findings.push(finding));
     let (mut tensors, mut listed, mut lookups) = (0, Digest::new(), 0);
+    let mut last = None;
     if let Ok(file) = opened {
         let mut slots = vec![Slot::EMPTY; SLOTS];
-        let mut audit = Audit::new(file).structure_only();
         let mut sink = |finding| findings.push(finding);
-        while let Err(Stop::Room { .. }) = audit.step(&source, &mut slots, &mut sink) {
-            audit.skip(&mut sink);
+        if details && file.format() == Format::Idv {
+            audit_blocks(file, &source, &mut slots, &mut sink);
+        } else {
+            let mut audit = Audit::new(file).structure_only();
+            while let Err(Stop::Room { .. }) = audit.step(&source, &mut slots, &mut sink) {
+                audit.skip(&mut sink);
+            }
         }
         let mut index = Index::new(&mut slots[..], 0);
         let indexed = index.step(&file, &source).is_ok();
@@ -44,18 +75,26 @@ fn expected(case: &Case) -> String {
             tensors += 1;
             write!(listed, "{tensor:?}").unwrap();
             let Ok(name) = tensor.name(&source) else { continue };
+            last = Some((file, name));
             let found = indexed && index.find(&file, &source, &name).is_ok_and(|t| t.is_some());
             lookups += u32::from(found);
         }
     }
     let worst = findings.iter().map(Finding::severity).max().unwrap_or(Severity::Unchecked);
+    // The smallest program gives the first tensor with the name of the last one,
+    // of a file that is valid.
+    let first = last.filter(|_| worst < Severity::Violation).and_then(|(file, name)| {
+        file.find(&source, &name, &mut Cursor::default()).unwrap().and_then(|t| t.raw())
+    });
+    let Span { at, len } = first.unwrap_or_default();
     let digest = findings.iter().fold(Digest::new().0, |digest, finding| {
         let mut one = Digest::new();
         write!(one, "{finding:?}").unwrap();
         digest ^ one.0
     });
+    let digest = if details { format!("{digest:016x}") } else { "-".into() };
     format!(
-        "file {} findings {} {digest:016x} tensors {tensors} {:016x} lookups {lookups} stack ",
+        "file {} findings {} {digest} tensors {tensors} {:016x} lookups {lookups} last {at}+{len} stack ",
         worst.name(),
         findings.len(),
         listed.0,
@@ -64,7 +103,7 @@ fn expected(case: &Case) -> String {
 
 /// Runs all cases, as many at a time as there is room for, and compares. The
 /// most stack that each format took comes back.
-fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
+fn compare(image: &Path, cases: &[&Case], details: bool) -> BTreeMap<&'static str, usize> {
     let mut deepest = BTreeMap::new();
     let mut rest = cases;
     while !rest.is_empty() {
@@ -84,7 +123,7 @@ fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
         let mut lines = run.output.lines();
         for case in &rest[..taken] {
             let line = lines.next().unwrap_or("nothing");
-            let expected = expected(case);
+            let expected = expected(case, details);
             let Some(stack) = line.strip_prefix(&expected) else {
                 panic!("{}:\n{expected}on a host, and\n{line}", case.name);
             };
@@ -96,6 +135,21 @@ fn compare(image: &Path, cases: &[Case]) -> BTreeMap<&'static str, usize> {
         rest = &rest[taken..];
     }
     deepest
+}
+
+/// The same through the reader of each format alone, whose stack is held to its
+/// budget.
+fn readers(cases: &[Case]) {
+    let mut deepest = BTreeMap::new();
+    for format in Format::ALL.iter().map(|format| format.name()) {
+        let of_format: Vec<_> = cases.iter().filter(|case| case.format == format).collect();
+        let image = image(READERS).join(format);
+        if !of_format.is_empty() && image.is_file() {
+            deepest.extend(compare(&image, &of_format, false));
+        }
+    }
+    assert!(!deepest.is_empty());
+    judge_stack(&deepest);
 }
 
 /// Prints how deep the stack was for each format, and holds it to its budget.
@@ -123,7 +177,8 @@ fn fixtures_get_the_verdicts_of_a_host() {
             cases.push(Case { name, format, bytes: fixture.bytes });
         }
     }
-    judge_stack(&compare(&image(IMAGE), &cases));
+    compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
+    readers(&cases);
 }
 
 #[test]
@@ -138,7 +193,21 @@ fn the_corpus_gets_the_verdicts_of_a_host() {
         }
     }
     assert!(!cases.is_empty(), "nothing in {}", folder.display());
-    judge_stack(&compare(&image(IMAGE), &cases));
+    compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
+    readers(&cases);
+}
+
+#[test]
+fn fuzz_seeds_get_the_verdicts_of_a_host() {
+    let of_formats = kept::of_formats().into_iter();
+    // As above.
+    let cases: Vec<_> = of_formats
+        .filter(|(format, _)| *format != Format::Shards)
+        .map(|(format, kept)| Case { name: kept.name, format: format.name(), bytes: kept.input })
+        .collect();
+    assert!(cases.len() >= 50, "{} files", cases.len());
+    compare(&image(IMAGE), &cases.iter().collect::<Vec<_>>(), true);
+    readers(&cases);
 }
 
 /// All files below `folder` that are not descriptions of others.

@@ -1,6 +1,7 @@
 //! What each step takes, in instructions of the Cortex-M4.
 
 use crate::rig::{image, record, run};
+use std::path::Path;
 use weighbridge_tests::alike;
 
 /// How many tensors the files have.
@@ -33,6 +34,34 @@ fn measure() -> Vec<(&'static str, Cost)> {
         }))
     };
     files.iter().zip(run.output.lines()).map(|((format, _), line)| (*format, cost(line))).collect()
+}
+
+/// What an image says of itself when it is given an empty file.
+fn memory(image: &Path) -> Vec<(String, usize)> {
+    let mut records = record(&[], "", true);
+    records.extend([0; 64]);
+    let run = run(image, &records, &[]);
+    assert!(run.success, "{}", run.output);
+    let words: Vec<_> = run.output.split_whitespace().collect();
+    words.chunks(2).map(|pair| (pair[0].into(), pair[1].parse().expect("bytes"))).collect()
+}
+
+#[test]
+fn memory_of_each_value() {
+    println!("bytes of memory of each value");
+    let every = image("WEIGHBRIDGE_CHECK");
+    let readers = image("WEIGHBRIDGE_READERS");
+    let mut images = vec![("every".to_owned(), every)];
+    for format in weighbridge::Format::ALL {
+        images.push((format.name().to_owned(), readers.join(format.name())));
+    }
+    for (reader, image) in images.iter().filter(|(_, image)| image.is_file()) {
+        let values = memory(image);
+        let text: Vec<_> = values.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
+        println!("{reader:<12}  {}", text.join("  "));
+        let slot = values.iter().find(|(name, _)| name == "slot").expect("slots");
+        assert_eq!(slot.1, 24, "slots have one size everywhere");
+    }
 }
 
 #[test]

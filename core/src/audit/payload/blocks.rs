@@ -14,6 +14,7 @@ use crate::codec::{self, Decoder, Size, Step};
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::Kind;
+use crate::format::Container;
 use crate::format::idv::{Codec, Header, Measure, has_payload, rules};
 use crate::limits;
 use crate::read::{Halt, Reader};

@@ -150,7 +150,8 @@ impl Audit {
         slots: &mut [Slot],
         streams: &mut dyn Streams,
     ) -> Result<(), Pause> {
-        while let Some(tensor) = self.at_hand(r)?.filter(|_| !r.is_spent()) {
+        while self.take_in_hand(r)? {
+            let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
             r.about(Kind::Tensor, tensor.index);
             match tensor.status {
                 Status::Unsupported => r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0),

@@ -38,18 +38,20 @@ pub mod rules;
 mod fields;
 mod order;
 mod spans;
+#[cfg(feature = "sweep")]
 mod sweep;
 
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt, bincode_uint};
 use crate::dtype::DType;
 use crate::finding::Kind;
-use crate::format::{Glance, Policy};
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
+use crate::format::{Container, Policy};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 use fields::Entry;
 use spans::Verdict;
 
@@ -105,8 +107,8 @@ pub struct Header {
     count: u32,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::T6),
         duplicate_meta: Some(rules::M6),
         ..Policy::NONE
@@ -114,7 +116,7 @@ impl Header {
 
     /// There is no magic, so this is what a file must look like to be taken
     /// for one: a length that fits, and the tag of the metadata.
-    pub(crate) fn detect(head: &[u8], len: u64) -> bool {
+    fn detect(head: &[u8], len: u64) -> bool {
         let Some((length, rest)) = head.split_first_chunk() else {
             return false;
         };
@@ -125,7 +127,7 @@ impl Header {
             && matches!(rest.first(), Some(&(field::NONE | field::SOME)))
     }
 
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if c.phase == 0 {
             Header::open_front(r, c)?;
         }
@@ -149,23 +151,15 @@ impl Header {
         Ok(Header { data_at, meta_at: c.extra, list_at: r.at(), meta_count, count })
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         None
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
-        None
-    }
-
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         u64::from(self.count)
     }
 
-    pub(crate) fn meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         if c.index >= self.meta_count {
             c.finish();
             return Ok(None);
@@ -192,11 +186,7 @@ impl Header {
         }))
     }
 
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         if c.index >= self.count {
             c.finish();
             return Ok(None);
@@ -219,48 +209,11 @@ impl Header {
         Ok(Some(self.describe(index, at, &entry, verdict)))
     }
 
-    #[cfg_attr(not(feature = "sweep"), allow(dead_code, reason = "a fast way, for hosts"))]
-    pub(crate) fn sweep<'a>(
-        &self,
-        r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
-        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
-    ) {
-        self.sweep_sound(r, c, goes_on);
-    }
-
-    pub(crate) fn attribute(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         Ok(Some(Value::Text(NameAt::plain(meta.stored.at, meta.stored.len))))
     }
 
-    pub(crate) fn chunk(
-        &self,
-        _: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-        _: u64,
-    ) -> Result<Option<Chunk>, Halt> {
-        Ok(Chunk::raw(tensor))
-    }
-
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let region = |part, at, end| {
             let span = Span::between(at, end);
             Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
@@ -279,19 +232,25 @@ impl Header {
             }
             _ => {}
         }
-        while let Some(tensor) = self.tensor(r, c)? {
-            if let Chunks::One(span) = tensor.chunks {
-                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
-                return Ok(Some(Region { part, span, kind, entry }));
-            }
-        }
-        Ok(None)
+        self.payload(r, c)
     }
 
-    pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_order(r, c)
     }
 
+    #[cfg(feature = "sweep")]
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
+    }
+}
+
+impl Header {
     /// Offset of the data from the file's start; the offsets of the list count
     /// from there.
     pub const fn data_at(&self) -> u64 {

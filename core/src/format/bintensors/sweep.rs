@@ -25,7 +25,6 @@ pub(super) struct Brief<'a> {
 }
 
 impl Header {
-    #[cfg_attr(not(feature = "sweep"), allow(dead_code, reason = "a fast way, for hosts"))]
     pub(super) fn sweep_sound<'a>(
         &self,
         r: &mut Reader<'_, 'a>,

@@ -40,13 +40,12 @@ mod values;
 
 pub use items::{Item, Items};
 
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::format::Policy;
+use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunk, Chunks, Endianness, Meta, Part, Region, Tensor, Value, Version};
+use crate::tensor::{Endianness, Meta, Part, Region, Tensor, Value, Version};
 
 /// What fields hold.
 mod field {
@@ -161,8 +160,8 @@ pub struct Header {
     big: bool,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         duplicate_meta: Some(rules::KEY_DUPLICATE),
         overlap: Some(rules::OVERLAP),
@@ -173,74 +172,35 @@ impl Header {
         ..Policy::NONE
     };
 
-    pub(crate) fn detect(head: &[u8], _: u64) -> bool {
+    fn detect(head: &[u8], _: u64) -> bool {
         head.starts_with(&field::MAGIC)
     }
 
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         Header::open_steps(r, c)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         Some(Version::major(self.version.into()))
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
-        None
-    }
-
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         self.count.into()
     }
 
-    pub(crate) fn meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         self.next_meta(r, c)
     }
 
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         self.next_tensor(r, c)
     }
 
-    pub(crate) fn attribute(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         self.value_of(r, meta)
     }
 
-    pub(crate) fn chunk(
-        &self,
-        _: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-        _: u64,
-    ) -> Result<Option<Chunk>, Halt> {
-        Ok(Chunk::raw(tensor))
-    }
-
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let tables = [
             (Part::Header, 0, field::HEADER),
             (Part::Table, field::HEADER, self.tensors_at),
@@ -251,19 +211,15 @@ impl Header {
             let span = Span::between(*at, *end);
             return Ok(Some(Region { part: *part, span, kind: Kind::File, entry: 0 }));
         }
-        while let Some(tensor) = self.tensor(r, c)? {
-            if let Chunks::One(span) = tensor.chunks {
-                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
-                return Ok(Some(Region { part, span, kind, entry }));
-            }
-        }
-        Ok(None)
+        self.payload(r, c)
     }
 
-    pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_values(r, c)
     }
+}
 
+impl Header {
     /// The byte order of everything in the file.
     pub const fn endianness(&self) -> Endianness {
         if self.big { Endianness::Big } else { Endianness::Little }

@@ -76,9 +76,9 @@ rules! { Format::Gguf.code();
     ALIGNMENT_MULTIPLE = "ALIGNMENT-MULTIPLE", Violation, Stated,
         "general.alignment is {found}, which is no multiple of 8",
         "Standardized key-value pairs: general.alignment must be a multiple of 8";
-    ALIGNMENT_LIMIT = "ALIGNMENT-LIMIT", Violation, Silent,
-        "general.alignment is {found}; ggml takes {expected} at most",
-        "the reference reader refuses such files, whose padding could take memory without bounds";
+    ALIGNMENT_LIMIT = "ALIGNMENT-LIMIT", Lint, Silent,
+        "general.alignment is {found}; writers use {expected} at most",
+        "allowed, and readers in 32 bits wrap when they round up to such multiples";
     ALIGNMENT_TWICE = "ALIGNMENT-TWICE", Fatal, Silent,
         "general.alignment is given twice",
         "readers that take different ones read different data";
@@ -108,7 +108,7 @@ rules! { Format::Gguf.code();
         "ggml's extents are signed, and it refuses negative ones";
     EXTENT_ZERO = "EXTENT-ZERO", Lint, Silent,
         "an extent is 0",
-        "no writer makes empty tensors; released readers of ggml divide by extents";
+        "no writer makes empty tensors; readers of ggml of 2025 and before divide by extents";
     SHAPE_OVERFLOW = "SHAPE-OVERFLOW", Fatal, Implied,
         "the number of elements, or of their bytes, exceeds 63 bits",
         "the size of a tensor follows from its shape and type; ggml refuses sizes that it cannot represent";

@@ -10,14 +10,13 @@
 use super::codec::{Codec, Item};
 use super::toc::Column;
 use super::{Header, field, rules};
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::division::div_rem;
 use crate::finding::Kind;
 use crate::limits;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
-use crate::source::{Absent, Source, Span};
+use crate::source::Span;
 use crate::tensor::{Chunk, Chunks, Encoding, Tensor};
 
 /// An entry of a lookup table, as it is stored.
@@ -170,11 +169,7 @@ impl Blocks {
 }
 
 impl Header {
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn chunk(
+    pub(super) fn block_at(
         &self,
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
@@ -221,7 +216,7 @@ impl Header {
     }
 
     /// One block, or one entry of the table of contents.
-    pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut blocks = Blocks::unpack(c.inner);
         if blocks.left == 0 {
             let at = if c.index == 0 { self.toc } else { c.at };

@@ -264,6 +264,9 @@ impl Family {
     }
 }
 
+// The parameters of each family in a frame of their own: definitions nest, and the
+// stack is small.
+#[inline(never)]
 fn vector(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt> {
     if inner.codec.vector.is_some() {
         r.flag(rules::T_CODEC_VEC_INNER, inner.span.at, inner.span.len, 0, 0);
@@ -309,6 +312,7 @@ fn dims_at(at: u64, rank: u32) -> DimsAt {
     DimsAt { at, len, rank, lead: None, encoding: DimEncoding::U32 }
 }
 
+#[inline(never)]
 fn key(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt> {
     let at = r.at();
     let count = r.u64()?;
@@ -322,6 +326,7 @@ fn key(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt> {
     Ok(Parameters { codec: Codec { item: Item::Key(key), vector: None }, sound: true })
 }
 
+#[inline(never)]
 fn old_key(r: &mut Reader<'_, '_>, inner: &Definition) -> Result<Parameters, Halt> {
     let at = r.at();
     let contiguous = r.u8()?;

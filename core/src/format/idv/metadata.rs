@@ -69,16 +69,7 @@ impl Annotation {
 }
 
 impl Header {
-    pub(crate) fn meta(
-        &self,
-        _: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn attribute(
+    pub(super) fn next_attribute(
         &self,
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
@@ -241,8 +232,8 @@ impl Header {
         from: Cursor,
     ) -> Result<Option<Annotation>, Halt> {
         let mut taken = Ok(None);
-        if !r.is_muted() {
-            // The first time in silence, to take all bytes of it.
+        if cfg!(feature = "windows") && !r.is_muted() {
+            // The first time in silence: all bytes of it, or none.
             r.mute();
             taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();
@@ -407,7 +398,11 @@ impl Header {
         Ok(Some((annotation.definition.codec, chunk)))
     }
 
-    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    pub(super) fn value_of(
+        &self,
+        r: &mut Reader<'_, '_>,
+        meta: &Meta,
+    ) -> Result<Option<Value>, Halt> {
         if meta.kind == Kind::Slot {
             return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
         }

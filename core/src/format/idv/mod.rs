@@ -52,12 +52,12 @@ pub(crate) use metadata::has_payload;
 pub use spelling::Spelling;
 
 use crate::cursor::Cursor;
-use crate::format::Policy;
+use crate::format::{Container, Policy};
 use crate::leaf::array;
 use crate::limits;
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Tensor, Version};
+use crate::tensor::{Chunk, Meta, Region, Tensor, Value, Version};
 
 /// Where fields lie and what they hold.
 mod field {
@@ -98,8 +98,8 @@ pub struct Header {
     columns: u32,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_attribute: Some(rules::M_KIND_DUP),
         overlap: Some(rules::R_OVERLAP),
         alias: Some(rules::R_SHARED),
@@ -107,13 +107,13 @@ impl Header {
         ..Policy::NONE
     };
 
-    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+    fn detect(head: &[u8], _len: u64) -> bool {
         head.starts_with(&field::SIGNATURE)
     }
 
     /// Header, then tail. They lie apart, so the cursor keeps what the header
     /// says until the tail is resident.
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if c.phase == 0 {
             let header = Header::head(r)?;
             let Header { version, toc, tail, rows, columns } = header;
@@ -144,19 +144,55 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         let part = |shift: u32| u16::try_from((self.version >> shift) & 0xFFFF).unwrap_or(0);
         Some(Version::full([part(48), part(32), part(16), part(0)]))
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
+    fn file_len(&self) -> Option<u64> {
         Some(self.end())
     }
 
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         u64::from(self.columns)
     }
 
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
+        self.next_tensor(r, c)
+    }
+
+    fn attribute(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        self.next_attribute(r, tensor, c)
+    }
+
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+        self.value_of(r, meta)
+    }
+
+    fn chunk(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        chunk: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        self.block_at(r, tensor, chunk)
+    }
+
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+        self.next_region(r, c)
+    }
+
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        self.audit_blocks(r, c)
+    }
+}
+
+impl Header {
     /// Number of rows of every column.
     pub const fn rows(&self) -> u64 {
         self.rows

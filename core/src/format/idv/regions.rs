@@ -25,7 +25,7 @@ mod phase {
 const COLUMNS_AHEAD: u32 = 4096;
 
 impl Header {
-    pub(crate) fn region(
+    pub(super) fn next_region(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
@@ -168,8 +168,13 @@ impl Header {
 
     /// Tells the host to fetch, with what is lacking, the tables of this and
     /// later columns that begin close behind it.
-    #[cold]
+    #[cfg_attr(feature = "windows", cold)]
+    #[cfg_attr(not(feature = "windows"), inline)]
     pub(super) fn widen(&self, r: &mut Reader<'_, '_>, column: Cursor) {
+        if cfg!(not(feature = "windows")) {
+            // Nothing is ever absent.
+            return;
+        }
         let Absent { at, want, .. } = r.absent();
         let mut joined = Span::new(at, want);
         let limit = at.saturating_add(limits::TABLE_AHEAD);

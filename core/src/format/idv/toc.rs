@@ -70,7 +70,7 @@ impl Place {
 }
 
 impl Header {
-    pub(crate) fn tensor(
+    pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
@@ -130,8 +130,8 @@ impl Header {
             return Ok(None);
         }
         let at = if c.index == 0 { self.toc } else { c.at };
-        if !r.is_muted() {
-            // The first time in silence, to take all bytes of it.
+        if cfg!(feature = "windows") && !r.is_muted() {
+            // The first time in silence: all bytes of it, or none.
             r.mute();
             let taken = self.column(r, at, c.index);
             r.unmute();

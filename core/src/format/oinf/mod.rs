@@ -47,14 +47,13 @@ mod value;
 
 pub use quant::Quantization;
 
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::dtype::DType;
 use crate::finding::Kind;
-use crate::format::Policy;
+use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
 mod field {
@@ -100,8 +99,8 @@ pub struct Header {
     bound: u64,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::DUP_TENSOR),
         duplicate_meta: Some(rules::DUP_METADATA),
         duplicate_size: Some(rules::DUP_SIZEVAR),
@@ -117,11 +116,11 @@ impl Header {
         ..Policy::NONE
     };
 
-    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+    fn detect(head: &[u8], _len: u64) -> bool {
         head.starts_with(&field::MAGIC)
     }
 
-    pub(crate) fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         r.region(0, field::HEADER, rules::HDR_SHORT);
         let head = r.get(Span::new(0, len.min(5)))?;
@@ -186,25 +185,21 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         Some(Version::major(self.version))
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
+    fn file_len(&self) -> Option<u64> {
         Some(self.file_size)
     }
 
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         u64::from(self.tensors.count)
     }
 
     /// Sizevars come first, then metadata. A table of sizevars that cannot be
     /// read on ends with a broken entry, so that metadata comes all the same.
-    pub(crate) fn meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         if c.phase == 0 {
             if let Some(meta) = self.sizevar_entry(r, c)? {
                 return Ok(Some(meta));
@@ -218,11 +213,7 @@ impl Header {
         meta
     }
 
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let tensor = self.tensor_entry(r, c);
         if matches!(tensor, Ok(None)) {
             c.finish();
@@ -230,17 +221,7 @@ impl Header {
         tensor
     }
 
-    pub(crate) fn attribute(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         if meta.status == Status::Broken {
             return Ok(None);
         }
@@ -252,26 +233,9 @@ impl Header {
         Ok(shape.map(|shape| shape.value))
     }
 
-    pub(crate) fn chunk(
-        &self,
-        _: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-        _: u64,
-    ) -> Result<Option<Chunk>, Halt> {
-        Ok(Chunk::raw(tensor))
-    }
-
     /// Header, tables, then the values in the order of the tables. What the
     /// tables leave unused is judged with them.
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
         match c.phase {
             0 => {
@@ -320,10 +284,12 @@ impl Header {
     }
 
     /// Values of metadata first, then quantisation.
-    pub(crate) fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase < quant::FIRST_PHASE { self.audit_values(r, c) } else { self.audit_quant(r, c) }
     }
+}
 
+impl Header {
     /// The stored element type of a tensor, of which this build may know
     /// nothing.
     ///

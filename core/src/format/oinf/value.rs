@@ -193,6 +193,8 @@ impl Header {
     ///
     /// An entry and its value need not be resident together, so what is known
     /// of the value is held in the reader.
+    // By itself: inlined into the audit it takes 0.7 kB more.
+    #[inline(never)]
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase == phase::ENTRY {
             return self.audit_entry(r, c);

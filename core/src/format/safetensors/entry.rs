@@ -38,8 +38,10 @@ pub(super) struct Place {
 impl Entry {
     /// Reads the value of a member; `None` if it is no object, which is noted.
     pub(super) fn read(json: &mut Json<'_>) -> Result<Option<Entry>, Fault> {
-        let mut entry = Entry { elements: Some(1), ..Entry::default() };
         let at = json.at;
+        let mut entry = Entry { elements: Some(1), dims_at: at, ..Entry::default() };
+        // Where fields are missing, their place does not depend on where reading began.
+        entry.spelling.at = at;
         if json.token()? != b'{' {
             json.skip(1)?;
             json.note(rules::ENTRY_TYPE, at, 0, 0);
@@ -126,7 +128,7 @@ impl Entry {
             self.elements = self.elements.map(|_| 0);
         }
         self.shape = span.is_some();
-        (self.dims_at, self.dims_len) = span.unwrap_or_default();
+        (self.dims_at, self.dims_len) = span.unwrap_or((self.dims_at, 0));
         Ok(())
     }
 

@@ -31,18 +31,17 @@ mod open;
 #[cfg(feature = "sweep")]
 mod sweep;
 
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
 use crate::finding::Kind;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
-use crate::format::Policy;
+use crate::format::{Container, Policy};
 use crate::name::{Name, NameAt};
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 use entry::Entry;
 use json::{Fault, Json, Text};
 
@@ -114,8 +113,8 @@ pub struct Header {
     count: u32,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         duplicate_meta: Some(rules::METADATA_KEY),
         overlap: Some(rules::OVERLAP),
@@ -127,34 +126,26 @@ impl Header {
 
     /// White space before the brace, which the crate lets pass, is no sign of the
     /// format; such a file is opened by name.
-    pub(crate) fn detect(head: &[u8], _: u64) -> bool {
+    fn detect(head: &[u8], _: u64) -> bool {
         match head.split_first_chunk() {
             Some((length, [b'{', ..])) => u64::from_le_bytes(*length) <= field::LONGEST,
             _ => false,
         }
     }
 
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         Header::open_steps(r, c)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         None
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
-        None
-    }
-
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         u64::from(self.count)
     }
 
-    pub(crate) fn meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         self.next_meta(r, c)
     }
 
@@ -163,11 +154,7 @@ impl Header {
     ///
     /// A member is read with the comma or brace behind it, so that the place of
     /// the metadata, which is passed over, is known without reading it again.
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let mut start = c.at.max(u64::from(self.first));
         if start == u64::from(self.meta_from) && c.extra != stands::END {
             if u64::from(self.meta_end) == 0 {
@@ -191,6 +178,54 @@ impl Header {
         self.any_tensor(r, c, start)
     }
 
+    fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+        if meta.status == Status::Broken {
+            return Ok(None);
+        }
+        let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
+        if meta.tag == metadata::ESCAPED {
+            text.encoding = crate::name::NameEncoding::Json;
+        }
+        Ok(Some(Value::Text(text)))
+    }
+
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+        let file = |part, at, end| {
+            let span = Span::between(at, end);
+            Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
+        };
+        match c.phase {
+            0 => {
+                c.next_phase();
+                return file(Part::Header, 0, field::LENGTH);
+            }
+            1 => {
+                c.next_phase();
+                return file(Part::Table, field::LENGTH, u64::from(self.data_at));
+            }
+            _ => {}
+        }
+        self.payload(r, c)
+    }
+
+    #[cfg(feature = "sweep")]
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
+    }
+
+    /// Whether the listing that ended with this cursor found every byte of the
+    /// buffer in one tensor after the other.
+    fn is_covered(&self, listed: &Cursor) -> bool {
+        listed.extra == stands::COVERED
+    }
+}
+
+impl Header {
     /// The tensor of the next member, whatever it looks like.
     fn any_tensor(
         &self,
@@ -230,90 +265,6 @@ impl Header {
         c.advance(end);
         c.extra = if last { stands::END } else { stands::BEHIND };
         Ok(Some(tensor))
-    }
-
-    #[cfg(feature = "sweep")]
-    pub(crate) fn sweep<'a>(
-        &self,
-        r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
-        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
-    ) {
-        self.sweep_sound(r, c, goes_on);
-    }
-
-    pub(crate) fn attribute(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-        if meta.status == Status::Broken {
-            return Ok(None);
-        }
-        let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
-        if meta.tag == metadata::ESCAPED {
-            text.encoding = crate::name::NameEncoding::Json;
-        }
-        Ok(Some(Value::Text(text)))
-    }
-
-    pub(crate) fn chunk(
-        &self,
-        _: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-        _: u64,
-    ) -> Result<Option<Chunk>, Halt> {
-        Ok(Chunk::raw(tensor))
-    }
-
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
-        let file = |part, at, end| {
-            let span = Span::between(at, end);
-            Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
-        };
-        match c.phase {
-            0 => {
-                c.next_phase();
-                return file(Part::Header, 0, field::LENGTH);
-            }
-            1 => {
-                c.next_phase();
-                return file(Part::Table, field::LENGTH, u64::from(self.data_at));
-            }
-            _ => {}
-        }
-        while let Some(tensor) = self.tensor(r, c)? {
-            if let Chunks::One(span) = tensor.chunks {
-                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
-                return Ok(Some(Region { part, span, kind, entry }));
-            }
-        }
-        Ok(None)
-    }
-
-    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        c.finish();
-        Ok(())
-    }
-
-    /// Whether the listing that ended with this cursor found every byte of the
-    /// buffer in one tensor after the other.
-    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
-        listed.extra == stands::COVERED
     }
 
     /// Offset of the buffer from the file's start; `data_offsets` count from

@@ -203,6 +203,7 @@ fn int(input: &[u8]) -> Option<(u64, &[u8])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Container;
     use crate::source::Source;
 
     const HEADER: &[u8] = br#"{"a.b":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"c":{"dtype":"F8_E4M3FNUZ","shape":[],"data_offsets":[24,25]},"d":{"dtype":"BF16","shape":[10],"data_offsets":[30,50]}}"#;

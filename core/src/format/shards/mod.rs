@@ -17,13 +17,12 @@ pub mod rules;
 
 use super::safetensors::json::{self, Fault, Json, Number};
 use super::safetensors::metadata;
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::format::Policy;
+use crate::format::{Container, Policy};
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
-use crate::source::{Absent, Source, Span, widen};
+use crate::source::{Span, widen};
 use crate::tensor::{Chunk, Meta, Part, Region, Status, Tensor, Value, Version};
 
 /// What opening stands before.
@@ -43,12 +42,11 @@ pub struct Header {
     total: Option<u64>,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy =
-        Policy { duplicate_meta: Some(rules::TENSOR_DUPLICATE), ..Policy::NONE };
+impl Container for Header {
+    const POLICY: Policy = Policy { duplicate_meta: Some(rules::TENSOR_DUPLICATE), ..Policy::NONE };
 
     /// Writers begin with one of two keys.
-    pub(crate) fn detect(head: &[u8], _: u64) -> bool {
+    fn detect(head: &[u8], _: u64) -> bool {
         let skip = |bytes: &[u8]| bytes.iter().take_while(|byte| json::is_space(**byte)).count();
         let Some(rest) = head.get(skip(head)..).and_then(|rest| rest.strip_prefix(b"{")) else {
             return false;
@@ -65,7 +63,7 @@ impl Header {
     /// The cursor: `at` is where the next member begins or the value stands,
     /// `state` the depth within it, `inner` where `weight_map` lies and the
     /// total with a mark that there is one.
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         loop {
             match c.phase {
                 step::ROOT => root(r, c)?,
@@ -83,25 +81,17 @@ impl Header {
         Ok(Header { map_at, total: (has_total == 1).then_some(total) })
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         None
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
-        None
-    }
-
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         0
     }
 
     /// The next entry of `weight_map`; broken if its file lies anywhere else
     /// than beside the index.
-    pub(crate) fn meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         let pairs = metadata::Pairs {
             at: self.map_at,
             end: r.source().len(),
@@ -121,47 +111,20 @@ impl Header {
         Ok(Some(meta))
     }
 
-    pub(crate) fn tensor(
-        &self,
-        _: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         c.finish();
         Ok(None)
     }
 
-    pub(crate) fn attribute(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         Ok((meta.status != Status::Broken).then(|| Value::Text(text_at(meta))))
     }
 
-    pub(crate) fn chunk(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        _: u64,
-    ) -> Result<Option<Chunk>, Halt> {
+    fn chunk(&self, _: &mut Reader<'_, '_>, _: &Tensor, _: u64) -> Result<Option<Chunk>, Halt> {
         Ok(None)
     }
 
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         if c.done {
             return Ok(None);
         }
@@ -169,12 +132,9 @@ impl Header {
         let span = Span::new(0, r.source().len());
         Ok(Some(Region { part: Part::Metadata, span, kind: Kind::File, entry: 0 }))
     }
+}
 
-    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        c.finish();
-        Ok(())
-    }
-
+impl Header {
     /// The bytes that all tensors together are said to take; `None` if the
     /// index does not say.
     pub fn total_size(&self) -> Option<u64> {

@@ -30,16 +30,15 @@
 
 pub mod rules;
 
-use crate::checksum::Checksum;
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, Dims, DimsAt};
 use crate::dtype::DType;
 use crate::finding::{Kind, Subject};
-use crate::format::Policy;
+use crate::format::{Container, Policy};
 use crate::name::{NameAt, NameEncoding};
 use crate::read::{Field, Halt, Reader};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunk, Chunks, Layout, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::tensor::{Chunks, Layout, Part, Region, Status, Tensor, Version};
 
 /// Where fields lie and what they hold (§3, §4).
 mod field {
@@ -81,8 +80,8 @@ pub struct Header {
     bound: u64,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::T_ID_DUP),
         overlap: Some(rules::T_OVERLAP),
         alias: Some(rules::T_ALIAS),
@@ -93,12 +92,12 @@ impl Header {
         ..Policy::NONE
     };
 
-    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+    fn detect(head: &[u8], _len: u64) -> bool {
         head.starts_with(&field::MAGIC)
     }
 
     #[inline(never)]
-    pub(crate) fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_LEN);
         let header: &[u8; 32] = r.array()?;
@@ -142,32 +141,19 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         Some(Version::major(u16::from(field::VERSION)))
     }
 
-    pub(crate) fn file_len(&self) -> Option<u64> {
+    fn file_len(&self) -> Option<u64> {
         Some(self.file_size)
     }
 
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         u64::from(self.count)
     }
 
-    pub(crate) fn meta(
-        &self,
-        _: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = if c.at == 0 { field::HEADER } else { c.at };
         let end = at.wrapping_add(field::ENTRY);
         // A table that the file's end cuts off is implied by H-FSIZE.
@@ -183,38 +169,7 @@ impl Header {
         Ok(Some(self.judge(r, at, entry)))
     }
 
-    pub(crate) fn attribute(
-        &self,
-        _: &mut Reader<'_, '_>,
-        _: &Tensor,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn value(&self, _: &mut Reader<'_, '_>, _: &Meta) -> Result<Option<Value>, Halt> {
-        Ok(None)
-    }
-
-    pub(crate) fn chunk(
-        &self,
-        _: &mut Reader<'_, '_>,
-        tensor: &Tensor,
-        _: u64,
-    ) -> Result<Option<Chunk>, Halt> {
-        Ok(Chunk::raw(tensor))
-    }
-
-    pub(crate) fn checksum(&self, _: &Source<'_>, _: &Tensor) -> Result<Option<Checksum>, Absent> {
-        Ok(None)
-    }
-
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
         match c.phase {
             0 => {
@@ -230,24 +185,11 @@ impl Header {
             }
             _ => {}
         }
-        while let Some(tensor) = self.tensor(r, c)? {
-            if let Chunks::One(span) = tensor.chunks {
-                return Ok(Some(Region {
-                    part: Part::Payload,
-                    span,
-                    kind: Kind::Tensor,
-                    entry: tensor.index,
-                }));
-            }
-        }
-        Ok(None)
+        self.payload(r, c)
     }
+}
 
-    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        c.finish();
-        Ok(())
-    }
-
+impl Header {
     /// Where payloads may begin, as an offset from the file's start (§3).
     pub const fn data_offset(&self) -> u64 {
         self.data_offset

@@ -85,7 +85,7 @@ impl Header {
 
     /// Passes over maps that there is nothing to report about, as long as
     /// `goes_on` agrees.
-    pub(crate) fn sweep<'a>(
+    pub(super) fn sweep_sound<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
         c: &mut Cursor,

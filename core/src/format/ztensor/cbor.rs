@@ -119,6 +119,8 @@ impl Seen {
     }
 
     /// The rules that are broken, and where.
+    // By itself: inlined it takes 0.2 kB more.
+    #[inline(never)]
     pub(super) fn rules(&self) -> [(Rule, u64); 12] {
         [
             (rules::CBOR_UTF8, self.utf8),

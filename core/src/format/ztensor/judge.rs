@@ -3,7 +3,7 @@
 use super::cbor::Text;
 use super::checksum;
 use super::entry::{Entry, Field, Value};
-use super::{Header, field, keys, rules};
+use super::{Header, field, rules};
 use crate::dims::{Dims, DimsAt};
 use crate::division::div_rem;
 use crate::dtype::DType;
@@ -46,7 +46,7 @@ impl Judge<'_, '_, '_> {
 }
 
 impl Header {
-    /// Judges the map that was read.
+    /// Judges the map that was read, but for its keys.
     #[inline(never)]
     pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Tensor, Halt> {
         let mut j = Judge { r, worst: Severity::Unchecked, unknown: false };
@@ -54,12 +54,6 @@ impl Header {
         for (rule, place) in entry.seen.rules() {
             if place != 0 {
                 j.flag_at(rule, Span::new(place, 1));
-            }
-        }
-        if entry.seen.needs_keys(entry.unsorted) {
-            let found = keys::judge(j.r.source(), entry.span, entry.unsorted, entry.seen.maps);
-            if let Some((rule, place)) = found {
-                j.flag(rule, Span::new(place, 1), field::KEYS, 0);
             }
         }
         judge_name(&mut j, entry);

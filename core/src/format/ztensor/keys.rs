@@ -4,9 +4,9 @@
 //! Keys in ascending order prove themselves, and real writers sort. Keys that
 //! are in no order are compared one with another, up to a limit.
 
-use super::cbor::{Head, Pull, Seen, major};
+use super::cbor::{Head, Pull, major};
 use super::entry::{Key, Pairs};
-use super::rules;
+use super::{field, rules};
 use crate::limits::CBOR_KEYS;
 use crate::name::Name;
 use crate::read::{Halt, Reader};
@@ -14,24 +14,45 @@ use crate::rule::Rule;
 use crate::source::{Source, Span};
 use core::cmp::Ordering;
 
-/// The rule about keys that the map at `span.at` breaks, if any, and where.
-/// `nested` tells whether some of its values hold maps.
-pub(super) fn judge(
-    source: &Source<'_>,
-    span: Span,
-    unsorted: bool,
-    nested: bool,
-) -> Option<(Rule, u64)> {
-    let mut sink = |_| {};
-    let mut reader = Reader::new(source, &mut sink);
-    reader.mute();
-    // The map was read before, so nothing is lacking and nothing is broken;
-    // if bytes have changed since, this finds nothing.
-    let top = if unsorted { unique(&mut reader, span, span.at, true).ok().flatten() } else { None };
-    if top.is_some() || !nested {
-        return top;
+/// What is to be looked at in the map of one tensor.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Check {
+    /// The whole map.
+    pub(super) span: Span,
+    /// Equal keys in it cannot be ruled out by their order.
+    pub(super) unsorted: bool,
+    /// Some of its values hold maps.
+    pub(super) nested: bool,
+}
+
+impl Check {
+    /// Reports the rule about keys that the map breaks, if any.
+    #[inline(never)]
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>) {
+        if !self.unsorted && !self.nested {
+            return;
+        }
+        if let Some((rule, place)) = self.fault(r.source()) {
+            r.flag(rule, place, 1, field::KEYS, 0);
+        }
     }
-    walk(&mut reader, span).ok().flatten()
+
+    fn fault(&self, source: &Source<'_>) -> Option<(Rule, u64)> {
+        let mut sink = |_| {};
+        let mut reader = Reader::new(source, &mut sink);
+        reader.mute();
+        // The map was read before, so nothing is lacking and nothing is broken;
+        // if bytes have changed since, this finds nothing.
+        let span = self.span;
+        let top = match self.unsorted {
+            true => unique(&mut reader, span, span.at, true).ok().flatten(),
+            false => None,
+        };
+        if top.is_some() || !self.nested {
+            return top;
+        }
+        walk(&mut reader, span).ok().flatten()
+    }
 }
 
 /// Looks at every map inside the map at `span.at`.
@@ -156,11 +177,4 @@ fn reread<'a>(r: &mut Reader<'_, 'a>, whole: Span, offset: u32) -> Result<Stored
     let mut pull = Pull::new(r);
     let head = pull.item(3)?;
     read_key(&mut pull, head)
-}
-
-impl Seen {
-    /// Whether maps or custom keys must be looked at for equal keys.
-    pub(super) fn needs_keys(&self, unsorted: bool) -> bool {
-        self.maps || unsorted
-    }
 }

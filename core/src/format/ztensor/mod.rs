@@ -51,6 +51,7 @@ mod item;
 mod judge;
 mod keys;
 mod listed;
+mod open;
 pub mod rules;
 
 pub use item::{Item, Items};
@@ -60,7 +61,9 @@ use crate::codec;
 use crate::codec::frame::Fault;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::format::Policy;
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
+use crate::format::{Container, Policy};
 use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
@@ -130,8 +133,8 @@ pub struct Header {
     count: Option<u32>,
 }
 
-impl Header {
-    pub(crate) const POLICY: Policy = Policy {
+impl Container for Header {
+    const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         overlap: Some(rules::BLOB_OVERLAP),
         alias: Some(rules::BLOB_SHARED),
@@ -145,25 +148,25 @@ impl Header {
         ..Policy::NONE
     };
 
-    pub(crate) fn detect(head: &[u8], _len: u64) -> bool {
+    fn detect(head: &[u8], _len: u64) -> bool {
         [field::MAGIC, field::MAGIC_1, field::MAGIC_2].iter().any(|magic| head.starts_with(magic))
     }
 
     /// The magic, the length and the index lie apart, so each is passed before
     /// the next is asked for: the cursor's phase tells how far it came, and its
     /// position where the index begins.
-    pub(crate) fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         let index_end = len.saturating_sub(field::LENGTH_LEN);
         if c.phase == 0 {
-            c.phase = open_magic(r, len)?;
+            c.phase = open::magic(r, len)?;
         }
-        if c.phase == GENERATION_1 {
-            return Err(refuse_generation_1(r, len));
+        if c.phase == open::GENERATION_1 {
+            return Err(open::generation_1(r, len));
         }
-        if c.phase == MAGIC_SEEN {
-            c.at = open_length(r, len)?;
-            c.phase = LENGTH_SEEN;
+        if c.phase == open::MAGIC_SEEN {
+            c.at = open::length(r, len)?;
+            c.phase = open::LENGTH_SEEN;
         }
         let index_at = c.at;
         r.region(index_at, index_end, rules::CBOR_TRUNCATED);
@@ -171,7 +174,13 @@ impl Header {
         let root = pull.item_or_break(1)?;
         if root.major != major::ARRAY {
             let first = r.get(Span::new(index_at, 1))?.first().copied().unwrap_or(0);
-            return Err(refuse(r, rules::INDEX_ROOT, Span::new(index_at, 1), 0, u64::from(first)));
+            return Err(open::refuse(
+                r,
+                rules::INDEX_ROOT,
+                Span::new(index_at, 1),
+                0,
+                u64::from(first),
+            ));
         }
         let count = pull.count(&root)?;
         if count.is_none() {
@@ -185,39 +194,22 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn version(&self) -> Option<Version> {
+    fn version(&self) -> Option<Version> {
         Some(Version::minor(0, 1))
-    }
-
-    pub(crate) fn file_len(&self) -> Option<u64> {
-        None
     }
 
     /// For an index of indefinite length, which no real writer makes, as many
     /// as its bytes could hold.
-    pub(crate) fn tensor_count(&self) -> u64 {
+    fn tensor_count(&self) -> u64 {
         let most = self.index_end.saturating_sub(self.first);
         self.count.map_or(most, u64::from)
     }
 
-    pub(crate) fn meta(
-        &self,
-        _: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        c.finish();
-        Ok(None)
-    }
-
-    pub(crate) fn tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         self.next(r, c)
     }
 
-    pub(crate) fn attribute(
+    fn attribute(
         &self,
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
@@ -226,11 +218,11 @@ impl Header {
         attribute::next(r, tensor.extra, c)
     }
 
-    pub(crate) fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
         attribute::value(r, meta)
     }
 
-    pub(crate) fn chunk(
+    fn chunk(
         &self,
         _: &mut Reader<'_, '_>,
         tensor: &Tensor,
@@ -246,11 +238,7 @@ impl Header {
         Ok(Some(Chunk { stored, decoded, encoding, row: 0, elements }))
     }
 
-    pub(crate) fn region(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
         match c.phase {
             0 => {
@@ -277,18 +265,29 @@ impl Header {
         Ok(Some(region(Part::Tail, Span::new(self.index_end, field::LENGTH_LEN))))
     }
 
-    pub(crate) fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        c.finish();
-        Ok(())
+    #[cfg(feature = "sweep")]
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
     }
 
     /// Whether the tensors, of which `listed` stands behind the last, came in
     /// the order of their blobs with nothing but padding of zeros between them.
     #[cfg(feature = "sweep")]
-    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
+    fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == cover::PROVED
     }
 
+    fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Header::checksum(self, source, tensor)
+    }
+}
+
+impl Header {
     /// The index: a CBOR array of maps.
     pub const fn index(&self) -> Span {
         Span::between(self.index_at, self.index_end)
@@ -344,23 +343,51 @@ impl Header {
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        let mut entry = Entry::default();
-        if !entry.read(&mut Pull::new(r))? {
-            let span = cbor::since(r, at);
-            r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
-            c.advance(r.at());
-            let index = r.subject().entry;
-            return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
-        }
+        let mut keys = keys::Check::default();
+        let mut offset = Span::default();
+        let result = self.element(r, &mut keys, &mut offset);
         let end = r.at();
-        let tensor = self.judge(r, &entry)?;
-        if let Chunks::One(blob) = tensor.chunks {
-            let ordered = blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
-            r.check(ordered, rules::BLOB_ORDER, entry.offset.span, c.state, blob.at);
-            listed::pass_blob(r.source(), c, blob);
+        match &result {
+            Err(_) => return result,
+            Ok(None) => {
+                let span = cbor::since(r, at);
+                r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
+                c.advance(end);
+                let index = r.subject().entry;
+                return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
+            }
+            Ok(Some(tensor)) => {
+                keys.judge(r);
+                if let Chunks::One(blob) = tensor.chunks {
+                    let ordered =
+                        blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
+                    r.check(ordered, rules::BLOB_ORDER, offset, c.state, blob.at);
+                    listed::pass_blob(r.source(), c, blob);
+                }
+            }
         }
         c.advance(end);
-        Ok(Some(tensor))
+        result
+    }
+
+    /// The next element of the index, judged but for its keys; `None` if it is no
+    /// map. Where its offset is stored comes beside it.
+    ///
+    /// In a frame of its own: the map taken apart is large for a small stack.
+    #[inline(never)]
+    fn element(
+        &self,
+        r: &mut Reader<'_, '_>,
+        keys: &mut keys::Check,
+        offset: &mut Span,
+    ) -> Result<Option<Tensor>, Halt> {
+        let mut entry = Entry::default();
+        if !entry.read(&mut Pull::new(r))? {
+            return Ok(None);
+        }
+        *keys = keys::Check { span: entry.span, unsorted: entry.unsorted, nested: entry.seen.maps };
+        *offset = entry.offset.span;
+        self.judge(r, &entry).map(Some)
     }
 
     /// Judges what follows the last element, at `at`.
@@ -439,58 +466,4 @@ fn sparse_rule(fault: sparse::Fault) -> Rule {
         sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
         sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
     }
-}
-
-/// Phases of opening.
-const MAGIC_SEEN: u8 = 1;
-const LENGTH_SEEN: u8 = 2;
-const GENERATION_1: u8 = 3;
-
-/// Reads the magic number; the phase that follows.
-fn open_magic(r: &mut Reader<'_, '_>, len: u64) -> Result<u8, Halt> {
-    let found = Span::new(0, len.min(field::MAGIC_LEN));
-    let magic = r.get(found)?;
-    if magic == field::MAGIC {
-        return Ok(MAGIC_SEEN);
-    }
-    if magic == field::MAGIC_1 {
-        return Ok(GENERATION_1);
-    }
-    let known = magic == field::MAGIC_2;
-    Err(refuse(r, if known { rules::GENERATION_2 } else { rules::FILE_MAGIC }, found, 0, 0))
-}
-
-/// Generations 1.0 and 1.1 share their magic; the latter ends with it as well.
-fn refuse_generation_1(r: &mut Reader<'_, '_>, len: u64) -> Halt {
-    let at = len.saturating_sub(field::MAGIC_LEN);
-    let again = match r.get(Span::new(at, field::MAGIC_LEN)) {
-        Ok(tail) => at > 0 && tail == field::MAGIC_1,
-        Err(halt) => return halt,
-    };
-    let rule = if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 };
-    refuse(r, rule, Span::new(0, field::MAGIC_LEN), 0, 0)
-}
-
-/// Reads the length of the index; where the index begins.
-fn open_length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
-    if len < field::SMALLEST {
-        return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), field::SMALLEST, len));
-    }
-    let index_end = len.saturating_sub(field::LENGTH_LEN);
-    let tail = Span::new(index_end, field::LENGTH_LEN);
-    r.region(index_end, len, rules::FILE_SIZE);
-    let size = r.u64()?;
-    let room = index_end.saturating_sub(field::MAGIC_LEN);
-    match size {
-        0 => Err(refuse(r, rules::INDEX_EMPTY, tail, 1, 0)),
-        _ if size > room => Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size)),
-        _ => Ok(index_end.saturating_sub(size)),
-    }
-}
-
-/// Reports what makes the file unreadable.
-#[cold]
-fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Span, expected: u64, found: u64) -> Halt {
-    r.flag(rule, at.at, at.len, expected, found);
-    Halt::refused(rule)
 }

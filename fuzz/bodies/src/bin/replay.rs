@@ -6,14 +6,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use weighbridge_fuzz_bodies::{TARGETS, budget, by_name};
+use weighbridge_fuzz_bodies::{budget, by_name, targets};
 
 #[global_allocator]
 static ALLOCATOR: budget::Counting = budget::Counting;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let names = TARGETS.iter().map(|target| target.name);
+    let names = targets().map(|target| target.name);
     match arguments.split_first() {
         Some((option, [])) if option == "--list" => names.for_each(|name| println!("{name}")),
         Some((option, [name])) if option == "--longest" => {

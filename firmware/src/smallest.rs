@@ -1,0 +1,25 @@
+//! The smallest useful program, of which size and stack are measured: opens a
+//! file, audits its structure and finds one tensor.
+
+use weighbridge::{Audit, Cursor, Finding, Format, Name, Opening, Severity, Slot, Source, Span};
+
+/// Where the tensor `name` of a valid file lies; `None` if there is none, its
+/// data is not in one piece, or the file is not valid. Without a `format`, the
+/// content tells.
+#[inline(always)]
+pub fn find(
+    format: Option<Format>,
+    bytes: &[u8],
+    name: &Name<'_>,
+    slots: &mut [Slot],
+) -> Option<Span> {
+    let source = Source::whole(bytes);
+    let mut valid = true;
+    let mut sink = |finding: Finding| valid &= finding.severity() < Severity::Violation;
+    let file = Opening::of(format).step(&source, &mut sink).ok()?;
+    Audit::new(file).structure_only().step(&source, slots, &mut sink).ok()?;
+    if !valid {
+        return None;
+    }
+    file.find(&source, name, &mut Cursor::default()).ok()??.raw()
+}

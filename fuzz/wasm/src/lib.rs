@@ -1,0 +1,39 @@
+//! The fuzz bodies with addresses of 32 bits: `test.mjs` runs them in Node over
+//! all seeds, and compares what they saw with a host.
+
+use std::sync::Mutex;
+use weighbridge_fuzz_bodies as bodies;
+
+#[global_allocator]
+static ALLOCATOR: bodies::budget::Counting = bodies::budget::Counting;
+
+#[link(wasm_import_module = "env")]
+unsafe extern "C" {
+    /// Takes the message of a panic, which a trap does not carry.
+    safe fn complain(at: *const u8, len: usize);
+}
+
+/// The name of a target and, behind it, an input.
+static ROOM: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// Makes room for a target's name and an input, and tells where.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(len: usize) -> *mut u8 {
+    let mut room = ROOM.lock().expect("no thread can have panicked");
+    room.clear();
+    room.resize(len, 0);
+    room.as_mut_ptr()
+}
+
+/// Runs the target whose name takes `name` bytes; what it saw, as a number.
+#[unsafe(no_mangle)]
+pub extern "C" fn digest(name: usize) -> u64 {
+    std::panic::set_hook(Box::new(|info| {
+        let message = info.to_string();
+        complain(message.as_ptr(), message.len());
+    }));
+    assert!(bodies::budget::is_counting());
+    let room = ROOM.lock().expect("no thread can have panicked").clone();
+    let (name, input) = room.split_at(name);
+    bodies::digest(std::str::from_utf8(name).expect("a name of a target"), input)
+}
