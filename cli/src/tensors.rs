@@ -8,7 +8,7 @@ use crate::stats::StatsView;
 use crate::text::Text;
 use serde::Serialize;
 use serde_json::Value;
-use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Status, Stop, Tensor};
+use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Span, Status, Stop, Tensor};
 
 /// What the entry for a chunk takes in a file that has a table of them.
 const ENTRY: u64 = 16;
@@ -41,16 +41,23 @@ pub(crate) struct ChunkView {
 pub(crate) fn all(session: &mut Session<'_>, file: &File) -> Result<Vec<Entry>, Halt> {
     let mut entries = Vec::new();
     let mut cursor = Cursor::default();
+    let (most, mut shown) = (session.room(), 0_u64);
     ask_or_end(session, |source| {
         loop {
             let mut after = cursor;
-            let Some(tensor) = file.next_tensor(source, &mut after, &mut |_| {})? else {
+            let Some(mut tensor) = file.next_tensor(source, &mut after, &mut |_| {})? else {
                 return Ok(());
             };
+            let quantized = matches!(file, File::Oinf(_));
+            if quantized && shown > most {
+                tensor.extra = Span::default();
+            }
             entries.push(Entry::new(source, file, tensor)?);
+            shown = shown.saturating_add(if quantized { tensor.extra.len } else { 0 });
             cursor = after;
         }
     })?;
+    session.show(shown);
     // One after the other: a tensor can have millions of chunks.
     for entry in &mut entries {
         entry.chunks = chunks(session, file, &entry.tensor)?;
