@@ -67,5 +67,6 @@ done
 
 if cargo deny --version >/dev/null 2>&1; then
   cargo deny check || failed=1
+  cargo deny --manifest-path fuzz/Cargo.toml check --config deny.toml || failed=1
 fi
 exit "$failed"

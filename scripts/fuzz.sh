@@ -131,6 +131,57 @@ minimise() {
   done
 }
 
+# The lines of core/ that tests and seeds reach, those of its own tests left out:
+# a line a file, the sum, and every line that is not reached in
+# target/coverage/missed.txt.
+coverage() {
+  local folder=$PWD/target/coverage tools objects
+  tools=$(rustc --print sysroot)/lib/rustlib/$host/bin
+  [ -x "$tools/llvm-cov" ] || rustup component add llvm-tools
+  rm -rf "$folder/profiles"
+  mkdir -p "$folder/profiles"
+  local -x RUSTFLAGS='-C instrument-coverage' CARGO_TARGET_DIR=$folder
+  local -x LLVM_PROFILE_FILE=$folder/profiles/%m.profraw
+  # Blocks of counters that many programs share are merged as they are written.
+  mapfile -t objects < <(cargo test --no-run --message-format=json -p weighbridge \
+    -p weighbridge-tests 2>"$folder/log" | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' |
+    grep -v '/examples/\|/criterion' | sort -u)
+  [ "${#objects[@]}" -gt 0 ] || { cat "$folder/log" >&2; return 1; }
+  cargo test -p weighbridge -p weighbridge-tests --lib --tests >"$folder/log" 2>&1 ||
+    { tail -40 "$folder/log" >&2; return 1; }
+  "$tools/llvm-profdata" merge -sparse "$folder"/profiles/*.profraw -o "$folder/profile"
+  "$tools/llvm-cov" export -format=lcov -instr-profile "$folder/profile" \
+    "${objects[@]/#/-object=}" --sources "$PWD/core/src" >"$folder/lcov"
+  awk -v root="$PWD/" -v missed="$folder/missed.txt" '
+    BEGIN { printf "" >missed }
+    /^SF:/ {
+      file = substr($0, 4)
+      tests = 1e9
+      n = 0
+      while ((getline line <file) > 0) {
+        n++
+        if (line ~ /^#\[cfg\(test\)\]/) { tests = n; break }
+      }
+      close(file)
+      sub("^" root, "", file)
+      lines = hit = 0
+    }
+    /^DA:/ {
+      split(substr($0, 4), of, ",")
+      if (of[1] + 0 >= tests) next
+      lines++
+      if (of[2] > 0) hit++
+      else print file ":" of[1] >missed
+    }
+    /^end_of_record/ && lines {
+      printf "%-44s %5d of %5d lines, %5.1f %%\n", file, hit, lines, 100 * hit / lines
+      all += lines
+      reached += hit
+    }
+    END { printf "core: %d of %d lines, %.2f %%\n", reached, all, 100 * reached / all }
+  ' "$folder/lcov"
+}
+
 command=${1:-}
 [ $# -eq 0 ] || shift
 case "$command" in
@@ -147,6 +198,7 @@ case "$command" in
     [ $# -gt 0 ] || set -- $targets
     minimise "$@"
     ;;
+  coverage) coverage ;;
   *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2

@@ -78,6 +78,7 @@ mod file;
 mod finding;
 #[cfg(feature = "embedded-storage")]
 mod flash;
+mod halt;
 mod hash;
 mod index;
 mod leaf;

@@ -4,11 +4,13 @@ cd "$SRC/weighbridge"
 
 # The peers' C libraries are built with the sanitizer's flags as well. Without
 # cfg(fuzzing), for which dependencies leave checksums unchecked.
+flags=${RUSTFLAGS:-}
+export RUSTFLAGS=${flags//--cfg fuzzing/}
 cargo fuzz build -O --debug-assertions --no-cfg-fuzzing
 built=fuzz/target/x86_64-unknown-linux-gnu/release
 
 seeds=$(mktemp -d)
-(cd fuzz && cargo run --quiet -p weighbridge-fuzz-bodies --bin seeds -- "$seeds")
+(cd fuzz && RUSTFLAGS="" cargo run --quiet -p weighbridge-fuzz-bodies --bin seeds -- "$seeds")
 
 for source in fuzz/fuzz_targets/*.rs; do
   target=$(basename "$source" .rs)

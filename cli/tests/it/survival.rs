@@ -64,7 +64,7 @@ fn an_unreadable_file_is_told_and_the_others_are_judged() {
     let secret = folder.write("secret.stb", &sound().encode());
     folder.write("z.stb", &sound().encode());
     fs::create_dir(folder.path().join("closed")).expect("a folder");
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).expect("permissions");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("permissions");
     let run = as_nobody(&folder, &["check", "--json", "secret.stb", "z.stb"]);
     is_told(&run, "secret.stb: Permission denied");
     assert_eq!(run.lines().len(), 1);
@@ -74,7 +74,7 @@ fn an_unreadable_file_is_told_and_the_others_are_judged() {
 
     // In a walk as well, folders included.
     let closed = folder.path().join("closed");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).expect("permissions");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
     let run = as_nobody(&folder, &["check", "--json", "."]);
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("permissions");
     is_told(&run, "secret.stb: Permission denied");

@@ -14,6 +14,7 @@
 //!
 //! [`ZSTD_WINDOW`]: crate::limits::ZSTD_WINDOW
 
+mod fault;
 pub(crate) mod frame;
 #[cfg(feature = "deflate")]
 mod inflate;
@@ -21,6 +22,8 @@ mod inflate;
 mod strict;
 #[cfg(feature = "zstd")]
 mod zstd;
+
+pub use fault::Fault;
 
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunk, Encoding};
@@ -30,68 +33,6 @@ use core::ops::Range;
 /// How far back a deflate stream refers: the smallest output buffer that is
 /// reused while such a stream is decoded.
 pub const WINDOW: usize = 32 << 10;
-
-/// Why stored bytes cannot be decoded.
-///
-/// Every byte that was handed out before a fault is what the stream says; how
-/// many there were tells [`Decoder::written`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum Fault {
-    /// The bytes are not a stream of this encoding.
-    Malformed,
-    /// The stored bytes end before the stream does.
-    Truncated,
-    /// The stream is complete, and stored bytes follow it.
-    Trailing,
-    /// The stream is complete and holds fewer bytes than were declared.
-    Short,
-    /// The stream holds more bytes than were declared.
-    Long,
-    /// A checksum inside the stream (the Adler-32 of zlib, the content
-    /// checksum of a zstd frame) is not that of its content.
-    Checksum,
-    /// A zstd frame holds more or fewer bytes than its header says.
-    ContentSize,
-    /// A zstd frame asks for a window beyond
-    /// [`ZSTD_WINDOW`](crate::limits::ZSTD_WINDOW).
-    Window,
-    /// A zstd frame needs a dictionary, which no format provides.
-    Dictionary,
-    /// The encoding is unknown, or this build has no decoder for it.
-    Unsupported,
-    /// The output buffer is too small for this encoding: the mistake of the
-    /// caller, not of the file.
-    Buffer,
-}
-
-impl Fault {
-    /// Whether the fault lies in the file, and not in this build or its caller.
-    pub const fn is_of_file(self) -> bool {
-        !matches!(self, Fault::Unsupported | Fault::Buffer)
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Fault::Malformed => "the stream is malformed",
-            Fault::Truncated => "the stream is cut off",
-            Fault::Trailing => "bytes follow the stream",
-            Fault::Short => "the stream holds fewer bytes than declared",
-            Fault::Long => "the stream holds more bytes than declared",
-            Fault::Checksum => "the checksum of the stream is not that of its content",
-            Fault::ContentSize => "a frame's size is not what its header says",
-            Fault::Window => "a frame asks for a window beyond the limit",
-            Fault::Dictionary => "a frame needs a dictionary",
-            Fault::Unsupported => "no decoder for this encoding",
-            Fault::Buffer => "the output buffer is too small",
-        })
-    }
-}
-
-impl core::error::Error for Fault {}
 
 /// How many bytes a stream may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

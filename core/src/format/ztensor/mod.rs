@@ -47,6 +47,7 @@ mod canonical;
 mod cbor;
 mod checksum;
 mod entry;
+mod faults;
 mod item;
 mod judge;
 mod keys;
@@ -57,8 +58,6 @@ pub mod rules;
 pub use item::{Item, Items};
 
 use crate::checksum::Checksum;
-use crate::codec;
-use crate::codec::frame::Fault;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 #[cfg(feature = "sweep")]
@@ -66,9 +65,7 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::name::Name;
 use crate::read::{Halt, Reader};
-use crate::rule::Rule;
 use crate::source::{Absent, Source, Span};
-use crate::sparse;
 use crate::tensor::{
     Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };
@@ -141,10 +138,10 @@ impl Container for Header {
         gap: Some(rules::BLOB_GAP),
         padding: Some(rules::BLOB_PADDING),
         align: field::ALIGN,
-        frame: Some(frame_rule),
+        frame: Some(faults::frame),
         checksum: Some(rules::CHECKSUM_MISMATCH),
-        stream: Some(stream_rule),
-        sparse: Some(sparse_rule),
+        stream: Some(faults::stream),
+        sparse: Some(faults::sparse),
         ..Policy::NONE
     };
 
@@ -420,50 +417,5 @@ impl Header {
         }
         c.finish();
         Ok(None)
-    }
-}
-
-/// The rule that a fault of a frame breaks.
-fn frame_rule(fault: Fault) -> Rule {
-    match fault {
-        Fault::Magic => rules::ZSTD_MAGIC,
-        Fault::Truncated => rules::ZSTD_TRUNCATED,
-        Fault::Reserved => rules::ZSTD_RESERVED,
-        Fault::Dictionary => rules::ZSTD_DICTIONARY,
-        Fault::Window => rules::ZSTD_WINDOW,
-        Fault::BlockType => rules::ZSTD_BLOCK_TYPE,
-        Fault::BlockSize => rules::ZSTD_BLOCK_SIZE,
-        Fault::Trailing => rules::ZSTD_TRAILING,
-        Fault::ContentSize => rules::ZSTD_CONTENT_SIZE,
-        Fault::DecodedSize => rules::ZSTD_DECODED_SIZE,
-        Fault::Frames => rules::ZSTD_FRAMES,
-    }
-}
-
-/// The rule that a fault of decoding breaks, in frames of sound structure.
-fn stream_rule(fault: codec::Fault) -> Rule {
-    match fault {
-        codec::Fault::Truncated => rules::ZSTD_TRUNCATED,
-        codec::Fault::Trailing => rules::ZSTD_TRAILING,
-        codec::Fault::Window => rules::ZSTD_WINDOW,
-        codec::Fault::Dictionary => rules::ZSTD_DICTIONARY,
-        codec::Fault::Checksum => rules::ZSTD_CHECKSUM,
-        // What the headers state was compared with the shape.
-        codec::Fault::Short | codec::Fault::Long | codec::Fault::ContentSize => {
-            rules::ZSTD_DECODED_SIZE
-        }
-        _ => rules::ZSTD_CORRUPT,
-    }
-}
-
-/// The rule that a fault of sparse indices breaks.
-fn sparse_rule(fault: sparse::Fault) -> Rule {
-    match fault {
-        sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,
-        sparse::Fault::Duplicate => rules::SPARSE_COO_DUPLICATE,
-        sparse::Fault::Partial => rules::SPARSE_COO_SIZE,
-        sparse::Fault::Pointer => rules::SPARSE_CSR_POINTERS,
-        sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
-        sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
     }
 }

@@ -1,0 +1,51 @@
+//! The rules that faults of compressed and of sparse data break.
+
+use super::rules;
+use crate::codec::{self, frame::Fault};
+use crate::rule::Rule;
+use crate::sparse;
+
+/// The rule that a fault of a frame breaks.
+pub(super) fn frame(fault: Fault) -> Rule {
+    match fault {
+        Fault::Magic => rules::ZSTD_MAGIC,
+        Fault::Truncated => rules::ZSTD_TRUNCATED,
+        Fault::Reserved => rules::ZSTD_RESERVED,
+        Fault::Dictionary => rules::ZSTD_DICTIONARY,
+        Fault::Window => rules::ZSTD_WINDOW,
+        Fault::BlockType => rules::ZSTD_BLOCK_TYPE,
+        Fault::BlockSize => rules::ZSTD_BLOCK_SIZE,
+        Fault::Trailing => rules::ZSTD_TRAILING,
+        Fault::ContentSize => rules::ZSTD_CONTENT_SIZE,
+        Fault::DecodedSize => rules::ZSTD_DECODED_SIZE,
+        Fault::Frames => rules::ZSTD_FRAMES,
+    }
+}
+
+/// The rule that a fault of decoding breaks, in frames of sound structure.
+pub(super) fn stream(fault: codec::Fault) -> Rule {
+    match fault {
+        codec::Fault::Truncated => rules::ZSTD_TRUNCATED,
+        codec::Fault::Trailing => rules::ZSTD_TRAILING,
+        codec::Fault::Window => rules::ZSTD_WINDOW,
+        codec::Fault::Dictionary => rules::ZSTD_DICTIONARY,
+        codec::Fault::Checksum => rules::ZSTD_CHECKSUM,
+        // What the headers state was compared with the shape.
+        codec::Fault::Short | codec::Fault::Long | codec::Fault::ContentSize => {
+            rules::ZSTD_DECODED_SIZE
+        }
+        _ => rules::ZSTD_CORRUPT,
+    }
+}
+
+/// The rule that a fault of sparse indices breaks.
+pub(super) fn sparse(fault: sparse::Fault) -> Rule {
+    match fault {
+        sparse::Fault::Coordinate => rules::SPARSE_COO_RANGE,
+        sparse::Fault::Duplicate => rules::SPARSE_COO_DUPLICATE,
+        sparse::Fault::Partial => rules::SPARSE_COO_SIZE,
+        sparse::Fault::Pointer => rules::SPARSE_CSR_POINTERS,
+        sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
+        sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
+    }
+}
