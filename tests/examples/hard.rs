@@ -1,12 +1,4 @@
-//! Writes the files of `weighbridge_tests::hard` to a folder: what they take to
-//! check stands in SECURITY.md.
-//!
-//! ```sh
-//! cargo run --release -p weighbridge-tests --example hard -- FOLDER
-//! for file in FOLDER/*; do
-//!     /usr/bin/time -f "%e s %M KiB" target/release/weighbridge check --json $file >/dev/null
-//! done
-//! ```
+//! Writes the files of `weighbridge_tests::hard` to a folder, for `scripts/hard.sh`.
 
 use std::path::Path;
 use weighbridge::Format;

@@ -11,13 +11,19 @@ fn survey(format: Format, bytes: &[u8]) -> Survey {
     survey_whole(bytes, Some(format))
 }
 
-/// A type in 64 bits does not hide an extent that is longer than it must be.
+/// A type in 64 bits is longer than it must be as well, which is said once; it
+/// does not hide that the length before it is.
 #[test]
-fn a_wide_type_beside_a_wide_extent() {
-    let mut header = Header::plain(1);
-    header.text("x").wide(Dtype::U8.code(), Width::Eight).int(1);
-    header.wide(1, Width::Two).int(0).int(1).pad();
-    assert_eq!(survey(Format::BinTensors, &header.file(&[7])).broken(), ["V3", "V4"]);
+fn a_wide_type_beside_a_wide_length() {
+    let judged = |name: fn(&mut Header) -> &mut Header, width| {
+        let mut header = Header::plain(1);
+        name(&mut header).wide(Dtype::U8.code(), width).int(1).int(1).int(0).int(1).pad();
+        survey(Format::BinTensors, &header.file(&[7])).broken()
+    };
+    assert_eq!(judged(|header| header.text("x"), Width::Eight), ["V3"]);
+    assert_eq!(judged(|header| header.text("x"), Width::Two), ["V4"]);
+    let wide = |header| Header::wide(header, 1, Width::Two).raw(b"x");
+    assert_eq!(judged(wide, Width::Eight), ["V3", "V4"]);
 }
 
 /// 2^63 - 1 is a length, if not one of any file; 2^63 is none.
@@ -88,4 +94,19 @@ fn floats_are_as_short_as_they_can_be() {
     for (value, short) in [(0.1, false), (2_f64.powi(1000), false), (0.25, true), (0.0, true)] {
         assert_eq!(judged(Item::F64(value)), short, "{value}");
     }
+}
+
+/// What is wrong with a codec within another ends with the outer one, whose length
+/// is known: the next column is listed.
+#[test]
+fn a_broken_codec_within_another_ends_with_it() {
+    let inner = [idv::string(b"TextSpan"), idv::leb(1 << 63)].concat();
+    let mut column = idv::Column::new("a", idv::Codec::Text, vec![]);
+    column.odd.codec =
+        Some([idv::string(b"VBuffer"), idv::leb(inner.len() as u64), inner].concat());
+    let next = idv::Column::new("b", idv::Codec::Text, vec![]);
+    let survey = survey(Format::Idv, &idv::encode(&idv::File::new(0, vec![column, next])).bytes);
+    let names: Vec<_> = survey.tensors.iter().map(|fact| fact.name.as_slice()).collect();
+    assert_eq!(names, [b"a", b"b"]);
+    assert_eq!(survey.broken(), ["T.codec.len"]);
 }
