@@ -102,7 +102,7 @@ pub(crate) fn shape(source: &Source<'_>, tensor: &Tensor) -> Result<Vec<Option<u
         // Formats that do so have one byte for the rank.
         return Ok((0..dims.rank().min(255)).map(|_| None).collect());
     }
-    let stored = weighbridge::Span::new(dims.at, u64::from(dims.len));
+    let stored = Span::new(dims.at, u64::from(dims.len));
     if !within(source, stored) {
         return Ok(Vec::new());
     }
