@@ -239,6 +239,9 @@ impl Header {
         if !matches!(taken, Err(Halt::ABSENT)) {
             taken = self.judge_annotation(r, metadata, at).map(Some);
         }
+        if !matches!(taken, Err(Halt::ABSENT)) {
+            r.charge(r.at().saturating_sub(at));
+        }
         match taken {
             Err(Halt::ABSENT) => {
                 self.widen(r, from);
@@ -320,6 +323,9 @@ impl Header {
             return Ok(None);
         }
         let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
+        if !matches!(taken, Err(Halt::ABSENT)) {
+            r.charge(r.at().saturating_sub(at));
+        }
         let (slot, name) = match taken {
             Ok(pair) => pair,
             Err(Halt::ABSENT) => {
