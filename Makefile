@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm peers package fuzz fuzz-smoke dependencies clean
+.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm peers package fuzz fuzz-smoke hard dependencies clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ fuzz: ## fuzz every target, FUZZ_S seconds each (60)
 
 fuzz-smoke: ## seeds and regression files with steps counted, on stable Rust
 	scripts/fuzz.sh smoke
+
+hard: ## what the hardest files take, in seconds and MiB
+	scripts/hard.sh
 
 dependencies: ## the core depends on what was decided, and on nothing else
 	scripts/dependencies.sh

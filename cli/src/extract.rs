@@ -125,7 +125,7 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
         return Err(Failure::Invalid(why));
     }
     let target = |extension| match &args.output {
-        Some(path) => Output::named(path),
+        Some(path) => Output::named(path, &args.file),
         None => Output::free("tensor", extension),
     };
     let out = if args.raw {

@@ -102,7 +102,7 @@ fn write_report(out: &mut String, file: &Text, report: &Report) -> fmt::Result {
     }
     writeln!(out, ", {}", bytes(report.size))?;
     for Found { finding, entry } in report.findings.iter().take(MOST) {
-        writeln!(out, "  {}", line(finding, entry.as_ref()))?;
+        writeln!(out, "  {}", line(finding, entry.as_deref()))?;
     }
     more(out, report.findings.len(), "findings")?;
     if report.file.is_some() {

@@ -19,6 +19,7 @@ use crate::windows::FileSource;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use weighbridge::{File, Status};
 
 #[derive(Serialize)]
@@ -93,6 +94,10 @@ fn inspect(args: &InspectArgs) -> Result<Contents, Halt> {
                 }
                 report.unchecked.extend(unchecked(entry, args.values.is_some() || args.stats));
             }
+            if session.room() == 0 {
+                let why = "entries share tables or values, and not all of them are shown";
+                report.unchecked.push(Unchecked { entry: None, why: why.to_owned(), asked: true });
+            }
             Contents { report, metadata, tensors }
         }
     };
@@ -119,7 +124,7 @@ fn unchecked(entry: &Entry, values: bool) -> Option<Unchecked> {
             (format!("its elements ({encoding}) cannot be shown"), true)
         }
     };
-    Some(Unchecked { entry: Some(entry.name.clone()), why, asked })
+    Some(Unchecked { entry: Some(Arc::new(entry.name.clone())), why, asked })
 }
 
 /// The contents for people.

@@ -15,6 +15,8 @@ use weighbridge::{
 
 /// Values are cut here.
 const MOST: u64 = 64 << 10;
+/// What an entry takes at least, beside its value.
+const ENTRY: u64 = 16;
 
 /// A metadata entry, with the start of its value.
 #[derive(Debug, Serialize)]
@@ -55,7 +57,13 @@ pub(crate) fn of_tensor(
     for view in &mut all {
         let meta = ask_or_end(session, |source| next(source, &mut cursor))?;
         let Some(meta) = meta.filter(|meta| meta.status == Status::Sound) else { continue };
+        if session.room() == 0 {
+            break;
+        }
+        session.show(meta.stored.len);
         if let Some((value, cut)) = blocks::annotation(session, header, &meta, MOST)? {
+            // A few bytes may decode to many.
+            session.show(value.to_string().len() as u64 / 64);
             (view.value, view.truncated) = (value, cut);
         }
     }
@@ -72,16 +80,20 @@ fn collect(
     // The cursor also advances inside the list of an entry, so that an entry whose
     // value is lacking is not asked for again.
     let mut at_hand = None;
+    let (most, mut shown) = (session.room(), 0_u64);
     ask_or_end(session, |source| {
-        loop {
+        while shown <= most {
             if at_hand.is_none() {
                 at_hand = next(source, &mut cursor)?;
             }
             let Some(meta) = at_hand else { return Ok(()) };
             all.push(view(source, file, &meta)?);
+            shown = shown.saturating_add(meta.stored.len.min(MOST)).saturating_add(ENTRY);
             at_hand = None;
         }
+        Ok(())
     })?;
+    session.show(shown);
     Ok(all)
 }
 

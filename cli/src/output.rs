@@ -31,9 +31,12 @@ enum Place {
 }
 
 impl Output {
-    /// Will replace or create `path`.
-    pub(crate) fn named(path: &Path) -> io::Result<Self> {
+    /// Will replace or create `path`, unless that is `input` by whatever name.
+    pub(crate) fn named(path: &Path, input: &Path) -> io::Result<Self> {
         if let Ok(metadata) = fs::metadata(path) {
+            if is_same(&metadata, path, input) {
+                return Err(io::Error::other("is the file that is read"));
+            }
             if metadata.is_dir() {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
             }
@@ -126,6 +129,21 @@ impl Write for Sink {
     }
 }
 
+/// Whether a file is `input`, be it through links.
+fn is_same(metadata: &fs::Metadata, path: &Path, input: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let place = |metadata: &fs::Metadata| (metadata.dev(), metadata.ino());
+        if fs::metadata(input).is_ok_and(|input| place(&input) == place(metadata)) {
+            return metadata.is_file();
+        }
+    }
+    metadata.is_file()
+        && fs::canonicalize(path)
+            .is_ok_and(|path| fs::canonicalize(input).is_ok_and(|input| input == path))
+}
+
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".weighbridge-");
@@ -147,13 +165,13 @@ mod tests {
     fn a_file_appears_when_finished_and_not_before() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("out.npy");
-        let mut out = Output::named(&path)?;
+        let mut out = Output::named(&path, Path::new("a.stb"))?;
         out.write_all(b"abc")?;
         assert!(!path.exists());
         assert_eq!(out.finish()?, path);
         assert_eq!(fs::read(&path)?, b"abc");
 
-        let mut out = Output::named(&path)?;
+        let mut out = Output::named(&path, Path::new("a.stb"))?;
         out.write_all(b"replaced")?;
         drop(out);
         assert_eq!(fs::read(&path)?, b"abc");
@@ -169,7 +187,7 @@ mod tests {
         let link = folder.path().join("link");
         fs::write(&target, b"old")?;
         std::os::unix::fs::symlink(&target, &link)?;
-        let mut out = Output::named(&link)?;
+        let mut out = Output::named(&link, Path::new("a.stb"))?;
         out.write_all(b"new")?;
         out.finish()?;
         assert!(fs::symlink_metadata(&link)?.is_symlink());
@@ -180,6 +198,6 @@ mod tests {
     #[test]
     fn a_folder_is_refused() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        assert!(Output::named(folder.path()).is_err());
+        assert!(Output::named(folder.path(), Path::new("a.stb")).is_err());
     }
 }

@@ -8,6 +8,7 @@ use crate::text::Text;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
+use std::sync::Arc;
 use weighbridge::{
     Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Scratch, Severity, Slot, Source,
     Span, Stage, Stop,
@@ -59,18 +60,22 @@ impl Judge {
     }
 }
 
+/// So many bytes of a name stand beside a finding: there may be as many findings
+/// as a name has bytes.
+const MOST_NAME: usize = 512;
+
 /// A finding, and the name of the entry that it is about.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) finding: Finding,
-    pub(crate) entry: Option<Text>,
+    pub(crate) entry: Option<Arc<Text>>,
 }
 
 /// Something that was not checked.
 #[derive(Debug)]
 pub(crate) struct Unchecked {
     /// The entry; `None` for the file.
-    pub(crate) entry: Option<Text>,
+    pub(crate) entry: Option<Arc<Text>>,
     pub(crate) why: String,
     /// Whether it was asked for.
     pub(crate) asked: bool,
@@ -259,7 +264,7 @@ fn entry_names(
     session: &mut Session<'_>,
     file: &File,
     findings: &[Finding],
-) -> Result<HashMap<(Kind, u32), Text>, Halt> {
+) -> Result<HashMap<(Kind, u32), Arc<Text>>, Halt> {
     let (mut tensors, mut others): (BTreeSet<_>, BTreeSet<_>) =
         findings.iter().filter_map(named_entry).partition(|(kind, _)| *kind == Kind::Tensor);
     let mut names = HashMap::new();
@@ -280,7 +285,7 @@ fn entry_names(
                 let Some((key, name)) = entry else { break };
                 if wanted.contains(&key) {
                     if within(source, name.span()) {
-                        names.insert(key, Text::from(name.read(source)?));
+                        names.insert(key, Arc::new(Text::start_of(&name.read(source)?, MOST_NAME)));
                     }
                     wanted.remove(&key);
                 }

@@ -4,16 +4,21 @@ use crate::progress::Bar;
 use crate::windows::{FileSource, ReadError};
 use std::fmt;
 use weighbridge::codec::Fault;
-use weighbridge::{Absent, Rule, Source, Stop};
+use weighbridge::{Absent, Rule, Source, Stop, limits};
 
 /// How much is read at a time when all of it is read once: a power of two.
 const PIECE: usize = 1 << 20;
+
+/// How much is shown of what entries share, however short the file is.
+const SHOWN: u64 = 1 << 20;
 
 /// A file, and what is known of how far the work on it is.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
     file: FileSource,
     bar: Bar<'a>,
+    /// How much of the file entries referred to that were shown.
+    shown: u64,
 }
 
 /// Why a question to the core got no answer.
@@ -56,12 +61,23 @@ impl From<ReadError> for Halt {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(file: FileSource, bar: Bar<'a>) -> Self {
-        Session { file, bar }
+        Session { file, bar, shown: 0 }
     }
 
     /// Length of the file in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.file.len()
+    }
+
+    /// Takes note that an entry is shown that refers to `len` bytes.
+    pub(crate) fn show(&mut self, len: u64) {
+        self.shown = self.shown.saturating_add(len);
+    }
+
+    /// How many bytes more entries may refer to and be shown: a few times the
+    /// file, because many entries may share one table or value.
+    pub(crate) fn room(&self) -> u64 {
+        self.len().saturating_mul(limits::SHARES).saturating_add(SHOWN).saturating_sub(self.shown)
     }
 
     /// Asks the core, and reads what it lacks until it answers.

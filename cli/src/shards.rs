@@ -7,6 +7,7 @@ use crate::text::Text;
 use crate::windows::FileSource;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use weighbridge::format::shards::{Header, rules};
 use weighbridge::{
     Chunks, Cursor, File, Finding, Format, Kind, Meta, Rule, Span, Status, Subject, Value,
@@ -51,7 +52,7 @@ pub(crate) fn compare(
         let number = i as u64 + 1;
         let about = |rule, entry: &str| Found {
             finding: finding(rule, first.index, first.stored, number),
-            entry: Some(Text::from(entry)),
+            entry: Some(Arc::new(Text::from(entry))),
         };
         let shard = match Shard::read(&folder.join(name), judge) {
             Ok(shard) => shard,
@@ -76,7 +77,7 @@ pub(crate) fn compare(
                 None => rules::TENSOR_UNLISTED,
             };
             complete = false;
-            let entry = Some(Text::from(name));
+            let entry = Some(Arc::new(Text::from(name)));
             findings.push(Found { entry, ..about(rule, "") });
         }
     }
@@ -86,7 +87,7 @@ pub(crate) fn compare(
         }
         complete = false;
         let finding = finding(rules::TENSOR_MISSING, listed.meta.index, listed.meta.key.span(), 0);
-        findings.push(Found { finding, entry: Some(Text::from(name)) });
+        findings.push(Found { finding, entry: Some(Arc::new(Text::from(name))) });
     }
     if let Some(stated) = header.total_size()
         && complete

@@ -8,7 +8,10 @@ use crate::stats::StatsView;
 use crate::text::Text;
 use serde::Serialize;
 use serde_json::Value;
-use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Status, Stop, Tensor};
+use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Span, Status, Stop, Tensor};
+
+/// What the entry for a chunk takes in a file that has a table of them.
+const ENTRY: u64 = 16;
 
 /// A tensor, and what is known of it.
 #[derive(Debug)]
@@ -38,16 +41,23 @@ pub(crate) struct ChunkView {
 pub(crate) fn all(session: &mut Session<'_>, file: &File) -> Result<Vec<Entry>, Halt> {
     let mut entries = Vec::new();
     let mut cursor = Cursor::default();
+    let (most, mut shown) = (session.room(), 0_u64);
     ask_or_end(session, |source| {
         loop {
             let mut after = cursor;
-            let Some(tensor) = file.next_tensor(source, &mut after, &mut |_| {})? else {
+            let Some(mut tensor) = file.next_tensor(source, &mut after, &mut |_| {})? else {
                 return Ok(());
             };
+            let quantized = matches!(file, File::Oinf(_));
+            if quantized && shown > most {
+                tensor.extra = Span::default();
+            }
             entries.push(Entry::new(source, file, tensor)?);
+            shown = shown.saturating_add(if quantized { tensor.extra.len } else { 0 });
             cursor = after;
         }
     })?;
+    session.show(shown);
     // One after the other: a tensor can have millions of chunks.
     for entry in &mut entries {
         entry.chunks = chunks(session, file, &entry.tensor)?;
@@ -92,7 +102,7 @@ pub(crate) fn shape(source: &Source<'_>, tensor: &Tensor) -> Result<Vec<Option<u
         // Formats that do so have one byte for the rank.
         return Ok((0..dims.rank().min(255)).map(|_| None).collect());
     }
-    let stored = weighbridge::Span::new(dims.at, u64::from(dims.len));
+    let stored = Span::new(dims.at, u64::from(dims.len));
     if !within(source, stored) {
         return Ok(Vec::new());
     }
@@ -105,8 +115,11 @@ pub(crate) fn shape(source: &Source<'_>, tensor: &Tensor) -> Result<Vec<Option<u
 
 fn chunks(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<Vec<ChunkView>, Halt> {
     let mut chunks = Vec::new();
+    let most = session.room() / ENTRY;
     ask_or_end(session, |source| {
-        while let Some(chunk) = file.chunk(source, tensor, chunks.len() as u64)? {
+        while chunks.len() as u64 <= most
+            && let Some(chunk) = file.chunk(source, tensor, chunks.len() as u64)?
+        {
             chunks.push(ChunkView {
                 offset: chunk.stored.at,
                 stored: chunk.stored.len,
@@ -115,6 +128,7 @@ fn chunks(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<Vec
         }
         Ok(())
     })?;
+    session.show(chunks.len() as u64 * ENTRY);
     Ok(chunks)
 }
 

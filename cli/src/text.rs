@@ -20,6 +20,21 @@ impl Text {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
+    /// The beginning of a name, with a mark if that is not all of it.
+    pub(crate) fn start_of(name: &Name<'_>, most: usize) -> Text {
+        let mut bytes: Vec<u8> = name.bytes().take(most.saturating_add(1)).collect();
+        if bytes.len() > most {
+            bytes.truncate(most);
+            // Not in the middle of a character.
+            let start = bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+            if start + 3 >= most {
+                bytes.truncate(start);
+            }
+            bytes.extend("…".as_bytes());
+        }
+        Text(bytes)
+    }
+
     /// The bytes as hexadecimal digits, if they are not UTF-8.
     pub(crate) fn hex(&self) -> Option<String> {
         str::from_utf8(&self.0).is_err().then(|| hex(&self.0))
@@ -69,6 +84,15 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_beginning_of_a_name_is_marked_and_ends_with_a_character() {
+        let start = |text: &[u8]| Text::start_of(&Name::new(text, NameEncoding::Plain), 8).lossy();
+        assert_eq!(start(b"12345678"), "12345678");
+        assert_eq!(start(b"123456789"), "12345678…");
+        assert_eq!(start("123456€789".as_bytes()), "123456…");
+        assert_eq!(start(b"\xFF23456789"), "\u{fffd}2345678…");
+    }
 
     #[test]
     fn terminal_commands_and_directions_are_escaped() {

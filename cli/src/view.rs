@@ -68,8 +68,8 @@ pub(crate) fn verdict(report: &Report) -> &'static str {
 impl UncheckedView {
     fn new(unchecked: &Unchecked) -> Self {
         UncheckedView {
-            entry: unchecked.entry.as_ref().map(Text::lossy),
-            entry_hex: unchecked.entry.as_ref().and_then(Text::hex),
+            entry: unchecked.entry.as_deref().map(Text::lossy),
+            entry_hex: unchecked.entry.as_deref().and_then(Text::hex),
             why: unchecked.why.clone(),
         }
     }
@@ -85,8 +85,8 @@ impl FindingView {
             severity: finding.severity().name(),
             offset: finding.at,
             len: finding.len,
-            entry: entry.as_ref().map(Text::lossy),
-            entry_hex: entry.as_ref().and_then(Text::hex),
+            entry: entry.as_deref().map(Text::lossy),
+            entry_hex: entry.as_deref().and_then(Text::hex),
             expected: counts.then_some(finding.expected),
             found: counts.then_some(finding.found),
             message: finding.to_string(),

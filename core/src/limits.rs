@@ -45,6 +45,20 @@ pub const GGUF_RANK: u32 = 255;
 /// keys of keys, so there is room for one level more than that.
 pub const CODEC_DEPTH: u32 = 4;
 
+/// How many times the length of a file its entries may refer to in all, in one
+/// stage of an audit, before the rest of the stage is left unchecked.
+///
+/// Entries may share tables and payloads, and n entries that share n bytes would
+/// take n² steps. Real files share a payload between two or three tensors.
+pub const SHARES: u64 = 4;
+
+/// How many bytes entries may refer to in all however short the file is.
+pub const SHARED: u64 = 64 << 10;
+
+/// How many bytes of an entry may be there before more is asked for than is known
+/// to be lacking. Real entries are far shorter.
+pub const LONG_ENTRY: u64 = 64 << 10;
+
 /// How far a host is told to read ahead in a table of unknown length, in bytes.
 ///
 /// Enough for thousands of entries, and little beside the file where the table

@@ -6,6 +6,7 @@
 
 use crate::finding::{Finding, Kind, Stop, Subject};
 use crate::leaf::Parsed;
+use crate::limits;
 use crate::rule::{Rule, Severity};
 use crate::source::{Absent, Source, Span, widen};
 use nom::{Err, Needed};
@@ -61,6 +62,8 @@ pub(crate) struct Reader<'r, 'a> {
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
+    /// How many bytes entries referred to in this stage of the audit.
+    pub(crate) shared: u64,
     /// What a format's audit holds from one step to the next, beside its cursor:
     /// an entry and the bytes that it refers to need not be resident together.
     #[cfg(feature = "oinf")]
@@ -74,6 +77,14 @@ impl core::fmt::Debug for Reader<'_, '_> {
             .field("end", &self.end)
             .finish_non_exhaustive()
     }
+}
+
+/// How many bytes are asked for beyond what is known to be lacking, when so many
+/// of an entry were there. A long entry is looked through again from its start,
+/// and if each time a few bytes were added, that would take the square of its
+/// length.
+fn more_of(len: u64) -> u64 {
+    if len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -94,6 +105,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             subject: Subject::FILE,
             muted: false,
             fatal: false,
+            shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
         };
@@ -111,6 +123,23 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.overrun = overrun;
         self.mark = at;
         self.go(at);
+    }
+
+    /// Takes note that an entry refers to `len` bytes, which are looked at next.
+    pub(crate) fn charge(&mut self, len: u64) {
+        self.shared = self.shared.saturating_add(len);
+    }
+
+    /// How many bytes entries may refer to before the stage ends.
+    pub(crate) fn allowance(&self) -> u64 {
+        self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
+    }
+
+    /// Whether entries referred to more bytes than that. The structure of other
+    /// formats lies within their entries.
+    pub(crate) fn is_spent(&self) -> bool {
+        let shares = cfg!(any(feature = "idv", feature = "oinf", feature = "payloads"));
+        shares && self.shared > self.allowance()
     }
 
     /// Gives the region another end and another rule within the current entry,
@@ -213,7 +242,9 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// `missing` bytes behind the resident ones are wanted.
     #[cold]
     pub(crate) fn lacks(&mut self, missing: u64) -> Halt {
-        self.short(widen(self.run.len()).saturating_add(missing))
+        let run = widen(self.run.len());
+        let more = more_of(run).min(self.left().saturating_sub(run));
+        self.short(run.saturating_add(missing.max(more)))
     }
 
     /// `len` bytes from here on are wanted and not in the run.
@@ -223,7 +254,9 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.needed = len;
             return Halt::broken(self.overrun);
         }
-        let need = self.at.saturating_sub(self.mark).saturating_add(len);
+        let passed = self.at.saturating_sub(self.mark);
+        let more = more_of(passed).min(self.left().saturating_sub(len));
+        let need = passed.saturating_add(len).saturating_add(more);
         let want = self.ahead.saturating_sub(self.mark).max(need);
         self.absent = Absent { at: self.mark, need, want };
         Halt::ABSENT

@@ -247,6 +247,9 @@ pub mod general {
         COORDINATES_UNCHECKED = "COORDINATES-UNCHECKED", Unchecked, Silent,
             "whether coordinates repeat was not checked: that takes {expected} slots",
             "coordinates that do not ascend are sorted, in memory that the caller provides";
+        SHARED_UNCHECKED = "SHARED-UNCHECKED", Unchecked, Silent,
+            "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes behind was not checked",
+            "a bound of this reader; real files share a payload between two or three tensors";
         BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
             "the bytes here are not those that were read before",
             "a file that is being written, or flash that is being updated, is not read as if it were whole";

@@ -14,6 +14,8 @@ pub mod encode;
 #[cfg(feature = "encoders")]
 pub mod fixtures;
 #[cfg(feature = "encoders")]
+pub mod hard;
+#[cfg(feature = "encoders")]
 pub mod mlp;
 pub mod survey;
 

@@ -10,6 +10,7 @@ mod oinf;
 mod other;
 mod paths;
 mod shards;
+mod survival;
 mod ztensor;
 
 use assert_cmd::Command;

@@ -22,7 +22,8 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        while self.take_in_hand(r)? {
+        // A tensor that was begun is finished, however its bytes arrive.
+        while (self.hand.is_some() || !r.is_spent()) && self.take_in_hand(r)? {
             let Some(tensor) = self.hand else { break };
             if !self.attributes.judged {
                 loop {

@@ -55,10 +55,10 @@ impl Audit {
     ) -> Result<(), Halt> {
         if !self.ordered {
             loop {
-                let before = self.cursor;
+                let before = (self.cursor, r.shared);
                 let Some(part) = self.next_part(r)? else { break };
                 if let Err(halt) = self.sorting.push(r, slots, self.counted, part) {
-                    self.cursor = before;
+                    (self.cursor, r.shared) = before;
                     return Err(halt);
                 }
             }

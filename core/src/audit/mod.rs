@@ -17,13 +17,14 @@ mod payload;
 
 use crate::cursor::Cursor;
 use crate::file::File;
-use crate::finding::{Finding, Stop};
+use crate::finding::{Finding, Kind, Stop};
 use crate::index::{Slot, Sorting};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
+use crate::rule::general::SHARED_UNCHECKED;
 use crate::source::Source;
 #[cfg(any(feature = "idv", feature = "payloads"))]
-use crate::tensor::Tensor;
+use crate::tensor::{Chunks, Tensor};
 use crate::twins::Twins;
 #[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
@@ -93,6 +94,8 @@ pub struct Audit {
     hand: Option<Tensor>,
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
+    /// How many bytes entries referred to in this stage.
+    shared: u64,
 }
 
 impl Audit {
@@ -123,6 +126,7 @@ impl Audit {
             hand: None,
             #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
+            shared: 0,
         }
     }
 
@@ -184,19 +188,38 @@ impl Audit {
         streams: &mut dyn payload::Streams,
     ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
+        reader.shared = self.shared;
         while self.stage != Stage::Done {
             let result = self.work(&mut reader, slots, streams);
+            self.shared = reader.shared;
             if reader.take_fatal() {
                 self.incomplete |=
                     matches!(self.stage, Stage::Metadata | Stage::Tensors | Stage::Attributes);
                 self.unmeasured |= self.stage == Stage::Values;
             }
             match result {
-                Ok(()) => self.advance(),
+                Ok(()) => {
+                    if reader.is_spent() {
+                        self.give_up(&mut reader);
+                    }
+                    reader.shared = 0;
+                    self.advance();
+                }
                 Err(halt) => return Err(reader.stop(halt)),
             }
         }
         Ok(())
+    }
+
+    /// Ends a stage in which entries referred to more bytes than are looked at.
+    #[cold]
+    fn give_up(&mut self, r: &mut Reader<'_, '_>) {
+        r.about(Kind::File, 0);
+        let (most, found) = (r.allowance(), r.shared);
+        r.report(SHARED_UNCHECKED, 0, 0, most, found);
+        if self.stage == Stage::Order {
+            self.stage = Stage::Coverage;
+        }
     }
 
     /// The current stage, from where it stands.
@@ -278,6 +301,7 @@ impl Audit {
         self.sorting = Sorting::default();
         self.cover = cover::Cover::default();
         self.cursor = Cursor::default();
+        self.shared = 0;
     }
 
     /// Takes the next tensor in hand, unless one is; false behind the last.
@@ -289,6 +313,9 @@ impl Audit {
             let tensor = self.file.tensor(r, &mut self.cursor);
             r.unmute();
             self.hand = tensor?;
+            if let Some(Tensor { chunks: Chunks::One(span), .. }) = self.hand {
+                r.charge(span.len);
+            }
         }
         Ok(self.hand.is_some())
     }
@@ -296,11 +323,15 @@ impl Audit {
     // The frames of stages beside each other, not one for all: the stack is small.
     #[inline(never)]
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        while !self.cursor.done {
+        while !self.cursor.done && !r.is_spent() {
             let mut next = self.cursor;
             #[cfg(feature = "oinf")]
             (r.held = self.held);
-            self.file.audit(r, &mut next)?;
+            let shared = r.shared;
+            if let Err(halt) = self.file.audit(r, &mut next) {
+                r.shared = shared;
+                return Err(halt);
+            }
             #[cfg(feature = "oinf")]
             (self.held = r.held);
             self.cursor = next;

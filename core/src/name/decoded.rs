@@ -123,6 +123,22 @@ impl Iterator for Bytes<'_> {
             self.chunk()?;
         }
     }
+
+    /// Passes over a run at once: names that lie apart are compared piece by
+    /// piece, and each piece begins behind all that come before.
+    #[cfg(feature = "windows")]
+    fn nth(&mut self, n: usize) -> Option<u8> {
+        if self.left == 0
+            && let Some(run) = self.run.get(n..)
+        {
+            self.run = run;
+            return self.next();
+        }
+        for _ in 0..n {
+            self.next()?;
+        }
+        self.next()
+    }
 }
 
 /// The character of the JSON escape whose backslash came before `rest`, and how

@@ -5,6 +5,7 @@ mod catalogue;
 mod codec;
 mod corpus;
 mod differential;
+mod edges;
 mod fixtures;
 mod flash;
 mod idv;

@@ -22,6 +22,9 @@ use crate::rule::{Rule, general};
 use crate::source::{Absent, Span, widen};
 use crate::tensor::{Chunk, Encoding, Tensor};
 
+/// What the entry for a block takes in a lookup table.
+const ENTRY: u64 = 16;
+
 /// How far the blocks of the current column are checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
@@ -210,6 +213,9 @@ fn next(
         let chunk = audit.file.chunk_of(r, tensor, p.passed)?;
         let part = u32::try_from(p.passed).unwrap_or(u32::MAX.saturating_sub(1));
         p.passed = p.passed.saturating_add(1);
+        if !charge(r, chunk.map_or(0, |chunk| chunk.stored.len)) {
+            return Ok(None);
+        }
         // Lengths that contradict each other were reported with the structure.
         let sound = |chunk: &Chunk| {
             chunk.encoding != Encoding::Raw || chunk.decoded == Some(chunk.stored.len)
@@ -224,11 +230,21 @@ fn next(
         let found = next_annotation(header, p, r, tensor);
         r.unmute();
         let Some((part, annotation)) = found? else { return Ok(None) };
+        if !charge(r, annotation.map_or(0, |(_, chunk)| chunk.stored.len)) {
+            return Ok(None);
+        }
         if let Some((codec, chunk)) = annotation {
             let kind = Kind::Attribute;
             return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
         }
     }
+}
+
+/// Takes note of a payload, the entry for it included; whether it may be looked
+/// at.
+fn charge(r: &mut Reader<'_, '_>, len: u64) -> bool {
+    r.charge(len.saturating_add(ENTRY));
+    !r.is_spent()
 }
 
 /// The position of the next annotation, with its codec and payload if it is

@@ -151,7 +151,7 @@ impl Audit {
         streams: &mut dyn Streams,
     ) -> Result<(), Pause> {
         while self.take_in_hand(r)? {
-            let Some(tensor) = self.hand else { break };
+            let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
             r.about(Kind::Tensor, tensor.index);
             match tensor.status {
                 Status::Unsupported => r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0),

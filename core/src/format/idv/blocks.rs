@@ -227,7 +227,11 @@ impl Header {
                 r.unmute();
             }
             match column? {
-                Some(column) => c.inner = Blocks::of(self, &column, at).pack(),
+                Some(column) => {
+                    let blocks = Blocks::of(self, &column, at);
+                    r.charge(blocks.left.saturating_mul(field::LOOKUP));
+                    c.inner = blocks.pack();
+                }
                 None => self.judge_end(r, c),
             }
             return Ok(());

@@ -13,18 +13,16 @@
 //! an index, i32, and a string.
 
 use super::blocks::Measure;
-use super::codec::{self, Codec, Definition, Item};
+use super::codec::{self, Definition, Item};
 use super::text::{leb64, string};
 use super::{Header, rules};
 use crate::cursor::Cursor;
-use crate::dims::DimsAt;
-use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::limits;
 use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
-use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunk, Encoding, Meta, Status, Tensor, Value};
+use crate::source::{Span, widen};
+use crate::tensor::{Encoding, Meta, Status, Tensor};
 
 /// Phases of the iteration over the attributes of a column.
 mod phase {
@@ -36,23 +34,23 @@ mod phase {
 
 /// Beside the compression kind, in [`Meta::tag`]: the value is one text, whose
 /// block can be read without the entry.
-const TEXT: u32 = 0x100;
+pub(super) const TEXT: u32 = 0x100;
 
 /// An annotation, judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Annotation {
-    kind: NameAt,
-    definition: Definition,
-    compression: u8,
+    pub(super) kind: NameAt,
+    pub(super) definition: Definition,
+    pub(super) compression: u8,
     pub(super) block: Span,
     /// One past the entry's last byte.
     pub(super) end: u64,
     pub(super) sound: bool,
-    dead: bool,
+    pub(super) dead: bool,
 }
 
 impl Annotation {
-    fn encoding(&self) -> Encoding {
+    pub(super) fn encoding(&self) -> Encoding {
         match self.compression {
             0 => Encoding::Raw,
             1 => Encoding::Deflate,
@@ -241,6 +239,9 @@ impl Header {
         if !matches!(taken, Err(Halt::ABSENT)) {
             taken = self.judge_annotation(r, metadata, at).map(Some);
         }
+        if !matches!(taken, Err(Halt::ABSENT)) {
+            r.charge(r.at().saturating_sub(at));
+        }
         match taken {
             Err(Halt::ABSENT) => {
                 self.widen(r, from);
@@ -254,7 +255,7 @@ impl Header {
         }
     }
 
-    fn judge_annotation(
+    pub(super) fn judge_annotation(
         &self,
         r: &mut Reader<'_, '_>,
         metadata: u64,
@@ -322,6 +323,9 @@ impl Header {
             return Ok(None);
         }
         let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
+        if !matches!(taken, Err(Halt::ABSENT)) {
+            r.charge(r.at().saturating_sub(at));
+        }
         let (slot, name) = match taken {
             Ok(pair) => pair,
             Err(Halt::ABSENT) => {
@@ -348,106 +352,5 @@ impl Header {
         };
         c.advance(r.at());
         Ok(Some(meta))
-    }
-
-    /// Codec and payload of an annotation that is sound. How many bytes it
-    /// decodes to is recorded only where it is not compressed.
-    ///
-    /// # Errors
-    /// [`Absent`] when its entry is not resident.
-    pub fn annotation_payload(
-        &self,
-        source: &Source<'_>,
-        meta: &Meta,
-    ) -> Result<Option<(Codec, Chunk)>, Absent> {
-        let mut sink = |_| {};
-        let mut r = Reader::new(source, &mut sink);
-        r.mute();
-        if !has_payload(meta) {
-            return Ok(None);
-        }
-        match self.payload_at(&mut r, meta.at) {
-            Ok(found) => Ok(found),
-            Err(_) => Err(r.absent()),
-        }
-    }
-
-    /// Codec and payload of the annotation at `at`, silently; fails only for
-    /// lack of bytes.
-    pub(crate) fn payload_at(
-        &self,
-        r: &mut Reader<'_, '_>,
-        at: u64,
-    ) -> Result<Option<(Codec, Chunk)>, Halt> {
-        let annotation = match self.judge_annotation(r, self.toc, at) {
-            Ok(annotation) if annotation.sound => annotation,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
-            // The bytes changed; they were proved before.
-            _ => return Ok(None),
-        };
-        let stored = annotation.block;
-        let encoding = annotation.encoding();
-        let decoded = (encoding == Encoding::Raw).then_some(stored.len);
-        let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
-        Ok(Some((annotation.definition.codec, chunk)))
-    }
-
-    pub(super) fn value_of(
-        &self,
-        r: &mut Reader<'_, '_>,
-        meta: &Meta,
-    ) -> Result<Option<Value>, Halt> {
-        if meta.kind == Kind::Slot {
-            return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
-        }
-        if meta.status != Status::Sound {
-            return Ok(None);
-        }
-        if meta.tag & TEXT != 0 {
-            let (dtype, dims, encoding) = (DType::Text, DimsAt::default(), Encoding::Raw);
-            let other = Value::Encoded { dtype, dims, encoding, stored: meta.stored };
-            return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
-        }
-        let annotation = match self.judge_annotation(r, self.toc, meta.at) {
-            Ok(annotation) => annotation,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
-            Err(_) => return Ok(None),
-        };
-        let Annotation { definition, block, .. } = annotation;
-        let codec = definition.codec;
-        let dtype = codec.dtype();
-        let raw = annotation.compression == 0;
-        if raw && codec.vector.is_none() {
-            let scalar = !matches!(codec.item, Item::Text | Item::TwoBits);
-            let width = codec.fixed_bits().map(|bits| bits.saturating_add(7) >> 3);
-            if let Some(width) = width.filter(|width| scalar && *width <= block.len) {
-                let stored = Span::new(block.at, width);
-                return Ok(Some(Value::Scalar { dtype, stored }));
-            }
-        }
-        let encoding = annotation.encoding();
-        let dims = codec.vector.map_or_else(DimsAt::default, |vector| vector.dims);
-        Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
-    }
-}
-
-/// Whether an attribute is an annotation that can be decoded.
-pub(crate) fn has_payload(meta: &Meta) -> bool {
-    meta.kind == Kind::Attribute && meta.status == Status::Sound
-}
-
-/// The text of an uncompressed block that holds one, and is as it should be.
-fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
-    r.region(block.at, block.end().unwrap_or(0), rules::B_SHORT);
-    let taken = r.u32().and_then(|count| {
-        let end = r.u32()?;
-        Ok((count, end, string(r, rules::B_SHORT)?))
-    });
-    match taken {
-        Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
-            Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
-        }
-        Err(Halt::ABSENT) => Err(Halt::ABSENT),
-        _ => Ok(None),
     }
 }

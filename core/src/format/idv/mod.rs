@@ -34,6 +34,7 @@
 //! against its rows. An entry whose end cannot be told ends its table. Regions
 //! that a broken entry does not lead to show as `R.gap`.
 
+mod annotation;
 pub mod block;
 mod blocks;
 mod codec;
@@ -45,10 +46,10 @@ mod text;
 mod toc;
 
 #[cfg(feature = "payloads")]
+pub(crate) use annotation::has_payload;
+#[cfg(feature = "payloads")]
 pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
-#[cfg(feature = "payloads")]
-pub(crate) use metadata::has_payload;
 pub use spelling::Spelling;
 
 use crate::cursor::Cursor;

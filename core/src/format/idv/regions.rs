@@ -32,6 +32,10 @@ impl Header {
     ) -> Result<Option<Region>, Halt> {
         let file = |part, span| Some(Region { part, span, kind: Kind::File, entry: 0 });
         loop {
+            if r.is_spent() {
+                c.finish();
+                return Ok(None);
+            }
             let found = match c.phase {
                 phase::HEADER => {
                     c.next_phase();
@@ -85,6 +89,7 @@ impl Header {
         if left == 0 {
             if let Some((column, entry)) = self.step(r, c)? {
                 let left = if column.sound { column.place.blocks } else { 0 };
+                r.charge(left.saturating_mul(field::LOOKUP));
                 c.inner = [column.place.lookup.at, left, entry, 0];
             }
             return Ok(None);

@@ -325,6 +325,7 @@ impl Header {
         if tensor.status == Status::Sound && !tensor.extra.is_empty() {
             let Span { at, len } = tensor.extra;
             r.held = [at, len, tensor.dims.at, tensor.dims.rank()];
+            r.charge(len);
             c.phase = phase::AXIS;
         }
         Ok(())

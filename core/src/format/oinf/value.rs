@@ -229,6 +229,7 @@ impl Header {
                 *c = next;
                 if meta.status == Status::Sound {
                     r.held = [meta.stored.at, meta.stored.len, u64::from(meta.tag), 0];
+                    r.charge(meta.stored.len);
                     c.phase = phase::SHAPE;
                 }
             }

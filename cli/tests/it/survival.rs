@@ -1,0 +1,357 @@
+//! What the machine does to a program: files that cannot be read, streams that
+//! close, files that shrink, folders that are full or not writable. The exit code
+//! tells, one line on standard error says why, and no file is left half-written.
+
+use super::*;
+use std::fs;
+use std::process::{Command as Process, Stdio};
+use std::time::Duration;
+
+/// The command with a limit of time, for what must not be waited for.
+fn bounded(folder: &Folder, args: &[&str]) -> Run {
+    let mut command = command(folder, args);
+    command.timeout(Duration::from_secs(60));
+    finish(command)
+}
+
+/// What every failure has in common.
+fn is_told(run: &Run, what: &str) {
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.err.contains(what), "{run:?}");
+    assert!(run.err.lines().all(|line| line.starts_with("weighbridge: ")), "{run:?}");
+    assert!(!run.err.contains("panicked"), "{run:?}");
+}
+
+/// A run of a copy of the command in `folder`, as a user who may not do
+/// everything, which is what permissions are for.
+#[cfg(unix)]
+fn as_nobody(folder: &Folder, args: &[&str]) -> Run {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::process::CommandExt as _;
+    let copy = folder.path().join("weighbridge-copy");
+    fs::copy(assert_cmd::cargo::cargo_bin("weighbridge"), &copy).expect("room for a copy");
+    for path in [folder.path(), &copy] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("permissions");
+    }
+    let mut process = Process::new(&copy);
+    if fs::metadata(&copy).expect("the copy").uid() == 0 {
+        process.uid(65_534).gid(65_534);
+    }
+    process.current_dir(folder.path()).args(args);
+    let output = loop {
+        match process.output() {
+            // Another test has started a process while the copy was written, which
+            // holds it until it runs.
+            Err(err) if err.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            output => break output.expect("it runs"),
+        }
+    };
+    fs::remove_file(&copy).expect("the copy");
+    Run {
+        code: output.status.code().expect("no signal ended it"),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_told_and_the_others_are_judged() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    let secret = folder.write("secret.stb", &sound().encode());
+    folder.write("z.stb", &sound().encode());
+    fs::create_dir(folder.path().join("closed")).expect("a folder");
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("permissions");
+    let run = as_nobody(&folder, &["check", "--json", "secret.stb", "z.stb"]);
+    is_told(&run, "secret.stb: Permission denied");
+    assert_eq!(run.lines().len(), 1);
+    assert_eq!(run.lines()[0]["verdict"], "valid");
+    is_told(&as_nobody(&folder, &["inspect", "secret.stb"]), "Permission denied");
+    is_told(&as_nobody(&folder, &["extract", "secret.stb", "0"]), "Permission denied");
+
+    // In a walk as well, folders included.
+    let closed = folder.path().join("closed");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
+    let run = as_nobody(&folder, &["check", "--json", "."]);
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("permissions");
+    is_told(&run, "secret.stb: Permission denied");
+    assert!(run.err.contains("closed: Permission denied"), "{run:?}");
+    // The copy of the command is of no known format.
+    assert_eq!(run.lines().len(), 1, "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_not_writable_is_told() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("out.npy", b"precious");
+    for args in [&["extract", "a.stb", "0"][..], &["extract", "a.stb", "0", "-o", "out.npy"]] {
+        is_told(&as_nobody(&folder, args), "Permission denied");
+    }
+    assert_eq!(fs::read(folder.path().join("out.npy")).expect("reads"), b"precious");
+    assert_eq!(folder.names(), ["a.stb", "out.npy"]);
+}
+
+/// Files of the kernel claim a length that they have not.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_shorter_than_it_claims_is_an_error() {
+    let claims = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let Ok(metadata) = fs::metadata(claims) else {
+        println!("left out: there is no {claims}");
+        return;
+    };
+    assert!(metadata.len() > fs::read(claims).expect("reads").len() as u64);
+    let folder = Folder::new();
+    for format in weighbridge::Format::ALL {
+        let run = bounded(&folder, &["check", "--format", format.name(), claims]);
+        is_told(&run, "the file changed while it was read");
+    }
+    // Memory of a process: of no length, and nothing can be read at its start.
+    let run = bounded(&folder, &["check", "/proc/self/mem"]);
+    assert!(matches!(run.code, 1 | 2), "{run:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn standard_input_is_a_file_if_it_is_one() {
+    let folder = Folder::new();
+    let path = folder.write("a.stb", &sound().encode());
+    is_told(&bounded(&folder, &["check", "-"]), "-: No such file");
+
+    let mut piped = command(&folder, &["check", "/dev/stdin"]);
+    piped.write_stdin(sound().encode()).timeout(Duration::from_secs(60));
+    is_told(&finish(piped), "/dev/stdin: is a pipe or a device, not a file");
+
+    let output = Process::new(assert_cmd::cargo::cargo_bin("weighbridge"))
+        .args(["check", "--json", "/dev/stdin"])
+        .stdin(fs::File::open(path).expect("opens"))
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+
+    for device in ["/dev/null", "/dev/zero", "/dev/full"] {
+        is_told(&bounded(&folder, &["inspect", device]), "is a pipe or a device, not a file");
+    }
+}
+
+/// Whoever reads the output goes away: the command ends, and says nothing.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_crash() {
+    let folder = Folder::new();
+    let mut many = Vec::new();
+    for i in 0..200 {
+        let name = format!("{i}.stb");
+        folder.write(&name, &if i == 0 { with_flags() } else { sound().encode() });
+        many.push(name);
+    }
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let sound = [&["check", "--json"], &many[1..]].concat();
+    let broken = [&["check", "--json"], &many[..]].concat();
+    let human = [&["check"], &many[1..]].concat();
+    let inspect = ["inspect", "1.stb", "--json"];
+    let extract = ["extract", "1.stb", "0", "-o", "/dev/stdout"];
+    let cases: [(&[&str], i32); 6] = [
+        (&sound, 2),
+        // What was found counts for more.
+        (&broken, 1),
+        (&human, 2),
+        (&inspect, 2),
+        (&["rules", "--json"], 2),
+        (&["completions", "bash"], 2),
+    ];
+    for (args, code) in cases {
+        let output = closed(&folder, args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
+    // A file was asked for, so it is told.
+    let output = closed(&folder, &extract);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+/// A run whose standard output is a pipe that nobody reads.
+#[cfg(unix)]
+fn closed(folder: &Folder, args: &[&str]) -> std::process::Output {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    Process::new(assert_cmd::cargo::cargo_bin("weighbridge"))
+        .args(args)
+        .current_dir(folder.path())
+        .stdout(writer)
+        .stderr(Stdio::piped())
+        .output()
+        .expect("it runs")
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn full_streams_are_told_by_the_exit_code() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("opens");
+    let cases: [&[&str]; 6] = [
+        &["check", "a.stb"],
+        &["inspect", "a.stb"],
+        &["inspect", "a.stb", "--json"],
+        &["rules"],
+        &["rules", "--json"],
+        &["completions", "zsh"],
+    ];
+    for args in cases {
+        let output = Process::new(assert_cmd::cargo::cargo_bin("weighbridge"))
+            .args(args)
+            .current_dir(folder.path())
+            .stdout(full())
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(err.contains("standard output: No space left"), "{args:?}: {err}");
+    }
+    // Nothing can be said of a file that is not there, and the code says so.
+    let status = Process::new(assert_cmd::cargo::cargo_bin("weighbridge"))
+        .args(["check", "missing.stb"])
+        .current_dir(folder.path())
+        .stderr(full())
+        .status()
+        .expect("it runs");
+    assert_eq!(status.code(), Some(2));
+}
+
+/// A thread cuts a file again and again, and makes it whole again: every run ends
+/// with a code of the contract, and what it extracts is complete or not there.
+#[cfg(unix)]
+#[test]
+fn a_file_that_shrinks_and_grows_gives_an_answer_or_an_error() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let folder = Folder::new();
+    let mut stb = sound();
+    stb.tensors[1] = Tensor::new(1, 2, &[3_000_000]);
+    let bytes = stb.encode();
+    let path = folder.write("a.stb", &bytes);
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("opens");
+    let over = AtomicBool::new(false);
+    let mut codes = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                for len in [1_000_000, 40, bytes.len() as u64] {
+                    file.set_len(len).expect("cut");
+                    std::thread::sleep(Duration::from_micros(300));
+                }
+            }
+        });
+        for i in 0..30 {
+            let args: &[&str] = match i % 3 {
+                0 => &["check", "--json", "--sha256", "a.stb"],
+                1 => &["inspect", "--json", "--values", "3", "a.stb"],
+                _ => &["extract", "a.stb", "1", "--raw", "-o", "out.bin"],
+            };
+            let run = bounded(&folder, args);
+            assert!(matches!(run.code, 0..=2), "{run:?}");
+            assert!(!run.err.contains("panicked"), "{run:?}");
+            if let Ok(written) = fs::metadata(folder.path().join("out.bin")) {
+                assert_eq!(written.len(), 3_000_000, "{run:?}");
+                fs::remove_file(folder.path().join("out.bin")).expect("it is there");
+            }
+            assert_eq!(folder.names(), ["a.stb"]);
+            codes.push(run.code);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert!(codes.iter().any(|code| *code != 0), "it was never cut: {codes:?}");
+}
+
+/// Thousands of columns of one table: what it takes and what is printed is in
+/// proportion to the file, and what is left out is said.
+#[test]
+fn what_entries_share_is_shown_a_few_times() {
+    for (what, format, bytes) in weighbridge_tests::hard::shared(2_000, 1 << 16) {
+        let folder = Folder::new();
+        folder.write("a", &bytes);
+        let name = format.name();
+        let check = bounded(&folder, &["check", "a", "--json", "--format", name]);
+        assert!(matches!(check.code, 1 | 3), "{what}: {}", check.code);
+        let report = check.json();
+        let unchecked = report["unchecked"].to_string();
+        assert!(unchecked.contains("entries share tables or payloads"), "{what}: {unchecked}");
+        let shown = bounded(&folder, &["inspect", "a", "--json", "--format", name]);
+        assert!(matches!(shown.code, 0 | 1 | 3), "{what}: {}", shown.code);
+        let most = 16 * bytes.len() + (32 << 20);
+        assert!(shown.out.len() < most, "{what}: {} bytes", shown.out.len());
+    }
+}
+
+/// A long name stands beside each finding about its entry: the beginning of it.
+#[test]
+fn findings_do_not_repeat_long_names() {
+    use weighbridge_tests::encode::idv::{self, Block, Codec, Column, Content, Number};
+    let blocks = vec![Block { stored: vec![0; 4], decoded: 4 }; 1_000];
+    let mut column = Column::new("", Codec::Number(Number::Int64), vec![]).rows_per_block(1);
+    column.name = vec![b'n'; 100_000];
+    column.content = Content::Blocks(blocks);
+    let bytes = idv::encode(&idv::File::new(1_000, vec![column])).bytes;
+    let folder = Folder::new();
+    folder.write("a.idv", &bytes);
+    let run = bounded(&folder, &["check", "a.idv", "--json"]);
+    assert_eq!(run.code, 1);
+    assert_eq!(run.json()["findings"].as_array().map(Vec::len), Some(1_000));
+    assert!(run.out.len() < 1_000_000, "{} bytes", run.out.len());
+}
+
+/// The file that is read is never the one that is written, whatever it is called.
+#[test]
+fn the_input_is_never_replaced() {
+    let folder = Folder::new();
+    let bytes = sound().encode();
+    let path = folder.write("a.stb", &bytes);
+    fs::create_dir(folder.path().join("sub")).expect("a folder");
+    let mut names = vec!["a.stb".to_owned(), "./a.stb".into(), "sub/../a.stb".into()];
+    names.push(path.to_str().expect("a plain path").to_owned());
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a.stb", folder.path().join("soft.stb")).expect("a link");
+        fs::hard_link(&path, folder.path().join("hard.stb")).expect("a link");
+        names.extend(["soft.stb".into(), "hard.stb".into()]);
+    }
+    for name in &names {
+        for raw in [true, false] {
+            let mut args = vec!["extract", "a.stb", "0", "-o", name];
+            args.extend(raw.then_some("--raw"));
+            is_told(&run(&folder, &args), "is the file that is read");
+        }
+        assert_eq!(fs::read(folder.path().join(name)).expect("reads"), bytes, "{name}");
+    }
+    assert_eq!(fs::read(&path).expect("reads"), bytes);
+}
+
+/// A full disk stops after any number of bytes: nothing of it is left, and what
+/// stood under the name still stands there.
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_leaves_what_was_there() {
+    let folder = Folder::new();
+    let mut stb = sound();
+    stb.tensors[1] = Tensor::new(1, 2, &[300_000]);
+    folder.write("a.stb", &stb.encode());
+    folder.write("out.npy", b"precious");
+    let binary = assert_cmd::cargo::cargo_bin("weighbridge");
+    // In units of 512 bytes or of 1024, as the shell likes.
+    for limit in [0, 1, 64, 200] {
+        for rest in ["-o out.npy", "-o new.npy", "--raw", ""] {
+            let script =
+                format!("ulimit -f {limit}; '{}' extract a.stb 1 {rest}", binary.display());
+            let mut shell = Command::new("sh");
+            shell.current_dir(folder.path()).args(["-c", &script]);
+            is_told(&finish(shell), "File too large");
+            assert_eq!(folder.names(), ["a.stb", "out.npy"]);
+            assert_eq!(fs::read(folder.path().join("out.npy")).expect("reads"), b"precious");
+        }
+    }
+}

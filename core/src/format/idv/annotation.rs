@@ -1,0 +1,117 @@
+//! What an annotation holds: a text or a number where it lies, or a payload that
+//! is decoded.
+
+use super::codec::{Codec, Item};
+use super::metadata::{Annotation, TEXT};
+use super::text::string;
+use super::{Header, rules};
+use crate::dims::DimsAt;
+use crate::dtype::DType;
+use crate::finding::Kind;
+use crate::name::NameAt;
+use crate::read::{Halt, Reader};
+use crate::source::{Absent, Source, Span, widen};
+use crate::tensor::{Chunk, Encoding, Meta, Status, Value};
+
+impl Header {
+    /// Codec and payload of an annotation that is sound. How many bytes it
+    /// decodes to is recorded only where it is not compressed.
+    ///
+    /// # Errors
+    /// [`Absent`] when its entry is not resident.
+    pub fn annotation_payload(
+        &self,
+        source: &Source<'_>,
+        meta: &Meta,
+    ) -> Result<Option<(Codec, Chunk)>, Absent> {
+        let mut sink = |_| {};
+        let mut r = Reader::new(source, &mut sink);
+        r.mute();
+        if !has_payload(meta) {
+            return Ok(None);
+        }
+        match self.payload_at(&mut r, meta.at) {
+            Ok(found) => Ok(found),
+            Err(_) => Err(r.absent()),
+        }
+    }
+
+    /// Codec and payload of the annotation at `at`, silently; fails only for
+    /// lack of bytes.
+    pub(crate) fn payload_at(
+        &self,
+        r: &mut Reader<'_, '_>,
+        at: u64,
+    ) -> Result<Option<(Codec, Chunk)>, Halt> {
+        let annotation = match self.judge_annotation(r, self.toc, at) {
+            Ok(annotation) if annotation.sound => annotation,
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            // The bytes changed; they were proved before.
+            _ => return Ok(None),
+        };
+        let stored = annotation.block;
+        let encoding = annotation.encoding();
+        let decoded = (encoding == Encoding::Raw).then_some(stored.len);
+        let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
+        Ok(Some((annotation.definition.codec, chunk)))
+    }
+
+    pub(super) fn value_of(
+        &self,
+        r: &mut Reader<'_, '_>,
+        meta: &Meta,
+    ) -> Result<Option<Value>, Halt> {
+        if meta.kind == Kind::Slot {
+            return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
+        }
+        if meta.status != Status::Sound {
+            return Ok(None);
+        }
+        if meta.tag & TEXT != 0 {
+            let (dtype, dims, encoding) = (DType::Text, DimsAt::default(), Encoding::Raw);
+            let other = Value::Encoded { dtype, dims, encoding, stored: meta.stored };
+            return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
+        }
+        let annotation = match self.judge_annotation(r, self.toc, meta.at) {
+            Ok(annotation) => annotation,
+            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(_) => return Ok(None),
+        };
+        let Annotation { definition, block, .. } = annotation;
+        let codec = definition.codec;
+        let dtype = codec.dtype();
+        let raw = annotation.compression == 0;
+        if raw && codec.vector.is_none() {
+            let scalar = !matches!(codec.item, Item::Text | Item::TwoBits);
+            let width = codec.fixed_bits().map(|bits| bits.saturating_add(7) >> 3);
+            if let Some(width) = width.filter(|width| scalar && *width <= block.len) {
+                let stored = Span::new(block.at, width);
+                return Ok(Some(Value::Scalar { dtype, stored }));
+            }
+        }
+        let encoding = annotation.encoding();
+        let dims = codec.vector.map_or_else(DimsAt::default, |vector| vector.dims);
+        Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
+    }
+}
+
+/// Whether an attribute is an annotation that can be decoded.
+pub(crate) fn has_payload(meta: &Meta) -> bool {
+    meta.kind == Kind::Attribute && meta.status == Status::Sound
+}
+
+/// The text of an uncompressed block that holds one, and is as it should be.
+fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
+    r.region(block.at, block.end().unwrap_or(0), rules::B_SHORT);
+    let taken = r.u32().and_then(|count| {
+        let end = r.u32()?;
+        Ok((count, end, string(r, rules::B_SHORT)?))
+    });
+    match taken {
+        Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
+            Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
+        }
+        Err(Halt::ABSENT) => Err(Halt::ABSENT),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,36 @@
+//! Writes the files of `weighbridge_tests::hard` to a folder, for `scripts/hard.sh`.
+
+use std::path::Path;
+use weighbridge::Format;
+use weighbridge_tests::hard::{self, Ranges};
+
+fn main() -> std::io::Result<()> {
+    let folder = std::env::args_os().nth(1).expect("a folder");
+    let folder = Path::new(&folder);
+    std::fs::create_dir_all(folder)?;
+    let write = |what: &str, format: Format, bytes: Vec<u8>| {
+        let extension = format.extensions().first().expect("every format has one");
+        let what = what.replace(' ', "-");
+        std::fs::write(folder.join(format!("{what}.{extension}")), bytes)
+    };
+    for format in hard::FORMATS {
+        write("million", format, hard::many(format, 1_000_000, Ranges::Apart))?;
+        for (what, ranges) in [
+            ("overlap-equal", Ranges::Equal),
+            ("overlap-within", Ranges::Within),
+            ("overlap-staggered", Ranges::Staggered),
+        ] {
+            write(what, format, hard::many(format, 100_000, ranges))?;
+        }
+        let name = |last: u8| [&vec![b'n'; 64 << 10][..], &[last]].concat();
+        let names: Vec<_> = (0..100).map(|i| name(b'0' + i)).collect();
+        write("names", format, hard::named(format, &names))?;
+    }
+    for (what, format, bytes) in hard::nested(10_000) {
+        write(&format!("nested-{what}"), format, bytes)?;
+    }
+    for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
+        write(&format!("shared-{what}"), format, bytes)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Files that are hard on a reader: as many entries, as long names, as deep
+//! nesting and as much sharing as the formats allow, and more.
+//!
+//! Payloads are zeros, so that files differ in their tables only.
+
+mod nested;
+mod shared;
+mod write;
+
+pub use nested::nested;
+pub use shared::shared;
+
+use weighbridge::Format;
+
+/// One tensor: a name, and where its data lies, counted from the first byte
+/// that data may have.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The name; the low byte of the position where names are numbers.
+    pub name: Vec<u8>,
+    /// Offset of the data.
+    pub at: u64,
+    /// Length of the data, which is that of the only extent.
+    pub len: u64,
+}
+
+/// How the data of many tensors lie to one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranges {
+    /// One behind the other.
+    Apart,
+    /// All are the same bytes.
+    Equal,
+    /// Each holds all that follow it.
+    Within,
+    /// Each begins behind the one before and reaches over half of all.
+    Staggered,
+}
+
+impl Ranges {
+    /// All of them.
+    pub const ALL: [Ranges; 4] = [Ranges::Apart, Ranges::Equal, Ranges::Within, Ranges::Staggered];
+
+    /// Of `count` ranges that begin and end at multiples of `unit`, number `i`.
+    fn of(self, i: u64, count: u64, unit: u64) -> (u64, u64) {
+        let (at, len) = match self {
+            Ranges::Apart => (i, 1),
+            Ranges::Equal => (0, 1),
+            Ranges::Within => (0, count - i),
+            Ranges::Staggered => (i, count / 2),
+        };
+        (at * unit, len * unit)
+    }
+}
+
+/// The formats that hold tensors: all but the index of shards.
+pub const FORMATS: [Format; 7] = [
+    Format::Stb,
+    Format::Oinf,
+    Format::BinTensors,
+    Format::ZTensor,
+    Format::Idv,
+    Format::Safetensors,
+    Format::Gguf,
+];
+
+/// How many tensors a format has room for, at most `count`.
+pub fn most(format: Format, count: u64) -> u64 {
+    if format == Format::Stb { count.min(u64::from(u16::MAX)) } else { count }
+}
+
+/// What offsets of data are multiples of.
+fn unit(format: Format) -> u64 {
+    match format {
+        Format::Stb | Format::ZTensor => 64,
+        Format::Oinf | Format::Gguf => 8,
+        _ => 1,
+    }
+}
+
+/// `count` tensors with names in no order, or as many as there is room for.
+pub fn many(format: Format, count: u64, ranges: Ranges) -> Vec<u8> {
+    let count = most(format, count);
+    let entries: Vec<Entry> = (0..count)
+        .map(|i| {
+            // An odd factor and a power of two: every name occurs once.
+            let scrambled = i.wrapping_mul(0x9E37_79B1) & (count.next_power_of_two() - 1);
+            let (at, len) = ranges.of(i, count, unit(format));
+            Entry { name: format!("t.{scrambled:07}").into_bytes(), at, len }
+        })
+        .collect();
+    file(format, &entries)
+}
+
+/// Tensors with these names, one behind the other.
+pub fn named(format: Format, names: &[Vec<u8>]) -> Vec<u8> {
+    let unit = unit(format);
+    let entries: Vec<Entry> = (0..)
+        .zip(names)
+        .map(|(i, name)| Entry { name: name.clone(), at: i * unit, len: unit })
+        .collect();
+    file(format, &entries)
+}
+
+/// A file of these tensors. For the index of shards only names count.
+pub fn file(format: Format, entries: &[Entry]) -> Vec<u8> {
+    let data = entries.iter().map(|entry| entry.at + entry.len).max().unwrap_or(0) as usize;
+    match format {
+        Format::Stb => write::stb(entries, data),
+        Format::Oinf => write::oinf(entries, data),
+        Format::BinTensors => write::bintensors(entries, data),
+        Format::ZTensor => write::ztensor(entries, data),
+        Format::Idv => write::idv(entries, data),
+        Format::Safetensors => write::safetensors(entries, data),
+        Format::Gguf => write::gguf(entries, data),
+        _ => write::shards(entries),
+    }
+}

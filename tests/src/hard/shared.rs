@@ -1,0 +1,138 @@
+//! Tables and values that every entry refers to.
+
+use crate::encode::{idv, oinf, ztensor};
+use weighbridge::Format;
+
+/// Files of `count` entries that all refer to the same `len` bytes, or a
+/// little less, which take time to look at.
+pub fn shared(count: usize, len: usize) -> Vec<(&'static str, Format, Vec<u8>)> {
+    vec![
+        ("text of metadata", Format::Oinf, text(count, len)),
+        ("quantisation", Format::Oinf, quantisation(count, len)),
+        ("truth values", Format::Oinf, truth(count, len)),
+        ("lookup table", Format::Idv, lookup(count, len, false)),
+        ("broken lookup table", Format::Idv, lookup(count, len, true)),
+        ("annotations", Format::Idv, annotations(count, len)),
+        ("checksums", Format::ZTensor, checksums(count, len)),
+    ]
+}
+
+fn text(count: usize, len: usize) -> Vec<u8> {
+    let value = |len| oinf::Value::Text("x".repeat(len));
+    let mut metadata = vec![oinf::metadata("k", value(len))];
+    metadata.extend((1..count).map(|i| oinf::metadata(&format!("k{i:07}"), value(1))));
+    let model = oinf::Model { version: 1, sizevars: vec![], metadata, tensors: vec![] };
+    let mut out = model.encode();
+    let first = out.metadata[0];
+    let (size, at) = (out.get_u64(first.nbytes), out.get_u64(first.offset));
+    for i in 1..count {
+        let fields = out.metadata[i];
+        out.put_u64(fields.nbytes, size);
+        out.put_u64(fields.offset, at);
+    }
+    out.bytes
+}
+
+fn quantisation(count: usize, len: usize) -> Vec<u8> {
+    let channels = (len / 4) as u64;
+    let tensor = |i: usize| {
+        let scales = vec![1.0; if i == 0 { channels as usize } else { 0 }];
+        oinf::Tensor {
+            quant: Some(oinf::Quant {
+                asymmetric: false,
+                scales: oinf::Scales::PerChannel(0, scales),
+                zero_points: oinf::ZeroPoints::None,
+            }),
+            ..oinf::tensor(&format!("t{i:07}"), oinf::Type::U8, &[channels, 0], &[])
+        }
+    };
+    let tensors = (0..count).map(tensor).collect();
+    let model = oinf::Model { version: 2, sizevars: vec![], metadata: vec![], tensors };
+    let mut out = model.encode();
+    let first = out.tensors[0];
+    let (size, at) = (out.get_u64(first.quant_nbytes), out.get_u64(first.quant_offset));
+    for i in 1..count {
+        let fields = out.tensors[i];
+        out.put_u64(fields.quant_nbytes, size);
+        out.put_u64(fields.quant_offset, at);
+    }
+    out.bytes
+}
+
+fn truth(count: usize, len: usize) -> Vec<u8> {
+    let len = len.next_multiple_of(8) as u64;
+    let entry = |i: usize| super::Entry { name: format!("t{i:07}").into_bytes(), at: 0, len };
+    let entries: Vec<_> = (0..count).map(entry).collect();
+    super::file(Format::Oinf, &entries)
+}
+
+/// Columns of one lookup table; if it is `broken`, with blocks outside the file.
+fn lookup(count: usize, len: usize, broken: bool) -> Vec<u8> {
+    let rows = len / 16;
+    let codec = idv::Codec::Number(idv::Number::SByte);
+    let column = |i: usize| {
+        let mut column =
+            idv::Column::new(&format!("c{i:07}"), codec.clone(), vec![]).rows_per_block(1);
+        let blocks = if i == 0 { rows } else { 0 };
+        column.content =
+            idv::Content::Blocks(vec![idv::Block { stored: vec![0], decoded: 1 }; blocks]);
+        column
+    };
+    let columns = (0..count).map(column).collect();
+    let mut out = idv::encode(&idv::File::new(rows as i64, columns));
+    let table = out.columns[0].lookup;
+    for place in &out.columns {
+        let at = (table as i64).to_le_bytes();
+        out.bytes[place.lookup_offset..place.lookup_offset + 8].copy_from_slice(&at);
+    }
+    if broken {
+        for i in 0..rows {
+            let at = table + 16 * i;
+            out.bytes[at..at + 8].copy_from_slice(&(1_i64 << 40).to_le_bytes());
+        }
+    }
+    out.bytes
+}
+
+/// Columns of one table of annotations.
+fn annotations(count: usize, len: usize) -> Vec<u8> {
+    let column = |i: usize| {
+        let mut column = idv::Column::new(&format!("c{i:07}"), idv::Codec::Text, vec![]);
+        if i == 0 {
+            let one = |i: usize| {
+                idv::Annotation::new(&format!("k{i:07}"), idv::Codec::Text, idv::Cell::text("x"))
+            };
+            column.annotations = (0..len / 30).map(one).collect();
+        }
+        column
+    };
+    let columns = (0..count).map(column).collect();
+    let mut out = idv::encode(&idv::File::new(0, columns));
+    let table = (out.columns[0].metadata as i64).to_le_bytes();
+    for place in &out.columns {
+        out.bytes[place.metadata_offset..place.metadata_offset + 8].copy_from_slice(&table);
+    }
+    out.bytes
+}
+
+/// Tensors of one blob, each of which is to be summed up.
+fn checksums(count: usize, len: usize) -> Vec<u8> {
+    let one = |i: usize| {
+        let blob = if i == 0 { vec![0; len] } else { Vec::new() };
+        let name = format!("t{i:07}");
+        ztensor::Tensor::raw(&name, "uint8", &[len as u64], blob)
+    };
+    let mut first = one(0).checksum(ztensor::Checksum::Crc32c);
+    let sum = first.checksum_text().expect("it was asked for");
+    first.name = "t0000000".into();
+    let mut draft = ztensor::File::of([first].into_iter().chain((1..count).map(one))).draft();
+    draft.body.truncate(64 + len);
+    for (i, entry) in draft.entries.iter_mut().enumerate() {
+        if i > 0 {
+            entry.push(ztensor::Item::text("checksum"), ztensor::Item::Text(sum.clone()));
+        }
+        entry.set("offset", ztensor::Item::Uint(64));
+        entry.set("size", ztensor::Item::Uint(len as u64));
+    }
+    draft.finish()
+}

@@ -1,0 +1,267 @@
+//! Files that are hard on a reader: nothing may take memory, time or output out
+//! of proportion. Heap is counted by the allocator, and reading by the host, which
+//! has a few small windows: a table that is gone through again and again has to be
+//! fetched again and again. Nothing is timed here; `scripts/hard.sh` does that.
+
+use std::collections::BTreeMap;
+use weighbridge::codec::WINDOW;
+use weighbridge::{
+    Audit, Cursor, File, Format, Name, NameEncoding, Opening, Rule, Scratch, Severity, Slot,
+    Source, Stop, Window, limits,
+};
+use weighbridge_fuzz_bodies::budget::{self, no_heap};
+use weighbridge_tests::hard::{self, Ranges};
+
+#[global_allocator]
+static ALLOCATOR: budget::Counting = budget::Counting;
+
+/// Bytes that are fetched at once, where no more are needed.
+const PIECE: u64 = 64 << 10;
+
+/// What a complete audit cost.
+#[derive(Debug, Default)]
+struct Judged {
+    /// How often each rule was broken.
+    rules: BTreeMap<&'static str, u64>,
+    findings: u64,
+    worst: Option<Severity>,
+    /// Tensors and metadata entries.
+    entries: u64,
+    slots: u64,
+    /// How often bytes were lacking.
+    requests: u64,
+}
+
+/// A host that keeps what it fetched last.
+struct Host<'a> {
+    file: &'a [u8],
+    windows: [Window<'a>; 4],
+    requests: u64,
+}
+
+impl Host<'_> {
+    fn drive<T>(
+        &mut self,
+        mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let len = self.file.len() as u64;
+        loop {
+            match no_heap(|| call(&Source::windows(len, &self.windows))) {
+                Err(Stop::Absent(absent)) => {
+                    let end = (absent.at + absent.need.max(absent.want.min(PIECE))).min(len);
+                    let bytes = &self.file[absent.at as usize..end as usize];
+                    self.windows.rotate_left(1);
+                    self.windows[3] = Window { at: absent.at, bytes };
+                    self.requests += 1;
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+/// Opens a file, lists its tensors and audits all of it, without any heap. A
+/// window of the whole file, or a few of [`PIECE`].
+fn judge(bytes: &[u8], format: Format, whole: bool) -> Judged {
+    assert!(budget::is_counting());
+    let window = Window { at: 0, bytes: if whole { bytes } else { &[] } };
+    let mut host = Host { file: bytes, windows: [window; 4], requests: 0 };
+    // The sink may not use the heap either.
+    let mut broken: Vec<(Rule, u64)> = Vec::with_capacity(256);
+    let mut slots = vec![Slot::EMPTY; 64];
+    let mut entries = 0;
+    let mut work = || {
+        let mut sink = |finding: weighbridge::Finding| {
+            assert!(finding.at + u64::from(finding.len) <= bytes.len() as u64);
+            match broken.iter_mut().find(|(rule, _)| *rule == finding.rule) {
+                Some((_, count)) => *count += 1,
+                None => broken.push((finding.rule, 1)),
+            }
+        };
+        let mut opening = Opening::of(Some(format));
+        let Ok(file) = host.drive(|s| opening.step(s, &mut sink)) else { return };
+        let mut cursor = Cursor::default();
+        while let Ok(Some(_)) = host.drive(|s| file.next_tensor(s, &mut cursor, &mut |_| {})) {
+            entries += 1;
+        }
+        let mut cursor = Cursor::default();
+        while let Ok(Some(_)) = host.drive(|s| file.next_meta(s, &mut cursor, &mut |_| {})) {
+            entries += 1;
+        }
+        audit(&mut host, file, &mut slots, &mut sink);
+    };
+    work();
+    let severity = |(rule, _): &(Rule, u64)| rule.severity();
+    let mut judged = Judged {
+        findings: broken.iter().map(|(_, count)| count).sum(),
+        worst: broken.iter().map(severity).max(),
+        entries,
+        slots: slots.len() as u64,
+        requests: host.requests,
+        ..Judged::default()
+    };
+    judged.rules.extend(broken.iter().map(|(rule, count)| (rule.id(), *count)));
+    judged
+}
+
+fn audit(
+    host: &mut Host<'_>,
+    file: File,
+    slots: &mut Vec<Slot>,
+    sink: &mut dyn FnMut(weighbridge::Finding),
+) {
+    let mut buffer = vec![0; WINDOW];
+    let mut scratch = Scratch::new(&mut buffer);
+    let mut audit = Audit::new(file).seeded(7);
+    loop {
+        match host.drive(|s| audit.step_with(s, slots, &mut scratch, sink)) {
+            Err(Stop::Room { needed }) => slots.resize(needed as usize, Slot::EMPTY),
+            Err(Stop::Buffer { needed }) => {
+                assert!(needed <= limits::BLOCK_BYTES);
+                buffer = vec![0; needed as usize];
+                scratch = Scratch::new(&mut buffer);
+            }
+            Err(Stop::Refused(_)) | Ok(()) => return,
+            Err(stop) => panic!("{stop:?}"),
+        }
+    }
+}
+
+/// Reading in pieces finds the same, and reads the file a few times at most.
+fn judge_both(bytes: &[u8], format: Format) -> Judged {
+    let whole = judge(bytes, format, true);
+    let pieces = judge(bytes, format, false);
+    assert_eq!(whole.rules, pieces.rules);
+    let len = bytes.len() as u64;
+    assert!(whole.slots <= 64 + len, "{} slots for {len} bytes", whole.slots);
+    // Names that lie apart are compared 32 bytes at a time.
+    let most = 16 * pieces.entries + 64 + len / 16;
+    assert!(pieces.requests <= most, "{len} bytes, at most {most} requests: {pieces:?}");
+    pieces
+}
+
+/// Names at and around 64 KiB, twins in all but the last byte among them, are
+/// listed, compared and found. GGUF bounds names itself.
+#[test]
+fn names_of_64_kib() {
+    for format in hard::FORMATS.into_iter().chain([Format::Shards]) {
+        if format == Format::Stb {
+            continue;
+        }
+        for len in [65_534, 65_535, 65_536, 65_537, 1 << 18] {
+            let named = |last: u8| [&vec![b'n'; len - 1][..], &[last]].concat();
+            // In descending order, so that order proves nothing.
+            let names = [named(b'z'), named(b'y'), b"short".to_vec()];
+            let bytes = hard::named(format, &names);
+            let judged = judge_both(&bytes, format);
+            let bounded = format == Format::Gguf;
+            let expected = match bounded {
+                true if len > 65_535 => ["NAME-LENGTH", "NAME-LIMIT"].as_slice(),
+                true => &["NAME-LENGTH"],
+                // The writer sorts names.
+                false if format == Format::BinTensors => &["C1"],
+                false => &[],
+            };
+            let broken: Vec<_> = judged.rules.keys().copied().collect();
+            assert!(broken.iter().all(|id| expected.contains(id)), "{format} {len}: {judged:?}");
+            assert_eq!(broken.is_empty(), expected.is_empty(), "{format} {len}: {judged:?}");
+            if judged.worst < Some(Severity::Fatal) && format != Format::Shards {
+                finds(&bytes, format, &names);
+            }
+            // The same name twice.
+            let twins = hard::named(format, &[named(b'y'), b"short".to_vec(), named(b'y')]);
+            let judged = judge_both(&twins, format);
+            // A data view may have columns of one name, of which the last counts.
+            let allowed = format == Format::Idv;
+            let worst = Some(Severity::Violation).filter(|_| !allowed);
+            assert!(judged.worst >= worst, "{format} {len}: {judged:?}");
+            assert!(judged.findings <= 8, "{format} {len}: {judged:?}");
+        }
+    }
+}
+
+/// Every tensor is found under its name.
+fn finds(bytes: &[u8], format: Format, names: &[Vec<u8>]) {
+    let source = Source::whole(bytes);
+    let file = Opening::of(Some(format)).step(&source, &mut |_| {}).expect("it opens");
+    for (i, name) in (0..).zip(names) {
+        let wanted = Name::new(name, NameEncoding::Plain);
+        let found = file.find(&source, &wanted, &mut Cursor::default()).expect("all is resident");
+        assert_eq!(found.map(|tensor| tensor.index), Some(i), "{format}");
+    }
+}
+
+/// As many tensors as fit, with names in no order: sound, and judged in slots
+/// alone.
+#[test]
+fn a_million_tensors() {
+    for format in hard::FORMATS {
+        let count = hard::most(format, 1_000_000);
+        let bytes = hard::many(format, 1_000_000, Ranges::Apart);
+        let judged = judge(&bytes, format, true);
+        // GGUF has an entry of metadata as well.
+        assert!((count..=count + 1).contains(&judged.entries), "{format}: {judged:?}");
+        assert!(judged.slots <= 4 * count, "{format}: {} slots", judged.slots);
+        if format == Format::Stb {
+            // There are 256 names, and each entry beyond them says so once.
+            assert_eq!(judged.rules, BTreeMap::from([("T-ID-DUP", count - 256)]));
+        } else if format == Format::BinTensors {
+            // Its writer sorts names.
+            assert_eq!(judged.rules, BTreeMap::from([("C1", 1)]));
+        } else {
+            assert_eq!(judged.rules, BTreeMap::new(), "{format}");
+        }
+    }
+    let names: Vec<_> = (0..1_000_000).rev().map(|i| format!("t.{i:07}").into_bytes()).collect();
+    let judged = judge(&hard::named(Format::Shards, &names), Format::Shards, true);
+    assert_eq!((judged.entries, judged.findings), (1_000_000, 0));
+}
+
+/// Too deep is one finding, wherever it is, and the depth costs nothing more.
+#[test]
+fn ten_thousand_levels() {
+    for (depth, few) in [(10_000, 4), (100_000, 4)] {
+        for (what, format, bytes) in hard::nested(depth) {
+            let judged = judge_both(&bytes, format);
+            assert!(judged.findings <= few, "{format}, {what}: {judged:?}");
+            let worst = match what {
+                // Brackets are counted, and that is all.
+                "member of an index" => None,
+                // Nobody looks into it.
+                "codecs that nobody knows" => Some(Severity::Unchecked),
+                _ => Some(Severity::Violation),
+            };
+            assert!(judged.worst >= worst, "{format}, {what}: {judged:?}");
+        }
+    }
+}
+
+/// 100,000 tensors that share their bytes in every way: a finding for each, not
+/// for each pair.
+#[test]
+fn everything_overlaps() {
+    for format in hard::FORMATS {
+        for ranges in [Ranges::Equal, Ranges::Within, Ranges::Staggered] {
+            let count = hard::most(format, 100_000);
+            let few = judge_both(&hard::many(format, count / 10, ranges), format);
+            let many = judge_both(&hard::many(format, count, ranges), format);
+            assert!(many.entries >= count, "{format}: {many:?}");
+            assert!(many.findings >= count - 1, "{format}, {ranges:?}: {many:?}");
+            // A finding for the range, one for the data and one for the name.
+            assert!(many.findings <= 3 * count, "{format}, {ranges:?}: {many:?}");
+            assert!(many.findings <= 10 * few.findings + 3_000, "{format}, {ranges:?}: {many:?}");
+        }
+    }
+}
+
+/// Many entries refer to one table or value that takes time: it is looked at a
+/// few times, and what is not is said to be unchecked.
+#[test]
+fn everything_is_shared() {
+    for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
+        let judged = judge_both(&bytes, format);
+        let len = bytes.len() as u64;
+        assert!(judged.findings <= 64 + len, "{format}, {what}: {judged:?}");
+        println!("{format}, {what}: {len} bytes, {judged:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Distinctions that no other file makes: each was found by a mutant that all
+//! other tests let live.
+
+use weighbridge::{Format, Severity};
+use weighbridge_tests::encode::bintensors::{Dtype, Header, Width};
+use weighbridge_tests::encode::ztensor::{self, Item};
+use weighbridge_tests::encode::{idv, oinf, safetensors};
+use weighbridge_tests::survey::{Survey, survey_whole};
+
+fn survey(format: Format, bytes: &[u8]) -> Survey {
+    survey_whole(bytes, Some(format))
+}
+
+/// A type in 64 bits is longer than it must be as well, which is said once; it
+/// does not hide that the length before it is.
+#[test]
+fn a_wide_type_beside_a_wide_length() {
+    let judged = |length, width| {
+        let mut header = Header::plain(1);
+        match length {
+            None => header.text("x"),
+            Some(width) => header.wide(1, width).raw(b"x"),
+        };
+        header.wide(Dtype::U8.code(), width).int(1).int(1).int(0).int(1).pad();
+        survey(Format::BinTensors, &header.file(&[7])).broken()
+    };
+    assert_eq!(judged(None, Width::Eight), ["V3"]);
+    assert_eq!(judged(None, Width::Two), ["V4"]);
+    assert_eq!(judged(Some(Width::Two), Width::Eight), ["V3", "V4"]);
+}
+
+/// 2^63 - 1 is a length, if not one of any file; 2^63 is none.
+#[test]
+fn the_longest_length_of_a_codec() {
+    for (length, rule) in [(i64::MAX as u64, "T.eof"), (1 << 63, "T.codec.len")] {
+        let mut column = idv::Column::new("c", idv::Codec::Text, vec![]);
+        column.odd.codec = Some([idv::string(b"TextSpan"), idv::leb(length)].concat());
+        let bytes = idv::encode(&idv::File::new(0, vec![column])).bytes;
+        assert!(survey(Format::Idv, &bytes).broken().contains(&rule), "{length}");
+    }
+}
+
+/// What a tensor without data has instead is told: its size, else its offset.
+#[test]
+fn a_tensor_without_data_has_neither_size_nor_offset() {
+    for (size, offset, told) in [(16, 0, 16), (0, 24, 24), (16, 24, 16)] {
+        let tensors = vec![oinf::declared("x", oinf::Type::U8, &[3])];
+        let model = oinf::Model { version: 1, sizevars: vec![], metadata: vec![], tensors };
+        let mut out = model.encode();
+        let fields = out.tensors[0];
+        out.put_u64(fields.data_nbytes, size);
+        out.put_u64(fields.data_offset, offset);
+        let survey = survey(Format::Oinf, &out.bytes);
+        let finding = survey.findings.iter().find(|f| f.rule.id() == "TENSOR-NODATA");
+        assert_eq!(finding.map(|f| (f.expected, f.found)), Some((0, told)));
+    }
+}
+
+/// A header whose JSON breaks off is opened for the entries before the fault.
+#[test]
+fn json_that_breaks_off_behind_a_tensor() {
+    let tensor = "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}";
+    for rest in [",\"b\":{\"dtype\":\"U8", ",\"b", ","] {
+        let header = format!("{{{tensor}{rest}");
+        let survey = survey(Format::Safetensors, &safetensors::raw(header.as_bytes(), &[7]));
+        assert!(survey.file.is_some(), "{rest}: {:?}", survey.broken());
+        assert_eq!(survey.tensors[0].name, b"a");
+        assert!(survey.worst() == Severity::Fatal, "{rest}: {:?}", survey.broken());
+    }
+}
+
+/// Where a number should be there is one, on the fast path as well.
+#[test]
+fn no_digits_are_no_number() {
+    for (shape, offsets) in [("1,", "0,1"), (",1", "0,1"), ("1", ",1"), ("1", "0,")] {
+        let header = format!(
+            "{{\"a\":{{\"dtype\":\"U8\",\"shape\":[{shape}],\"data_offsets\":[{offsets}]}}}}"
+        );
+        let survey = survey(Format::Safetensors, &safetensors::raw(header.as_bytes(), &[7]));
+        assert_eq!(survey.broken(), ["JSON-SYNTAX"], "{header}");
+    }
+}
+
+/// A number is longer than it must be only if it fits the shorter form whole:
+/// range and digits.
+#[test]
+fn floats_are_as_short_as_they_can_be() {
+    let judged = |item| {
+        let tensor = ztensor::Tensor::raw("x", "uint8", &[1], vec![7]).custom("extra", item);
+        survey(Format::ZTensor, &ztensor::File::of([tensor]).encode())
+            .broken()
+            .contains(&"CBOR-FLOAT")
+    };
+    for (value, short) in [(1.5, true), (0.1, false), (2_f32.powi(100), false), (-0.0, true)] {
+        assert_eq!(judged(Item::F32(value)), short, "{value}");
+    }
+    for (value, short) in [(0.1, false), (2_f64.powi(1000), false), (0.25, true), (0.0, true)] {
+        assert_eq!(judged(Item::F64(value)), short, "{value}");
+    }
+}
+
+/// What is wrong with a codec within another ends with the outer one, whose length
+/// is known: the next column is listed.
+#[test]
+fn a_broken_codec_within_another_ends_with_it() {
+    let inner = [idv::string(b"TextSpan"), idv::leb(1 << 63)].concat();
+    let mut column = idv::Column::new("a", idv::Codec::Text, vec![]);
+    column.odd.codec =
+        Some([idv::string(b"VBuffer"), idv::leb(inner.len() as u64), inner].concat());
+    let next = idv::Column::new("b", idv::Codec::Text, vec![]);
+    let survey = survey(Format::Idv, &idv::encode(&idv::File::new(0, vec![column, next])).bytes);
+    let names: Vec<_> = survey.tensors.iter().map(|fact| fact.name.as_slice()).collect();
+    assert_eq!(names, [b"a", b"b"]);
+    assert_eq!(survey.broken(), ["T.codec.len"]);
+}
