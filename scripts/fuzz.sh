@@ -6,7 +6,7 @@
 #   scripts/fuzz.sh run [TARGET...]    FUZZ_S seconds a target (60), all by default
 #   scripts/fuzz.sh seeds              makes the seeds of the encoders anew
 #   scripts/fuzz.sh minimise [TARGET...]  keeps of the corpus what reaches new code,
-#                                      at most FUZZ_KEEP files (48) in fuzz/seeds
+#                                      at most FUZZ_KEEP files (40) in fuzz/seeds
 #   scripts/fuzz.sh coverage           lines of core/ that tests and seeds reach
 #
 # `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can.
@@ -121,8 +121,11 @@ minimise() {
     cp "$work/seeds/$target"/* "$work/new/"
     "fuzz/target/$host/release/$target" -merge=1 "$work/new" "fuzz/seeds/$target" \
       "fuzz/corpus/$target" >"fuzz/logs/$target.merge.log" 2>&1
-    (cd "$work/new" && comm -23 <(ls | sort) <(ls "$work/seeds/$target" | sort)) |
-      (cd "$work/new" && xargs -r ls -rS) | head -n "${FUZZ_KEEP:-48}" |
+    # Of the rest some of every size: small ones are many and reach little.
+    (cd "$work/new" && comm -23 <(ls) <(ls "$work/seeds/$target") | xargs -r stat -c '%s %n') |
+      awk '$1 <= 4096' | sort -n | awk -v keep="${FUZZ_KEEP:-40}" '
+        { name[NR] = $2 }
+        END { step = NR > keep ? NR / keep : 1; for (i = 1; i <= NR; i += step) print name[int(i)] }' |
       while read -r file; do cp "$work/new/$file" "$work/kept/"; done
     rm -rf "fuzz/seeds/$target"
     mv "$work/kept" "fuzz/seeds/$target"

@@ -6,6 +6,7 @@
 #
 #   scripts/peers.sh           the tables
 #   scripts/peers.sh -v        and which files each reader gets wrong
+#   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 here=$PWD
@@ -59,6 +60,11 @@ ggml() {
     "$from/src/gguf.cpp" "$from/src/ggml.cpp" "$from/src/ggml-threading.cpp" ggml.o ggml-quants.o \
     -lm -lpthread -o read
 }
+
+if [ "$verbose" = npm ]; then
+  install npm npm_packages
+  exit
+fi
 
 cargo build --quiet -p weighbridge-cli
 cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --list >"$work/list"

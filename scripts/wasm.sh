@@ -4,7 +4,8 @@
 #
 #   scripts/wasm.sh          builds what is not up to date
 #   scripts/wasm.sh test     builds, and runs the tests in Node
-#   scripts/wasm.sh bench    builds, and says how long opening takes in Node
+#   scripts/wasm.sh bench    builds, and says how long opening takes in Node,
+#                            beside the parsers of others
 #
 # BINDGEN may name a weighbridge-bindgen that is built already.
 set -euo pipefail
@@ -78,6 +79,7 @@ fi
 
 if [ "${1:-}" = bench ]; then
   cargo run --quiet -p weighbridge-samples -- "$work" "${CARGO_TARGET_DIR:-target}/web-trials"
+  scripts/peers.sh npm
   node wasm/bench/open.mjs
   node wasm/bench/statistics.mjs
 fi

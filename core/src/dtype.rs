@@ -227,6 +227,7 @@ impl DType {
     }
 
     /// Width of an element in bits; 0 where it is not fixed or not known.
+    #[inline]
     pub const fn bits(self) -> u32 {
         match self {
             DType::I1 | DType::U1 | DType::T1 => 1,

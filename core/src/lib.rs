@@ -91,6 +91,7 @@ mod sparse;
 mod stats;
 mod tensor;
 mod twins;
+mod utf8;
 mod view;
 
 pub use audit::{Audit, Stage};

@@ -136,7 +136,7 @@ impl<'a> Name<'a> {
     /// Whether the decoded name is valid UTF-8, checked without a buffer.
     pub fn is_utf8(&self) -> bool {
         match self.as_bytes() {
-            Some(bytes) => core::str::from_utf8(bytes).is_ok(),
+            Some(bytes) => crate::utf8::is(bytes),
             None => Chars::of(self.bytes()).all(|c| c.is_ok()),
         }
     }

@@ -1,5 +1,7 @@
 // How long it takes to open a file of many tensors, beside what parsing the
-// header of a safetensors file of as many takes: node bench/open.mjs
+// header of a safetensors file of as many takes, and beside the parsers of others:
+// node bench/open.mjs. The latter are installed by `scripts/peers.sh npm`, and are
+// left out if they are not there.
 //
 // Times differ from machine to machine and from run to run: the ratio within
 // one run is what counts. `index` reads the header and every entry; `structure`
@@ -7,13 +9,15 @@
 // nothing lies between them, and lays out the file.
 
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fromBytes, open } from '../dist/index.js';
 
 const RUNS = 40;
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const trials = join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'web-trials');
+const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
+const trials = join(target, 'web-trials');
 
 /** Names as those of a mixture of experts. */
 function names(count) {
@@ -32,46 +36,130 @@ function safetensors(count) {
   return { bytes, header: bytes.subarray(8, 8 + padded) };
 }
 
-/** Milliseconds that a call takes: the best and the median of many runs. */
-async function time(call) {
-  const all = [];
-  for (let i = 0; i < RUNS; i++) {
-    const begun = performance.now();
-    await call();
-    all.push(performance.now() - begun);
+/** A GGUF file of `count` tensors of 32 bytes each, and a vocabulary with scores. */
+function gguf(count, tokens) {
+  const bytes = new Uint8Array(40 * tokens + 200 * count + 1024);
+  const view = new DataView(bytes.buffer);
+  const encoder = new TextEncoder();
+  let at = 0;
+  const u32 = (value) => (view.setUint32(at, value, true), (at += 4));
+  const u64 = (value) => (view.setBigUint64(at, BigInt(value), true), (at += 8));
+  const text = (value) => {
+    const { written } = encoder.encodeInto(value, bytes.subarray(at + 8));
+    u64(written);
+    at += written;
+  };
+  u32(0x46554747), u32(3), u64(count), u64(3);
+  text('general.architecture'), u32(8), text('llama');
+  text('tokenizer.ggml.tokens'), u32(9), u32(8), u64(tokens);
+  for (let i = 0; i < tokens; i++) {
+    text(`tok${(i * 7919) % tokens}`);
   }
-  all.sort((a, b) => a - b);
-  return { best: all[0], median: all[RUNS >> 1] };
+  text('tokenizer.ggml.scores'), u32(9), u32(6), u64(tokens), (at += 4 * tokens);
+  for (const [i, name] of names(count).entries()) {
+    text(name), u32(2), u64(4), u64(2), u32(30), u64(32 * i);
+  }
+  at = Math.ceil(at / 32) * 32 + 32 * count;
+  return bytes.slice(0, at);
 }
 
-async function opening(bytes, options) {
+/** A server that has one file, for packages that read from one. */
+function serve(bytes) {
+  const file = new Blob([bytes]);
+  return async (_, init) => {
+    const range = /bytes=(\d+)-(\d+)/.exec(new Headers(init?.headers).get('range') ?? '');
+    const [from, to] = range ? [Number(range[1]), Math.min(Number(range[2]), file.size - 1)] : [0, file.size - 1];
+    const headers = {
+      'content-range': `bytes ${from}-${to}/${file.size}`,
+      'content-length': String(to - from + 1),
+      etag: '"0"',
+    };
+    return new Response(file.slice(from, to + 1), { status: range ? 206 : 200, headers });
+  };
+}
+
+/** A package of somebody else, if it is installed. */
+async function peer(name) {
+  try {
+    return await import(pathToFileURL(createRequire(join(target, 'peers', 'x')).resolve(name)).href);
+  } catch {
+    console.log(`left out: ${name}, for scripts/peers.sh npm did not install it`);
+    return null;
+  }
+}
+
+/** Milliseconds that calls take which take turns: the best and the median of many runs. */
+async function race(calls) {
+  const all = calls.map(() => []);
+  for (let i = 0; i < RUNS; i++) {
+    for (const [at, [, call]] of calls.entries()) {
+      const begun = performance.now();
+      await call();
+      all[at].push(performance.now() - begun);
+    }
+  }
+  const found = all.map((times) => times.sort((a, b) => a - b));
+  return calls.map(([name], at) => [name, { best: found[at][0], median: found[at][RUNS >> 1] }]);
+}
+
+/** Opening a file as far as `goal`. */
+function opening(bytes, options) {
   const source = fromBytes(bytes);
-  return time(async () => {
+  return async () => {
     const document = await open(source, options);
     if (document.findingCount > 0) {
       throw new Error(document.findings(0, 1).messages.text);
     }
     document.free();
-  });
+  };
 }
 
 const rows = [];
-for (const count of [10_000, 100_000]) {
-  const { bytes, header } = safetensors(count);
-  const parse = await time(() => JSON.parse(new TextDecoder().decode(header)));
-  const files = [['safetensors', bytes, { format: 'safetensors' }]];
-  if (count === 10_000) {
-    files.push(['OINF', readFileSync(join(trials, 'many-10000.oinf')), {}]);
-  }
-  rows.push([`JSON.parse, ${count} tensors`, parse, 1]);
-  for (const [name, content, options] of files) {
-    for (const goal of ['index', 'structure']) {
-      const found = await opening(content, { ...options, goal });
-      rows.push([`${name}, ${goal}, ${count} tensors`, found, found.best / parse.best]);
-    }
+async function compare(title, calls) {
+  const found = await race(calls);
+  for (const [name, times] of found) {
+    rows.push([`${name}, ${title}`, times, found[0][1]]);
   }
 }
-console.log('best ms   median ms   of JSON.parse');
-for (const [name, { best, median }, ratio] of rows) {
-  console.log(`${best.toFixed(2).padStart(7)}   ${median.toFixed(2).padStart(9)}   ${ratio.toFixed(2).padStart(13)}   ${name}`);
+
+const hub = await peer('@huggingface/hub');
+for (const count of [10_000, 100_000]) {
+  const { bytes, header } = safetensors(count);
+  const calls = [['JSON.parse', () => JSON.parse(new TextDecoder().decode(header))]];
+  if (hub) {
+    const from = { repo: 'a/b', path: 'model.safetensors', fetch: serve(bytes) };
+    calls.push(['@huggingface/hub', () => hub.parseSafetensorsMetadata(from)]);
+  }
+  for (const goal of ['index', 'structure']) {
+    calls.push([`safetensors, ${goal}`, opening(bytes, { format: 'safetensors', goal })]);
+  }
+  if (count === 10_000) {
+    const oinf = readFileSync(join(trials, 'many-10000.oinf'));
+    for (const goal of ['index', 'structure']) {
+      calls.push([`OINF, ${goal}`, opening(oinf, { goal })]);
+    }
+  }
+  await compare(`${count} tensors`, calls);
+}
+
+const [count, tokens] = [10_000, 150_000];
+const bytes = gguf(count, tokens);
+const calls = [];
+const [hyllama, huggingface] = [await peer('hyllama'), await peer('@huggingface/gguf')];
+if (hyllama) {
+  calls.push(['hyllama', () => hyllama.ggufMetadata(bytes.buffer)]);
+}
+if (huggingface) {
+  const fetch = serve(bytes);
+  calls.push(['@huggingface/gguf', () => huggingface.gguf('http://localhost/x.gguf', { fetch })]);
+}
+for (const goal of ['index', 'structure']) {
+  calls.push([goal, opening(bytes, { format: 'gguf', goal })]);
+}
+await compare(`GGUF of ${count} tensors, ${tokens} tokens`, calls);
+
+console.log('best ms   median ms   fits into the first');
+for (const [name, { best, median }, other] of rows) {
+  const ratio = `${(other.best / best).toFixed(2)} x`;
+  console.log(`${best.toFixed(2).padStart(7)}   ${median.toFixed(2).padStart(9)}   ${ratio.padStart(19)}   ${name}`);
 }

@@ -95,9 +95,8 @@ impl File {
     /// The file with another header, padded to a multiple of 8.
     pub fn with_header(&self, header: &str) -> Vec<u8> {
         let data: Vec<u8> = self.tensors.iter().flat_map(|tensor| tensor.data.clone()).collect();
-        let padded =
-            format!("{header:<width$}", width = header.chars().count() + pad(header.len()));
-        raw(padded.as_bytes(), &data)
+        let padding = " ".repeat(pad(header.len()));
+        raw(format!("{header}{padding}").as_bytes(), &data)
     }
 }
 

@@ -361,5 +361,5 @@ fn dtype(code: u64) -> DType {
 }
 
 fn is_utf8(text: &[u8]) -> bool {
-    text.is_ascii() || core::str::from_utf8(text).is_ok()
+    text.is_ascii() || crate::utf8::is(text)
 }

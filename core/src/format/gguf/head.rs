@@ -7,6 +7,7 @@
 
 use super::{field, rules};
 use crate::cursor::Cursor;
+use crate::division::div_rem;
 use crate::limits;
 use crate::read::{Halt, Reader};
 use crate::source::Span;
@@ -100,10 +101,10 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<Content, H
         },
     };
     let count = u64(r, big)?;
-    let room = r.left().checked_div(least).unwrap_or(0);
-    if count > room {
-        return Err(refuse(r, rules::ARRAY_BOUNDS, 8, room, count));
-    }
+    let most = r.left();
+    let Some(len) = count.checked_mul(least).filter(|len| *len <= most) else {
+        return Err(refuse(r, rules::ARRAY_BOUNDS, 8, room(most, least), count));
+    };
     let mut content = Content { holds: Holds::Numbers, len: 0, items };
     if matches!(items, field::STRING | field::ARRAY) {
         let depth = c.within & !TEXTS;
@@ -116,13 +117,17 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<Content, H
             c.within |= TEXTS;
         }
     } else {
-        // The product is at most what the file has left.
-        content.len = count.saturating_mul(least);
+        content.len = len;
         if items == field::BOOL {
             content.holds = Holds::Booleans;
         }
     }
     Ok(content)
+}
+
+/// How many entries of `least` bytes there is room for, as findings tell it.
+pub(super) fn room(left: u64, least: u64) -> u64 {
+    if cfg!(feature = "details") { div_rem(left, least).map_or(0, |(room, _)| room) } else { 0 }
 }
 
 /// Reports the `len` bytes that were read last.

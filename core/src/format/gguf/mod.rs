@@ -31,6 +31,7 @@
 
 pub mod rules;
 
+mod elements;
 mod head;
 mod items;
 mod meta;
@@ -93,47 +94,6 @@ mod field {
             10 => DType::U64,
             11 => DType::I64,
             12 => DType::F64,
-            _ => return None,
-        })
-    }
-
-    /// The type of a tensor's elements.
-    pub(super) fn element_type(code: u32) -> Option<DType> {
-        Some(match code {
-            0 => DType::F32,
-            1 => DType::F16,
-            2 => DType::Q4_0,
-            3 => DType::Q4_1,
-            6 => DType::Q5_0,
-            7 => DType::Q5_1,
-            8 => DType::Q8_0,
-            9 => DType::Q8_1,
-            10 => DType::Q2K,
-            11 => DType::Q3K,
-            12 => DType::Q4K,
-            13 => DType::Q5K,
-            14 => DType::Q6K,
-            15 => DType::Q8K,
-            16 => DType::Iq2Xxs,
-            17 => DType::Iq2Xs,
-            18 => DType::Iq3Xxs,
-            19 => DType::Iq1S,
-            20 => DType::Iq4Nl,
-            21 => DType::Iq3S,
-            22 => DType::Iq2S,
-            23 => DType::Iq4Xs,
-            24 => DType::I8,
-            25 => DType::I16,
-            26 => DType::I32,
-            27 => DType::I64,
-            28 => DType::F64,
-            29 => DType::Iq1M,
-            30 => DType::BF16,
-            34 => DType::TQ1_0,
-            35 => DType::TQ2_0,
-            39 => DType::MxFp4,
-            40 => DType::NvFp4,
-            41 => DType::Q1_0,
             _ => return None,
         })
     }

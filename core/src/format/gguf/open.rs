@@ -56,10 +56,9 @@ impl Header {
         }
         r.unmute();
         let (alignment, align_entry) = (low(c.extra), high(c.extra));
-        let data_at = match tables_end.checked_next_multiple_of(u64::from(alignment.max(1))) {
-            Some(at) if tables_end != 0 && alignment != 0 => at,
-            _ => 0,
-        };
+        // A power of two, or 0. No file is so long that the sum wraps.
+        let mask = u64::from(alignment).wrapping_sub(1);
+        let data_at = if tables_end == 0 { 0 } else { tables_end.saturating_add(mask) & !mask };
         let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
         Ok(Header {
             tensors_at,
@@ -118,31 +117,30 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     let tensors = u64(r, big)?;
     let metas = u64(r, big)?;
+    // Counts of 32 bits, times so little, do not wrap.
+    let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+    let (few, few_metas) = (small(tensors), small(metas));
+    let table = u64::from(few_metas).wrapping_mul(field::LEAST_META);
+    let needs = table.wrapping_add(u64::from(few).wrapping_mul(field::LEAST_TENSOR));
     let left = r.left();
-    let count = |least: u64, taken: u64| {
-        let room = left.saturating_sub(taken).checked_div(least).unwrap_or(0);
-        room.min(u32::MAX.into())
+    let (rule, at, room, count) = if table > left || metas != few_metas.into() {
+        (rules::COUNT_METADATA, 16, head::room(left, field::LEAST_META), metas)
+    } else if needs > left || tensors != few.into() {
+        let behind = left.saturating_sub(table);
+        (rules::COUNT_TENSORS, 8, head::room(behind, field::LEAST_TENSOR), tensors)
+    } else {
+        if big && version == 2 {
+            r.flag(rules::VERSION_BIG, 4, 4, 3, version.into());
+        }
+        let [.., counts] = &mut c.inner;
+        *counts = pack(few, few_metas);
+        c.at = field::HEADER;
+        c.state = u64::from(version) | if big { BIG } else { 0 };
+        c.extra = pack(field::ALIGNMENT, u32::MAX);
+        return Ok(());
     };
-    let room = count(field::LEAST_META, 0);
-    if metas > room {
-        r.flag(rules::COUNT_METADATA, 16, 8, room, metas);
-        return Err(Halt::refused(rules::COUNT_METADATA));
-    }
-    let room = count(field::LEAST_TENSOR, metas.saturating_mul(field::LEAST_META));
-    if tensors > room {
-        r.flag(rules::COUNT_TENSORS, 8, 8, room, tensors);
-        return Err(Halt::refused(rules::COUNT_TENSORS));
-    }
-    if big && version == 2 {
-        r.flag(rules::VERSION_BIG, 4, 4, 3, version.into());
-    }
-    let number = |n: u64| u32::try_from(n).unwrap_or(0);
-    let [.., counts] = &mut c.inner;
-    *counts = pack(number(tensors), number(metas));
-    c.at = field::HEADER;
-    c.state = u64::from(version) | if big { BIG } else { 0 };
-    c.extra = pack(field::ALIGNMENT, u32::MAX);
-    Ok(())
+    r.flag(rule, at, 8, room.min(u32::MAX.into()), count);
+    Err(Halt::refused(rule))
 }
 
 /// Passes over the metadata, and keeps the alignment.

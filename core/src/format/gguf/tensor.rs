@@ -1,10 +1,10 @@
 //! Entries of tensors.
 
+use super::elements::{Stored, stored};
 use super::head::{self, length, u32, u64};
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, Dims, DimsAt};
-use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::limits;
 use crate::name::{Name, NameAt, NameEncoding};
@@ -78,14 +78,14 @@ impl Header {
             }
         };
         let end = r.at();
-        let dtype = field::element_type(entry.ty);
+        let stored = stored(entry.ty);
         // The size of what is unknown can only be told from what follows it.
-        let next = match dtype {
+        let next = match stored {
             None if c.index.saturating_add(1) < self.count => self.peek(r)?,
             _ => None,
         };
         let mut expected = c.state;
-        let tensor = self.judge(r, c.index, &entry, dtype, next, &mut expected);
+        let tensor = self.judge(r, c.index, &entry, stored, next, &mut expected);
         c.state = expected;
         c.advance(end);
         Ok(Some(tensor))
@@ -111,10 +111,11 @@ impl Header {
         r: &mut Reader<'_, '_>,
         index: u32,
         entry: &Entry<'_>,
-        dtype: Option<DType>,
+        stored: Option<Stored>,
         next: Option<u64>,
         expected: &mut u64,
     ) -> Tensor {
+        let dtype = stored.map(|stored| stored.dtype);
         let order = if self.big { Endianness::Big } else { Endianness::Little };
         let encoding = if self.big { DimEncoding::ReversedBig } else { DimEncoding::Reversed };
         let named = entry.name_len <= limits::GGUF_NAME;
@@ -144,8 +145,8 @@ impl Header {
         if dtype.is_none() {
             r.flag(rules::DTYPE_UNKNOWN, entry.ty_at, 4, 0, entry.ty.into());
         }
-        let size = match (dtype, elements) {
-            (Some(dtype), Some(elements)) => sized(r, entry, dtype, elements, self.big),
+        let size = match (stored, elements) {
+            (Some(stored), Some(elements)) => sized(r, entry, stored, elements, self.big),
             _ => None,
         };
         let before = core::mem::replace(expected, Cursor::UNKNOWN);
@@ -223,43 +224,48 @@ fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding)
         let (at, rank) = (entry.dims_at.saturating_sub(4), entry.rank.into());
         r.flag(rules::DIMS_COUNT, at, 4, field::LARGEST_RANK.into(), rank);
     }
-    let dims = || Dims::new(entry.dims, entry.rank, encoding);
-    if let Some(extent) = dims().find(|extent| *extent > field::LARGEST_EXTENT) {
-        r.flag(rules::EXTENT_RANGE, span.at, span.len, field::LARGEST_EXTENT, extent);
-        return None;
+    let (mut elements, mut zero) = (Some(1_u64), false);
+    for extent in Dims::new(entry.dims, entry.rank, encoding) {
+        if extent > field::LARGEST_EXTENT {
+            r.flag(rules::EXTENT_RANGE, span.at, span.len, field::LARGEST_EXTENT, extent);
+            return None;
+        }
+        zero |= extent == 0;
+        // A 0 does not hide the overflow of the others.
+        elements = elements.and_then(|n| n.checked_mul(extent.max(1)));
     }
-    let elements = dims().product().filter(|n| *n <= field::LARGEST_EXTENT);
-    if elements.is_none() {
+    let elements = elements.filter(|n| *n <= field::LARGEST_EXTENT);
+    let Some(elements) = elements else {
         r.flag(rules::SHAPE_OVERFLOW, span.at, span.len, field::LARGEST_EXTENT, u64::MAX);
-    }
-    if elements == Some(0) {
+        return None;
+    };
+    if zero {
         r.flag(rules::EXTENT_ZERO, span.at, span.len, 1, 0);
+        return Some(0);
     }
-    elements
+    Some(elements)
 }
 
 /// The number of bytes.
 fn sized(
     r: &mut Reader<'_, '_>,
     entry: &Entry<'_>,
-    dtype: DType,
+    stored: Stored,
     elements: u64,
     big: bool,
 ) -> Option<u64> {
     let span = Span::new(entry.dims_at, widen(entry.dims.len()));
-    if let Some((block, _)) = dtype.block() {
-        let block = u64::from(block);
-        let row = match entry.dims.first_chunk() {
-            Some(row) if big => u64::from_be_bytes(*row),
-            Some(row) => u64::from_le_bytes(*row),
-            None => 1,
-        };
-        if row.checked_rem(block) != Some(0) {
-            r.flag(rules::BLOCK_MULTIPLE, span.at, span.len.min(8), block, row);
-            return None;
-        }
+    let block = stored.block();
+    let row = match entry.dims.first_chunk() {
+        Some(row) if big => u64::from_be_bytes(*row),
+        Some(row) => u64::from_le_bytes(*row),
+        None => 1,
+    };
+    if row & block.wrapping_sub(1) != 0 {
+        r.flag(rules::BLOCK_MULTIPLE, span.at, span.len.min(8), block, row);
+        return None;
     }
-    let size = dtype.bytes(elements).filter(|n| *n <= field::LARGEST_EXTENT);
+    let size = stored.size(elements).filter(|n| *n <= field::LARGEST_EXTENT);
     if size.is_none() {
         r.flag(rules::SHAPE_OVERFLOW, span.at, span.len, field::LARGEST_EXTENT, u64::MAX);
     }

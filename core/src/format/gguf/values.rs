@@ -6,6 +6,7 @@ use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, widen};
+use crate::utf8;
 
 /// What the cursor of the audit stands in, as its phase; `extra` is where that
 /// ends, and `state` tells that the entry was found faulty.
@@ -87,13 +88,10 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = r.source().run(c.at);
     let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
     let (sound, bad) = if c.phase == phase::TEXT {
-        match core::str::from_utf8(run) {
-            Ok(_) => (run.len(), false),
-            // The windows end inside a character.
-            Err(err) if err.error_len().is_none() && widen(run.len()) < left => {
-                (err.valid_up_to(), false)
-            }
-            Err(err) => (err.valid_up_to(), true),
+        match utf8::fault(run) {
+            None => (run.len(), false),
+            // The windows may end inside a character.
+            Some((at, cut)) => (at, !cut || widen(run.len()) == left),
         }
     } else {
         match run.iter().position(|byte| *byte > 1) {

@@ -70,7 +70,7 @@ impl Text<'_> {
     }
 
     pub(super) fn is_utf8(&self) -> bool {
-        core::str::from_utf8(self.bytes).is_ok()
+        crate::utf8::is(self.bytes)
     }
 }
 

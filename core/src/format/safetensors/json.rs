@@ -10,14 +10,10 @@ use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::widen;
 
-/// Why a token could not be read, and where.
+/// A token could not be read. Why is kept in [`Json::broken`], so that results
+/// are small enough for a register.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::format) enum Fault {
-    /// The resident bytes are over.
-    Short,
-    /// The rule is broken so many bytes in, and nothing can be read on.
-    Broken(Rule, usize),
-}
+pub(in crate::format) struct Fault;
 
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,12 +41,12 @@ pub(in crate::format) enum Number {
 
 /// Something wrong that can be read on from.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::format) struct Note {
-    pub(in crate::format) rule: Rule,
-    pub(in crate::format) at: usize,
-    pub(in crate::format) len: usize,
-    pub(in crate::format) expected: u64,
-    pub(in crate::format) found: u64,
+struct Note {
+    rule: Rule,
+    at: usize,
+    /// Length, what was expected, and what was found.
+    #[cfg(feature = "details")]
+    details: (usize, u64, u64),
 }
 
 /// How many notes are kept of one entry. One fatal note breaks it, whatever
@@ -61,12 +57,15 @@ const NOTES: usize = 4;
 pub(in crate::format) struct Json<'a> {
     all: &'a [u8],
     pub(in crate::format) at: usize,
+    /// The rule that is broken so many bytes in, where nothing can be read on;
+    /// `None` after a fault if the resident bytes are over.
+    pub(in crate::format) broken: Option<(Rule, usize)>,
     notes: [Option<Note>; NOTES],
 }
 
 impl<'a> Json<'a> {
     pub(in crate::format) fn new(all: &'a [u8]) -> Self {
-        Json { all, at: 0, notes: [None; NOTES] }
+        Json { all, at: 0, broken: None, notes: [None; NOTES] }
     }
 
     pub(in crate::format) fn slice(&self, at: usize, len: usize) -> &'a [u8] {
@@ -79,13 +78,21 @@ impl<'a> Json<'a> {
 
     /// Takes note of something; of one rule once.
     pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
-        let len = self.at.saturating_sub(at).max(1);
+        #[cfg(feature = "details")]
+        let details = (self.at.saturating_sub(at).max(1), expected, found);
+        #[cfg(not(feature = "details"))]
+        let _ = (expected, found);
         for slot in &mut self.notes {
             match slot {
                 Some(note) if note.rule == rule => return,
                 Some(_) => {}
                 None => {
-                    *slot = Some(Note { rule, at, len, expected, found });
+                    *slot = Some(Note {
+                        rule,
+                        at,
+                        #[cfg(feature = "details")]
+                        details,
+                    });
                     return;
                 }
             }
@@ -109,13 +116,17 @@ impl<'a> Json<'a> {
             let rule = own(note.rule);
             fatal |= rule.severity() == crate::rule::Severity::Fatal;
             let at = base.saturating_add(widen(note.at));
-            r.flag(rule, at, widen(note.len), note.expected, note.found);
+            #[cfg(feature = "details")]
+            let (len, expected, found) = note.details;
+            #[cfg(not(feature = "details"))]
+            let (len, expected, found) = (0, 0, 0);
+            r.flag(rule, at, widen(len), expected, found);
         }
         fatal
     }
 
     pub(in crate::format) fn peek(&self) -> Result<u8, Fault> {
-        self.all.get(self.at).copied().ok_or(Fault::Short)
+        self.all.get(self.at).copied().ok_or(Fault)
     }
 
     pub(in crate::format) fn bump(&mut self) {
@@ -133,8 +144,9 @@ impl<'a> Json<'a> {
         }
     }
 
-    pub(in crate::format) fn syntax<T>(&self) -> Result<T, Fault> {
-        Err(Fault::Broken(rules::JSON_SYNTAX, self.at))
+    pub(in crate::format) fn syntax<T>(&mut self) -> Result<T, Fault> {
+        self.broken = Some((rules::JSON_SYNTAX, self.at));
+        Err(Fault)
     }
 
     pub(in crate::format) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
@@ -162,7 +174,7 @@ impl<'a> Json<'a> {
                         Some((_, used)) => self.at = self.at.saturating_add(used),
                         // The longest escape may not be resident yet.
                         None if rest.len() < 11 && !rest.contains(&b'"') => {
-                            return Err(Fault::Short);
+                            return Err(Fault);
                         }
                         None => {
                             let at = self.at.saturating_sub(1);
@@ -185,7 +197,7 @@ impl<'a> Json<'a> {
         if let Some((at, byte)) = control {
             self.note(rules::JSON_CONTROL, at, 0, u64::from(byte));
         }
-        if !ascii && core::str::from_utf8(self.inside(&text)).is_err() {
+        if !ascii && !crate::utf8::is(self.inside(&text)) {
             self.note(rules::HEADER_UTF8, text.at, 0, 0);
         }
         self.bump();
@@ -251,7 +263,8 @@ impl<'a> Json<'a> {
             match self.token()? {
                 byte @ (b'{' | b'[') => {
                     if depth.saturating_add(outside) >= JSON_DEPTH {
-                        return Err(Fault::Broken(rules::JSON_DEPTH, self.at));
+                        self.broken = Some((rules::JSON_DEPTH, self.at));
+                        return Err(Fault);
                     }
                     self.bump();
                     depth = depth.saturating_add(1);
@@ -317,8 +330,8 @@ pub(in crate::format) fn is_space(byte: u8) -> bool {
 }
 
 /// What a fault means for the reader, which stands where `json` began.
-pub(in crate::format) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fault) -> Halt {
-    halt_as(r, json, fault, core::convert::identity)
+pub(in crate::format) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>) -> Halt {
+    halt_as(r, json, core::convert::identity)
 }
 
 /// The same, with the rules of another format that is JSON.
@@ -326,19 +339,18 @@ pub(in crate::format) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>, fault: Fa
 pub(in crate::format) fn halt_as(
     r: &mut Reader<'_, '_>,
     json: &Json<'_>,
-    fault: Fault,
     own: fn(Rule) -> Rule,
 ) -> Halt {
     let base = r.at();
-    let (rule, at) = match fault {
-        Fault::Short => {
+    let (rule, at) = match json.broken {
+        None => {
             let halt = r.lacks(1);
             match halt.unreported() {
                 Some(rule) => (rule, r.end()),
                 None => return halt,
             }
         }
-        Fault::Broken(rule, at) => (own(rule), base.saturating_add(widen(at))),
+        Some((rule, at)) => (own(rule), base.saturating_add(widen(at))),
     };
     json.report_as(r, base, own);
     let len = r.end().saturating_sub(at).min(1);

@@ -66,8 +66,8 @@ impl Pairs {
         let first = c.extra == stands::FIRST && start == self.at;
         let pair = match self.pair(&mut json, first, c.extra == stands::BEHIND) {
             Ok(pair) => pair,
-            Err(fault) => {
-                return match json::halt_as(r, &json, fault, self.own) {
+            Err(json::Fault) => {
+                return match json::halt_as(r, &json, self.own) {
                     Halt::ABSENT => Err(Halt::ABSENT),
                     _ => {
                         c.finish();

@@ -242,8 +242,8 @@ impl Header {
                 self.finish(r, c, start.saturating_add(widen(json.at)));
                 return Ok(None);
             }
-            Err(fault) => {
-                return match json::halt(r, &json, fault) {
+            Err(Fault) => {
+                return match json::halt(r, &json) {
                     Halt::ABSENT => Err(Halt::ABSENT),
                     _ => {
                         c.finish();

@@ -1,9 +1,8 @@
 //! Opening: the length, the first byte, and how many tensors there are.
 //!
 //! The header names no number of tensors, so its members are counted by a scan
-//! that goes through it piece by piece. It follows brackets and strings, passes
-//! quickly over what has the form that writers emit, and leaves the judgement to
-//! who reads entries.
+//! that goes through it piece by piece. It follows brackets and strings, and leaves
+//! the judgement to who reads entries.
 
 use super::json::{self, Fault, Json, Nesting};
 use super::{Header, METADATA, field, rules};
@@ -118,8 +117,8 @@ fn first(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.region(c.at, c.extra, rules::JSON_TRUNCATED);
     let run = r.resident();
-    let (count, rest, ended) = skim_all(run);
-    if count > 0 {
+    #[cfg(feature = "sweep")]
+    if let (count @ 1.., rest, ended) = super::sweep::skim(run) {
         c.index = c.index.saturating_add(count);
         c.at = c.at.saturating_add(widen(run.len().saturating_sub(rest.len())));
         if ended {
@@ -141,8 +140,12 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     });
     let text = match member {
         Ok(member) => member,
-        Err(Fault::Short) => return Err(r.lacks(1)),
-        Err(Fault::Broken(rule, _)) => return Err(Halt::broken(rule)),
+        Err(Fault) => {
+            return Err(match json.broken {
+                Some((rule, _)) => Halt::broken(rule),
+                None => r.lacks(1),
+            });
+        }
     };
     let is_meta = Name::new(json.inside(&text), text.encoding()) == *METADATA;
     let value = c.at.saturating_add(widen(json.at));
@@ -205,45 +208,4 @@ fn tail(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         c.phase = step::DONE;
     }
     Ok(())
-}
-
-/// Passes over members in the form that writers emit: how many, what follows,
-/// and whether the closing brace was among it. The scan would find the same.
-fn skim_all(run: &[u8]) -> (u32, &[u8], bool) {
-    let (mut rest, mut count) = (run, 0_u32);
-    while let Some(after) = skim(rest) {
-        match after.split_first() {
-            Some((b',', after)) => rest = after,
-            Some((b'}', after)) => return (count.saturating_add(1), after, true),
-            _ => break,
-        }
-        count = count.saturating_add(1);
-    }
-    (count, rest, false)
-}
-
-/// Passes over one member.
-#[inline(always)]
-fn skim(input: &[u8]) -> Option<&[u8]> {
-    let rest = past(input.strip_prefix(b"\"")?, |byte| byte != b'"' && byte != b'\\');
-    let name = input.len().wrapping_sub(rest.len());
-    // The metadata, with the quote before it.
-    if name == METADATA.len().wrapping_add(1) && input.get(1..name)? == METADATA.as_bytes() {
-        return None;
-    }
-    let rest = rest.strip_prefix(b"\":{\"dtype\":\"")?;
-    let rest = past(rest, |byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let rest = past(rest.strip_prefix(b"\",\"shape\":[")?, is_list);
-    let rest = past(rest.strip_prefix(b"],\"data_offsets\":[")?, is_list);
-    rest.strip_prefix(b"]}")
-}
-
-#[inline(always)]
-fn past(input: &[u8], mut goes_on: impl FnMut(u8) -> bool) -> &[u8] {
-    let len = input.iter().position(|byte| !goes_on(*byte)).unwrap_or(input.len());
-    input.get(len..).unwrap_or_default()
-}
-
-fn is_list(byte: u8) -> bool {
-    byte.is_ascii_digit() || byte == b','
 }

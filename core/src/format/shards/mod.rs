@@ -224,7 +224,7 @@ fn member(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             c.phase = step::VALUE;
             json.report_as(r, start, rules::own);
         }
-        Err(fault) => return Err(json::halt_as(r, &json, fault, rules::own)),
+        Err(Fault) => return Err(json::halt_as(r, &json, rules::own)),
     }
     Ok(())
 }

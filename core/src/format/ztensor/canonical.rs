@@ -193,7 +193,7 @@ impl Header {
 fn plain(name: &[u8]) -> bool {
     // Without an early end, which vectorises.
     let ascii = name.iter().fold(true, |all, byte| all & matches!(byte, 1..=0x7F));
-    !name.is_empty() && (ascii || (core::str::from_utf8(name).is_ok() && !name.contains(&0)))
+    !name.is_empty() && (ascii || (crate::utf8::is(name) && !name.contains(&0)))
 }
 
 /// An unsigned integer in its shortest form.

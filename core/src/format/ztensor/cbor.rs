@@ -274,7 +274,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
         let at = self.r.at();
         let bytes = self.r.take(head.argument)?;
-        if head.major == major::TEXT && core::str::from_utf8(bytes).is_err() {
+        if head.major == major::TEXT && !crate::utf8::is(bytes) {
             Seen::note(&mut self.seen.utf8, at);
         }
         Ok((at, bytes))
