@@ -63,7 +63,8 @@ pub(crate) struct Reader<'r, 'a> {
     /// Whether something fatal was reported.
     fatal: bool,
     /// How many bytes entries referred to in this stage of the audit.
-    pub(crate) shared: u64,
+    #[cfg(feature = "payloads")]
+    shared: u64,
     /// What a format's audit holds from one step to the next, beside its cursor:
     /// an entry and the bytes that it refers to need not be resident together.
     #[cfg(feature = "oinf")]
@@ -83,8 +84,9 @@ impl core::fmt::Debug for Reader<'_, '_> {
 /// of an entry were there. A long entry is looked through again from its start,
 /// and if each time a few bytes were added, that would take the square of its
 /// length.
+#[inline(always)]
 fn more_of(len: u64) -> u64 {
-    if len < limits::LONG_ENTRY { 0 } else { len >> 3 }
+    if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -105,6 +107,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             subject: Subject::FILE,
             muted: false,
             fatal: false,
+            #[cfg(feature = "payloads")]
             shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
@@ -126,8 +129,28 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Takes note that an entry refers to `len` bytes, which are looked at next.
+    ///
+    /// Only readers that look at payloads count: the others are small.
+    #[inline(always)]
     pub(crate) fn charge(&mut self, len: u64) {
-        self.shared = self.shared.saturating_add(len);
+        self.set_shared(self.shared().saturating_add(len));
+    }
+
+    /// How many bytes entries referred to in this stage of the audit.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> u64 {
+        #[cfg(feature = "payloads")]
+        return self.shared;
+        #[cfg(not(feature = "payloads"))]
+        0
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_shared(&mut self, shared: u64) {
+        #[cfg(feature = "payloads")]
+        (self.shared = shared);
+        #[cfg(not(feature = "payloads"))]
+        let _ = shared;
     }
 
     /// How many bytes entries may refer to before the stage ends.
@@ -135,11 +158,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
     }
 
-    /// Whether entries referred to more bytes than that. The structure of other
-    /// formats lies within their entries.
+    /// Whether entries referred to more bytes than that.
+    #[inline(always)]
     pub(crate) fn is_spent(&self) -> bool {
-        let shares = cfg!(any(feature = "idv", feature = "oinf", feature = "payloads"));
-        shares && self.shared > self.allowance()
+        cfg!(feature = "payloads") && self.shared() > self.allowance()
     }
 
     /// Gives the region another end and another rule within the current entry,

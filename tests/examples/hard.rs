@@ -23,7 +23,7 @@ fn main() -> std::io::Result<()> {
             write(what, format, hard::many(format, 100_000, ranges))?;
         }
         let name = |last: u8| [&vec![b'n'; 64 << 10][..], &[last]].concat();
-        let names: Vec<_> = (0..100).map(|i| name(b'0' + i)).collect();
+        let names: Vec<_> = (b'a'..=b'z').map(name).collect();
         write("names", format, hard::named(format, &names))?;
     }
     for (what, format, bytes) in hard::nested(10_000) {

@@ -55,10 +55,11 @@ impl Audit {
     ) -> Result<(), Halt> {
         if !self.ordered {
             loop {
-                let before = (self.cursor, r.shared);
+                let before = (self.cursor, r.shared());
                 let Some(part) = self.next_part(r)? else { break };
                 if let Err(halt) = self.sorting.push(r, slots, self.counted, part) {
-                    (self.cursor, r.shared) = before;
+                    self.cursor = before.0;
+                    r.set_shared(before.1);
                     return Err(halt);
                 }
             }

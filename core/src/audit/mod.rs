@@ -95,6 +95,7 @@ pub struct Audit {
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
     /// How many bytes entries referred to in this stage.
+    #[cfg(feature = "payloads")]
     shared: u64,
 }
 
@@ -126,6 +127,7 @@ impl Audit {
             hand: None,
             #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
+            #[cfg(feature = "payloads")]
             shared: 0,
         }
     }
@@ -188,10 +190,12 @@ impl Audit {
         streams: &mut dyn payload::Streams,
     ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
-        reader.shared = self.shared;
+        #[cfg(feature = "payloads")]
+        reader.set_shared(self.shared);
         while self.stage != Stage::Done {
             let result = self.work(&mut reader, slots, streams);
-            self.shared = reader.shared;
+            #[cfg(feature = "payloads")]
+            (self.shared = reader.shared());
             if reader.take_fatal() {
                 self.incomplete |=
                     matches!(self.stage, Stage::Metadata | Stage::Tensors | Stage::Attributes);
@@ -202,7 +206,7 @@ impl Audit {
                     if reader.is_spent() {
                         self.give_up(&mut reader);
                     }
-                    reader.shared = 0;
+                    reader.set_shared(0);
                     self.advance();
                 }
                 Err(halt) => return Err(reader.stop(halt)),
@@ -215,7 +219,7 @@ impl Audit {
     #[cold]
     fn give_up(&mut self, r: &mut Reader<'_, '_>) {
         r.about(Kind::File, 0);
-        let (most, found) = (r.allowance(), r.shared);
+        let (most, found) = (r.allowance(), r.shared());
         r.report(SHARED_UNCHECKED, 0, 0, most, found);
         if self.stage == Stage::Order {
             self.stage = Stage::Coverage;
@@ -301,7 +305,8 @@ impl Audit {
         self.sorting = Sorting::default();
         self.cover = cover::Cover::default();
         self.cursor = Cursor::default();
-        self.shared = 0;
+        #[cfg(feature = "payloads")]
+        (self.shared = 0);
     }
 
     /// Takes the next tensor in hand, unless one is; false behind the last.
@@ -327,9 +332,9 @@ impl Audit {
             let mut next = self.cursor;
             #[cfg(feature = "oinf")]
             (r.held = self.held);
-            let shared = r.shared;
+            let shared = r.shared();
             if let Err(halt) = self.file.audit(r, &mut next) {
-                r.shared = shared;
+                r.set_shared(shared);
                 return Err(halt);
             }
             #[cfg(feature = "oinf")]
