@@ -26,12 +26,14 @@ pub fn start() {
 pub fn of<T>(call: impl FnOnce() -> T) -> (T, Option<u32>) {
     // SAFETY: as in `start`; reading the control register clears its flag.
     unsafe {
+        // The first tick loads the counter; only then its flag says that it ran out.
         write_volatile(CURRENT, 0);
+        while read_volatile(CURRENT) == 0 {}
         read_volatile(CONTROL);
         let before = read_volatile(CURRENT);
         let result = core::hint::black_box(call());
         let after = read_volatile(CURRENT);
-        let wrapped = read_volatile(CONTROL) & (1 << 16) != 0;
-        (result, (!wrapped || after < before).then(|| before.wrapping_sub(after) & FULL))
+        let ran_out = read_volatile(CONTROL) & (1 << 16) != 0;
+        (result, (!ran_out).then(|| before.wrapping_sub(after)))
     }
 }
