@@ -71,6 +71,10 @@ DEAD = {
 }
 
 
+# Codecs that releases before 1.5 wrote and 1.5 does not register.
+OLD = {"RowId", "UInt128"}
+
+
 def start():
     """The entry points of ML.NET, loaded."""
     import dotnetcore2
@@ -135,7 +139,8 @@ def plain(value):
 def ours(shown):
     """The same facts of `inspect --json`."""
     return [{"name": tensor["name"], "values": [dense(value) for value in tensor["values"]]}
-            for tensor in shown["tensors"] if tensor.get("values") is not None]
+            for tensor in shown["tensors"]
+            if tensor.get("values") is not None and tensor.get("codec") not in OLD]
 
 
 def dense(value):
@@ -173,7 +178,8 @@ def folded(value):
     if isinstance(value, dict):
         return {key: folded(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [folded(item) for item in value]
+        # A missing time with an offset is 0 with none.
+        return 0 if list(value) == [0, 0] else [folded(item) for item in value]
     if value is None or value == "NaN":
         return 0
     return value if value else 0
