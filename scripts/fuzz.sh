@@ -151,7 +151,7 @@ coverage() {
     -p weighbridge-tests 2>"$folder/log" | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' |
     grep -v '/examples/\|/criterion' | sort -u)
   [ "${#objects[@]}" -gt 0 ] || { cat "$folder/log" >&2; return 1; }
-  cargo test -p weighbridge -p weighbridge-tests --lib --tests -- \
+  cargo test -p weighbridge -p weighbridge-tests --lib --test it --test fuzz --test memory -- \
     --skip every_changed_byte --skip mutations:: >"$folder/log" 2>&1 ||
     { tail -40 "$folder/log" >&2; return 1; }
   "$tools/llvm-profdata" merge -sparse "$folder"/profiles/*.profraw -o "$folder/profile"
