@@ -258,13 +258,18 @@ mod tests {
             }
             file.extend(bytes);
         };
-        (put(4, 3), put(8, 3), put(8, 0));
+        for (width, n) in [(4, 3), (8, 3), (8, 0)] {
+            put(width, n);
+        }
         for (name, dims, ty, offset) in
             [(0x61_u64, &[2, 4][..], 0, 0), (0x62, &[32, 2], 8, 32), (0x63, &[3], 1, 128)]
         {
-            (put(8, 1), put(1, name), put(4, dims.len() as u64));
+            for (width, n) in [(8, 1), (1, name), (4, dims.len() as u64)] {
+                put(width, n);
+            }
             dims.iter().for_each(|extent| put(8, *extent));
-            (put(4, ty), put(8, offset));
+            put(4, ty);
+            put(8, offset);
         }
         let tables = file.len();
         file.resize(tables.next_multiple_of(32) + 160, 0);
