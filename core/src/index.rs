@@ -84,11 +84,12 @@ pub(crate) fn sort(slots: &mut [Slot]) {
     #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
     slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
     #[cfg(not(feature = "sweep"))]
-    heap_sort(slots);
+    heap_sort(slots, &|a, b| (a.key, a.at, a.who) < (b.key, b.at, b.who));
 }
 
+/// Sorts slots so that none comes before one that `precedes` it.
 #[cfg(any(test, not(feature = "sweep")))]
-fn heap_sort(slots: &mut [Slot]) {
+pub(crate) fn heap_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> bool) {
     let mut end = slots.len();
     let mut root = end >> 1;
     // First every slot with children sinks, from the last to the first; then the
@@ -106,8 +107,12 @@ fn heap_sort(slots: &mut [Slot]) {
         loop {
             let left = parent.wrapping_mul(2).wrapping_add(1);
             let right = left.wrapping_add(1);
-            let child = if precedes(heap, left, right) { right } else { left };
-            if !precedes(heap, parent, child) {
+            let comes_before = |a, b| match (heap.get(a), heap.get(b)) {
+                (Some(a), Some(b)) => precedes(a, b),
+                _ => false,
+            };
+            let child = if comes_before(left, right) { right } else { left };
+            if !comes_before(parent, child) {
                 break;
             }
             exchange(heap, parent, child);
@@ -116,29 +121,10 @@ fn heap_sort(slots: &mut [Slot]) {
     }
 }
 
-/// Whether slot `a` comes before slot `b`; no if one of them is not there.
-#[cfg(any(test, not(feature = "sweep")))]
-fn precedes(slots: &[Slot], a: usize, b: usize) -> bool {
-    let (Some(a), Some(b)) = (slots.get(a), slots.get(b)) else {
-        return false;
-    };
-    if a.key != b.key {
-        return a.key < b.key;
-    }
-    if a.at != b.at {
-        return a.at < b.at;
-    }
-    a.who < b.who
-}
-
 #[cfg(any(test, not(feature = "sweep")))]
 fn exchange(slots: &mut [Slot], a: usize, b: usize) {
-    if let (Some(&first), Some(&second)) = (slots.get(a), slots.get(b)) {
-        for (place, slot) in [(a, second), (b, first)] {
-            if let Some(place) = slots.get_mut(place) {
-                *place = slot;
-            }
-        }
+    if let Ok([a, b]) = slots.get_disjoint_mut([a, b]) {
+        core::mem::swap(a, b);
     }
 }
 
@@ -365,7 +351,7 @@ mod tests {
             }
             let mut expected = slots.clone();
             expected.sort_by_key(|slot| (slot.key, slot.at, slot.who));
-            heap_sort(&mut slots);
+            heap_sort(&mut slots, &|a, b| (a.key, a.at, a.who) < (b.key, b.at, b.who));
             assert_eq!(slots, expected);
         }
     }
