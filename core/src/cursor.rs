@@ -79,6 +79,26 @@ impl Cursor {
         self.index = self.index.wrapping_add(1);
     }
 
+    /// Takes a step that leaves the cursor where it is if it stops.
+    ///
+    /// Where nothing is ever absent no step is taken again, and where a cursor
+    /// stands that stopped is nobody's business.
+    #[inline(always)]
+    pub(crate) fn step<O, E>(
+        &mut self,
+        step: impl FnOnce(&mut Cursor) -> Result<O, E>,
+    ) -> Result<O, E> {
+        if cfg!(not(feature = "windows")) {
+            return step(self);
+        }
+        let mut next = *self;
+        let result = step(&mut next);
+        if result.is_ok() {
+            *self = next;
+        }
+        result
+    }
+
     /// Ends the iteration.
     pub(crate) fn finish(&mut self) {
         self.done = true;

@@ -387,13 +387,17 @@ impl File {
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         loop {
-            let mut next = *cursor;
             // Looked at where it is returned: a tensor is large for a small stack.
-            let result = self.tensor(reader, &mut next);
-            let Ok(Some(tensor)) = &result else { return result };
-            let read = tensor.name.read(reader.source()).map_err(|absent| reader.lack(absent))?;
-            *cursor = next;
-            if read == *name {
+            let mut found = false;
+            let result = cursor.step(|next| {
+                let result = self.tensor(reader, next);
+                if let Ok(Some(tensor)) = &result {
+                    let read = tensor.name.read(reader.source());
+                    found = read.map_err(|absent| reader.lack(absent))? == *name;
+                }
+                result
+            });
+            if found || !matches!(result, Ok(Some(_))) {
                 return result;
             }
         }

@@ -271,9 +271,7 @@ impl Audit {
     fn twins(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
         let source = r.source();
         let read = |slot: &Slot| slot.name().read(source).unwrap_or_default();
-        heap_sort(slots, &|a, b| {
-            (a.key, read(a), a.at, a.who) < (b.key, read(b), b.at, b.who)
-        });
+        heap_sort(slots, &|a, b| (a.key, read(a), a.at, a.who) < (b.key, read(b), b.at, b.who));
         let mut before: Option<&Slot> = None;
         for slot in &*slots {
             if let Some(first) = before

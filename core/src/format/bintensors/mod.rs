@@ -196,7 +196,7 @@ impl Container for Header {
         r.about(Kind::Tensor, c.index);
         let entry = match fields::entry(r) {
             Ok(entry) => entry,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             // Where the next entry begins cannot be known.
             Err(_) => {
                 c.finish();

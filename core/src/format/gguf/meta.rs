@@ -21,7 +21,7 @@ impl Header {
         r.about(Kind::Metadata, c.index.saturating_sub(1));
         match head::pass(r, c, self.big) {
             Ok(()) => {}
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
@@ -39,7 +39,7 @@ impl Header {
             head::entry(r, &mut next, self.big).and_then(|entry| Ok((r.get(entry.key)?, entry)));
         let (key, entry) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();

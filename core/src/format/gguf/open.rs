@@ -37,7 +37,7 @@ impl Header {
         r.mute();
         if c.phase == step::METADATA {
             let passed = metadata(r, c, metas, big);
-            if passed == Err(Halt::ABSENT) {
+            if passed.is_err_and(Halt::is_absent) {
                 return Err(Halt::ABSENT);
             }
             let at = if passed.is_ok() { c.at } else { 0 };
@@ -50,7 +50,7 @@ impl Header {
         if tensors_at != 0 {
             match tensors(r, c, count, big) {
                 Ok(()) => tables_end = c.at,
-                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                Err(halt) if halt.is_absent() => return Err(halt),
                 Err(_) => {}
             }
         }

@@ -27,8 +27,8 @@ impl Header {
             match self.audit_step(r, c) {
                 Ok(()) => went = true,
                 // What was done is kept only by a step that succeeds.
-                Err(Halt::ABSENT) if went => return Ok(()),
-                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                Err(halt) if halt.is_absent() && went => return Ok(()),
+                Err(halt) if halt.is_absent() => return Err(halt),
                 // It was reported where the entry was listed.
                 Err(_) => c.finish(),
             }

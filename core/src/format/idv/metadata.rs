@@ -115,7 +115,7 @@ impl Header {
         }
         let place = match place {
             Ok(place) => place,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
             Err(_) => {
                 c.finish();
@@ -147,9 +147,9 @@ impl Header {
         self.entry(r, metadata, metadata);
         let count = match r.parse(leb64) {
             Ok(count) => count,
-            Err(Halt::ABSENT) => {
+            Err(halt) if halt.is_absent() => {
                 self.widen(r, from);
-                return Err(Halt::ABSENT);
+                return Err(halt);
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -236,16 +236,16 @@ impl Header {
             taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();
         }
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !taken.is_err_and(Halt::is_absent) {
             taken = self.judge_annotation(r, metadata, at).map(Some);
         }
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !taken.is_err_and(Halt::is_absent) {
             r.charge(r.at().saturating_sub(at));
         }
         match taken {
-            Err(Halt::ABSENT) => {
+            Err(halt) if halt.is_absent() => {
                 self.widen(r, from);
-                Err(Halt::ABSENT)
+                Err(halt)
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -323,14 +323,14 @@ impl Header {
             return Ok(None);
         }
         let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !taken.is_err_and(Halt::is_absent) {
             r.charge(r.at().saturating_sub(at));
         }
         let (slot, name) = match taken {
             Ok(pair) => pair,
-            Err(Halt::ABSENT) => {
+            Err(halt) if halt.is_absent() => {
                 self.widen(r, Cursor::before(tensor.at, tensor.index));
-                return Err(Halt::ABSENT);
+                return Err(halt);
             }
             Err(halt) => {
                 r.refuse(halt);

@@ -135,7 +135,7 @@ impl Header {
             r.mute();
             let taken = self.column(r, at, c.index);
             r.unmute();
-            if matches!(taken, Err(Halt::ABSENT)) {
+            if taken.is_err_and(Halt::is_absent) {
                 return Err(Halt::ABSENT);
             }
         }
@@ -145,7 +145,7 @@ impl Header {
                 c.advance(column.end);
                 Ok(Some(column))
             }
-            Err(Halt::ABSENT) => Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => Err(halt),
             // Where the next entry begins, nothing tells.
             Err(halt) => {
                 r.refuse(halt);

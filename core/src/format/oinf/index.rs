@@ -50,7 +50,7 @@ impl Header {
         });
         let (name, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) if is_cut(r, table) => return Ok(None),
             Err(_) => {
                 c.next_phase();
@@ -87,7 +87,7 @@ impl Header {
         });
         let (key, fields, tag, flags, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
         };
         c.advance(end);
