@@ -89,6 +89,7 @@ mod name;
 mod opening;
 mod read;
 mod rule;
+mod slot;
 mod source;
 mod sparse;
 mod stage;
@@ -111,12 +112,13 @@ pub use file::{File, Format};
 pub use finding::{Finding, Kind, Stop, Subject};
 #[cfg(feature = "embedded-storage")]
 pub use flash::{Flash, FlashError};
-pub use index::{Index, Slot};
+pub use index::Index;
 #[cfg(not(feature = "windows"))]
 pub use mapped::Audit;
 pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
 pub use opening::Opening;
 pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
+pub use slot::Slot;
 pub use source::{Absent, Source, Span, Window};
 pub use sparse::Sparse;
 pub use stage::Stage;

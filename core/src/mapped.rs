@@ -8,15 +8,16 @@
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
-use crate::index::{Slot, heap_sort};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::{Rule, general};
+use crate::slot::{Slot, heap_sort};
 use crate::source::{Source, Span};
 use crate::stage::Stage;
 use crate::tensor::Status;
 #[cfg(feature = "idv")]
 use crate::tensor::Tensor;
+use core::cmp::Ordering;
 
 /// Proves a file; plain numbers.
 #[derive(Clone, Copy, Debug)]
@@ -190,22 +191,18 @@ impl Audit {
         }
         let mut cursor = Cursor::START;
         let (mut count, mut filled, mut ordered) = (0_u32, 0_usize, true);
-        let (mut table, mut before) = (u8::MAX, NameAt::default());
+        let mut before = Slot::EMPTY;
         while let Some(entry) = self.entry(r, &mut cursor)? {
             self.incomplete |= entry.broken;
             count = count.wrapping_add(1);
-            if entry.name.at == 0 {
+            if entry.name.at == 0 || entry.kind == Kind::Slot {
                 continue;
             }
-            if ordered && table == cursor.phase {
-                ordered = before.read(r.source()).is_ok_and(|before| {
-                    entry.name.read(r.source()).is_ok_and(|name| before.precedes(&name))
-                });
-            }
-            (table, before) = (cursor.phase, entry.name);
-            if let Some(slot) = slots.get_mut(filled) {
-                let key = Slot::pack(entry.kind.code(), table.into());
-                *slot = Slot::named(key, entry.kind, entry.index, &entry.name);
+            let slot = Slot::named(cursor.phase, entry.kind, entry.index, &entry.name);
+            ordered = ordered && by_name(r.source(), &before, &slot).is_lt();
+            before = slot;
+            if let Some(place) = slots.get_mut(filled) {
+                *place = slot;
             }
             filled = filled.wrapping_add(1);
         }
@@ -270,14 +267,10 @@ impl Audit {
     #[inline(never)]
     fn twins(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
         let source = r.source();
-        let read = |slot: &Slot| slot.name().read(source).unwrap_or_default();
-        heap_sort(slots, &|a, b| (a.key, read(a), a.at, a.who) < (b.key, read(b), b.at, b.who));
+        heap_sort(slots, &|a, b| by_name(source, a, b).then_with(|| a.order(b)));
         let mut before: Option<&Slot> = None;
         for slot in &*slots {
-            if let Some(first) = before
-                && first.key == slot.key
-                && read(first) == read(slot)
-            {
+            if let Some(first) = before.filter(|first| by_name(source, first, slot).is_eq()) {
                 self.report_twin(r, first, slot);
             }
             before = Some(slot);
@@ -313,7 +306,7 @@ impl Audit {
             let unsure = self.unmeasured && region.part.is_value();
             if !region.span.is_empty() && !unsure {
                 let who = Slot::pack(region.entry, region.kind.code());
-                return Ok(Some(Slot { key: region.span.at, at: region.span.len, who }));
+                return Ok(Some(Slot::part(region.span, who)));
             }
         }
         Ok(None)
@@ -327,8 +320,9 @@ impl Audit {
         let (mut end, mut filled, mut ordered) = (0, 0_usize, true);
         let mut cursor = Cursor::START;
         while let Some(part) = self.part(r, &mut cursor)? {
-            ordered &= part.key >= end;
-            end = part_end(&part).max(end);
+            let span = part.span();
+            ordered &= span.at >= end;
+            end = end_of(span).max(end);
             if let Some(slot) = slots.get_mut(filled) {
                 *slot = part;
             }
@@ -337,7 +331,7 @@ impl Audit {
         let mut sorted = [].iter();
         if !ordered {
             let slots = room(r, slots, filled)?;
-            heap_sort(slots, &|a, b| (a.key, a.at, a.who) < (b.key, b.at, b.who));
+            heap_sort(slots, &Slot::order);
             sorted = slots.iter();
         }
         cursor = Cursor::START;
@@ -349,7 +343,7 @@ impl Audit {
                 false => sorted.next().copied(),
             };
             let Some(part) = part else { break };
-            let span = Span::new(part.key, part.at);
+            let span = part.span();
             self.gap(r, covered, span.at, policy.gap)?;
             if span.at < covered {
                 let rule = if span == widest { policy.alias } else { policy.overlap };
@@ -360,8 +354,8 @@ impl Audit {
                     r.report(rule, span.at, len, covered, span.at);
                 }
             }
-            if part_end(&part) > covered {
-                covered = part_end(&part);
+            if end_of(span) > covered {
+                covered = end_of(span);
                 widest = span;
             }
         }
@@ -399,6 +393,13 @@ impl Audit {
     }
 }
 
+/// The order of entries: by table, then by name.
+#[inline(never)]
+fn by_name(source: &Source<'_>, a: &Slot, b: &Slot) -> Ordering {
+    let read = |slot: &Slot| slot.name().read(source).unwrap_or_default();
+    a.table().cmp(&b.table()).then_with(|| read(a).order(&read(b)))
+}
+
 /// The first `filled` slots, if there are as many.
 fn room<'s>(
     r: &mut Reader<'_, '_>,
@@ -409,6 +410,7 @@ fn room<'s>(
     slots.get_mut(..filled).ok_or_else(|| r.short_of(needed))
 }
 
-fn part_end(part: &Slot) -> u64 {
-    part.key.saturating_add(part.at)
+/// Parts are cut where the file ends.
+fn end_of(span: Span) -> u64 {
+    span.at.saturating_add(span.len)
 }

@@ -14,14 +14,15 @@ mod payload;
 #[cfg(not(feature = "payloads"))]
 #[path = "no_payload.rs"]
 mod payload;
+mod sorting;
 
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
-use crate::index::{Slot, Sorting};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::general::SHARED_UNCHECKED;
+use crate::slot::Slot;
 use crate::source::Source;
 use crate::stage::Stage;
 #[cfg(any(feature = "idv", feature = "payloads"))]
@@ -55,7 +56,7 @@ pub struct Audit {
     covered: bool,
     /// Entries, or parts, that were seen.
     counted: u32,
-    sorting: Sorting,
+    sorting: sorting::Sorting,
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
     cover: cover::Cover,
@@ -91,7 +92,7 @@ impl Audit {
             unmeasured: false,
             covered: false,
             counted: 0,
-            sorting: Sorting::default(),
+            sorting: sorting::Sorting::default(),
             twins: None,
             cover: cover::Cover::default(),
             #[cfg(feature = "idv")]
@@ -275,7 +276,7 @@ impl Audit {
                 break;
             }
         }
-        self.sorting = Sorting::default();
+        self.sorting = sorting::Sorting::default();
         self.cover = cover::Cover::default();
         self.cursor = Cursor::default();
         #[cfg(feature = "payloads")]
