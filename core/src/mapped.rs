@@ -11,8 +11,8 @@ use crate::finding::{Finding, Kind, Stop};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::{Rule, general};
-use crate::slot::{Slot, heap_sort};
-use crate::source::{Source, Span};
+use crate::slot::{Slot, Word, heap_sort, word};
+use crate::source::{Source, Span, widen};
 use crate::stage::Stage;
 use crate::tensor::Status;
 #[cfg(feature = "idv")]
@@ -320,9 +320,8 @@ impl Audit {
         let (mut end, mut filled, mut ordered) = (0, 0_usize, true);
         let mut cursor = Cursor::START;
         while let Some(part) = self.part(r, &mut cursor)? {
-            let span = part.span();
-            ordered &= span.at >= end;
-            end = end_of(span).max(end);
+            ordered &= part.key >= end;
+            end = end_of(&part).max(end);
             if let Some(slot) = slots.get_mut(filled) {
                 *slot = part;
             }
@@ -335,7 +334,7 @@ impl Audit {
             sorted = slots.iter();
         }
         cursor = Cursor::START;
-        let (mut covered, mut widest) = (0, Span::default());
+        let (mut covered, mut widest) = (0, Slot::EMPTY);
         let policy = self.file.policy();
         loop {
             let part = match ordered {
@@ -343,53 +342,48 @@ impl Audit {
                 false => sorted.next().copied(),
             };
             let Some(part) = part else { break };
-            let span = part.span();
-            self.gap(r, covered, span.at, policy.gap)?;
-            if span.at < covered {
-                let rule = if span == widest { policy.alias } else { policy.overlap };
-                if let Some(rule) = rule {
+            self.gap(r, covered, part.key, policy.gap);
+            if part.key < covered {
+                let same = (part.key, part.at) == (widest.key, widest.at);
+                if let Some(rule) = if same { policy.alias } else { policy.overlap } {
                     let (entry, kind) = part.unpack();
                     r.about(Kind::of(kind), entry);
-                    let len = covered.wrapping_sub(span.at).min(span.len);
-                    r.report(rule, span.at, len, covered, span.at);
+                    let len = covered.wrapping_sub(part.key).min(part.at);
+                    r.report(rule, widen(part.key), widen(len), widen(covered), widen(part.key));
                 }
             }
-            if end_of(span) > covered {
-                covered = end_of(span);
-                widest = span;
+            if end_of(&part) > covered {
+                covered = end_of(&part);
+                widest = part;
             }
         }
         let len = r.source().len();
         let end = self.file.recorded_len().map_or(len, |recorded| recorded.min(len));
-        self.gap(r, covered, end, policy.trailing)
+        self.gap(r, covered, word(end), policy.trailing);
+        Ok(())
     }
 
     /// Judges what lies between `covered` and `at`.
     #[inline(never)]
-    fn gap(
-        &self,
-        r: &mut Reader<'_, '_>,
-        covered: u64,
-        at: u64,
-        rule: Option<Rule>,
-    ) -> Result<(), Halt> {
-        let policy = self.file.policy();
-        let gap = Span::between(covered, at);
-        if gap.is_empty() || self.incomplete || self.unmeasured {
-            return Ok(());
+    fn gap(&self, r: &mut Reader<'_, '_>, covered: Word, at: Word, rule: Option<Rule>) {
+        if at <= covered || self.incomplete || self.unmeasured {
+            return;
         }
+        let policy = self.file.policy();
+        let gap = Span::between(widen(covered), widen(at));
         r.about(Kind::File, 0);
         if gap.len >= self.file.alignment(&policy) {
             if let Some(rule) = rule {
                 r.report(rule, gap.at, gap.len, 0, gap.len);
             }
-        } else if let Some(rule) = policy.padding
-            && let Some((first, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
-        {
-            let at = gap.at.wrapping_add(first);
-            r.report(rule, at, gap.len.wrapping_sub(first), 0, u64::from(*byte));
+        } else if let Some(rule) = policy.padding {
+            let bytes = r.source().get(gap).unwrap_or_default();
+            if let Some(first) = bytes.iter().position(|byte| *byte != 0) {
+                let (first, byte) = (widen(first), bytes.get(first).copied().unwrap_or(0));
+                let at = gap.at.wrapping_add(first);
+                r.report(rule, at, gap.len.wrapping_sub(first), 0, byte.into());
+            }
         }
-        Ok(())
     }
 }
 
@@ -411,6 +405,6 @@ fn room<'s>(
 }
 
 /// Parts are cut where the file ends.
-fn end_of(span: Span) -> u64 {
-    span.at.saturating_add(span.len)
+fn end_of(part: &Slot) -> Word {
+    part.key.saturating_add(part.at)
 }
