@@ -10,6 +10,7 @@ use crate::finding::{Finding, Kind, Subject};
 use crate::leaf::Parsed;
 use crate::limits;
 use crate::rule::Rule;
+use crate::slot::{Word, wide};
 #[cfg(feature = "windows")]
 use crate::source::Absent;
 use crate::source::{Source, Span, widen};
@@ -49,11 +50,11 @@ pub(crate) struct Reader<'r, 'a> {
     sink: &'r mut dyn FnMut(Finding),
     /// Resident bytes from `at` on, not beyond `end`.
     run: &'a [u8],
-    at: u64,
+    at: Word,
     #[cfg(feature = "windows")]
     end: u64,
     /// Where the current entry begins; all of it must lie in one window.
-    mark: u64,
+    mark: Word,
     /// How far the host may read ahead.
     #[cfg(feature = "windows")]
     ahead: u64,
@@ -96,6 +97,17 @@ fn more_of(len: u64) -> u64 {
     if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
+/// An offset as readers keep it. No byte is read beyond what may be in memory.
+#[cfg(feature = "windows")]
+fn place(at: u64) -> Word {
+    at
+}
+
+#[cfg(not(feature = "windows"))]
+fn place(at: u64) -> Word {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
@@ -132,8 +144,8 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// that it may read ahead to the region's end.
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
         self.overrun = overrun;
-        self.mark = at;
         self.enter(at, end);
+        self.mark = self.at;
         self.read_ahead(end);
     }
 
@@ -177,7 +189,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// for parts that have a length of their own.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
-        self.enter(self.at, end);
+        self.enter(self.at(), end);
     }
 
     /// Limits how far the host is told to read ahead, as an absolute offset.
@@ -219,14 +231,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         let run = self.source.run(at);
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         self.run = run.get(..left).unwrap_or(run);
-        self.at = at;
+        self.at = place(at);
         #[cfg(feature = "windows")]
         (self.end = end.min(self.source.len()));
     }
 
     /// Absolute offset of the next byte.
     pub(crate) fn at(&self) -> u64 {
-        self.at
+        wide(self.at)
     }
 
     /// Offset of the first byte behind the region.
@@ -234,7 +246,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         #[cfg(feature = "windows")]
         return self.end;
         #[cfg(not(feature = "windows"))]
-        self.at.wrapping_add(self.left())
+        self.at().wrapping_add(self.left())
     }
 
     /// How many bytes of the region are left.
@@ -274,10 +286,18 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.run
     }
 
+    /// Takes note that `len` resident bytes were passed.
+    #[inline(always)]
+    fn went(&mut self, len: usize) {
+        #[cfg(feature = "windows")]
+        let len = widen(len);
+        self.at = self.at.wrapping_add(len);
+    }
+
     /// Goes to where `rest` is all that is left of the resident bytes.
     #[inline]
     pub(crate) fn pass(&mut self, rest: &'a [u8]) {
-        self.at = self.at.wrapping_add(widen(self.run.len().wrapping_sub(rest.len())));
+        self.went(self.run.len().wrapping_sub(rest.len()));
         self.run = rest;
     }
 
@@ -342,7 +362,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         match split {
             Some((head, rest)) => {
                 self.run = rest;
-                self.at = self.at.wrapping_add(len);
+                self.went(head.len());
                 Ok(head)
             }
             None => Err(self.short(len)),
@@ -364,7 +384,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         if self.run.is_empty() {
             return Err(self.short(1));
         }
-        self.at = self.at.saturating_add(widen(self.run.len()));
+        self.went(self.run.len());
         Ok(core::mem::take(&mut self.run))
     }
 

@@ -138,12 +138,12 @@ pub(crate) const fn word(n: u64) -> Word {
 
 /// What [`word`] made of an offset.
 #[cfg(feature = "windows")]
-const fn wide(word: Word) -> u64 {
+pub(crate) const fn wide(word: Word) -> u64 {
     word
 }
 
 #[cfg(not(feature = "windows"))]
-const fn wide(word: Word) -> u64 {
+pub(crate) const fn wide(word: Word) -> u64 {
     widen(word)
 }
 

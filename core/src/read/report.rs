@@ -3,6 +3,7 @@
 use super::{BYTES_CHANGED, Field, Halt, Reader};
 use crate::finding::{Finding, Stop, Subject};
 use crate::rule::{Rule, Severity};
+use crate::slot::wide;
 use crate::source::{Absent, Span};
 
 impl Reader<'_, '_> {
@@ -64,7 +65,7 @@ impl Reader<'_, '_> {
     /// `rule`.
     pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
         let Field { at, len } = field;
-        let at = self.mark.wrapping_add(u64::from(at));
+        let at = wide(self.mark).wrapping_add(u64::from(at));
         self.flag(rule, at, u64::from(len), expected, found);
     }
 
@@ -91,7 +92,7 @@ impl Reader<'_, '_> {
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
         if let Some(rule) = halt.unreported() {
             let left = self.left();
-            self.flag(rule, self.at, left, self.needed, left);
+            self.flag(rule, self.at(), left, self.needed, left);
             return Halt::refused(rule);
         }
         halt
