@@ -1,5 +1,7 @@
 //! Where an iteration stands between two calls.
 
+use crate::halt::Halt;
+
 /// Where an iteration stands: plain numbers, to be kept between calls.
 ///
 /// A cursor belongs to one file and one kind of iteration. The default cursor
@@ -84,10 +86,10 @@ impl Cursor {
     /// Where nothing is ever absent no step is taken again, and where a cursor
     /// stands that stopped is nobody's business.
     #[inline(always)]
-    pub(crate) fn step<O, E>(
+    pub(crate) fn step<O>(
         &mut self,
-        step: impl FnOnce(&mut Cursor) -> Result<O, E>,
-    ) -> Result<O, E> {
+        step: impl FnOnce(&mut Cursor) -> Result<O, Halt>,
+    ) -> Result<O, Halt> {
         if cfg!(not(feature = "windows")) {
             return step(self);
         }

@@ -33,10 +33,12 @@ impl Header {
             return Ok(None);
         }
         let at = c.at.max(field::HEADER);
-        let mut next = Cursor { at, ..*c };
         r.about(Kind::Metadata, c.index);
-        let taken =
-            head::entry(r, &mut next, self.big).and_then(|entry| Ok((r.get(entry.key)?, entry)));
+        let taken = c.step(|c| {
+            c.at = at;
+            let entry = head::entry(r, c, self.big)?;
+            Ok((r.get(entry.key)?, entry))
+        });
         let (key, entry) = match taken {
             Ok(taken) => taken,
             Err(halt) if halt.is_absent() => return Err(halt),
@@ -47,8 +49,7 @@ impl Header {
             }
         };
         let index = c.index;
-        *c = next;
-        c.advance(next.at);
+        c.advance(c.at);
         let mut status = Status::Sound;
         if entry.key_len > limits::GGUF_NAME {
             r.flag(rules::KEY_LENGTH, at, 8, limits::GGUF_NAME, entry.key_len);

@@ -150,14 +150,15 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
         if c.index >= metas {
             break;
         }
-        let mut next = *c;
-        let entry = head::entry(r, &mut next, big)?;
-        if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
-            let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
-            next.extra = pack(if sound { entry.number } else { 0 }, c.index);
-        }
-        next.index = c.index.saturating_add(1);
-        *c = next;
+        c.step(|c| {
+            let entry = head::entry(r, c, big)?;
+            if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
+                let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
+                c.extra = pack(if sound { entry.number } else { 0 }, c.index);
+            }
+            c.index = c.index.saturating_add(1);
+            Ok(())
+        })?;
     }
     Ok(())
 }

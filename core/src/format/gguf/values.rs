@@ -69,12 +69,13 @@ impl Header {
         if c.index >= self.metas {
             return Ok(None);
         }
-        let mut next = Cursor { at: c.at.max(field::HEADER), ..*c };
-        let entry = head::entry(r, &mut next, self.big)?;
-        next.advance(entry.content_at);
-        next.state = 0;
-        *c = next;
-        Ok(Some(entry.content))
+        c.step(|c| {
+            c.at = c.at.max(field::HEADER);
+            let entry = head::entry(r, c, self.big)?;
+            c.advance(entry.content_at);
+            c.state = 0;
+            Ok(Some(entry.content))
+        })
     }
 }
 
