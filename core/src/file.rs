@@ -231,12 +231,7 @@ impl File {
 
     /// The byte order of numbers in metadata.
     pub fn endianness(&self) -> Endianness {
-        match *self {
-            #[cfg(feature = "gguf")]
-            File::Gguf(ref header) => header.endianness(),
-            #[allow(unreachable_patterns)]
-            _ => Endianness::Little,
-        }
+        each!(self, header => Container::endianness(header), Endianness::Little)
     }
 
     /// How many tensors the file declares. Fewer may follow if it is broken.

@@ -372,7 +372,7 @@ impl Audit {
         let policy = self.file.policy();
         let gap = Span::between(widen(covered), widen(at));
         r.about(Kind::File, 0);
-        if gap.len >= self.file.alignment(&policy) {
+        if gap.len >= self.file.alignment() {
             if let Some(rule) = rule {
                 r.report(rule, gap.at, gap.len, 0, gap.len);
             }

@@ -113,7 +113,7 @@ impl Audit {
         if gap.is_empty() || self.incomplete || self.unmeasured {
             return Ok(());
         }
-        if gap.len >= self.file.alignment(&policy) {
+        if gap.len >= self.file.alignment() {
             if let Some(rule) = rule {
                 r.about(Kind::File, 0);
                 r.report(rule, gap.at, gap.len, 0, gap.len);

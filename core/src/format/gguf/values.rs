@@ -50,9 +50,11 @@ impl Header {
         };
         let end = c.at.saturating_add(content.len);
         match content.holds {
-            Holds::Text if c.state != FAULTY => (c.phase, c.extra) = (phase::TEXT, end),
+            // One finding an entry is enough.
+            _ if c.state == FAULTY => c.at = end,
+            Holds::Text => (c.phase, c.extra) = (phase::TEXT, end),
             Holds::Booleans => (c.phase, c.extra) = (phase::BOOLEANS, end),
-            _ => c.at = end,
+            Holds::Numbers => c.at = end,
         }
         Ok(())
     }
@@ -105,7 +107,6 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let rule = if c.phase == phase::TEXT { rules::TEXT_UTF8 } else { rules::VALUE_BOOL };
         let byte = run.get(sound).copied().unwrap_or(0);
         r.flag(rule, at, 1, 0, byte.into());
-        // One an entry is enough.
         (c.at, c.phase, c.state) = (c.extra, phase::BETWEEN, FAULTY);
         return Ok(());
     }
