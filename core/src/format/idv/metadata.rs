@@ -13,7 +13,8 @@
 //! an index, i32, and a string.
 
 use super::blocks::Measure;
-use super::codec::{self, Definition, Item};
+use super::codec::Item;
+use super::definition::{self, Definition};
 use super::text::{leb64, string};
 use super::{Header, rules};
 use crate::cursor::Cursor;
@@ -263,7 +264,7 @@ impl Header {
     ) -> Result<Annotation, Halt> {
         self.entry(r, metadata, at);
         let kind = string(r, rules::M_KIND)?;
-        let definition = codec::definition(r, 0)?;
+        let definition = definition::definition(r)?;
         let compression_at = r.at();
         let compression = r.u8()?;
         let offset_at = r.at();

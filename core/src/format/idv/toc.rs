@@ -12,7 +12,7 @@
 //! | slot names count, if there are any | i32 | 1.1.1.3 |
 //! | metadata table of contents offset, 0 for none | i64 | 1.1.1.4 and later |
 
-use super::codec::{self, Definition};
+use super::definition::{self, Definition};
 use super::text::{leb64, string};
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
@@ -175,7 +175,7 @@ impl Header {
         r.read_ahead(at.saturating_add(ahead).min(self.end()));
         r.about(Kind::Tensor, index);
         let name = string(r, rules::T_NAME)?;
-        let definition = codec::definition(r, 0)?;
+        let definition = definition::definition(r)?;
         let place = self.place(r)?;
 
         let span = name.span();
