@@ -408,3 +408,6 @@ fn room<'s>(
 fn end_of(part: &Slot) -> Word {
     part.key.saturating_add(part.at)
 }
+
+#[cfg(test)]
+mod tests;
