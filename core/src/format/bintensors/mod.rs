@@ -235,7 +235,7 @@ impl Container for Header {
         self.payload(r, c)
     }
 
-    #[inline(never)]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_order(r, c)
     }
@@ -350,7 +350,7 @@ impl Header {
     }
 
     /// How many bytes the file has behind the header.
-    #[inline(never)]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
         r.source().len().saturating_sub(self.data_at)
     }

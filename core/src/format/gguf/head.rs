@@ -145,7 +145,7 @@ fn refuse(
 }
 
 /// How many items of the innermost list are left.
-#[inline(never)]
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn left(c: &mut Cursor) -> &mut u64 {
     let [first, second, third, _] = &mut c.inner;
     match c.within & !TEXTS {

@@ -126,7 +126,7 @@ impl Header {
     }
 }
 
-#[inline(never)]
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_key(r: &mut Reader<'_, '_>, at: Span, key: &[u8]) {
     if key.is_empty() {
         r.flag(rules::KEY_EMPTY, at.at.saturating_sub(8), 8, 1, 0);

@@ -87,7 +87,7 @@ fn pack(low: u32, high: u32) -> u64 {
 }
 
 /// The header proper.
-#[inline(never)]
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let len = r.source().len();
     r.region(0, len, rules::HEADER_LENGTH);

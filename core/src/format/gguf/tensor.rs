@@ -200,7 +200,7 @@ impl Header {
 }
 
 /// Whether the name may be read.
-#[inline(never)]
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     let (at, len) = (entry.at, entry.name_len);
     if len > limits::GGUF_NAME {

@@ -237,7 +237,7 @@ fn is_cut(r: &Reader<'_, '_>, table: Table) -> bool {
 }
 
 /// `len` rounded up to a multiple of 8; all callers add to 32-bit lengths.
-#[inline(never)]
+#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn padded(len: u64) -> u64 {
     len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
 }
