@@ -173,6 +173,7 @@ impl Header {
         r.read_ahead(end.min(at.saturating_add(limits::METADATA_AHEAD)));
     }
 
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn is_before_toc(&self, at: u64) -> bool {
         at < self.toc
     }

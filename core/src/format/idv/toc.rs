@@ -59,6 +59,7 @@ pub(super) struct Place {
 }
 
 impl Place {
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn encoding(&self) -> Encoding {
         match self.kind {
             0 => Encoding::Raw,
@@ -263,6 +264,7 @@ impl Header {
     }
 
     /// Number of blocks, and whether their table fits.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn judge_blocks(
         &self,
         r: &mut Reader<'_, '_>,
