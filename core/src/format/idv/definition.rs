@@ -29,7 +29,7 @@ pub(super) struct Definition {
 }
 
 /// A definition whose parameters are not read yet.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Head {
     start: u64,
     /// Where the parameters begin, and how many bytes they have.
@@ -37,7 +37,7 @@ struct Head {
     len: u64,
     /// Where the region around them ends, and the rule that this would break.
     outer: u64,
-    rule: Rule,
+    rule: Option<Rule>,
     family: Option<Family>,
     sound: bool,
 }
@@ -69,7 +69,7 @@ impl Head {
             at: r.at(),
             len: length.value,
             outer: r.end(),
-            rule: r.overrun_rule(),
+            rule: Some(r.overrun_rule()),
             family: Family::of(name.bytes),
             sound: true,
         };
@@ -93,20 +93,6 @@ impl Head {
         Ok(head)
     }
 
-    /// Whether the parameters begin with a definition.
-    fn is_nest(&self) -> bool {
-        !matches!(self.family, None | Some(Family::Simple(_)))
-    }
-
-    /// The definition, which has no parameters that are known.
-    fn simple(self, r: &mut Reader<'_, '_>) -> Result<Definition, Halt> {
-        let item = match self.family {
-            Some(Family::Simple(item)) => item,
-            _ => Item::Unknown,
-        };
-        self.complete(r, Ok(Codec { item, vector: None }))
-    }
-
     /// The definition, whose parameters were read, or were not because of a halt.
     #[inline(never)]
     fn complete(
@@ -116,7 +102,7 @@ impl Head {
     ) -> Result<Definition, Halt> {
         let reached = r.at();
         let taken = reached.saturating_sub(self.at);
-        r.limit(self.outer, self.rule);
+        r.limit(self.outer, self.rule.unwrap_or(rules::T_EOF));
         let mut codec = Codec { item: Item::Unknown, vector: None };
         match parameters {
             Ok(_) if self.family.is_none() => {}
@@ -148,27 +134,28 @@ const LEVELS: usize = limits::CODEC_DEPTH as usize;
 
 /// Takes a definition and judges it. What is wrong inside the parameters is
 /// reported and leaves the rest of the entry readable.
-pub(super) fn definition(r: &mut Reader<'_, '_>) -> Result<Definition, Halt> {
-    let head = Head::take(r, 0)?;
-    if head.is_nest() { nest(r, head) } else { head.simple(r) }
-}
-
-/// A definition with others in it. Heads are taken on the way in and kept, because
-/// a call for each would be large for a small stack; parameters are read on the
-/// way out.
+///
+/// Definitions nest: heads are taken on the way in and kept, because a call for
+/// each would be large for a small stack; parameters are read on the way out.
 #[inline(never)]
-fn nest(r: &mut Reader<'_, '_>, outermost: Head) -> Result<Definition, Halt> {
-    let mut heads = [outermost; LEVELS];
-    let mut depth = 1;
+pub(super) fn definition(r: &mut Reader<'_, '_>) -> Result<Definition, Halt> {
+    let mut heads = [Head::default(); LEVELS];
+    let mut depth = 0;
     let mut inner = loop {
         match Head::take(r, depth) {
-            Ok(head) if head.is_nest() => {
+            Ok(head @ Head { family: Some(Family::Vector | Family::Key | Family::OldKey), .. }) => {
                 if let Some(place) = heads.get_mut(depth) {
                     *place = head;
                 }
                 depth = depth.saturating_add(1);
             }
-            Ok(head) => break head.simple(r),
+            Ok(head) => {
+                let item = match head.family {
+                    Some(Family::Simple(item)) => item,
+                    _ => Item::Unknown,
+                };
+                break head.complete(r, Ok(Codec { item, vector: None }));
+            }
             Err(halt) => break Err(halt),
         }
     };
