@@ -5,6 +5,7 @@ use crate::cursor::Cursor;
 use crate::finding::Stop;
 use crate::format::{self, Container, Glance};
 use crate::read::{Halt, Reader};
+use crate::slot::{Word, word};
 use crate::source::{Source, Span};
 use crate::tensor::{Chunk, Chunks, Meta, Region, Tensor};
 
@@ -23,6 +24,12 @@ impl File {
     /// The alignment of payloads in bytes.
     pub(crate) fn alignment(&self) -> u64 {
         each!(self, header => Container::alignment(header), 1)
+    }
+
+    /// Where the file ends, as far as that is its own business.
+    pub(crate) fn end(&self, source: &Source<'_>) -> Word {
+        let len = source.len();
+        word(self.recorded_len().map_or(len, |recorded| recorded.min(len)))
     }
 
     pub(crate) fn meta(
