@@ -41,7 +41,7 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, big: bool) -> Result<Entry<'a>, 
     let dims_at = r.at();
     let room = (r.left() >> 3).min(limits::GGUF_RANK.into());
     if u64::from(rank) > room {
-        r.flag(rules::DIMS_BOUNDS, dims_at.saturating_sub(4), 4, room, rank.into());
+        r.flag(rules::DIMS_BOUNDS, dims_at.wrapping_sub(4), 4, room, rank.into());
         return Err(Halt::refused(rules::DIMS_BOUNDS));
     }
     let dims = r.take(u64::from(rank) << 3)?;
@@ -81,7 +81,7 @@ impl Header {
         let stored = stored(entry.ty);
         // The size of what is unknown can only be told from what follows it.
         let next = match stored {
-            None if c.index.saturating_add(1) < self.count => self.peek(r)?,
+            None if c.index.wrapping_add(1) < self.count => self.peek(r)?,
             _ => None,
         };
         let mut expected = c.state;
@@ -168,11 +168,11 @@ impl Header {
             .max(begin),
             (None, Some(_)) => return tensor,
         };
-        let offset_at = entry.ty_at.saturating_add(4);
+        let offset_at = entry.ty_at.wrapping_add(4);
         if end > len {
             r.flag(rules::DATA_BOUNDS, offset_at, 8, len, end);
         }
-        let mask = u64::from(self.alignment).saturating_sub(1);
+        let mask = u64::from(self.alignment).wrapping_sub(1);
         if entry.offset & mask != 0 {
             let alignment = self.alignment.into();
             r.flag(rules::OFFSET_ALIGN, offset_at, 8, alignment, entry.offset);
@@ -222,7 +222,7 @@ fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
 fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding) -> Option<u64> {
     let span = Span::new(entry.dims_at, widen(entry.dims.len()));
     if entry.rank > field::LARGEST_RANK {
-        let (at, rank) = (entry.dims_at.saturating_sub(4), entry.rank.into());
+        let (at, rank) = (entry.dims_at.wrapping_sub(4), entry.rank.into());
         r.flag(rules::DIMS_COUNT, at, 4, field::LARGEST_RANK.into(), rank);
     }
     let (mut elements, mut zero) = (Some(1_u64), false);

@@ -83,7 +83,7 @@ impl Pairs {
             return Ok(None);
         };
         let fatal = json.report_as(r, start, self.own);
-        let from = |at: usize| start.saturating_add(widen(at));
+        let from = |at: usize| start.wrapping_add(widen(at));
         let mut name = NameAt::plain(from(key.at), widen(key.len));
         name.encoding = key.encoding();
         let status = match value {
@@ -94,7 +94,7 @@ impl Pairs {
         let meta = Meta {
             kind: Kind::Metadata,
             index: c.index,
-            at: name.at.saturating_sub(1),
+            at: name.at.wrapping_sub(1),
             key: name,
             tag: if value.escaped { ESCAPED } else { 0 },
             status,

@@ -162,7 +162,7 @@ impl Container for Header {
                 c.finish();
                 return Ok(None);
             }
-            start = u64::from(self.meta_end).saturating_add(1);
+            start = u64::from(self.meta_end).wrapping_add(1);
             c.extra = if start == u64::from(self.end) { stands::END } else { stands::BEHIND };
         }
         if c.extra == stands::END {
@@ -239,7 +239,7 @@ impl Header {
             Ok(Some(member)) => member,
             Ok(None) => {
                 json.report(r, start);
-                self.finish(r, c, start.saturating_add(widen(json.at)));
+                self.finish(r, c, start.wrapping_add(widen(json.at)));
                 return Ok(None);
             }
             Err(Fault) => {
@@ -252,7 +252,7 @@ impl Header {
                 };
             }
         };
-        let end = start.saturating_add(widen(json.at));
+        let end = start.wrapping_add(widen(json.at));
         let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
         let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
         let fatal = json.report(r, start);
@@ -303,10 +303,10 @@ impl Header {
         entry: Option<&Entry>,
         place: Option<entry::Place>,
     ) -> Tensor {
-        let from = |at: usize| start.saturating_add(widen(at));
+        let from = |at: usize| start.wrapping_add(widen(at));
         let mut name = NameAt::plain(from(key.at), widen(key.len));
         name.encoding = key.encoding();
-        let at = name.at.saturating_sub(1);
+        let at = name.at.wrapping_sub(1);
         let mut tensor = Tensor { index, at, name, status: Status::Broken, ..Tensor::default() };
         if let Some(entry) = entry {
             tensor.extra = Span::new(from(entry.spelling.at), widen(entry.spelling.len));
