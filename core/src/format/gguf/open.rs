@@ -168,7 +168,7 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
 fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
     while c.index < count {
         head::go(r, c.at);
-        tensor::entry(r, big)?;
+        tensor::entry(r, big, &mut tensor::Entry::default())?;
         c.advance(r.at());
     }
     Ok(())

@@ -13,6 +13,7 @@ use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Endianness, Status, Tensor};
 
 /// An entry as it is stored, taken but not judged.
+#[derive(Default)]
 pub(super) struct Entry<'a> {
     at: u64,
     name: &'a [u8],
@@ -27,7 +28,11 @@ pub(super) struct Entry<'a> {
 }
 
 /// Reads the entry where the reader stands.
-pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, big: bool) -> Result<Entry<'a>, Halt> {
+pub(super) fn entry<'a>(
+    r: &mut Reader<'_, 'a>,
+    big: bool,
+    entry: &mut Entry<'a>,
+) -> Result<(), Halt> {
     let at = r.at();
     let name_len = length(r, big)?;
     let name_at = r.at();
@@ -48,7 +53,8 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, big: bool) -> Result<Entry<'a>, 
     let ty_at = r.at();
     let ty = u32(r, big)?;
     let offset = u64(r, big)?;
-    Ok(Entry { at, name, name_at, name_len, dims, dims_at, rank, ty, ty_at, offset })
+    *entry = Entry { at, name, name_at, name_len, dims, dims_at, rank, ty, ty_at, offset };
+    Ok(())
 }
 
 impl Header {
@@ -68,15 +74,17 @@ impl Header {
             r.read_ahead(self.tables_end);
         }
         r.about(Kind::Tensor, c.index);
-        let entry = match entry(r, self.big) {
-            Ok(entry) => entry,
+        // Filled where it lies: it is large to be moved.
+        let mut entry = Entry::default();
+        match self::entry(r, self.big, &mut entry) {
+            Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
                 return Ok(None);
             }
-        };
+        }
         let end = r.at();
         let stored = stored(entry.ty);
         // The size of what is unknown can only be told from what follows it.
@@ -95,12 +103,13 @@ impl Header {
     fn peek(&self, r: &mut Reader<'_, '_>) -> Result<Option<u64>, Halt> {
         let muted = r.is_muted();
         r.mute();
-        let entry = entry(r, self.big);
+        let mut next = Entry::default();
+        let entry = entry(r, self.big, &mut next);
         if !muted {
             r.unmute();
         }
         match entry {
-            Ok(entry) => Ok(Some(entry.offset)),
+            Ok(()) => Ok(Some(next.offset)),
             Err(halt) if halt.is_absent() => Err(halt),
             Err(_) => Ok(None),
         }
