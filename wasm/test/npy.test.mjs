@@ -24,9 +24,9 @@ async function* tensors() {
     const document = await open(source, { name: path, goal: 'index' });
     for (let i = 0; i < document.tensorCount; i++) {
       const tensor = await settle(document, source, () => document.tensor(i));
-      const { name, dtype, status, layout, encoding, endianness, chunks, offset, stored } = tensor;
+      const { name, dtype, status, layout, encoding, endianness, elements, chunks, offset, stored } = tensor;
       const kind = `${document.format} ${dtype} ${endianness}`;
-      const plain = status === 'sound' && encoding === 'raw' && chunks === 1n && DENSE.has(layout) && /^[\w.]+$/.test(name);
+      const plain = status === 'sound' && elements > 0n && encoding === 'raw' && chunks === 1n && DENSE.has(layout) && /^[\w.]+$/.test(name);
       if (plain && !seen.has(kind)) {
         seen.add(kind);
         yield { kind, path, document, i, name, dtype, data: bytes.subarray(Number(offset), Number(offset + stored)) };
