@@ -2,9 +2,9 @@
 
 use super::Audit;
 use crate::finding::Kind;
-use crate::index::Slot;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
+use crate::slot::Slot;
 use crate::source::Span;
 
 /// Where the coverage check stands.
@@ -40,7 +40,7 @@ impl Audit {
             let unsure = self.unmeasured && region.part.is_value();
             if !region.span.is_empty() && !unsure {
                 let who = Slot::pack(region.entry, region.kind.code());
-                return Ok(Some(Slot { key: region.span.at, at: region.span.len, who }));
+                return Ok(Some(Slot::part(region.span, who)));
             }
         }
         Ok(None)
@@ -86,7 +86,7 @@ impl Audit {
     /// Adds a part to what is covered, and reports if some of it was before.
     #[inline(never)]
     fn place(&mut self, r: &mut Reader<'_, '_>, part: &Slot) {
-        let span = Span::new(part.key, part.at);
+        let span = part.span();
         let covered = self.cover.end;
         if span.at < covered {
             let policy = self.file.policy();
@@ -113,7 +113,7 @@ impl Audit {
         if gap.is_empty() || self.incomplete || self.unmeasured {
             return Ok(());
         }
-        if gap.len >= self.file.alignment(&policy) {
+        if gap.len >= self.file.alignment() {
             if let Some(rule) = rule {
                 r.about(Kind::File, 0);
                 r.report(rule, gap.at, gap.len, 0, gap.len);

@@ -1,12 +1,13 @@
 //! Entries, and whether two of them have one name.
 
-use super::{Audit, Stage};
+use super::Audit;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::hash;
-use crate::index::Slot;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
+use crate::slot::Slot;
+use crate::stage::Stage;
 use crate::tensor::Status;
 use crate::twins::Twins;
 
