@@ -82,6 +82,7 @@ mod flash;
 mod halt;
 mod hash;
 mod index;
+mod judge;
 mod leaf;
 #[cfg(not(feature = "windows"))]
 mod mapped;

@@ -8,13 +8,12 @@
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
-use crate::name::NameAt;
+use crate::judge::{Cover, Named};
 use crate::read::{Halt, Reader};
-use crate::rule::{Rule, general};
-use crate::slot::{Slot, Word, heap_sort, word};
-use crate::source::{Source, Span, widen};
+use crate::rule::general;
+use crate::slot::{Slot, heap_sort};
+use crate::source::Source;
 use crate::stage::Stage;
-use crate::tensor::Status;
 #[cfg(feature = "idv")]
 use crate::tensor::Tensor;
 use core::cmp::Ordering;
@@ -35,15 +34,6 @@ pub struct Audit {
     cursor: Cursor,
     #[cfg(feature = "idv")]
     tensor: Tensor,
-}
-
-/// An entry that may have a name.
-struct Named {
-    kind: Kind,
-    index: u32,
-    /// At offset 0 if the file gives it none.
-    name: NameAt,
-    broken: bool,
 }
 
 impl Audit {
@@ -195,7 +185,7 @@ impl Audit {
         while let Some(entry) = self.entry(r, &mut cursor)? {
             self.incomplete |= entry.broken;
             count = count.wrapping_add(1);
-            if entry.name.at == 0 || entry.kind == Kind::Slot {
+            if !entry.is_named() || entry.kind == Kind::Slot {
                 continue;
             }
             let slot = Slot::named(cursor.phase, entry.kind, entry.index, &entry.name);
@@ -221,45 +211,13 @@ impl Audit {
     /// The next entry, judged.
     fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Named>, Halt> {
         match self.stage {
-            Stage::Tensors => self.named_tensor(r, c),
-            _ => self.named_meta(r, c),
-        }
-    }
-
-    // Entries are large for a small stack: each kind has a frame of its own, and
-    // is looked at where it was returned.
-    #[inline(never)]
-    fn named_tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Named>, Halt> {
-        match &self.file.tensor(r, c) {
-            Ok(Some(tensor)) => Ok(Some(Named {
-                kind: Kind::Tensor,
-                index: tensor.index,
-                name: tensor.name,
-                broken: tensor.status == Status::Broken,
-            })),
-            Ok(None) => Ok(None),
-            Err(halt) => Err(*halt),
-        }
-    }
-
-    #[inline(never)]
-    fn named_meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Named>, Halt> {
-        #[cfg(feature = "idv")]
-        let entry = match self.stage {
-            Stage::Attributes => &self.file.attribute(r, &self.tensor, c),
-            _ => &self.file.meta(r, c),
-        };
-        #[cfg(not(feature = "idv"))]
-        let entry = &self.file.meta(r, c);
-        match entry {
-            Ok(Some(meta)) => Ok(Some(Named {
-                kind: meta.kind,
-                index: meta.index,
-                name: meta.key,
-                broken: meta.status == Status::Broken,
-            })),
-            Ok(None) => Ok(None),
-            Err(halt) => Err(*halt),
+            Stage::Tensors => self.file.named_tensor(r, c),
+            #[cfg(feature = "idv")]
+            Stage::Attributes => match &self.file.attribute(r, &self.tensor, c) {
+                Ok(meta) => Ok(meta.as_ref().map(Named::of)),
+                Err(halt) => Err(*halt),
+            },
+            _ => self.file.named_meta(r, c),
         }
     }
 
@@ -271,45 +229,18 @@ impl Audit {
         let mut before: Option<&Slot> = None;
         for slot in &*slots {
             if let Some(first) = before.filter(|first| by_name(source, first, slot).is_eq()) {
-                self.report_twin(r, first, slot);
+                self.file.report_twin(r, first, slot, self.owner());
             }
             before = Some(slot);
         }
     }
 
-    fn report_twin(&self, r: &mut Reader<'_, '_>, first: &Slot, second: &Slot) {
-        let policy = self.file.policy();
-        let rule = match second.kind() {
-            Kind::Tensor => policy.duplicate_tensor,
-            Kind::SizeVar => policy.duplicate_size,
-            Kind::Attribute => policy.duplicate_attribute,
-            _ => policy.duplicate_meta,
-        };
-        let Some(rule) = rule else { return };
-        let (index, name) = (second.unpack().0, second.name());
-        r.about(second.kind(), index);
+    /// The tensor whose metadata entries are looked at.
+    fn owner(&self) -> Option<u32> {
         #[cfg(feature = "idv")]
-        if self.stage == Stage::Attributes {
-            r.about(Kind::Attribute, self.tensor.index);
-            r.about_part(index);
-        }
-        let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
-        r.report(rule, name.at, len, earlier, u64::from(index));
-    }
-
-    /// The next part that has bytes: its offset, its length, and whose it is.
-    /// Once a value is not what its entry says, only parts that the index itself
-    /// measures are compared.
-    #[inline(never)]
-    fn part(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Slot>, Halt> {
-        while let Some(region) = self.file.region(r, c)? {
-            let unsure = self.unmeasured && region.part.is_value();
-            if !region.span.is_empty() && !unsure {
-                let who = Slot::pack(region.entry, region.kind.code());
-                return Ok(Some(Slot::part(region.span, who)));
-            }
-        }
-        Ok(None)
+        return (self.stage == Stage::Attributes).then_some(self.tensor.index);
+        #[cfg(not(feature = "idv"))]
+        None
     }
 
     /// Reports overlaps, gaps and padding that is not zero. Slots are needed only
@@ -317,11 +248,12 @@ impl Audit {
     #[inline(never)]
     fn coverage(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         r.mute();
-        let (mut end, mut filled, mut ordered) = (0, 0_usize, true);
+        let measured = !self.unmeasured;
+        let (mut cover, mut filled, mut ordered) = (Cover::default(), 0_usize, true);
         let mut cursor = Cursor::START;
-        while let Some(part) = self.part(r, &mut cursor)? {
-            ordered &= part.key >= end;
-            end = end_of(&part).max(end);
+        while let Some(part) = self.file.next_part(r, &mut cursor, measured)? {
+            ordered &= part.key >= cover.end;
+            cover.end = cover.end.max(part.end());
             if let Some(slot) = slots.get_mut(filled) {
                 *slot = part;
             }
@@ -333,57 +265,24 @@ impl Audit {
             heap_sort(slots, &Slot::order);
             sorted = slots.iter();
         }
-        cursor = Cursor::START;
-        let (mut covered, mut widest) = (0, Slot::EMPTY);
+        let certain = !self.incomplete && measured;
         let policy = self.file.policy();
+        (cover, cursor) = (Cover::default(), Cursor::START);
         loop {
             let part = match ordered {
-                true => self.part(r, &mut cursor)?,
+                true => self.file.next_part(r, &mut cursor, measured)?,
                 false => sorted.next().copied(),
             };
             let Some(part) = part else { break };
-            self.gap(r, covered, part.key, policy.gap);
-            if part.key < covered {
-                let same = (part.key, part.at) == (widest.key, widest.at);
-                if let Some(rule) = if same { policy.alias } else { policy.overlap } {
-                    let (entry, kind) = part.unpack();
-                    r.about(Kind::of(kind), entry);
-                    let len = covered.wrapping_sub(part.key).min(part.at);
-                    r.report(rule, widen(part.key), widen(len), widen(covered), widen(part.key));
-                }
+            if certain {
+                cover.gap(&self.file, r, part.key, policy.gap)?;
             }
-            if end_of(&part) > covered {
-                covered = end_of(&part);
-                widest = part;
-            }
+            cover.place(&self.file, r, &part);
         }
-        let len = r.source().len();
-        let end = self.file.recorded_len().map_or(len, |recorded| recorded.min(len));
-        self.gap(r, covered, word(end), policy.trailing);
+        if certain {
+            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
+        }
         Ok(())
-    }
-
-    /// Judges what lies between `covered` and `at`.
-    #[inline(never)]
-    fn gap(&self, r: &mut Reader<'_, '_>, covered: Word, at: Word, rule: Option<Rule>) {
-        if at <= covered || self.incomplete || self.unmeasured {
-            return;
-        }
-        let policy = self.file.policy();
-        let gap = Span::between(widen(covered), widen(at));
-        r.about(Kind::File, 0);
-        if gap.len >= self.file.alignment() {
-            if let Some(rule) = rule {
-                r.report(rule, gap.at, gap.len, 0, gap.len);
-            }
-        } else if let Some(rule) = policy.padding {
-            let bytes = r.source().get(gap).unwrap_or_default();
-            if let Some(first) = bytes.iter().position(|byte| *byte != 0) {
-                let (first, byte) = (widen(first), bytes.get(first).copied().unwrap_or(0));
-                let at = gap.at.wrapping_add(first);
-                r.report(rule, at, gap.len.wrapping_sub(first), 0, byte.into());
-            }
-        }
     }
 }
 
@@ -402,11 +301,6 @@ fn room<'s>(
 ) -> Result<&'s mut [Slot], Halt> {
     let needed = u32::try_from(filled).unwrap_or(u32::MAX);
     slots.get_mut(..filled).ok_or_else(|| r.short_of(needed))
-}
-
-/// Parts are cut where the file ends.
-fn end_of(part: &Slot) -> Word {
-    part.key.saturating_add(part.at)
 }
 
 #[cfg(test)]

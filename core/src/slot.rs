@@ -6,7 +6,7 @@ use crate::source::Span;
 #[cfg(not(feature = "windows"))]
 use crate::source::widen;
 #[cfg(any(test, not(feature = "sweep")))]
-use core::cmp::Ordering;
+use core::{cell::Cell, cmp::Ordering};
 
 /// An offset, or a hash: as wide as what a reader may have in memory.
 #[cfg(feature = "windows")]
@@ -53,9 +53,9 @@ impl Slot {
         Slot { key: word(span.at), at: word(span.len), who }
     }
 
-    /// The span of a slot that was made by [`Slot::part`].
-    pub(crate) fn span(&self) -> Span {
-        Span::new(wide(self.key), wide(self.at))
+    /// Where that span ends, which is no further than the file.
+    pub(crate) fn end(&self) -> Word {
+        self.key.wrapping_add(self.at)
     }
 
     /// The order in which slots are sorted: by key, then by the rest.
@@ -197,8 +197,10 @@ pub(crate) fn heap_sort(slots: &mut [Slot], order: &dyn Fn(&Slot, &Slot) -> Orde
 
 #[cfg(any(test, not(feature = "sweep")))]
 fn exchange(slots: &mut [Slot], a: usize, b: usize) {
-    if let Ok([a, b]) = slots.get_disjoint_mut([a, b]) {
-        core::mem::swap(a, b);
+    let slots = Cell::from_mut(slots).as_slice_of_cells();
+    if let (Some(a), Some(b)) = (slots.get(a), slots.get(b)) {
+        let kept = a.replace(b.get());
+        b.set(kept);
     }
 }
 

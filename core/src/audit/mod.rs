@@ -59,7 +59,7 @@ pub struct Audit {
     sorting: sorting::Sorting,
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
-    cover: cover::Cover,
+    covering: cover::Covering,
     #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
     /// The tensor that is looked at, kept because its entry need not be resident
@@ -94,7 +94,7 @@ impl Audit {
             counted: 0,
             sorting: sorting::Sorting::default(),
             twins: None,
-            cover: cover::Cover::default(),
+            covering: cover::Covering::default(),
             #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
             #[cfg(any(feature = "idv", feature = "payloads"))]
@@ -277,7 +277,7 @@ impl Audit {
             }
         }
         self.sorting = sorting::Sorting::default();
-        self.cover = cover::Cover::default();
+        self.covering = cover::Covering::default();
         self.cursor = Cursor::default();
         #[cfg(feature = "payloads")]
         (self.shared = 0);
