@@ -359,6 +359,13 @@ impl File {
         quietly(source, |reader| self.region(reader, cursor))
     }
 
+    /// The part that [`next_region`](Self::next_region) comes to for a tensor that
+    /// was listed, where the format's last parts are the data of all tensors in
+    /// order; `None` in other formats, and for tensors without data.
+    pub fn region_of(&self, source: &Source<'_>, tensor: &Tensor) -> Option<Region> {
+        each!(self, header => dispatch::last_region(header, source, tensor), None)
+    }
+
     /// The first tensor with this name, by reading one entry after the other.
     /// An [`Index`](crate::Index) is faster when asked more than once.
     ///

@@ -219,6 +219,11 @@ impl Document {
     fn list_tensors(&mut self) -> Result<Step, Stop> {
         let Document { store, table, words, cursor, cut, .. } = self;
         let Some(file) = self.file else { return Ok(Step::Done) };
+        if table.is_empty() {
+            // Whatever is declared, an entry takes bytes, a few at least.
+            let room = file.tensor_count().min(store.resident() / 8);
+            table.reserve(usize::try_from(room).unwrap_or(0));
+        }
         store.ask(|source| {
             loop {
                 let mut next = *cursor;
@@ -236,7 +241,7 @@ impl Document {
     }
 
     fn list_regions(&mut self) -> Result<Step, Stop> {
-        let Document { store, table, layout, cursor, .. } = self;
+        let Document { store, table, layout, cursor, cut, .. } = self;
         let Some(file) = self.file else { return Ok(Step::Done) };
         store.ask(|source| {
             loop {
@@ -245,6 +250,13 @@ impl Document {
                 table.locate(&region);
                 layout.push(region);
                 *cursor = next;
+                // Nearly all tensors were listed before.
+                let of = |tensor| file.region_of(source, tensor);
+                let listed = table.tensors.get(region.entry as usize..).unwrap_or_default();
+                if !*cut && listed.first().and_then(of) == Some(region) {
+                    listed.iter().skip(1).filter_map(of).for_each(|region| layout.push(region));
+                    break;
+                }
             }
             layout.settle(source.len());
             Ok(Step::Structure)

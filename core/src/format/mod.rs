@@ -10,7 +10,7 @@ use crate::finding::Kind;
 use crate::name::{Name, NameAt};
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::source::{Absent, Source};
+use crate::source::{Absent, Source, Span};
 use crate::sparse;
 use crate::tensor::{Chunk, Chunks, Endianness, Meta, Part, Region, Tensor, Value, Version};
 
@@ -157,16 +157,25 @@ pub(crate) trait Container: Sized {
         false
     }
 
+    /// Whether the last parts are the data of tensors, one of each that has any, in
+    /// the order of the index: what [`payload`](Self::payload) goes through.
+    const ENDS_WITH_TENSORS: bool = false;
+
     /// The data of the next tensor that has any, as a part of the file.
     fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         while let Some(tensor) = self.tensor(r, c)? {
             if let Chunks::One(span) = tensor.chunks {
-                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
-                return Ok(Some(Region { part, span, kind, entry }));
+                return Ok(Some(data_of(tensor.index, span)));
             }
         }
         Ok(None)
     }
+}
+
+/// The data of a tensor as a part of the file.
+#[inline(always)]
+pub(crate) fn data_of(tensor: u32, span: Span) -> Region {
+    Region { part: Part::Payload, span, kind: Kind::Tensor, entry: tensor }
 }
 
 /// A tensor that a sweep is about to pass over.

@@ -1,5 +1,6 @@
 //! The types of elements, by their numbers.
 
+use crate::dims::product;
 use crate::dtype::DType;
 
 /// A type, and how its elements are stored.
@@ -21,7 +22,7 @@ impl Stored {
 
     /// Bytes of so many elements, which fill blocks.
     pub(super) fn size(self, elements: u64) -> Option<u64> {
-        elements.wrapping_shr(self.log2.into()).checked_mul(self.bytes.into())
+        product(elements.wrapping_shr(self.log2.into()), self.bytes.into())
     }
 }
 

@@ -34,8 +34,12 @@ pub mod rules;
 mod elements;
 mod head;
 mod items;
+#[cfg(feature = "sweep")]
+mod lists;
 mod meta;
 mod open;
+#[cfg(feature = "sweep")]
+mod sweep;
 mod tensor;
 mod values;
 
@@ -43,6 +47,8 @@ pub use items::{Item, Items};
 
 use crate::cursor::Cursor;
 use crate::finding::Kind;
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
@@ -118,6 +124,9 @@ pub struct Header {
     align_entry: u32,
     version: u8,
     big: bool,
+    /// Where the items of the longest list in the metadata lie.
+    #[cfg(feature = "sweep")]
+    longest: Span,
 }
 
 impl Container for Header {
@@ -131,6 +140,8 @@ impl Container for Header {
         padding: Some(rules::PADDING),
         ..Policy::NONE
     };
+
+    const ENDS_WITH_TENSORS: bool = true;
 
     fn detect(head: &[u8], _: u64) -> bool {
         head.starts_with(&field::MAGIC)
@@ -184,6 +195,23 @@ impl Container for Header {
 
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_values(r, c)
+    }
+
+    #[cfg(feature = "sweep")]
+    fn sweep<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_sound(r, c, goes_on);
+    }
+
+    /// Whether the tensors, of which `listed` stands behind the last, came in the
+    /// order of their data with nothing but padding of zeros between them.
+    #[cfg(feature = "sweep")]
+    fn is_covered(&self, listed: &Cursor) -> bool {
+        sweep::cover::is_proved(listed)
     }
 }
 
