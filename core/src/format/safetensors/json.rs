@@ -361,40 +361,6 @@ pub(in crate::format) fn halt_as(
     Halt::refused(rule)
 }
 
-/// How deep a scan of values is that looks at brackets and strings only, and
-/// whether it stands in a string: a number, to be kept in a cursor.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::format) struct Nesting(pub(in crate::format) u64);
-
-const STRING: u64 = 1 << 40;
-const ESCAPE: u64 = 1 << 41;
-
-impl Nesting {
-    /// Passes over a byte. If that ends the value, whether it closes the object
-    /// around it.
-    pub(in crate::format) fn pass(&mut self, byte: u8) -> Option<bool> {
-        let Nesting(state) = *self;
-        if state & STRING != 0 {
-            self.0 = match byte {
-                _ if state & ESCAPE != 0 => state & !ESCAPE,
-                b'\\' => state | ESCAPE,
-                b'"' => state & !STRING,
-                _ => state,
-            };
-            return None;
-        }
-        let depth = state & 0xFFFF_FFFF;
-        match byte {
-            b'"' => self.0 |= STRING,
-            b'{' | b'[' => self.0 = state.saturating_add(1),
-            b'}' | b']' if depth > 0 => self.0 = state.saturating_sub(1),
-            b',' | b'}' if depth == 0 => return Some(byte == b'}'),
-            _ => {}
-        }
-        None
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,14 +4,23 @@ use super::json::{self, Json, Text};
 use super::{Header, rules, stands};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::name::NameAt;
+use crate::name::{NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Span, widen};
 use crate::tensor::{Meta, Status};
 
 /// The value of [`Meta::tag`] where the text has escapes.
-pub(in crate::format) const ESCAPED: u32 = 1;
+const ESCAPED: u32 = 1;
+
+/// The text of an entry.
+pub(in crate::format) fn text_at(meta: &Meta) -> NameAt {
+    let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
+    if meta.tag == ESCAPED {
+        text.encoding = NameEncoding::Json;
+    }
+    text
+}
 
 impl Header {
     pub(super) fn next_meta(

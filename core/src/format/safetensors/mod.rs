@@ -27,7 +27,7 @@ pub mod rules;
 mod entry;
 pub(in crate::format) mod json;
 pub(in crate::format) mod metadata;
-mod open;
+pub(in crate::format) mod open;
 #[cfg(feature = "sweep")]
 mod sweep;
 
@@ -181,14 +181,7 @@ impl Container for Header {
     }
 
     fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-        if meta.status == Status::Broken {
-            return Ok(None);
-        }
-        let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
-        if meta.tag == metadata::ESCAPED {
-            text.encoding = crate::name::NameEncoding::Json;
-        }
-        Ok(Some(Value::Text(text)))
+        Ok((meta.status != Status::Broken).then(|| Value::Text(metadata::text_at(meta))))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
