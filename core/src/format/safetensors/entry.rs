@@ -181,7 +181,7 @@ impl Entry {
         if bits & 7 != 0 {
             return broken(rules::TENSOR_BITS, 0, bits);
         }
-        let (size, stored) = (bits >> 3, end.saturating_sub(begin));
+        let (size, stored) = (bits >> 3, end.wrapping_sub(begin));
         if size != stored {
             return broken(rules::TENSOR_SIZE, size, stored);
         }

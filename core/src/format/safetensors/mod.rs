@@ -314,12 +314,12 @@ impl Header {
             };
         }
         if let Some(place) = place {
-            let at = u64::from(self.data_at).saturating_add(place.begin);
+            let at = u64::from(self.data_at).wrapping_add(place.begin);
             let known = place.dtype != DType::Unknown;
             tensor.status = if known { Status::Sound } else { Status::Unsupported };
             tensor.dtype = place.dtype;
             tensor.elements = place.elements;
-            tensor.chunks = Chunks::One(Span::new(at, place.end.saturating_sub(place.begin)));
+            tensor.chunks = Chunks::One(Span::new(at, place.end.wrapping_sub(place.begin)));
         }
         tensor
     }
