@@ -241,8 +241,13 @@ impl File {
 
     /// The next metadata entry of the file, judged; `None` at the end.
     ///
+    /// A cursor also moves inside an entry that is a long [list](Value::List),
+    /// though bytes are lacking: it is to be kept even then, or a list that is
+    /// longer than what is resident is passed over from its start for ever.
+    ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// cursor.
     pub fn next_meta(
         &self,
         source: &Source<'_>,

@@ -37,10 +37,27 @@ impl Format {
         Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 
-    /// The format of files with this extension, without the dot.
-    pub fn by_extension(extension: &str) -> Option<Format> {
-        let matches = |known: &&str| known.eq_ignore_ascii_case(extension);
-        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(matches))
+    /// Whether the first bytes of a file prove it to be of this format. Otherwise
+    /// its name tells more.
+    ///
+    /// BinTensors begins with a length; that it is plausible proves little. Nor
+    /// does it that a JSON document begins with one of the keys of an index.
+    pub const fn has_magic(self) -> bool {
+        !matches!(self, Format::BinTensors | Format::Shards)
+    }
+
+    /// The format that the name of a file promises: one of its
+    /// [extensions](Format::extensions), in any case, behind something and a dot.
+    pub fn by_file_name(name: &str) -> Option<Format> {
+        // An extension may have a dot inside.
+        let ends = |extension: &&str| {
+            let at = name.len().checked_sub(extension.len());
+            let parts = at.and_then(|at| name.as_bytes().split_at_checked(at));
+            parts.is_some_and(|(stem, end)| {
+                end.eq_ignore_ascii_case(extension.as_bytes()) && matches!(stem, [_, .., b'.'])
+            })
+        };
+        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(ends))
     }
 }
 
@@ -264,5 +281,29 @@ impl Policy {
             || self.alias.is_some()
             || self.gap.is_some()
             || self.padding.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn names_of_files_promise_formats() {
+        let named = |name: &str| Format::by_file_name(name).map(Format::name);
+        for format in Format::ALL {
+            for extension in format.extensions() {
+                assert_eq!(named(&format!("model.v1.{extension}")), Some(format.name()));
+                let upper = format!("\u{e9}.{}", extension.to_uppercase());
+                assert_eq!(named(&upper), Some(format.name()));
+            }
+        }
+        assert_eq!(named("model.safetensors.index.json"), Some("shards"));
+        for none in
+            ["", "stb", ".stb", "model", "model.json", "xstb", "index.json", "a.stb.", "a.stb/"]
+        {
+            assert_eq!(named(none), None, "{none}");
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Stored {
 impl Stored {
     /// How many elements a block has.
     pub(super) fn block(self) -> u64 {
-        1_u64.wrapping_shl(self.log2.into())
+        u64::from(1_u32.wrapping_shl(self.log2.into()))
     }
 
     /// Bytes of so many elements, which fill blocks.
@@ -99,7 +99,7 @@ mod tests {
             let unit = stored.dtype.unit().map(|(count, _)| u64::from(count));
             assert_eq!(unit, Some(stored.block()));
             for blocks in [0, 1, 3, 1 << 40, u64::MAX >> 9] {
-                let elements = blocks * stored.block().min(256);
+                let elements = blocks * stored.block();
                 assert_eq!(stored.size(elements), stored.dtype.bytes(elements), "{code}");
             }
         }

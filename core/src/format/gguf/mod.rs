@@ -26,7 +26,9 @@
 //! what follows is not listed. While the alignment is unknown or the tables do
 //! not end, data lies nowhere: its tensors are broken without a finding each.
 //! `DATA-BOUNDS` and `OFFSET-ALIGN` come before `OFFSET-ORDER`, `EXTENT-RANGE`
-//! before `SHAPE-OVERFLOW`; a tensor of unknown type is held to its offset only,
+//! before `SHAPE-OVERFLOW`. A second alignment is also a second key, and a gap also
+//! a place that ggml does not expect: both rules of each are reported, because they
+//! differ in severity. Of the values of one entry the first fault counts. A tensor of unknown type is held to its offset only,
 //! and its data ends where that of the next entry begins.
 
 pub mod rules;
@@ -221,8 +223,8 @@ impl Header {
         if self.big { Endianness::Big } else { Endianness::Little }
     }
 
-    /// What offsets of data are multiples of; 0 if what the file says of it
-    /// cannot be used.
+    /// What offsets of data are multiples of, in bytes; 0 if what the file says of
+    /// it cannot be used.
     pub const fn alignment(&self) -> u32 {
         self.alignment
     }

@@ -33,6 +33,12 @@ rules! { Format::Shards.code();
     INDEX_MAP_TWICE = "INDEX-MAP-TWICE", Violation, Implied,
         "weight_map occurs twice",
         "RFC 8259 §4: names within an object should be unique; readers keep the last";
+    METADATA_TWICE = "METADATA-TWICE", Violation, Implied,
+        "metadata occurs twice",
+        "RFC 8259 §4: names within an object should be unique; readers keep the last";
+    TOTAL_TWICE = "TOTAL-TWICE", Violation, Implied,
+        "metadata has total_size twice",
+        "RFC 8259 §4: names within an object should be unique; readers keep the last";
     INDEX_TRAILING = "INDEX-TRAILING", Violation, Implied,
         "something other than white space follows the JSON",
         "RFC 8259 §2: a JSON text is one value";
@@ -49,7 +55,7 @@ rules! { Format::Shards.code();
         "total_size is no number of bytes",
         "writers store an integer; readers do not look at it";
     SHARD_MISSING = "SHARD-MISSING", Fatal, Implied,
-        "the file of listed tensors is not there, or cannot be read",
+        "the file of listed tensors is not there, or is no file",
         "Sharding checkpoints: the parameters are in the files that weight_map names";
     SHARD_INVALID = "SHARD-INVALID", Fatal, Implied,
         "the file of listed tensors is no valid safetensors file; a check of it says why",
