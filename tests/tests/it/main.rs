@@ -9,6 +9,7 @@ mod edges;
 mod fixtures;
 mod flash;
 mod idv;
+mod json;
 mod large;
 mod mutations;
 mod peer;
