@@ -6,6 +6,7 @@ mod codec;
 mod corpus;
 mod differential;
 mod edges;
+mod facts;
 mod fixtures;
 mod flash;
 mod idv;
