@@ -16,7 +16,7 @@ fn table() -> String {
     for (format, fixtures) in fixtures::all() {
         for fixture in fixtures {
             let survey = survey_whole(&fixture.bytes, Format::by_name(format));
-            let facts = fnv(&told(&survey));
+            let facts = fnv(&told(&fixture.bytes, &survey));
             write!(table, "{format} {} {facts:016x}", fixture.name).unwrap();
             for finding in &survey.findings {
                 write!(table, " {}", short(finding)).unwrap();
