@@ -43,6 +43,10 @@ budget() {
   awk -v format="$1" -v column="$2" '$1 == format { n = $column } END { print n }' budgets.txt
 }
 
+echo "firmware: the audit of files that are in memory as a whole, on this machine"
+"${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml -p weighbridge --lib \
+  --no-default-features --features formats,details
+
 size_tool=$(command -v llvm-size || command -v size) || leave_out "everything, for lack of \`size\`"
 target_ready "$triple" || leave_out "everything, for lack of a compiler"
 echo "firmware: $target_note"

@@ -1,5 +1,7 @@
 //! Where an iteration stands between two calls.
 
+use crate::halt::Halt;
+
 /// Where an iteration stands: plain numbers, to be kept between calls.
 ///
 /// A cursor belongs to one file and one kind of iteration. The default cursor
@@ -77,6 +79,26 @@ impl Cursor {
     pub(crate) fn advance(&mut self, at: u64) {
         self.at = at;
         self.index = self.index.wrapping_add(1);
+    }
+
+    /// Takes a step that leaves the cursor where it is if it stops.
+    ///
+    /// Where nothing is ever absent no step is taken again, and where a cursor
+    /// stands that stopped is nobody's business.
+    #[inline(always)]
+    pub(crate) fn step<O>(
+        &mut self,
+        step: impl FnOnce(&mut Cursor) -> Result<O, Halt>,
+    ) -> Result<O, Halt> {
+        if cfg!(not(feature = "windows")) {
+            return step(self);
+        }
+        let mut next = *self;
+        let result = step(&mut next);
+        if result.is_ok() {
+            *self = next;
+        }
+        result
     }
 
     /// Ends the iteration.

@@ -231,12 +231,7 @@ impl File {
 
     /// The byte order of numbers in metadata.
     pub fn endianness(&self) -> Endianness {
-        match *self {
-            #[cfg(feature = "gguf")]
-            File::Gguf(ref header) => header.endianness(),
-            #[allow(unreachable_patterns)]
-            _ => Endianness::Little,
-        }
+        each!(self, header => Container::endianness(header), Endianness::Little)
     }
 
     /// How many tensors the file declares. Fewer may follow if it is broken.
@@ -387,13 +382,17 @@ impl File {
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         loop {
-            let mut next = *cursor;
             // Looked at where it is returned: a tensor is large for a small stack.
-            let result = self.tensor(reader, &mut next);
-            let Ok(Some(tensor)) = &result else { return result };
-            let read = tensor.name.read(reader.source()).map_err(|absent| reader.lack(absent))?;
-            *cursor = next;
-            if read == *name {
+            let mut found = false;
+            let result = cursor.step(|next| {
+                let result = self.tensor(reader, next);
+                if let Ok(Some(tensor)) = &result {
+                    let read = tensor.name.read(reader.source());
+                    found = read.map_err(|absent| reader.lack(absent))? == *name;
+                }
+                result
+            });
+            if found || !matches!(result, Ok(Some(_))) {
                 return result;
             }
         }

@@ -24,6 +24,13 @@ impl Halt {
     /// A buffer is too small; [`Reader::stop`](crate::read::Reader::stop) tells how large would do.
     pub(crate) const BUFFER: Halt = Halt(NonZeroU32::MIN.saturating_add(u32::MAX - 3));
 
+    /// Whether bytes are not resident, which never comes about in a build that
+    /// has all of them in one slice.
+    #[inline(always)]
+    pub(crate) fn is_absent(self) -> bool {
+        cfg!(feature = "windows") && self == Halt::ABSENT
+    }
+
     /// This rule is broken where the reader stands, and what follows cannot be
     /// parsed. Nothing has been reported yet.
     pub(crate) fn broken(rule: Rule) -> Halt {

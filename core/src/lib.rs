@@ -66,6 +66,7 @@ pub mod format;
 pub mod limits;
 
 mod aligned;
+#[cfg(feature = "windows")]
 mod audit;
 #[cfg(any(feature = "gguf", test))]
 mod block;
@@ -81,20 +82,27 @@ mod flash;
 mod halt;
 mod hash;
 mod index;
+mod judge;
 mod leaf;
+#[cfg(not(feature = "windows"))]
+mod mapped;
 mod name;
 mod opening;
 mod read;
 mod rule;
+mod slot;
 mod source;
 mod sparse;
+mod stage;
 mod stats;
 mod tensor;
+#[cfg(feature = "windows")]
 mod twins;
 mod utf8;
 mod view;
 
-pub use audit::{Audit, Stage};
+#[cfg(feature = "windows")]
+pub use audit::Audit;
 #[cfg(feature = "payloads")]
 pub use audit::{Paused, Scratch};
 pub use cursor::Cursor;
@@ -105,12 +113,16 @@ pub use file::{File, Format};
 pub use finding::{Finding, Kind, Stop, Subject};
 #[cfg(feature = "embedded-storage")]
 pub use flash::{Flash, FlashError};
-pub use index::{Index, Slot};
+pub use index::Index;
+#[cfg(not(feature = "windows"))]
+pub use mapped::Audit;
 pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
 pub use opening::Opening;
 pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
+pub use slot::Slot;
 pub use source::{Absent, Source, Span, Window};
 pub use sparse::Sparse;
+pub use stage::Stage;
 pub use stats::{Histogram, Stats};
 pub use tensor::{
     Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,

@@ -54,6 +54,26 @@ impl NameEncoding {
         }
     }
 
+    /// A number for it.
+    pub(crate) const fn code(self) -> u32 {
+        match self {
+            NameEncoding::Plain => 0,
+            NameEncoding::Number => 1,
+            NameEncoding::Chunks => 2,
+            NameEncoding::Json => 3,
+        }
+    }
+
+    /// The encoding with this number.
+    pub(crate) const fn of(code: u32) -> NameEncoding {
+        match code {
+            1 => NameEncoding::Number,
+            2 => NameEncoding::Chunks,
+            3 => NameEncoding::Json,
+            _ => NameEncoding::Plain,
+        }
+    }
+
     /// This encoding, or the one that stands for those that no format uses.
     const fn known(self) -> Self {
         match self {
@@ -141,14 +161,19 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// Whether this name comes before `other` in an order that is the same for
-    /// all names of one table: that of the bytes, or of the numbers.
-    pub(crate) fn precedes(&self, other: &Self) -> bool {
+    /// An order that is the same for all names of one table: that of the bytes,
+    /// or of the numbers.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
         let numbers = (NameEncoding::Number, NameEncoding::Number);
         if NUMBERS_ONLY || (self.encoding.known(), other.encoding.known()) == numbers {
-            return self.bytes.first() < other.bytes.first();
+            return self.bytes.first().cmp(&other.bytes.first());
         }
-        self < other
+        self.cmp(other)
+    }
+
+    /// Whether this name comes before `other` in that order.
+    pub(crate) fn precedes(&self, other: &Self) -> bool {
+        self.order(other).is_lt()
     }
 
     /// Whether the name has no bytes.

@@ -4,11 +4,16 @@
 //! into either [`Absent`] (the file has the bytes, memory has not) or a broken
 //! rule (the region that the format declared is over).
 
-use crate::finding::{Finding, Kind, Stop, Subject};
+mod report;
+
+use crate::finding::{Finding, Kind, Subject};
 use crate::leaf::Parsed;
 use crate::limits;
-use crate::rule::{Rule, Severity};
-use crate::source::{Absent, Source, Span, widen};
+use crate::rule::Rule;
+use crate::slot::{Word, wide};
+#[cfg(feature = "windows")]
+use crate::source::Absent;
+use crate::source::{Source, Span, widen};
 use nom::{Err, Needed};
 
 pub(crate) use crate::halt::Halt;
@@ -45,14 +50,17 @@ pub(crate) struct Reader<'r, 'a> {
     sink: &'r mut dyn FnMut(Finding),
     /// Resident bytes from `at` on, not beyond `end`.
     run: &'a [u8],
-    at: u64,
+    at: Word,
+    #[cfg(feature = "windows")]
     end: u64,
     /// Where the current entry begins; all of it must lie in one window.
-    mark: u64,
+    mark: Word,
     /// How far the host may read ahead.
+    #[cfg(feature = "windows")]
     ahead: u64,
     /// The rule that is broken when the region ends too early.
     overrun: Rule,
+    #[cfg(feature = "windows")]
     absent: Absent,
     /// How many slots would do.
     room: u32,
@@ -75,7 +83,7 @@ impl core::fmt::Debug for Reader<'_, '_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Reader")
             .field("at", &self.at)
-            .field("end", &self.end)
+            .field("end", &self.end())
             .finish_non_exhaustive()
     }
 }
@@ -89,6 +97,17 @@ fn more_of(len: u64) -> u64 {
     if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
+/// An offset as readers keep it. No byte is read beyond what may be in memory.
+#[cfg(feature = "windows")]
+fn place(at: u64) -> Word {
+    at
+}
+
+#[cfg(not(feature = "windows"))]
+fn place(at: u64) -> Word {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
@@ -97,10 +116,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             sink,
             run: &[],
             at: 0,
+            #[cfg(feature = "windows")]
             end: 0,
             mark: 0,
+            #[cfg(feature = "windows")]
             ahead: 0,
             overrun: BYTES_CHANGED,
+            #[cfg(feature = "windows")]
             absent: Absent { at: 0, need: 0, want: 0 },
             room: 0,
             needed: 0,
@@ -113,7 +135,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             held: [0; 4],
         };
         reader.region(0, source.len(), BYTES_CHANGED);
-        reader.ahead = 0;
+        reader.read_ahead(0);
         reader
     }
 
@@ -121,11 +143,10 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// the end of the file; a read beyond it breaks `overrun`. The host is told
     /// that it may read ahead to the region's end.
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
-        self.end = end.min(self.source.len());
-        self.ahead = self.end;
         self.overrun = overrun;
-        self.mark = at;
-        self.go(at);
+        self.enter(at, end);
+        self.mark = self.at;
+        self.read_ahead(end);
     }
 
     /// Takes note that an entry refers to `len` bytes, which are looked at next.
@@ -167,14 +188,17 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Gives the region another end and another rule within the current entry,
     /// for parts that have a length of their own.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
-        self.end = end.min(self.source.len());
         self.overrun = overrun;
-        self.go(self.at);
+        self.enter(self.at(), end);
     }
 
     /// Limits how far the host is told to read ahead, as an absolute offset.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     pub(crate) fn read_ahead(&mut self, end: u64) {
-        self.ahead = end.min(self.source.len());
+        #[cfg(feature = "windows")]
+        (self.ahead = end.min(self.source.len()));
+        #[cfg(not(feature = "windows"))]
+        let _ = end;
     }
 
     /// The rule that is broken when the region ends before what is read next.
@@ -202,27 +226,35 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.subject
     }
 
-    /// Moves to `at` inside the current entry.
-    fn go(&mut self, at: u64) {
+    /// Moves to `at`, in a region up to `end`.
+    fn enter(&mut self, at: u64, end: u64) {
         let run = self.source.run(at);
-        let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         self.run = run.get(..left).unwrap_or(run);
-        self.at = at;
+        self.at = place(at);
+        #[cfg(feature = "windows")]
+        (self.end = end.min(self.source.len()));
     }
 
     /// Absolute offset of the next byte.
     pub(crate) fn at(&self) -> u64 {
-        self.at
+        wide(self.at)
     }
 
     /// Offset of the first byte behind the region.
     pub(crate) fn end(&self) -> u64 {
-        self.end
+        #[cfg(feature = "windows")]
+        return self.end;
+        #[cfg(not(feature = "windows"))]
+        self.at().wrapping_add(self.left())
     }
 
     /// How many bytes of the region are left.
     pub(crate) fn left(&self) -> u64 {
-        self.end.saturating_sub(self.at)
+        #[cfg(feature = "windows")]
+        return self.end.saturating_sub(self.at);
+        #[cfg(not(feature = "windows"))]
+        widen(self.run.len())
     }
 
     /// The source that is read.
@@ -254,10 +286,18 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.run
     }
 
+    /// Takes note that `len` resident bytes were passed.
+    #[inline(always)]
+    fn went(&mut self, len: usize) {
+        #[cfg(feature = "windows")]
+        let len = widen(len);
+        self.at = self.at.wrapping_add(len);
+    }
+
     /// Goes to where `rest` is all that is left of the resident bytes.
     #[inline]
     pub(crate) fn pass(&mut self, rest: &'a [u8]) {
-        self.at = self.at.wrapping_add(widen(self.run.len().wrapping_sub(rest.len())));
+        self.went(self.run.len().wrapping_sub(rest.len()));
         self.run = rest;
     }
 
@@ -272,10 +312,17 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// `len` bytes from here on are wanted and not in the run.
     #[cold]
     fn short(&mut self, len: u64) -> Halt {
-        if cfg!(not(feature = "windows")) || len > self.left() {
-            self.needed = len;
-            return Halt::broken(self.overrun);
+        #[cfg(feature = "windows")]
+        if len <= self.left() {
+            return self.ask(len);
         }
+        self.needed = len;
+        Halt::broken(self.overrun)
+    }
+
+    /// Parks that `len` bytes of the region are lacking.
+    #[cfg(feature = "windows")]
+    fn ask(&mut self, len: u64) -> Halt {
         let passed = self.at.saturating_sub(self.mark);
         let more = more_of(passed).min(self.left().saturating_sub(len));
         let need = passed.saturating_add(len).saturating_add(more);
@@ -315,7 +362,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         match split {
             Some((head, rest)) => {
                 self.run = rest;
-                self.at = self.at.wrapping_add(len);
+                self.went(head.len());
                 Ok(head)
             }
             None => Err(self.short(len)),
@@ -337,11 +384,12 @@ impl<'r, 'a> Reader<'r, 'a> {
         if self.run.is_empty() {
             return Err(self.short(1));
         }
-        self.at = self.at.saturating_add(widen(self.run.len()));
+        self.went(self.run.len());
         Ok(core::mem::take(&mut self.run))
     }
 
     /// Passes over `len` bytes, which need not be resident.
+    #[cfg(feature = "windows")]
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         if len > self.left() {
             return Err(self.short(len));
@@ -351,147 +399,19 @@ impl<'r, 'a> Reader<'r, 'a> {
                 self.run = rest;
                 self.at = self.at.saturating_add(len);
             }
-            None => self.go(self.at.saturating_add(len)),
+            None => self.enter(self.at.saturating_add(len), self.end),
         }
         Ok(())
+    }
+
+    /// Passes over `len` bytes.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
+        self.take(len).map(|_| ())
     }
 
     /// The `span` as one slice, wherever it lies; the reader does not move.
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
         self.source.get(span).map_err(|absent| self.lack(absent))
-    }
-
-    /// Parks how many slots are needed.
-    #[cold]
-    pub(crate) fn short_of(&mut self, slots: u32) -> Halt {
-        self.room = slots;
-        Halt::ROOM
-    }
-
-    /// Parks how large a buffer is needed.
-    #[cold]
-    pub(crate) fn short_of_buffer(&mut self, bytes: u64) -> Halt {
-        self.needed = bytes;
-        Halt::BUFFER
-    }
-
-    /// Parks what is lacking.
-    #[cold]
-    pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
-        let inside =
-            || absent.at.checked_add(absent.need).is_some_and(|end| end <= self.source.len());
-        if cfg!(not(feature = "windows")) || !inside() {
-            return Halt::broken(BYTES_CHANGED);
-        }
-        self.absent = absent;
-        Halt::ABSENT
-    }
-
-    /// Reports that `rule` is broken at `len` bytes from `at`.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn flag(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
-        if !self.muted {
-            self.report(rule, at, len, expected, found);
-        }
-    }
-
-    /// The same, muted or not.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn report(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
-        self.fatal |= rule.severity() == Severity::Fatal;
-        let Subject { kind, entry, part } = self.subject;
-        let (len, expected, found) = if cfg!(feature = "details") {
-            (u32::try_from(len).unwrap_or(u32::MAX), expected, found)
-        } else {
-            (0, 0, 0)
-        };
-        (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
-    }
-
-    /// Whether something fatal was reported since this was last asked.
-    pub(crate) fn take_fatal(&mut self) -> bool {
-        core::mem::take(&mut self.fatal)
-    }
-
-    /// Reports that `field` of the entry that the region began with breaks
-    /// `rule`.
-    pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
-        let Field { at, len } = field;
-        let at = self.mark.wrapping_add(u64::from(at));
-        self.flag(rule, at, u64::from(len), expected, found);
-    }
-
-    /// The same, when nothing can be read without that field.
-    #[cold]
-    pub(crate) fn reject(&mut self, rule: Rule, field: Field, expected: u64, found: u64) -> Halt {
-        self.fault(rule, field, expected, found);
-        Halt::refused(rule)
-    }
-
-    /// Reports `rule` unless `holds`.
-    pub(crate) fn check(&mut self, holds: bool, rule: Rule, span: Span, expected: u64, found: u64) {
-        if !holds {
-            self.flag(rule, span.at, span.len, expected, found);
-        }
-    }
-
-    /// Reports a broken rule where the reader stands and gives up.
-    ///
-    /// The finding covers what is left of the region. Where the region was too
-    /// short, `found` is how many bytes it has left and `expected` how many
-    /// were to be read.
-    #[cold]
-    pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
-        if let Some(rule) = halt.unreported() {
-            let left = self.left();
-            self.flag(rule, self.at, left, self.needed, left);
-            return Halt::refused(rule);
-        }
-        halt
-    }
-
-    /// The same reader without a voice: nothing is reported until
-    /// [`unmute`](Self::unmute).
-    pub(crate) fn mute(&mut self) {
-        self.muted = true;
-    }
-
-    /// Reports again.
-    pub(crate) fn unmute(&mut self) {
-        self.muted = false;
-    }
-
-    /// Whether nothing is reported.
-    pub(crate) fn is_muted(&self) -> bool {
-        self.muted
-    }
-
-    /// How many bytes were to be read where the region was over.
-    pub(crate) fn needed(&self) -> u64 {
-        self.needed
-    }
-
-    /// What is lacking, as it was parked last.
-    pub(crate) fn absent(&self) -> Absent {
-        self.absent
-    }
-
-    /// Raises the end of what the host is told to fetch with what is lacking.
-    pub(crate) fn want_until(&mut self, end: u64) {
-        let want = end.min(self.source.len()).saturating_sub(self.absent.at);
-        self.absent.want = self.absent.want.max(want);
-    }
-
-    /// The public form of a halt; a broken rule is reported first.
-    #[cold]
-    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
-        match self.refuse(halt).rule() {
-            Some(rule) => Stop::Refused(rule),
-            None if halt == Halt::ROOM => Stop::Room { needed: self.room },
-            None if halt == Halt::BUFFER => Stop::Buffer { needed: self.needed },
-            None => Stop::Absent(self.absent),
-        }
     }
 }

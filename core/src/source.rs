@@ -29,6 +29,7 @@ impl<'a> Window<'a> {
 /// of windows; hosts keep a few large ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
+    #[cfg(feature = "windows")]
     len: u64,
     exact: bool,
     first: Window<'a>,
@@ -41,6 +42,7 @@ impl<'a> Source<'a> {
     pub const fn whole(bytes: &'a [u8]) -> Self {
         let first = Window { at: 0, bytes };
         Source {
+            #[cfg(feature = "windows")]
             len: widen(bytes.len()),
             exact: true,
             first,
@@ -70,12 +72,15 @@ impl<'a> Source<'a> {
     /// Length of the file (of the region, after [`as_region`](Self::as_region))
     /// in bytes.
     pub const fn len(&self) -> u64 {
-        self.len
+        #[cfg(feature = "windows")]
+        return self.len;
+        #[cfg(not(feature = "windows"))]
+        widen(self.first.bytes.len())
     }
 
     /// Whether the file has no bytes at all.
     pub const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Whether [`len`](Self::len) is the length of the file itself.
@@ -105,7 +110,7 @@ impl<'a> Source<'a> {
     /// The resident bytes from `at` on; empty if there are none.
     #[cfg(not(feature = "windows"))]
     pub fn run(&self, at: u64) -> &'a [u8] {
-        self.first.from(at).unwrap_or_default()
+        usize::try_from(at).ok().and_then(|at| self.first.bytes.get(at..)).unwrap_or_default()
     }
 
     /// The `span` as one slice.

@@ -1,10 +1,11 @@
 //! Metadata entries of tensors, and whether two of one tensor have one key.
 
 use super::Audit;
+use super::sorting::Sorting;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::index::{Slot, Sorting};
 use crate::read::{Halt, Reader};
+use crate::slot::Slot;
 use crate::tensor::{Meta, Tensor};
 
 /// Where the check stands within one tensor.

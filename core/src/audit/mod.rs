@@ -14,48 +14,22 @@ mod payload;
 #[cfg(not(feature = "payloads"))]
 #[path = "no_payload.rs"]
 mod payload;
+mod sorting;
 
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
-use crate::index::{Slot, Sorting};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::general::SHARED_UNCHECKED;
+use crate::slot::Slot;
 use crate::source::Source;
+use crate::stage::Stage;
 #[cfg(any(feature = "idv", feature = "payloads"))]
 use crate::tensor::{Chunks, Tensor};
 use crate::twins::Twins;
 #[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
-
-/// What an audit is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum Stage {
-    /// Judging metadata entries.
-    Metadata,
-    /// Looking for metadata keys that occur twice.
-    MetadataNames,
-    /// Judging tensors.
-    Tensors,
-    /// Looking for tensor names that occur twice.
-    TensorNames,
-    /// What only the format knows, such as values of metadata.
-    Values,
-    /// Judging metadata entries of tensors, and looking for keys that occur
-    /// twice in one tensor.
-    Attributes,
-    /// Looking whether the parts of the file come in order.
-    Order,
-    /// Looking for overlaps and for bytes that belong to nothing.
-    Coverage,
-    /// Payloads.
-    Payloads,
-    /// Nothing any more.
-    Done,
-}
 
 /// Proves a file, step by step; plain numbers, to be kept between calls.
 #[derive(Clone, Copy, Debug)]
@@ -82,10 +56,10 @@ pub struct Audit {
     covered: bool,
     /// Entries, or parts, that were seen.
     counted: u32,
-    sorting: Sorting,
+    sorting: sorting::Sorting,
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
-    cover: cover::Cover,
+    covering: cover::Covering,
     #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
     /// The tensor that is looked at, kept because its entry need not be resident
@@ -118,9 +92,9 @@ impl Audit {
             unmeasured: false,
             covered: false,
             counted: 0,
-            sorting: Sorting::default(),
+            sorting: sorting::Sorting::default(),
             twins: None,
-            cover: cover::Cover::default(),
+            covering: cover::Covering::default(),
             #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
             #[cfg(any(feature = "idv", feature = "payloads"))]
@@ -302,8 +276,8 @@ impl Audit {
                 break;
             }
         }
-        self.sorting = Sorting::default();
-        self.cover = cover::Cover::default();
+        self.sorting = sorting::Sorting::default();
+        self.covering = cover::Covering::default();
         self.cursor = Cursor::default();
         #[cfg(feature = "payloads")]
         (self.shared = 0);

@@ -1,30 +1,15 @@
 //! Entries, and whether two of them have one name.
 
-use super::{Audit, Stage};
+use super::Audit;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::hash;
-use crate::index::Slot;
+use crate::judge::Named;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
-use crate::tensor::Status;
+use crate::slot::Slot;
+use crate::stage::Stage;
 use crate::twins::Twins;
-
-/// An entry that may have a name.
-struct Named {
-    kind: Kind,
-    index: u32,
-    name: NameAt,
-    broken: bool,
-}
-
-impl Named {
-    /// Whether the file gives the entry a name; one whose name is missing is
-    /// broken for that reason, and equal to no other.
-    fn is_named(&self) -> bool {
-        self.name.at != 0
-    }
-}
 
 impl Audit {
     /// Judges all entries, and looks whether their names ascend.
@@ -121,47 +106,9 @@ impl Audit {
     /// The next entry, judged.
     fn named(&self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         if matches!(self.stage, Stage::Tensors | Stage::TensorNames) {
-            self.named_tensor(r, cursor)
+            self.file.named_tensor(r, cursor)
         } else {
-            self.named_meta(r, cursor)
-        }
-    }
-
-    // Entries are large for a small stack: each kind has a frame of its own, and
-    // is looked at where it was returned.
-    #[inline(never)]
-    fn named_tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        cursor: &mut Cursor,
-    ) -> Result<Option<Named>, Halt> {
-        match &self.file.tensor(r, cursor) {
-            Ok(Some(tensor)) => Ok(Some(Named {
-                kind: Kind::Tensor,
-                index: tensor.index,
-                name: tensor.name,
-                broken: tensor.status == Status::Broken,
-            })),
-            Ok(None) => Ok(None),
-            Err(halt) => Err(*halt),
-        }
-    }
-
-    #[inline(never)]
-    fn named_meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        cursor: &mut Cursor,
-    ) -> Result<Option<Named>, Halt> {
-        match &self.file.meta(r, cursor) {
-            Ok(Some(meta)) => Ok(Some(Named {
-                kind: meta.kind,
-                index: meta.index,
-                name: meta.key,
-                broken: meta.status == Status::Broken,
-            })),
-            Ok(None) => Ok(None),
-            Err(halt) => Err(*halt),
+            self.file.named_meta(r, cursor)
         }
     }
 
@@ -208,30 +155,18 @@ impl Audit {
             self.twins = equal.is_err().then_some(twins);
             let equal = equal.map_err(|absent| r.lack(absent))? && first.kind() == second.kind();
             if equal {
-                self.report_twin(r, &first, &second);
+                self.file.report_twin(r, &first, &second, self.owner());
             }
             self.sorting.compared(equal);
         }
         Ok(())
     }
 
-    fn report_twin(&self, r: &mut Reader<'_, '_>, first: &Slot, second: &Slot) {
-        let policy = self.file.policy();
-        let rule = match second.kind() {
-            Kind::Tensor => policy.duplicate_tensor,
-            Kind::SizeVar => policy.duplicate_size,
-            Kind::Attribute => policy.duplicate_attribute,
-            _ => policy.duplicate_meta,
-        };
-        let Some(rule) = rule else { return };
-        let (index, name) = (second.unpack().0, second.name());
-        r.about(second.kind(), index);
+    /// The tensor whose metadata entries are looked at.
+    fn owner(&self) -> Option<u32> {
         #[cfg(feature = "idv")]
-        if let Some(tensor) = &self.hand {
-            r.about(Kind::Attribute, tensor.index);
-            r.about_part(index);
-        }
-        let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
-        r.report(rule, name.at, len, earlier, u64::from(index));
+        return self.hand.as_ref().map(|tensor| tensor.index);
+        #[cfg(not(feature = "idv"))]
+        None
     }
 }

@@ -1,8 +1,8 @@
 //! What stands for the last stage in a build without it.
 
 use super::Audit;
-use crate::index::Slot;
 use crate::read::{Halt, Reader};
+use crate::slot::Slot;
 
 pub(super) trait Streams {}
 

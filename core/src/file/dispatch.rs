@@ -3,8 +3,9 @@
 use super::{File, quietly};
 use crate::cursor::Cursor;
 use crate::finding::Stop;
-use crate::format::{Container, Glance, Policy};
+use crate::format::{Container, Glance};
 use crate::read::{Halt, Reader};
+use crate::slot::{Word, word};
 use crate::source::Source;
 use crate::tensor::{Chunk, Meta, Region, Tensor};
 
@@ -20,14 +21,15 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
-    /// The alignment of payloads in bytes, which one format lets files choose.
-    pub(crate) fn alignment(&self, policy: &Policy) -> u64 {
-        match *self {
-            #[cfg(feature = "gguf")]
-            File::Gguf(ref header) => header.alignment().max(1).into(),
-            #[allow(unreachable_patterns)]
-            _ => policy.align,
-        }
+    /// The alignment of payloads in bytes.
+    pub(crate) fn alignment(&self) -> u64 {
+        each!(self, header => Container::alignment(header), 1)
+    }
+
+    /// Where the file ends, as far as that is its own business.
+    pub(crate) fn end(&self, source: &Source<'_>) -> Word {
+        let len = source.len();
+        word(self.recorded_len().map_or(len, |recorded| recorded.min(len)))
     }
 
     pub(crate) fn meta(

@@ -12,7 +12,7 @@ use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Absent, Source};
 use crate::sparse;
-use crate::tensor::{Chunk, Chunks, Meta, Part, Region, Tensor, Value, Version};
+use crate::tensor::{Chunk, Chunks, Endianness, Meta, Part, Region, Tensor, Value, Version};
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;
@@ -70,6 +70,17 @@ pub(crate) trait Container: Sized {
     /// The length that the file records; `None` if it records none.
     fn file_len(&self) -> Option<u64> {
         None
+    }
+
+    /// The byte order of numbers in metadata.
+    fn endianness(&self) -> Endianness {
+        Endianness::Little
+    }
+
+    /// The alignment of payloads in bytes, which explains smaller gaps; 1 if there
+    /// is none.
+    fn alignment(&self) -> u64 {
+        Self::POLICY.align
     }
 
     /// How many tensors the file declares.

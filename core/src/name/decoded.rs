@@ -18,6 +18,7 @@ pub struct Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     /// Bytes that stand for themselves.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn plain(stored: &'a [u8]) -> Self {
         Bytes { run: stored, ..Bytes::default() }
     }

@@ -61,7 +61,8 @@ fn memory_of_each_value() {
         let text: Vec<_> = values.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
         println!("{reader:<12}  {}", text.join("  "));
         let slot = values.iter().find(|(name, _)| name == "slot").expect("slots");
-        assert_eq!(slot.1, 24, "slots have one size everywhere");
+        // A reader of mapped files keeps no more bits of an offset than there are.
+        assert_eq!(slot.1, if reader == "every" { 24 } else { 16 }, "size of a slot");
     }
 }
 

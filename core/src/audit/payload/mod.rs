@@ -15,9 +15,9 @@ pub use stream::{Paused, Scratch};
 use super::Audit;
 use crate::codec::frame::Walk;
 use crate::finding::{Finding, Kind, Stop};
-use crate::index::Slot;
 use crate::read::{Halt, Reader};
 use crate::rule::general;
+use crate::slot::Slot;
 use crate::source::Source;
 use crate::tensor::{Chunks, Encoding, Layout, Status, Tensor};
 

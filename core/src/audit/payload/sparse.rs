@@ -1,6 +1,6 @@
 //! Indices of sparse tensors, as they stream by.
 
-use crate::index::Slot;
+use crate::slot::Slot;
 use crate::source::widen;
 use crate::sparse::{Fault, WORD as WORD_LEN, unit, word};
 use crate::tensor::{Layout, Tensor};

@@ -196,7 +196,7 @@ impl Container for Header {
         r.about(Kind::Tensor, c.index);
         let entry = match fields::entry(r) {
             Ok(entry) => entry,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             // Where the next entry begins cannot be known.
             Err(_) => {
                 c.finish();
@@ -235,6 +235,7 @@ impl Container for Header {
         self.payload(r, c)
     }
 
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_order(r, c)
     }
@@ -349,6 +350,7 @@ impl Header {
     }
 
     /// How many bytes the file has behind the header.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
         r.source().len().saturating_sub(self.data_at)
     }

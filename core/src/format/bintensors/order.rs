@@ -124,8 +124,8 @@ impl Header {
             let (before, place) = match both {
                 Ok(both) => both,
                 // What was passed so far must not be looked at twice.
-                Err(Halt::ABSENT) if began => return Ok(()),
-                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                Err(halt) if halt.is_absent() && began => return Ok(()),
+                Err(halt) if halt.is_absent() => return Err(halt),
                 // A broken list was reported when its entries were judged.
                 Err(_) => {
                     c.finish();

@@ -19,6 +19,7 @@ pub(super) struct Verdict {
 impl Header {
     /// Judges an entry. The cursor stands behind it already, and holds where
     /// its data should begin: `state`, or `extra` if that was in doubt.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn judge(
         &self,
         r: &mut Reader<'_, '_>,

@@ -145,6 +145,7 @@ fn refuse(
 }
 
 /// How many items of the innermost list are left.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn left(c: &mut Cursor) -> &mut u64 {
     let [first, second, third, _] = &mut c.inner;
     match c.within & !TEXTS {
@@ -168,16 +169,16 @@ pub(super) fn item(
             continue;
         };
         go(r, c.at);
-        let mut next = *c;
-        *left(&mut next) = after;
-        let content = if texts {
-            Content { holds: Holds::Text, len: length(r, big)?, items: 0 }
-        } else {
-            array(r, &mut next, big)?
-        };
-        next.at = r.at();
-        *c = next;
-        return Ok(Some(content));
+        return c.step(|c| {
+            *left(c) = after;
+            let content = if texts {
+                Content { holds: Holds::Text, len: length(r, big)?, items: 0 }
+            } else {
+                array(r, c, big)?
+            };
+            c.at = r.at();
+            Ok(Some(content))
+        });
     }
     Ok(None)
 }
@@ -244,16 +245,15 @@ pub(super) fn entry(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result
     }
     let tag = u32(r, big)?;
     let value_at = r.at();
-    let mut next = *c;
-    let content = head(r, &mut next, tag, big)?;
-    let content_at = r.at();
-    let number = if field::width(tag) == Some(4) { u32(r, big)? } else { 0 };
-    let end = content_at.saturating_add(content.len);
-    if field::width(tag).is_some() {
-        // A number is taken with its entry.
-        r.take(end.saturating_sub(r.at()))?;
-    }
-    *c = next;
-    c.at = end;
-    Ok(Entry { key, key_len, tag, value_at, content_at, content, number })
+    c.step(|c| {
+        let content = head(r, c, tag, big)?;
+        let content_at = r.at();
+        let number = if field::width(tag) == Some(4) { u32(r, big)? } else { 0 };
+        c.at = content_at.saturating_add(content.len);
+        if field::width(tag).is_some() {
+            // A number is taken with its entry.
+            r.take(c.at.saturating_sub(r.at()))?;
+        }
+        Ok(Entry { key, key_len, tag, value_at, content_at, content, number })
+    })
 }

@@ -21,7 +21,7 @@ impl Header {
         r.about(Kind::Metadata, c.index.saturating_sub(1));
         match head::pass(r, c, self.big) {
             Ok(()) => {}
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
@@ -33,13 +33,15 @@ impl Header {
             return Ok(None);
         }
         let at = c.at.max(field::HEADER);
-        let mut next = Cursor { at, ..*c };
         r.about(Kind::Metadata, c.index);
-        let taken =
-            head::entry(r, &mut next, self.big).and_then(|entry| Ok((r.get(entry.key)?, entry)));
+        let taken = c.step(|c| {
+            c.at = at;
+            let entry = head::entry(r, c, self.big)?;
+            Ok((r.get(entry.key)?, entry))
+        });
         let (key, entry) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
@@ -47,8 +49,7 @@ impl Header {
             }
         };
         let index = c.index;
-        *c = next;
-        c.advance(next.at);
+        c.advance(c.at);
         let mut status = Status::Sound;
         if entry.key_len > limits::GGUF_NAME {
             r.flag(rules::KEY_LENGTH, at, 8, limits::GGUF_NAME, entry.key_len);
@@ -125,6 +126,7 @@ impl Header {
     }
 }
 
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_key(r: &mut Reader<'_, '_>, at: Span, key: &[u8]) {
     if key.is_empty() {
         r.flag(rules::KEY_EMPTY, at.at.saturating_sub(8), 8, 1, 0);

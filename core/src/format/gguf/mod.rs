@@ -144,6 +144,14 @@ impl Container for Header {
         Some(Version::major(self.version.into()))
     }
 
+    fn endianness(&self) -> Endianness {
+        Header::endianness(self)
+    }
+
+    fn alignment(&self) -> u64 {
+        Header::alignment(self).max(1).into()
+    }
+
     fn tensor_count(&self) -> u64 {
         self.count.into()
     }

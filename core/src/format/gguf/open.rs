@@ -37,7 +37,7 @@ impl Header {
         r.mute();
         if c.phase == step::METADATA {
             let passed = metadata(r, c, metas, big);
-            if passed == Err(Halt::ABSENT) {
+            if passed.is_err_and(Halt::is_absent) {
                 return Err(Halt::ABSENT);
             }
             let at = if passed.is_ok() { c.at } else { 0 };
@@ -50,7 +50,7 @@ impl Header {
         if tensors_at != 0 {
             match tensors(r, c, count, big) {
                 Ok(()) => tables_end = c.at,
-                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                Err(halt) if halt.is_absent() => return Err(halt),
                 Err(_) => {}
             }
         }
@@ -87,6 +87,7 @@ fn pack(low: u32, high: u32) -> u64 {
 }
 
 /// The header proper.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let len = r.source().len();
     r.region(0, len, rules::HEADER_LENGTH);
@@ -150,14 +151,15 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
         if c.index >= metas {
             break;
         }
-        let mut next = *c;
-        let entry = head::entry(r, &mut next, big)?;
-        if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
-            let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
-            next.extra = pack(if sound { entry.number } else { 0 }, c.index);
-        }
-        next.index = c.index.saturating_add(1);
-        *c = next;
+        c.step(|c| {
+            let entry = head::entry(r, c, big)?;
+            if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
+                let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
+                c.extra = pack(if sound { entry.number } else { 0 }, c.index);
+            }
+            c.index = c.index.saturating_add(1);
+            Ok(())
+        })?;
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ impl Header {
         r.about(Kind::Tensor, c.index);
         let entry = match entry(r, self.big) {
             Ok(entry) => entry,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
@@ -101,7 +101,7 @@ impl Header {
         }
         match entry {
             Ok(entry) => Ok(Some(entry.offset)),
-            Err(Halt::ABSENT) => Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => Err(halt),
             Err(_) => Ok(None),
         }
     }
@@ -200,6 +200,7 @@ impl Header {
 }
 
 /// Whether the name may be read.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     let (at, len) = (entry.at, entry.name_len);
     if len > limits::GGUF_NAME {

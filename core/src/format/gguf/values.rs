@@ -27,8 +27,8 @@ impl Header {
             match self.audit_step(r, c) {
                 Ok(()) => went = true,
                 // What was done is kept only by a step that succeeds.
-                Err(Halt::ABSENT) if went => return Ok(()),
-                Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+                Err(halt) if halt.is_absent() && went => return Ok(()),
+                Err(halt) if halt.is_absent() => return Err(halt),
                 // It was reported where the entry was listed.
                 Err(_) => c.finish(),
             }
@@ -50,9 +50,11 @@ impl Header {
         };
         let end = c.at.saturating_add(content.len);
         match content.holds {
-            Holds::Text if c.state != FAULTY => (c.phase, c.extra) = (phase::TEXT, end),
+            // One finding an entry is enough.
+            _ if c.state == FAULTY => c.at = end,
+            Holds::Text => (c.phase, c.extra) = (phase::TEXT, end),
             Holds::Booleans => (c.phase, c.extra) = (phase::BOOLEANS, end),
-            _ => c.at = end,
+            Holds::Numbers => c.at = end,
         }
         Ok(())
     }
@@ -69,12 +71,13 @@ impl Header {
         if c.index >= self.metas {
             return Ok(None);
         }
-        let mut next = Cursor { at: c.at.max(field::HEADER), ..*c };
-        let entry = head::entry(r, &mut next, self.big)?;
-        next.advance(entry.content_at);
-        next.state = 0;
-        *c = next;
-        Ok(Some(entry.content))
+        c.step(|c| {
+            c.at = c.at.max(field::HEADER);
+            let entry = head::entry(r, c, self.big)?;
+            c.advance(entry.content_at);
+            c.state = 0;
+            Ok(Some(entry.content))
+        })
     }
 }
 
@@ -104,7 +107,6 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let rule = if c.phase == phase::TEXT { rules::TEXT_UTF8 } else { rules::VALUE_BOOL };
         let byte = run.get(sound).copied().unwrap_or(0);
         r.flag(rule, at, 1, 0, byte.into());
-        // One an entry is enough.
         (c.at, c.phase, c.state) = (c.extra, phase::BETWEEN, FAULTY);
         return Ok(());
     }

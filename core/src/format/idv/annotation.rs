@@ -45,7 +45,7 @@ impl Header {
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
         let annotation = match self.judge_annotation(r, self.toc, at) {
             Ok(annotation) if annotation.sound => annotation,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
             _ => return Ok(None),
         };
@@ -74,7 +74,7 @@ impl Header {
         }
         let annotation = match self.judge_annotation(r, self.toc, meta.at) {
             Ok(annotation) => annotation,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
         };
         let Annotation { definition, block, .. } = annotation;
@@ -111,7 +111,7 @@ fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt
         Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
             Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
         }
-        Err(Halt::ABSENT) => Err(Halt::ABSENT),
+        Err(halt) if halt.is_absent() => Err(halt),
         _ => Ok(None),
     }
 }

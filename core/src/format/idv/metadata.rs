@@ -13,7 +13,8 @@
 //! an index, i32, and a string.
 
 use super::blocks::Measure;
-use super::codec::{self, Definition, Item};
+use super::codec::Item;
+use super::definition::{self, Definition};
 use super::text::{leb64, string};
 use super::{Header, rules};
 use crate::cursor::Cursor;
@@ -115,7 +116,7 @@ impl Header {
         }
         let place = match place {
             Ok(place) => place,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
             Err(_) => {
                 c.finish();
@@ -147,9 +148,9 @@ impl Header {
         self.entry(r, metadata, metadata);
         let count = match r.parse(leb64) {
             Ok(count) => count,
-            Err(Halt::ABSENT) => {
+            Err(halt) if halt.is_absent() => {
                 self.widen(r, from);
-                return Err(Halt::ABSENT);
+                return Err(halt);
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -172,6 +173,7 @@ impl Header {
         r.read_ahead(end.min(at.saturating_add(limits::METADATA_AHEAD)));
     }
 
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn is_before_toc(&self, at: u64) -> bool {
         at < self.toc
     }
@@ -236,16 +238,16 @@ impl Header {
             taken = self.judge_annotation(r, metadata, at).map(Some);
             r.unmute();
         }
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !taken.is_err_and(Halt::is_absent) {
             taken = self.judge_annotation(r, metadata, at).map(Some);
         }
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !taken.is_err_and(Halt::is_absent) {
             r.charge(r.at().saturating_sub(at));
         }
         match taken {
-            Err(Halt::ABSENT) => {
+            Err(halt) if halt.is_absent() => {
                 self.widen(r, from);
-                Err(Halt::ABSENT)
+                Err(halt)
             }
             Err(halt) => {
                 r.refuse(halt);
@@ -263,7 +265,7 @@ impl Header {
     ) -> Result<Annotation, Halt> {
         self.entry(r, metadata, at);
         let kind = string(r, rules::M_KIND)?;
-        let definition = codec::definition(r, 0)?;
+        let definition = definition::definition(r)?;
         let compression_at = r.at();
         let compression = r.u8()?;
         let offset_at = r.at();
@@ -323,14 +325,14 @@ impl Header {
             return Ok(None);
         }
         let taken = r.u32().and_then(|slot| Ok((slot, string(r, rules::S_EOF)?)));
-        if !matches!(taken, Err(Halt::ABSENT)) {
+        if !taken.is_err_and(Halt::is_absent) {
             r.charge(r.at().saturating_sub(at));
         }
         let (slot, name) = match taken {
             Ok(pair) => pair,
-            Err(Halt::ABSENT) => {
+            Err(halt) if halt.is_absent() => {
                 self.widen(r, Cursor::before(tensor.at, tensor.index));
-                return Err(Halt::ABSENT);
+                return Err(halt);
             }
             Err(halt) => {
                 r.refuse(halt);

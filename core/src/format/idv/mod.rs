@@ -38,6 +38,7 @@ mod annotation;
 pub mod block;
 mod blocks;
 mod codec;
+mod definition;
 mod metadata;
 mod regions;
 pub mod rules;
@@ -210,7 +211,7 @@ impl Header {
         r.mute();
         r.region(column.extra.at, self.tail, rules::T_EOF);
         let unknown = Codec { item: Item::Unknown, vector: None };
-        let definition = codec::definition(&mut r, 0);
+        let definition = definition::definition(&mut r);
         Ok(definition.ok().filter(|found| found.sound).map_or(unknown, |found| found.codec))
     }
 

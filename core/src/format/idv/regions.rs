@@ -168,13 +168,9 @@ impl Header {
 
     /// Tells the host to fetch, with what is lacking, the tables of this and
     /// later columns that begin close behind it.
-    #[cfg_attr(feature = "windows", cold)]
-    #[cfg_attr(not(feature = "windows"), inline)]
+    #[cfg(feature = "windows")]
+    #[cold]
     pub(super) fn widen(&self, r: &mut Reader<'_, '_>, column: Cursor) {
-        if cfg!(not(feature = "windows")) {
-            // Nothing is ever absent.
-            return;
-        }
         let Absent { at, want, .. } = r.absent();
         let mut joined = Span::new(at, want);
         let limit = at.saturating_add(limits::TABLE_AHEAD);
@@ -192,6 +188,10 @@ impl Header {
         });
         r.want_until(joined.end().unwrap_or(u64::MAX));
     }
+
+    /// Nothing is ever absent.
+    #[cfg(not(feature = "windows"))]
+    pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: Cursor) {}
 
     /// Visits the lookup tables of at most `columns` columns, then their
     /// metadata tables, of which the beginning is taken for the whole. Goes on

@@ -12,7 +12,7 @@
 //! | slot names count, if there are any | i32 | 1.1.1.3 |
 //! | metadata table of contents offset, 0 for none | i64 | 1.1.1.4 and later |
 
-use super::codec::{self, Definition};
+use super::definition::{self, Definition};
 use super::text::{leb64, string};
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
@@ -59,6 +59,7 @@ pub(super) struct Place {
 }
 
 impl Place {
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn encoding(&self) -> Encoding {
         match self.kind {
             0 => Encoding::Raw,
@@ -135,7 +136,7 @@ impl Header {
             r.mute();
             let taken = self.column(r, at, c.index);
             r.unmute();
-            if matches!(taken, Err(Halt::ABSENT)) {
+            if taken.is_err_and(Halt::is_absent) {
                 return Err(Halt::ABSENT);
             }
         }
@@ -145,7 +146,7 @@ impl Header {
                 c.advance(column.end);
                 Ok(Some(column))
             }
-            Err(Halt::ABSENT) => Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => Err(halt),
             // Where the next entry begins, nothing tells.
             Err(halt) => {
                 r.refuse(halt);
@@ -175,7 +176,7 @@ impl Header {
         r.read_ahead(at.saturating_add(ahead).min(self.end()));
         r.about(Kind::Tensor, index);
         let name = string(r, rules::T_NAME)?;
-        let definition = codec::definition(r, 0)?;
+        let definition = definition::definition(r)?;
         let place = self.place(r)?;
 
         let span = name.span();
@@ -263,6 +264,7 @@ impl Header {
     }
 
     /// Number of blocks, and whether their table fits.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn judge_blocks(
         &self,
         r: &mut Reader<'_, '_>,

@@ -50,7 +50,7 @@ impl Header {
         });
         let (name, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) if is_cut(r, table) => return Ok(None),
             Err(_) => {
                 c.next_phase();
@@ -87,7 +87,7 @@ impl Header {
         });
         let (key, fields, tag, flags, stored, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
         };
         c.advance(end);
@@ -237,6 +237,7 @@ fn is_cut(r: &Reader<'_, '_>, table: Table) -> bool {
 }
 
 /// `len` rounded up to a multiple of 8; all callers add to 32-bit lengths.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn padded(len: u64) -> u64 {
     len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
 }

@@ -121,6 +121,7 @@ impl Parameters {
 
     /// Checks the fields against each other and against the tensor's `rank` and
     /// the `extent` of the axis of the scales. Whether the counts hold.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn judge(&self, r: &mut Reader<'_, '_>, at: u64, rank: u64, extent: u64) -> bool {
         let mut sound = true;
         let flag = |r: &mut Reader<'_, '_>, rule: Rule, from: u64, len, expected, found| {
@@ -251,6 +252,7 @@ impl Header {
     ///
     /// The entry, the parameters and the lists need not be resident together,
     /// so what is known is held in the reader.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn audit_quant(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase == phase::ENTRY {
             return self.audit_tensor(r, c);

@@ -57,7 +57,7 @@ impl Header {
         });
         let (entry, end, slack) = match taken {
             Ok(taken) => taken,
-            Err(Halt::ABSENT) => return Err(Halt::ABSENT),
+            Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
         };
         c.advance(end);

@@ -7,7 +7,7 @@ use super::rules;
 use crate::limits::JSON_DEPTH;
 use crate::name::{NameEncoding, escape};
 use crate::read::{Halt, Reader};
-use crate::rule::Rule;
+use crate::rule::{Rule, Severity};
 use crate::source::widen;
 
 /// A token could not be read. Why is kept in [`Json::broken`], so that results
@@ -49,9 +49,9 @@ struct Note {
     details: (usize, u64, u64),
 }
 
-/// How many notes are kept of one entry. One fatal note breaks it, whatever
-/// follows.
-const NOTES: usize = 4;
+/// How many notes are kept of one entry: the five rules that a member can break
+/// without being broken, and a fatal one, which breaks it whatever follows.
+const NOTES: usize = 6;
 
 /// Reads forward through resident bytes.
 pub(in crate::format) struct Json<'a> {
@@ -76,17 +76,20 @@ impl<'a> Json<'a> {
         self.slice(text.at, text.len)
     }
 
-    /// Takes note of something; of one rule once.
+    /// Takes note of something; of one rule once. Where there is no room, what is
+    /// fatal takes the last place: others may be lost, that never.
     pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         #[cfg(feature = "details")]
         let details = (self.at.saturating_sub(at).max(1), expected, found);
         #[cfg(not(feature = "details"))]
         let _ = (expected, found);
+        let mut left = NOTES;
         for slot in &mut self.notes {
+            left = left.saturating_sub(1);
             match slot {
                 Some(note) if note.rule == rule => return,
-                Some(_) => {}
-                None => {
+                Some(_) if left > 0 || rule.severity() != Severity::Fatal => {}
+                _ => {
                     *slot = Some(Note {
                         rule,
                         at,
@@ -114,7 +117,7 @@ impl<'a> Json<'a> {
         let mut fatal = false;
         for note in self.notes.iter().flatten() {
             let rule = own(note.rule);
-            fatal |= rule.severity() == crate::rule::Severity::Fatal;
+            fatal |= rule.severity() == Severity::Fatal;
             let at = base.saturating_add(widen(note.at));
             #[cfg(feature = "details")]
             let (len, expected, found) = note.details;
@@ -389,5 +392,35 @@ impl Nesting {
             _ => {}
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However much is noted before, the finding that makes an entry unusable is
+    /// among those that are reported.
+    #[test]
+    fn what_is_fatal_is_never_lost() {
+        let bearable = rules::RULES.iter().filter(|rule| rule.severity != Severity::Fatal);
+        let bearable = bearable.count();
+        assert!(bearable > NOTES);
+        let all = (0..rules::RULES.len()).filter_map(|number| {
+            let info = rules::RULES.get(number)?;
+            let number = u16::try_from(number).ok()?;
+            Some(Rule::new(crate::file::Format::Safetensors.code(), info.severity, number))
+        });
+        for before in 0..=bearable {
+            let mut json = Json::new(b"");
+            for rule in all.clone().filter(|rule| rule.severity() != Severity::Fatal).take(before) {
+                json.note(rule, 0, 0, 0);
+            }
+            json.note(rules::OFFSET_BOUNDS, 0, 0, 0);
+            json.note(rules::HOLE, 0, 0, 0);
+            let kept = json.notes.iter().flatten();
+            assert!(kept.clone().any(|note| note.rule == rules::OFFSET_BOUNDS), "after {before}");
+            assert!(kept.count() >= before.min(NOTES));
+        }
     }
 }

@@ -68,7 +68,7 @@ impl Pairs {
             Ok(pair) => pair,
             Err(json::Fault) => {
                 return match json::halt_as(r, &json, self.own) {
-                    Halt::ABSENT => Err(Halt::ABSENT),
+                    halt if halt.is_absent() => Err(halt),
                     _ => {
                         c.finish();
                         Ok(None)

@@ -244,7 +244,7 @@ impl Header {
             }
             Err(Fault) => {
                 return match json::halt(r, &json) {
-                    Halt::ABSENT => Err(Halt::ABSENT),
+                    halt if halt.is_absent() => Err(halt),
                     _ => {
                         c.finish();
                         Ok(None)

@@ -86,6 +86,7 @@ fn length(r: &mut Reader<'_, '_>) -> Result<u64, Halt> {
 }
 
 /// Looks for the brace, behind white space at most.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn first(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     loop {
         r.region(c.at, c.extra, rules::JSON_ROOT);

@@ -172,6 +172,7 @@ pub(super) struct Pull<'p, 'r, 'a> {
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Pulls from where `r` stands.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull { r, seen: Seen::default(), custom: false }
@@ -412,6 +413,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// Reports what makes the rest unreadable.
     #[cold]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn broken(&mut self, rule: Rule, at: u64, expected: u64, found: u64) -> Halt {
         let len = self.r.end().saturating_sub(at).min(1);
         self.r.flag(rule, at, len, expected, found);

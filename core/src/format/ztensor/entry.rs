@@ -311,6 +311,7 @@ impl<'a> Order<'a> {
 
 /// The text of a field, if it is text.
 impl<'a> Field<'a> {
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn text(&self) -> Option<Text<'a>> {
         match self.value {
             Value::Text(text) => Some(text),

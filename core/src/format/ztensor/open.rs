@@ -57,6 +57,7 @@ pub(super) fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
 
 /// Reports what makes the file unreadable.
 #[cold]
+#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn refuse(
     r: &mut Reader<'_, '_>,
     rule: Rule,

@@ -1,0 +1,173 @@
+//! What every audit judges alike, whether files are in memory as a whole or not:
+//! entries and their names, parts of the file and what lies between them.
+
+use crate::cursor::Cursor;
+use crate::file::File;
+use crate::finding::Kind;
+use crate::name::NameAt;
+use crate::read::{Halt, Reader};
+use crate::rule::Rule;
+use crate::slot::{Slot, Word, wide};
+use crate::source::Span;
+use crate::tensor::{Meta, Status};
+
+/// An entry that may have a name.
+pub(crate) struct Named {
+    pub(crate) kind: Kind,
+    /// Position in its table.
+    pub(crate) index: u32,
+    pub(crate) name: NameAt,
+    pub(crate) broken: bool,
+}
+
+impl Named {
+    /// Whether the file gives the entry a name; one whose name is missing is
+    /// broken for that reason, and equal to no other.
+    pub(crate) fn is_named(&self) -> bool {
+        self.name.at != 0
+    }
+
+    /// A metadata entry.
+    pub(crate) fn of(meta: &Meta) -> Named {
+        let broken = meta.status == Status::Broken;
+        Named { kind: meta.kind, index: meta.index, name: meta.key, broken }
+    }
+}
+
+impl File {
+    // Entries are large for a small stack: each kind has a frame of its own, and
+    // is looked at where it was returned.
+    #[inline(never)]
+    pub(crate) fn named_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        match &self.tensor(r, c) {
+            Ok(Some(tensor)) => Ok(Some(Named {
+                kind: Kind::Tensor,
+                index: tensor.index,
+                name: tensor.name,
+                broken: tensor.status == Status::Broken,
+            })),
+            Ok(None) => Ok(None),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn named_meta(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        match &self.meta(r, c) {
+            Ok(meta) => Ok(meta.as_ref().map(Named::of)),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    /// Reports that two entries have one name, where that breaks a rule; they may
+    /// be metadata entries of the tensor `owner`.
+    pub(crate) fn report_twin(
+        &self,
+        r: &mut Reader<'_, '_>,
+        first: &Slot,
+        second: &Slot,
+        owner: Option<u32>,
+    ) {
+        let policy = self.policy();
+        let rule = match second.kind() {
+            Kind::Tensor => policy.duplicate_tensor,
+            Kind::SizeVar => policy.duplicate_size,
+            Kind::Attribute => policy.duplicate_attribute,
+            _ => policy.duplicate_meta,
+        };
+        let Some(rule) = rule else { return };
+        let (index, name) = (second.unpack().0, second.name());
+        r.about(second.kind(), index);
+        if let Some(tensor) = owner {
+            r.about(Kind::Attribute, tensor);
+            r.about_part(index);
+        }
+        let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
+        r.report(rule, name.at, len, earlier, u64::from(index));
+    }
+
+    /// The next part that has bytes. Unless values are `measured`, only parts that
+    /// the index itself measures are compared.
+    #[inline(never)]
+    pub(crate) fn next_part(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        measured: bool,
+    ) -> Result<Option<Slot>, Halt> {
+        while let Some(region) = self.region(r, c)? {
+            let unsure = !measured && region.part.is_value();
+            if !region.span.is_empty() && !unsure {
+                let who = Slot::pack(region.entry, region.kind.code());
+                return Ok(Some(Slot::part(region.span, who)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How far the parts of a file cover it, in ascending order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cover {
+    /// Where the bytes end that belong to something.
+    pub(crate) end: Word,
+    /// The part that reaches furthest, to tell two equal ones.
+    widest: Slot,
+}
+
+impl Cover {
+    /// Adds a part to what is covered, and reports if some of it was before.
+    pub(crate) fn place(&mut self, file: &File, r: &mut Reader<'_, '_>, part: &Slot) {
+        if part.key < self.end {
+            let policy = file.policy();
+            let same = (part.key, part.at) == (self.widest.key, self.widest.at);
+            if let Some(rule) = if same { policy.alias } else { policy.overlap } {
+                let (entry, kind) = part.unpack();
+                r.about(Kind::of(kind), entry);
+                let len = self.end.wrapping_sub(part.key).min(part.at);
+                r.report(rule, wide(part.key), wide(len), wide(self.end), wide(part.key));
+            }
+        }
+        if part.end() > self.end {
+            self.end = part.end();
+            self.widest = *part;
+        }
+    }
+
+    /// Judges the bytes before `at` that belong to nothing; so many as alignment
+    /// does not explain break `rule`.
+    #[inline(never)]
+    pub(crate) fn gap(
+        &self,
+        file: &File,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        rule: Option<Rule>,
+    ) -> Result<(), Halt> {
+        if at <= self.end {
+            return Ok(());
+        }
+        let gap = Span::between(wide(self.end), wide(at));
+        if gap.len >= file.alignment() {
+            if let Some(rule) = rule {
+                r.about(Kind::File, 0);
+                r.report(rule, gap.at, gap.len, 0, gap.len);
+            }
+        } else if let Some(rule) = file.policy().padding
+            && let Some((first, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
+        {
+            r.about(Kind::File, 0);
+            let at = gap.at.wrapping_add(first);
+            r.report(rule, at, gap.len.wrapping_sub(first), 0, u64::from(*byte));
+        }
+        Ok(())
+    }
+}

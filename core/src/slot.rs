@@ -1,0 +1,233 @@
+//! Working storage of the caller, and sorting it.
+
+use crate::finding::Kind;
+use crate::name::{NameAt, NameEncoding};
+use crate::source::Span;
+#[cfg(not(feature = "windows"))]
+use crate::source::widen;
+#[cfg(any(test, not(feature = "sweep")))]
+use core::{cell::Cell, cmp::Ordering};
+
+/// An offset, or a hash: as wide as what a reader may have in memory.
+#[cfg(feature = "windows")]
+pub(crate) type Word = u64;
+#[cfg(not(feature = "windows"))]
+pub(crate) type Word = usize;
+
+/// One entry of working storage that the caller provides, for each tensor or
+/// each part of the file: 24 bytes, or 16 in a reader for 32 bits of files that
+/// are in memory as a whole.
+///
+/// What it holds belongs to this crate; make slots with [`Slot::EMPTY`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// What is sorted by: the hash of a name, or an offset.
+    pub(crate) key: Word,
+    /// The offset of an entry, or a length.
+    pub(crate) at: Word,
+    /// Who it is: a position, with a table or a kind above it.
+    pub(crate) who: u64,
+}
+
+#[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
+const _: () = assert!(size_of::<Slot>() <= 24);
+
+impl Slot {
+    /// A slot that holds nothing.
+    pub const EMPTY: Slot = Slot { key: 0, at: 0, who: 0 };
+
+    /// Packs a position with what distinguishes its table.
+    pub(crate) fn pack(entry: u32, above: u32) -> u64 {
+        u64::from(entry) | (u64::from(above) << 32)
+    }
+
+    /// The position, and what distinguishes its table.
+    pub(crate) fn unpack(&self) -> (u32, u32) {
+        let low = u32::try_from(self.who & 0xFFFF_FFFF).unwrap_or(0);
+        let high = u32::try_from(self.who >> 32).unwrap_or(0);
+        (low, high)
+    }
+
+    /// The entry of something at `span` of the file that is `who`.
+    pub(crate) fn part(span: Span, who: u64) -> Slot {
+        Slot { key: word(span.at), at: word(span.len), who }
+    }
+
+    /// Where that span ends, which is no further than the file.
+    pub(crate) fn end(&self) -> Word {
+        self.key.wrapping_add(self.at)
+    }
+
+    /// The order in which slots are sorted: by key, then by the rest.
+    #[cfg(any(test, not(feature = "sweep")))]
+    pub(crate) fn order(&self, other: &Slot) -> Ordering {
+        (self.key, self.at, self.who).cmp(&(other.key, other.at, other.who))
+    }
+
+    /// The offset of the entry in a slot that was made for looking up.
+    pub(crate) fn offset(&self) -> u64 {
+        wide(self.at)
+    }
+}
+
+#[cfg(feature = "windows")]
+impl Slot {
+    /// Entry `index` with the name at `name`, whose hash is `key`. No file is so
+    /// long that an offset needs the byte where the kind is kept.
+    pub(crate) fn named(key: u64, kind: Kind, index: u32, name: &NameAt) -> Slot {
+        let code = u64::from(kind.code()) | (u64::from(name.encoding.code()) << 4);
+        Slot { key, at: (name.at & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
+    }
+
+    /// The name of an entry that was made by [`Slot::named`].
+    pub(crate) fn name(&self) -> NameAt {
+        let encoding = NameEncoding::of(u32::try_from(self.at >> 60).unwrap_or(0));
+        NameAt { at: self.at & OFFSET, len: self.unpack().1, encoding }
+    }
+
+    /// Its kind.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind::of(u32::try_from((self.at >> 56) & 0xF).unwrap_or(0))
+    }
+}
+
+/// The bits of an offset.
+#[cfg(feature = "windows")]
+const OFFSET: u64 = u64::MAX >> 8;
+
+#[cfg(not(feature = "windows"))]
+impl Slot {
+    /// Entry `index` of `table` with the name at `name`.
+    pub(crate) fn named(table: u8, kind: Kind, index: u32, name: &NameAt) -> Slot {
+        let key = kind.code() | (name.encoding.code() << 4) | (u32::from(table) << 8);
+        Slot { key: word(key.into()), at: word(name.at), who: Slot::pack(index, name.len) }
+    }
+
+    /// The table and the kind of an entry that was made by [`Slot::named`]: only
+    /// where they are the same, names are compared.
+    pub(crate) fn table(&self) -> usize {
+        self.key & !0xF0
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> NameAt {
+        let encoding = NameEncoding::of(u32::try_from((self.key >> 4) & 0xF).unwrap_or(0));
+        NameAt { at: widen(self.at), len: self.unpack().1, encoding }
+    }
+
+    /// Its kind.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind::of(u32::try_from(self.key & 0xF).unwrap_or(0))
+    }
+}
+
+/// An offset inside of the file, or a hash, of which a slot keeps as many bits as
+/// it has.
+#[cfg(feature = "windows")]
+pub(crate) const fn word(n: u64) -> Word {
+    n
+}
+
+#[cfg(not(feature = "windows"))]
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "of a hash some bits do"
+)]
+pub(crate) const fn word(n: u64) -> Word {
+    n as usize
+}
+
+/// What [`word`] made of an offset.
+#[cfg(feature = "windows")]
+pub(crate) const fn wide(word: Word) -> u64 {
+    word
+}
+
+#[cfg(not(feature = "windows"))]
+pub(crate) const fn wide(word: Word) -> u64 {
+    widen(word)
+}
+
+/// Sorts slots by key, then by the rest.
+///
+/// Without the feature `sweep` this is a heap sort, which has no way to panic;
+/// with it, the standard library's sort, which is about six times as fast.
+pub(crate) fn sort(slots: &mut [Slot]) {
+    #[cfg(feature = "sweep")]
+    #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
+    slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
+    #[cfg(not(feature = "sweep"))]
+    heap_sort(slots, &Slot::order);
+}
+
+/// Sorts slots in that order.
+#[cfg(any(test, not(feature = "sweep")))]
+pub(crate) fn heap_sort(slots: &mut [Slot], order: &dyn Fn(&Slot, &Slot) -> Ordering) {
+    let mut end = slots.len();
+    let mut root = end >> 1;
+    // First every slot with children sinks, from the last to the first; then the
+    // greatest is taken out again and again, and what took its place sinks.
+    while end > 1 {
+        match root.checked_sub(1) {
+            Some(before) => root = before,
+            None => {
+                end = end.wrapping_sub(1);
+                exchange(slots, 0, end);
+            }
+        }
+        let heap = slots.get_mut(..end).unwrap_or_default();
+        let mut parent = root;
+        loop {
+            let left = parent.wrapping_mul(2).wrapping_add(1);
+            let right = left.wrapping_add(1);
+            let comes_before = |a, b| match (heap.get(a), heap.get(b)) {
+                (Some(a), Some(b)) => order(a, b).is_lt(),
+                _ => false,
+            };
+            let child = if comes_before(left, right) { right } else { left };
+            if !comes_before(parent, child) {
+                break;
+            }
+            exchange(heap, parent, child);
+            parent = child;
+        }
+    }
+}
+
+#[cfg(any(test, not(feature = "sweep")))]
+fn exchange(slots: &mut [Slot], a: usize, b: usize) {
+    let slots = Cell::from_mut(slots).as_slice_of_cells();
+    if let (Some(a), Some(b)) = (slots.get(a), slots.get(b)) {
+        let kept = a.replace(b.get());
+        b.set(kept);
+    }
+}
+
+/// How many slots to ask for: what was declared, or one more than there was
+/// room for when the declaration is lower.
+pub(crate) fn room(declared: u32, filled: usize) -> u32 {
+    let least = filled.saturating_add(1);
+    u32::try_from(least).unwrap_or(u32::MAX).max(declared)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heap_sort_sorts() {
+        let mut state = 1_u64;
+        for len in 0..200 {
+            let mut slots = std::vec::Vec::new();
+            for i in 0..len {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                slots.push(Slot { key: word(state >> 60), at: word(state & 3), who: i });
+            }
+            let mut expected = slots.clone();
+            expected.sort_by_key(|slot| (slot.key, slot.at, slot.who));
+            heap_sort(&mut slots, &Slot::order);
+            assert_eq!(slots, expected);
+        }
+    }
+}
