@@ -5,6 +5,7 @@ mod catalogue;
 mod codec;
 mod corpus;
 mod differential;
+mod distinctions;
 mod edges;
 mod facts;
 mod fixtures;
