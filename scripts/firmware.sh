@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the images of firmware/ and holds them to what is promised: no panic,
-# size, stack, and the verdicts of a host. Prints the tables of its README.
+# size, stack, and the verdicts of a host. Prints the tables of docs/firmware.md.
 #
 # What this machine has not and cannot get is left out with a sentence; with
 # WEIGHBRIDGE_REQUIRE=1, as in CI, that is an error.

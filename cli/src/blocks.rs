@@ -8,7 +8,8 @@ use weighbridge::format::idv::block::{Block, Row, Scalar, Text};
 use weighbridge::format::idv::{Codec, Header};
 use weighbridge::{Chunk, Meta, Status, Stop, Tensor, limits};
 
-/// The first `limit` rows of a column; `None` if they cannot be decoded.
+/// The first `limit` rows of a column; `None` if they cannot be decoded, or if
+/// that would be [too much](Session::spent).
 pub(crate) fn first(
     session: &mut Session<'_>,
     header: &Header,
@@ -27,7 +28,8 @@ pub(crate) fn first(
             break;
         }
         let chunk = session.ask(|source| file.chunk(source, tensor, i))?;
-        let Some(chunk) = chunk else { return Ok(None) };
+        let Some(chunk) = chunk.filter(|_| session.spent().is_none()) else { return Ok(None) };
+        session.look(chunk.stored.len, chunk.decoded.unwrap_or(0));
         let decoded = decode(session, &chunk, limits::BLOCK_BYTES)?;
         let Some(block) = decoded
             .as_deref()
@@ -36,9 +38,14 @@ pub(crate) fn first(
             return Ok(None);
         };
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        // All of each row.
-        let mut most = u64::MAX;
-        rows.extend(block.rows().take(left).map(|it| row(&it, &mut most)));
+        for it in block.rows().take(left) {
+            // All of each row, or nothing.
+            let shown = row(&it, session.rows());
+            if session.spent().is_some() {
+                return Ok(None);
+            }
+            rows.push(shown);
+        }
     }
     Ok(Some(rows))
 }
@@ -105,6 +112,7 @@ fn row(row: &Row<'_>, left: &mut u64) -> Value {
         Row::Scalar(it) => return scalar(it, left),
         Row::Vector(vector) => vector,
     };
+    *left = left.saturating_sub(8);
     let mut values = Vec::new();
     for it in vector.values() {
         if *left == 0 {
@@ -145,5 +153,40 @@ fn text(text: &Text<'_>) -> Value {
     match text.as_str() {
         Some(text) => text.into(),
         None => json!({"utf16": text.utf16().collect::<Vec<_>>()}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Bars;
+    use crate::windows::FileSource;
+    use weighbridge::{Cursor, File, Opening};
+    use weighbridge_tests::encode::idv::{self, Cell, Column, Number};
+
+    /// A row may be as long as its block: more than is shown is not kept.
+    #[test]
+    fn long_rows_are_left_out() {
+        let codec = idv::Codec::vector(idv::Codec::Number(Number::Int32), &[0]);
+        let rows = vec![Cell::dense(&[1; 100]), Cell::dense(&[2; 100])];
+        let encoded = idv::encode(&idv::File::new(2, vec![Column::new("x", codec, rows)]));
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("x.idv");
+        std::fs::write(&path, &encoded.bytes).expect("writes");
+        let (bars, mut opening) = (Bars::new(), Opening::detect());
+        let open = || FileSource::open(&path).expect("opens");
+        let mut session = Session::new(open(), bars.file(String::new(), 0));
+        let file = session.ask(|source| opening.step(source, &mut |_| {})).expect("it opens");
+        let mut cursor = Cursor::default();
+        let next = session.ask(|source| file.next_tensor(source, &mut cursor, &mut |_| {}));
+        let column = next.expect("it is read").expect("a column");
+        let File::Idv(header) = file else { panic!("{file:?}") };
+        for (left, limit, shown) in [(1700, 2, true), (1500, 1, true), (1500, 2, false)] {
+            let mut session = Session::new(open(), bars.file(String::new(), 0));
+            *session.rows() = left;
+            let rows = first(&mut session, &header, &column, limit).expect("it is read");
+            assert_eq!(rows.map(|rows| rows.len() as u64), shown.then_some(limit), "{left}");
+            assert_eq!(session.spent().is_none(), shown);
+        }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
 fn is_wanted(path: &Path, bars: &Bars) -> Result<bool, String> {
     let file = match FileSource::open(path) {
         Ok(file) => file,
-        Err(ReadError::NotAFile(_)) => return Ok(formats::by_extension(path).is_some()),
+        Err(ReadError::NotAFile(_)) => return Ok(formats::by_file_name(path).is_some()),
         Err(err) => return Err(err.to_string()),
     };
     let bar = bars.file(String::new(), file.len());

@@ -8,6 +8,14 @@ use weighbridge::format::idv::Header;
 use weighbridge::format::idv::block::{Row, Scalar};
 use weighbridge::{Element, File, Tensor, limits};
 
+/// Most bytes that a column is written to, unless the file is large itself: eight
+/// stored bytes may be a sparse row of 2^31 elements, which become as many zeros.
+pub(crate) const MOST: u64 = 16 << 30;
+
+/// Most times the length of the file that a column is written to, where that is
+/// more. Text and numbers compress to a tenth.
+pub(crate) const TIMES: u64 = 64;
+
 /// Why a column cannot be written as an array.
 pub(crate) enum Fault<E> {
     /// The file, or what it is written to.

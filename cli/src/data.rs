@@ -106,6 +106,28 @@ pub(crate) fn bytes<E: From<Halt>>(
     Ok(())
 }
 
+/// How many decoded and how many stored bytes it takes to look at the first
+/// `count` elements or entries of a tensor, whose only chunk has `stored` bytes
+/// and `decoded` ones.
+pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: u64) -> (u64, u64) {
+    let most = decoded.unwrap_or(stored);
+    let decoded = match tensor.dtype.unit() {
+        Some((unit, width)) if is_dense(tensor) => {
+            let units = count.min(tensor.elements).div_ceil(unit.into());
+            units.saturating_mul(width.into()).min(most)
+        }
+        // The parts of a sparse one lie apart.
+        _ => {
+            if count == 0 {
+                0
+            } else {
+                most
+            }
+        }
+    };
+    (decoded, stored.min(decoded))
+}
+
 /// All decoded bytes of a tensor, how many it has; `None` if nothing tells.
 pub(crate) fn len(chunk: &Chunk) -> Option<u64> {
     chunk.decoded.or((chunk.encoding == Encoding::Raw).then_some(chunk.stored.len))

@@ -181,8 +181,16 @@ fn column(
     let shape = shape.ok_or_else(|| {
         Failure::Unsupported("its vectors have no fixed length, so they are no array".to_owned())
     })?;
-    let length = shape.iter().skip(1).product();
+    let product = |extents: &[u64]| extents.iter().try_fold(1_u64, |n, it| n.checked_mul(*it));
     let width = tensor.dtype.bits().div_ceil(8) as usize;
+    let most = column::MOST.max(session.len().saturating_mul(column::TIMES));
+    let bytes = product(&shape).and_then(|elements| elements.checked_mul(width as u64));
+    let length = product(shape.get(1..).unwrap_or_default());
+    let Some((length, _)) = length.zip(bytes.filter(|bytes| *bytes <= most)) else {
+        let bytes = bytes.map_or("more than 2^64".to_owned(), |bytes| bytes.to_string());
+        let why = format!("its rows would fill {bytes} bytes, and {most} are written at most");
+        return Err(Failure::Unsupported(why));
+    };
     out.write_all(&npy::header(form.descr, &shape))?;
     column::write(session, header, tensor, (length, width), &mut out).map_err(
         |fault: Fault<Failure>| match fault {
@@ -290,11 +298,12 @@ impl Form {
             DType::F16 => ("<f2", ">f2", How::Copy),
             DType::F32 => ("<f4", ">f4", How::Copy),
             DType::F64 => ("<f8", ">f8", How::Copy),
+            DType::C64 => ("<c8", ">c8", How::Copy),
             DType::Bool => ("|b1", "|b1", How::Byte),
-            DType::BF16 | DType::F8E5M2 | DType::F8E4M3 => ("<f4", "<f4", How::Float),
             DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
             DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
-            dtype if dtype.block().is_some() && dtype.is_numeric() => ("<f4", "<f4", How::Float),
+            // What is left of numbers are floats that are narrow, or in blocks.
+            dtype if dtype.is_numeric() => ("<f4", "<f4", How::Float),
             _ => return None,
         };
         let descr = if endianness == Endianness::Big { big } else { little };
@@ -367,6 +376,12 @@ mod tests {
         assert_eq!(written(DType::BF16, Endianness::Big, &[0x3F, 0xC0], 1), one_and_half);
         assert_eq!(written(DType::F8E4M3, Endianness::Little, &[0x3C], 1), one_and_half);
         assert_eq!(written(DType::F8E5M2, Endianness::Little, &[0x3E], 1), one_and_half);
+        assert_eq!(written(DType::F8E4M3Fnuz, Endianness::Little, &[0x44], 1), one_and_half);
+        assert_eq!(written(DType::F8E5M2Fnuz, Endianness::Little, &[0x42], 1), one_and_half);
+        let halves = [0.5_f32, 1.5].map(f32::to_le_bytes).concat();
+        assert_eq!(written(DType::F4, Endianness::Little, &[0x31], 2), halves);
+        let two = 2.0_f32.to_le_bytes();
+        assert_eq!(written(DType::F8E8M0, Endianness::Little, &[0x80], 1), two);
     }
 
     #[test]
@@ -374,6 +389,23 @@ mod tests {
         let form = Form::of(DType::F32, Endianness::Big).expect("NumPy can hold it");
         assert_eq!(form.descr, ">f4");
         assert_eq!(written(DType::F32, Endianness::Big, &[1, 2, 3, 4], 1), [1, 2, 3, 4]);
-        assert!(Form::of(DType::Text, Endianness::Little).is_none());
+        let descr = |dtype, order| Form::of(dtype, order).map(|form| form.descr);
+        assert_eq!(descr(DType::C64, Endianness::Little), Some("<c8"));
+        assert_eq!(descr(DType::C64, Endianness::Big), Some(">c8"));
+    }
+
+    /// What `inspect` shows as numbers can be extracted, and complex numbers.
+    #[test]
+    fn every_number_has_a_form() {
+        for dtype in DType::ALL {
+            let expected = dtype.is_numeric() || *dtype == DType::C64;
+            let form = Form::of(*dtype, Endianness::Little);
+            assert_eq!(form.is_some(), expected, "{}", dtype.name());
+            let (Some(form), Some((count, len))) = (form, dtype.unit()) else { continue };
+            let mut out = Vec::new();
+            form.write(&vec![0; len as usize], count.into(), &mut out).expect("a vector takes all");
+            let width: usize = form.descr[2..].parse().expect("NumPy's width");
+            assert_eq!(out.len(), count as usize * width, "{}", dtype.name());
+        }
     }
 }

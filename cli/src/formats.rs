@@ -20,8 +20,8 @@ pub(crate) fn available() -> impl Iterator<Item = Format> {
     Format::ALL.iter().copied().filter(|format| format.is_available())
 }
 
-/// The format of a file: by its magic, else by the extension of its name, else
-/// the format without a magic that its first bytes could be of.
+/// The format of a file: by its magic, else by its name, else the format without
+/// a magic that its first bytes could be of.
 pub(crate) fn recognise(session: &mut Session<'_>, path: &Path) -> Result<Option<Format>, Halt> {
     let len = session.len();
     let guess = session.ask(|source| {
@@ -29,30 +29,21 @@ pub(crate) fn recognise(session: &mut Session<'_>, path: &Path) -> Result<Option
         Ok(Format::of_head(head, len))
     })?;
     Ok(match guess {
-        Some(format) if has_magic(format) => Some(format),
-        guess => by_extension(path).or(guess),
+        Some(format) if format.has_magic() => Some(format),
+        guess => by_file_name(path).or(guess),
     })
 }
 
 /// Whether a walk takes the file: it has a magic or a known extension.
 pub(crate) fn is_known(session: &mut Session<'_>, path: &Path) -> Result<bool, Halt> {
     let format = recognise(session, path)?;
-    Ok(format.is_some_and(|format| has_magic(format) || by_extension(path).is_some()))
+    Ok(format.is_some_and(|format| format.has_magic() || by_file_name(path).is_some()))
 }
 
 /// The format that the name of a file promises.
-pub(crate) fn by_extension(path: &Path) -> Option<Format> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    // An extension may have a dot inside.
-    let ends = |extension: &&str| {
-        name.strip_suffix(*extension).is_some_and(|s| s.len() > 1 && s.ends_with('.'))
-    };
-    available().find(|format| format.extensions().iter().any(ends))
-}
-
-/// BinTensors begins with a length; that it is plausible proves little.
-fn has_magic(format: Format) -> bool {
-    format != Format::BinTensors
+pub(crate) fn by_file_name(path: &Path) -> Option<Format> {
+    let name = path.file_name()?.to_string_lossy();
+    Format::by_file_name(&name).filter(|format| format.is_available())
 }
 
 #[cfg(test)]
@@ -65,10 +56,10 @@ mod tests {
             assert_eq!(by_name(format.name()), Ok(format));
             for extension in format.extensions() {
                 let path = format!("folder.d/model.{}", extension.to_uppercase());
-                assert_eq!(by_extension(Path::new(&path)), Some(format));
+                assert_eq!(by_file_name(Path::new(&path)), Some(format));
             }
         }
-        assert_eq!(by_extension(Path::new("stb")), None);
+        assert_eq!(by_file_name(Path::new("stb")), None);
         assert!(by_name("nothing").is_err_and(|err| err.contains("stb")));
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::InspectArgs;
 use crate::blocks;
+use crate::data;
 use crate::human;
 use crate::json;
 use crate::metadata::{self, MetaView};
@@ -80,21 +81,13 @@ fn inspect(args: &InspectArgs) -> Result<Contents, Halt> {
             let file = *file;
             let metadata = metadata::of_file(&mut session, &file)?;
             let mut tensors = tensors::all(&mut session, &file)?;
+            let cut = session.room() == 0;
             for entry in &mut tensors {
-                if let Some(limit) = args.values {
-                    entry.values = match &file {
-                        File::Idv(header) => {
-                            blocks::first(&mut session, header, &entry.tensor, limit)?
-                        }
-                        _ => values::first(&mut session, &file, &entry.tensor, limit)?,
-                    };
-                }
-                if args.stats {
-                    entry.stats = stats::of(&mut session, &file, &entry.tensor)?;
-                }
-                report.unchecked.extend(unchecked(entry, args.values.is_some() || args.stats));
+                look(&mut session, &file, entry, args)?;
+                let asked = args.values.is_some() || args.stats;
+                report.unchecked.extend(unchecked(entry, asked, session.spent()));
             }
-            if session.room() == 0 {
+            if cut {
                 let why = "entries share tables or values, and not all of them are shown";
                 report.unchecked.push(Unchecked { entry: None, why: why.to_owned(), asked: true });
             }
@@ -105,9 +98,40 @@ fn inspect(args: &InspectArgs) -> Result<Contents, Halt> {
     Ok(contents)
 }
 
+/// Looks at the values and the statistics of a tensor that are asked for, unless
+/// that is too much.
+fn look(
+    session: &mut Session<'_>,
+    file: &File,
+    entry: &mut Entry,
+    args: &InspectArgs,
+) -> Result<(), Halt> {
+    if session.spent().is_some() {
+        return Ok(());
+    }
+    if let (File::Idv(header), Some(limit)) = (file, args.values) {
+        // It counts its blocks itself.
+        entry.values = blocks::first(session, header, &entry.tensor, limit)?;
+        return Ok(());
+    }
+    let tensor = &entry.tensor;
+    if let [chunk] = entry.chunks[..] {
+        let count = if args.stats { tensor.elements } else { args.values.unwrap_or(0) };
+        let (decoded, stored) = data::extent(tensor, count, chunk.decoded, chunk.stored);
+        session.look(stored, decoded);
+    }
+    if let Some(limit) = args.values {
+        entry.values = values::first(session, file, tensor, limit)?;
+    }
+    if args.stats {
+        entry.stats = stats::of(session, file, tensor)?;
+    }
+    Ok(())
+}
+
 /// What is left open of a tensor's data. Nobody asked for payloads to be
-/// checked, but perhaps for values.
-fn unchecked(entry: &Entry, values: bool) -> Option<Unchecked> {
+/// checked, but perhaps for values. `spent` is why no more is looked at, if so.
+fn unchecked(entry: &Entry, values: bool, spent: Option<&str>) -> Option<Unchecked> {
     // Where there is no data, or a finding says why it cannot be had, nothing
     // is left open.
     if entry.tensor.chunks.count() == 0 || entry.tensor.status == Status::Broken {
@@ -118,6 +142,7 @@ fn unchecked(entry: &Entry, values: bool) -> Option<Unchecked> {
         _ if entry.values.is_some() || entry.stats.is_some() => {
             ("payload only shown, not checked".to_owned(), false)
         }
+        Status::Sound if spent.is_some() => (spent.unwrap_or_default().to_owned(), true),
         Status::Unsupported => ("its type, encoding or layout is unknown".to_owned(), true),
         _ => {
             let encoding = entry.tensor.encoding.name();

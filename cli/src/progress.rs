@@ -42,7 +42,12 @@ pub(crate) struct Bar<'a> {
     shown: Option<ProgressBar>,
 }
 
-impl Bar<'_> {
+impl<'a> Bar<'a> {
+    /// The bars that this is one of.
+    pub(crate) fn all(&self) -> &'a Bars {
+        self.bars
+    }
+
     /// `at` of the file's bytes are done.
     pub(crate) fn at(&mut self, at: u64) {
         let Some(bars) = &self.bars.0 else { return };

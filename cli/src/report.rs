@@ -146,9 +146,10 @@ impl Report {
         report.enter(session, findings, judge)?;
         if let Some(file @ File::Shards(header)) = &report.file {
             if sound {
-                let across = shards::compare(session, file, header, path, judge)?;
-                report.valid = across.iter().all(|found| judge.accepts(&found.finding));
-                report.findings.extend(across);
+                let across = shards::compare(session, file, header, path, depth, judge)?;
+                report.valid = across.findings.iter().all(|found| judge.accepts(&found.finding));
+                report.findings.extend(across.findings);
+                report.unchecked.extend(across.unchecked);
                 report.findings.sort_by_key(|found| (found.finding.at, found.finding.rule));
             } else {
                 let why = "the files that it lists were not looked at".to_owned();

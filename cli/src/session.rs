@@ -1,6 +1,7 @@
 //! A file that is being worked on: it is read as the core asks for it.
 
-use crate::progress::Bar;
+use crate::progress::{Bar, Bars};
+use crate::text::Text;
 use crate::windows::{FileSource, ReadError};
 use std::fmt;
 use weighbridge::codec::Fault;
@@ -12,6 +13,14 @@ const PIECE: usize = 1 << 20;
 /// How much is shown of what entries share, however short the file is.
 const SHOWN: u64 = 1 << 20;
 
+/// How many decoded bytes weigh as much as a stored one: real data are a few times
+/// as long, and a few bytes may decode to many.
+const DECODED: u64 = 64;
+
+/// Most bytes of rows of data views that are shown, eight an element: a single row
+/// may have 2^31, and as JSON each takes some ten times as much memory.
+const ROWS: u64 = 128 << 20;
+
 /// A file, and what is known of how far the work on it is.
 #[derive(Debug)]
 pub(crate) struct Session<'a> {
@@ -19,6 +28,10 @@ pub(crate) struct Session<'a> {
     bar: Bar<'a>,
     /// How much of the file entries referred to that were shown.
     shown: u64,
+    /// How much was looked at of payloads.
+    looked: u64,
+    /// How many bytes of rows are still shown.
+    rows: u64,
 }
 
 /// Why a question to the core got no answer.
@@ -36,6 +49,8 @@ pub(crate) enum Halt {
     Buffer(u64),
     /// Data cannot be decoded.
     Fault(Fault),
+    /// The same of a file that this one lists.
+    Shard(Text, Box<Halt>),
 }
 
 impl fmt::Display for Halt {
@@ -47,6 +62,7 @@ impl fmt::Display for Halt {
             }
             Halt::Refused(rule) => write!(f, "breaks {}: {}", rule.id(), rule.info().spec),
             Halt::Fault(fault) => write!(f, "its data cannot be decoded: {fault}"),
+            Halt::Shard(name, halt) => write!(f, "\"{name}\": {halt}"),
             Halt::Room(slots) => write!(f, "{slots} slots would be needed"),
             Halt::Buffer(bytes) => write!(f, "a buffer of {bytes} bytes would be needed"),
         }
@@ -61,12 +77,17 @@ impl From<ReadError> for Halt {
 
 impl<'a> Session<'a> {
     pub(crate) fn new(file: FileSource, bar: Bar<'a>) -> Self {
-        Session { file, bar, shown: 0 }
+        Session { file, bar, shown: 0, looked: 0, rows: ROWS }
     }
 
     /// Length of the file in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.file.len()
+    }
+
+    /// The bars that other files beside this one are to use.
+    pub(crate) fn bars(&self) -> &'a Bars {
+        self.bar.all()
     }
 
     /// Takes note that an entry is shown that refers to `len` bytes.
@@ -77,7 +98,33 @@ impl<'a> Session<'a> {
     /// How many bytes more entries may refer to and be shown: a few times the
     /// file, because many entries may share one table or value.
     pub(crate) fn room(&self) -> u64 {
-        self.len().saturating_mul(limits::SHARES).saturating_add(SHOWN).saturating_sub(self.shown)
+        self.most().saturating_sub(self.shown)
+    }
+
+    /// Takes note that of a payload `stored` bytes are looked at, which become
+    /// `decoded` ones.
+    pub(crate) fn look(&mut self, stored: u64, decoded: u64) {
+        self.looked = self.looked.saturating_add(stored.max(decoded / DECODED));
+    }
+
+    /// How many bytes of rows may still be shown.
+    pub(crate) fn rows(&mut self) -> &mut u64 {
+        &mut self.rows
+    }
+
+    /// Why no more payloads are looked at, if so: as many entries may share one.
+    pub(crate) fn spent(&self) -> Option<&'static str> {
+        if self.looked > self.most() {
+            Some("entries share payloads or decode to many times the file, and not all are shown")
+        } else if self.rows == 0 {
+            Some("the rows are too long, and not all are shown")
+        } else {
+            None
+        }
+    }
+
+    fn most(&self) -> u64 {
+        self.len().saturating_mul(limits::SHARES).saturating_add(SHOWN)
     }
 
     /// Asks the core, and reads what it lacks until it answers.
@@ -141,7 +188,6 @@ impl<'a> Session<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::Bars;
     use crate::report::{Depth, Judge, Report};
     use crate::tensors;
     use std::fs::File;

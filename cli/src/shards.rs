@@ -1,11 +1,12 @@
 //! The index of a checkpoint in shards against the files that it lists.
 
 use crate::progress::Bars;
-use crate::report::{Depth, Found, Judge, Report};
+use crate::report::{Depth, Found, Judge, Report, Unchecked, ask_or_end};
 use crate::session::{Halt, Session};
 use crate::text::Text;
-use crate::windows::FileSource;
+use crate::windows::{FileSource, ReadError};
 use std::collections::HashMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use weighbridge::format::shards::{Header, rules};
@@ -31,34 +32,53 @@ struct List {
     shards: Vec<(String, Meta)>,
 }
 
+/// What became of the comparison.
+#[derive(Default)]
+pub(crate) struct Across {
+    /// About the index.
+    pub(crate) findings: Vec<Found>,
+    /// What could not be checked of the files.
+    pub(crate) unchecked: Vec<Unchecked>,
+}
+
 /// Opens every listed file beside the index, and compares what it holds with
-/// what is listed. The findings are about the index.
+/// what is listed.
 ///
 /// # Errors
-/// When the index cannot be read; a shard that cannot is a finding.
+/// When the index or a shard cannot be read, unless something is found that
+/// makes the checkpoint invalid all the same. A shard that is not there or is
+/// broken is a finding.
 pub(crate) fn compare(
     session: &mut Session<'_>,
     file: &File,
     header: &Header,
     path: &Path,
+    depth: Depth,
     judge: &Judge,
-) -> Result<Vec<Found>, Halt> {
+) -> Result<Across, Halt> {
     let mut list = List::read(session, file)?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut findings = Vec::new();
+    let Across { mut findings, mut unchecked } = Across::default();
     let (mut total, mut complete) = (0_u64, true);
-    let mut absent = Vec::new();
-    for (i, (name, first)) in list.shards.iter().enumerate() {
+    let mut absent = vec![false; list.shards.len()];
+    let mut failed = None;
+    for (i, ((name, first), absent)) in list.shards.iter().zip(&mut absent).enumerate() {
         let number = i as u64 + 1;
         let about = |rule, entry: &str| Found {
             finding: finding(rule, first.index, first.stored, number),
             entry: Some(Arc::new(Text::from(entry))),
         };
-        let shard = match Shard::read(&folder.join(name), judge) {
+        let shard = match Shard::read(&folder.join(name), session.bars(), depth, judge) {
             Ok(shard) => shard,
-            Err(_) => {
-                findings.push(about(rules::SHARD_MISSING, name));
-                (complete, absent) = (false, [absent, vec![i]].concat());
+            Err(halt) => {
+                (complete, *absent) = (false, true);
+                if is_no_file(&halt) {
+                    findings.push(about(rules::SHARD_MISSING, name));
+                    continue;
+                }
+                let entry = Some(Arc::new(Text::from(name.as_str())));
+                unchecked.push(Unchecked { entry, why: halt.to_string(), asked: true });
+                failed.get_or_insert(Halt::Shard(Text::from(name.as_str()), Box::new(halt)));
                 continue;
             }
         };
@@ -66,6 +86,10 @@ pub(crate) fn compare(
             findings.push(about(rules::SHARD_INVALID, name));
         }
         complete &= shard.valid;
+        let entry = (!shard.unchecked.is_empty()).then(|| Arc::new(Text::from(name.as_str())));
+        for why in shard.unchecked {
+            unchecked.push(Unchecked { entry: entry.clone(), why, asked: true });
+        }
         for (name, len) in shard.tensors {
             total = total.saturating_add(len);
             let rule = match list.tensors.get_mut(&name) {
@@ -82,7 +106,7 @@ pub(crate) fn compare(
         }
     }
     for (name, listed) in list.tensors {
-        if listed.found || absent.contains(&listed.shard) {
+        if listed.found || absent.get(listed.shard) == Some(&true) {
             continue;
         }
         complete = false;
@@ -97,7 +121,21 @@ pub(crate) fn compare(
         (finding.kind, finding.expected) = (Kind::File, stated);
         findings.push(Found { finding, entry: None });
     }
-    Ok(findings)
+    match failed {
+        Some(halt) if findings.iter().all(|found| judge.accepts(&found.finding)) => Err(halt),
+        _ => Ok(Across { findings, unchecked }),
+    }
+}
+
+/// Whether nothing is wrong but that there is no such file, nor can be.
+fn is_no_file(halt: &Halt) -> bool {
+    match halt {
+        Halt::Read(ReadError::NotAFile(_)) => true,
+        Halt::Read(ReadError::Io(err)) => {
+            matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename)
+        }
+        _ => false,
+    }
 }
 
 fn finding(rule: Rule, entry: u32, span: Span, found: u64) -> Finding {
@@ -120,12 +158,15 @@ impl List {
         let mut list = List::default();
         let mut numbers = HashMap::new();
         let mut cursor = Cursor::default();
+        // An entry whose name or value is lacking is not asked for again: what
+        // was brought for it may be gone by then.
+        let mut at_hand = None;
         session.ask(|source| {
             loop {
-                let mut next = cursor;
-                let Some(meta) = file.next_meta(source, &mut next, &mut |_| {})? else {
-                    return Ok(());
-                };
+                if at_hand.is_none() {
+                    at_hand = file.next_meta(source, &mut cursor, &mut |_| {})?;
+                }
+                let Some(meta) = at_hand else { return Ok(()) };
                 if meta.status == Status::Sound
                     && let Some(Value::Text(text)) = file.value(source, &meta)?
                 {
@@ -137,7 +178,7 @@ impl List {
                     });
                     list.tensors.insert(name, Listed { meta, shard, found: false });
                 }
-                cursor = next;
+                at_hand = None;
             }
         })?;
         Ok(list)
@@ -146,39 +187,46 @@ impl List {
 
 /// One file of a checkpoint.
 struct Shard {
-    /// Its structure breaks no rule that counts.
+    /// It breaks no rule that counts.
     valid: bool,
+    /// Why something of it was not checked.
+    unchecked: Vec<String>,
     /// Names, and how many bytes the data takes.
     tensors: Vec<(Vec<u8>, u64)>,
 }
 
 impl Shard {
-    fn read(path: &Path, judge: &Judge) -> Result<Shard, Halt> {
+    fn read(path: &Path, bars: &Bars, depth: Depth, judge: &Judge) -> Result<Shard, Halt> {
         let file = FileSource::open(path)?;
-        let bars = Bars::new();
         let bar = bars.file(Text::from(path).to_string(), file.len());
         let mut session = Session::new(file, bar);
-        let format = Some(Format::Safetensors);
-        let report = Report::of(&mut session, path, format, Depth::Structure, judge)?;
-        let mut tensors = Vec::new();
-        if let Some(file) = report.file {
-            let mut cursor = Cursor::default();
-            session.ask(|source| {
-                loop {
-                    let mut next = cursor;
-                    let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
-                        return Ok(());
-                    };
-                    let len = match tensor.chunks {
-                        Chunks::One(span) => span.len,
-                        _ => 0,
-                    };
-                    tensors.push((tensor.name.read(source)?.bytes().collect(), len));
-                    cursor = next;
-                }
-            })?;
-        }
+        let report = Report::of(&mut session, path, Some(Format::Safetensors), depth, judge)?;
+        let mut shard = Shard { valid: report.valid, unchecked: Vec::new(), tensors: Vec::new() };
+        let Some(file) = report.file else {
+            // Why is a finding of its own check.
+            return Ok(Shard { valid: false, ..shard });
+        };
+        let reasons = report.unchecked.iter().filter(|it| it.asked);
+        shard.unchecked.extend(reasons.map(|Unchecked { entry, why, .. }| match entry {
+            Some(entry) => format!("\"{entry}\": {why}"),
+            None => why.clone(),
+        }));
+        let mut cursor = Cursor::default();
+        ask_or_end(&mut session, |source| {
+            loop {
+                let mut next = cursor;
+                let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                    return Ok(());
+                };
+                let len = match tensor.chunks {
+                    Chunks::One(span) => span.len,
+                    _ => 0,
+                };
+                shard.tensors.push((tensor.name.read(source)?.bytes().collect(), len));
+                cursor = next;
+            }
+        })?;
         session.verify_unchanged()?;
-        Ok(Shard { valid: report.valid && report.file.is_some(), tensors })
+        Ok(shard)
     }
 }

@@ -157,6 +157,16 @@ fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
+/// The product, unless it exceeds `u64`. Nearly all factors have 32 bits, and
+/// hosts on which pointers have as many take long to tell that others fit.
+#[inline(always)]
+pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
+    if cfg!(feature = "sweep") && (a | b) >> 32 == 0 {
+        return Some(a.wrapping_mul(b));
+    }
+    a.checked_mul(b)
+}
+
 /// An unsigned integer of bincode 2's variable-length encoding; a first byte
 /// of 254 or 255 is an error.
 #[inline]
@@ -194,7 +204,7 @@ fn json_uint(input: &[u8]) -> Parsed<'_, u64> {
     let mut value = None;
     while let Some((byte @ b'0'..=b'9', after)) = rest.split_first() {
         let digit = u64::from(byte.wrapping_sub(b'0'));
-        let next = value.unwrap_or(0_u64).checked_mul(10).and_then(|n| n.checked_add(digit));
+        let next = product(value.unwrap_or(0), 10).and_then(|n| n.checked_add(digit));
         value = Some(next.ok_or(nom::Err::Error(crate::read::BYTES_CHANGED))?);
         rest = after;
     }
@@ -225,6 +235,17 @@ mod tests {
         assert_eq!(dims(&[1 << 32, 1 << 32]), None);
         assert_eq!(dims(&[0, 1 << 32, 1 << 32]), None);
         assert_eq!(dims(&[1 << 32, 1 << 32, 0]), None);
+    }
+
+    #[test]
+    fn products_are_those_of_the_library() {
+        let most = u64::from(u32::MAX);
+        let near = |n: u64| [n.wrapping_sub(1), n, n.wrapping_add(1)];
+        for a in [0, 1, 3, most, 1 << 33, u64::MAX].into_iter().flat_map(near) {
+            for b in [0, 1, 3, most, 1 << 31, u64::MAX].into_iter().flat_map(near) {
+                assert_eq!(product(a, b), a.checked_mul(b), "{a} {b}");
+            }
+        }
     }
 
     #[test]

@@ -3,9 +3,14 @@
 use crate::dtype::DType;
 use crate::tensor::Endianness;
 
-/// Most bytes that one element takes to be read: those of a block, where elements
-/// come in blocks.
+/// Most bytes that one element takes to be read: those of a block that is taken
+/// apart, where elements come in blocks.
 pub(crate) const WIDEST: usize = if cfg!(any(feature = "gguf", test)) { 256 } else { 8 };
+
+/// The longest of them; `Q8_K` is longer, and nobody takes it apart.
+#[cfg(any(feature = "gguf", test))]
+#[allow(clippy::as_conversions, clippy::disallowed_macros, reason = "a constant")]
+const _: () = assert!(matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
 
 /// The value of an element, without loss.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -241,8 +241,13 @@ impl File {
 
     /// The next metadata entry of the file, judged; `None` at the end.
     ///
+    /// A cursor also moves inside an entry that is a long [list](Value::List),
+    /// though bytes are lacking: it is to be kept even then, or a list that is
+    /// longer than what is resident is passed over from its start for ever.
+    ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// cursor.
     pub fn next_meta(
         &self,
         source: &Source<'_>,
@@ -357,6 +362,13 @@ impl File {
         cursor: &mut Cursor,
     ) -> Result<Option<Region>, Stop> {
         quietly(source, |reader| self.region(reader, cursor))
+    }
+
+    /// The part that [`next_region`](Self::next_region) comes to for a tensor that
+    /// was listed, where the format's last parts are the data of all tensors in
+    /// order; `None` in other formats, and for tensors without data.
+    pub fn region_of(&self, source: &Source<'_>, tensor: &Tensor) -> Option<Region> {
+        each!(self, header => dispatch::last_region(header, source, tensor), None)
     }
 
     /// The first tensor with this name, by reading one entry after the other.

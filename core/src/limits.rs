@@ -36,7 +36,11 @@ pub const GGUF_DEPTH: u8 = 3;
 /// in memory as a whole to be compared.
 pub const GGUF_NAME: u64 = 65_535;
 
-/// How many extents a tensor of GGUF may have: ggml has room for four.
+/// How many extents a tensor of GGUF may have before nothing behind it is believed.
+///
+/// ggml has room for four, which is a rule of its own, and the field for 2^32. An
+/// entry is read as a whole: with so many, the largest number of a byte, its extents
+/// take 2 KiB of a small buffer.
 pub const GGUF_RANK: u32 = 255;
 
 /// How deep codec definitions of a data view may nest.

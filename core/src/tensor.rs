@@ -225,8 +225,8 @@ impl Tensor {
     }
 
     /// Number of bytes of its elements once decoded, `ceil(elements × bits /
-    /// 8)`; `None` where the type has no fixed width or the product exceeds
-    /// `u64`.
+    /// 8)` or those of its blocks; `None` where the type has neither width nor
+    /// blocks, the elements do not fill blocks, or the product exceeds `u64`.
     pub const fn bytes(&self) -> Option<u64> {
         self.dtype.bytes(self.elements)
     }
@@ -296,7 +296,8 @@ pub enum Value {
         stored: Span,
     },
     /// A list of texts or of lists, in the form that its format gives it. Its
-    /// items are read one after the other, as many as are wanted.
+    /// items are read one after the other, as many as are wanted: with `Items` of
+    /// `format::gguf`, from the bytes that are resident.
     List {
         /// Number of items.
         count: u64,

@@ -52,6 +52,21 @@ pub(crate) fn is(bytes: &[u8]) -> bool {
     fault(bytes).is_none()
 }
 
+/// The top bit of each of eight bytes.
+#[cfg(feature = "sweep")]
+pub(crate) const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// Whether all of `bytes` is ASCII, looked at as a whole. The library's way stops
+/// at the first that is not, and takes words of 32 bits where pointers have as many.
+#[cfg(feature = "sweep")]
+#[inline(always)]
+pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
+    let (words, tail) = bytes.as_chunks::<8>();
+    let any = words.iter().fold(0, |any, word| any | u64::from_le_bytes(*word));
+    let last = tail.iter().fold(0, |any, byte| any | byte);
+    any & HIGH == 0 && last < 0x80
+}
+
 #[cfg(test)]
 mod tests {
     use super::by_character;
@@ -84,6 +99,20 @@ mod tests {
         for text in ["", "a", "é", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}", "zwölf 🚢"] {
             same(text.as_bytes());
             assert!(super::is(text.as_bytes()));
+        }
+    }
+
+    #[cfg(feature = "sweep")]
+    #[test]
+    fn ascii_wherever_a_byte_lies() {
+        for len in 0..40 {
+            let mut bytes = std::vec![0x7F; len];
+            assert!(super::is_ascii(&bytes));
+            for at in 0..len {
+                bytes[at] = 0x80;
+                assert!(!super::is_ascii(&bytes), "{at} of {len}");
+                bytes[at] = 0;
+            }
         }
     }
 }

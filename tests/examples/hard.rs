@@ -26,6 +26,7 @@ fn main() -> std::io::Result<()> {
         let names: Vec<_> = (b'a'..=b'z').map(name).collect();
         write("names", format, hard::named(format, &names))?;
     }
+    write("missing", Format::Shards, hard::missing(100_000))?;
     for (what, format, bytes) in hard::nested(10_000) {
         write(&format!("nested-{what}"), format, bytes)?;
     }

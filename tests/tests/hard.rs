@@ -260,8 +260,11 @@ fn everything_overlaps() {
 fn everything_is_shared() {
     for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
         let judged = judge_both(&bytes, format);
-        let len = bytes.len() as u64;
-        assert!(judged.findings <= 64 + len, "{format}, {what}: {judged:?}");
+        let len = bytes.len();
+        assert!(judged.entries > 0, "{format}, {what}: {judged:?}");
+        assert!(judged.rules.contains_key("SHARED-UNCHECKED"), "{format}, {what}: {judged:?}");
+        // Each row of a table that is looked at may say something.
+        assert!(judged.findings <= 64 + len as u64 / 4, "{format}, {what}: {judged:?}");
         println!("{format}, {what}: {len} bytes, {judged:?}");
     }
 }

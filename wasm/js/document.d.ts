@@ -14,8 +14,8 @@ export type Goal = 'index' | 'structure' | 'payloads';
 export interface DocumentOptions {
   /** Opens as this format, whatever the content looks like. */
   format?: string;
-  /** A known extension decides if the content does not. Without the dot. */
-  extension?: string;
+  /** The name of the file: a known extension decides if the content does not. */
+  name?: string;
   /** Bytes of the file to keep, 16 MiB if absent; what is needed at once may exceed it. */
   budget?: number;
   /** Requests are rounded outwards to multiples of this power of two; 64 KiB if absent. */

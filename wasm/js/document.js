@@ -28,13 +28,13 @@ export function documents(glue) {
     #words = [];
     #entry;
 
-    constructor(length, { format = '', extension = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
+    constructor(length, { format = '', name = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
       if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
         throw failure(`no format ${format}`);
       }
       const [seed] = crypto.getRandomValues(new BigUint64Array(1));
       this.length = length;
-      this.#raw = new glue.RawDocument(length, format, extension, seed, budget, granule);
+      this.#raw = new glue.RawDocument(length, format, name, seed, budget, granule);
     }
 
     free() {

@@ -4,50 +4,32 @@ import { failure, unpack } from './unpack.js';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
 
-/** Types that NumPy has: letter and bytes of an element. */
+/** Types that NumPy has, and its letter for them. */
 const COPIED = {
-  i8: ['i', 1],
-  u8: ['u', 1],
-  i16: ['i', 2],
-  u16: ['u', 2],
-  i32: ['i', 4],
-  u32: ['u', 4],
-  i64: ['i', 8],
-  u64: ['u', 8],
-  f16: ['f', 2],
-  f32: ['f', 4],
-  f64: ['f', 8],
+  i8: 'i',
+  u8: 'u',
+  i16: 'i',
+  u16: 'u',
+  i32: 'i',
+  u32: 'u',
+  i64: 'i',
+  u64: 'u',
+  f16: 'f',
+  f32: 'f',
+  f64: 'f',
+  c64: 'c',
 };
 
-/** Types that are written as another: NumPy's name, bytes that go together, the array. */
-const WIDENED = {
-  bool: ['|b1', 1, Uint8Array],
-  bf16: ['<f4', 2, Float32Array],
-  f8e5m2: ['<f4', 1, Float32Array],
-  f8e4m3: ['<f4', 1, Float32Array],
-  i4: ['|i1', 1, Int8Array],
-  i2: ['|i1', 1, Int8Array],
-  i1: ['|i1', 1, Int8Array],
-  t2: ['|i1', 1, Int8Array],
-  t1: ['|i1', 1, Int8Array],
-  u4: ['|u1', 1, Uint8Array],
-  u2: ['|u1', 1, Uint8Array],
-  u1: ['|u1', 1, Uint8Array],
-  // Blocks of elements that share scales: bytes of a block.
-  q4_0: ['<f4', 18, Float32Array],
-  q4_1: ['<f4', 20, Float32Array],
-  q5_0: ['<f4', 22, Float32Array],
-  q5_1: ['<f4', 24, Float32Array],
-  q8_0: ['<f4', 34, Float32Array],
-  q2_k: ['<f4', 84, Float32Array],
-  q3_k: ['<f4', 110, Float32Array],
-  q4_k: ['<f4', 144, Float32Array],
-  q5_k: ['<f4', 176, Float32Array],
-  q6_k: ['<f4', 210, Float32Array],
-  iq4_nl: ['<f4', 18, Float32Array],
-  iq4_xs: ['<f4', 136, Float32Array],
-  mxfp4: ['<f4', 17, Float32Array],
-};
+/** How numbers are written that NumPy has no type for: its name, and the array. */
+function widened(dtype) {
+  if (dtype === 'bool') {
+    return ['|b1', Uint8Array];
+  }
+  if (/^u[124]$/.test(dtype)) {
+    return ['|u1', Uint8Array];
+  }
+  return /^[it][124]$/.test(dtype) ? ['|i1', Int8Array] : ['<f4', Float32Array];
+}
 
 /** Magic, version, length and text, padded to 64 bytes. */
 function header(descr, shape) {
@@ -76,14 +58,15 @@ export function npy(glue, tensor) {
   if (layout === 'coo' || layout === 'csr' || layout === 'sparse') {
     throw failure(`NumPy has no arrays in ${layout} layout`);
   }
-  const copied = COPIED[dtype];
-  const widened = WIDENED[dtype];
-  if (copied === undefined && widened === undefined) {
+  const copied = Object.hasOwn(COPIED, dtype) ? COPIED[dtype] : undefined;
+  // Bytes that go together: those of an element, of packed ones, of a block.
+  const [, width, numeric] = glue.rawUnit(dtype);
+  if (copied === undefined && !numeric) {
     throw failure(`NumPy has no type for ${dtype} data`);
   }
-  const width = copied?.[1] ?? widened[1];
+  const [wide, Elements] = widened(dtype);
   const mark = width === 1 ? '|' : big ? '>' : '<';
-  const descr = copied === undefined ? widened[0] : `${mark}${copied[0]}${width}`;
+  const descr = copied === undefined ? wide : `${mark}${copied}${width}`;
   // Where the extents are not in the file, the elements are written as a row.
   const known = Array.from(tensor.shape).every((extent) => extent !== MOST);
   const shape = known ? Array.from(tensor.shape) : [elements];
@@ -99,7 +82,7 @@ export function npy(glue, tensor) {
       // NumPy expects 0 or 1, so other bytes are not passed on.
       return Uint8Array.from(numbers, (value) => Math.min(value, 1));
     }
-    const array = widened[2].from(numbers);
+    const array = Elements.from(numbers);
     return new Uint8Array(array.buffer);
   };
 

@@ -45,7 +45,7 @@ pub struct Options {
     /// As this format, whatever it looks like.
     pub format: Option<Format>,
     /// The format that the file's name promises.
-    pub extension: Option<Format>,
+    pub named: Option<Format>,
     /// Makes hashes of names unforeseeable.
     pub seed: u64,
     /// Bytes of the file to keep.
@@ -71,7 +71,7 @@ pub struct Document {
     pub layout: Layout,
     order: Order,
     pub(crate) step: Step,
-    extension: Option<Format>,
+    named: Option<Format>,
     opening: Option<Opening>,
     format: Option<Format>,
     pub(crate) file: Option<File>,
@@ -103,7 +103,7 @@ impl Document {
             layout: Layout::default(),
             order: Order::default(),
             step: Step::Opening,
-            extension: options.extension,
+            named: options.named,
             opening: options.format.map(|format| Opening::of(Some(format))),
             format: options.format,
             file: None,
@@ -172,7 +172,7 @@ impl Document {
         }
     }
 
-    /// Recognises the format: by its magic, else by the extension, else by
+    /// Recognises the format: by its magic, else by the name, else by
     /// what the content could be.
     fn open(&mut self) -> Result<Step, Stop> {
         let Document { store, findings, .. } = self;
@@ -184,8 +184,8 @@ impl Document {
                     Ok::<_, Stop>(Format::of_head(source.get(Span::new(0, head))?, source.len()))
                 })?;
                 let format = match guess {
-                    Some(format) if has_magic(format) => Some(format),
-                    guess => self.extension.or(guess),
+                    Some(format) if format.has_magic() => Some(format),
+                    guess => self.named.or(guess),
                 };
                 self.format = format;
                 self.opening.insert(Opening::of(format))
@@ -219,6 +219,11 @@ impl Document {
     fn list_tensors(&mut self) -> Result<Step, Stop> {
         let Document { store, table, words, cursor, cut, .. } = self;
         let Some(file) = self.file else { return Ok(Step::Done) };
+        if table.is_empty() {
+            // Whatever is declared, an entry takes bytes, a few at least.
+            let room = file.tensor_count().min(store.resident() / 8);
+            table.reserve(usize::try_from(room).unwrap_or(0));
+        }
         store.ask(|source| {
             loop {
                 let mut next = *cursor;
@@ -236,7 +241,7 @@ impl Document {
     }
 
     fn list_regions(&mut self) -> Result<Step, Stop> {
-        let Document { store, table, layout, cursor, .. } = self;
+        let Document { store, table, layout, cursor, cut, .. } = self;
         let Some(file) = self.file else { return Ok(Step::Done) };
         store.ask(|source| {
             loop {
@@ -245,6 +250,13 @@ impl Document {
                 table.locate(&region);
                 layout.push(region);
                 *cursor = next;
+                // Nearly all tensors were listed before.
+                let of = |tensor| file.region_of(source, tensor);
+                let listed = table.tensors.get(region.entry as usize..).unwrap_or_default();
+                if !*cut && listed.first().and_then(of) == Some(region) {
+                    listed.iter().skip(1).filter_map(of).for_each(|region| layout.push(region));
+                    break;
+                }
             }
             layout.settle(source.len());
             Ok(Step::Structure)
@@ -383,8 +395,3 @@ pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
 
 /// How many bytes decide: more than any magic takes.
 const HEAD: u64 = 64;
-
-/// BinTensors begins with a length; that it is plausible proves little.
-fn has_magic(format: Format) -> bool {
-    format.name() != "bintensors"
-}

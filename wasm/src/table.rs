@@ -72,6 +72,19 @@ impl Table {
             + self.dims.items.len() * 8
     }
 
+    /// Makes room for so many more tensors, if there is memory.
+    pub fn reserve(&mut self, more: usize) {
+        let more = more.min(MOST_BYTES / (2 * size_of::<Tensor>()));
+        let Table { tensors, dtypes, stored, offsets, names, dims } = self;
+        // Without it, room is made bit by bit.
+        let _ = tensors.try_reserve_exact(more).is_ok()
+            && dtypes.try_reserve_exact(more).is_ok()
+            && stored.try_reserve_exact(more).is_ok()
+            && offsets.try_reserve_exact(more).is_ok()
+            && names.ends.try_reserve_exact(more).is_ok()
+            && dims.ends.try_reserve_exact(more).is_ok();
+    }
+
     /// Adds a tensor; nothing happens when bytes are lacking.
     ///
     /// # Errors

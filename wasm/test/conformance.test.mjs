@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { extname, relative } from 'node:path';
+import { relative } from 'node:path';
 import { test } from 'node:test';
 import { fromBytes, open, settle } from '../dist/index.js';
 import { check, corpus, files, fixtures, inspect } from './host.mjs';
@@ -16,8 +16,7 @@ const WINDOWS = { budget: 64 << 10, granule: 512 };
 
 async function opened(path, goal) {
   const source = fromBytes(readFileSync(path));
-  const extension = extname(path).slice(1);
-  const document = await open(source, { ...WINDOWS, extension, goal });
+  const document = await open(source, { ...WINDOWS, name: path, goal });
   const ask = (call) => settle(document, source, call);
   return { document, ask };
 }

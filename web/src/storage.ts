@@ -1,7 +1,7 @@
 /** How the elements of a tensor can be had, which the worker and the views must agree on. */
 
 /** Element types that are numbers. Keys are, but stand for something else. */
-const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:4|16|32|64)|bf16|f8\w+|bool|bitset|t1|t2|q4_[01]|q5_[01]|q8_0|q[2-6]_k|iq4_nl|iq4_xs|mxfp4)$/;
+const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|f4e2m1|bf16|f8\w+|bool|bitset|t1|t2|q4_[01]|q5_[01]|q8_0|q[2-6]_k|iq4_nl|iq4_xs|tq2_0|mxfp4)$/;
 
 /**
  * `dense`: the decoded bytes are the elements, one after the other. `rows`:
@@ -21,4 +21,9 @@ const ACCESS: Record<string, Access | undefined> = {
 
 export function accessOf({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
   return NUMERIC.test(dtype) ? ACCESS[layout] : undefined;
+}
+
+/** How what stands in a .npy file can be had: numbers, and complex ones. */
+export function savedAs({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
+  return dtype === 'c64' && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
 }

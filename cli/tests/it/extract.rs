@@ -127,3 +127,46 @@ fn a_column_becomes_an_npy_file() {
     }
     assert_eq!(folder.names(), ["a.idv", "tensor.npy"]);
 }
+
+/// A sparse row takes a few bytes however long it is.
+#[cfg(unix)]
+#[test]
+fn a_column_that_would_fill_the_disk_is_refused() {
+    use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Number};
+    let huge = i32::MAX;
+    let vector = Codec::vector(Codec::Number(Number::Double), &[huge as _]);
+    let rows = vec![Cell::sparse(huge as _, &[(1, 9)]), Cell::sparse(huge as _, &[])];
+    let folder = Folder::new();
+    folder.write(
+        "a.idv",
+        &idv::encode(&idv::File::new(2, vec![Column::new("x", vector, rows)])).bytes,
+    );
+    let binary = assert_cmd::cargo::cargo_bin("weighbridge");
+    let script = format!("ulimit -f 8; '{}' extract a.idv x", binary.display());
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder.path()).args(["-c", &script]);
+    let run = finish(shell);
+    assert_eq!(run.code, 3, "{run:?}");
+    let bytes = 16 * i64::from(huge);
+    assert!(run.err.contains(&format!("its rows would fill {bytes} bytes")), "{run:?}");
+    assert_eq!(folder.names(), ["a.idv"]);
+}
+
+#[test]
+fn complex_numbers_and_narrow_floats() {
+    use weighbridge_tests::encode::safetensors::{File, Tensor};
+    let folder = Folder::new();
+    let tensors = [("c", "C64"), ("f4", "F4"), ("f6", "F6_E2M3"), ("e8", "F8_E8M0")];
+    let tensors = tensors.map(|(name, dtype)| Tensor::new(name, dtype, &[4])).to_vec();
+    folder.write("a.safetensors", &File { metadata: None, tensors }.encode());
+    for (name, descr, len) in [("c", "'<c8'", 32), ("f4", "'<f4'", 16), ("e8", "'<f4'", 16)] {
+        let run = run(&folder, &["extract", "a.safetensors", name, "-o", "out.npy"]);
+        assert_eq!(run.code, 0, "{run:?}");
+        let npy = fs::read(folder.path().join("out.npy")).expect("it was written");
+        assert!(String::from_utf8_lossy(&npy[..128]).contains(descr), "{name}");
+        assert_eq!(npy.len(), 128 + len, "{name}");
+    }
+    let refused = run(&folder, &["extract", "a.safetensors", "f6"]);
+    assert_eq!(refused.code, 3);
+    assert!(refused.err.contains("NumPy has no type for f6e2m3 data"), "{refused:?}");
+}

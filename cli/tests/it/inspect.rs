@@ -158,3 +158,67 @@ fn statistics_are_those_of_the_elements() {
     );
     assert!(run(&folder, &["inspect", "a.stb", "--stats"]).out.contains("1 NaN (the first at 3)"));
 }
+
+/// The values and statistics that were shown, and the reasons for others.
+fn shown(folder: &Folder, args: &[&str], field: &str) -> (usize, Vec<Value>) {
+    let run = run(folder, &[&["inspect", "--json", "--lenient"], args].concat());
+    let json = run.json();
+    let tensors = json["tensors"].as_array().expect("an array");
+    let shown = tensors.iter().filter(|tensor| tensor.get(field).is_some()).count();
+    let unchecked = json["unchecked"].as_array().expect("an array");
+    let why: Vec<_> = unchecked.iter().map(|it| it["why"].clone()).collect();
+    let left = why.iter().filter(|why| *why != "payload only shown, not checked").count();
+    assert_eq!((shown + left, run.code), (tensors.len(), if left > 0 { 3 } else { 0 }));
+    (shown, why)
+}
+
+/// Many tensors over the same bytes: a few times the file is looked at.
+#[test]
+fn payloads_that_are_shared_are_shown_a_few_times() {
+    use weighbridge::Format;
+    use weighbridge_tests::hard::{self, Entry};
+    let many = |count: usize| {
+        let one = |i| Entry { name: format!("t.{i:04}").into_bytes(), at: 0, len: 1 << 17 };
+        let entries: Vec<_> = (0..count).map(one).collect();
+        hard::file(Format::Safetensors, &entries)
+    };
+    let folder = Folder::new();
+    folder.write("many.safetensors", &many(100));
+    folder.write("tied.safetensors", &many(4));
+    for (args, field) in [(["--stats", "--values=2"], "stats"), (["--values=9999999"; 2], "values")]
+    {
+        let (few, why) = shown(&folder, &[&["many.safetensors"], &args[..1]].concat(), field);
+        assert!((8..=16).contains(&few), "{few} of 100 {field}");
+        assert!(why.iter().any(|why| why.as_str().is_some_and(|why| why.contains("share"))));
+        let (all, _) = shown(&folder, &[&["tied.safetensors"], &args[..1]].concat(), field);
+        assert_eq!(all, 4);
+    }
+    // A few elements of each are no more than the entries themselves.
+    assert_eq!(shown(&folder, &["many.safetensors", "--values=4"], "values").0, 100);
+}
+
+/// Many columns of one block, which decodes to a thousand times its length.
+#[test]
+fn blocks_that_are_shared_are_shown_a_few_times() {
+    use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Compression, Number};
+    const ROWS: usize = 256;
+    let column = |i: usize| {
+        // Of others than the first only the place of the table counts.
+        let row = Cell::dense(&vec![0; if i == 0 { 4096 } else { 0 }]);
+        let codec = Codec::vector(Codec::Number(Number::SByte), &[0]);
+        let column = Column::new(&format!("c{i:03}"), codec, vec![row; ROWS]);
+        column.rows_per_block(ROWS as _).compressed(Compression::Deflate)
+    };
+    let columns = (0..200).map(column).collect();
+    let mut out = idv::encode(&idv::File::new(ROWS as _, columns));
+    let table = (out.columns[0].lookup as i64).to_le_bytes();
+    for place in &out.columns {
+        out.bytes[place.lookup_offset..place.lookup_offset + 8].copy_from_slice(&table);
+    }
+    let folder = Folder::new();
+    folder.write("a.idv", &out.bytes);
+    assert_eq!(shown(&folder, &["a.idv", "--values=0"], "values").0, 200, "nothing is decoded");
+    let (few, why) = shown(&folder, &["a.idv", "--values=1"], "values");
+    assert!((40..=120).contains(&few), "{few} of 200 columns");
+    assert!(why.iter().any(|why| why.as_str().is_some_and(|why| why.contains("decode"))));
+}

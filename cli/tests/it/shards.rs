@@ -110,3 +110,82 @@ fn escaped_names_are_compared_as_they_read() {
     ).as_bytes());
     assert_eq!(broken(&folder), []);
 }
+
+/// What a check of the index says, whatever it is.
+fn check(folder: &Folder, args: &[&str]) -> (Run, Value) {
+    let run = run(folder, &[&["check", "--json", INDEX], args].concat());
+    let line = run.lines().pop().unwrap_or_default();
+    (run, line)
+}
+
+/// What cannot be checked of a shard cannot be checked of the checkpoint.
+#[test]
+fn a_shard_that_is_not_checked_completely() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    let unknown = |name| Tensor { dtype: "Q99", ..Tensor::new(name, "F32", &[2]) };
+    let tensors = vec![unknown("c"), unknown("d")];
+    folder.write(TWO, &File { metadata: None, tensors }.encode());
+    assert_eq!(run(&folder, &["check", "--lenient", TWO]).code, 3, "so says the shard itself");
+    let (run, line) = check(&folder, &["--lenient"]);
+    assert_eq!((run.code, &line["verdict"]), (3, &"valid".into()), "{run:?}");
+    let unchecked = line["unchecked"].as_array().expect("an array");
+    assert_eq!(unchecked.len(), 2, "{line}");
+    assert!(unchecked.iter().all(|it| it["entry"] == TWO), "{line}");
+}
+
+/// A shard that is there and cannot be read says nothing about the checkpoint.
+#[cfg(unix)]
+#[test]
+fn a_shard_that_cannot_be_read() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    std::fs::remove_file(folder.path().join(TWO)).expect("the shard");
+    std::os::unix::fs::symlink(TWO, folder.path().join(TWO)).expect("a link to itself");
+    let (found, _) = check(&folder, &[]);
+    assert_eq!((found.code, found.out.as_str()), (2, ""), "{found:?}");
+    assert!(found.err.contains(INDEX) && found.err.contains(TWO), "{found:?}");
+    // What is known to be wrong is told all the same.
+    std::fs::remove_file(folder.path().join(ONE)).expect("the shard");
+    let (found, line) = check(&folder, &[]);
+    assert_eq!(found.code, 1, "{found:?}");
+    let rules: Vec<_> = line["findings"].as_array().into_iter().flatten().collect();
+    assert!(rules.iter().all(|it| it["rule"] == "SHARD-MISSING" && it["entry"] == ONE), "{line}");
+    assert_eq!((rules.len(), &line["unchecked"][0]["entry"]), (1, &TWO.into()), "{line}");
+}
+
+/// What is no file, or can be none, is a fault of the checkpoint.
+#[test]
+fn a_shard_that_is_no_file() {
+    let long = "n".repeat(300);
+    let folder = checkpoint(&Index::of(None, &[("a", "folder"), ("b", &long)]));
+    std::fs::create_dir(folder.path().join("folder")).expect("a folder");
+    let found = broken(&folder);
+    let rules: Vec<_> = found.iter().map(|(rule, _)| rule.as_str()).collect();
+    assert_eq!(rules, ["SHARD-MISSING", "SHARD-MISSING"]);
+}
+
+/// The time is in proportion to the index: it was the square of it.
+#[test]
+fn a_hundred_thousand_shards_that_are_not_there() {
+    let name = |i: usize| format!("{i}");
+    let map: Vec<_> = (0..100_000).map(|i| (name(i), name(i))).collect();
+    let folder = Folder::new();
+    folder.write(INDEX, &Index { total: None, map }.encode());
+    let mut command = command(&folder, &["check", "--json", INDEX]);
+    command.timeout(std::time::Duration::from_secs(100));
+    let run = finish(command);
+    assert_eq!((run.code, run.lines()[0]["findings"].as_array().map(Vec::len)), (1, Some(100_000)));
+}
+
+/// Many documents begin with metadata: a walk takes those with the name.
+#[test]
+fn a_walk_passes_over_json_of_another_name() {
+    let folder = checkpoint(&Index::of(Some(32), &SOUND));
+    folder.write("notes.ipynb", br#"{"metadata": {"kernelspec": {}}, "cells": []}"#);
+    folder.write("pytorch_model.bin.index.json", br#"{"weight_map": {"a": "pytorch_model.bin"}}"#);
+    let walked = run(&folder, &["check", "."]);
+    assert_eq!(walked.code, 0, "{walked:?}");
+    assert!(walked.out.contains("skipped 2 files of no known format"), "{walked:?}");
+    // The name decides, and without a name that promises anything the content does.
+    std::fs::rename(folder.path().join(INDEX), folder.path().join("INDEX")).expect("renamed");
+    assert_eq!(run(&folder, &["check", "INDEX", "--json"]).lines()[0]["format"], "shards");
+}

@@ -3,11 +3,11 @@
 use super::{File, quietly};
 use crate::cursor::Cursor;
 use crate::finding::Stop;
-use crate::format::{Container, Glance};
+use crate::format::{self, Container, Glance};
 use crate::read::{Halt, Reader};
 use crate::slot::{Word, word};
-use crate::source::Source;
-use crate::tensor::{Chunk, Meta, Region, Tensor};
+use crate::source::{Source, Span};
+use crate::tensor::{Chunk, Chunks, Meta, Region, Tensor};
 
 impl File {
     /// The tensor whose entry lies at `at`, read out of order and in silence.
@@ -125,5 +125,20 @@ impl File {
             return Ok(());
         }
         each!(self, header => header.audit(reader, cursor), Ok(()))
+    }
+}
+
+/// As [`File::region_of`], of one format.
+pub(super) fn last_region<F: Container>(
+    _: &F,
+    source: &Source<'_>,
+    tensor: &Tensor,
+) -> Option<Region> {
+    match tensor.chunks {
+        Chunks::One(span) if F::ENDS_WITH_TENSORS => {
+            let len = span.len.min(source.len().saturating_sub(span.at));
+            Some(format::data_of(tensor.index, Span::new(span.at, len)))
+        }
+        _ => None,
     }
 }

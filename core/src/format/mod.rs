@@ -10,7 +10,7 @@ use crate::finding::Kind;
 use crate::name::{Name, NameAt};
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::source::{Absent, Source};
+use crate::source::{Absent, Source, Span};
 use crate::sparse;
 use crate::tensor::{Chunk, Chunks, Endianness, Meta, Part, Region, Tensor, Value, Version};
 
@@ -37,10 +37,27 @@ impl Format {
         Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 
-    /// The format of files with this extension, without the dot.
-    pub fn by_extension(extension: &str) -> Option<Format> {
-        let matches = |known: &&str| known.eq_ignore_ascii_case(extension);
-        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(matches))
+    /// Whether the first bytes of a file prove it to be of this format. Otherwise
+    /// its name tells more.
+    ///
+    /// BinTensors begins with a length; that it is plausible proves little. Nor
+    /// does it that a JSON document begins with one of the keys of an index.
+    pub const fn has_magic(self) -> bool {
+        !matches!(self, Format::BinTensors | Format::Shards)
+    }
+
+    /// The format that the name of a file promises: one of its
+    /// [extensions](Format::extensions), in any case, behind something and a dot.
+    pub fn by_file_name(name: &str) -> Option<Format> {
+        // An extension may have a dot inside.
+        let ends = |extension: &&str| {
+            let at = name.len().checked_sub(extension.len());
+            let parts = at.and_then(|at| name.as_bytes().split_at_checked(at));
+            parts.is_some_and(|(stem, end)| {
+                end.eq_ignore_ascii_case(extension.as_bytes()) && matches!(stem, [_, .., b'.'])
+            })
+        };
+        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(ends))
     }
 }
 
@@ -157,16 +174,25 @@ pub(crate) trait Container: Sized {
         false
     }
 
+    /// Whether the last parts are the data of tensors, one of each that has any, in
+    /// the order of the index: what [`payload`](Self::payload) goes through.
+    const ENDS_WITH_TENSORS: bool = false;
+
     /// The data of the next tensor that has any, as a part of the file.
     fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         while let Some(tensor) = self.tensor(r, c)? {
             if let Chunks::One(span) = tensor.chunks {
-                let (part, kind, entry) = (Part::Payload, Kind::Tensor, tensor.index);
-                return Ok(Some(Region { part, span, kind, entry }));
+                return Ok(Some(data_of(tensor.index, span)));
             }
         }
         Ok(None)
     }
+}
+
+/// The data of a tensor as a part of the file.
+#[inline(always)]
+pub(crate) fn data_of(tensor: u32, span: Span) -> Region {
+    Region { part: Part::Payload, span, kind: Kind::Tensor, entry: tensor }
 }
 
 /// A tensor that a sweep is about to pass over.
@@ -255,5 +281,29 @@ impl Policy {
             || self.alias.is_some()
             || self.gap.is_some()
             || self.padding.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::format;
+
+    #[test]
+    fn names_of_files_promise_formats() {
+        let named = |name: &str| Format::by_file_name(name).map(Format::name);
+        for format in Format::ALL {
+            for extension in format.extensions() {
+                assert_eq!(named(&format!("model.v1.{extension}")), Some(format.name()));
+                let upper = format!("\u{e9}.{}", extension.to_uppercase());
+                assert_eq!(named(&upper), Some(format.name()));
+            }
+        }
+        assert_eq!(named("model.safetensors.index.json"), Some("shards"));
+        for none in
+            ["", "stb", ".stb", "model", "model.json", "xstb", "index.json", "a.stb.", "a.stb/"]
+        {
+            assert_eq!(named(none), None, "{none}");
+        }
     }
 }

@@ -60,7 +60,7 @@ fn opened(input: &mut Input<'_>) -> Result<File, Stop> {
     }
     let head = source.get(Span::new(0, 9)).unwrap_or_default();
     black_box((Format::of_head(head, input.number), Format::by_name(input.text)));
-    black_box((Format::by_extension(input.text), source.is_exact(), source.is_empty()));
+    black_box((Format::by_file_name(input.text), source.is_exact(), source.is_empty()));
     let file = input.opening.step(source, input.sink)?;
     black_box((file.version(), file.recorded_len(), file.tensor_count(), file.format()));
     Ok(file)

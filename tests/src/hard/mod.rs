@@ -10,6 +10,7 @@ mod write;
 pub use nested::nested;
 pub use shared::shared;
 
+use crate::encode;
 use weighbridge::Format;
 
 /// One tensor: a name, and where its data lies, counted from the first byte
@@ -100,6 +101,12 @@ pub fn named(format: Format, names: &[Vec<u8>]) -> Vec<u8> {
         .map(|(i, name)| Entry { name: name.clone(), at: i * unit, len: unit })
         .collect();
     file(format, &entries)
+}
+
+/// The index of `count` tensors, each in a file of its own of which none is there.
+pub fn missing(count: usize) -> Vec<u8> {
+    let map = (0..count).map(|i| (format!("t.{i:07}"), encode::shards::shard(i, count)));
+    encode::shards::Index { total: None, map: map.collect() }.encode()
 }
 
 /// A file of these tensors. For the index of shards only names count.

@@ -52,6 +52,7 @@ fn memory_of_each_value() {
     println!("bytes of memory of each value");
     let every = image("WEIGHBRIDGE_CHECK");
     let readers = image("WEIGHBRIDGE_READERS");
+    assert!(every.is_file(), "scripts/firmware.sh builds {}", every.display());
     let mut images = vec![("every".to_owned(), every)];
     for format in weighbridge::Format::ALL {
         images.push((format.name().to_owned(), readers.join(format.name())));

@@ -113,3 +113,13 @@ fn a_broken_codec_within_another_ends_with_it() {
     assert_eq!(names, [b"a", b"b"]);
     assert_eq!(survey.broken(), ["T.codec.len"]);
 }
+
+/// However many arrays within arrays hold faulty values, the entry is named once.
+#[test]
+fn a_faulty_entry_of_gguf_is_one_finding() {
+    let all = weighbridge_tests::fixtures::all();
+    let of_gguf = all.iter().find(|(format, _)| *format == "gguf").unwrap();
+    let nested = of_gguf.1.iter().find(|fixture| fixture.name == "bools-nested").unwrap();
+    let findings = survey(Format::Gguf, &nested.bytes).findings;
+    assert_eq!(findings.iter().filter(|it| it.rule.id() == "VALUE-BOOL").count(), 1);
+}

@@ -68,15 +68,24 @@ fn statistics_of_blocks() {
             let count = values.len() as u64;
             let mut stats = Stats::new(dtype(ty), Endianness::Little, 0, count).unwrap();
             blocks.chunks(size).for_each(|piece| stats.add(piece, None));
-            (stats.count(), stats.nans(), stats.infinities(), stats.mean().map(f64::to_bits))
+            stats
         };
-        let whole = stats(blocks.len());
-        assert_eq!(whole.0, values.len() as u64);
-        assert_eq!(whole.1, values.iter().filter(|value| value.is_nan()).count() as u64);
-        assert_eq!(whole.2, values.iter().filter(|value| value.is_infinite()).count() as u64);
-        for size in [1, 7, 33] {
-            let (count, nans, infinities, _) = stats(size);
-            assert_eq!((count, nans, infinities), (whole.0, whole.1, whole.2));
+        let counted = |is: fn(f32) -> bool| values.iter().filter(|it| is(**it)).count() as u64;
+        let finite: Vec<_> =
+            values.iter().copied().filter(|it| it.is_finite()).map(f64::from).collect();
+        let least = finite.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = finite.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mean = finite.iter().sum::<f64>() / finite.len() as f64;
+        for size in [blocks.len(), 1, 7, 33] {
+            let stats = stats(size);
+            assert_eq!(stats.count(), values.len() as u64);
+            assert_eq!(stats.nans(), counted(f32::is_nan));
+            assert_eq!(stats.infinities(), counted(f32::is_infinite));
+            assert_eq!(stats.min().map(Element::to_f64), Some(least));
+            assert_eq!(stats.max().map(Element::to_f64), Some(most));
+            // The order of the sum is another.
+            let off = (stats.mean().unwrap() - mean).abs();
+            assert!(off <= 1e-12 * least.abs().max(most.abs()), "{off} in {size}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The fast path of the audit passes over nothing that has a finding.
 
-use weighbridge::{Audit, Cursor, Finding, Format, Kind, Opening, Slot, Source, Stop};
+use weighbridge::{
+    Audit, Cursor, Finding, Format, Kind, Opening, Severity, Slot, Source, Status, Stop,
+};
 use weighbridge_tests::encode::bintensors::{File, arbitrary};
-use weighbridge_tests::encode::{safetensors, ztensor};
+use weighbridge_tests::encode::{gguf, safetensors, ztensor};
 use weighbridge_tests::fixtures;
 
 /// Rules of the whole list, which entries on their own cannot break.
@@ -28,7 +30,7 @@ fn audited(format: Format, bytes: &[u8]) -> Vec<Finding> {
     let Ok(file) = file else { return findings };
     let mut audit = Audit::new(file).structure_only();
     // A region for each tensor, and some for header, index and length.
-    let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 8];
+    let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 64];
     match audit.step(&source, &mut slots, &mut |finding| findings.push(finding)) {
         Err(stop @ (Stop::Absent(_) | Stop::Room { .. })) => panic!("{stop}"),
         _ => of_entries(format, findings),
@@ -58,6 +60,61 @@ fn fixtures_one_by_one() {
     for fixture in fixtures::ztensor::all() {
         check(Format::ZTensor, fixture.name, &fixture.bytes);
     }
+    for fixture in fixtures::gguf::all() {
+        check(Format::Gguf, fixture.name, &fixture.bytes);
+        check_cover(fixture.name, &fixture.bytes);
+    }
+}
+
+/// Whether the parts of a GGUF file whose entries are all sound come in order with
+/// nothing but zeros between them, by sorting them, is what the audit says, which
+/// need not have looked at them once it has listed the tensors.
+fn check_cover(name: &str, bytes: &[u8]) {
+    let source = Source::whole(bytes);
+    let file = Opening::of(Some(Format::Gguf)).step(&source, &mut |_| {});
+    let Ok(file @ weighbridge::File::Gguf(header)) = file else { return };
+    let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 64];
+    let mut findings = Vec::new();
+    let mut audit = Audit::new(file).structure_only();
+    if audit.step(&source, &mut slots, &mut |f| findings.push(f)).is_err() {
+        return;
+    }
+    let mut cursor = Cursor::default();
+    let mut tensors = 0;
+    while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
+        tensors += 1;
+        if tensor.status == Status::Broken {
+            return;
+        }
+    }
+    if tensors < file.tensor_count() || findings.iter().any(|f| f.severity() == Severity::Fatal) {
+        return;
+    }
+    let (mut parts, mut cursor) = (Vec::new(), Cursor::default());
+    while let Ok(Some(region)) = file.next_region(&source, &mut cursor) {
+        parts.push(region.span);
+    }
+    parts.sort();
+    let (mut end, mut faults) = (0, 0);
+    let alignment = u64::from(header.alignment().max(1));
+    let mut between = |end: u64, at: u64| {
+        if at >= end + alignment || bytes[end as usize..at as usize].iter().any(|byte| *byte > 0) {
+            faults += 1;
+        }
+    };
+    let mut overlaps = 0;
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        if part.at < end {
+            overlaps += 1;
+        } else {
+            between(end, part.at);
+        }
+        end = end.max(part.at + part.len);
+    }
+    between(end, source.len());
+    let count = |rules: &[&str]| findings.iter().filter(|f| rules.contains(&f.rule.id())).count();
+    assert_eq!(count(&["OVERLAP", "ALIAS"]), overlaps, "{name}");
+    assert_eq!(count(&["GAP", "TRAILING", "PADDING"]), faults, "{name}");
 }
 
 proptest::proptest! {
@@ -88,6 +145,31 @@ proptest::proptest! {
         let header = usize::from(bytes[0]) + (usize::from(bytes[1]) << 8);
         bytes[at.index(header) + 8] = value;
         check(Format::Safetensors, "damaged", &bytes);
+    }
+
+    #[test]
+    fn damaged_entries_and_data(
+        file in gguf::arbitrary(),
+        at in proptest::prelude::any::<proptest::sample::Index>(),
+        value: u8,
+        cut in 0_usize..40,
+        more: bool,
+    ) {
+        let sound = file.encode();
+        let tables = sound.tensors.first().copied().unwrap_or(24);
+        let len = sound.bytes.len();
+        check_cover("sound", &sound.bytes);
+        let mut bytes = sound.bytes.clone();
+        if tables < len {
+            bytes[tables + at.index(len - tables)] = value;
+        }
+        check(Format::Gguf, "damaged", &bytes);
+        check_cover("damaged", &bytes);
+        // Of another length.
+        let mut bytes = sound.bytes;
+        bytes.resize(if more { len + cut } else { len - cut.min(len - tables) }, 0);
+        check(Format::Gguf, "cut", &bytes);
+        check_cover("cut", &bytes);
     }
 
     #[test]

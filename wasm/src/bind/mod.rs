@@ -60,13 +60,13 @@ fn stopped(document: &Document, stop: Stop) -> Vec<u8> {
 
 #[wasm_bindgen]
 impl RawDocument {
-    /// A document of a file of `length` bytes. `format` and `extension` may be
+    /// A document of a file of `length` bytes. `format` and `file_name` may be
     /// empty.
     #[wasm_bindgen(constructor)]
     pub fn new(
         length: u64,
         format: &str,
-        extension: &str,
+        file_name: &str,
         seed: u64,
         budget: f64,
         granule: f64,
@@ -74,7 +74,7 @@ impl RawDocument {
         let available = |format: &Format| format.is_available();
         let options = Options {
             format: Format::by_name(format).filter(available),
-            extension: Format::by_extension(extension).filter(available),
+            named: Format::by_file_name(file_name).filter(available),
             seed,
             budget: budget as u64,
             granule: granule as u64,

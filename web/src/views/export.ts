@@ -11,7 +11,7 @@ type Picker = (options: { suggestedName: string }) => Promise<FileSystemFileHand
 
 /** About as large as the tensor is in a .npy file, where narrow types take a wider one. */
 function npySize({ dtype, elements, bytes, stored }: TensorDetails): bigint {
-  const widened = elements * (/^(bf|f8)/.test(dtype) ? 4n : 1n);
+  const widened = elements * (/^(bf|f4e|f8|i?q\d|tq|mxfp)/.test(dtype) ? 4n : 1n);
   const decoded = bytes ?? stored;
   return widened > decoded ? widened : decoded;
 }

@@ -3,7 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
 import { count, exactSize, hex, range, size } from '../ui/format.ts';
-import { accessOf } from '../storage.ts';
+import { accessOf, savedAs } from '../storage.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
@@ -303,7 +303,7 @@ export class TensorPanel {
 
 /** Whether there is a dense array of numbers to save. */
 function isSavable(tensor: TensorDetails): boolean {
-  const access = accessOf(tensor);
+  const access = savedAs(tensor);
   return access === 'dense' || access === 'rows';
 }
 

@@ -2,7 +2,7 @@
 
 import type { MetaValue, Numbers, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
-import { accessOf } from '../storage.ts';
+import { savedAs } from '../storage.ts';
 import { bytesOf, rowElements } from './elements.ts';
 import { details, scan } from './scan.ts';
 import { session, type Session } from './session.ts';
@@ -24,7 +24,7 @@ export async function npy(
 ): Promise<Blob | undefined> {
   const file = session(id);
   const { dtype, layout, shape, elements } = await details(file, tensor, context);
-  const access = accessOf({ dtype, layout });
+  const access = savedAs({ dtype, layout });
   if (access !== 'dense' && access !== 'rows') {
     throw new Error(`.npy holds no ${dtype} data in ${layout} layout`);
   }

@@ -88,10 +88,9 @@ const sessions = new Map<number, Session>();
 let next = 1;
 
 export async function start(source: Source, context: Context): Promise<[number, Session]> {
-  const dot = source.name.lastIndexOf('.');
   const document = await open(source, {
     goal: 'index',
-    extension: dot < 0 ? undefined : source.name.slice(dot + 1).toLowerCase(),
+    name: source.name,
     signal: context.signal,
     progress: (progress) => context.progress({ label: progress.stage, done: undefined }),
   });

@@ -114,6 +114,8 @@ impl Container for Header {
         ..Policy::NONE
     };
 
+    const ENDS_WITH_TENSORS: bool = true;
+
     /// There is no magic, so this is what a file must look like to be taken
     /// for one: a length that fits, and the tag of the metadata.
     fn detect(head: &[u8], len: u64) -> bool {

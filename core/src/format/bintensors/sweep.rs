@@ -8,6 +8,7 @@
 use super::fields::{OVERLONG, wide};
 use super::{Header, field, is_utf8, rules};
 use crate::cursor::Cursor;
+use crate::dims::product;
 use crate::format::Glance;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::Reader;
@@ -91,13 +92,13 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     // Ends at the latest when the bytes do.
     for _ in 0..rank {
         let (extent, after) = int(rest)?;
-        elements = elements.checked_mul(extent)?;
+        elements = product(elements, extent)?;
         rest = after;
     }
     let (start, rest) = int(rest)?;
     let (end, rest) = int(rest)?;
     let width = field::DTYPES.get(usize::try_from(dtype).ok()?)?.bits() >> 3;
-    let size = elements.checked_mul(u64::from(width))?;
+    let size = product(elements, u64::from(width))?;
     Some((Brief { name, dtype, size, start, end, left }, rest))
 }
 

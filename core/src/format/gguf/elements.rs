@@ -1,5 +1,6 @@
 //! The types of elements, by their numbers.
 
+use crate::dims::product;
 use crate::dtype::DType;
 
 /// A type, and how its elements are stored.
@@ -21,7 +22,7 @@ impl Stored {
 
     /// Bytes of so many elements, which fill blocks.
     pub(super) fn size(self, elements: u64) -> Option<u64> {
-        elements.wrapping_shr(self.log2.into()).checked_mul(self.bytes.into())
+        product(elements.wrapping_shr(self.log2.into()), self.bytes.into())
     }
 }
 
@@ -98,7 +99,7 @@ mod tests {
             let unit = stored.dtype.unit().map(|(count, _)| u64::from(count));
             assert_eq!(unit, Some(stored.block()));
             for blocks in [0, 1, 3, 1 << 40, u64::MAX >> 9] {
-                let elements = blocks * stored.block().min(256);
+                let elements = blocks * stored.block();
                 assert_eq!(stored.size(elements), stored.dtype.bytes(elements), "{code}");
             }
         }

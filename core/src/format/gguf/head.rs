@@ -16,7 +16,7 @@ use crate::source::Span;
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
 
 /// Set in [`Cursor::within`] while the innermost list has texts.
-const TEXTS: u8 = 0x80;
+pub(super) const TEXTS: u8 = 0x80;
 
 /// What the bytes behind a head are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,7 @@ fn refuse(
 
 /// How many items of the innermost list are left.
 #[cfg_attr(not(feature = "windows"), inline(never))]
-fn left(c: &mut Cursor) -> &mut u64 {
+pub(super) fn left(c: &mut Cursor) -> &mut u64 {
     let [first, second, third, _] = &mut c.inner;
     match c.within & !TEXTS {
         1 => first,
@@ -197,7 +197,7 @@ pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<
 }
 
 /// Passes over texts that are resident as a whole.
-fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
+pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
     go(r, c.at);
     let mut rest = r.resident();
     let mut count = *left(c);

@@ -19,6 +19,8 @@ impl Header {
     ) -> Result<Option<Meta>, Halt> {
         // The list of the entry before.
         r.about(Kind::Metadata, c.index.saturating_sub(1));
+        #[cfg(feature = "sweep")]
+        self.leap(c);
         match head::pass(r, c, self.big) {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),

@@ -70,6 +70,8 @@ impl Header {
             align_entry,
             version,
             big,
+            #[cfg(feature = "sweep")]
+            longest: super::lists::longest::of(c),
         })
     }
 }
@@ -148,6 +150,8 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Result<(), Halt> {
     while c.index < metas || c.within != 0 {
         head::pass(r, c, big)?;
+        #[cfg(feature = "sweep")]
+        super::lists::longest::leave(c);
         if c.index >= metas {
             break;
         }
@@ -158,6 +162,8 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
                 c.extra = pack(if sound { entry.number } else { 0 }, c.index);
             }
             c.index = c.index.saturating_add(1);
+            #[cfg(feature = "sweep")]
+            super::lists::longest::enter(c);
             Ok(())
         })?;
     }
@@ -168,6 +174,16 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
 fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
     while c.index < count {
         head::go(r, c.at);
+        #[cfg(feature = "sweep")]
+        {
+            let (skimmed, rest) =
+                super::sweep::skim(r.resident(), count.wrapping_sub(c.index), big);
+            if skimmed > 0 {
+                r.pass(rest);
+                (c.at, c.index) = (r.at(), c.index.saturating_add(skimmed));
+                continue;
+            }
+        }
         tensor::entry(r, big)?;
         c.advance(r.at());
     }

@@ -2,6 +2,8 @@
 
 use super::elements::{Stored, stored};
 use super::head::{self, length, u32, u64};
+#[cfg(feature = "sweep")]
+use super::sweep;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, Dims, DimsAt};
@@ -60,6 +62,8 @@ impl Header {
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         if self.tensors_at == 0 || c.index >= self.count {
+            #[cfg(feature = "sweep")]
+            self.prove(r.source(), c);
             c.finish();
             return Ok(None);
         }
@@ -68,6 +72,19 @@ impl Header {
             r.read_ahead(self.tables_end);
         }
         r.about(Kind::Tensor, c.index);
+        #[cfg(feature = "sweep")]
+        if let Some(tensor) = self.plain_tensor(r, c) {
+            return Ok(Some(tensor));
+        }
+        self.any_tensor(r, c)
+    }
+
+    /// The tensor of the entry where the reader stands, whatever it looks like.
+    pub(super) fn any_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
         let entry = match entry(r, self.big) {
             Ok(entry) => entry,
             Err(halt) if halt.is_absent() => return Err(halt),
@@ -86,7 +103,17 @@ impl Header {
         };
         let mut expected = c.state;
         let tensor = self.judge(r, c.index, &entry, stored, next, &mut expected);
+        #[cfg(feature = "sweep")]
+        let before = c.state;
         c.state = expected;
+        #[cfg(feature = "sweep")]
+        match tensor.chunks {
+            Chunks::One(span) if tensor.status == Status::Sound => {
+                let end = span.end().unwrap_or(u64::MAX);
+                self.cover(r.source(), c, before, entry.offset, end);
+            }
+            _ => c.extra = sweep::cover::LOOSE,
+        }
         c.advance(end);
         Ok(Some(tensor))
     }

@@ -1,6 +1,8 @@
 //! The audit of values: texts are UTF-8, Booleans are 0 or 1.
 
 use super::head::{self, Content, Holds};
+#[cfg(feature = "sweep")]
+use super::lists;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
@@ -24,6 +26,10 @@ impl Header {
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut went = false;
         while !c.done {
+            #[cfg(feature = "sweep")]
+            if c.phase == phase::BETWEEN {
+                went |= lists::texts(r, c, self.big, c.state == FAULTY);
+            }
             match self.audit_step(r, c) {
                 Ok(()) => went = true,
                 // What was done is kept only by a step that succeeds.
@@ -36,7 +42,7 @@ impl Header {
         Ok(())
     }
 
-    fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase != phase::BETWEEN {
             r.about(Kind::Metadata, c.index.saturating_sub(1));
             return look(r, c);

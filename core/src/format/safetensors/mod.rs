@@ -124,6 +124,8 @@ impl Container for Header {
         ..Policy::NONE
     };
 
+    const ENDS_WITH_TENSORS: bool = true;
+
     /// White space before the brace, which the crate lets pass, is no sign of the
     /// format; such a file is opened by name.
     fn detect(head: &[u8], _: u64) -> bool {

@@ -6,7 +6,7 @@
 
 use super::{Header, METADATA, field, rules, stands};
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
+use crate::dims::{DimEncoding, DimsAt, product};
 use crate::dtype::DType;
 use crate::format::Glance;
 use crate::name::{Name, NameAt, NameEncoding};
@@ -238,7 +238,7 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     } else {
         loop {
             let (extent, after) = int(rest)?;
-            elements = elements.checked_mul(extent)?;
+            elements = product(elements, extent)?;
             rank = rank.saturating_add(1);
             let (byte, after) = after.split_first()?;
             rest = after;
@@ -254,7 +254,7 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let (begin, rest) = long_int(rest)?;
     let (end, rest) = long_int(rest.strip_prefix(b",")?)?;
     let rest = rest.strip_prefix(b"]}")?;
-    let bits = elements.checked_mul(u64::from(dtype.bits()))?;
+    let bits = product(elements, u64::from(dtype.bits()))?;
     let size = end.checked_sub(begin)?;
     // An extent of 0 may hide an overflow of the others.
     let sound = elements > 0 && bits & 7 == 0 && bits >> 3 == size && dtype != DType::Unknown;

@@ -49,7 +49,7 @@ rules! { Format::Shards.code();
         "total_size is no number of bytes",
         "writers store an integer; readers do not look at it";
     SHARD_MISSING = "SHARD-MISSING", Fatal, Implied,
-        "the file of listed tensors is not there, or cannot be read",
+        "the file of listed tensors is not there, or is no file",
         "Sharding checkpoints: the parameters are in the files that weight_map names";
     SHARD_INVALID = "SHARD-INVALID", Fatal, Implied,
         "the file of listed tensors is no valid safetensors file; a check of it says why",

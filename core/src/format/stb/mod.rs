@@ -92,6 +92,8 @@ impl Container for Header {
         ..Policy::NONE
     };
 
+    const ENDS_WITH_TENSORS: bool = true;
+
     fn detect(head: &[u8], _len: u64) -> bool {
         head.starts_with(&field::MAGIC)
     }

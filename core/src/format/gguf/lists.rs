@@ -1,0 +1,316 @@
+//! Lists of texts, which are long: a fast way through them.
+//!
+//! The audit passes over texts that are UTF-8 many at a time, and hands the first
+//! that is not to the careful way. Listing metadata leaves out the longest list.
+
+use super::sweep::u64;
+use super::{Header, head};
+use crate::cursor::Cursor;
+use crate::read::Reader;
+use crate::source::widen;
+use crate::utf8;
+
+/// Bytes of texts that are looked at together, the last of them included as a
+/// whole.
+const BATCH: usize = 4096;
+
+/// Passes over texts of the list that the cursor is within, as far as they are
+/// resident and UTF-8, or `judged` already; whether there were any.
+pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, judged: bool) -> bool {
+    if c.within & head::TEXTS == 0 {
+        return false;
+    }
+    let from = c.at;
+    if judged {
+        head::texts(r, c, big);
+        return c.at != from;
+    }
+    head::go(r, from);
+    let mut rest = r.resident();
+    let mut left = *head::left(c);
+    loop {
+        let batch = Batch::of(rest, left, big);
+        if batch.count == 0 {
+            break;
+        }
+        if batch.is_sound() {
+            rest = batch.rest;
+            left = left.saturating_sub(batch.count);
+            continue;
+        }
+        // A long one may be among them, or a faulty one.
+        let mut sound = 0;
+        while sound < batch.count
+            && let Some((text, after)) = text(rest, big)
+            && utf8::is(text)
+        {
+            rest = after;
+            sound = sound.saturating_add(1);
+        }
+        left = left.saturating_sub(sound);
+        if sound < batch.count {
+            break;
+        }
+    }
+    r.pass(rest);
+    c.at = r.at();
+    *head::left(c) = left;
+    c.at != from
+}
+
+/// Some texts, each behind its length.
+struct Batch<'a> {
+    bytes: &'a [u8],
+    count: u64,
+    /// All lengths, one over the other.
+    lengths: u64,
+    rest: &'a [u8],
+}
+
+impl<'a> Batch<'a> {
+    /// At most `left` texts that `input` begins with.
+    #[inline]
+    fn of(input: &'a [u8], left: u64, big: bool) -> Self {
+        let (mut rest, mut count, mut lengths) = (input, 0_u64, 0);
+        let enough = input.len().saturating_sub(BATCH);
+        while count < left
+            && rest.len() > enough
+            && let Some((text, after)) = text(rest, big)
+        {
+            lengths |= widen(text.len());
+            count = count.saturating_add(1);
+            rest = after;
+        }
+        let len = input.len().saturating_sub(rest.len());
+        Batch { bytes: input.get(..len).unwrap_or_default(), count, lengths, rest }
+    }
+
+    /// Whether all of them are UTF-8; no if only each by itself can tell.
+    ///
+    /// While the bytes of all lengths are ASCII, and so no part of a longer
+    /// character, texts are UTF-8 exactly if all of it is.
+    #[inline]
+    fn is_sound(&self) -> bool {
+        utf8::is_ascii(self.bytes) || (self.lengths & utf8::HIGH == 0 && utf8::is(self.bytes))
+    }
+}
+
+/// The text that `input` begins with, and what follows it.
+#[inline(always)]
+pub(super) fn text(input: &[u8], big: bool) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = u64(input, big)?;
+    rest.split_at_checked(usize::try_from(len).ok()?)
+}
+
+/// The longest list of the metadata is found while that is passed over, in what
+/// the cursor has no other use for then: of `state` the upper bits, where the list
+/// begins that the cursor is within, and of `inner` what counts the items of lists
+/// in lists.
+pub(super) mod longest {
+    use crate::cursor::Cursor;
+    use crate::source::Span;
+
+    const ABOVE: u32 = 16;
+    const BELOW: u64 = (1 << ABOVE) - 1;
+    /// Lists lie in lists: none is kept.
+    const NONE: u64 = u64::MAX >> ABOVE;
+
+    /// The cursor was put behind the head of a value: within a list, or not.
+    pub(in super::super) fn enter(c: &mut Cursor) {
+        let begin = match c.within {
+            0 => 0,
+            within if within == super::head::TEXTS | 1 => c.at.min(NONE),
+            _ => NONE,
+        };
+        if c.state >> ABOVE != NONE {
+            c.state |= begin << ABOVE;
+        }
+    }
+
+    /// The list that the cursor was within, if any, is over.
+    pub(in super::super) fn leave(c: &mut Cursor) {
+        let begin = c.state >> ABOVE;
+        if begin == 0 || begin == NONE {
+            return;
+        }
+        c.state &= BELOW;
+        let [_, at, end, _] = &mut c.inner;
+        if c.at.saturating_sub(begin) > end.saturating_sub(*at) {
+            (*at, *end) = (begin, c.at);
+        }
+    }
+
+    /// What was kept.
+    pub(in super::super) fn of(c: &Cursor) -> Span {
+        let [_, at, end, _] = c.inner;
+        if c.state >> ABOVE == NONE { Span::default() } else { Span::between(at, end) }
+    }
+}
+
+impl Header {
+    /// Puts the cursor behind the longest list, if it stands at its start. Opening
+    /// has passed over its items.
+    pub(super) fn leap(&self, c: &mut Cursor) {
+        if c.within != 0 && c.at == self.longest.at {
+            c.at = self.longest.end().unwrap_or(u64::MAX);
+            c.within = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::format::Container;
+    use crate::read::Halt;
+    use crate::source::{Source, Span};
+    use crate::tensor::Meta;
+    use std::vec::Vec;
+
+    const TEXT: u32 = 8;
+    const ARRAY: u32 = 9;
+
+    fn number<const N: usize>(bytes: [u8; N], big: bool) -> Vec<u8> {
+        if big { bytes.iter().rev().copied().collect() } else { bytes.to_vec() }
+    }
+
+    fn long(n: usize, big: bool) -> Vec<u8> {
+        number((n as u64).to_le_bytes(), big)
+    }
+
+    fn array(ty: u32, items: &[Vec<u8>], big: bool) -> Vec<u8> {
+        [number(ty.to_le_bytes(), big), long(items.len(), big), items.concat()].concat()
+    }
+
+    fn texts_of(texts: &[&[u8]], big: bool) -> Vec<u8> {
+        let items: Vec<_> =
+            texts.iter().map(|text| [&long(text.len(), big)[..], text].concat()).collect();
+        array(TEXT, &items, big)
+    }
+
+    /// A file of these arrays and nothing else.
+    fn file(arrays: &[Vec<u8>], big: bool) -> Vec<u8> {
+        let head = [&b"GGUF"[..], &number(3_u32.to_le_bytes(), big)].concat();
+        let mut file = [head, long(0, big), long(arrays.len(), big)].concat();
+        for (i, array) in arrays.iter().enumerate() {
+            file.extend(long(2, big));
+            file.extend([b'k', b'a' + i as u8]);
+            file.extend(number(ARRAY.to_le_bytes(), big));
+            file.extend(array);
+        }
+        file
+    }
+
+    fn open(source: &Source<'_>) -> Option<Header> {
+        Header::open(&mut Reader::new(source, &mut |_| {}), &mut Cursor::default()).ok()
+    }
+
+    /// What the audit of values finds, and whether it came to its end.
+    fn audited(
+        source: &Source<'_>,
+        step: impl Fn(&mut Reader<'_, '_>, &mut Cursor) -> Result<(), Halt>,
+    ) -> (Vec<Finding>, bool) {
+        let mut found = Vec::new();
+        let mut sink = |finding| found.push(finding);
+        let mut reader = Reader::new(source, &mut sink);
+        let mut cursor = Cursor::default();
+        while !cursor.done && step(&mut reader, &mut cursor).is_ok() {}
+        let done = cursor.done;
+        (found, done)
+    }
+
+    /// Both ways through the values of `bytes`; how many findings there are.
+    fn compare(bytes: &[u8]) -> usize {
+        let source = Source::whole(bytes);
+        let Some(header) = open(&source) else { return 0 };
+        let swept = audited(&source, |r, c| header.audit_values(r, c));
+        let careful = audited(&source, |r, c| match header.audit_step(r, c) {
+            Ok(()) => Ok(()),
+            Err(Halt::ABSENT) => Err(Halt::ABSENT),
+            Err(_) => {
+                c.finish();
+                Ok(())
+            }
+        });
+        assert_eq!(swept, careful);
+        // Metadata with the longest list left out, and without.
+        let plain = Header { longest: Span::default(), ..header };
+        assert_eq!(listed(&header, &source), listed(&plain, &source));
+        swept.0.len()
+    }
+
+    fn listed(header: &Header, source: &Source<'_>) -> (Vec<Meta>, Vec<Finding>) {
+        let (mut metas, mut found) = (Vec::new(), Vec::new());
+        let mut sink = |finding| found.push(finding);
+        let mut reader = Reader::new(source, &mut sink);
+        let mut cursor = Cursor::default();
+        while let Ok(Some(meta)) = header.next_meta(&mut reader, &mut cursor) {
+            metas.push(meta);
+        }
+        (metas, found)
+    }
+
+    #[test]
+    fn every_text_is_judged_by_itself() {
+        let long = [b'x'; 0xA9];
+        let bad = [&[b'y'; 300][..], b"\xFF"].concat();
+        for big in [false, true] {
+            // The length of the second would be the rest of the first one's last
+            // character.
+            let split = texts_of(&[b"a\xC3", &long, b""], big);
+            assert_eq!(compare(&file(&[split], big)), 1);
+            let sound = texts_of(&[b"", "zw\u{f6}lf".as_bytes(), &long, b"\xF0\x9F\x9A\xA2"], big);
+            assert_eq!(compare(&file(&[sound.clone(), sound.clone()], big)), 0);
+            let faulty = texts_of(&[&long, &bad, b"\x80", b"ok"], big);
+            assert_eq!(compare(&file(&[faulty, sound], big)), 1);
+        }
+    }
+
+    #[test]
+    fn faults_of_long_lists() {
+        let texts: Vec<_> = (0..3000).map(|i| std::format!("t{i}{}", "é".repeat(i % 3))).collect();
+        for at in [0, 1, 511, 512, 1700, 2998, 2999] {
+            let mut bytes: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
+            bytes[at] = b"\xE2\x82";
+            let list = texts_of(&bytes, false);
+            assert_eq!(compare(&file(&[list.clone(), list], false)), 2, "{at}");
+        }
+    }
+
+    #[test]
+    fn damaged_lists() {
+        let mut found = 0;
+        for big in [false, true] {
+            let flat = texts_of(&[b"one", "é".as_bytes(), b"", b"three"], big);
+            let deep = array(ARRAY, &[texts_of(&[b"in"], big), texts_of(&[], big)], big);
+            let longer = texts_of(&[b"some more bytes", b"than the first", b"has"], big);
+            let whole = file(&[flat, longer, deep.clone(), texts_of(&[b"end"], big)], big);
+            let first = file(&[deep, texts_of(&[b"", b"last"], big)], big);
+            for file in [whole, first] {
+                for at in 16..file.len() {
+                    for byte in [0, 1, 2, 3, 7, 8, 9, 0x40, 0x7F, 0x80, 0xA9, 0xC3, 0xE2, 0xFF] {
+                        let mut file = file.clone();
+                        file[at] = byte;
+                        found += compare(&file);
+                    }
+                }
+            }
+        }
+        assert!(found > 300, "{found}");
+    }
+
+    #[test]
+    fn the_longest_list_is_left_out() {
+        let lists = [&[&b"a"[..], b"b"][..], &[b"longer", b"than"], &[b"c"]];
+        let lists: Vec<_> = lists.iter().map(|texts| texts_of(texts, false)).collect();
+        let bytes = file(&lists, false);
+        let header = open(&Source::whole(&bytes)).unwrap();
+        let at = bytes.windows(6).position(|six| six == b"longer").unwrap() - 8;
+        assert_eq!(header.longest, Span::new(at as u64, 8 + 6 + 8 + 4));
+        // In lists in lists its place is needed for something else.
+        let deep = array(ARRAY, &lists, false);
+        let bytes = file(&[lists[1].clone(), deep], false);
+        assert_eq!(open(&Source::whole(&bytes)).unwrap().longest, Span::default());
+    }
+}
