@@ -82,18 +82,36 @@ fn literals_in_unknown_fields() {
     }
 }
 
+/// Brackets close what they opened, at every depth.
 #[test]
-fn formats_by_name_and_by_extension() {
+fn brackets_of_unknown_fields() {
+    let judged = |value: &str| {
+        let header = format!(
+            "{{\"a\":{{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":{value}}}}}"
+        );
+        let bytes = safetensors::raw(header.as_bytes(), &[7]);
+        survey_whole(&bytes, Some(Format::Safetensors)).broken()
+    };
+    for sound in ["{\"b\":[1],\"c\":2}", "[{\"b\":1},2]", "[[{\"b\":[{}]}],{\"c\":[2]},[3]]"] {
+        assert_eq!(judged(sound), ["FIELD-UNKNOWN"], "{sound}");
+    }
+    for broken in ["[1}", "{\"b\":1]", "[{\"b\":1]]", "{\"b\":[1}}", "[[1],\"b\":2]"] {
+        assert!(judged(broken).contains(&"JSON-SYNTAX"), "{broken}");
+    }
+}
+
+#[test]
+fn formats_by_name_and_by_file_name() {
     for &format in Format::ALL {
         assert!(!format.to_string().is_empty());
         assert_eq!(Format::by_name(&format.name().to_uppercase()), Some(format));
         for extension in format.extensions() {
-            let found = Format::by_extension(&extension.to_uppercase());
+            let found = Format::by_file_name(&format!("a.{}", extension.to_uppercase()));
             assert!(found.is_some_and(|found| found.extensions().contains(extension)));
         }
     }
     assert_eq!(Format::Stb.to_string(), "STB");
-    assert_eq!((Format::by_name("tensor"), Format::by_extension("txt")), (None, None));
+    assert_eq!((Format::by_name("tensor"), Format::by_file_name("a.txt")), (None, None));
 }
 
 /// What only looks like a format is not taken for one.
