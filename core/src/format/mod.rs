@@ -287,7 +287,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::format;
+    use std::format;
 
     #[test]
     fn names_of_files_promise_formats() {

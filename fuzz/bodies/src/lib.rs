@@ -70,6 +70,7 @@ pub const HOST_TARGETS: &[Target] = &[
     target("peer_bintensors", peers::bintensors::peer, 8 << 10),
     target("peer_deflate", peers::codecs::deflate, 8 << 10),
     target("peer_safetensors", peers::safetensors::peer, 8 << 10),
+    target("peer_shards", peers::shards::peer, 8 << 10),
     target("peer_zlib", peers::codecs::zlib, 8 << 10),
     target("peer_zstd", peers::codecs::zstd, 8 << 10),
     target("peer_ztensor", peers::ztensor::peer, 16 << 10),

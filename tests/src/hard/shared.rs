@@ -22,13 +22,16 @@ fn text(count: usize, len: usize) -> Vec<u8> {
     let mut metadata = vec![oinf::metadata("k", value(len))];
     metadata.extend((1..count).map(|i| oinf::metadata(&format!("k{i:07}"), value(1))));
     let model = oinf::Model { version: 1, sizevars: vec![], metadata, tensors: vec![] };
-    let mut out = model.encode();
-    let first = out.metadata[0];
-    let (size, at) = (out.get_u64(first.nbytes), out.get_u64(first.offset));
-    for i in 1..count {
-        let fields = out.metadata[i];
-        out.put_u64(fields.nbytes, size);
-        out.put_u64(fields.offset, at);
+    let out = model.encode();
+    let places = out.metadata.iter().map(|entry| [entry.nbytes, entry.offset]).collect();
+    repeated(out, places)
+}
+
+/// The file, with lengths and offsets at all `places` as at the first.
+fn repeated(mut out: oinf::Encoded, places: Vec<[usize; 2]>) -> Vec<u8> {
+    let first = places[0].map(|at| out.get_u64(at));
+    for (at, value) in places.iter().flat_map(|place| place.iter().zip(first)) {
+        out.put_u64(*at, value);
     }
     out.bytes
 }
@@ -48,15 +51,9 @@ fn quantisation(count: usize, len: usize) -> Vec<u8> {
     };
     let tensors = (0..count).map(tensor).collect();
     let model = oinf::Model { version: 2, sizevars: vec![], metadata: vec![], tensors };
-    let mut out = model.encode();
-    let first = out.tensors[0];
-    let (size, at) = (out.get_u64(first.quant_nbytes), out.get_u64(first.quant_offset));
-    for i in 1..count {
-        let fields = out.tensors[i];
-        out.put_u64(fields.quant_nbytes, size);
-        out.put_u64(fields.quant_offset, at);
-    }
-    out.bytes
+    let out = model.encode();
+    let places = out.tensors.iter().map(|entry| [entry.quant_nbytes, entry.quant_offset]).collect();
+    repeated(out, places)
 }
 
 fn truth(count: usize, len: usize) -> Vec<u8> {

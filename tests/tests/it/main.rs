@@ -11,6 +11,7 @@ mod facts;
 mod fixtures;
 mod flash;
 mod idv;
+mod json;
 mod large;
 mod mutations;
 mod peer;

@@ -1,9 +1,9 @@
 //! Every prefix and every changed byte of every small file: no panic, no
-//! finding outside the file, no endless loop.
+//! finding outside the file, no endless loop, and nothing unreadable that passes.
 
-use weighbridge::Format;
+use weighbridge::{Format, Severity, Status};
 use weighbridge_tests::fixtures::{self, Fixture};
-use weighbridge_tests::survey::{Access, Host, Survey, survey, survey_whole};
+use weighbridge_tests::survey::{Access, Host, Survey, TensorFact, survey, survey_whole};
 
 /// Sound files up to this length are changed in every way one byte can be.
 const TINY: usize = 256;
@@ -18,6 +18,17 @@ fn check(name: &str, bytes: &[u8], survey: &Survey) {
     for region in &survey.regions {
         let end = region.span.end();
         assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {region:?}");
+    }
+    // Why a tensor cannot be read is never left out, however much else is wrong.
+    if survey.worst() < Severity::Fatal {
+        for TensorFact { tensor, chunks, .. } in &survey.tensors {
+            assert!(tensor.status != Status::Broken, "{name}: {tensor:?}, {:?}", survey.broken());
+            // Where nothing lies does not matter to who reads it.
+            for chunk in chunks.iter().filter(|chunk| !chunk.stored.is_empty()) {
+                let end = chunk.stored.end();
+                assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {chunk:?}");
+            }
+        }
     }
 }
 

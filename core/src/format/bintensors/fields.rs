@@ -32,7 +32,7 @@ pub(super) struct Entry<'a> {
 
 impl Entry<'_> {
     pub(super) fn name_at(&self) -> usize {
-        self.dtype_at.saturating_sub(self.name.len())
+        self.dtype_at.wrapping_sub(self.name.len())
     }
 }
 
@@ -101,18 +101,18 @@ impl<'a> Fields<'a> {
     /// The fields that begin where the reader stands.
     fn from(r: &Reader<'_, 'a>) -> Self {
         let rest = r.resident();
-        let beyond = r.left().saturating_sub(widen(rest.len()));
+        let beyond = r.left().wrapping_sub(widen(rest.len()));
         Fields { all: rest.len(), rest, beyond, overlong: None }
     }
 
     /// How many bytes were read.
     fn at(&self) -> usize {
-        self.all.saturating_sub(self.rest.len())
+        self.all.wrapping_sub(self.rest.len())
     }
 
     /// Bytes of the header that are left.
     fn left(&self) -> u64 {
-        widen(self.rest.len()).saturating_add(self.beyond)
+        widen(self.rest.len()).wrapping_add(self.beyond)
     }
 
     /// An integer.
@@ -221,9 +221,9 @@ impl<'a> Fields<'a> {
 
     fn pair(&mut self) -> Result<Pair<'a>, Fault> {
         let key = self.text(rules::M2)?;
-        let key_at = self.at().saturating_sub(key.len());
+        let key_at = self.at().wrapping_sub(key.len());
         let value = self.text(rules::M2)?;
-        let value_at = self.at().saturating_sub(value.len());
+        let value_at = self.at().wrapping_sub(value.len());
         Ok(Pair { key, key_at, value, value_at, overlong: self.overlong })
     }
 }
@@ -248,7 +248,7 @@ fn refuse(r: &mut Reader<'_, '_>, fault: Fault) -> Halt {
     let Some(rule) = halt.unreported() else {
         return halt;
     };
-    let at = r.at().saturating_add(widen(fault.at));
+    let at = r.at().wrapping_add(widen(fault.at));
     r.flag(rule, at, r.end().saturating_sub(at), most, found);
     Halt::refused(rule)
 }
@@ -296,7 +296,7 @@ pub(super) fn skip_text(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
 /// bytes are those that were read just now.
 pub(super) fn flag_overlong(r: &mut Reader<'_, '_>, entry: u64, overlong: Option<usize>) {
     if let Some(overlong) = overlong {
-        let at = entry.saturating_add(widen(overlong));
+        let at = entry.wrapping_add(widen(overlong));
         let (value, len) = wide(r.source().run(at));
         r.flag(rules::V4, at, u64::from(len & !OVERLONG), 0, value);
     }
@@ -304,5 +304,5 @@ pub(super) fn flag_overlong(r: &mut Reader<'_, '_>, entry: u64, overlong: Option
 
 /// Where `len` bytes lie that begin `at` bytes into the entry at `entry`.
 pub(super) fn span(entry: u64, at: usize, len: usize) -> Span {
-    Span::new(entry.saturating_add(widen(at)), widen(len))
+    Span::new(entry.wrapping_add(widen(at)), widen(len))
 }

@@ -326,7 +326,7 @@ impl Header {
 
     fn describe(&self, index: u32, at: u64, entry: &Entry<'_>, verdict: Verdict) -> Tensor {
         let name = fields::span(at, entry.name_at(), entry.name.len());
-        let dims = fields::span(at, entry.dims_at, entry.start_at.saturating_sub(entry.dims_at));
+        let dims = fields::span(at, entry.dims_at, entry.start_at.wrapping_sub(entry.dims_at));
         let data = Span {
             at: self.data_at.saturating_add(entry.start),
             len: entry.end.saturating_sub(entry.start),

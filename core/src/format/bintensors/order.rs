@@ -185,7 +185,7 @@ impl Header {
             r.flag(rules::P2, at, len, u64::from(field::PADDING), u64::from(*byte));
             c.finish();
         }
-        c.at = c.at.saturating_add(widen(bytes.len()));
+        c.at = c.at.wrapping_add(widen(bytes.len()));
         Ok(())
     }
 }

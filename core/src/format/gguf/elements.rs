@@ -17,7 +17,7 @@ pub(super) struct Stored {
 impl Stored {
     /// How many elements a block has.
     pub(super) fn block(self) -> u64 {
-        1_u64.wrapping_shl(self.log2.into())
+        u64::from(1_u32.wrapping_shl(self.log2.into()))
     }
 
     /// Bytes of so many elements, which fill blocks.

@@ -55,7 +55,7 @@ pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> Result<u64, Halt> {
 pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Result<u64, Halt> {
     let len = u64(r, big)?;
     if len > r.left() {
-        let (at, left) = (r.at().saturating_sub(8), r.left());
+        let (at, left) = (r.at().wrapping_sub(8), r.left());
         r.flag(rules::STRING_BOUNDS, at, 8, len, left);
         return Err(Halt::refused(rules::STRING_BOUNDS));
     }
@@ -111,7 +111,7 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<Content, H
         if depth >= limits::GGUF_DEPTH {
             return Err(refuse(r, rules::ARRAY_DEPTH, 12, limits::GGUF_DEPTH.into(), 0));
         }
-        c.within = depth.saturating_add(1);
+        c.within = depth.wrapping_add(1);
         *left(c) = count;
         if items == field::STRING {
             c.within |= TEXTS;
@@ -139,7 +139,7 @@ fn refuse(
     expected: u64,
     found: u64,
 ) -> Halt {
-    let at = r.at().saturating_sub(len);
+    let at = r.at().wrapping_sub(len);
     r.flag(rule, at, len, expected, found);
     Halt::refused(rule)
 }
@@ -165,7 +165,7 @@ pub(super) fn item(
     while c.within != 0 {
         let texts = c.within & TEXTS != 0;
         let Some(after) = left(c).checked_sub(1) else {
-            c.within = (c.within & !TEXTS).saturating_sub(1);
+            c.within = (c.within & !TEXTS).wrapping_sub(1);
             continue;
         };
         go(r, c.at);
@@ -190,7 +190,7 @@ pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<
             texts(r, c, big);
         }
         match item(r, c, big)? {
-            Some(content) => c.at = c.at.saturating_add(content.len),
+            Some(content) => c.at = c.at.wrapping_add(content.len),
             None => return Ok(()),
         }
     }
@@ -209,7 +209,7 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
             break;
         };
         rest = behind;
-        count = count.saturating_sub(1);
+        count = count.wrapping_sub(1);
     }
     r.pass(rest);
     c.at = r.at();
@@ -249,10 +249,10 @@ pub(super) fn entry(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result
         let content = head(r, c, tag, big)?;
         let content_at = r.at();
         let number = if field::width(tag) == Some(4) { u32(r, big)? } else { 0 };
-        c.at = content_at.saturating_add(content.len);
+        c.at = content_at.wrapping_add(content.len);
         if field::width(tag).is_some() {
             // A number is taken with its entry.
-            r.take(c.at.saturating_sub(r.at()))?;
+            r.take(c.at.wrapping_sub(r.at()))?;
         }
         Ok(Entry { key, key_len, tag, value_at, content_at, content, number })
     })

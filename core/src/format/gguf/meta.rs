@@ -18,7 +18,7 @@ impl Header {
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
         // The list of the entry before.
-        r.about(Kind::Metadata, c.index.saturating_sub(1));
+        r.about(Kind::Metadata, c.index.wrapping_sub(1));
         #[cfg(feature = "sweep")]
         self.leap(c);
         match head::pass(r, c, self.big) {
@@ -84,7 +84,7 @@ impl Header {
         }
         let (value_at, value) = (entry.value_at, entry.number);
         if entry.tag != field::UINT32 {
-            let type_at = value_at.saturating_sub(4);
+            let type_at = value_at.wrapping_sub(4);
             r.flag(rules::ALIGNMENT_TYPE, type_at, 4, field::UINT32.into(), entry.tag.into());
         } else if !value.is_power_of_two() {
             r.flag(rules::ALIGNMENT_VALUE, value_at, 4, 0, value.into());
@@ -131,11 +131,11 @@ impl Header {
 #[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_key(r: &mut Reader<'_, '_>, at: Span, key: &[u8]) {
     if key.is_empty() {
-        r.flag(rules::KEY_EMPTY, at.at.saturating_sub(8), 8, 1, 0);
+        r.flag(rules::KEY_EMPTY, at.at.wrapping_sub(8), 8, 1, 0);
         return;
     }
     if let Some((i, byte)) = (0_u64..).zip(key).find(|(_, byte)| !byte.is_ascii_graphic()) {
-        r.flag(rules::KEY_ASCII, at.at.saturating_add(i), 1, 0, u64::from(*byte));
+        r.flag(rules::KEY_ASCII, at.at.wrapping_add(i), 1, 0, u64::from(*byte));
         return;
     }
     let mut before = b'.';

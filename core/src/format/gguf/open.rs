@@ -58,7 +58,7 @@ impl Header {
         let (alignment, align_entry) = (low(c.extra), high(c.extra));
         // A power of two, or 0. No file is so long that the sum wraps.
         let mask = u64::from(alignment).wrapping_sub(1);
-        let data_at = if tables_end == 0 { 0 } else { tables_end.saturating_add(mask) & !mask };
+        let data_at = if tables_end == 0 { 0 } else { tables_end.wrapping_add(mask) & !mask };
         let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
         Ok(Header {
             tensors_at,
@@ -129,7 +129,7 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let (rule, at, room, count) = if table > left || metas != few_metas.into() {
         (rules::COUNT_METADATA, 16, head::room(left, field::LEAST_META), metas)
     } else if needs > left || tensors != few.into() {
-        let behind = left.saturating_sub(table);
+        let behind = left.wrapping_sub(table);
         (rules::COUNT_TENSORS, 8, head::room(behind, field::LEAST_TENSOR), tensors)
     } else {
         if big && version == 2 {
@@ -161,7 +161,7 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
                 let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
                 c.extra = pack(if sound { entry.number } else { 0 }, c.index);
             }
-            c.index = c.index.saturating_add(1);
+            c.index = c.index.wrapping_add(1);
             #[cfg(feature = "sweep")]
             super::lists::longest::enter(c);
             Ok(())
@@ -184,7 +184,7 @@ fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Res
                 continue;
             }
         }
-        tensor::entry(r, big)?;
+        tensor::entry(r, big, &mut tensor::Entry::default())?;
         c.advance(r.at());
     }
     Ok(())

@@ -15,6 +15,7 @@ use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Endianness, Status, Tensor};
 
 /// An entry as it is stored, taken but not judged.
+#[derive(Default)]
 pub(super) struct Entry<'a> {
     at: u64,
     name: &'a [u8],
@@ -29,7 +30,11 @@ pub(super) struct Entry<'a> {
 }
 
 /// Reads the entry where the reader stands.
-pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, big: bool) -> Result<Entry<'a>, Halt> {
+pub(super) fn entry<'a>(
+    r: &mut Reader<'_, 'a>,
+    big: bool,
+    entry: &mut Entry<'a>,
+) -> Result<(), Halt> {
     let at = r.at();
     let name_len = length(r, big)?;
     let name_at = r.at();
@@ -43,14 +48,15 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, big: bool) -> Result<Entry<'a>, 
     let dims_at = r.at();
     let room = (r.left() >> 3).min(limits::GGUF_RANK.into());
     if u64::from(rank) > room {
-        r.flag(rules::DIMS_BOUNDS, dims_at.saturating_sub(4), 4, room, rank.into());
+        r.flag(rules::DIMS_BOUNDS, dims_at.wrapping_sub(4), 4, room, rank.into());
         return Err(Halt::refused(rules::DIMS_BOUNDS));
     }
     let dims = r.take(u64::from(rank) << 3)?;
     let ty_at = r.at();
     let ty = u32(r, big)?;
     let offset = u64(r, big)?;
-    Ok(Entry { at, name, name_at, name_len, dims, dims_at, rank, ty, ty_at, offset })
+    *entry = Entry { at, name, name_at, name_len, dims, dims_at, rank, ty, ty_at, offset };
+    Ok(())
 }
 
 impl Header {
@@ -85,20 +91,22 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        let entry = match entry(r, self.big) {
-            Ok(entry) => entry,
+        // Filled where it lies: it is large to be moved.
+        let mut entry = Entry::default();
+        match self::entry(r, self.big, &mut entry) {
+            Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
                 return Ok(None);
             }
-        };
+        }
         let end = r.at();
         let stored = stored(entry.ty);
         // The size of what is unknown can only be told from what follows it.
         let next = match stored {
-            None if c.index.saturating_add(1) < self.count => self.peek(r)?,
+            None if c.index.wrapping_add(1) < self.count => self.peek(r)?,
             _ => None,
         };
         let mut expected = c.state;
@@ -122,12 +130,13 @@ impl Header {
     fn peek(&self, r: &mut Reader<'_, '_>) -> Result<Option<u64>, Halt> {
         let muted = r.is_muted();
         r.mute();
-        let entry = entry(r, self.big);
+        let mut next = Entry::default();
+        let entry = entry(r, self.big, &mut next);
         if !muted {
             r.unmute();
         }
         match entry {
-            Ok(entry) => Ok(Some(entry.offset)),
+            Ok(()) => Ok(Some(next.offset)),
             Err(halt) if halt.is_absent() => Err(halt),
             Err(_) => Ok(None),
         }
@@ -195,11 +204,11 @@ impl Header {
             .max(begin),
             (None, Some(_)) => return tensor,
         };
-        let offset_at = entry.ty_at.saturating_add(4);
+        let offset_at = entry.ty_at.wrapping_add(4);
         if end > len {
             r.flag(rules::DATA_BOUNDS, offset_at, 8, len, end);
         }
-        let mask = u64::from(self.alignment).saturating_sub(1);
+        let mask = u64::from(self.alignment).wrapping_sub(1);
         if entry.offset & mask != 0 {
             let alignment = self.alignment.into();
             r.flag(rules::OFFSET_ALIGN, offset_at, 8, alignment, entry.offset);
@@ -249,7 +258,7 @@ fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
 fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding) -> Option<u64> {
     let span = Span::new(entry.dims_at, widen(entry.dims.len()));
     if entry.rank > field::LARGEST_RANK {
-        let (at, rank) = (entry.dims_at.saturating_sub(4), entry.rank.into());
+        let (at, rank) = (entry.dims_at.wrapping_sub(4), entry.rank.into());
         r.flag(rules::DIMS_COUNT, at, 4, field::LARGEST_RANK.into(), rank);
     }
     let (mut elements, mut zero) = (Some(1_u64), false);

@@ -44,7 +44,7 @@ impl Header {
 
     pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase != phase::BETWEEN {
-            r.about(Kind::Metadata, c.index.saturating_sub(1));
+            r.about(Kind::Metadata, c.index.wrapping_sub(1));
             return look(r, c);
         }
         r.mute();
@@ -54,7 +54,7 @@ impl Header {
             c.finish();
             return Ok(());
         };
-        let end = c.at.saturating_add(content.len);
+        let end = c.at.wrapping_add(content.len);
         match content.holds {
             // One finding an entry is enough.
             _ if c.state == FAULTY => c.at = end,
@@ -89,7 +89,7 @@ impl Header {
 
 /// Looks at what is resident of a text or of Booleans.
 fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let left = c.extra.saturating_sub(c.at);
+    let left = c.extra.wrapping_sub(c.at);
     if left == 0 {
         c.phase = phase::BETWEEN;
         return Ok(());
@@ -108,7 +108,7 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             None => (run.len(), false),
         }
     };
-    let at = c.at.saturating_add(widen(sound));
+    let at = c.at.wrapping_add(widen(sound));
     if bad {
         let rule = if c.phase == phase::TEXT { rules::TEXT_UTF8 } else { rules::VALUE_BOOL };
         let byte = run.get(sound).copied().unwrap_or(0);

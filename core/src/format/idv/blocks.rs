@@ -216,6 +216,7 @@ impl Header {
     }
 
     /// One block, or one entry of the table of contents.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut blocks = Blocks::unpack(c.inner);
         if blocks.left == 0 {
@@ -236,13 +237,13 @@ impl Header {
             }
             return Ok(());
         }
-        let column = c.index.saturating_sub(1);
+        let column = c.index.wrapping_sub(1);
         let from = Cursor::before(blocks.column, column);
         let entry = self.lookup(r, blocks.at, blocks.left, from)?;
         r.about(Kind::Tensor, column);
         self.judge(r, &entry, &blocks);
-        blocks.at = blocks.at.saturating_add(field::LOOKUP);
-        blocks.left = blocks.left.saturating_sub(1);
+        blocks.at = blocks.at.wrapping_add(field::LOOKUP);
+        blocks.left = blocks.left.wrapping_sub(1);
         c.inner = blocks.pack();
         Ok(())
     }
@@ -258,9 +259,9 @@ impl Header {
     fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
         let last =
             div_rem(self.rows.saturating_sub(1), blocks.rows_per_block).map_or(0, |(last, _)| last);
-        let number = last.saturating_add(1).saturating_sub(blocks.left);
+        let number = last.wrapping_add(1).wrapping_sub(blocks.left);
         r.about_part(u32::try_from(number).unwrap_or(u32::MAX.saturating_sub(1)));
-        let field_at = |offset: u64, len| Span::new(entry.at.saturating_add(offset), len);
+        let field_at = |offset: u64, len| Span::new(entry.at.wrapping_add(offset), len);
         let (stored, decoded) = (u64::from(entry.stored), u64::from(entry.decoded));
         let broken = |rule: Rule| if blocks.dead { rules::L_DEAD } else { rule };
         let most = u64::from(i32::MAX.unsigned_abs());

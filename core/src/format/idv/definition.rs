@@ -101,7 +101,7 @@ impl Head {
         parameters: Result<Codec, Halt>,
     ) -> Result<Definition, Halt> {
         let reached = r.at();
-        let taken = reached.saturating_sub(self.at);
+        let taken = reached.wrapping_sub(self.at);
         r.limit(self.outer, self.rule.unwrap_or(rules::T_EOF));
         let mut codec = Codec { item: Item::Unknown, vector: None };
         match parameters {
@@ -123,7 +123,7 @@ impl Head {
                 self.sound = false;
             }
         }
-        r.skip(self.end().saturating_sub(r.at()))?;
+        r.skip(self.end().wrapping_sub(r.at()))?;
         Ok(Definition { span: Span::between(self.start, self.end()), codec, sound: self.sound })
     }
 }

@@ -94,9 +94,9 @@ impl Header {
             }
             return Ok(None);
         }
-        let from = Cursor::before(entry, c.index.saturating_sub(1));
+        let from = Cursor::before(entry, c.index.wrapping_sub(1));
         let found = self.lookup(r, at, left, from)?;
-        c.inner = [at.saturating_add(field::LOOKUP), left.saturating_sub(1), entry, 0];
+        c.inner = [at.wrapping_add(field::LOOKUP), left.wrapping_sub(1), entry, 0];
         Ok(found.block(self).and_then(|span| of_column(Part::Payload, span, c)))
     }
 
@@ -115,7 +115,7 @@ impl Header {
             c.inner = [column.place.metadata, 0, 0, entry];
             return Ok(of_column(Part::Metadata, column.place.slots, c));
         }
-        let from = Cursor::before(entry, c.index.saturating_sub(1));
+        let from = Cursor::before(entry, c.index.wrapping_sub(1));
         if at == 0 {
             let (at, left) = self.count(r, metadata, from)?.unwrap_or_default();
             c.inner = if at == 0 { [0; 4] } else { [metadata, at, left, entry] };
@@ -134,7 +134,7 @@ impl Header {
             c.inner = [0; 4];
             return Ok(None);
         };
-        c.inner = [metadata, next.end, left.saturating_sub(1), entry];
+        c.inner = [metadata, next.end, left.wrapping_sub(1), entry];
         let region = of_column(Part::Metadata, next.block, c);
         Ok(region.map(|region| Region { kind: Kind::Attribute, ..region }))
     }
@@ -240,7 +240,7 @@ impl Header {
 
 /// A region of the column that the cursor has just passed, unless it is empty.
 fn of_column(part: Part, span: Span, c: &Cursor) -> Option<Region> {
-    let entry = c.index.saturating_sub(1);
+    let entry = c.index.wrapping_sub(1);
     (!span.is_empty()).then_some(Region { part, span, kind: Kind::Tensor, entry })
 }
 

@@ -39,7 +39,7 @@ fn leb(input: &[u8], most: u8, largest: u64) -> Parsed<'_, Leb> {
         let placed = group.checked_shl(shift).unwrap_or(0);
         fits &= placed.checked_shr(shift) == Some(group);
         value |= placed;
-        taken = taken.saturating_add(1);
+        taken = taken.wrapping_add(1);
         let last = byte & 0x80 == 0;
         if last || taken == most {
             let whole = last && fits && value <= largest;
@@ -65,8 +65,8 @@ pub(super) struct Text<'a> {
 impl Text<'_> {
     /// Length and bytes.
     pub(super) fn span(&self) -> Span {
-        let head = self.at.saturating_sub(self.start);
-        Span::new(self.start, head.saturating_add(crate::source::widen(self.bytes.len())))
+        let head = self.at.wrapping_sub(self.start);
+        Span::new(self.start, head.wrapping_add(crate::source::widen(self.bytes.len())))
     }
 
     pub(super) fn is_utf8(&self) -> bool {

@@ -93,7 +93,7 @@ impl Header {
         c.advance(end);
         judge_text(r, &key);
         let mut sound = true;
-        let flags_at = Span::new(fields.saturating_add(4), 4);
+        let flags_at = Span::new(fields.wrapping_add(4), 4);
         r.check(flags == 0, rules::META_FLAGS, flags_at, 0, u64::from(flags));
         let scalar = element_type(tag);
         let known = scalar.is_some() || matches!(tag, field::BITSET..=field::NDARRAY);
@@ -103,7 +103,7 @@ impl Header {
         }
         let place = Place {
             stored,
-            offset_at: fields.saturating_add(16),
+            offset_at: fields.wrapping_add(16),
             align: rules::META_ALIGN,
             before: rules::META_BEFORE,
             bounds: rules::META_BOUNDS,
@@ -114,7 +114,7 @@ impl Header {
             && placed
             && size != stored.len
         {
-            r.flag(rules::META_SIZE, fields.saturating_add(8), 8, size, stored.len);
+            r.flag(rules::META_SIZE, fields.wrapping_add(8), 8, size, stored.len);
             sound = false;
         }
         slack.judge(r);
@@ -196,7 +196,7 @@ impl Header {
         }
         let at = NameAt::plain(r.at(), len);
         let bytes = r.take(len)?;
-        let padding = r.take(padded.saturating_sub(len))?;
+        let padding = r.take(padded.wrapping_sub(len))?;
         Ok(Text { at, bytes, padding })
     }
 
@@ -246,19 +246,19 @@ pub(super) fn padded(len: u64) -> u64 {
 pub(super) fn judge_text(r: &mut Reader<'_, '_>, text: &Text<'_>) {
     let NameAt { at, len, .. } = text.at;
     if len == 0 {
-        r.flag(rules::STR_EMPTY, at.saturating_sub(4), 4, 1, 0);
+        r.flag(rules::STR_EMPTY, at.wrapping_sub(4), 4, 1, 0);
     }
     if let Some((i, byte)) = text.bytes.iter().enumerate().find(|(_, byte)| !is_name_byte(**byte)) {
-        r.flag(rules::STR_CHARSET, at.saturating_add(widen(i)), 1, 0, u64::from(*byte));
+        r.flag(rules::STR_CHARSET, at.wrapping_add(widen(i)), 1, 0, u64::from(*byte));
     }
-    judge_padding(r, rules::STR_PAD, at.saturating_add(u64::from(len)), text.padding);
+    judge_padding(r, rules::STR_PAD, at.wrapping_add(u64::from(len)), text.padding);
 }
 
 /// Reports `rule` from the first byte on that is not zero.
 pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: u64, bytes: &[u8]) {
     if let Some((i, byte)) = bytes.iter().enumerate().find(|(_, byte)| **byte != 0) {
-        let len = widen(bytes.len().saturating_sub(i));
-        r.flag(rule, at.saturating_add(widen(i)), len, 0, u64::from(*byte));
+        let len = widen(bytes.len().wrapping_sub(i));
+        r.flag(rule, at.wrapping_add(widen(i)), len, 0, u64::from(*byte));
     }
 }
 

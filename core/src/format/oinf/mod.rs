@@ -297,7 +297,7 @@ impl Header {
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
         // Type, rank and flags come right before the extents.
-        let at = tensor.dims.at.saturating_sub(12);
+        let at = tensor.dims.at.wrapping_sub(12);
         let bytes = source.get(Span::new(at, 4))?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
@@ -317,7 +317,7 @@ fn judge_offsets(r: &mut Reader<'_, '_>, offsets: [u64; 4], bound: u64) -> Resul
         }
         r.check(is_aligned(offset), rules::HDR_ALIGN, Span::new(at, 8), field::ALIGN, offset);
         least = offset;
-        at = at.saturating_add(8);
+        at = at.wrapping_add(8);
     }
     r.check(first >= field::HEADER, rules::HDR_OVERLAP, first_at, field::HEADER, first);
     let gap = Span::between(field::HEADER, first.min(r.source().len()));

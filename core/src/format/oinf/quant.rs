@@ -125,7 +125,7 @@ impl Parameters {
     fn judge(&self, r: &mut Reader<'_, '_>, at: u64, rank: u64, extent: u64) -> bool {
         let mut sound = true;
         let flag = |r: &mut Reader<'_, '_>, rule: Rule, from: u64, len, expected, found| {
-            r.flag(rule, at.saturating_add(from), len, expected, found);
+            r.flag(rule, at.wrapping_add(from), len, expected, found);
         };
         if self.reserved != 0 {
             flag(r, rules::QUANT_RESERVED, 12, 4, 0, u64::from(self.reserved));
@@ -239,7 +239,7 @@ impl Header {
         r.check(sized, rules::QUANT_SIZE, Span::new(at, 8), size, stored.len);
         let place = Place {
             stored,
-            offset_at: at.saturating_add(8),
+            offset_at: at.wrapping_add(8),
             align: rules::QUANT_ALIGN,
             before: rules::QUANT_BEFORE,
             bounds: rules::QUANT_BOUNDS,
@@ -257,7 +257,7 @@ impl Header {
         if c.phase == phase::ENTRY {
             return self.audit_tensor(r, c);
         }
-        r.about(Kind::Tensor, c.index.saturating_sub(1));
+        r.about(Kind::Tensor, c.index.wrapping_sub(1));
         let [at, len, third, fourth] = r.held;
         match c.phase {
             phase::AXIS => {
@@ -288,7 +288,7 @@ impl Header {
                     }
                     // The entry ends with the size and the offset.
                     None if counted => {
-                        let size_at = c.at.saturating_sub(16);
+                        let size_at = c.at.wrapping_sub(16);
                         r.flag(rules::QUANT_SIZE, size_at, 8, parameters.size(), len);
                     }
                     None => {}
@@ -299,7 +299,7 @@ impl Header {
                     Scan::More => return Ok(()),
                     Scan::Clean => {}
                     Scan::Bad(bad) => {
-                        let channel = bad.saturating_sub(at) >> 2;
+                        let channel = bad.wrapping_sub(at) >> 2;
                         r.flag(rules::QUANT_SCALE_FINITE, bad, 4, 0, channel);
                     }
                 }

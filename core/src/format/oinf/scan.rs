@@ -25,8 +25,8 @@ pub(super) fn step(
     width: u64,
     bad: impl Fn(&[u8]) -> Option<usize>,
 ) -> Result<Scan, Halt> {
-    let at = span.at.saturating_add(c.state);
-    let left = span.len.saturating_sub(c.state);
+    let at = span.at.wrapping_add(c.state);
+    let left = span.len.wrapping_sub(c.state);
     if left < width {
         return Ok(Scan::Clean);
     }
@@ -37,8 +37,8 @@ pub(super) fn step(
     }
     let run = usize::try_from(whole).ok().and_then(|len| run.get(..len)).unwrap_or_default();
     if let Some(i) = bad(run) {
-        return Ok(Scan::Bad(at.saturating_add(widen(i))));
+        return Ok(Scan::Bad(at.wrapping_add(widen(i))));
     }
-    c.state = c.state.saturating_add(whole);
+    c.state = c.state.wrapping_add(whole);
     Ok(if whole < left { Scan::More } else { Scan::Clean })
 }

@@ -77,13 +77,13 @@ impl Header {
     ) -> Result<DimsAt, Halt> {
         let trailer = if self.version == 1 { 16 } else { 32 };
         let room = r.left().saturating_sub(trailer) >> 3;
-        let len = u64::from(rank).saturating_mul(8);
+        let len = u64::from(rank).wrapping_mul(8);
         match u32::try_from(len) {
             Ok(len) if u64::from(rank) <= room && r.left() >= trailer => {
                 Ok(DimsAt { at: r.at(), len, rank, lead: None, encoding: DimEncoding::U64 })
             }
             _ => {
-                let span = Span::new(fields.saturating_add(4), 4);
+                let span = Span::new(fields.wrapping_add(4), 4);
                 self.overrun(r, table, rules::TENSOR_NDIM, span, [room, u64::from(rank)])
             }
         }
@@ -96,7 +96,7 @@ impl Header {
         let known =
             if self.version == 1 { field::HAS_DATA } else { field::HAS_DATA | field::HAS_QUANT };
         let unknown = u64::from(flags & !known);
-        let flags_at = Span::new(fields.saturating_add(8), 4);
+        let flags_at = Span::new(fields.wrapping_add(8), 4);
         r.check(unknown == 0, rules::TENSOR_FLAGS, flags_at, 0, unknown);
 
         let mut sound = true;
@@ -111,7 +111,7 @@ impl Header {
             r.flag(rules::TENSOR_NUMEL, at, u64::from(len), u64::MAX, u64::MAX);
             sound = false;
         }
-        let data_at = entry.dims.at.saturating_add(u64::from(entry.dims.len));
+        let data_at = entry.dims.at.wrapping_add(u64::from(entry.dims.len));
         if has_data {
             let mut sized = true;
             if let (Some(count), true) = (product, dtype != DType::Unknown) {
@@ -123,7 +123,7 @@ impl Header {
             }
             let place = Place {
                 stored: data,
-                offset_at: data_at.saturating_add(8),
+                offset_at: data_at.wrapping_add(8),
                 align: rules::TENSOR_ALIGN,
                 before: rules::TENSOR_BEFORE,
                 bounds: rules::TENSOR_BOUNDS,
@@ -136,7 +136,7 @@ impl Header {
         }
         let extra = match entry.quant {
             Some(stored) => {
-                let quant_at = data_at.saturating_add(16);
+                let quant_at = data_at.wrapping_add(16);
                 sound &= self.judge_quant_place(r, stored, quant_at, has_quant, has_data);
                 if has_quant { stored } else { Span::default() }
             }

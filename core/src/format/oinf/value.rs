@@ -119,7 +119,7 @@ fn string(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<S
     if len == 0 {
         r.flag(rules::STR_EMPTY, stored.at, 4, 1, 0);
     }
-    let at = stored.at.saturating_add(4);
+    let at = stored.at.wrapping_add(4);
     let value = Value::Text(NameAt::plain(at, len));
     Ok(Some(Shape { value, data: Span::new(at, len), dtype: DType::Unknown, used: 0 }))
 }
@@ -132,14 +132,14 @@ fn bits(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<Sha
     let bytes = u64::from(r.u32()?);
     let expected = count.saturating_add(7) >> 3;
     if bytes != expected {
-        r.flag(rules::META_BITSET_COUNT, stored.at.saturating_add(4), 4, expected, bytes);
+        r.flag(rules::META_BITSET_COUNT, stored.at.wrapping_add(4), 4, expected, bytes);
         return Ok(None);
     }
     let size = padded(bytes.saturating_add(8));
     if size != stored.len {
         return wrong_size(r, rules::META_BITSET_SIZE, size_at, size, stored.len);
     }
-    let data = Span::new(stored.at.saturating_add(8), bytes);
+    let data = Span::new(stored.at.wrapping_add(8), bytes);
     let value = Value::Bits { count, stored: data };
     Ok(Some(Shape { value, data, dtype: DType::U1, used: used_bits(DType::U1, count) }))
 }
@@ -156,16 +156,16 @@ fn array(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<Sh
     };
     let room = r.left();
     let dims_at = r.at();
-    let dims_len = match u32::try_from(u64::from(rank).saturating_mul(8)) {
+    let dims_len = match u32::try_from(u64::from(rank).wrapping_mul(8)) {
         Ok(len) if u64::from(len) <= room => len,
         _ => {
-            r.flag(rules::META_ND_NDIM, stored.at.saturating_add(4), 4, room, u64::from(rank));
+            r.flag(rules::META_ND_NDIM, stored.at.wrapping_add(4), 4, room, u64::from(rank));
             return Ok(None);
         }
     };
     let extents = r.take(u64::from(dims_len))?;
     let elements = Dims::new(extents, rank, DimEncoding::U64).product();
-    let before = u64::from(dims_len).saturating_add(8);
+    let before = u64::from(dims_len).wrapping_add(8);
     let len = elements.and_then(|count| dtype.bytes(count));
     let size = len
         .and_then(|len| len.checked_add(before))
@@ -177,7 +177,7 @@ fn array(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<Sh
     if size != stored.len {
         return wrong_size(r, rules::META_ND_SIZE, size_at, size, stored.len);
     }
-    let data = Span::new(stored.at.saturating_add(before), len);
+    let data = Span::new(stored.at.wrapping_add(before), len);
     let dims = DimsAt { at: dims_at, len: dims_len, rank, lead: None, encoding: DimEncoding::U64 };
     let value = Value::Array { dtype, dims, elements, stored: data };
     Ok(Some(Shape { value, data, dtype, used: used_bits(dtype, elements) }))
@@ -199,13 +199,13 @@ impl Header {
         if c.phase == phase::ENTRY {
             return self.audit_entry(r, c);
         }
-        r.about(Kind::Metadata, c.index.saturating_sub(1));
+        r.about(Kind::Metadata, c.index.wrapping_sub(1));
         if c.phase == phase::SHAPE {
             let [at, len, tag, _] = r.held;
             let stored = Span::new(at, len);
             let tag = u32::try_from(tag).unwrap_or(0);
             // The entry ends with its size and its offset.
-            let shape = shape(r, tag, stored, c.at.saturating_sub(16))?;
+            let shape = shape(r, tag, stored, c.at.wrapping_sub(16))?;
             c.phase = phase::ENTRY;
             if let Some(Shape { data, dtype, used, .. }) = shape {
                 let end = stored.end().unwrap_or(u64::MAX);

@@ -119,7 +119,7 @@ impl Entry {
     fn shape(&mut self, json: &mut Json<'_>) -> Result<(), Fault> {
         let mut zero = false;
         let span = list(json, rules::SHAPE_TYPE, |rank, extent| {
-            self.rank = rank.saturating_add(1);
+            self.rank = rank.wrapping_add(1);
             zero |= extent == 0;
             // A 0 does not hide the overflow of the others.
             self.elements = self.elements.and_then(|n| n.checked_mul(extent.max(1)));
@@ -137,12 +137,12 @@ impl Entry {
         let mut count = 0;
         let at = json.at;
         let span = list(json, rules::OFFSETS_TYPE, |i, offset| {
-            count = i.saturating_add(1);
+            count = i.wrapping_add(1);
             if let Some(slot) = usize::try_from(i).ok().and_then(|i| offsets.get_mut(i)) {
                 *slot = offset;
             }
         })?;
-        (self.offsets_at, self.offsets_len) = (at, json.at.saturating_sub(at));
+        (self.offsets_at, self.offsets_len) = (at, json.at.wrapping_sub(at));
         if span.is_some() && count == 2 {
             self.offsets = Some(offsets);
         } else if span.is_some() {
@@ -181,7 +181,7 @@ impl Entry {
         if bits & 7 != 0 {
             return broken(rules::TENSOR_BITS, 0, bits);
         }
-        let (size, stored) = (bits >> 3, end.saturating_sub(begin));
+        let (size, stored) = (bits >> 3, end.wrapping_sub(begin));
         if size != stored {
             return broken(rules::TENSOR_SIZE, size, stored);
         }
@@ -224,7 +224,7 @@ fn list(
                 json.skip(3)?;
                 json.note(rule, number_at, 0, 0);
             }
-            count = count.saturating_add(1);
+            count = count.wrapping_add(1);
             match json.token()? {
                 b',' => json.bump(),
                 b']' => break,
@@ -232,7 +232,7 @@ fn list(
             }
         }
     }
-    let len = json.at.saturating_sub(inside);
+    let len = json.at.wrapping_sub(inside);
     json.bump();
     Ok(sound.then_some((inside, len)))
 }

@@ -80,12 +80,12 @@ impl<'a> Json<'a> {
     /// fatal takes the last place: others may be lost, that never.
     pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         #[cfg(feature = "details")]
-        let details = (self.at.saturating_sub(at).max(1), expected, found);
+        let details = (self.at.wrapping_sub(at).max(1), expected, found);
         #[cfg(not(feature = "details"))]
         let _ = (expected, found);
         let mut left = NOTES;
         for slot in &mut self.notes {
-            left = left.saturating_sub(1);
+            left = left.wrapping_sub(1);
             match slot {
                 Some(note) if note.rule == rule => return,
                 Some(_) if left > 0 || rule.severity() != Severity::Fatal => {}
@@ -118,7 +118,7 @@ impl<'a> Json<'a> {
         for note in self.notes.iter().flatten() {
             let rule = own(note.rule);
             fatal |= rule.severity() == Severity::Fatal;
-            let at = base.saturating_add(widen(note.at));
+            let at = base.wrapping_add(widen(note.at));
             #[cfg(feature = "details")]
             let (len, expected, found) = note.details;
             #[cfg(not(feature = "details"))]
@@ -133,7 +133,7 @@ impl<'a> Json<'a> {
     }
 
     pub(in crate::format) fn bump(&mut self) {
-        self.at = self.at.saturating_add(1);
+        self.at = self.at.wrapping_add(1);
     }
 
     /// Passes over white space; the byte that follows.
@@ -174,13 +174,13 @@ impl<'a> Json<'a> {
                     self.bump();
                     let rest = self.all.get(self.at..).unwrap_or_default();
                     match escape(rest) {
-                        Some((_, used)) => self.at = self.at.saturating_add(used),
+                        Some((_, used)) => self.at = self.at.wrapping_add(used),
                         // The longest escape may not be resident yet.
                         None if rest.len() < 11 && !rest.contains(&b'"') => {
                             return Err(Fault);
                         }
                         None => {
-                            let at = self.at.saturating_sub(1);
+                            let at = self.at.wrapping_sub(1);
                             self.bump();
                             self.note(rules::JSON_ESCAPE, at, 0, 0);
                             text.broken = true;
@@ -196,7 +196,7 @@ impl<'a> Json<'a> {
                 }
             }
         }
-        text.len = self.at.saturating_sub(text.at);
+        text.len = self.at.wrapping_sub(text.at);
         if let Some((at, byte)) = control {
             self.note(rules::JSON_CONTROL, at, 0, u64::from(byte));
         }
@@ -265,12 +265,12 @@ impl<'a> Json<'a> {
         loop {
             match self.token()? {
                 byte @ (b'{' | b'[') => {
-                    if depth.saturating_add(outside) >= JSON_DEPTH {
+                    if depth.wrapping_add(outside) >= JSON_DEPTH {
                         self.broken = Some((rules::JSON_DEPTH, self.at));
                         return Err(Fault);
                     }
                     self.bump();
-                    depth = depth.saturating_add(1);
+                    depth = depth.wrapping_add(1);
                     objects = (objects << 1) | u128::from(byte == b'{');
                     let close = if byte == b'{' { b'}' } else { b']' };
                     if self.token()? != close {
@@ -305,7 +305,7 @@ impl<'a> Json<'a> {
                     _ => return self.syntax(),
                 }
                 self.bump();
-                depth = depth.saturating_sub(1);
+                depth = depth.wrapping_sub(1);
                 objects >>= 1;
             }
         }
@@ -353,46 +353,12 @@ pub(in crate::format) fn halt_as(
                 None => return halt,
             }
         }
-        Some((rule, at)) => (own(rule), base.saturating_add(widen(at))),
+        Some((rule, at)) => (own(rule), base.wrapping_add(widen(at))),
     };
     json.report_as(r, base, own);
     let len = r.end().saturating_sub(at).min(1);
     r.flag(rule, at, len, u64::from(JSON_DEPTH), 0);
     Halt::refused(rule)
-}
-
-/// How deep a scan of values is that looks at brackets and strings only, and
-/// whether it stands in a string: a number, to be kept in a cursor.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::format) struct Nesting(pub(in crate::format) u64);
-
-const STRING: u64 = 1 << 40;
-const ESCAPE: u64 = 1 << 41;
-
-impl Nesting {
-    /// Passes over a byte. If that ends the value, whether it closes the object
-    /// around it.
-    pub(in crate::format) fn pass(&mut self, byte: u8) -> Option<bool> {
-        let Nesting(state) = *self;
-        if state & STRING != 0 {
-            self.0 = match byte {
-                _ if state & ESCAPE != 0 => state & !ESCAPE,
-                b'\\' => state | ESCAPE,
-                b'"' => state & !STRING,
-                _ => state,
-            };
-            return None;
-        }
-        let depth = state & 0xFFFF_FFFF;
-        match byte {
-            b'"' => self.0 |= STRING,
-            b'{' | b'[' => self.0 = state.saturating_add(1),
-            b'}' | b']' if depth > 0 => self.0 = state.saturating_sub(1),
-            b',' | b'}' if depth == 0 => return Some(byte == b'}'),
-            _ => {}
-        }
-        None
-    }
 }
 
 #[cfg(test)]

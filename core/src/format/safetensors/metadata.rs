@@ -4,14 +4,23 @@ use super::json::{self, Json, Text};
 use super::{Header, rules, stands};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::name::NameAt;
+use crate::name::{NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::{Span, widen};
 use crate::tensor::{Meta, Status};
 
 /// The value of [`Meta::tag`] where the text has escapes.
-pub(in crate::format) const ESCAPED: u32 = 1;
+const ESCAPED: u32 = 1;
+
+/// The text of an entry.
+pub(in crate::format) fn text_at(meta: &Meta) -> NameAt {
+    let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
+    if meta.tag == ESCAPED {
+        text.encoding = NameEncoding::Json;
+    }
+    text
+}
 
 impl Header {
     pub(super) fn next_meta(
@@ -83,7 +92,7 @@ impl Pairs {
             return Ok(None);
         };
         let fatal = json.report_as(r, start, self.own);
-        let from = |at: usize| start.saturating_add(widen(at));
+        let from = |at: usize| start.wrapping_add(widen(at));
         let mut name = NameAt::plain(from(key.at), widen(key.len));
         name.encoding = key.encoding();
         let status = match value {
@@ -94,7 +103,7 @@ impl Pairs {
         let meta = Meta {
             kind: Kind::Metadata,
             index: c.index,
-            at: name.at.saturating_sub(1),
+            at: name.at.wrapping_sub(1),
             key: name,
             tag: if value.escaped { ESCAPED } else { 0 },
             status,

@@ -27,7 +27,7 @@ pub mod rules;
 mod entry;
 pub(in crate::format) mod json;
 pub(in crate::format) mod metadata;
-mod open;
+pub(in crate::format) mod open;
 #[cfg(feature = "sweep")]
 mod sweep;
 
@@ -164,7 +164,7 @@ impl Container for Header {
                 c.finish();
                 return Ok(None);
             }
-            start = u64::from(self.meta_end).saturating_add(1);
+            start = u64::from(self.meta_end).wrapping_add(1);
             c.extra = if start == u64::from(self.end) { stands::END } else { stands::BEHIND };
         }
         if c.extra == stands::END {
@@ -181,14 +181,7 @@ impl Container for Header {
     }
 
     fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-        if meta.status == Status::Broken {
-            return Ok(None);
-        }
-        let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
-        if meta.tag == metadata::ESCAPED {
-            text.encoding = crate::name::NameEncoding::Json;
-        }
-        Ok(Some(Value::Text(text)))
+        Ok((meta.status != Status::Broken).then(|| Value::Text(metadata::text_at(meta))))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
@@ -241,7 +234,7 @@ impl Header {
             Ok(Some(member)) => member,
             Ok(None) => {
                 json.report(r, start);
-                self.finish(r, c, start.saturating_add(widen(json.at)));
+                self.finish(r, c, start.wrapping_add(widen(json.at)));
                 return Ok(None);
             }
             Err(Fault) => {
@@ -254,7 +247,7 @@ impl Header {
                 };
             }
         };
-        let end = start.saturating_add(widen(json.at));
+        let end = start.wrapping_add(widen(json.at));
         let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
         let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
         let fatal = json.report(r, start);
@@ -305,10 +298,10 @@ impl Header {
         entry: Option<&Entry>,
         place: Option<entry::Place>,
     ) -> Tensor {
-        let from = |at: usize| start.saturating_add(widen(at));
+        let from = |at: usize| start.wrapping_add(widen(at));
         let mut name = NameAt::plain(from(key.at), widen(key.len));
         name.encoding = key.encoding();
-        let at = name.at.saturating_sub(1);
+        let at = name.at.wrapping_sub(1);
         let mut tensor = Tensor { index, at, name, status: Status::Broken, ..Tensor::default() };
         if let Some(entry) = entry {
             tensor.extra = Span::new(from(entry.spelling.at), widen(entry.spelling.len));
@@ -321,12 +314,12 @@ impl Header {
             };
         }
         if let Some(place) = place {
-            let at = u64::from(self.data_at).saturating_add(place.begin);
+            let at = u64::from(self.data_at).wrapping_add(place.begin);
             let known = place.dtype != DType::Unknown;
             tensor.status = if known { Status::Sound } else { Status::Unsupported };
             tensor.dtype = place.dtype;
             tensor.elements = place.elements;
-            tensor.chunks = Chunks::One(Span::new(at, place.end.saturating_sub(place.begin)));
+            tensor.chunks = Chunks::One(Span::new(at, place.end.wrapping_sub(place.begin)));
         }
         tensor
     }

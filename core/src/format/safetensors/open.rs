@@ -4,7 +4,7 @@
 //! that goes through it piece by piece. It follows brackets and strings, and leaves
 //! the judgement to who reads entries.
 
-use super::json::{self, Fault, Json, Nesting};
+use super::json::{self, Fault, Json};
 use super::{Header, METADATA, field, rules};
 use crate::cursor::Cursor;
 use crate::name::Name;
@@ -77,7 +77,7 @@ fn length(r: &mut Reader<'_, '_>) -> Result<u64, Halt> {
         r.flag(rules::HEADER_LIMIT, 0, field::LENGTH, field::LONGEST, length);
         return Err(Halt::refused(rules::HEADER_LIMIT));
     }
-    let end = length.saturating_add(field::LENGTH);
+    let end = length.wrapping_add(field::LENGTH);
     if end > len {
         r.flag(rules::HEADER_BOUNDS, 0, field::LENGTH, end, len);
         return Err(Halt::refused(rules::HEADER_BOUNDS));
@@ -88,30 +88,37 @@ fn length(r: &mut Reader<'_, '_>) -> Result<u64, Halt> {
 /// Looks for the brace, behind white space at most.
 #[cfg_attr(not(feature = "windows"), inline(never))]
 fn first(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    if blank(r, c, c.extra)? != Some(b'{') {
+        let len = c.extra.wrapping_sub(c.at).min(1);
+        r.flag(rules::JSON_ROOT, c.at, len, u64::from(b'{'), 0);
+        return Err(Halt::refused(rules::JSON_ROOT));
+    }
+    let white = c.at.wrapping_sub(field::LENGTH);
+    r.check(white == 0, rules::HEADER_START, Span::new(field::LENGTH, white), 0, white);
+    c.at = c.at.wrapping_add(1);
+    c.inner = [c.at, 0, 0, 0];
+    c.phase = step::KEY;
+    Ok(())
+}
+
+/// Passes over white space; the byte that follows, or none at `end`.
+pub(in crate::format) fn blank(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    end: u64,
+) -> Result<Option<u8>, Halt> {
     loop {
-        r.region(c.at, c.extra, rules::JSON_ROOT);
+        r.region(c.at, end, rules::JSON_TRUNCATED);
         if r.left() == 0 {
-            break;
+            return Ok(None);
         }
         let run = r.some()?;
         let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
-        c.at = c.at.saturating_add(widen(spaces));
-        match run.get(spaces) {
-            Some(b'{') => {
-                let white = c.at.saturating_sub(field::LENGTH);
-                r.check(white == 0, rules::HEADER_START, Span::new(field::LENGTH, white), 0, white);
-                c.at = c.at.saturating_add(1);
-                c.inner = [c.at, 0, 0, 0];
-                c.phase = step::KEY;
-                return Ok(());
-            }
-            Some(_) => break,
-            None => {}
+        c.at = c.at.wrapping_add(widen(spaces));
+        if let Some(byte) = run.get(spaces) {
+            return Ok(Some(*byte));
         }
     }
-    let len = c.extra.saturating_sub(c.at).min(1);
-    r.flag(rules::JSON_ROOT, c.at, len, u64::from(b'{'), 0);
-    Err(Halt::refused(rules::JSON_ROOT))
 }
 
 /// The key of a member of the header, behind the comma.
@@ -120,8 +127,8 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let run = r.resident();
     #[cfg(feature = "sweep")]
     if let (count @ 1.., rest, ended) = super::sweep::skim(run) {
-        c.index = c.index.saturating_add(count);
-        c.at = c.at.saturating_add(widen(run.len().saturating_sub(rest.len())));
+        c.index = c.index.wrapping_add(count);
+        c.at = c.at.wrapping_add(widen(run.len().wrapping_sub(rest.len())));
         if ended {
             end(c);
         }
@@ -130,7 +137,7 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let mut json = Json::new(run);
     let [first, ..] = c.inner;
     if c.at == first && matches!(json.token(), Ok(b'}')) {
-        c.at = first.saturating_add(widen(json.at)).saturating_add(1);
+        c.at = first.wrapping_add(widen(json.at)).wrapping_add(1);
         end(c);
         return Ok(());
     }
@@ -149,10 +156,10 @@ fn key(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         }
     };
     let is_meta = Name::new(json.inside(&text), text.encoding()) == *METADATA;
-    let value = c.at.saturating_add(widen(json.at));
+    let value = c.at.wrapping_add(widen(json.at));
     c.state = 0;
     if !is_meta {
-        c.index = c.index.saturating_add(1);
+        c.index = c.index.wrapping_add(1);
     } else if let [first, 0, ..] = c.inner {
         c.inner = [first, c.at, value, 0];
         c.state = META;
@@ -175,7 +182,7 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             if let (true, [first, from, value, _]) = (nesting.0 & META != 0, c.inner) {
                 c.inner = [first, from, value, at];
             }
-            c.at = at.saturating_add(1);
+            c.at = at.wrapping_add(1);
             c.phase = step::KEY;
             if closes {
                 end(c);
@@ -184,7 +191,7 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         }
     }
     c.state = nesting.0;
-    c.at = c.at.saturating_add(widen(run.len()));
+    c.at = c.at.wrapping_add(widen(run.len()));
     Ok(())
 }
 
@@ -197,16 +204,42 @@ fn end(c: &mut Cursor) {
 /// Looks for anything but white space behind the closing brace, and leaves its
 /// place in `at`.
 fn tail(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    r.region(c.at, c.extra, rules::JSON_TRUNCATED);
-    if r.left() == 0 {
-        c.phase = step::DONE;
-        return Ok(());
-    }
-    let run = r.some()?;
-    let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
-    c.at = c.at.saturating_add(widen(spaces));
-    if spaces < run.len() {
-        c.phase = step::DONE;
-    }
+    blank(r, c, c.extra)?;
+    c.phase = step::DONE;
     Ok(())
+}
+
+/// How deep a scan of values is that looks at brackets and strings only, and
+/// whether it stands in a string: a number, to be kept in a cursor. No header has
+/// so many brackets that its depth would take more than 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct Nesting(u64);
+
+const STRING: u64 = 1 << 40;
+const ESCAPE: u64 = 1 << 41;
+
+impl Nesting {
+    /// Passes over a byte. If that ends the value, whether it closes the object
+    /// around it.
+    fn pass(&mut self, byte: u8) -> Option<bool> {
+        let Nesting(state) = *self;
+        if state & STRING != 0 {
+            self.0 = match byte {
+                _ if state & ESCAPE != 0 => state & !ESCAPE,
+                b'\\' => state | ESCAPE,
+                b'"' => state & !STRING,
+                _ => state,
+            };
+            return None;
+        }
+        let depth = state & 0xFFFF_FFFF;
+        match byte {
+            b'"' => self.0 |= STRING,
+            b'{' | b'[' => self.0 = state.wrapping_add(1),
+            b'}' | b']' if depth > 0 => self.0 = state.wrapping_sub(1),
+            b',' | b'}' if depth == 0 => return Some(byte == b'}'),
+            _ => {}
+        }
+        None
+    }
 }

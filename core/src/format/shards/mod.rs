@@ -11,26 +11,31 @@
 //! are here.
 //!
 //! Order of suppression. Where the JSON itself is broken, that ends what can be
-//! judged. Of several `weight_map`, the last counts, as for readers.
+//! judged. Of several `weight_map`, `metadata` or `total_size`, the last counts, as
+//! for readers. What is wrong in strings outside `weight_map` is told once a rule,
+//! and whether members that nobody asks for are unique is not looked at.
 
 pub mod rules;
 
-use super::safetensors::json::{self, Fault, Json, Number};
-use super::safetensors::metadata;
+mod scan;
+
+use super::safetensors::{json, metadata, open::blank};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::format::{Container, Policy};
-use crate::name::{Name, NameAt, NameEncoding};
+use crate::limits::JSON_DEPTH;
+use crate::name::Name;
 use crate::read::{Halt, Reader};
-use crate::source::{Span, widen};
+use crate::source::Span;
 use crate::tensor::{Chunk, Meta, Part, Region, Status, Tensor, Value, Version};
+use scan::Scan;
 
 /// What opening stands before.
 mod step {
     pub(super) const ROOT: u8 = 0;
-    pub(super) const MEMBER: u8 = 1;
-    pub(super) const VALUE: u8 = 2;
-    pub(super) const END: u8 = 3;
+    pub(super) const INSIDE: u8 = 1;
+    pub(super) const TAIL: u8 = 2;
+    pub(super) const DONE: u8 = 3;
 }
 
 /// What the index says, as far as it was proved.
@@ -60,25 +65,24 @@ impl Container for Header {
             })
     }
 
-    /// The cursor: `at` is where the next member begins or the value stands,
-    /// `state` the depth within it, `inner` where `weight_map` lies and the
-    /// total with a mark that there is one.
+    /// The cursor: `at` is where the scan stands, `inner` begins with where
+    /// `weight_map` lies, and the rest is the scan's.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        r.about(Kind::File, 0);
         loop {
             match c.phase {
                 step::ROOT => root(r, c)?,
-                step::MEMBER => member(r, c)?,
-                step::VALUE => value(r, c)?,
+                step::INSIDE => inside(r, c)?,
+                step::TAIL => tail(r, c)?,
                 _ => break,
             }
         }
-        tail(r, c)?;
-        let [map_at, total, has_total, _] = c.inner;
+        let [map_at, ..] = c.inner;
         if map_at == 0 {
             r.flag(rules::INDEX_MAP, 0, 1, 0, 0);
             return Err(Halt::refused(rules::INDEX_MAP));
         }
-        Ok(Header { map_at, total: (has_total == 1).then_some(total) })
+        Ok(Header { map_at, total: Scan::of(c).total() })
     }
 
     fn version(&self) -> Option<Version> {
@@ -102,7 +106,8 @@ impl Container for Header {
         };
         let Some(mut meta) = pairs.next(r, c)? else { return Ok(None) };
         if meta.status == Status::Sound {
-            let name = text_at(&meta).read(r.source()).map_err(|absent| r.lack(absent))?;
+            let name =
+                metadata::text_at(&meta).read(r.source()).map_err(|absent| r.lack(absent))?;
             if !is_beside(&name) {
                 r.flag(rules::SHARD_PATH, meta.stored.at, meta.stored.len, 0, 0);
                 meta.status = Status::Broken;
@@ -117,7 +122,7 @@ impl Container for Header {
     }
 
     fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-        Ok((meta.status != Status::Broken).then(|| Value::Text(text_at(meta))))
+        Ok((meta.status != Status::Broken).then(|| Value::Text(metadata::text_at(meta))))
     }
 
     fn chunk(&self, _: &mut Reader<'_, '_>, _: &Tensor, _: u64) -> Result<Option<Chunk>, Halt> {
@@ -142,14 +147,6 @@ impl Header {
     }
 }
 
-fn text_at(meta: &Meta) -> NameAt {
-    let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
-    if meta.tag == metadata::ESCAPED {
-        text.encoding = NameEncoding::Json;
-    }
-    text
-}
-
 /// Whether a file of this name lies in the folder that it is joined to, on any
 /// system: no separator, no drive or stream, no way up.
 fn is_beside(name: &Name<'_>) -> bool {
@@ -159,145 +156,20 @@ fn is_beside(name: &Name<'_>) -> bool {
 
 /// Looks for the brace, behind white space at most.
 fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    if blank(r, c)? != Some(b'{') {
-        let len = r.source().len().saturating_sub(c.at).min(1);
+    let end = r.source().len();
+    if blank(r, c, end)? != Some(b'{') {
+        let len = end.saturating_sub(c.at).min(1);
         r.flag(rules::INDEX_ROOT, c.at, len, u64::from(b'{'), 0);
         return Err(Halt::refused(rules::INDEX_ROOT));
     }
     c.at = c.at.saturating_add(1);
-    c.extra = c.at;
-    c.phase = step::MEMBER;
+    c.phase = step::INSIDE;
+    Scan::start(c);
     Ok(())
 }
 
-/// Passes over white space; the byte that follows, or none at the end.
-fn blank(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<u8>, Halt> {
-    loop {
-        let end = r.source().len();
-        if c.at >= end {
-            return Ok(None);
-        }
-        r.region(c.at, end, rules::JSON_TRUNCATED);
-        let run = r.some()?;
-        let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
-        c.at = c.at.saturating_add(widen(spaces));
-        if let Some(byte) = run.get(spaces) {
-            return Ok(Some(*byte));
-        }
-    }
-}
-
-/// The key of a member, and its value if it is the metadata, which is small.
-fn member(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let start = c.at;
-    r.region(start, r.source().len(), rules::JSON_TRUNCATED);
-    r.about(Kind::File, 0);
-    let mut json = Json::new(r.resident());
-    // Only the first may be missing.
-    match of_member(&mut json, start == c.extra) {
-        Ok(Member::End) => {
-            c.phase = step::END;
-            c.at = start.saturating_add(widen(json.at));
-        }
-        Ok(Member::Total(total)) => {
-            let [map_at, ..] = c.inner;
-            c.inner = [map_at, total.unwrap_or(0), u64::from(total.is_some()), 0];
-            c.at = start.saturating_add(widen(json.at));
-            c.state = 0;
-            c.phase = step::VALUE;
-            json.report_as(r, start, rules::own);
-        }
-        Ok(Member::Map(key)) => {
-            let [map_at, total, has_total, _] = c.inner;
-            if map_at != 0 {
-                r.flag(rules::INDEX_MAP_TWICE, start.saturating_add(widen(key)), 12, 0, 0);
-            }
-            c.at = start.saturating_add(widen(json.at));
-            c.inner = [c.at, total, has_total, 0];
-            c.state = 0;
-            c.phase = step::VALUE;
-            json.report_as(r, start, rules::own);
-        }
-        Ok(Member::Other) => {
-            c.at = start.saturating_add(widen(json.at));
-            c.state = 0;
-            c.phase = step::VALUE;
-            json.report_as(r, start, rules::own);
-        }
-        Err(Fault) => return Err(json::halt_as(r, &json, rules::own)),
-    }
-    Ok(())
-}
-
-enum Member {
-    /// The object ends.
-    End,
-    /// `weight_map`, whose key begins here; its value follows.
-    Map(usize),
-    /// `metadata`, which was read, with its total; nothing of it is left.
-    Total(Option<u64>),
-    /// Another, whose value follows.
-    Other,
-}
-
-fn of_member(json: &mut Json<'_>, may_end: bool) -> Result<Member, Fault> {
-    if may_end && json.token()? == b'}' {
-        json.bump();
-        return Ok(Member::End);
-    }
-    json.token()?;
-    let at = json.at;
-    let key = json.key()?;
-    json.token()?;
-    let name = Name::new(json.inside(&key), key.encoding());
-    if name == *"weight_map" {
-        return Ok(Member::Map(at));
-    }
-    if name == *"metadata" && json.peek()? == b'{' {
-        return total(json).map(Member::Total);
-    }
-    Ok(Member::Other)
-}
-
-/// The member `total_size` of an object that is read to its end.
-fn total(json: &mut Json<'_>) -> Result<Option<u64>, Fault> {
-    let mut total = None;
-    json.bump();
-    if json.token()? == b'}' {
-        json.bump();
-        return Ok(None);
-    }
-    loop {
-        json.token()?;
-        let key = json.key()?;
-        let byte = json.token()?;
-        let at = json.at;
-        let name = Name::new(json.inside(&key), key.encoding());
-        if name != *"total_size" {
-            json.skip(2)?;
-        } else if byte == b'-' || byte.is_ascii_digit() {
-            match json.number()? {
-                Number::Count(value) => total = Some(value),
-                Number::Other(_) => json.note(rules::TOTAL_TYPE, at, 0, 0),
-            }
-        } else {
-            json.skip(2)?;
-            json.note(rules::TOTAL_TYPE, at, 0, 0);
-        }
-        match json.token()? {
-            b',' => json.bump(),
-            b'}' => break,
-            _ => return json.syntax(),
-        }
-    }
-    json.bump();
-    Ok(total)
-}
-
-/// Passes over a value and the comma or brace behind it, as far as it is
-/// resident. What is in `weight_map` is judged with its entries, what is in
-/// other members is of no concern.
-fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+/// Goes on through the members, as far as they are resident.
+fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     use rules::JSON_TRUNCATED;
     let end = r.source().len();
     if c.at >= end {
@@ -306,25 +178,42 @@ fn value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     r.region(c.at, end, JSON_TRUNCATED);
     let run = r.some()?;
-    let mut nesting = json::Nesting(c.state);
-    for (byte, at) in run.iter().zip(c.at..) {
-        if let Some(close) = nesting.pass(*byte) {
-            c.at = at.saturating_add(1);
-            c.phase = if close { step::END } else { step::MEMBER };
-            return Ok(());
+    let mut scan = Scan::of(c);
+    for byte in run {
+        let at = c.at;
+        c.at = at.saturating_add(1);
+        let was_in_map = scan.in_map();
+        let passed = scan.pass(*byte, &mut |rule| r.flag(rule, at, 1, 0, u64::from(*byte)));
+        if scan.in_map() && !was_in_map {
+            let [map_at, ..] = &mut c.inner;
+            *map_at = at;
+        }
+        if let Err((rule, back)) = passed {
+            if !scan.in_map() {
+                let at = at.saturating_sub(back.into());
+                r.flag(rule, at, u64::from(back).max(1), u64::from(JSON_DEPTH), 0);
+                return Err(Halt::refused(rule));
+            }
+            // That is reported where the entries are listed.
+            c.phase = step::DONE;
+            break;
+        }
+        if scan.is_over() {
+            c.phase = step::TAIL;
+            break;
         }
     }
-    c.at = c.at.saturating_add(widen(run.len()));
-    c.state = nesting.0;
+    scan.save(c);
     Ok(())
 }
 
 /// What follows the closing brace.
 fn tail(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    if blank(r, c)?.is_some() {
-        let rest = Span::between(c.at, r.source().len());
-        r.about(Kind::File, 0);
+    let end = r.source().len();
+    if blank(r, c, end)?.is_some() {
+        let rest = Span::between(c.at, end);
         r.flag(rules::INDEX_TRAILING, rest.at, rest.len, 0, rest.len);
     }
+    c.phase = step::DONE;
     Ok(())
 }

@@ -33,6 +33,12 @@ rules! { Format::Shards.code();
     INDEX_MAP_TWICE = "INDEX-MAP-TWICE", Violation, Implied,
         "weight_map occurs twice",
         "RFC 8259 §4: names within an object should be unique; readers keep the last";
+    METADATA_TWICE = "METADATA-TWICE", Violation, Implied,
+        "metadata occurs twice",
+        "RFC 8259 §4: names within an object should be unique; readers keep the last";
+    TOTAL_TWICE = "TOTAL-TWICE", Violation, Implied,
+        "metadata has total_size twice",
+        "RFC 8259 §4: names within an object should be unique; readers keep the last";
     INDEX_TRAILING = "INDEX-TRAILING", Violation, Implied,
         "something other than white space follows the JSON",
         "RFC 8259 §2: a JSON text is one value";

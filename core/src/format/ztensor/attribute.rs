@@ -58,7 +58,7 @@ pub(super) fn next(
             text.filter(|text| Key::of(&text.name).is_none_or(|key| key >= Key::Endianness));
         if let Some(text) = shown {
             let index = c.index;
-            c.index = index.saturating_add(1);
+            c.index = index.wrapping_add(1);
             return Ok(Some(Meta {
                 kind: Kind::Attribute,
                 index,

@@ -240,7 +240,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             }
             let place = if self.custom { &mut self.seen.custom_tag } else { &mut self.seen.tag };
             Seen::note(place, head.at);
-            depth = depth.saturating_add(1);
+            depth = depth.wrapping_add(1);
         }
     }
 
@@ -364,7 +364,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                 // `item_or_break` has checked that the level exists.
                 if let Some(slot) = levels.left.get_mut(levels.used) {
                     *slot = left;
-                    levels.used = levels.used.saturating_add(1);
+                    levels.used = levels.used.wrapping_add(1);
                 }
             } else {
                 self.skip_leaf(&head)?;
@@ -376,7 +376,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                 };
                 let left = *top;
                 if left == 0 {
-                    levels.used = levels.used.saturating_sub(1);
+                    levels.used = levels.used.wrapping_sub(1);
                     continue;
                 }
                 *top = match left {

@@ -266,9 +266,9 @@ fn dims<'a>(pull: &mut Pull<'_, '_, 'a>, head: &Head) -> Result<Value<'a>, Halt>
             bad.get_or_insert(Value::BadDim { at: here, part: rank });
             pull.skip(dim, 4)?;
         }
-        rank = rank.saturating_add(1);
+        rank = rank.wrapping_add(1);
     };
-    let len = u32::try_from(end.saturating_sub(at)).unwrap_or(u32::MAX);
+    let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
     let dims = DimsAt { at, len, rank, lead: None, encoding: DimEncoding::Cbor };
     Ok(bad.unwrap_or(Value::Dims(dims)))
 }

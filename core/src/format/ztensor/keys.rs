@@ -102,9 +102,9 @@ fn unique(
         }
         previous = Some(read);
         if let Some(slot) = keys.get_mut(count) {
-            *slot = u32::try_from(key.at.saturating_sub(whole.at)).unwrap_or(u32::MAX);
+            *slot = u32::try_from(key.at.wrapping_sub(whole.at)).unwrap_or(u32::MAX);
         }
-        count = count.saturating_add(1);
+        count = count.wrapping_add(1);
         let value = pull.item(3)?;
         pull.skip(value, 3)?;
     }
@@ -122,7 +122,7 @@ fn unique(
         }
         for &first in keys.get(..i).unwrap_or_default() {
             if reread(r, whole, first)?.by_bytes(&key) == Ordering::Equal {
-                let at = whole.at.saturating_add(u64::from(second));
+                let at = whole.at.wrapping_add(u64::from(second));
                 return Ok(Some((rules::CBOR_KEY_DUPLICATE, at)));
             }
         }
@@ -172,7 +172,7 @@ fn read_key<'a>(pull: &mut Pull<'_, '_, 'a>, head: Head) -> Result<Stored<'a>, H
 }
 
 fn reread<'a>(r: &mut Reader<'_, 'a>, whole: Span, offset: u32) -> Result<Stored<'a>, Halt> {
-    let at = whole.at.saturating_add(u64::from(offset));
+    let at = whole.at.wrapping_add(u64::from(offset));
     r.region(at, whole.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
     let head = pull.item(3)?;

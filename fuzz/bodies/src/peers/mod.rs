@@ -4,6 +4,7 @@
 pub mod bintensors;
 pub mod codecs;
 pub mod safetensors;
+pub mod shards;
 pub mod ztensor;
 
 use std::cell::Cell;
