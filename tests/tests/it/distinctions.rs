@@ -45,6 +45,26 @@ fn the_least_number_was_a_missing_one() {
     assert!(!of(5, Number::UInt16, 1 << 15));
 }
 
+/// Since 1.1.1.6 the least time span is 0 for readers of scalars, and itself in
+/// vectors.
+#[test]
+fn the_least_time_span() {
+    let least = || Cell::Bits(1 << 63);
+    let span = Codec::TimeSpan(false);
+    let scalar = idv::Column::new("c", span.clone(), vec![least()]);
+    rows(&idv::File::new(1, vec![scalar]), |block| {
+        let row = block.rows().next();
+        assert!(matches!(row, Some(Row::Scalar(Scalar::TimeSpan(0)))), "{row:?}");
+    });
+    let vector = Codec::vector(span, &[1]);
+    let column = idv::Column::new("c", vector, vec![Cell::dense(&[1 << 63])]);
+    rows(&idv::File::new(1, vec![column]), |block| {
+        let Some(Row::Vector(vector)) = block.rows().next() else { panic!("no vector") };
+        let value = vector.values().next();
+        assert!(matches!(value, Some(Scalar::TimeSpan(i64::MIN))), "{value:?}");
+    });
+}
+
 #[test]
 fn lengths_of_rows_and_vectors() {
     let cells = vec![Cell::dense(&[1, 2]), Cell::sparse(2, &[])];
@@ -79,6 +99,18 @@ fn literals_in_unknown_fields() {
         let survey = survey_whole(&bytes, Some(Format::Safetensors));
         assert_eq!(survey.broken(), ["FIELD-UNKNOWN"], "{value}");
         assert_eq!(survey.tensors.len(), 1, "{value}");
+    }
+}
+
+/// The least byte that is not ASCII is not UTF-8 by itself.
+#[test]
+fn the_least_byte_beyond_ascii() {
+    for (byte, broken) in [(0x7F, false), (0x80, true)] {
+        let header = [b"{\"", [byte].as_slice(), b"\":{\"dtype\":\"U8\",\"shape\":[0],"].concat();
+        let header = [header.as_slice(), b"\"data_offsets\":[0,0]}}"].concat();
+        let bytes = safetensors::raw(&header, &[]);
+        let survey = survey_whole(&bytes, Some(Format::Safetensors));
+        assert_eq!(survey.broken().contains(&"HEADER-UTF8"), broken, "{byte}");
     }
 }
 
