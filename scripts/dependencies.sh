@@ -65,8 +65,25 @@ for script in $(git ls-files '*build.rs'); do
   fi
 done
 
+# deny MANIFEST CHECK...: cargo-deny over a workspace.
+deny() {
+  local manifest=$1
+  shift
+  echo "cargo-deny: $manifest"
+  cargo deny --log-level error --locked --manifest-path "$manifest" --config deny.toml \
+    check --hide-inclusion-graph "$@" || failed=1
+}
 if cargo deny --version >/dev/null 2>&1; then
-  cargo deny check || failed=1
-  cargo deny --manifest-path fuzz/Cargo.toml check --config deny.toml || failed=1
+  checks=(bans licenses sources)
+  if cargo deny --config deny.toml fetch db >/dev/null 2>&1; then
+    checks+=(advisories)
+  else
+    echo "cargo-deny: the database of advisories cannot be fetched, so it is not compared" >&2
+  fi
+  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml wasm/bindgen/Cargo.toml; do
+    deny "$manifest" "${checks[@]}"
+  done
+else
+  echo "cargo-deny is not installed: licences, bans, sources and advisories are not checked" >&2
 fi
 exit "$failed"

@@ -103,10 +103,10 @@ def tell(path):
     from System import NullReferenceException  # noqa: F401, proves that the runtime is up
 
     view = BinaryLoaderSaverCatalog.LoadFromBinary(MLContext().Data, path)
-    rows = view.GetRowCount()
-    if rows is not None and rows > 100_000:
-        raise ValueError("too many rows to be shown")
-    shown = DebuggerExtensions.Preview(view, int(rows or 0))
+    # As many as `inspect --values` is asked for; a view without columns may claim
+    # any number.
+    rows = min(view.GetRowCount() or 0, 100_000)
+    shown = DebuggerExtensions.Preview(view, int(rows))
     return [{"name": column.Column.Name, "values": [plain(value) for value in column.Values]}
             for column in shown.ColumnView]
 

@@ -11,6 +11,7 @@ pub mod codec;
 pub mod corpus;
 #[cfg(feature = "encoders")]
 pub mod encode;
+pub mod facts;
 #[cfg(feature = "encoders")]
 pub mod fixtures;
 #[cfg(feature = "encoders")]

@@ -41,7 +41,9 @@ fn scalar_is(scalar: &Scalar<'_>, cell: &Cell, codec: &idv::Codec, old: bool) ->
             };
             found & mask == *bits
         }
-        (Scalar::Key(rank), Cell::Bits(bits), C::Key { .. } | C::Key2(..)) => rank == bits,
+        (Scalar::Key(rank), Cell::Bits(bits), C::Key { .. } | C::Key2(..)) => {
+            rank == bits && *bits != 0
+        }
         (Scalar::TimeSpan(found), Cell::Bits(bits), C::TimeSpan(_)) => *found == ticks(*bits),
         (Scalar::DateTime(found), Cell::Bits(bits), C::DateTime(_)) => *found == ticks(*bits),
         (Scalar::DateTimeOffset { ticks, minutes }, Cell::Offset(m, t), _) => {

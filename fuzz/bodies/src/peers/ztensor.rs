@@ -8,7 +8,7 @@
 //! * A file with lints or with data that this build cannot check may be refused
 //!   by the crate: it insists that a sparse tensor has the size of a dense one,
 //!   that every key is text, and does not know tags.
-//! * The crate cannot hold custom integers below -2^63, which CBOR has.
+//! * The crate refuses custom integers below -2^63, which CBOR has.
 //! * The crate swaps big-endian bytes of raw data only, so bytes are compared
 //!   in the order of this processor.
 
@@ -38,6 +38,7 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
         assert!(!clean || has_long_integer(bytes), "{name}: only the crate refuses it");
         return false;
     };
+    assert!(!clean || !has_long_integer(bytes), "{name}: the crate holds a long integer");
     let theirs = peer.list_tensors().clone();
     assert_eq!(theirs.len(), survey.tensors.len(), "{name}");
     for (fact, theirs) in survey.tensors.iter().zip(&theirs) {
@@ -56,10 +57,29 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
     clean
 }
 
-/// Whether a custom value may hold an integer below -2^63: nine bytes, of which
-/// the first tells the type and the second has the highest bit.
+/// Whether the index of a file without fault holds an integer below -2^63, which
+/// only a custom value can.
 fn has_long_integer(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|pair| pair[0] == 0x3B && pair[1] >= 0x80)
+    let Some((rest, len)) = bytes.split_last_chunk() else { return false };
+    let len = u64::from_le_bytes(*len) as usize;
+    let mut items = &rest[rest.len().saturating_sub(len)..];
+    // Heads follow one another whatever they nest, but for the bytes of strings.
+    while let Some((&head, tail)) = items.split_first() {
+        let width = match head & 0x1F {
+            info @ 24..=27 => 1 << (info - 24),
+            _ => 0,
+        };
+        let Some((argument, tail)) = tail.split_at_checked(width) else { return false };
+        let value = argument.iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        let value = if width == 0 { u64::from(head & 0x1F) } else { value };
+        items = match head >> 5 {
+            1 if value >= 1 << 63 => return true,
+            // 31 begins a string of several, which are strings of their own.
+            2 | 3 if head & 0x1F != 31 => tail.get(value as usize..).unwrap_or_default(),
+            _ => tail,
+        };
+    }
+    false
 }
 
 /// Whether the data of a tensor is dense and was checked.

@@ -1,0 +1,118 @@
+//! What is told of a file, as text: every public fact, and nothing of how it is
+//! kept.
+
+use crate::survey::{MetaFact, Survey, TensorFact};
+use std::fmt::{Debug, Write};
+use weighbridge::format::{gguf, ztensor};
+use weighbridge::{File, Finding, Source, Tensor, Value};
+
+/// All facts of a file, a line each.
+pub fn told(bytes: &[u8], survey: &Survey) -> String {
+    let mut text = String::new();
+    let source = Source::whole(bytes);
+    if let Some(file) = survey.file {
+        let version = file.version().map(|version| version.shown().to_vec());
+        let (recorded, order) = (file.recorded_len(), file.endianness());
+        line(&mut text, &(file.format().name(), version, recorded, order, file.tensor_count()));
+        header(&mut text, &file);
+        for fact in survey.metadata.iter().chain(survey.tensors.iter().flat_map(|t| &t.attributes))
+        {
+            meta(&mut text, &source, &file, fact);
+        }
+        for fact in &survey.tensors {
+            tensor(&mut text, fact);
+            line(&mut text, &file.checksum(&source, &fact.tensor));
+            particular(&mut text, &source, &file, &fact.tensor);
+        }
+    }
+    survey.regions.iter().for_each(|region| line(&mut text, region));
+    for finding in &survey.findings {
+        line(&mut text, &(short(finding), finding.to_string()));
+        line(&mut text, &(finding.expected, finding.found, finding.kind, finding.entry));
+    }
+    text
+}
+
+/// The rule and where it is broken.
+pub fn short(finding: &Finding) -> String {
+    format!("{}@{}+{}", finding.rule.id(), finding.at, finding.len)
+}
+
+/// What the header of one format tells and no other does.
+fn header(text: &mut String, file: &File) {
+    match file {
+        File::BinTensors(h) => line(text, &(h.data_at(), h.has_metadata(), h.metadata_count())),
+        File::Gguf(h) => line(text, &(h.endianness(), h.alignment(), h.data_at())),
+        File::Idv(h) => line(text, &h.rows()),
+        File::Safetensors(h) => line(text, &h.data_at()),
+        File::Shards(h) => line(text, &h.total_size()),
+        File::Stb(h) => line(text, &h.data_offset()),
+        File::ZTensor(h) => line(text, &h.index()),
+        _ => {}
+    }
+}
+
+/// What one format tells of a tensor and no other does.
+fn particular(text: &mut String, source: &Source<'_>, file: &File, tensor: &Tensor) {
+    let (s, t) = (source, tensor);
+    match file {
+        File::BinTensors(h) => line(text, &h.dtype_code(s, t)),
+        File::Gguf(h) => line(text, &h.dtype_code(s, t)),
+        File::Idv(h) => {
+            let spelling =
+                h.spelling(s, t).map(|name| (name.to_string(), name.loadname().to_string()));
+            line(text, &(h.codec(s, t), spelling));
+        }
+        File::Oinf(h) => line(text, &(h.dtype_code(s, t), h.quantization(s, t))),
+        File::Safetensors(h) => line(text, &h.dtype_text(s, t).map(|name| name.to_string())),
+        File::Stb(h) => line(text, &(h.id(s, t), h.dtype_code(s, t), h.shape_table_index(s, t))),
+        File::ZTensor(h) => {
+            for field in ["name", "dtype", "encoding", "layout", "data_endianness", "checksum"] {
+                line(text, &h.text(s, t, field).map(|text| text.map(|text| text.to_string())));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn tensor(text: &mut String, fact: &TensorFact) {
+    let t = &fact.tensor;
+    line(text, &(t.index, t.at, fact.name.escape_ascii().to_string(), &fact.shape, t.elements));
+    line(text, &(t.dtype, t.status, t.layout, t.encoding, t.endianness));
+    fact.chunks.iter().for_each(|chunk| line(text, chunk));
+}
+
+fn meta(text: &mut String, source: &Source<'_>, file: &File, fact: &MetaFact) {
+    let m = &fact.meta;
+    let key = fact.key.escape_ascii().to_string();
+    line(text, &(key, m.kind, m.index, m.at, m.tag, m.status, m.stored, fact.value));
+    match fact.value {
+        Some(Value::List { stored, .. }) => {
+            let bytes = source.get(stored).unwrap_or_default();
+            items(text, gguf::Items::new(bytes, file.endianness()));
+        }
+        Some(Value::Cbor(stored)) => {
+            let items = ztensor::Items::new(source.get(stored).unwrap_or_default());
+            items.for_each(|item| line(text, &item));
+        }
+        _ => {}
+    }
+    if let File::Idv(h) = file {
+        line(text, &h.annotation_payload(source, m));
+    }
+}
+
+fn items(text: &mut String, list: gguf::Items<'_>) {
+    line(text, &(list.left(), list.dtype()));
+    for item in list {
+        match item {
+            gguf::Item::Text(item) => line(text, &item.to_string()),
+            gguf::Item::Number(number) => line(text, &number),
+            gguf::Item::List(list) => items(text, list),
+        }
+    }
+}
+
+fn line(text: &mut String, fact: &dyn Debug) {
+    writeln!(text, "{fact:?}").expect("a text takes whatever is written");
+}

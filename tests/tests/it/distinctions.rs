@@ -1,0 +1,164 @@
+//! More of what is in `edges`: what a format tells that no fixture does, found by
+//! mutants as well.
+
+use weighbridge::format::idv::block::{Block, Row, Scalar};
+use weighbridge::{File, Format, Source};
+use weighbridge_tests::encode::idv::{self, Cell, Codec, Number};
+use weighbridge_tests::encode::safetensors;
+use weighbridge_tests::survey::survey_whole;
+
+/// Gives the rows of the first block of the first column to `look`.
+fn rows(file: &idv::File, look: impl FnOnce(Block<'_>)) {
+    let bytes = idv::encode(file).bytes;
+    let survey = survey_whole(&bytes, Some(Format::Idv));
+    let Some(File::Idv(header)) = survey.file else { panic!("{:?}", survey.findings) };
+    let source = Source::whole(&bytes);
+    let fact = &survey.tensors[0];
+    let codec = header.codec(&source, &fact.tensor).unwrap();
+    let stored = source.get(fact.chunks[0].stored).unwrap();
+    look(header.block(&codec, file.rows as u64, stored).unwrap());
+}
+
+/// Before version 1.1.1.6 the least value of each signed type is a missing one, and
+/// the least of another type is none.
+#[test]
+fn the_least_number_was_a_missing_one() {
+    let of = |version, number, bits| {
+        let column = idv::Column::new("c", Codec::Number(number), vec![Cell::Bits(bits)]);
+        let mut missing = false;
+        rows(&idv::File::new(1, vec![column]).with_version(version), |block| {
+            missing = matches!(block.rows().next(), Some(Row::Scalar(Scalar::Missing)));
+        });
+        missing
+    };
+    let least = [
+        (Number::SByte, 1 << 7),
+        (Number::Int16, 1 << 15),
+        (Number::Int32, 1 << 31),
+        (Number::Int64, 1 << 63),
+    ];
+    for (number, bits) in least {
+        assert!(of(5, number, bits), "{number:?}");
+        assert!(!of(6, number, bits), "{number:?}");
+        assert!(!of(5, number, bits - 1), "{number:?}");
+    }
+    assert!(!of(5, Number::UInt16, 1 << 15));
+}
+
+/// Since 1.1.1.6 the least time span is 0 for readers of scalars, and itself in
+/// vectors.
+#[test]
+fn the_least_time_span() {
+    let least = || Cell::Bits(1 << 63);
+    let span = Codec::TimeSpan(false);
+    let scalar = idv::Column::new("c", span.clone(), vec![least()]);
+    rows(&idv::File::new(1, vec![scalar]), |block| {
+        let row = block.rows().next();
+        assert!(matches!(row, Some(Row::Scalar(Scalar::TimeSpan(0)))), "{row:?}");
+    });
+    let vector = Codec::vector(span, &[1]);
+    let column = idv::Column::new("c", vector, vec![Cell::dense(&[1 << 63])]);
+    rows(&idv::File::new(1, vec![column]), |block| {
+        let Some(Row::Vector(vector)) = block.rows().next() else { panic!("no vector") };
+        let value = vector.values().next();
+        assert!(matches!(value, Some(Scalar::TimeSpan(i64::MIN))), "{value:?}");
+    });
+}
+
+#[test]
+fn lengths_of_rows_and_vectors() {
+    let cells = vec![Cell::dense(&[1, 2]), Cell::sparse(2, &[])];
+    let codec = Codec::vector(Codec::Number(Number::Int32), &[2]);
+    rows(&idv::File::new(2, vec![idv::Column::new("v", codec, cells)]), |block| {
+        assert_eq!((block.len(), block.is_empty()), (2, false));
+        let mut rows = block.rows();
+        assert_eq!(rows.size_hint(), (2, Some(2)));
+        let Some(Row::Vector(dense)) = rows.next() else { panic!("no vector") };
+        assert_eq!((dense.len(), dense.is_empty(), dense.values().len()), (2, false, 2));
+        assert_eq!(rows.size_hint(), (1, Some(1)));
+        let Some(Row::Vector(sparse)) = rows.next() else { panic!("no vector") };
+        assert_eq!((sparse.len(), sparse.values().len()), (2, 0));
+        assert!(rows.next().is_none());
+    });
+    let codec = Codec::vector(Codec::Number(Number::Int32), &[0]);
+    let empty = idv::Column::new("v", codec, vec![Cell::dense(&[])]);
+    rows(&idv::File::new(1, vec![empty]), |block| {
+        let Some(Row::Vector(vector)) = block.rows().next() else { panic!("no vector") };
+        assert!(vector.is_empty() && vector.values().next().is_none());
+    });
+}
+
+/// Values of fields that nobody knows are passed over, whatever they are.
+#[test]
+fn literals_in_unknown_fields() {
+    for value in ["true", "false", "null", "-1.5e3", "\"\"", "[]", "{}", "[true,[false]]"] {
+        let header = format!(
+            "{{\"a\":{{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":{value}}}}}"
+        );
+        let bytes = safetensors::raw(header.as_bytes(), &[7]);
+        let survey = survey_whole(&bytes, Some(Format::Safetensors));
+        assert_eq!(survey.broken(), ["FIELD-UNKNOWN"], "{value}");
+        assert_eq!(survey.tensors.len(), 1, "{value}");
+    }
+}
+
+/// The least byte that is not ASCII is not UTF-8 by itself.
+#[test]
+fn the_least_byte_beyond_ascii() {
+    for (byte, broken) in [(0x7F, false), (0x80, true)] {
+        let header = [b"{\"", [byte].as_slice(), b"\":{\"dtype\":\"U8\",\"shape\":[0],"].concat();
+        let header = [header.as_slice(), b"\"data_offsets\":[0,0]}}"].concat();
+        let bytes = safetensors::raw(&header, &[]);
+        let survey = survey_whole(&bytes, Some(Format::Safetensors));
+        assert_eq!(survey.broken().contains(&"HEADER-UTF8"), broken, "{byte}");
+    }
+}
+
+/// Brackets close what they opened, at every depth.
+#[test]
+fn brackets_of_unknown_fields() {
+    let judged = |value: &str| {
+        let header = format!(
+            "{{\"a\":{{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":{value}}}}}"
+        );
+        let bytes = safetensors::raw(header.as_bytes(), &[7]);
+        survey_whole(&bytes, Some(Format::Safetensors)).broken()
+    };
+    for sound in ["{\"b\":[1],\"c\":2}", "[{\"b\":1},2]", "[[{\"b\":[{}]}],{\"c\":[2]},[3]]"] {
+        assert_eq!(judged(sound), ["FIELD-UNKNOWN"], "{sound}");
+    }
+    for broken in ["[1}", "{\"b\":1]", "[{\"b\":1]]", "{\"b\":[1}}", "[[1],\"b\":2]"] {
+        assert!(judged(broken).contains(&"JSON-SYNTAX"), "{broken}");
+    }
+}
+
+#[test]
+fn formats_by_name_and_by_file_name() {
+    for &format in Format::ALL {
+        assert!(!format.to_string().is_empty());
+        assert_eq!(Format::by_name(&format.name().to_uppercase()), Some(format));
+        for extension in format.extensions() {
+            let found = Format::by_file_name(&format!("a.{}", extension.to_uppercase()));
+            assert!(found.is_some_and(|found| found.extensions().contains(extension)));
+        }
+    }
+    assert_eq!(Format::Stb.to_string(), "STB");
+    assert_eq!((Format::by_name("tensor"), Format::by_file_name("a.txt")), (None, None));
+}
+
+/// What only looks like a format is not taken for one.
+#[test]
+fn what_is_no_format() {
+    let shards = ["{\"weight_map\":", "{ \n\"metadata\":", "{\"weight_m", "{\"me"];
+    for head in shards {
+        assert_eq!(Format::of_head(head.as_bytes(), 1000), Some(Format::Shards), "{head}");
+    }
+    for head in ["{\"weights\":{}", "{\"model\":1}", "{}", "{\"", "[\"metadata\"", "\"metadata\""] {
+        assert_eq!(Format::of_head(head.as_bytes(), 1000), None, "{head}");
+    }
+    // A length that does not fit, and another first byte than that of metadata.
+    for (length, first) in [(1000_u64, 0_u8), (16, 9), (1 << 40, 0)] {
+        let head = [length.to_le_bytes().as_slice(), &[first]].concat();
+        assert_eq!(Format::of_head(&head, 100), None, "{length} {first}");
+    }
+}

@@ -1,0 +1,57 @@
+//! What is told of each fixture is what was told before: a change of any fact
+//! (an offset, a length, a number in a finding) is one that was meant.
+//!
+//! `WEIGHBRIDGE_FACTS=write cargo test -p weighbridge-tests --test it facts` writes
+//! the table anew, and the difference belongs to the change.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use weighbridge::Format;
+use weighbridge_tests::facts::{short, told};
+use weighbridge_tests::fixtures;
+use weighbridge_tests::survey::survey_whole;
+
+/// A line a fixture: format, name, a number for all facts, findings.
+fn table() -> String {
+    let mut table = String::new();
+    for (format, fixtures) in fixtures::all() {
+        for fixture in fixtures {
+            let survey = survey_whole(&fixture.bytes, Format::by_name(format));
+            let facts = fnv(&told(&fixture.bytes, &survey));
+            write!(table, "{format} {} {facts:016x}", fixture.name).unwrap();
+            for finding in &survey.findings {
+                write!(table, " {}", short(finding)).unwrap();
+            }
+            table.push('\n');
+        }
+    }
+    table
+}
+
+/// FNV-1a, which is the same on every machine and in every release of Rust.
+fn fnv(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, step)
+}
+
+#[test]
+fn are_told_as_before() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/facts.txt");
+    let told = table();
+    if std::env::var("WEIGHBRIDGE_FACTS").is_ok_and(|what| what == "write") {
+        std::fs::write(path, told).unwrap();
+        return;
+    }
+    // A fixture that is new has no line until the table is written anew.
+    let name = |line: &str| line.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let kept = std::fs::read_to_string(path).unwrap();
+    let kept: HashMap<_, _> = kept.lines().map(|line| (name(line), line)).collect();
+    let mut compared = 0;
+    for line in told.lines() {
+        if let Some(kept) = kept.get(&name(line)) {
+            assert_eq!(line, *kept, "the facts of a fixture have changed");
+            compared += 1;
+        }
+    }
+    assert!(compared > 1000, "{compared} of {} fixtures are in the table", told.lines().count());
+}
