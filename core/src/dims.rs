@@ -126,9 +126,7 @@ impl Iterator for Dims<'_> {
             DimEncoding::Bincode => bincode_uint(self.bytes),
             DimEncoding::Cbor => cbor_uint(self.bytes),
             DimEncoding::Json => json_uint(self.bytes),
-            #[cfg(any(feature = "gguf", test))]
             DimEncoding::Reversed => le_u64_behind(self.bytes),
-            #[cfg(any(feature = "gguf", test))]
             DimEncoding::ReversedBig => {
                 le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
@@ -148,7 +146,6 @@ impl Iterator for Dims<'_> {
 }
 
 /// The little-endian `u64` at the end of `input`, and what comes before it.
-#[cfg(any(feature = "gguf", test))]
 #[inline]
 fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
     match input.split_last_chunk() {

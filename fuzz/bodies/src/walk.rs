@@ -23,7 +23,7 @@ const PER_DECODED: u64 = 100;
 /// More decoded bytes than this are not asked for, to try many files.
 const ENOUGH: u64 = 4 << 20;
 /// Heap of a zstd decoder: its window, while it grows, and tables.
-const ZSTD_HEAP: i64 = 2 * limits::ZSTD_WINDOW as i64 + (8 << 20);
+const ZSTD_HEAP: i64 = 2 * limits::ZSTD_WINDOW as i64 + (1 << 20);
 
 /// Judges findings as they come, and keeps none.
 #[derive(Clone, Copy, Debug)]

@@ -74,7 +74,7 @@ export function bitsOf(dtype: string): number {
   if (dtype.startsWith('f8') || dtype === 'bool') {
     return 8;
   }
-  const bits = /^(?:bf|[cfiut]|i?q|[mn][xv]fp)(\d+)(?:_\w+)?$/.exec(dtype)?.[1];
+  const bits = /^(?:bf|[cfiut]|[it]?q|[mn][xv]fp)(\d+)(?:_\w+|e\dm\d)?$/.exec(dtype)?.[1];
   return bits === undefined ? 64 : Number(bits);
 }
 

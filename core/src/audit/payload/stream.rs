@@ -14,7 +14,7 @@ use crate::sparse;
 use crate::tensor::{Chunk, Encoding, Layout, Tensor};
 
 /// What an audit of payloads works in: a decoder and the state of checks (11.5
-/// KiB together), and a buffer of the caller for decoded bytes.
+/// KiB together, 10.6 in 32 bits), and a buffer of the caller for decoded bytes.
 ///
 /// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
 /// means fewer calls. One scratch serves one audit after the other.
