@@ -78,10 +78,8 @@ impl DimEncoding {
             DimEncoding::Bincode => cfg!(any(feature = "bintensors", test)),
             DimEncoding::Cbor => cfg!(any(feature = "ztensor", test)),
             DimEncoding::Json => cfg!(any(feature = "safetensors", test)),
-            DimEncoding::Reversed | DimEncoding::ReversedBig => {
-                cfg!(any(feature = "gguf", test))
-            }
-            DimEncoding::External => true,
+            // Those of GGUF are left out where they are read.
+            DimEncoding::Reversed | DimEncoding::ReversedBig | DimEncoding::External => true,
         };
         if used { self } else { DimEncoding::External }
     }
@@ -126,7 +124,9 @@ impl Iterator for Dims<'_> {
             DimEncoding::Bincode => bincode_uint(self.bytes),
             DimEncoding::Cbor => cbor_uint(self.bytes),
             DimEncoding::Json => json_uint(self.bytes),
+            #[cfg(any(feature = "gguf", test))]
             DimEncoding::Reversed => le_u64_behind(self.bytes),
+            #[cfg(any(feature = "gguf", test))]
             DimEncoding::ReversedBig => {
                 le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
@@ -146,6 +146,7 @@ impl Iterator for Dims<'_> {
 }
 
 /// The little-endian `u64` at the end of `input`, and what comes before it.
+#[cfg(any(feature = "gguf", test))]
 #[inline]
 fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
     match input.split_last_chunk() {
