@@ -162,3 +162,34 @@ fn what_is_no_format() {
         assert_eq!(Format::of_head(&head, 100), None, "{length} {first}");
     }
 }
+
+/// Whoever asks for an annotation whose entry is not in memory is told which bytes
+/// to fetch.
+#[test]
+fn what_an_annotation_lacks_is_named() {
+    let mut asked = 0;
+    for fixture in weighbridge_tests::fixtures::idv::all() {
+        let bytes = &fixture.bytes;
+        let survey = survey_whole(bytes, Some(Format::Idv));
+        let Some(File::Idv(header)) = survey.file else { continue };
+        let whole = Source::whole(bytes);
+        let nothing = Source::windows(bytes.len() as u64, &[]);
+        for fact in survey.tensors.iter().flat_map(|tensor| &tensor.attributes) {
+            let Ok(Some(_)) = header.annotation_payload(&whole, &fact.meta) else { continue };
+            let absent = header.annotation_payload(&nothing, &fact.meta).unwrap_err();
+            assert!(absent.need > 0 && absent.at + absent.need <= bytes.len() as u64);
+            assert!(absent.at >= fact.meta.at, "{}: {absent:?}", fixture.name);
+            asked += 1;
+        }
+    }
+    assert!(asked > 0);
+}
+
+/// The extents of a tensor that tells none are said to be where it is.
+#[test]
+fn a_shape_that_is_missing_has_a_place() {
+    let bytes = safetensors::raw(br#"{"a":{"dtype":"U8","data_offsets":[0,1]}}"#, &[0]);
+    let survey = survey_whole(&bytes, Some(Format::Safetensors));
+    let tensor = &survey.tensors[0].tensor;
+    assert!(tensor.dims.at > tensor.at && tensor.dims.at < bytes.len() as u64, "{tensor:?}");
+}
