@@ -1,0 +1,222 @@
+//! What `distinctions` looks for, in zTensor's CBOR and in the spans of
+//! BinTensors: each test is of a case that a mutant judged otherwise.
+
+use weighbridge::format::ztensor::Items;
+use weighbridge::{Format, Opening, Source, Window};
+use weighbridge_tests::encode::bintensors;
+use weighbridge_tests::encode::ztensor::{Draft, File, Item, MAGIC, Tensor, cbor};
+use weighbridge_tests::survey::survey_whole;
+
+/// The rules that a zTensor file of one small tensor breaks when `edit` has
+/// changed it.
+fn broken(edit: impl FnOnce(&mut Draft)) -> Vec<&'static str> {
+    let mut draft = File::of([Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])]).draft();
+    edit(&mut draft);
+    survey_whole(&draft.finish(), Some(Format::ZTensor)).broken()
+}
+
+/// The same with these custom fields.
+fn customized(fields: impl IntoIterator<Item = (&'static str, Item)>) -> Vec<&'static str> {
+    broken(|draft| {
+        for (key, value) in fields {
+            draft.entries[0].push(Item::text(key), value);
+        }
+    })
+}
+
+/// A map of these keys.
+fn map(keys: impl IntoIterator<Item = String>) -> Item {
+    Item::Map(keys.into_iter().map(|key| (Item::Text(key), Item::Uint(0))).collect())
+}
+
+#[test]
+fn maps_of_indefinite_length_alternate() {
+    let pair = |key| (Item::text(key), Item::Uint(0));
+    for pairs in [vec![], vec![pair("a")], vec![pair("a"), pair("b")]] {
+        let nested = Item::MapIndefinite(pairs);
+        assert_eq!(customized([("zz", nested.clone())]), ["CBOR-INDEFINITE"], "{nested:?}");
+    }
+}
+
+/// As many items as could be taken for an indefinite length are refused at once,
+/// before they are asked for.
+#[test]
+fn the_largest_counts() {
+    const AT: u64 = 64;
+    let len = 1_u64 << 33;
+    let mut start = MAGIC.to_vec();
+    start.resize(AT as usize, 0);
+    let tail = (len - AT - 8).to_le_bytes();
+    let reserved = u64::from(u32::MAX) - 2;
+    for (count, refused) in [(reserved - 1, false), (reserved, true), (reserved + 2, true)] {
+        let mut start = start.clone();
+        cbor::head(&mut start, 4, count, 0);
+        start.resize(512, 0);
+        let windows =
+            [Window { at: 0, bytes: &start }, Window { at: len - 8, bytes: tail.as_slice() }];
+        let mut rules = Vec::new();
+        let opened = Opening::of(Some(Format::ZTensor))
+            .step(&Source::windows(len, &windows), &mut |finding| rules.push(finding.rule.id()));
+        assert_eq!(opened.is_err(), refused, "{count}: {opened:?}");
+        assert_eq!(rules.contains(&"CBOR-COUNT"), refused, "{count}: {rules:?}");
+    }
+}
+
+/// Only null is null, whatever shares its type or its number.
+#[test]
+fn what_is_no_null() {
+    let others = [Item::FALSE, Item::UNDEFINED, Item::F16(0), Item::Bytes(vec![0; 22])];
+    for other in others {
+        let order = customized([("data_endianness", other.clone())]);
+        assert!(order.contains(&"TYPE-ENDIANNESS"), "{other:?}: {order:?}");
+        assert!(!order.contains(&"FIELD-NULL"), "{other:?}: {order:?}");
+    }
+    assert!(customized([("data_endianness", Item::NULL)]).contains(&"FIELD-NULL"));
+}
+
+/// An array that is no shape is passed over as any data item is.
+#[test]
+fn arrays_that_are_no_shapes() {
+    let tagged_break = Item::Raw(b"\x9F\xC1\xFF\xFF".to_vec());
+    let rules = broken(|draft| {
+        draft.entries[0].set("name", tagged_break);
+    });
+    assert!(rules.contains(&"CBOR-BREAK"), "{rules:?}");
+}
+
+/// Optional fields stand among the custom ones where their bytes put them, and
+/// the last of them is one of these wherever it stands.
+#[test]
+fn optional_fields_among_custom_ones() {
+    let ordered = |keys: &[&'static str]| {
+        let rules = customized(keys.iter().map(|key| (*key, Item::text("y"))));
+        !rules.contains(&"FIELD-ORDER")
+    };
+    assert!(ordered(&["a", "checksum"]));
+    assert!(ordered(&["a", "checksum", "data_endianness", "sparse_format", "z"]));
+    assert!(!ordered(&["d", "checksum"]));
+    assert!(ordered(&["sparse_format", "z"]));
+    assert!(!ordered(&["sparse_format", "a"]));
+}
+
+/// Keys in order prove themselves, however many they are.
+#[test]
+fn many_keys_in_order() {
+    let keys = || (0..200).map(|i| format!("k{i:03}"));
+    let fields = broken(|draft| {
+        for key in keys() {
+            draft.entries[0].push(Item::Text(key), Item::Uint(0));
+        }
+    });
+    assert!(fields.is_empty(), "{fields:?}");
+    // By their bytes as text, and by their encoded form: shorter ones first.
+    let by_bytes = (0..100).flat_map(|i| [format!("k{i:03}"), format!("k{i:03}a")]);
+    let by_form = (0..100).map(|i| format!("z{i:03}")).chain((0..100).map(|i| format!("a{i:04}")));
+    assert!(customized([("zz", map(keys()))]).is_empty());
+    assert!(customized([("zz", map(by_bytes))]).is_empty());
+    assert!(customized([("zz", map(by_form))]).is_empty());
+    assert_eq!(
+        customized([("zz", map(keys().collect::<Vec<_>>().into_iter().rev()))]),
+        ["CBOR-KEYS"]
+    );
+}
+
+/// Equal keys that are neighbours, with nothing else in the map.
+#[test]
+fn two_equal_keys_in_a_map() {
+    let twice = map(["k", "k"].map(str::to_owned));
+    assert_eq!(customized([("zz", twice)]), ["CBOR-KEY-DUPLICATE"]);
+}
+
+/// A sound map among the values does not hide that a key occurs twice.
+#[test]
+fn equal_keys_beside_a_map() {
+    let inner = map(["a", "b"].map(str::to_owned));
+    assert_eq!(customized([("zz", inner), ("zz", Item::Uint(0))]), ["CBOR-KEY-DUPLICATE"]);
+}
+
+/// Chunks have the type of their string, and a length.
+#[test]
+fn chunks_one_by_one() {
+    assert_eq!(Items::new(b"\x7F\x61c\xFF").count(), 1);
+    for bytes in [b"\x7F\x41c\xFF".as_slice(), b"\x5F\x61c\xFF", b"\x7F\x7F\xFF\xFF"] {
+        assert_eq!(Items::new(bytes).next(), None, "{bytes:?}");
+    }
+}
+
+/// An empty blob has no place in the order of blobs.
+#[test]
+fn an_empty_blob_before_others() {
+    let tensor = |name, len| Tensor::raw(name, "uint8", &[len], vec![7; len as usize]);
+    let mut draft = File::of([tensor("x", 3), tensor("y", 5), tensor("z", 0)]).draft();
+    draft.body.truncate(128 + 5);
+    draft.entries[2].set("offset", Item::Uint(64));
+    let survey = survey_whole(&draft.finish(), Some(Format::ZTensor));
+    assert!(survey.findings.is_empty(), "{:?}", survey.findings);
+}
+
+/// Whether a file was appended to another is not asked of an index of indefinite
+/// length.
+#[test]
+fn a_second_file_with_an_open_index() {
+    let twice = |open| {
+        let mut draft = File::of([Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])]).draft();
+        if open {
+            draft.index = Some(Item::ArrayIndefinite(draft.maps()));
+        }
+        survey_whole(&draft.finish().repeat(2), Some(Format::ZTensor)).broken()
+    };
+    assert!(twice(false).contains(&"FILE-CONCATENATED"), "{:?}", twice(false));
+    assert!(!twice(true).contains(&"FILE-CONCATENATED"), "{:?}", twice(true));
+}
+
+/// A tensor of bytes in a BinTensors file: how many, where they begin and end.
+type Bytes = (u64, u64, u64);
+
+/// The findings of a BinTensors file of `len` bytes of data: rule, entry, and
+/// what was expected.
+fn spans(entries: &[Bytes], len: usize) -> Vec<(&'static str, u32, u64)> {
+    let mut header = bintensors::Header::plain(entries.len() as u64);
+    for ((size, start, end), name) in entries.iter().zip('a'..) {
+        header.entry(name.to_string(), 1, &[*size], *start, *end);
+    }
+    let bytes = header.pad().file(&vec![0; len]);
+    let findings = survey_whole(&bytes, Some(Format::BinTensors)).findings;
+    findings.iter().map(|f| (f.rule.id(), f.entry, f.expected)).collect()
+}
+
+/// The first tensor that the file is too short for is told, not only the last.
+#[test]
+fn the_first_tensor_beyond_the_end() {
+    let found = spans(&[(4, 0, 4), (4, 4, 8)], 2);
+    let [("B2", 0, _)] = found[..] else { panic!("{found:?}") };
+}
+
+/// Behind a tensor whose end is in doubt, the next may begin where that one says
+/// it ends, or where its shape says so.
+#[test]
+fn behind_an_end_in_doubt() {
+    // Where the shape says so.
+    assert_eq!(spans(&[(4, 0, 4), (4, 4, 9), (4, 8, 12)], 12), [("S3", 1, 4)]);
+    // Where it says it ends, the next being in doubt as well.
+    let next = spans(&[(4, 0, 4), (3, 4, 8), (3, 8, 12)], 12);
+    assert_eq!(next, [("S3", 1, 3), ("S3", 2, 3)]);
+    // Elsewhere: what is expected is what that one says.
+    let elsewhere = spans(&[(4, 0, 4), (3, 4, 8), (4, 9, 12)], 12);
+    assert_eq!(elsewhere, [("S3", 1, 3), ("O1", 2, 8)]);
+}
+
+/// A wrong start explains a wrong length only if the end is where the shape puts it.
+#[test]
+fn a_wrong_start_and_a_wrong_length() {
+    assert_eq!(spans(&[(4, 0, 4), (4, 6, 8)], 8), [("O1", 1, 4)]);
+    assert_eq!(spans(&[(4, 0, 4), (3, 6, 8)], 8), [("O1", 1, 4), ("S3", 1, 3)]);
+}
+
+/// An end before the start says nothing of where the next tensor begins.
+#[test]
+fn behind_an_end_before_the_start() {
+    let found = spans(&[(4, 0, 4), (4, 4, 3), (9, 3, 12)], 12);
+    assert!(found.contains(&("O2", 1, 4)), "{found:?}");
+    assert!(found.contains(&("O1", 2, 8)), "{found:?}");
+}
