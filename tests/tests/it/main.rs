@@ -6,6 +6,7 @@ mod codec;
 mod corpus;
 mod differential;
 mod distinctions;
+mod distinctions_idv;
 mod edges;
 mod facts;
 mod fixtures;
