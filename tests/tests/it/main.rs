@@ -7,6 +7,7 @@ mod corpus;
 mod differential;
 mod distinctions;
 mod distinctions_cbor;
+mod distinctions_idv;
 mod edges;
 mod facts;
 mod fixtures;
