@@ -33,9 +33,8 @@ test('a finding jumps to its bytes, which are marked', async ({ page }) => {
   await expect(page.getByRole('tab', { name: 'Hex' }).first()).toHaveAttribute('aria-selected', 'true');
   const bytes = readFileSync(sampleFile('tiny-lm-broken.oinf')).subarray(from, to);
   const expected = [...bytes].map((byte) => byte.toString(16).toUpperCase().padStart(2, '0')).join(' ');
-  await expect(page.locator('.hex-bytes mark').first()).toBeVisible();
-  const marked = await page.locator('.hex-bytes mark').allTextContents();
-  expect(marked.join(' ')).toBe(expected);
+  const marked = page.locator('.hex-bytes mark');
+  await expect.poll(async () => (await marked.allTextContents()).join(' ')).toBe(expected);
 });
 
 test('the counts of the verdict are those of the list', async ({ page }) => {

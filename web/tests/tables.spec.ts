@@ -8,7 +8,7 @@ test('rows of a data view: text, keys with their values, sparse vectors', async 
   await expect(rows.first().locator('.cell').nth(2)).not.toHaveText('');
   const column = (index: number) => rows.locator(`.cell:nth-child(${index + 1})`).allTextContents();
   await expect.poll(async () => (await column(1)).join('\n')).toMatch(/^[1-5] (CMT|VTS|Curb|Größe|🚢 Ferry)$/m);
-  expect((await column(1)).every((text) => /^(\(missing\)|[1-5] \S.*)$/.test(text))).toBe(true);
+  await expect.poll(async () => (await column(1)).every((text) => /^(\(missing\)|[1-5] \S.*)$/.test(text))).toBe(true);
   await expect.poll(async () => (await column(2)).join('\n')).toMatch(/Main St|Broadway|Канал/);
   await expect.poll(async () => (await column(6))[0]).toMatch(/^\{\d+: 1, \d+: 2.5\} of 100$/);
   await expect.poll(async () => (await column(5))[0]).toMatch(/^\[-?[\d.e-]+, -?[\d.e-]+, -?[\d.e-]+\]$/);

@@ -54,7 +54,7 @@ test('only tensors with findings', async ({ page }) => {
   await page.getByRole('tab', { name: /^Tensors/ }).click();
   await page.getByRole('button', { name: 'With findings' }).click();
   await expect(page.locator(`${rows} .icon-violation`).first()).toBeVisible();
-  expect(await page.locator(rows).count()).toBe(await page.locator(`${rows}.faulty`).count());
+  await expect(page.locator(`${rows}:not(.faulty)`)).toHaveCount(0);
 });
 
 test('the tree opens by prefix and leads to a tensor', async ({ page }) => {
@@ -83,20 +83,22 @@ test('100,000 rows: few elements, and the last row is one key away', async ({ pa
   await page.keyboard.press('End');
   await expect(page.locator('.panel-name')).toHaveText('layers.0999.experts.99.weight');
   expect(await page.locator('.tensor-table *').count()).toBeLessThan(1500);
-  // Jumping about stays quick: a jump draws only what is seen.
-  const jumps = await page.locator('.tensor-table .v-list').evaluate(async (list) => {
+  // Jumping about stays quick: a jump draws only what is seen. The times are printed, the elements counted.
+  const { jumps, most } = await page.locator('.tensor-table .v-list').evaluate(async (list) => {
     const jumps: number[] = [];
+    let most = 0;
     for (let i = 0; i < 41; i++) {
       const begun = performance.now();
       list.scrollTop = (list.scrollHeight * ((i * 37) % 41)) / 41;
       await new Promise(requestAnimationFrame);
       void list.clientHeight;
       jumps.push(performance.now() - begun);
+      most = Math.max(most, list.querySelectorAll('*').length);
     }
-    return jumps.sort((a, b) => a - b);
+    return { jumps: jumps.sort((a, b) => a - b), most };
   });
   console.log(`100,000 rows: a jump takes ${jumps[20].toFixed(1)} ms in the median, ${jumps[40].toFixed(1)} at most`);
-  expect(jumps[20]).toBeLessThan(60);
+  expect(most).toBeLessThan(1500);
 });
 
 test('the layout strip names parts and leads to tensors and bytes', async ({ page }) => {
