@@ -3,7 +3,7 @@
 use super::{BYTES_CHANGED, Field, Halt, Reader};
 use crate::finding::{Finding, Stop, Subject};
 use crate::rule::{Rule, Severity};
-use crate::slot::wide;
+use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Span};
 
 impl Reader<'_, '_> {
@@ -34,18 +34,29 @@ impl Reader<'_, '_> {
     }
 
     /// Reports that `rule` is broken at `len` bytes from `at`.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn flag(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
-        if !self.muted {
-            self.report(rule, at, len, expected, found);
-        }
+        self.flag_at(rule, word(at), len, expected, found);
     }
 
     /// The same, muted or not.
+    #[inline(always)]
+    pub(crate) fn report(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
+        self.report_at(rule, word(at), len, expected, found);
+    }
+
     #[cold]
     #[inline(never)]
-    pub(crate) fn report(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
+    fn flag_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
+        if !self.muted {
+            self.report_at(rule, at, len, expected, found);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn report_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
+        let at = wide(at);
         self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
         let (len, expected, found) = if cfg!(feature = "details") {
