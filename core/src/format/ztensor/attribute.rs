@@ -1,7 +1,7 @@
 //! The keys of a tensor's map that are metadata: optional and custom ones.
 
 use super::cbor::{OPEN, Pull, major};
-use super::entry::{Key, Pairs};
+use super::entry::Key;
 use super::rules;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
@@ -29,8 +29,9 @@ pub(super) fn next(
     if c.at == 0 {
         r.region(map.at, end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
-        pull.item(2, false)?;
-        let count = pull.count()?;
+        pull.item(2, false);
+        let count = pull.count();
+        pull.done()?;
         c.state = if count == OPEN { 0 } else { u64::from(count).saturating_add(1) };
         c.at = r.at();
     }
@@ -38,23 +39,26 @@ pub(super) fn next(
         r.region(c.at, end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
         let left = c.state.checked_sub(1);
-        let items = left.map_or(OPEN, |left| u32::try_from(left).unwrap_or(OPEN));
-        if !Pairs::of(items).next_key(&mut pull)? {
+        let mut items = left.map_or(OPEN, |left| u32::try_from(left).unwrap_or(OPEN));
+        pull.key(&mut items);
+        pull.done()?;
+        if pull.head.is_break() {
             c.finish();
             return Ok(None);
         }
         let at = wide(pull.head.at);
         let mut shown = None;
         if pull.head.major == major::TEXT {
-            let key = pull.name_at()?;
-            let field = Key::of(&key.read(pull.r.source()).unwrap_or_default());
+            let key = pull.string_at();
+            let field = Key::of(&pull.text);
             shown = field.is_none_or(|field| field >= Key::ENDIANNESS).then_some(key);
         } else {
-            pull.skip(3)?;
+            pull.skip(3);
         }
-        pull.item(3, false)?;
+        pull.item(3, false);
         let (start, tag) = (wide(pull.head.start), u32::from(pull.head.major));
-        pull.skip(3)?;
+        pull.skip(3);
+        pull.done()?;
         let stored = Span::between(start, r.at());
         c.state = left.map_or(0, |left| left.saturating_sub(1));
         c.at = r.at();
@@ -71,10 +75,12 @@ pub(super) fn next(
 pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
     r.region(meta.stored.at, meta.stored.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
-    pull.item(3, false)?;
+    pull.item(3, false);
     if pull.head.major == major::TEXT && wide(pull.head.at) == meta.stored.at {
-        return Ok(Some(Value::Text(pull.name_at()?)));
+        let text = pull.string_at();
+        return pull.done().map(|()| Some(Value::Text(text)));
     }
+    pull.done()?;
     Ok(Some(Value::Cbor(meta.stored)))
 }
 
@@ -96,23 +102,21 @@ pub(super) fn text<'a>(
 fn find<'a>(r: &mut Reader<'_, 'a>, map: Span, wanted: Key) -> Result<Option<Name<'a>>, Halt> {
     r.region(map.at, map.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
-    pull.item(2, false)?;
-    let mut pairs = Pairs::new(&mut pull)?;
-    while pairs.next_key(&mut pull)? {
-        let mut key = None;
-        if pull.head.major == major::TEXT {
-            key = Key::of(&pull.name()?);
-        } else {
-            pull.skip(3)?;
+    pull.item(2, false);
+    let mut left = pull.count_resident();
+    loop {
+        pull.key(&mut left);
+        if pull.head.is_break() {
+            return pull.done().map(|()| None);
         }
-        pull.item(3, false)?;
-        if key == Some(wanted) {
-            return match pull.head.major {
-                major::TEXT => pull.name().map(Some),
-                _ => Ok(None),
-            };
+        let text = pull.head.major == major::TEXT;
+        pull.skip(3);
+        let found = text && Key::of(&pull.text) == Some(wanted);
+        pull.item(3, false);
+        let text = pull.head.major == major::TEXT;
+        pull.skip(3);
+        if found {
+            return pull.done().map(|()| text.then_some(pull.text));
         }
-        pull.skip(3)?;
     }
-    Ok(None)
 }

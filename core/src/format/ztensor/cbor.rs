@@ -59,6 +59,11 @@ impl Head {
         matches!(self.major, major::BYTES | major::TEXT)
     }
 
+    /// Becomes that of a break.
+    fn end(&mut self) {
+        (self.major, self.info) = (major::OTHER, INDEFINITE);
+    }
+
     fn is_container(&self) -> bool {
         matches!(self.major, major::ARRAY | major::MAP)
     }
@@ -75,14 +80,9 @@ impl Head {
 
     /// Whether the argument would fit a shorter head.
     fn is_wide(&self) -> bool {
-        let least = match self.info {
-            24 => 24,
-            25 => 1 << 8,
-            26 => 1 << 16,
-            27 => 1 << 32,
-            _ => 0,
-        };
-        self.argument < least
+        const MOST: [u32; 4] = [23, 0xFF, 0xFFFF, 0xFFFF_FFFF];
+        let most = MOST.get(usize::from(self.info & 3)).copied().unwrap_or(0);
+        matches!(self.info, 24..=27) && self.argument <= u64::from(most)
     }
 }
 
@@ -154,14 +154,20 @@ const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
 /// Pulls data items from a reader whose region is the index.
 ///
-/// Everything is absolute and nothing is stored but the last head; what breaks
-/// the parse is reported at once, at its own place, and ends it.
+/// Everything is absolute and nothing is stored but the last head and the last
+/// text. What breaks the parse is reported at once, at its own place; from then on
+/// every head is that of a break, which ends whatever is being read, and
+/// [`done`](Self::done) tells.
 #[derive(Debug)]
 pub(super) struct Pull<'p, 'r, 'a> {
     pub(super) r: &'p mut Reader<'r, 'a>,
     /// The head that was read last.
     pub(super) head: Head,
+    /// The text or byte string that was read last.
+    pub(super) text: Name<'a>,
     pub(super) seen: Seen,
+    /// What ended the parse.
+    halt: Option<Halt>,
     /// Whether a custom value is being read.
     pub(super) custom: bool,
     /// Some value holds a map.
@@ -173,7 +179,21 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[inline]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
-        Pull { r, head: Head::default(), seen: Seen::default(), custom: false, maps: false }
+        Pull {
+            r,
+            head: Head::default(),
+            text: Name::default(),
+            seen: Seen::default(),
+            halt: None,
+            custom: false,
+            maps: false,
+        }
+    }
+
+    /// What ended the parse, if something did.
+    #[inline]
+    pub(super) fn done(&self) -> Result<(), Halt> {
+        self.halt.map_or(Ok(()), Err)
     }
 
     /// Where the next item begins.
@@ -188,6 +208,14 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.r.region(wide(at), end, rules::CBOR_TRUNCATED);
     }
 
+    /// Goes back to the item that begins at `at`, and reads its head. How deep it
+    /// is was judged before.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn item_at(&mut self, at: Word) {
+        self.go(at);
+        self.item(0, false);
+    }
+
     /// Remembers the first place of something odd.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn note(&mut self, what: usize, at: Word) {
@@ -200,7 +228,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// The next head, tags included.
     #[inline]
-    pub(super) fn next_head(&mut self) -> Result<(), Halt> {
+    pub(super) fn next_head(&mut self) {
         self.head.at = self.at();
         match self.r.parse(head) {
             Ok(head) => {
@@ -209,19 +237,24 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                 if head.info >= 24 {
                     self.odd();
                 }
-                Ok(())
             }
-            Err(halt) => match halt.unreported() {
-                Some(rules::CBOR_RESERVED) => {
-                    let first = self.r.resident().first().copied().unwrap_or(0);
-                    Err(self.broken(rules::CBOR_RESERVED, 0, u64::from(first)))
-                }
-                Some(rule) => {
-                    let left = self.r.left();
-                    Err(self.broken(rule, left.saturating_add(1), left))
-                }
-                None => Err(halt),
-            },
+            Err(halt) => self.lost(halt),
+        }
+    }
+
+    /// No head could be read.
+    #[cold]
+    fn lost(&mut self, halt: Halt) {
+        match halt.unreported() {
+            Some(rules::CBOR_RESERVED) => {
+                let first = self.r.resident().first().copied().unwrap_or(0);
+                self.broken(rules::CBOR_RESERVED, 0, u64::from(first));
+            }
+            Some(rule) => {
+                let left = self.r.left();
+                self.broken(rule, left.saturating_add(1), left);
+            }
+            None => self.end(halt),
         }
     }
 
@@ -230,34 +263,31 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[inline]
     fn odd(&mut self) {
         let Head { at, argument, .. } = self.head;
-        if self.head.major != major::OTHER {
-            if self.head.is_wide() {
-                self.note(odd::WIDE, at);
-            }
-            return;
-        }
-        match self.head.info {
-            24 if argument < 32 => self.note(odd::SIMPLE, at),
-            26 if single_is_half(argument) => self.note(odd::FLOAT, at),
-            27 if double_is_single(argument) => self.note(odd::FLOAT, at),
-            _ => {}
-        }
+        let what = match (self.head.major, self.head.info) {
+            (major::OTHER, 24) if argument < 32 => odd::SIMPLE,
+            (major::OTHER, 26) if single_is_half(argument) => odd::FLOAT,
+            (major::OTHER, 27) if double_is_single(argument) => odd::FLOAT,
+            (major::OTHER, _) => return,
+            _ if self.head.is_wide() => odd::WIDE,
+            _ => return,
+        };
+        self.note(what, at);
     }
 
     /// The head of the next data item, on level `depth`; tags before it are
     /// passed over. It may be a break.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn item_or_break(&mut self, depth: usize) -> Result<(), Halt> {
+    pub(super) fn item_or_break(&mut self, depth: usize) {
         let mut depth = depth;
         self.head.start = self.at();
         loop {
-            self.next_head()?;
+            self.next_head();
             if depth > CBOR_DEPTH {
                 let limit = widen(CBOR_DEPTH);
-                return Err(self.broken(rules::CBOR_DEPTH, limit, limit.saturating_add(1)));
+                return self.broken(rules::CBOR_DEPTH, limit, limit.saturating_add(1));
             }
             if self.head.major != major::TAG {
-                return Ok(());
+                return;
             }
             let tag = if self.custom { odd::CUSTOM_TAG } else { odd::TAG };
             self.note(tag, self.head.at);
@@ -267,80 +297,97 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// The same where a break is an error, but for one that `may` stand there.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn item(&mut self, depth: usize, may: bool) -> Result<(), Halt> {
-        self.item_or_break(depth)?;
+    pub(super) fn item(&mut self, depth: usize, may: bool) {
+        self.item_or_break(depth);
         // What is tagged is a data item, which a break is not.
         if self.head.is_break() && !(may && self.head.at == self.head.start) {
-            return Err(self.broken(rules::CBOR_BREAK, 0, 0xFF));
+            self.broken(rules::CBOR_BREAK, 0, 0xFF);
         }
-        Ok(())
     }
 
-    /// The bytes of the text or byte string that began, as they are stored.
+    /// The head of the next key of a map that has `left` data items left, or
+    /// [`OPEN`]; a break if there is none. The caller passes over key and value.
+    #[cfg_attr(feature = "windows", inline)]
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn string(&mut self) -> Result<&'a [u8], Halt> {
+    pub(super) fn key(&mut self, left: &mut u32) {
+        match *left {
+            0 => self.head.end(),
+            OPEN => self.item(3, true),
+            items => {
+                *left = items.saturating_sub(2);
+                self.item(3, false);
+            }
+        }
+    }
+
+    /// Reads the text or byte string that began.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn string(&mut self) {
         let Head { at, major, .. } = self.head;
         if !self.head.is_indefinite() {
-            return self.definite();
+            self.text = Name::new(self.definite(), NameEncoding::Plain);
+            return;
         }
         self.note(odd::INDEFINITE, at);
         let (start, run) = (self.at(), self.r.resident());
         loop {
-            self.next_head()?;
+            self.next_head();
             if self.head.is_break() {
-                let len = usize::try_from(self.head.at.wrapping_sub(start)).unwrap_or(usize::MAX);
-                return Ok(run.get(..len).unwrap_or_default());
+                break;
             }
             if self.head.major != major || self.head.is_indefinite() {
-                return Err(self.broken(rules::CBOR_CHUNK, 0, 0));
+                self.broken(rules::CBOR_CHUNK, 0, 0);
+                break;
             }
-            self.definite()?;
+            self.definite();
         }
+        let len = usize::try_from(self.head.at.wrapping_sub(start)).unwrap_or(usize::MAX);
+        self.text = Name::new(run.get(..len).unwrap_or_default(), NameEncoding::Chunks);
     }
 
-    /// The same as a name.
+    /// Reads the text or byte string that began; where it lies.
     #[inline]
-    pub(super) fn name(&mut self) -> Result<Name<'a>, Halt> {
-        let encoding = self.encoding();
-        Ok(Name::new(self.string()?, encoding))
-    }
-
-    /// Where the text or byte string lies that began.
-    #[inline]
-    pub(super) fn name_at(&mut self) -> Result<NameAt, Halt> {
-        let (at, encoding) = (self.r.at(), self.encoding());
-        let len = u32::try_from(self.string()?.len()).unwrap_or(u32::MAX);
-        Ok(NameAt { at, len, encoding })
-    }
-
-    fn encoding(&self) -> NameEncoding {
-        match self.head.is_indefinite() {
+    pub(super) fn string_at(&mut self) -> NameAt {
+        let at = self.r.at();
+        let encoding = match self.head.is_indefinite() {
             true => NameEncoding::Chunks,
             false => NameEncoding::Plain,
-        }
+        };
+        self.string();
+        let end = if encoding == NameEncoding::Plain { self.r.at() } else { wide(self.head.at) };
+        let len = u32::try_from(end.saturating_sub(at)).unwrap_or(u32::MAX);
+        NameAt { at, len, encoding }
     }
 
     /// The bytes of a definite-length string.
     #[inline]
-    fn definite(&mut self) -> Result<&'a [u8], Halt> {
+    fn definite(&mut self) -> &'a [u8] {
         let (left, len) = (self.r.left(), self.head.argument);
         if len > left {
-            return Err(self.broken(rules::CBOR_LENGTH, left, len));
+            self.broken(rules::CBOR_LENGTH, left, len);
+            return &[];
         }
         let at = self.at();
-        let bytes = self.r.take(len)?;
-        if self.head.major == major::TEXT && !crate::utf8::is(bytes) {
-            self.note(odd::UTF8, at);
+        match self.r.take(len) {
+            Ok(bytes) => {
+                if self.head.major == major::TEXT && !crate::utf8::is(bytes) {
+                    self.note(odd::UTF8, at);
+                }
+                bytes
+            }
+            Err(halt) => {
+                self.end(halt);
+                &[]
+            }
         }
-        Ok(bytes)
     }
 
     /// How many data items the array or map holds that began; [`OPEN`] if a break
     /// ends it.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn count(&mut self) -> Result<u32, Halt> {
+    pub(super) fn count(&mut self) -> u32 {
         if self.head.is_indefinite() {
-            return Ok(OPEN);
+            return OPEN;
         }
         // Every item takes at least one byte.
         let (left, argument) = (self.r.left(), self.head.argument);
@@ -349,37 +396,42 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         if argument <= most {
             let items = if map { argument << 1 } else { argument };
             if items < u64::from(OPEN_VALUE) {
-                return Ok(u32::try_from(items).unwrap_or(0));
+                return u32::try_from(items).unwrap_or(0);
             }
         }
-        Err(self.broken(rules::CBOR_COUNT, left, argument))
+        self.broken(rules::CBOR_COUNT, left, argument);
+        0
     }
 
     /// The same for an array or map that is part of an entry: as many bytes are
     /// then resident, so that a long one is not asked for item by item.
     #[inline]
-    pub(super) fn count_resident(&mut self) -> Result<u32, Halt> {
-        let count = self.count()?;
-        if cfg!(feature = "windows") && count != OPEN {
-            self.r.require(u64::from(count))?;
+    pub(super) fn count_resident(&mut self) -> u32 {
+        let count = self.count();
+        if cfg!(feature = "windows")
+            && count != OPEN
+            && let Err(halt) = self.r.require(u64::from(count))
+        {
+            self.end(halt);
         }
-        Ok(count)
+        count
     }
 
     /// Passes over the rest of the item that began, on level `depth`.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn skip(&mut self, depth: usize) -> Result<(), Halt> {
+    pub(super) fn skip(&mut self, depth: usize) {
         if self.head.is_container() {
-            return self.skip_nested(depth);
+            self.skip_nested(depth);
+        } else {
+            self.skip_leaf();
         }
-        self.skip_leaf()
     }
 
     #[inline]
-    fn skip_leaf(&mut self) -> Result<(), Halt> {
+    fn skip_leaf(&mut self) {
         let Head { at, info, argument, .. } = self.head;
         if self.head.is_string() {
-            self.string()?;
+            self.string();
         } else if self.head.major == major::OTHER && self.custom {
             let usual = matches!(info, 20..=22 | 25..=27);
             let malformed = info == 24 && argument < 32;
@@ -387,28 +439,27 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                 self.note(odd::CUSTOM_SIMPLE, at);
             }
         }
-        Ok(())
     }
 
     #[inline(never)]
-    fn skip_nested(&mut self, depth: usize) -> Result<(), Halt> {
+    fn skip_nested(&mut self, depth: usize) {
         // How many data items each open array or map still lacks.
         let mut levels = [0_u32; CBOR_DEPTH];
         let mut used = 0_usize;
         loop {
             if self.head.is_container() {
-                let left = self.open()?;
+                let left = self.open();
                 // `item` has checked that the level exists.
                 if let Some(slot) = levels.get_mut(used) {
                     *slot = left;
                     used = used.wrapping_add(1);
                 }
             } else {
-                self.skip_leaf()?;
+                self.skip_leaf();
             }
             loop {
                 let Some(top) = used.checked_sub(1).and_then(|top| levels.get_mut(top)) else {
-                    return Ok(());
+                    return;
                 };
                 let left = *top;
                 if left == 0 {
@@ -421,7 +472,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                     OPEN_VALUE => OPEN_MAP,
                     _ => left.wrapping_sub(1),
                 };
-                self.item(depth.wrapping_add(used), left >= OPEN_MAP)?;
+                self.item(depth.wrapping_add(used), left >= OPEN_MAP);
                 if !self.head.is_break() {
                     break;
                 }
@@ -432,25 +483,36 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// What a level begins with.
     #[inline]
-    fn open(&mut self) -> Result<u32, Halt> {
+    fn open(&mut self) -> u32 {
         let map = self.head.major == major::MAP;
         self.maps |= map;
-        let left = self.count_resident()?;
+        let left = self.count_resident();
         if left < OPEN {
-            return Ok(left);
+            return left;
         }
         self.note(odd::INDEFINITE, self.head.at);
-        Ok(if map { OPEN_MAP } else { OPEN })
+        if map { OPEN_MAP } else { OPEN }
     }
 
     /// Reports what makes the rest unreadable, at the head that was read last.
     #[cold]
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn broken(&mut self, rule: Rule, expected: u64, found: u64) -> Halt {
-        let at = wide(self.head.at);
-        let len = self.r.end().saturating_sub(at).min(1);
-        self.r.flag(rule, at, len, expected, found);
-        Halt::refused(rule)
+    fn broken(&mut self, rule: Rule, expected: u64, found: u64) {
+        if self.halt.is_none() {
+            let at = wide(self.head.at);
+            let len = self.r.end().saturating_sub(at).min(1);
+            self.r.flag(rule, at, len, expected, found);
+        }
+        self.end(Halt::refused(rule));
+    }
+
+    /// Ends the parse.
+    #[cold]
+    fn end(&mut self, halt: Halt) {
+        self.halt.get_or_insert(halt);
+        // Nothing is left to read.
+        self.go(Word::MAX);
+        self.head.end();
     }
 }
 

@@ -1,10 +1,10 @@
 //! The map of one tensor: all of it is read before any of it is judged.
 
-use super::cbor::{OPEN, Pull, major, odd};
-use super::words;
+use super::cbor::{self, OPEN, Pull, major, odd};
+use super::{rules, words};
 use crate::name::Name;
-use crate::read::Halt;
-use crate::slot::Word;
+use crate::rule::Severity;
+use crate::slot::{Word, wide};
 use core::cmp::Ordering;
 
 /// A field of the specification, numbered in the order that real writers keep.
@@ -77,8 +77,12 @@ pub(super) struct Entry {
     pub(super) end: Word,
     /// Where the value of each field begins; 0 if the field is missing.
     places: [Word; Key::COUNT],
+    /// Whether it is a map at all.
+    pub(super) map: bool,
     /// Equal keys among the custom ones cannot be ruled out by their order.
     pub(super) unsorted: bool,
+    /// Something fatal was reported.
+    pub(super) fatal: bool,
 }
 
 impl Entry {
@@ -88,38 +92,49 @@ impl Entry {
         self.places.get(key.position()).copied().unwrap_or(0)
     }
 
-    /// Reads the element of the index where the reader stands; false if it is
-    /// no map, which is passed over.
+    /// Reads the element of the index where the reader stands, of which all bytes
+    /// are resident from then on.
     #[inline(never)]
-    pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) -> Result<bool, Halt> {
+    pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
         self.at = pull.at();
-        pull.item(2, false)?;
-        if pull.head.major != major::MAP {
-            pull.skip(2)?;
-            return Ok(false);
+        pull.item(2, false);
+        self.map = pull.head.major == major::MAP;
+        if self.map {
+            self.pairs(pull);
+        } else {
+            pull.skip(2);
         }
+        self.end = pull.at();
+    }
+
+    #[inline]
+    fn pairs(&mut self, pull: &mut Pull<'_, '_, '_>) {
         let at = pull.head.at;
-        let mut pairs = Pairs::new(pull)?;
-        if pairs.left != OPEN {
+        let mut left = pull.count_resident();
+        if left != OPEN {
             pull.note(odd::DEFINITE, at);
         }
         let mut order = Order { least: Key(0), custom: None };
-        while pairs.next_key(pull)? {
-            let at = pull.head.at;
-            let mut known = None;
-            if pull.head.major == major::TEXT {
-                let name = pull.name()?;
-                known = Key::of(&name);
-                if !order.judge(&mut self.unsorted, known, name) {
-                    pull.note(odd::ORDER, at);
-                }
-                pull.custom = known.is_none();
-            } else {
-                pull.note(odd::KEY, at);
-                pull.custom = true;
-                pull.skip(3)?;
+        loop {
+            pull.key(&mut left);
+            if pull.head.is_break() {
+                break;
             }
-            pull.item(3, false)?;
+            let at = pull.head.at;
+            let text = pull.head.major == major::TEXT;
+            pull.custom = !text;
+            pull.skip(3);
+            let known = match text {
+                true => Key::of(&pull.text),
+                false => None,
+            };
+            pull.custom = known.is_none();
+            if !text {
+                pull.note(odd::KEY, at);
+            } else if !order.judge(&mut self.unsorted, known, &pull.text) {
+                pull.note(odd::ORDER, at);
+            }
+            pull.item(3, false);
             if let Some(known) = known
                 && let Some(place) = self.places.get_mut(known.position())
             {
@@ -129,46 +144,24 @@ impl Entry {
                     pull.note(odd::FIELD_TWICE, at);
                 }
             }
-            pull.skip(3)?;
+            pull.skip(3);
             pull.custom = false;
         }
-        self.end = pull.at();
-        Ok(true)
-    }
-}
-
-/// The pairs of a map whose head was read.
-pub(super) struct Pairs {
-    /// Data items left; [`OPEN`] if a break ends the map.
-    left: u32,
-}
-
-impl Pairs {
-    #[inline]
-    pub(super) fn new(pull: &mut Pull<'_, '_, '_>) -> Result<Self, Halt> {
-        Ok(Pairs { left: pull.count_resident()? })
     }
 
-    /// The pairs that are left when `left` data items are; [`OPEN`] if a break
-    /// ends the map.
-    pub(super) fn of(left: u32) -> Self {
-        Pairs { left }
-    }
-
-    /// Reads the head of the next key; false if there is none. The caller passes
-    /// over key and value.
-    #[cfg_attr(feature = "windows", inline)]
+    /// Reports what is odd about the map, or that it is none.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn next_key(&mut self, pull: &mut Pull<'_, '_, '_>) -> Result<bool, Halt> {
-        if self.left == 0 {
-            return Ok(false);
+    pub(super) fn report(&mut self, pull: &mut Pull<'_, '_, '_>) {
+        if !self.map {
+            let (at, len) = (wide(self.at), wide(self.end.wrapping_sub(self.at)));
+            pull.r.flag(rules::INDEX_ELEMENT, at, len, 0, 0);
+            return;
         }
-        if self.left != OPEN {
-            self.left = self.left.saturating_sub(2);
-            return pull.item(3, false).map(|()| true);
+        let seen = pull.seen;
+        for (rule, at) in cbor::oddities(&seen) {
+            self.fatal |= rule.severity() == Severity::Fatal;
+            pull.r.flag(rule, wide(at), 1, 0, 0);
         }
-        pull.item(3, true)?;
-        Ok(!pull.head.is_break())
     }
 }
 
@@ -185,7 +178,7 @@ impl<'a> Order<'a> {
     /// Whether the key `name` stands in order. What it leaves open is whether
     /// equal keys can be told by it.
     #[inline]
-    fn judge(&mut self, unsorted: &mut bool, known: Option<Key>, name: Name<'a>) -> bool {
+    fn judge(&mut self, unsorted: &mut bool, known: Option<Key>, name: &Name<'a>) -> bool {
         match (known, &self.custom) {
             (Some(key), None) if key < Key::SPARSE_FORMAT => {
                 let in_order = key >= self.least;
@@ -194,9 +187,9 @@ impl<'a> Order<'a> {
             }
             (Some(key), Some(_)) if key < Key::ENDIANNESS => false,
             (_, last) => {
-                let order = last.as_ref().map_or(Ordering::Less, |last| last.cmp(&name));
+                let order = last.as_ref().map_or(Ordering::Less, |last| last.cmp(name));
                 *unsorted |= order != Ordering::Less;
-                self.custom = Some(name);
+                self.custom = Some(*name);
                 order != Ordering::Greater
             }
         }

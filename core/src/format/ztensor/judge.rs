@@ -1,14 +1,12 @@
 //! What the map of one tensor says, judged.
 
-use super::cbor::{self, OPEN, Pull, major};
+use super::cbor::{OPEN, Pull, major};
 use super::entry::{Entry, Key};
-use super::{Header, checksum, field, rules, words};
+use super::{Header, checksum, field, listed, rules, words};
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt};
 use crate::division::div_rem;
 use crate::finding::Subject;
-use crate::name::Name;
-use crate::read::Halt;
 use crate::rule::{Rule, Severity};
 use crate::slot::{Word, wide};
 use crate::source::Span;
@@ -73,53 +71,59 @@ pub(super) struct Judge<'j, 'p, 'r, 'a> {
 }
 
 impl Header {
-    /// Judges the map that was read, but for its keys. Data that was listed so far
-    /// ends at `listed`.
+    /// What the element says that was read; of a map all but its keys is judged.
     #[inline(never)]
     pub(super) fn judge(
         &self,
         pull: &mut Pull<'_, '_, '_>,
         entry: &Entry,
-        tensor: &mut Tensor,
-        listed: u64,
-    ) -> Result<(), Halt> {
-        let (index_at, rows) = (self.index_at, 0);
-        let (fatal, unknown, void) = (false, false, false);
-        let mut judge = Judge { pull, entry, index_at, tensor, fatal, unknown, void, rows };
-        let seen = judge.pull.seen;
-        for (rule, at) in cbor::oddities(&seen) {
-            judge.report(rule, at, 1, 0, 0);
+        c: &mut Cursor,
+    ) -> Tensor {
+        let (index, status) = (c.index, Status::Broken);
+        let mut tensor = Tensor { index, at: wide(entry.at), status, ..Tensor::default() };
+        c.advance(wide(entry.end));
+        if entry.map {
+            let (index_at, rows) = (self.index_at, 0);
+            let (fatal, unknown, void) = (entry.fatal, false, false);
+            let tensor = &mut tensor;
+            let mut judge = Judge { pull, entry, index_at, tensor, fatal, unknown, void, rows };
+            judge.all(c);
         }
-        judge.name()?;
-        judge.dtype()?;
-        judge.layout()?;
-        judge.encoding()?;
-        judge.endianness()?;
-        judge.checksum()?;
-        let counted = judge.shape()?;
-        let placed = judge.blob()?;
-        if let Some(blob) = placed {
-            if counted && judge.tensor.dtype.bits() > 0 {
-                judge.size(blob.len);
-            }
-            if !judge.fatal {
-                judge.tensor.chunks = Chunks::One(blob);
-                let ordered = blob.is_empty() || listed == Cursor::UNKNOWN || blob.at >= listed;
-                if !ordered {
-                    judge.flag(rules::BLOB_ORDER, Key::OFFSET, listed, blob.at);
-                }
-            }
-        }
-        judge.tensor.status = match (judge.fatal, judge.unknown) {
-            (true, _) => Status::Broken,
-            (false, true) => Status::Unsupported,
-            (false, false) => Status::Sound,
-        };
-        Ok(())
+        tensor
     }
 }
 
-impl<'a> Judge<'_, '_, '_, 'a> {
+impl Judge<'_, '_, '_, '_> {
+    fn all(&mut self, c: &mut Cursor) {
+        self.tensor.extra = Span::between(wide(self.entry.at), wide(self.entry.end));
+        self.name();
+        self.dtype();
+        self.layout();
+        self.encoding();
+        self.endianness();
+        self.checksum();
+        let counted = self.shape();
+        let placed = self.blob();
+        if let Some(blob) = placed
+            && counted
+            && self.tensor.dtype.bits() > 0
+        {
+            self.size(blob.len);
+        }
+        if self.fatal {
+            return;
+        }
+        if let Some(blob) = placed {
+            self.tensor.chunks = Chunks::One(blob);
+            let listed = c.state;
+            if !blob.is_empty() && listed != Cursor::UNKNOWN && blob.at < listed {
+                self.flag(rules::BLOB_ORDER, Key::OFFSET, listed, blob.at);
+            }
+            listed::pass_blob(self.pull.r.source(), c, blob);
+        }
+        self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };
+    }
+
     #[cfg_attr(not(feature = "windows"), inline(never))]
     fn report(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         self.fatal |= rule.severity() == Severity::Fatal;
@@ -140,9 +144,9 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 
     /// How many bytes the value at `at` takes.
     fn len_of(&mut self, at: Word) -> u64 {
-        self.pull.go(at);
-        let whole = self.pull.item(3, false).and_then(|()| self.pull.skip(3));
-        whole.map_or(0, |()| wide(self.pull.at().wrapping_sub(at)))
+        self.pull.item_at(at);
+        self.pull.skip(3);
+        wide(self.pull.at().wrapping_sub(at))
     }
 
     /// Reports one of the faults that fields have in common.
@@ -158,18 +162,19 @@ impl<'a> Judge<'_, '_, '_, 'a> {
     }
 
     /// Whether the value of a field is of this type; then its head is read.
+    ///
+    /// Nothing stops a parse of what was read before.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn find(&mut self, key: Key, major: u8) -> Result<bool, Halt> {
+    fn find(&mut self, key: Key, major: u8) -> bool {
         let at = self.entry.place(key);
         self.void = at == 0;
         if self.void {
             self.fault(key, MISSING);
-            return Ok(false);
+            return false;
         }
-        self.pull.go(at);
-        self.pull.item(3, false)?;
+        self.pull.item_at(at);
         if self.pull.head.major == major {
-            return Ok(true);
+            return true;
         }
         self.void = self.pull.head.is_null();
         if self.void && matches!(key, Key::ENDIANNESS | Key::CHECKSUM) {
@@ -177,41 +182,43 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         } else {
             self.fault(key, MISTYPED);
         }
-        Ok(false)
+        false
     }
 
-    /// The text of a field.
-    #[inline]
-    fn text(&mut self, key: Key) -> Result<Option<Name<'a>>, Halt> {
-        match self.find(key, major::TEXT)? {
-            true => self.pull.name().map(Some),
-            false => Ok(None),
+    /// Reads the text of a field; false if it is none.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn text(&mut self, key: Key) -> bool {
+        let found = self.find(key, major::TEXT);
+        if found {
+            self.pull.string();
         }
+        found
     }
 
     /// The position of a field's text among these words.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn word(&mut self, key: Key, words: &[u8]) -> Result<Option<u8>, Halt> {
-        let Some(text) = self.text(key)? else { return Ok(None) };
-        let Some((place, exact)) = words::find(words, &text) else {
+    fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
+        if !self.text(key) {
+            return None;
+        }
+        let Some((place, exact)) = words::find(words, &self.pull.text) else {
             self.unknown = true;
             self.fault(key, UNKNOWN);
-            return Ok(None);
+            return None;
         };
         if !exact {
             self.fault(key, CASE);
         }
-        Ok(Some(place))
+        Some(place)
     }
 
-    fn name(&mut self) -> Result<(), Halt> {
-        if !self.find(Key::NAME, major::TEXT)? {
-            return Ok(());
+    fn name(&mut self) {
+        if !self.find(Key::NAME, major::TEXT) {
+            return;
         }
-        self.tensor.name = self.pull.name_at()?;
-        let name = self.tensor.name.read(self.pull.r.source()).unwrap_or_default();
+        self.tensor.name = self.pull.string_at();
         let (mut empty, mut nul) = (true, false);
-        for byte in name.bytes() {
+        for byte in self.pull.text.bytes() {
             empty = false;
             nul |= byte == 0;
         }
@@ -221,19 +228,17 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         if nul {
             self.flag_alone(rules::NAME_NUL, Key::NAME);
         }
-        Ok(())
     }
 
-    fn dtype(&mut self) -> Result<(), Halt> {
-        if let Some(place) = self.word(Key::DTYPE, field::DTYPE_NAMES)? {
+    fn dtype(&mut self) {
+        if let Some(place) = self.word(Key::DTYPE, field::DTYPE_NAMES) {
             let dtype = field::DTYPES.get(usize::from(place));
             self.tensor.dtype = dtype.copied().unwrap_or_default();
         }
-        Ok(())
     }
 
-    fn layout(&mut self) -> Result<(), Halt> {
-        let place = self.word(Key::LAYOUT, field::LAYOUT_NAMES)?;
+    fn layout(&mut self) {
+        let place = self.word(Key::LAYOUT, field::LAYOUT_NAMES);
         self.tensor.layout = match place.and_then(|place| field::LAYOUTS.get(usize::from(place))) {
             Some(layout) => *layout,
             // It is said to be the default.
@@ -244,30 +249,28 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             self.unknown = true;
             if self.entry.place(Key::SPARSE_FORMAT) == 0 {
                 self.flag_alone(rules::SPARSE_FORMAT_MISSING, Key::LAYOUT);
-            } else if self.find(Key::SPARSE_FORMAT, major::TEXT)? {
+            } else if self.find(Key::SPARSE_FORMAT, major::TEXT) {
                 self.flag_alone(rules::SPARSE_UNDEFINED, Key::SPARSE_FORMAT);
             }
         }
-        Ok(())
     }
 
-    fn encoding(&mut self) -> Result<(), Halt> {
-        self.tensor.encoding = match self.word(Key::ENCODING, b"raw zstd")? {
+    fn encoding(&mut self) {
+        self.tensor.encoding = match self.word(Key::ENCODING, b"raw zstd") {
             Some(0) => Encoding::Raw,
             Some(_) => Encoding::Zstd,
             None => Encoding::Unknown,
         };
-        Ok(())
     }
 
-    fn endianness(&mut self) -> Result<(), Halt> {
+    fn endianness(&mut self) {
         let Tensor { dtype, encoding, .. } = *self.tensor;
         let (raw, wide) = (encoding == Encoding::Raw, dtype.bits() > 8);
-        let Some(order) = self.word(Key::ENDIANNESS, b"little big")? else {
+        let Some(order) = self.word(Key::ENDIANNESS, b"little big") else {
             if self.void && raw && wide {
                 self.report(rules::ENDIANNESS_IMPLICIT, self.entry.at, 1, 0, 0);
             }
-            return Ok(());
+            return;
         };
         let big = order == 1;
         let unused = match encoding {
@@ -280,30 +283,28 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 if big {
                     self.tensor.endianness = Endianness::Big;
                 }
-                return Ok(());
+                return;
             }
         };
         self.flag_alone(unused, Key::ENDIANNESS);
-        Ok(())
     }
 
-    fn checksum(&mut self) -> Result<(), Halt> {
+    fn checksum(&mut self) {
         if self.entry.place(Key::CHECKSUM) != 0
-            && let Some(text) = self.text(Key::CHECKSUM)?
-            && let Some(rule) = checksum::fault(&text)
+            && self.text(Key::CHECKSUM)
+            && let Some(rule) = checksum::fault(&self.pull.text)
         {
             self.flag_alone(rule, Key::CHECKSUM);
         }
-        Ok(())
     }
 
     /// Judges the shape; whether 64 bits hold the number of elements.
     #[inline(never)]
-    fn shape(&mut self) -> Result<bool, Halt> {
-        if !self.find(Key::SHAPE, major::ARRAY)? {
-            return Ok(false);
+    fn shape(&mut self) -> bool {
+        if !self.find(Key::SHAPE, major::ARRAY) {
+            return false;
         }
-        let mut left = self.pull.count()?;
+        let mut left = self.pull.count();
         let at = self.pull.at();
         let mut rank = 0_u32;
         let (mut product, mut zero) = (Some(1_u64), false);
@@ -312,7 +313,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             if left == 0 {
                 break here;
             }
-            self.pull.item(4, left == OPEN)?;
+            self.pull.item(4, left == OPEN);
             let head = self.pull.head;
             if head.is_break() {
                 break here;
@@ -321,7 +322,7 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                 self.pull.r.about_part(rank);
                 self.report(rules::TYPE_DIM, here, 1, 0, 0);
                 self.pull.r.about_part(Subject::NO_PART);
-                return Ok(false);
+                return false;
             }
             let dim = head.argument;
             if rank == 0 {
@@ -346,40 +347,40 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             Some(product) => self.tensor.elements = if zero { 0 } else { product },
             None => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
         }
-        Ok(product.is_some())
+        product.is_some()
     }
 
     /// Where the blob lies, if that is inside the file's data.
     #[inline(never)]
-    fn blob(&mut self) -> Result<Option<Span>, Halt> {
-        let placed = self.find(Key::OFFSET, major::UINT)?;
+    fn blob(&mut self) -> Option<Span> {
+        let placed = self.find(Key::OFFSET, major::UINT);
         let at = self.pull.head.argument;
-        let sized = self.find(Key::SIZE, major::UINT)?;
+        let sized = self.find(Key::SIZE, major::UINT);
         let len = self.pull.head.argument;
         if !placed {
-            return Ok(None);
+            return None;
         }
         if at < field::MAGIC_LEN {
             self.flag(rules::BLOB_MAGIC, Key::OFFSET, field::MAGIC_LEN, at);
-            return Ok(None);
+            return None;
         }
         if at & field::ALIGN.wrapping_sub(1) != 0 {
             self.flag(rules::BLOB_ALIGN, Key::OFFSET, field::ALIGN, at);
         }
         if !sized {
-            return Ok(None);
+            return None;
         }
         let blob = Span::new(at, len);
         let (index_at, file) = (wide(self.index_at), self.pull.r.source().len());
         let (rule, expected, found) = match blob.end() {
             None => (rules::BLOB_OVERFLOW, 0, at),
-            Some(end) if end <= index_at => return Ok(Some(blob)),
+            Some(end) if end <= index_at => return Some(blob),
             Some(_) if blob.is_empty() => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
             Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
             Some(end) => (rules::BLOB_INDEX, index_at, end),
         };
         self.flag(rule, Key::OFFSET, expected, found);
-        Ok(blob.is_empty().then_some(blob))
+        blob.is_empty().then_some(blob)
     }
 
     /// Compares the size of the blob with what shape, type and layout ask for.

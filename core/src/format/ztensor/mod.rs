@@ -69,7 +69,7 @@ use crate::read::{Halt, Reader};
 use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{
-    Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
+    Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Tensor, Value, Version,
 };
 use cbor::{OPEN, Pull, major, odd};
 use entry::{Entry, Key};
@@ -118,6 +118,10 @@ mod field {
         [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
 
+/// How far behind the end of data a second file may end at the earliest: it has
+/// a magic, as the first one has, and an index.
+const SECOND: Word = 9;
+
 /// What opening proved: where the index lies, and that it is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -155,14 +159,16 @@ impl Container for Header {
         let index_end = word(r.source().len().saturating_sub(field::LENGTH_LEN));
         r.region(wide(index_at), wide(index_end), rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
-        pull.item_or_break(1)?;
+        pull.item_or_break(1);
+        pull.done()?;
         if pull.head.major != major::ARRAY {
             let first = r.get(Span::new(wide(index_at), 1))?.first().copied().unwrap_or(0);
             let root = Span::new(wide(index_at), 1);
             return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
         }
         let at = pull.head.at;
-        let count = pull.count()?;
+        let count = pull.count();
+        pull.done()?;
         if count == OPEN {
             pull.note(odd::INDEFINITE, at);
         }
@@ -307,27 +313,8 @@ impl Header {
     /// The next element of the index, judged.
     ///
     /// The cursor's state is where the data ends that was listed so far.
-    fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        // Filled where it is returned: a tensor is large for a small stack.
-        let mut result = Ok(Some(Tensor::default()));
-        if let Ok(Some(tensor)) = &mut result {
-            match self.fill(r, c, tensor) {
-                Ok(true) => {}
-                Ok(false) => result = Ok(None),
-                Err(halt) => result = Err(halt),
-            }
-        }
-        result
-    }
-
-    /// The same into a place of the caller; false if no element follows.
     #[inline(never)]
-    fn fill(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        tensor: &mut Tensor,
-    ) -> Result<bool, Halt> {
+    fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = word(c.at).max(self.first);
         let region = |r: &mut Reader<'_, '_>| {
             r.region(wide(at), wide(self.index_end), rules::CBOR_TRUNCATED);
@@ -343,71 +330,50 @@ impl Header {
         }
         r.about(Kind::Tensor, c.index);
         #[cfg(feature = "sweep")]
-        if let Some(sound) = self.next_canonical(r, c) {
-            *tensor = sound;
-            return Ok(true);
+        if let Some(tensor) = self.next_canonical(r, c) {
+            return Ok(Some(tensor));
         }
-        tensor.index = c.index;
-        tensor.at = wide(at);
-        tensor.status = Status::Broken;
-        let end = self.element(r, c, tensor)?;
-        c.advance(wide(end));
-        Ok(true)
-    }
-
-    /// Reads and judges the next element of the index, and tells where it ends.
-    #[inline(never)]
-    fn element(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        tensor: &mut Tensor,
-    ) -> Result<Word, Halt> {
+        // What goes deep comes first: a tensor is large for a small stack.
         let mut entry = Entry::default();
         let mut pull = Pull::new(r);
-        if !entry.read(&mut pull)? {
-            let len = pull.r.at().saturating_sub(tensor.at);
-            pull.r.flag(rules::INDEX_ELEMENT, tensor.at, len, 0, 0);
-            return Ok(pull.at());
-        }
-        tensor.extra = Span::between(tensor.at, wide(entry.end));
-        self.judge(&mut pull, &entry, tensor, c.state)?;
-        keys::judge(&mut pull, &entry)?;
-        if let Chunks::One(blob) = tensor.chunks {
-            listed::pass_blob(pull.r.source(), c, blob);
-        }
-        Ok(entry.end)
+        entry.read(&mut pull);
+        pull.done()?;
+        entry.report(&mut pull);
+        keys::judge(&mut pull, &entry);
+        Ok(Some(self.judge(&mut pull, &entry, c)))
     }
 
     /// Judges what follows the last element, at `at`.
-    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) -> Result<bool, Halt> {
-        let data_end = c.state.max(field::MAGIC_LEN);
-        let unused = Span::between(data_end, wide(self.index_at));
+    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) -> Result<Option<Tensor>, Halt> {
+        // What is read out of order ends nowhere, and is compared with nothing.
+        let data_end = word(c.state.max(field::MAGIC_LEN));
+        let unused = self.index_at.saturating_sub(data_end);
         // In a file that was appended to another, the index lies as far behind
         // the second magic as the data ends behind the first. The element that
         // ends an index of indefinite length and this place need not be
         // resident together, so such an index is not looked at.
-        let second = unused.len;
-        let least = data_end.saturating_add(field::SMALLEST).saturating_sub(field::MAGIC_LEN);
+        let second = wide(unused);
+        let least = data_end.wrapping_add(SECOND);
         let twice = self.count != OPEN
-            && c.state != Cursor::UNKNOWN
-            && second >= least
+            && unused >= least
             && r.get(Span::new(second, field::MAGIC_LEN))? == field::MAGIC;
         r.about(Kind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
-        } else if c.index == 0 {
-            r.check(unused.is_empty(), rules::FILE_ZERO_TENSORS, unused, 0, unused.len);
+        } else if c.index == 0 && unused > 0 {
+            r.flag(rules::FILE_ZERO_TENSORS, wide(data_end), second, 0, second);
         }
-        let rest = Span::between(wide(at), wide(self.index_end));
-        r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
+        if at < self.index_end {
+            let rest = wide(self.index_end.saturating_sub(at));
+            r.flag(rules::INDEX_TRAILING, wide(at), rest, 0, rest);
+        }
         if cfg!(feature = "sweep")
             && c.extra == cover::TIGHT
-            && listed::is_padding(r.source(), data_end, wide(self.index_at))
+            && listed::is_padding(r.source(), wide(data_end), wide(self.index_at))
         {
             c.extra = cover::PROVED;
         }
         c.finish();
-        Ok(false)
+        Ok(None)
     }
 }
