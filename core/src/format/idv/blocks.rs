@@ -211,7 +211,7 @@ impl Header {
         };
         let at = at.saturating_add(chunk.saturating_mul(wide(field::ENTRY)));
         let left = count.saturating_sub(chunk);
-        let column = Cursor::before(tensor.at, tensor.index);
+        let column = (tensor.at, tensor.index);
         let entry = self.lookup(r, word(at), word(left), column)?;
         Ok(entry.fault(self).is_none().then(|| {
             let row = each.saturating_mul(chunk);
@@ -232,7 +232,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         at: Word,
         left: Word,
-        column: Cursor,
+        column: (u64, u32),
     ) -> Result<Entry, Halt> {
         let at = wide(at);
         let table = at.saturating_add(wide(left).saturating_mul(wide(field::ENTRY)));
@@ -307,8 +307,7 @@ impl Header {
         blocks: &mut Blocks,
     ) -> Result<(), Halt> {
         let column = c.index.wrapping_sub(1);
-        let from = Cursor::before(blocks.column, column);
-        let entry = self.lookup(r, blocks.at, blocks.left, from)?;
+        let entry = self.lookup(r, blocks.at, blocks.left, (blocks.column, column))?;
         r.about(Kind::Tensor, column);
         r.about_part(u32::try_from(blocks.number).unwrap_or(u32::MAX.saturating_sub(1)));
         self.judge_entry(r, &entry, blocks);

@@ -24,7 +24,7 @@ use crate::name::NameAt;
 use crate::read::{Halt, Reader, place};
 use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
-use crate::tensor::{Meta, Status, Tensor};
+use crate::tensor::{Meta, Status};
 
 /// Phases of the iteration over the attributes of a column.
 mod phase {
@@ -81,23 +81,24 @@ impl Annotation {
 }
 
 impl Header {
-    pub(super) fn next_attribute(
+    /// The next attribute of the column whose entry lies at the offset that
+    /// `owner` begins with, behind which its position is.
+    pub(crate) fn attribute_of(
         &self,
         r: &mut Reader<'_, '_>,
-        tensor: &Tensor,
+        owner: (u64, u32),
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
         if c.phase == phase::PLACE {
-            self.find(r, tensor, c)?;
+            self.find(r, owner, c)?;
         }
         if c.done {
             return Ok(None);
         }
         if c.phase == phase::SLOTS {
-            return self.slot_name(r, tensor, c);
+            return self.slot_name(r, owner, c);
         }
         let mut annotation = Annotation::NONE;
-        let owner = Cursor::before(tensor.at, tensor.index);
         if !self.next_annotation(r, owner, c, &mut annotation)? {
             c.finish();
             return Ok(None);
@@ -122,11 +123,16 @@ impl Header {
 
     /// Where the attributes of a column are.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn find(&self, r: &mut Reader<'_, '_>, tensor: &Tensor, c: &mut Cursor) -> Result<(), Halt> {
+    fn find(
+        &self,
+        r: &mut Reader<'_, '_>,
+        (at, index): (u64, u32),
+        c: &mut Cursor,
+    ) -> Result<(), Halt> {
         let mut column = Column::NONE;
         let muted = r.is_muted();
         r.mute();
-        let found = self.next_column(r, &mut Cursor::before(tensor.at, tensor.index), &mut column);
+        let found = self.next_column(r, &mut Cursor::before(at, index), &mut column);
         if !muted {
             r.unmute();
         }
@@ -156,13 +162,13 @@ impl Header {
     pub(super) fn next_annotation(
         &self,
         r: &mut Reader<'_, '_>,
-        owner: Cursor,
+        owner: (u64, u32),
         c: &mut Cursor,
         annotation: &mut Annotation,
     ) -> Result<bool, Halt> {
         let [metadata, mut at, mut left, entry] = c.inner;
         if at == 0 {
-            r.about(Kind::Tensor, owner.index);
+            r.about(Kind::Tensor, owner.1);
             left = self.count(r, word(metadata), owner)?;
             at = r.at();
             c.inner = if left == 0 { [0; 4] } else { [metadata, at, left, entry] };
@@ -170,7 +176,7 @@ impl Header {
         if left == 0 {
             return Ok(false);
         }
-        r.about(Kind::Attribute, owner.index);
+        r.about(Kind::Attribute, owner.1);
         r.about_part(c.index);
         // An entry would begin in the column table of contents.
         let runs_out = word(metadata) < self.toc && word(at) >= self.toc;
@@ -188,7 +194,12 @@ impl Header {
 
     /// The number of entries of a metadata table of contents, behind which the
     /// reader stands; 0 if that cannot be told.
-    fn count(&self, r: &mut Reader<'_, '_>, metadata: Word, owner: Cursor) -> Result<u64, Halt> {
+    fn count(
+        &self,
+        r: &mut Reader<'_, '_>,
+        metadata: Word,
+        owner: (u64, u32),
+    ) -> Result<u64, Halt> {
         self.entry(r, metadata, metadata);
         let most = LARGEST.wrapping_sub(1);
         let mut shortest = true;
@@ -227,7 +238,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         metadata: Word,
         at: Word,
-        owner: Cursor,
+        owner: (u64, u32),
         annotation: &mut Annotation,
     ) -> Result<bool, Halt> {
         let mut taken = Ok(());
@@ -312,17 +323,17 @@ impl Header {
     fn slot_name(
         &self,
         r: &mut Reader<'_, '_>,
-        tensor: &Tensor,
+        owner: (u64, u32),
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
         let [end, count, ..] = c.inner;
         let at = c.at;
-        r.about(Kind::Slot, tensor.index);
+        r.about(Kind::Slot, owner.1);
         r.about_part(c.index);
         r.region(at, end, rules::S_EOF);
         if u64::from(c.index) >= count {
             let left = r.left();
-            r.about(Kind::Tensor, tensor.index);
+            r.about(Kind::Tensor, owner.1);
             r.check(left == 0, rules::S_SIZE, Span::new(at, left), 0, left);
             c.finish();
             return Ok(None);
@@ -335,7 +346,7 @@ impl Header {
         }
         if let Err(halt) = taken {
             if halt.is_absent() {
-                self.widen(r, Cursor::before(tensor.at, tensor.index));
+                self.widen(r, owner);
                 return Err(halt);
             }
             r.refuse(halt);

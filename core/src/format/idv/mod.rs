@@ -172,7 +172,7 @@ impl Container for Header {
         tensor: &Tensor,
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
-        self.next_attribute(r, tensor, c)
+        self.attribute_of(r, (tensor.at, tensor.index), c)
     }
 
     fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {

@@ -82,7 +82,7 @@ impl Header {
         kind: &mut Kind,
     ) -> Result<(Part, Span), Halt> {
         let [metadata, left, _, entry] = c.inner;
-        let owner = Cursor::before(entry, c.index.wrapping_sub(1));
+        let owner = (entry, c.index.wrapping_sub(1));
         if c.phase == phase::BLOCKS && left != 0 {
             let found = self.lookup(r, word(metadata), word(left), owner)?;
             let at = metadata.wrapping_add(wide(field::ENTRY));
@@ -154,7 +154,8 @@ impl Header {
     /// later columns that begin close behind it.
     #[cfg(feature = "windows")]
     #[cold]
-    pub(super) fn widen(&self, r: &mut Reader<'_, '_>, column: Cursor) {
+    pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {
+        let column = Cursor::before(at, index);
         let Absent { at, want, .. } = r.absent();
         let mut joined = Span::new(at, want);
         let limit = at.saturating_add(limits::TABLE_AHEAD);
@@ -175,7 +176,7 @@ impl Header {
 
     /// Nothing is ever absent.
     #[cfg(not(feature = "windows"))]
-    pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: Cursor) {}
+    pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: (u64, u32)) {}
 
     /// Visits the lookup tables of at most `columns` columns, then their
     /// metadata tables, of which the beginning is taken for the whole. Goes on
