@@ -6,7 +6,7 @@ use crate::leaf::{Parsed, byte, incomplete};
 use crate::limits::CBOR_DEPTH;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
-use crate::rule::Rule;
+use crate::rule::{Rule, Severity};
 use crate::slot::{Word, wide, word};
 use crate::source::widen;
 
@@ -140,11 +140,6 @@ const ODD: [Rule; 12] = [
 /// offset 0.
 pub(super) type Seen = [Word; ODD.len()];
 
-/// The rules that are broken, and where.
-pub(super) fn oddities(seen: &Seen) -> impl Iterator<Item = (Rule, Word)> {
-    ODD.iter().copied().zip(seen.iter().copied()).filter(|(_, at)| *at != 0)
-}
-
 /// What [`Pull::count`] tells of an array or map that a break ends; a count is
 /// always smaller.
 pub(super) const OPEN: u32 = u32::MAX;
@@ -224,6 +219,19 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         {
             *place = at;
         }
+    }
+
+    /// Reports what was odd; whether some of it is fatal.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn report(&mut self) -> bool {
+        let mut fatal = false;
+        for (rule, &at) in ODD.iter().zip(&self.seen) {
+            if at != 0 {
+                fatal |= rule.severity() == Severity::Fatal;
+                self.r.flag(*rule, wide(at), 1, 0, 0);
+            }
+        }
+        fatal
     }
 
     /// The next head, tags included.
@@ -348,15 +356,14 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Reads the text or byte string that began; where it lies.
     #[inline]
     pub(super) fn string_at(&mut self) -> NameAt {
-        let at = self.r.at();
-        let encoding = match self.head.is_indefinite() {
-            true => NameEncoding::Chunks,
-            false => NameEncoding::Plain,
-        };
+        let (at, chunks) = (self.at(), self.head.is_indefinite());
         self.string();
-        let end = if encoding == NameEncoding::Plain { self.r.at() } else { wide(self.head.at) };
-        let len = u32::try_from(end.saturating_sub(at)).unwrap_or(u32::MAX);
-        NameAt { at, len, encoding }
+        let (end, encoding) = match chunks {
+            true => (self.head.at, NameEncoding::Chunks),
+            false => (self.at(), NameEncoding::Plain),
+        };
+        let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
+        NameAt { at: wide(at), len, encoding }
     }
 
     /// The bytes of a definite-length string.

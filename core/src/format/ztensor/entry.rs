@@ -1,9 +1,8 @@
 //! The map of one tensor: all of it is read before any of it is judged.
 
-use super::cbor::{self, OPEN, Pull, major, odd};
+use super::cbor::{OPEN, Pull, major, odd};
 use super::{rules, words};
 use crate::name::Name;
-use crate::rule::Severity;
 use crate::slot::{Word, wide};
 use core::cmp::Ordering;
 
@@ -27,7 +26,8 @@ impl Key {
     pub(super) const COUNT: usize = 10;
 
     /// Their names.
-    const NAMES: &[u8] = b"name offset size dtype layout shape encoding data_endianness checksum sparse_format";
+    const NAMES: &[u8] = b"name offset size dtype layout shape encoding data_endianness checksum \
+        sparse_format ";
 
     #[inline]
     pub(super) fn of(name: &Name<'_>) -> Option<Key> {
@@ -150,17 +150,13 @@ impl Entry {
     }
 
     /// Reports what is odd about the map, or that it is none.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[inline]
     pub(super) fn report(&mut self, pull: &mut Pull<'_, '_, '_>) {
-        if !self.map {
-            let (at, len) = (wide(self.at), wide(self.end.wrapping_sub(self.at)));
-            pull.r.flag(rules::INDEX_ELEMENT, at, len, 0, 0);
-            return;
-        }
-        let seen = pull.seen;
-        for (rule, at) in cbor::oddities(&seen) {
-            self.fatal |= rule.severity() == Severity::Fatal;
-            pull.r.flag(rule, wide(at), 1, 0, 0);
+        if self.map {
+            self.fatal = pull.report();
+        } else {
+            let len = wide(self.end.wrapping_sub(self.at));
+            pull.r.flag(rules::INDEX_ELEMENT, wide(self.at), len, 0, 0);
         }
     }
 }

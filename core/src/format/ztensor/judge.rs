@@ -5,10 +5,9 @@ use super::entry::{Entry, Key};
 use super::{Header, checksum, field, listed, rules, words};
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt};
-use crate::division::div_rem;
 use crate::finding::Subject;
 use crate::rule::{Rule, Severity};
-use crate::slot::{Word, wide};
+use crate::slot::{Word, wide, word};
 use crate::source::Span;
 use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
 
@@ -59,7 +58,7 @@ pub(super) struct Judge<'j, 'p, 'r, 'a> {
     pub(super) entry: &'j Entry,
     /// Where the index begins, and blobs must end.
     index_at: Word,
-    tensor: &'j mut Tensor,
+    tensor: Tensor,
     /// Something fatal was reported.
     fatal: bool,
     /// Something in it is unknown.
@@ -79,23 +78,31 @@ impl Header {
         entry: &Entry,
         c: &mut Cursor,
     ) -> Tensor {
-        let (index, status) = (c.index, Status::Broken);
-        let mut tensor = Tensor { index, at: wide(entry.at), status, ..Tensor::default() };
-        c.advance(wide(entry.end));
+        let mut judge = Judge {
+            pull,
+            entry,
+            index_at: self.index_at,
+            tensor: Tensor::default(),
+            fatal: entry.fatal,
+            unknown: false,
+            void: false,
+            rows: 0,
+        };
+        judge.tensor.index = c.index;
+        judge.tensor.at = wide(entry.at);
+        judge.tensor.status = Status::Broken;
         if entry.map {
-            let (index_at, rows) = (self.index_at, 0);
-            let (fatal, unknown, void) = (entry.fatal, false, false);
-            let tensor = &mut tensor;
-            let mut judge = Judge { pull, entry, index_at, tensor, fatal, unknown, void, rows };
             judge.all(c);
         }
-        tensor
+        c.advance(wide(entry.end));
+        judge.tensor
     }
 }
 
 impl Judge<'_, '_, '_, '_> {
     fn all(&mut self, c: &mut Cursor) {
-        self.tensor.extra = Span::between(wide(self.entry.at), wide(self.entry.end));
+        let Entry { at, end, .. } = *self.entry;
+        self.tensor.extra = Span::new(wide(at), wide(end.wrapping_sub(at)));
         self.name();
         self.dtype();
         self.layout();
@@ -115,9 +122,8 @@ impl Judge<'_, '_, '_, '_> {
         }
         if let Some(blob) = placed {
             self.tensor.chunks = Chunks::One(blob);
-            let listed = c.state;
-            if !blob.is_empty() && listed != Cursor::UNKNOWN && blob.at < listed {
-                self.flag(rules::BLOB_ORDER, Key::OFFSET, listed, blob.at);
+            if listed::is_before(c, blob) {
+                self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
             }
             listed::pass_blob(self.pull.r.source(), c, blob);
         }
@@ -256,7 +262,7 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     fn encoding(&mut self) {
-        self.tensor.encoding = match self.word(Key::ENCODING, b"raw zstd") {
+        self.tensor.encoding = match self.word(Key::ENCODING, b"raw zstd ") {
             Some(0) => Encoding::Raw,
             Some(_) => Encoding::Zstd,
             None => Encoding::Unknown,
@@ -264,9 +270,9 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     fn endianness(&mut self) {
-        let Tensor { dtype, encoding, .. } = *self.tensor;
+        let Tensor { dtype, encoding, .. } = self.tensor;
         let (raw, wide) = (encoding == Encoding::Raw, dtype.bits() > 8);
-        let Some(order) = self.word(Key::ENDIANNESS, b"little big") else {
+        let Some(order) = self.word(Key::ENDIANNESS, b"little big ") else {
             if self.void && raw && wide {
                 self.report(rules::ENDIANNESS_IMPLICIT, self.entry.at, 1, 0, 0);
             }
@@ -373,20 +379,20 @@ impl Judge<'_, '_, '_, '_> {
         let blob = Span::new(at, len);
         let (index_at, file) = (wide(self.index_at), self.pull.r.source().len());
         let (rule, expected, found) = match blob.end() {
-            None => (rules::BLOB_OVERFLOW, 0, at),
             Some(end) if end <= index_at => return Some(blob),
-            Some(_) if blob.is_empty() => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
+            None => (rules::BLOB_OVERFLOW, 0, at),
+            Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
             Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
             Some(end) => (rules::BLOB_INDEX, index_at, end),
         };
         self.flag(rule, Key::OFFSET, expected, found);
-        blob.is_empty().then_some(blob)
+        (len == 0).then_some(blob)
     }
 
     /// Compares the size of the blob with what shape, type and layout ask for.
     #[inline(never)]
     fn size(&mut self, len: u64) {
-        let Tensor { dtype, layout, encoding, elements, dims, .. } = *self.tensor;
+        let Tensor { dtype, layout, encoding, elements, dims, .. } = self.tensor;
         let width = u64::from(dtype.bits() >> 3);
         let dense = elements.checked_mul(width);
         let raw = encoding == Encoding::Raw;
@@ -408,11 +414,17 @@ impl Judge<'_, '_, '_, '_> {
                 // before all entries, one more than there are rows.
                 let rows = layout == Layout::Csr;
                 let indices = if rows { 1 } else { rank };
-                let entry = indices.saturating_mul(field::INDEX).saturating_add(width);
+                let entry = indices.wrapping_mul(field::INDEX).wrapping_add(width);
                 let pointers = if rows { self.rows.checked_add(1) } else { Some(0) };
                 let head = pointers.and_then(|pointers| pointers.checked_mul(field::INDEX));
-                let entries = head.and_then(|head| len.checked_sub(head));
-                let whole = entries.and_then(|n| div_rem(n, entry)).is_some_and(|(_, n)| n == 0);
+                let entries = match rows {
+                    true if self.rows >= len >> 3 => None,
+                    true => Some(len.wrapping_sub((self.rows << 3).wrapping_add(field::INDEX))),
+                    false => Some(len),
+                };
+                // The data lies in the file, so its length is a word.
+                let entry_len = word(entry.min(wide(Word::MAX)));
+                let whole = entries.is_some_and(|n| word(n).checked_rem(entry_len) == Some(0));
                 if !whole && rows {
                     (rules::SPARSE_CSR_SIZE, head.unwrap_or(u64::MAX), len)
                 } else if !whole {

@@ -4,7 +4,7 @@
 //! Keys in ascending order prove themselves, and real writers sort. Keys that
 //! are in no order are compared one with another, up to a limit.
 
-use super::cbor::{Head, Pull, major};
+use super::cbor::{Pull, major};
 use super::entry::{Entry, Key};
 use super::{field, rules};
 use crate::limits::CBOR_KEYS;
@@ -107,35 +107,38 @@ fn unique(pull: &mut Pull<'_, '_, '_>, start: Word, own: bool) -> bool {
 
 /// Whether the key at `at` names a field of the specification.
 fn is_field(pull: &mut Pull<'_, '_, '_>, at: Word) -> bool {
-    let (head, name) = read(pull, at);
-    head.major == major::TEXT && Key::of(&name).is_some()
+    read(pull, at);
+    pull.head.major == major::TEXT && Key::of(&pull.text).is_some()
 }
 
 /// The order of the keys at `first` and `second`: by type, then by value; or by
 /// `form` as the encoded bytes compare, shorter strings first.
 #[inline(never)]
 fn order(pull: &mut Pull<'_, '_, '_>, first: Word, second: Word, form: bool) -> Ordering {
-    let (first, a) = read(pull, first);
-    let (second, b) = read(pull, second);
-    let arguments = || match form || !first.is_string() {
-        true => first.argument.cmp(&second.argument),
+    read(pull, first);
+    let (a, text) = (pull.head, pull.text);
+    read(pull, second);
+    let b = &pull.head;
+    let arguments = || match form || !a.is_string() {
+        true => a.argument.cmp(&b.argument),
         false => Ordering::Equal,
     };
-    first.major.cmp(&second.major).then_with(arguments).then_with(|| a.cmp(&b))
+    a.major.cmp(&b.major).then_with(arguments).then_with(|| text.cmp(&pull.text))
 }
 
-/// The head of the key at `at`, and its text or bytes, or else its stored bytes.
+/// Reads the key at `at`: its head, and its text or bytes, or else its stored
+/// bytes.
 #[inline(never)]
-fn read<'a>(pull: &mut Pull<'_, '_, 'a>, at: Word) -> (Head, Name<'a>) {
+fn read(pull: &mut Pull<'_, '_, '_>, at: Word) {
     pull.item_at(at);
     let head = pull.head;
     pull.text = Name::default();
     pull.skip(3);
+    pull.head = head;
     // Numbers are equal whatever form they have.
     if !head.is_string() && head.major > major::NINT {
-        let span = Span::between(wide(at), pull.r.at());
+        let span = Span::new(wide(at), wide(pull.at().wrapping_sub(at)));
         let bytes = pull.r.get(span).unwrap_or_default();
         pull.text = Name::new(bytes, NameEncoding::Plain);
     }
-    (head, pull.text)
 }

@@ -96,7 +96,7 @@ mod field {
 
     /// The names of data types, and what they stand for.
     pub(super) const DTYPE_NAMES: &[u8] =
-        b"float32 float16 bfloat16 float64 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool";
+        b"float32 float16 bfloat16 float64 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool ";
     pub(super) const DTYPES: [DType; 13] = [
         DType::F32,
         DType::F16,
@@ -113,7 +113,7 @@ mod field {
         DType::Bool,
     ];
     /// The same for layouts.
-    pub(super) const LAYOUT_NAMES: &[u8] = b"dense sparsecoo sparsecsr sparse";
+    pub(super) const LAYOUT_NAMES: &[u8] = b"dense sparsecoo sparsecsr sparse ";
     pub(super) const LAYOUTS: [Layout; 4] =
         [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
@@ -162,8 +162,8 @@ impl Container for Header {
         pull.item_or_break(1);
         pull.done()?;
         if pull.head.major != major::ARRAY {
-            let first = r.get(Span::new(wide(index_at), 1))?.first().copied().unwrap_or(0);
             let root = Span::new(wide(index_at), 1);
+            let first = open::look(r, root)?.first().copied().unwrap_or(0);
             return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
         }
         let at = pull.head.at;
@@ -172,10 +172,7 @@ impl Container for Header {
         if count == OPEN {
             pull.note(odd::INDEFINITE, at);
         }
-        let seen = pull.seen;
-        for (rule, at) in cbor::oddities(&seen) {
-            r.flag(rule, wide(at), 1, 0, 0);
-        }
+        pull.report();
         Ok(Header { index_at, index_end, first: word(r.at()), count })
     }
 
@@ -356,7 +353,7 @@ impl Header {
         let least = data_end.wrapping_add(SECOND);
         let twice = self.count != OPEN
             && unused >= least
-            && r.get(Span::new(second, field::MAGIC_LEN))? == field::MAGIC;
+            && open::look(r, Span::new(second, field::MAGIC_LEN))?.starts_with(&field::MAGIC);
         r.about(Kind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);

@@ -1,4 +1,4 @@
-//! Words of the specification, in lists with a space between them.
+//! Words of the specification, in lists with a space behind each.
 
 use crate::name::Name;
 
@@ -6,7 +6,19 @@ use crate::name::Name;
 /// right.
 #[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn find(list: &[u8], name: &Name<'_>) -> Option<(u8, bool)> {
-    let same = |word: &[u8]| name.bytes().map(|b| b.to_ascii_lowercase()).eq(word.iter().copied());
-    let (place, word) = (0..).zip(list.split(|byte| *byte == b' ')).find(|(_, word)| same(word))?;
-    Some((place, name.bytes().eq(word.iter().copied())))
+    let mut place = 0_u8;
+    let (mut bytes, mut same, mut exact) = (name.bytes(), true, true);
+    for letter in list {
+        let byte = bytes.next();
+        if *letter != b' ' {
+            same &= byte.is_some_and(|byte| byte.to_ascii_lowercase() == *letter);
+            exact &= byte == Some(*letter);
+        } else if same && byte.is_none() {
+            return Some((place, exact));
+        } else {
+            place = place.wrapping_add(1);
+            (bytes, same, exact) = (name.bytes(), true, true);
+        }
+    }
+    None
 }
