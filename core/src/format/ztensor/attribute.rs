@@ -1,7 +1,8 @@
 //! The keys of a tensor's map that are metadata: optional and custom ones.
 
-use super::cbor::{OPEN, Pull, major};
+use super::cbor::{OPEN, Pull};
 use super::entry::Key;
+use super::head::major;
 use super::rules;
 use crate::cursor::Cursor;
 use crate::finding::Kind;

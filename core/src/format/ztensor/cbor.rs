@@ -1,108 +1,14 @@
 //! CBOR (RFC 8949), pulled item by item: any well-formed form, bounded depth,
 //! no storage beyond one number a level.
 
+use super::head::{Head, double_is_single, head, major, single_is_half};
 use super::rules;
-use crate::leaf::{Parsed, byte, incomplete};
 use crate::limits::CBOR_DEPTH;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
 use crate::rule::{Rule, Severity};
 use crate::slot::{Word, wide, word};
 use crate::source::widen;
-
-/// Major types (RFC 8949 §3.1).
-pub(super) mod major {
-    pub(in super::super) const UINT: u8 = 0;
-    pub(in super::super) const NINT: u8 = 1;
-    pub(in super::super) const BYTES: u8 = 2;
-    pub(in super::super) const TEXT: u8 = 3;
-    pub(in super::super) const ARRAY: u8 = 4;
-    pub(in super::super) const MAP: u8 = 5;
-    pub(in super::super) const TAG: u8 = 6;
-    pub(in super::super) const OTHER: u8 = 7;
-}
-
-/// The byte that ends an item of indefinite length.
-pub(super) const BREAK: u8 = 0xFF;
-
-/// Additional information that stands for "indefinite length" and for a break.
-const INDEFINITE: u8 = 31;
-const NULL: u8 = 22;
-
-/// The head of a data item: major type, additional information, argument.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Head {
-    /// Where the item begins, tags included.
-    pub(super) start: Word,
-    /// Where the head itself begins.
-    pub(super) at: Word,
-    pub(super) major: u8,
-    info: u8,
-    pub(super) argument: u64,
-}
-
-impl Head {
-    pub(super) fn is_break(&self) -> bool {
-        self.major == major::OTHER && self.info == INDEFINITE
-    }
-
-    pub(super) fn is_indefinite(&self) -> bool {
-        self.info == INDEFINITE
-    }
-
-    pub(super) fn is_null(&self) -> bool {
-        self.major == major::OTHER && self.info == NULL
-    }
-
-    /// Whether it begins a text or byte string.
-    pub(super) fn is_string(&self) -> bool {
-        matches!(self.major, major::BYTES | major::TEXT)
-    }
-
-    /// Becomes that of a break.
-    fn end(&mut self) {
-        (self.major, self.info) = (major::OTHER, INDEFINITE);
-    }
-
-    fn is_container(&self) -> bool {
-        matches!(self.major, major::ARRAY | major::MAP)
-    }
-
-    /// Bytes of the float that the argument holds; 0 if it holds none.
-    pub(super) fn float_width(&self) -> u8 {
-        match self.info {
-            25 if self.major == major::OTHER => 2,
-            26 if self.major == major::OTHER => 4,
-            27 if self.major == major::OTHER => 8,
-            _ => 0,
-        }
-    }
-
-    /// Whether the argument would fit a shorter head.
-    fn is_wide(&self) -> bool {
-        const MOST: [u32; 4] = [23, 0xFF, 0xFFFF, 0xFFFF_FFFF];
-        let most = MOST.get(usize::from(self.info & 3)).copied().unwrap_or(0);
-        matches!(self.info, 24..=27) && self.argument <= u64::from(most)
-    }
-}
-
-/// Leaf parser of a head; its places are filled in by the caller.
-#[inline(always)]
-pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
-    let (rest, first) = byte(input)?;
-    let (major, info) = (first >> 5, first & 0x1F);
-    let (more, short) = match info {
-        0..=23 => (0, info),
-        24..=27 => (1_usize << (info & 3), 0),
-        INDEFINITE if !matches!(major, major::UINT | major::NINT | major::TAG) => (0, 0),
-        _ => return Err(nom::Err::Error(rules::CBOR_RESERVED)),
-    };
-    let Some((bytes, rest)) = rest.split_at_checked(more) else {
-        return incomplete(more.wrapping_sub(rest.len()));
-    };
-    let argument = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
-    Ok((rest, Head { start: 0, at: 0, major, info, argument }))
-}
 
 /// What is worth a finding and does not stop the parser: positions in [`Seen`].
 pub(super) mod odd {
@@ -349,7 +255,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             }
             self.definite();
         }
-        let len = usize::try_from(self.head.at.wrapping_sub(start)).unwrap_or(usize::MAX);
+        let len = usize::try_from(wide(self.head.at.wrapping_sub(start))).unwrap_or(usize::MAX);
         self.text = Name::new(run.get(..len).unwrap_or_default(), NameEncoding::Chunks);
     }
 
@@ -521,17 +427,4 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.go(Word::MAX);
         self.head.end();
     }
-}
-
-/// Whether single-precision bits fit half precision: the low bits of the
-/// mantissa are zero, and the exponent is in range. Subnormal halves are left
-/// alone.
-fn single_is_half(bits: u64) -> bool {
-    bits & 0x1FFF == 0 && matches!((bits >> 23) & 0xFF, 0xFF | 113..=142) || bits & 0x7FFF_FFFF == 0
-}
-
-/// Whether double-precision bits fit single precision, likewise.
-fn double_is_single(bits: u64) -> bool {
-    bits & 0x1FFF_FFFF == 0 && matches!((bits >> 52) & 0x7FF, 0x7FF | 897..=1150)
-        || bits & 0x7FFF_FFFF_FFFF_FFFF == 0
 }

@@ -59,9 +59,7 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
     let (algorithm, count, digits, prefixed) = if let Some(rest) = text.strip_prefix(b"crc32c:") {
         match rest {
             [b'0', b'x', digits @ ..] => (Algorithm::Crc32c, 8, digits, true),
-            [b'0', b'X', digits @ ..] if digits.len() == 8 => {
-                (Algorithm::Crc32c, 8, digits, false)
-            }
+            [b'0', b'X', digits @ ..] if digits.len() == 8 => (Algorithm::Crc32c, 8, digits, false),
             _ => (Algorithm::Crc32c, 8, rest, false),
         }
     } else if let Some(digits) = text.strip_prefix(b"sha256:") {

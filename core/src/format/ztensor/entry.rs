@@ -1,6 +1,7 @@
 //! The map of one tensor: all of it is read before any of it is judged.
 
-use super::cbor::{OPEN, Pull, major, odd};
+use super::cbor::{OPEN, Pull, odd};
+use super::head::major;
 use super::{rules, words};
 use crate::name::Name;
 use crate::slot::{Word, wide};

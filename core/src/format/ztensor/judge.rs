@@ -1,7 +1,8 @@
 //! What the map of one tensor says, judged.
 
-use super::cbor::{OPEN, Pull, major};
+use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
+use super::head::major;
 use super::{Header, checksum, field, listed, rules, words};
 use crate::cursor::Cursor;
 use crate::dims::{DimEncoding, DimsAt};

@@ -4,8 +4,9 @@
 //! Keys in ascending order prove themselves, and real writers sort. Keys that
 //! are in no order are compared one with another, up to a limit.
 
-use super::cbor::{Pull, major};
+use super::cbor::Pull;
 use super::entry::{Entry, Key};
+use super::head::major;
 use super::{field, rules};
 use crate::limits::CBOR_KEYS;
 use crate::name::{Name, NameEncoding};

@@ -48,6 +48,7 @@ mod cbor;
 mod checksum;
 mod entry;
 mod faults;
+mod head;
 mod item;
 mod judge;
 mod keys;
@@ -68,11 +69,10 @@ use crate::name::Name;
 use crate::read::{Halt, Reader};
 use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{
-    Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Tensor, Value, Version,
-};
-use cbor::{OPEN, Pull, major, odd};
+use crate::tensor::{Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Tensor, Value, Version};
+use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
+use head::major;
 use listed::cover;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
@@ -318,7 +318,7 @@ impl Header {
         };
         region(r);
         if self.count == OPEN {
-            if r.left() > 0 && r.u8()? == cbor::BREAK {
+            if r.left() > 0 && r.u8()? == head::BREAK {
                 return self.end(r, c, at.saturating_add(1));
             }
             region(r);
@@ -341,7 +341,12 @@ impl Header {
     }
 
     /// Judges what follows the last element, at `at`.
-    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) -> Result<Option<Tensor>, Halt> {
+    fn end(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        at: Word,
+    ) -> Result<Option<Tensor>, Halt> {
         // What is read out of order ends nowhere, and is compared with nothing.
         let data_end = word(c.state.max(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
