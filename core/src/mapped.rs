@@ -15,7 +15,7 @@ use crate::slot::{Slot, heap_sort};
 use crate::source::Source;
 use crate::stage::Stage;
 #[cfg(feature = "idv")]
-use crate::tensor::Tensor;
+use crate::tensor::Meta;
 use core::cmp::Ordering;
 
 /// Proves a file; plain numbers.
@@ -29,11 +29,10 @@ pub struct Audit {
     incomplete: bool,
     /// Some value is not what its entry says, so its extent is not known.
     unmeasured: bool,
-    /// The tensor whose metadata entries are judged, and what follows it.
+    /// The tensor whose metadata entries are judged: where its entry lies, and its
+    /// position.
     #[cfg(feature = "idv")]
-    cursor: Cursor,
-    #[cfg(feature = "idv")]
-    tensor: Tensor,
+    owner: (u64, u32),
 }
 
 impl Audit {
@@ -47,9 +46,7 @@ impl Audit {
             incomplete: false,
             unmeasured: false,
             #[cfg(feature = "idv")]
-            cursor: Cursor::START,
-            #[cfg(feature = "idv")]
-            tensor: Tensor::default(),
+            owner: (0, 0),
         }
     }
 
@@ -160,14 +157,14 @@ impl Audit {
     fn attributes(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         loop {
             r.mute();
-            let mut next = self.cursor;
-            match &self.file.tensor(r, &mut next)? {
-                Some(tensor) => self.tensor = *tensor,
-                None => return Ok(()),
+            let (at, index) = self.owner;
+            let mut next = Cursor::before(at, index);
+            if self.file.named_tensor(r, &mut next)?.is_none() {
+                return Ok(());
             }
             self.entries(r, slots)?;
             self.judged = false;
-            self.cursor = next;
+            self.owner = (next.at, next.index);
         }
     }
 
@@ -213,11 +210,20 @@ impl Audit {
         match self.stage {
             Stage::Tensors => self.file.named_tensor(r, c),
             #[cfg(feature = "idv")]
-            Stage::Attributes => match &self.file.attribute(r, &self.tensor, c) {
+            Stage::Attributes => match &self.attribute(r, c) {
                 Ok(meta) => Ok(meta.as_ref().map(Named::of)),
                 Err(halt) => Err(*halt),
             },
             _ => self.file.named_meta(r, c),
+        }
+    }
+
+    /// The next metadata entry of the tensor, which is only known by its place.
+    #[cfg(feature = "idv")]
+    fn attribute(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+        match &self.file {
+            File::Idv(header) if !c.done => header.attribute_of(r, self.owner, c),
+            _ => Ok(None),
         }
     }
 
@@ -238,7 +244,7 @@ impl Audit {
     /// The tensor whose metadata entries are looked at.
     fn owner(&self) -> Option<u32> {
         #[cfg(feature = "idv")]
-        return (self.stage == Stage::Attributes).then_some(self.tensor.index);
+        return (self.stage == Stage::Attributes).then_some(self.owner.1);
         #[cfg(not(feature = "idv"))]
         None
     }

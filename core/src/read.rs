@@ -77,6 +77,10 @@ pub(crate) struct Reader<'r, 'a> {
     /// an entry and the bytes that it refers to need not be resident together.
     #[cfg(feature = "oinf")]
     pub(crate) held: [u64; 4],
+    /// Why a field of the entry that is being read could not be, for formats that
+    /// read on behind it.
+    #[cfg(feature = "idv")]
+    pub(crate) halted: Option<Halt>,
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -99,12 +103,12 @@ fn more_of(len: u64) -> u64 {
 
 /// An offset as readers keep it. No byte is read beyond what may be in memory.
 #[cfg(feature = "windows")]
-fn place(at: u64) -> Word {
+pub(crate) fn place(at: u64) -> Word {
     at
 }
 
 #[cfg(not(feature = "windows"))]
-fn place(at: u64) -> Word {
+pub(crate) fn place(at: u64) -> Word {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
@@ -133,6 +137,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
+            #[cfg(feature = "idv")]
+            halted: None,
         };
         reader.region(0, source.len(), BYTES_CHANGED);
         reader.read_ahead(0);
