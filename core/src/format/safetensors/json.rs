@@ -7,10 +7,11 @@
 //! nowhere in JSON, so that callers go on to their end and ask once.
 
 mod notes;
+mod words;
 
 use super::rules;
 use crate::limits::JSON_DEPTH;
-use crate::name::{Name, NameAt, NameEncoding, escape};
+use crate::name::{NameAt, NameEncoding, escape};
 use crate::read::Reader;
 use crate::rule::Rule;
 use crate::slot::{Word, wide};
@@ -108,27 +109,6 @@ impl<'a> Json<'a> {
     fn inside(&self) -> &'a [u8] {
         let Text { at, len, .. } = self.text;
         self.all.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default()
-    }
-
-    /// Which of `words`, each with a space behind it, that string is; their number
-    /// if it is none.
-    pub(in crate::format) fn which(&self, words: &[u8]) -> usize {
-        #[cfg(feature = "sweep")]
-        if !self.text.escaped {
-            return plain_word(self.inside(), words);
-        }
-        let name = Name::new(self.inside(), self.text.encoding());
-        let (mut letters, mut same, mut number) = (name.bytes(), true, 0_usize);
-        for letter in words {
-            if *letter != b' ' {
-                same = same && letters.next() == Some(*letter);
-            } else if same && letters.next().is_none() {
-                break;
-            } else {
-                (letters, same, number) = (name.bytes(), true, number.wrapping_add(1));
-            }
-        }
-        number
     }
 
     /// The next byte; 0 at the end.
@@ -373,20 +353,6 @@ impl<'a> Json<'a> {
             }
         }
     }
-}
-
-/// Which of `words` a text is that has no escapes.
-#[cfg(feature = "sweep")]
-fn plain_word(text: &[u8], words: &[u8]) -> usize {
-    let (mut rest, mut number) = (words, 0_usize);
-    while let Some(len) = rest.iter().position(|letter| *letter == b' ') {
-        if rest.get(..len) == Some(text) {
-            break;
-        }
-        rest = rest.get(len.wrapping_add(1)..).unwrap_or_default();
-        number = number.wrapping_add(1);
-    }
-    number
 }
 
 /// What closes an object, or an array.
