@@ -231,7 +231,7 @@ impl<'a> Json<'a> {
         let (_, used) = escape(rest);
         if used > 0 {
             self.at = self.at.wrapping_add(used);
-        } else if rest.len() < 11 && !rest.iter().any(|byte| *byte == b'"') {
+        } else if rest.len() < 11 && rest.iter().all(|byte| *byte != b'"') {
             // The longest escape may not be resident yet.
             self.at = self.all.len();
         } else {
