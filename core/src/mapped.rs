@@ -11,7 +11,7 @@ use crate::finding::{Finding, Kind, Stop};
 use crate::judge::{Cover, Named};
 use crate::read::{Halt, Reader};
 use crate::rule::general;
-use crate::slot::{Slot, heap_sort};
+use crate::slot::{Slot, shell_sort};
 use crate::source::Source;
 use crate::stage::Stage;
 #[cfg(feature = "idv")]
@@ -225,7 +225,10 @@ impl Audit {
     #[inline(never)]
     fn twins(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
         let source = r.source();
-        heap_sort(slots, &|a, b| by_name(source, a, b).then_with(|| a.order(b)));
+        shell_sort(slots, &|a, b| match by_name(source, a, b) {
+            Ordering::Equal => a.precedes(b),
+            order => order.is_lt(),
+        });
         let mut before: Option<&Slot> = None;
         for slot in &*slots {
             if let Some(first) = before.filter(|first| by_name(source, first, slot).is_eq()) {
@@ -262,7 +265,7 @@ impl Audit {
         let mut sorted = [].iter();
         if !ordered {
             let slots = room(r, slots, filled)?;
-            heap_sort(slots, &Slot::order);
+            shell_sort(slots, &Slot::precedes);
             sorted = slots.iter();
         }
         let certain = !self.incomplete && measured;
@@ -289,8 +292,7 @@ impl Audit {
 /// The order of entries: by table, then by name.
 #[inline(never)]
 fn by_name(source: &Source<'_>, a: &Slot, b: &Slot) -> Ordering {
-    let read = |slot: &Slot| slot.name().read(source).unwrap_or_default();
-    a.table().cmp(&b.table()).then_with(|| read(a).order(&read(b)))
+    a.table().cmp(&b.table()).then_with(|| a.read(source).order(&b.read(source)))
 }
 
 /// The first `filled` slots, if there are as many.

@@ -9,6 +9,7 @@ mod report;
 use crate::finding::{Finding, Kind, Subject};
 use crate::leaf::Parsed;
 use crate::limits;
+use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 use crate::slot::{Word, wide};
 #[cfg(feature = "windows")]
@@ -411,7 +412,19 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The `span` as one slice, wherever it lies; the reader does not move.
+    #[cfg(feature = "windows")]
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
         self.source.get(span).map_err(|absent| self.lack(absent))
+    }
+
+    /// The `span` as one slice, wherever it lies; the reader does not move.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
+        self.source.all(span).ok_or(Halt::broken(BYTES_CHANGED))
+    }
+
+    /// The name at `at`, wherever it lies.
+    pub(crate) fn name(&mut self, at: &NameAt) -> Result<Name<'a>, Halt> {
+        Ok(Name::new(self.get(at.span())?, at.encoding))
     }
 }
