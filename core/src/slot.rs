@@ -100,13 +100,18 @@ const OFFSET: u64 = u64::MAX >> 8;
 
 #[cfg(not(feature = "windows"))]
 impl Slot {
-    /// Entry `index` of `table` with the name at `name`.
-    pub(crate) fn named(table: u8, kind: Kind, index: u32, name: &NameAt) -> Slot {
-        let key = kind.code() | (name.encoding.code() << 4) | (u32::from(table) << 8);
-        Slot { key: word(key.into()), at: word(name.at), who: Slot::pack(index, name.len) }
+    /// Makes it entry `index` of `table` with the name at `name`. It stays as it is
+    /// if the file gives the entry no name: one whose name is missing is broken for
+    /// that reason, and equal to no other.
+    pub(crate) fn set_name(&mut self, table: u8, kind: Kind, index: u32, name: &NameAt) {
+        let at = word(name.at);
+        if at != 0 {
+            let key = kind.code() | (name.encoding.code() << 4) | (u32::from(table) << 8);
+            *self = Slot { key: word(key.into()), at, who: Slot::pack(index, name.len) };
+        }
     }
 
-    /// The table and the kind of an entry that was made by [`Slot::named`]: only
+    /// The table and the kind of an entry that was made by [`Slot::set_name`]: only
     /// where they are the same, names are compared.
     pub(crate) fn table(&self) -> usize {
         self.key & !0xF0
@@ -125,6 +130,11 @@ impl Slot {
 
     fn encoding(&self) -> NameEncoding {
         NameEncoding::of(u32::try_from((self.key >> 4) & 0xF).unwrap_or(0))
+    }
+
+    /// Whether it holds neither a name nor bytes of the file.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.at == 0
     }
 
     /// Its kind.
