@@ -94,7 +94,6 @@ impl Audit {
     /// # Errors
     /// [`Stop::Room`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
-    #[inline(never)]
     pub fn step(
         &mut self,
         source: &Source<'_>,
@@ -177,7 +176,6 @@ impl Audit {
     /// Judges the entries of a table and looks whether two have one name, or goes
     /// through the parts of the file and reports overlaps, gaps and padding that is
     /// not zero. Slots are needed only if what comes is not in order.
-    #[inline(never)]
     fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let parts = self.stage == Stage::Coverage;
         match self.judged || parts {
@@ -276,7 +274,6 @@ impl Audit {
     // looked at where it was returned.
 
     /// The next tensor, if there is one; the slot stays empty if it has no name.
-    #[inline(never)]
     fn tensor(
         &mut self,
         r: &mut Reader<'_, '_>,

@@ -234,7 +234,7 @@ fn heap_sort(slots: &mut [Slot]) {
         loop {
             let left = parent.wrapping_mul(2).wrapping_add(1);
             let right = left.wrapping_add(1);
-            let comes_before = |a, b| match (heap.get(a), heap.get(b)) {
+            let comes_before = |a, b| match (heap.get::<usize>(a), heap.get::<usize>(b)) {
                 (Some(a), Some(b)) => a.precedes(b),
                 _ => false,
             };
