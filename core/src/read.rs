@@ -111,14 +111,15 @@ fn place(at: u64) -> Word {
 
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
-        let mut reader = Reader {
+        Reader {
             source,
             sink,
-            run: &[],
+            run: source.run(0),
             at: 0,
             #[cfg(feature = "windows")]
-            end: 0,
+            end: source.len(),
             mark: 0,
             #[cfg(feature = "windows")]
             ahead: 0,
@@ -134,20 +135,23 @@ impl<'r, 'a> Reader<'r, 'a> {
             shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
-        };
-        reader.region(0, source.len(), BYTES_CHANGED);
-        reader.read_ahead(0);
-        reader
+        }
     }
 
     /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
     /// the end of the file; a read beyond it breaks `overrun`. The host is told
     /// that it may read ahead to the region's end.
+    #[inline(always)]
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
+        self.begin(place(at), place(end), overrun);
+        self.read_ahead(end);
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, at: Word, end: Word, overrun: Rule) {
         self.overrun = overrun;
         self.enter(at, end);
-        self.mark = self.at;
-        self.read_ahead(end);
+        self.mark = at;
     }
 
     /// Takes note that an entry refers to `len` bytes, which are looked at next.
@@ -190,7 +194,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// for parts that have a length of their own.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
-        self.enter(self.at(), end);
+        self.enter(self.at, place(end));
     }
 
     /// Limits how far the host is told to read ahead, as an absolute offset.
@@ -228,11 +232,11 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Moves to `at`, in a region up to `end`.
-    fn enter(&mut self, at: u64, end: u64) {
-        let run = self.source.run(at);
+    fn enter(&mut self, at: Word, end: Word) {
+        let run = self.source.run(wide(at));
         let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
         self.run = run.get(..left).unwrap_or(run);
-        self.at = place(at);
+        self.at = at;
         #[cfg(feature = "windows")]
         (self.end = end.min(self.source.len()));
     }
