@@ -165,6 +165,13 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     a.checked_mul(b)
 }
 
+/// The product, or `u64::MAX` if it is as much or more.
+#[cfg(feature = "gguf")]
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(crate) fn times(a: u64, b: u64) -> u64 {
+    product(a, b).unwrap_or(u64::MAX)
+}
+
 /// An unsigned integer of bincode 2's variable-length encoding; a first byte
 /// of 254 or 255 is an error.
 #[inline]

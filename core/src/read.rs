@@ -11,7 +11,7 @@ use crate::leaf::Parsed;
 use crate::limits;
 use crate::name::{Name, NameAt};
 use crate::rule::Rule;
-use crate::slot::{Word, wide};
+use crate::slot::{Word, saturated, wide};
 #[cfg(feature = "windows")]
 use crate::source::Absent;
 use crate::source::{Source, Span, widen};
@@ -71,6 +71,9 @@ pub(crate) struct Reader<'r, 'a> {
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
+    /// What stopped it first, until that is [settled](Self::settle).
+    #[cfg(feature = "gguf")]
+    failed: Option<Halt>,
     /// How many bytes entries referred to in this stage of the audit.
     #[cfg(feature = "payloads")]
     shared: u64,
@@ -98,17 +101,6 @@ fn more_of(len: u64) -> u64 {
     if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
-/// An offset as readers keep it. No byte is read beyond what may be in memory.
-#[cfg(feature = "windows")]
-fn place(at: u64) -> Word {
-    at
-}
-
-#[cfg(not(feature = "windows"))]
-fn place(at: u64) -> Word {
-    usize::try_from(at).unwrap_or(usize::MAX)
-}
-
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
     #[cfg_attr(not(feature = "windows"), inline(never))]
@@ -131,6 +123,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             subject: Subject::FILE,
             muted: false,
             fatal: false,
+            #[cfg(feature = "gguf")]
+            failed: None,
             #[cfg(feature = "payloads")]
             shared: 0,
             #[cfg(feature = "oinf")]
@@ -143,7 +137,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// that it may read ahead to the region's end.
     #[inline(always)]
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
-        self.begin(place(at), place(end), overrun);
+        self.begin(saturated(at), saturated(end), overrun);
         self.read_ahead(end);
     }
 
@@ -194,7 +188,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// for parts that have a length of their own.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
-        self.enter(self.at, place(end));
+        self.enter(self.at, saturated(end));
     }
 
     /// Limits how far the host is told to read ahead, as an absolute offset.
@@ -244,6 +238,12 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Absolute offset of the next byte.
     pub(crate) fn at(&self) -> u64 {
         wide(self.at)
+    }
+
+    /// The same, as wide as readers keep it.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn place(&self) -> Word {
+        self.at
     }
 
     /// Offset of the first byte behind the region.
@@ -372,6 +372,32 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             None => Err(self.short(len)),
         }
+    }
+
+    /// `len` bytes as one slice; empty if they are not there, or something was not
+    /// before. Who reads several fields then asks once, with
+    /// [`settle`](Self::settle): a branch behind each takes much code.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn soft(&mut self, len: Word) -> &'a [u8] {
+        if self.failed.is_none() {
+            match self.take(wide(len)) {
+                Ok(bytes) => return bytes,
+                Err(halt) => self.failed = Some(halt),
+            }
+        }
+        &[]
+    }
+
+    /// Takes note of what stops an entry, unless something did before.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn fail(&mut self, halt: Halt) {
+        self.failed = self.failed.or(Some(halt));
+    }
+
+    /// What failed first since this was last asked.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn settle(&mut self) -> Result<(), Halt> {
+        self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Makes sure that `len` bytes from here on are resident, to ask for many

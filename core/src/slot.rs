@@ -160,6 +160,12 @@ pub(crate) const fn word(n: u64) -> Word {
     n as usize
 }
 
+/// An offset or a length that may be anything: what is beyond all that may be in
+/// memory stays so.
+pub(crate) fn saturated(n: u64) -> Word {
+    Word::try_from(n).unwrap_or(Word::MAX)
+}
+
 /// What [`word`] made of an offset.
 #[cfg(feature = "windows")]
 pub(crate) const fn wide(word: Word) -> u64 {

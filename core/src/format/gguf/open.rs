@@ -9,6 +9,7 @@ use super::tensor;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::read::{Halt, Reader};
+use crate::slot::word;
 use crate::source::Span;
 
 /// What the scan stands before.
@@ -46,19 +47,19 @@ impl Header {
             (c.index, c.within, c.phase) = (0, 0, step::TENSORS);
         }
         let [tensors_at, ..] = c.inner;
-        let mut tables_end = 0;
+        let (tensors_at, mut tables_end) = (word(tensors_at), 0);
         if tensors_at != 0 {
             match tensors(r, c, count, big) {
-                Ok(()) => tables_end = c.at,
+                Ok(()) => tables_end = word(c.at),
                 Err(halt) if halt.is_absent() => return Err(halt),
                 Err(_) => {}
             }
         }
         r.unmute();
         let (alignment, align_entry) = (low(c.extra), high(c.extra));
-        // A power of two, or 0. No file is so long that the sum wraps.
-        let mask = u64::from(alignment).wrapping_sub(1);
-        let data_at = if tables_end == 0 { 0 } else { tables_end.wrapping_add(mask) & !mask };
+        // A power of two, or 0. The end saturates, where no tensor then fits.
+        let mask = word(alignment.into()).wrapping_sub(1);
+        let data_at = if tables_end == 0 { 0 } else { tables_end.saturating_add(mask) & !mask };
         let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
         Ok(Header {
             tensors_at,
@@ -118,8 +119,8 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         r.flag(rule, 4, 4, 3, version.into());
         return Err(Halt::refused(rule));
     }
-    let tensors = u64(r, big)?;
-    let metas = u64(r, big)?;
+    let (tensors, metas) = (u64(r, big), u64(r, big));
+    r.settle()?;
     // Counts of 32 bits, times so little, do not wrap.
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let (few, few_metas) = (small(tensors), small(metas));
@@ -156,8 +157,9 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
             break;
         }
         c.step(|c| {
-            let entry = head::entry(r, c, big)?;
-            if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
+            let mut entry = head::Entry::default();
+            head::entry(r, c, big, &mut entry)?;
+            if high(c.extra) == u32::MAX && entry.key == field::ALIGNMENT_KEY {
                 let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
                 c.extra = pack(if sound { entry.number } else { 0 }, c.index);
             }
@@ -207,7 +209,10 @@ mod tests {
         let source = crate::source::Source::whole(&bytes);
         let mut sink = |_| {};
         let mut r = Reader::new(&source, &mut sink);
-        assert_eq!(u32(&mut r, true), Ok(3));
-        assert_eq!(u64(&mut r, true), Ok(9));
+        assert_eq!(u32(&mut r, true), 3);
+        assert_eq!(u64(&mut r, true), 9);
+        assert_eq!(r.settle(), Ok(()));
+        assert_eq!(u32(&mut r, true), 0);
+        assert!(r.settle().is_err());
     }
 }

@@ -1,12 +1,13 @@
 //! The audit of values: texts are UTF-8, Booleans are 0 or 1.
 
-use super::head::{self, Content, Holds};
+use super::head::{self, Content, Entry};
 #[cfg(feature = "sweep")]
 use super::lists;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
+use crate::slot::wide;
 use crate::source::{Absent, widen};
 use crate::utf8;
 
@@ -48,19 +49,18 @@ impl Header {
             return look(r, c);
         }
         r.mute();
-        let stepped = self.next_content(r, c);
+        let mut content = Content::default();
+        let stepped = self.next_content(r, c, &mut content);
         r.unmute();
-        let Some(content) = stepped? else {
-            c.finish();
-            return Ok(());
-        };
-        let end = c.at.wrapping_add(content.len);
+        stepped?;
+        let end = c.at.wrapping_add(wide(content.len));
         match content.holds {
+            Content::OVER => c.finish(),
             // One finding an entry is enough.
             _ if c.state == FAULTY => c.at = end,
-            Holds::Text => (c.phase, c.extra) = (phase::TEXT, end),
-            Holds::Booleans => (c.phase, c.extra) = (phase::BOOLEANS, end),
-            Holds::Numbers => c.at = end,
+            field::STRING => (c.phase, c.extra) = (phase::TEXT, end),
+            field::BOOL => (c.phase, c.extra) = (phase::BOOLEANS, end),
+            _ => c.at = end,
         }
         Ok(())
     }
@@ -70,19 +70,20 @@ impl Header {
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Content>, Halt> {
-        if let Some(content) = head::item(r, c, self.big)? {
-            return Ok(Some(content));
-        }
-        if c.index >= self.metas {
-            return Ok(None);
+        content: &mut Content,
+    ) -> Result<(), Halt> {
+        head::item(r, c, self.big, content)?;
+        if content.holds != Content::OVER || c.index >= self.metas {
+            return Ok(());
         }
         c.step(|c| {
             c.at = c.at.max(field::HEADER);
-            let entry = head::entry(r, c, self.big)?;
-            c.advance(entry.content_at);
+            let mut entry = Entry::default();
+            head::entry(r, c, self.big, &mut entry)?;
+            *content = entry.content;
+            c.advance(c.at.wrapping_sub(wide(content.len)));
             c.state = 0;
-            Ok(Some(entry.content))
+            Ok(())
         })
     }
 }
