@@ -164,17 +164,18 @@ impl Cover {
             return Ok(());
         }
         let gap = Span::between(wide(self.end), wide(at));
-        if gap.len >= file.alignment() {
-            if let Some(rule) = rule {
-                r.about(Kind::File, 0);
-                r.report(rule, gap.at, gap.len, 0, gap.len);
+        let (mut rule, mut first, mut found) = (rule, 0, gap.len);
+        if gap.len < file.alignment() {
+            rule = None;
+            if file.policy().padding.is_some()
+                && let Some((i, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
+            {
+                (rule, first, found) = (file.policy().padding, i, u64::from(*byte));
             }
-        } else if let Some(rule) = file.policy().padding
-            && let Some((first, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
-        {
+        }
+        if let Some(rule) = rule {
             r.about(Kind::File, 0);
-            let at = gap.at.wrapping_add(first);
-            r.report(rule, at, gap.len.wrapping_sub(first), 0, u64::from(*byte));
+            r.report(rule, gap.at.wrapping_add(first), gap.len.wrapping_sub(first), 0, found);
         }
         Ok(())
     }

@@ -137,13 +137,13 @@ fn judge_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
         r.flag(rules::KEY_EMPTY, at.wrapping_sub(8), 8, 1, 0);
         return;
     }
-    if let Some((i, byte)) = (0_u64..).zip(key).find(|(_, byte)| !byte.is_ascii_graphic()) {
-        r.flag(rules::KEY_ASCII, at.wrapping_add(i), 1, 0, u64::from(*byte));
-        return;
-    }
     let mut before = b'.';
     let mut sound = true;
-    for byte in key {
+    for (i, byte) in (0_u64..).zip(key) {
+        if !byte.is_ascii_graphic() {
+            r.flag(rules::KEY_ASCII, at.wrapping_add(i), 1, 0, u64::from(*byte));
+            return;
+        }
         sound &= match byte {
             b'.' => before != b'.',
             b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' => true,

@@ -105,8 +105,8 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         r.flag(rules::HEADER_LENGTH, 0, len, field::HEADER, len);
         return Err(Halt::refused(rules::HEADER_LENGTH));
     }
-    r.u32()?;
-    let stored = r.u32()?;
+    r.soft(4);
+    let stored = head::u32(r, false);
     // No version is so high that its lower half is zero in its own byte order.
     let big = stored != 0 && stored & 0xFFFF == 0;
     let version = if big { stored.swap_bytes() } else { stored };

@@ -8,11 +8,16 @@ use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
 use crate::slot::wide;
-use crate::source::{Absent, widen};
+#[cfg(feature = "windows")]
+use crate::source::Absent;
+#[cfg(not(feature = "windows"))]
+use crate::source::Span;
+use crate::source::widen;
 use crate::utf8;
 
 /// What the cursor of the audit stands in, as its phase; `extra` is where that
 /// ends, and `state` tells that the entry was found faulty.
+#[cfg(feature = "windows")]
 mod phase {
     pub(super) const BETWEEN: u8 = 0;
     pub(super) const TEXT: u8 = 1;
@@ -24,6 +29,7 @@ const FAULTY: u64 = 1;
 
 impl Header {
     /// Looks at values as far as they are resident.
+    #[cfg(feature = "windows")]
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut went = false;
         while !c.done {
@@ -43,6 +49,38 @@ impl Header {
         Ok(())
     }
 
+    /// Looks at the next value or item.
+    #[cfg(not(feature = "windows"))]
+    pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        r.mute();
+        let mut content = Content::default();
+        let stepped = self.next_content(r, c, &mut content);
+        r.unmute();
+        // What stops it was reported where the entry was listed.
+        if stepped.is_err() || content.holds == Content::OVER {
+            c.finish();
+            return Ok(());
+        }
+        let bytes = r.get(Span::new(c.at, wide(content.len)))?;
+        let (fault, rule) = match content.holds {
+            field::STRING => (utf8::fault(bytes).map(|(at, _)| at), rules::TEXT_UTF8),
+            field::BOOL => (bytes.iter().position(|byte| *byte > 1), rules::VALUE_BOOL),
+            _ => (None, rules::VALUE_BOOL),
+        };
+        // One finding an entry is enough.
+        if let Some(at) = fault
+            && c.state != FAULTY
+        {
+            let byte = bytes.get(at).copied().unwrap_or(0);
+            r.about(Kind::Metadata, c.index.wrapping_sub(1));
+            r.flag(rule, c.at.wrapping_add(widen(at)), 1, 0, byte.into());
+            c.state = FAULTY;
+        }
+        c.at = c.at.wrapping_add(wide(content.len));
+        Ok(())
+    }
+
+    #[cfg(feature = "windows")]
     pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase != phase::BETWEEN {
             r.about(Kind::Metadata, c.index.wrapping_sub(1));
@@ -89,6 +127,7 @@ impl Header {
 }
 
 /// Looks at what is resident of a text or of Booleans.
+#[cfg(feature = "windows")]
 fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let left = c.extra.wrapping_sub(c.at);
     if left == 0 {
