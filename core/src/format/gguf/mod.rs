@@ -184,17 +184,15 @@ impl Container for Header {
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         const HEADER: Word = word(field::HEADER);
-        let tables = [
-            (Part::Header, 0, HEADER),
-            (Part::Table, HEADER, self.tensors_at),
-            (Part::Table, self.tensors_at, self.tables_end),
-        ];
-        if let Some((part, at, end)) = tables.get(usize::from(c.phase)) {
-            c.next_phase();
-            let span = Span::between(wide(*at), wide(*end));
-            return Ok(Some(Region { part: *part, span, kind: Kind::File, entry: 0 }));
-        }
-        self.payload(r, c)
+        let (part, at, end) = match c.phase {
+            0 => (Part::Header, 0, HEADER),
+            1 => (Part::Table, HEADER, self.tensors_at),
+            2 => (Part::Table, self.tensors_at, self.tables_end),
+            _ => return self.payload(r, c),
+        };
+        c.next_phase();
+        let span = Span::new(wide(at), wide(end.saturating_sub(at)));
+        Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
     }
 
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
