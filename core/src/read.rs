@@ -394,6 +394,12 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.failed = self.failed.or(Some(halt));
     }
 
+    /// Whether something failed that is not settled.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
     /// What failed first since this was last asked.
     #[cfg(feature = "gguf")]
     pub(crate) fn settle(&mut self) -> Result<(), Halt> {

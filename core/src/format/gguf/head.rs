@@ -141,9 +141,12 @@ pub(super) fn room(left: u64, least: u64) -> u64 {
 #[cold]
 #[inline(never)]
 pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64, found: u64) {
-    let at = r.at().wrapping_sub(len);
-    r.flag(rule, at, len, expected, found);
-    r.fail(Halt::refused(rule));
+    // Of what was not there to be read, nothing is said.
+    if !r.has_failed() {
+        let at = r.at().wrapping_sub(len);
+        r.flag(rule, at, len, expected, found);
+        r.fail(Halt::refused(rule));
+    }
 }
 
 /// How many items of the innermost list are left.
