@@ -47,11 +47,6 @@ impl Halt {
         u16::try_from(self.0.get()).ok().and_then(Rule::numbered)
     }
 
-    /// Whether a broken rule was reported.
-    pub(crate) fn is_refused(self) -> bool {
-        self.0.get() >> 16 == 1
-    }
-
     /// The rule of a halt for which there is one.
     pub(crate) fn rule(self) -> Option<Rule> {
         u16::try_from(self.0.get() & !REPORTED).ok().and_then(Rule::numbered)

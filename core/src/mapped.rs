@@ -15,8 +15,6 @@ use crate::slot::{Slot, shell_sort};
 use crate::source::Source;
 use crate::stage::Stage;
 use crate::tensor::Status;
-#[cfg(feature = "idv")]
-use crate::tensor::Tensor;
 use core::cmp::Ordering;
 
 /// Proves a file; plain numbers.
@@ -32,11 +30,10 @@ pub struct Audit {
     unmeasured: bool,
     /// How many tensors this stage came to.
     count: u32,
-    /// The tensor whose metadata entries are judged, and what follows it.
+    /// The tensor whose metadata entries are judged: where its entry lies, and its
+    /// position.
     #[cfg(feature = "idv")]
-    cursor: Cursor,
-    #[cfg(feature = "idv")]
-    tensor: Tensor,
+    owner: (u64, u32),
 }
 
 impl Audit {
@@ -51,9 +48,7 @@ impl Audit {
             unmeasured: false,
             count: 0,
             #[cfg(feature = "idv")]
-            cursor: Cursor::START,
-            #[cfg(feature = "idv")]
-            tensor: Tensor::default(),
+            owner: (0, 0),
         }
     }
 
@@ -162,14 +157,15 @@ impl Audit {
     fn attributes(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         loop {
             r.mute();
-            let mut next = self.cursor;
-            match &self.file.tensor(r, &mut next)? {
-                Some(tensor) => self.tensor = *tensor,
-                None => return Ok(()),
+            let (at, index) = self.owner;
+            let mut next = Cursor::before(at, index);
+            self.tensor(r, &mut next, &mut Slot::default())?;
+            if next.done {
+                return Ok(());
             }
             self.pass(r, slots)?;
             self.judged = false;
-            self.cursor = next;
+            self.owner = (next.at, next.index);
         }
     }
 
@@ -302,8 +298,9 @@ impl Audit {
         slot: &mut Slot,
     ) -> Result<(), Halt> {
         #[cfg(feature = "idv")]
-        let next = match self.stage {
-            Stage::Attributes => self.file.attribute(r, &self.tensor, c),
+        let next = match (self.stage, &self.file) {
+            // The tensor is only known by its place.
+            (Stage::Attributes, File::Idv(header)) => header.attribute_of(r, self.owner, c),
             _ => self.file.meta(r, c),
         };
         #[cfg(not(feature = "idv"))]
@@ -342,7 +339,7 @@ impl Audit {
     /// The tensor whose metadata entries are looked at.
     fn owner(&self) -> Option<u32> {
         #[cfg(feature = "idv")]
-        return (self.stage == Stage::Attributes).then_some(self.tensor.index);
+        return (self.stage == Stage::Attributes).then_some(self.owner.1);
         #[cfg(not(feature = "idv"))]
         None
     }

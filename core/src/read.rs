@@ -4,6 +4,8 @@
 //! into either [`Absent`] (the file has the bytes, memory has not) or a broken
 //! rule (the region that the format declared is over).
 
+#[cfg(any(feature = "gguf", feature = "idv"))]
+mod behind;
 mod report;
 
 use crate::finding::{Finding, Kind, Subject};
@@ -11,13 +13,14 @@ use crate::leaf::Parsed;
 use crate::limits;
 use crate::name::{Name, NameAt};
 use crate::rule::Rule;
-use crate::slot::{Word, saturated, wide};
+use crate::slot::{Word, wide};
 #[cfg(feature = "windows")]
 use crate::source::Absent;
 use crate::source::{Source, Span, widen};
 use nom::{Err, Needed};
 
 pub(crate) use crate::halt::Halt;
+pub(crate) use crate::slot::place;
 
 /// Takes the place of a rule for regions whose end was proved to suffice, and
 /// for re-reading what was read before: it is only ever seen when bytes change
@@ -71,9 +74,6 @@ pub(crate) struct Reader<'r, 'a> {
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
-    /// What stopped it first, until that is [settled](Self::settle).
-    #[cfg(feature = "gguf")]
-    failed: Option<Halt>,
     /// How many bytes entries referred to in this stage of the audit.
     #[cfg(feature = "payloads")]
     shared: u64,
@@ -81,6 +81,10 @@ pub(crate) struct Reader<'r, 'a> {
     /// an entry and the bytes that it refers to need not be resident together.
     #[cfg(feature = "oinf")]
     pub(crate) held: [u64; 4],
+    /// Why a field of the entry that is being read could not be, for formats that
+    /// read on behind it.
+    #[cfg(any(feature = "gguf", feature = "idv"))]
+    halted: Option<Halt>,
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -123,12 +127,12 @@ impl<'r, 'a> Reader<'r, 'a> {
             subject: Subject::FILE,
             muted: false,
             fatal: false,
-            #[cfg(feature = "gguf")]
-            failed: None,
             #[cfg(feature = "payloads")]
             shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
+            #[cfg(any(feature = "gguf", feature = "idv"))]
+            halted: None,
         }
     }
 
@@ -137,7 +141,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// that it may read ahead to the region's end.
     #[inline(always)]
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
-        self.begin(saturated(at), saturated(end), overrun);
+        self.begin(place(at), place(end), overrun);
         self.read_ahead(end);
     }
 
@@ -188,7 +192,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// for parts that have a length of their own.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
-        self.enter(self.at, saturated(end));
+        self.enter(self.at, place(end));
     }
 
     /// Limits how far the host is told to read ahead, as an absolute offset.
@@ -228,7 +232,9 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Moves to `at`, in a region up to `end`.
     fn enter(&mut self, at: Word, end: Word) {
         let run = self.source.run(wide(at));
-        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let left = end.saturating_sub(at);
+        #[cfg(feature = "windows")]
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
         self.run = run.get(..left).unwrap_or(run);
         self.at = at;
         #[cfg(feature = "windows")]
@@ -238,12 +244,6 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Absolute offset of the next byte.
     pub(crate) fn at(&self) -> u64 {
         wide(self.at)
-    }
-
-    /// The same, as wide as readers keep it.
-    #[cfg(feature = "gguf")]
-    pub(crate) fn place(&self) -> Word {
-        self.at
     }
 
     /// Offset of the first byte behind the region.
@@ -372,38 +372,6 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             None => Err(self.short(len)),
         }
-    }
-
-    /// `len` bytes as one slice; empty if they are not there, or something was not
-    /// before. Who reads several fields then asks once, with
-    /// [`settle`](Self::settle): a branch behind each takes much code.
-    #[cfg(feature = "gguf")]
-    pub(crate) fn soft(&mut self, len: Word) -> &'a [u8] {
-        if self.failed.is_none() {
-            match self.take(wide(len)) {
-                Ok(bytes) => return bytes,
-                Err(halt) => self.failed = Some(halt),
-            }
-        }
-        &[]
-    }
-
-    /// Takes note of what stops an entry, unless something did before.
-    #[cfg(feature = "gguf")]
-    pub(crate) fn fail(&mut self, halt: Halt) {
-        self.failed = self.failed.or(Some(halt));
-    }
-
-    /// Whether something failed that is not settled.
-    #[cfg(feature = "gguf")]
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failed.is_some()
-    }
-
-    /// What failed first since this was last asked.
-    #[cfg(feature = "gguf")]
-    pub(crate) fn settle(&mut self) -> Result<(), Halt> {
-        self.failed.take().map_or(Ok(()), Err)
     }
 
     /// Makes sure that `len` bytes from here on are resident, to ask for many

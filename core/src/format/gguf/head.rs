@@ -43,14 +43,14 @@ impl Content {
 /// A number of 32 bits in the byte order of the file.
 #[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> u32 {
-    let number = r.soft(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let number = r.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
 /// A number of 64 bits in the byte order of the file.
 #[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> u64 {
-    let number = r.soft(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let number = r.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
@@ -71,11 +71,11 @@ pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, most: u64, big: bool) -> (&'a [u8
     let len = length(r, big);
     if wide(len) > most {
         if let Err(halt) = r.skip(wide(len)) {
-            r.fail(halt);
+            r.halt(halt);
         }
         return (&[], len);
     }
-    (r.soft(len), len)
+    (r.bytes(len), len)
 }
 
 /// Goes to an entry or an item at `at`. The host may read ahead as much again as
@@ -142,10 +142,10 @@ pub(super) fn room(left: u64, least: u64) -> u64 {
 #[inline(never)]
 pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64, found: u64) {
     // Of what was not there to be read, nothing is said.
-    if !r.has_failed() {
+    if !r.is_halted() {
         let at = r.at().wrapping_sub(len);
         r.flag(rule, at, len, expected, found);
-        r.fail(Halt::refused(rule));
+        r.halt(Halt::refused(rule));
     }
 }
 
@@ -251,7 +251,7 @@ pub(super) fn entry<'a>(
     go(r, c.at);
     (entry.key, entry.key_len) = text(r, limits::GGUF_NAME, big);
     entry.tag = u32(r, big);
-    entry.value_at = r.place();
+    entry.value_at = r.here();
     r.settle()?;
     c.step(|c| {
         entry.content = head(r, c, entry.tag, big);
@@ -261,7 +261,7 @@ pub(super) fn entry<'a>(
             entry.number = match entry.content.len {
                 4 => u32(r, big),
                 len => {
-                    r.soft(len);
+                    r.bytes(len);
                     0
                 }
             };

@@ -131,7 +131,6 @@ impl Header {
     }
 }
 
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
     if key.is_empty() {
         r.flag(rules::KEY_EMPTY, at.wrapping_sub(8), 8, 1, 0);

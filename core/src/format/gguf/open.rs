@@ -96,7 +96,7 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.read_ahead(head::AHEAD);
     r.require(len.min(field::HEADER))?;
     // Of a shorter file the rest reads as 0, and is not judged.
-    let magic = r.soft(4);
+    let magic = r.bytes(4);
     let stored = head::u32(r, false);
     // No version is so high that its lower half is zero in its own byte order.
     let big = stored != 0 && stored & 0xFFFF == 0;

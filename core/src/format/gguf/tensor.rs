@@ -12,7 +12,7 @@ use crate::finding::Kind;
 use crate::limits;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
-use crate::slot::{Word, saturated, wide, word};
+use crate::slot::{Word, place, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Endianness, Status, Tensor};
 use crate::utf8;
@@ -56,7 +56,7 @@ pub(super) fn entry<'a>(
     big: bool,
     entry: &mut Entry<'a>,
 ) -> Result<(), Halt> {
-    entry.at = r.place();
+    entry.at = r.here();
     (entry.name, entry.name_len) = head::text(r, limits::GGUF_NAME, big);
     let rank = u32(r, big);
     let room = (r.left() >> 3).min(limits::GGUF_RANK.into());
@@ -64,8 +64,8 @@ pub(super) fn entry<'a>(
         head::refuse(r, rules::DIMS_BOUNDS, 4, room, rank.into());
     }
     // Where the rank was refused, nothing more is read.
-    entry.dims = r.soft(word(u64::from(rank) << 3));
-    entry.ty_at = r.place();
+    entry.dims = r.bytes(word(u64::from(rank) << 3));
+    entry.ty_at = r.here();
     entry.ty = u32(r, big);
     entry.offset = u64(r, big);
     r.settle()
@@ -228,15 +228,15 @@ impl Header {
         next: u64,
     ) {
         let len = word(r.source().len());
-        let offset = saturated(entry.offset);
+        let offset = place(entry.offset);
         let begin = self.data_at.saturating_add(offset);
         let mask = word(self.alignment.into()).wrapping_sub(1);
         let end = if size != UNKNOWN {
-            let behind = offset.saturating_add(saturated(size)).saturating_add(mask) & !mask;
+            let behind = offset.saturating_add(place(size)).saturating_add(mask) & !mask;
             c.state = wide(behind.min(Word::MAX.wrapping_sub(1)));
-            begin.saturating_add(saturated(size))
+            begin.saturating_add(place(size))
         } else if next >= entry.offset {
-            self.data_at.saturating_add(saturated(next)).min(len).max(begin)
+            self.data_at.saturating_add(place(next)).min(len).max(begin)
         } else {
             begin.max(len)
         };
@@ -258,7 +258,6 @@ impl Header {
 }
 
 /// Whether the name may be read.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     let (at, len) = (wide(entry.at), wide(entry.name_len));
     if len > limits::GGUF_NAME {
@@ -307,7 +306,6 @@ fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding)
 }
 
 /// The number of bytes, if no rule is against it.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn sized(
     r: &mut Reader<'_, '_>,
     entry: &Entry<'_>,

@@ -1,15 +1,15 @@
 //! What an annotation holds: a text or a number where it lies, or a payload that
 //! is decoded.
 
-use super::codec::{Codec, Item};
+use super::codec::Codec;
 use super::metadata::{Annotation, TEXT};
-use super::text::string;
-use super::{Header, rules};
+use super::{Header, encoding, family, rules};
 use crate::dims::DimsAt;
 use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
+use crate::slot::{wide, word};
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunk, Encoding, Meta, Status, Value};
 
@@ -43,17 +43,18 @@ impl Header {
         r: &mut Reader<'_, '_>,
         at: u64,
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
-        let annotation = match self.judge_annotation(r, self.toc, at) {
-            Ok(annotation) if annotation.sound => annotation,
+        let mut annotation = Annotation::NONE;
+        match self.judge_annotation(r, self.toc, word(at), &mut annotation) {
+            Ok(()) if annotation.sound => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
             _ => return Ok(None),
-        };
-        let stored = annotation.block;
-        let encoding = annotation.encoding();
+        }
+        let stored = annotation.block();
+        let encoding = encoding(annotation.compression);
         let decoded = (encoding == Encoding::Raw).then_some(stored.len);
         let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
-        Ok(Some((annotation.definition.codec, chunk)))
+        Ok(Some((Codec::of(r.source(), &annotation.definition), chunk)))
     }
 
     pub(super) fn value_of(
@@ -72,25 +73,23 @@ impl Header {
             let other = Value::Encoded { dtype, dims, encoding, stored: meta.stored };
             return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
         }
-        let annotation = match self.judge_annotation(r, self.toc, meta.at) {
-            Ok(annotation) => annotation,
+        let mut annotation = Annotation::NONE;
+        match self.judge_annotation(r, self.toc, word(meta.at), &mut annotation) {
+            Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
-        };
-        let Annotation { definition, block, .. } = annotation;
-        let codec = definition.codec;
-        let dtype = codec.dtype();
-        let raw = annotation.compression == 0;
-        if raw && codec.vector.is_none() {
-            let scalar = !matches!(codec.item, Item::Text | Item::TwoBits);
-            let width = codec.fixed_bits().map(|bits| bits.saturating_add(7) >> 3);
-            if let Some(width) = width.filter(|width| scalar && *width <= block.len) {
+        }
+        let Annotation { definition, compression, .. } = &annotation;
+        let block = annotation.block();
+        let (dtype, measure) = family::values(definition.item);
+        if *compression == 0 && !definition.vector {
+            let width = measure.scalar().map(|bits| u64::from(bits).saturating_add(7) >> 3);
+            if let Some(width) = width.filter(|width| *width <= block.len) {
                 let stored = Span::new(block.at, width);
                 return Ok(Some(Value::Scalar { dtype, stored }));
             }
         }
-        let encoding = annotation.encoding();
-        let dims = codec.vector.map_or_else(DimsAt::default, |vector| vector.dims);
+        let (encoding, dims) = (encoding(*compression), definition.dims());
         Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
     }
 }
@@ -103,13 +102,11 @@ pub(crate) fn has_payload(meta: &Meta) -> bool {
 /// The text of an uncompressed block that holds one, and is as it should be.
 fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
     r.region(block.at, block.end().unwrap_or(0), rules::B_SHORT);
-    let taken = r.u32().and_then(|count| {
-        let end = r.u32()?;
-        Ok((count, end, string(r, rules::B_SHORT)?))
-    });
-    match taken {
-        Ok((1, end, text)) if i32::try_from(end).is_ok() && r.left() == 0 => {
-            Ok(Some(NameAt::plain(text.at, widen(text.bytes.len()))))
+    let (count, end) = (r.next_u32(), r.next_u32());
+    let text = r.string(rules::B_SHORT);
+    match r.settle() {
+        Ok(()) if count == 1 && i32::try_from(end).is_ok() && r.left() == 0 => {
+            Ok(Some(NameAt::plain(wide(text.at), widen(text.bytes.len()))))
         }
         Err(halt) if halt.is_absent() => Err(halt),
         _ => Ok(None),

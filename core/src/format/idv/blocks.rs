@@ -8,120 +8,140 @@
 //! | 12 | 4 | uncompressed length, i32 |
 
 use super::codec::{Codec, Item};
+use super::definition::Definition;
+use super::text::LARGEST;
 use super::toc::Column;
-use super::{Header, field, rules};
+use super::{Header, family, field, rules};
 use crate::cursor::Cursor;
+#[cfg(feature = "windows")]
 use crate::division::div_rem;
 use crate::finding::Kind;
 use crate::limits;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::read::{BYTES_CHANGED, Halt, Reader, place};
 use crate::rule::Rule;
+use crate::slot::{Word, wide, word};
 use crate::source::Span;
-use crate::tensor::{Chunk, Chunks, Encoding, Tensor};
+use crate::tensor::{Chunk, Chunks, Tensor};
 
 /// An entry of a lookup table, as it is stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    at: u64,
     offset: u64,
     stored: u32,
     decoded: u32,
 }
 
 impl Entry {
-    /// The block, if it lies where blocks may lie.
-    pub(super) fn block(&self, header: &Header) -> Option<Span> {
-        let sound = i32::try_from(self.stored).is_ok() && i32::try_from(self.decoded).is_ok();
-        let span = Span::new(self.offset, u64::from(self.stored));
-        (sound && header.is_inside(span.at, span.len)).then_some(span)
+    /// The rule that its block breaks by where it lies.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn fault(&self, header: &Header) -> Option<Rule> {
+        if u64::from(self.stored) > LARGEST {
+            Some(rules::L_COMPLEN)
+        } else if u64::from(self.decoded) > LARGEST {
+            Some(rules::L_DECLEN)
+        } else if !header.is_inside(place(self.offset), word(self.stored.into())) {
+            Some(rules::L_OFFSET)
+        } else {
+            None
+        }
+    }
+
+    /// The block, if it lies where blocks may lie; else nothing.
+    pub(super) fn block(&self, header: &Header) -> Span {
+        match self.fault(header) {
+            None => Span::new(self.offset, u64::from(self.stored)),
+            Some(_) => Span::default(),
+        }
     }
 }
 
 /// How many bytes rows take once they are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// Nothing tells.
-    Unknown,
-    /// So many bits a row, and the last byte filled up.
-    Bits(u8),
-    /// Two bits a row, and the last word of 32 filled up.
-    Words,
-    /// At least an entry count, an end position a row and the length of a
-    /// string.
-    Text,
-    /// At least a vector count, a size, a value count a row and an index
-    /// count.
-    Vector,
+pub(crate) struct Measure {
+    /// Bits of each row; 0 if nothing tells.
+    width: u8,
+    /// Bits beside them: of the fields that all rows share, or less than are
+    /// filled up.
+    more: u8,
 }
 
 impl Measure {
+    /// Nothing tells.
+    pub(super) const UNKNOWN: Measure = Measure { width: 0, more: 0 };
+    /// Two bits a row, and the last word of 32 filled up.
+    pub(super) const WORDS: Measure = Measure { width: 2, more: 31 };
+    /// At least an entry count, an end position a row and the length of a
+    /// string.
+    pub(super) const TEXT: Measure = Measure { width: 32, more: 40 };
+    /// At least a vector count, a size, a value count a row and an index
+    /// count.
+    pub(super) const VECTOR: Measure = Measure { width: 32, more: 96 };
+
+    /// So many bits a row, and the last byte filled up.
+    pub(super) const fn bits(width: u8) -> Measure {
+        Measure { width, more: 7 }
+    }
+
+    /// Bits of a value that has a type of its own and nothing beside it.
+    pub(super) fn scalar(self) -> Option<u8> {
+        (self.width > 0 && self.more == 7).then_some(self.width)
+    }
+
     pub(crate) fn of(codec: &Codec) -> Self {
         match (codec.vector, codec.item, codec.fixed_bits()) {
-            (_, Item::Unknown, _) => Measure::Unknown,
-            (Some(_), ..) => Measure::Vector,
-            (None, Item::TwoBits, _) => Measure::Words,
-            (None, Item::Text, _) => Measure::Text,
-            (None, _, Some(bits)) => Measure::Bits(u8::try_from(bits).unwrap_or(0)),
-            (None, _, None) => Measure::Unknown,
+            (_, Item::Unknown, _) => Measure::UNKNOWN,
+            (Some(_), ..) => Measure::VECTOR,
+            (None, Item::TwoBits, _) => Measure::WORDS,
+            (None, Item::Text, _) => Measure::TEXT,
+            (None, _, Some(bits)) => Measure::bits(u8::try_from(bits).unwrap_or(0)),
+            (None, _, None) => Measure::UNKNOWN,
+        }
+    }
+
+    /// The same, before the codec's parameters are known.
+    pub(super) fn of_definition(definition: &Definition) -> Self {
+        match definition.vector && definition.is_known() {
+            true => Measure::VECTOR,
+            false => family::values(definition.item).1,
         }
     }
 
     /// How many bytes `rows` rows take at least; `None` if nothing tells.
     pub(crate) fn least(self, rows: u64) -> Option<u64> {
-        let words = |more: u64| rows.saturating_mul(4).saturating_add(more);
-        Some(match self {
-            Measure::Unknown => return None,
-            Measure::Bits(bits) => {
-                let bits = rows.saturating_mul(u64::from(bits));
-                bits.saturating_add(7) >> 3
-            }
-            Measure::Words => (rows.saturating_add(15) >> 4).saturating_mul(4),
-            Measure::Text => words(5),
-            Measure::Vector => words(12),
-        })
+        if self == Measure::UNKNOWN {
+            return None;
+        }
+        let bits = rows.saturating_mul(u64::from(self.width));
+        let bytes = bits.saturating_add(u64::from(self.more)) >> 3;
+        Some(if self == Measure::WORDS { bytes & !3 } else { bytes })
     }
 
     /// Whether they take no more than that.
     pub(crate) const fn is_exact(self) -> bool {
-        matches!(self, Measure::Bits(_) | Measure::Words)
+        self.more < 32
     }
 
     /// Judges a payload of `len` bytes that holds `rows` rows.
-    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u64, len: u64, span: Span) {
-        let Some(takes) = self.least(rows) else { return };
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u32, len: u64, span: Span) {
+        let Some(takes) = self.least(u64::from(rows)) else { return };
         r.check(len >= takes, rules::B_SHORT, span, takes, len);
         r.check(!self.is_exact() || len <= takes, rules::B_STRAY, span, takes, len);
     }
-
-    fn pack(self) -> u64 {
-        match self {
-            Measure::Unknown => 0,
-            Measure::Words => 1,
-            Measure::Text => 2,
-            Measure::Vector => 3,
-            Measure::Bits(bits) => u64::from(bits).saturating_add(4),
-        }
-    }
-
-    fn unpack(code: u64) -> Self {
-        match code {
-            0 => Measure::Unknown,
-            1 => Measure::Words,
-            2 => Measure::Text,
-            3 => Measure::Vector,
-            bits => Measure::Bits(u8::try_from(bits.saturating_sub(4)).unwrap_or(0)),
-        }
-    }
 }
 
-/// The blocks of one column that are still to be judged; a cursor keeps it.
+/// The blocks of one column that are still to be judged.
 #[derive(Clone, Copy, Debug)]
 struct Blocks {
     /// Offset of the next entry.
-    at: u64,
-    left: u64,
+    at: Word,
+    left: Word,
+    /// Number of the next entry.
+    number: Word,
     /// Offset of the column's entry.
     column: u64,
+    /// The rows of the next block and those behind it.
+    rows: u64,
     rows_per_block: u64,
     measure: Measure,
     raw: bool,
@@ -129,39 +149,50 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of(header: &Header, column: &Column, entry: u64) -> Self {
-        let dead = header.is_dead(column);
-        let measure = if dead || header.is_old() {
-            Measure::Unknown
-        } else {
-            Measure::of(&column.definition.codec)
-        };
+    fn of(header: &Header, column: &Column) -> Self {
+        let dead = column.is_dead();
         Blocks {
-            at: column.place.lookup.at,
-            left: if column.sound { column.place.blocks } else { 0 },
-            column: entry,
-            rows_per_block: column.place.rows_per_block,
-            measure,
-            raw: column.place.encoding() == Encoding::Raw,
+            at: column.lookup,
+            left: column.blocks(),
+            number: 0,
+            column: wide(column.at),
+            rows: header.rows,
+            rows_per_block: column.rows_per_block,
+            measure: if header.metadata && !dead { column.measure() } else { Measure::UNKNOWN },
+            raw: column.kind == 0,
             dead,
         }
     }
+}
 
+/// A cursor keeps them from one step to the next; where all blocks are judged in
+/// one, it has nothing to keep.
+#[cfg(feature = "windows")]
+impl Blocks {
     /// Rows per block are below 2^31 where a column has blocks.
     fn pack(&self) -> [u64; 4] {
+        let Measure { width, more } = self.measure;
+        let measure = u64::from(width) | (u64::from(more) << 8);
         let flags = u64::from(self.raw) | (u64::from(self.dead) << 1);
-        let packed = self.rows_per_block | (self.measure.pack() << 32) | (flags << 48);
+        let packed = self.rows_per_block | (measure << 32) | (flags << 48);
         [self.at, self.left, self.column, packed]
     }
 
-    fn unpack(inner: [u64; 4]) -> Self {
+    fn unpack(inner: [u64; 4], header: &Header) -> Self {
         let [at, left, column, packed] = inner;
+        let byte = |shift: u32| u8::try_from((packed >> shift) & 0xFF).unwrap_or(0);
+        let rows_per_block = packed & 0xFFFF_FFFF;
+        let last = div_rem(header.rows.saturating_sub(1), rows_per_block);
+        let number = last.map_or(0, |(last, _)| last).wrapping_add(1).wrapping_sub(left);
+        let row = number.saturating_mul(rows_per_block);
         Blocks {
             at,
             left,
+            number,
             column,
-            rows_per_block: packed & 0xFFFF_FFFF,
-            measure: Measure::unpack((packed >> 32) & 0xFFFF),
+            rows: header.rows.saturating_sub(row),
+            rows_per_block,
+            measure: Measure { width: byte(32), more: byte(40) },
             raw: packed & (1 << 48) != 0,
             dead: packed & (1 << 49) != 0,
         }
@@ -178,14 +209,14 @@ impl Header {
         let Chunks::Table { at, count, each } = tensor.chunks else {
             return Ok(None);
         };
-        let at = at.saturating_add(chunk.saturating_mul(field::LOOKUP));
+        let at = at.saturating_add(chunk.saturating_mul(wide(field::ENTRY)));
         let left = count.saturating_sub(chunk);
-        let column = Cursor::before(tensor.at, tensor.index);
-        let entry = self.lookup(r, at, left, column)?;
-        Ok(entry.block(self).map(|stored| {
+        let column = (tensor.at, tensor.index);
+        let entry = self.lookup(r, word(at), word(left), column)?;
+        Ok(entry.fault(self).is_none().then(|| {
             let row = each.saturating_mul(chunk);
             Chunk {
-                stored,
+                stored: entry.block(self),
                 decoded: Some(u64::from(entry.decoded)),
                 encoding: tensor.encoding,
                 row,
@@ -195,91 +226,115 @@ impl Header {
     }
 
     /// Takes the entry at `at`, behind which `left` follow, itself included.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn lookup(
         &self,
         r: &mut Reader<'_, '_>,
-        at: u64,
-        left: u64,
-        column: Cursor,
+        at: Word,
+        left: Word,
+        column: (u64, u32),
     ) -> Result<Entry, Halt> {
-        let table = at.saturating_add(left.saturating_mul(field::LOOKUP));
-        r.region(at, at.saturating_add(field::LOOKUP), BYTES_CHANGED);
+        let at = wide(at);
+        let table = at.saturating_add(wide(left).saturating_mul(wide(field::ENTRY)));
+        r.region(at, at.wrapping_add(wide(field::ENTRY)), BYTES_CHANGED);
         r.read_ahead(table.min(at.saturating_add(limits::TABLE_AHEAD)));
-        let taken = r.u64().and_then(|offset| {
-            let stored = r.u32()?;
-            Ok(Entry { at, offset, stored, decoded: r.u32()? })
-        });
-        if taken.is_err() {
+        let (offset, stored, decoded) = (r.next_u64(), r.next_u32(), r.next_u32());
+        if let Err(halt) = r.settle() {
             self.widen(r, column);
+            return Err(halt);
         }
-        taken
+        Ok(Entry { offset, stored, decoded })
     }
 
-    /// One block, or one entry of the table of contents.
+    /// One block, or one entry of the table of contents; all of them where nothing
+    /// is ever absent.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut blocks = Blocks::unpack(c.inner);
-        if blocks.left == 0 {
-            let at = if c.index == 0 { self.toc } else { c.at };
-            let muted = r.is_muted();
-            r.mute();
-            let column = self.next_column(r, c);
-            if !muted {
-                r.unmute();
-            }
-            match column? {
-                Some(column) => {
-                    let blocks = Blocks::of(self, &column, at);
-                    r.charge(blocks.left.saturating_mul(field::LOOKUP));
+        let mut column = Column::NONE;
+        #[cfg(feature = "windows")]
+        {
+            let mut blocks = Blocks::unpack(c.inner, self);
+            if blocks.left == 0 {
+                if self.silently_next(r, c, &mut column)? {
+                    blocks = Blocks::of(self, &column);
+                    r.charge(blocks.left.saturating_mul(field::ENTRY));
                     c.inner = blocks.pack();
                 }
-                None => self.judge_end(r, c),
+                return Ok(());
             }
-            return Ok(());
+            self.judge_block_at(r, c, &mut blocks)?;
+            c.inner = blocks.pack();
         }
-        let column = c.index.wrapping_sub(1);
-        let from = Cursor::before(blocks.column, column);
-        let entry = self.lookup(r, blocks.at, blocks.left, from)?;
-        r.about(Kind::Tensor, column);
-        self.judge(r, &entry, &blocks);
-        blocks.at = blocks.at.wrapping_add(field::LOOKUP);
-        blocks.left = blocks.left.wrapping_sub(1);
-        c.inner = blocks.pack();
+        #[cfg(not(feature = "windows"))]
+        while self.silently_next(r, c, &mut column)? {
+            let mut blocks = Blocks::of(self, &column);
+            while blocks.left > 0 {
+                self.judge_block_at(r, c, &mut blocks)?;
+            }
+        }
         Ok(())
     }
 
-    /// Whether the table of contents is the last region.
-    fn judge_end(&self, r: &mut Reader<'_, '_>, c: &Cursor) {
-        if self.columns > 0 && c.index >= self.columns && c.at != self.tail {
-            r.about(Kind::File, 0);
-            r.flag(rules::T_END, c.at, self.tail.saturating_sub(c.at), self.tail, c.at);
+    /// The next entry of the table of contents, which was judged before; `false`
+    /// behind the last one.
+    fn silently_next(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        column: &mut Column,
+    ) -> Result<bool, Halt> {
+        let muted = r.is_muted();
+        r.mute();
+        let found = self.next_column(r, c, column);
+        if !muted {
+            r.unmute();
         }
+        if found == Ok(false) && self.columns > 0 && c.index >= self.columns {
+            // Whether the table of contents is the last region.
+            let (end, tail) = (c.at, wide(self.tail));
+            r.about(Kind::File, 0);
+            r.check(end == tail, rules::T_END, Span::new(end, tail.saturating_sub(end)), tail, end);
+        }
+        found
     }
 
-    fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
-        let last =
-            div_rem(self.rows.saturating_sub(1), blocks.rows_per_block).map_or(0, |(last, _)| last);
-        let number = last.wrapping_add(1).wrapping_sub(blocks.left);
-        r.about_part(u32::try_from(number).unwrap_or(u32::MAX.saturating_sub(1)));
-        let field_at = |offset: u64, len| Span::new(entry.at.wrapping_add(offset), len);
+    /// Judges the next block of a column, and goes on to the one behind it.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn judge_block_at(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &Cursor,
+        blocks: &mut Blocks,
+    ) -> Result<(), Halt> {
+        let column = c.index.wrapping_sub(1);
+        let entry = self.lookup(r, blocks.at, blocks.left, (blocks.column, column))?;
+        r.about(Kind::Tensor, column);
+        r.about_part(u32::try_from(blocks.number).unwrap_or(u32::MAX.saturating_sub(1)));
+        self.judge_entry(r, &entry, blocks);
+        blocks.at = blocks.at.wrapping_add(field::ENTRY);
+        blocks.left = blocks.left.wrapping_sub(1);
+        blocks.number = blocks.number.wrapping_add(1);
+        blocks.rows = blocks.rows.saturating_sub(blocks.rows_per_block);
+        Ok(())
+    }
+
+    fn judge_entry(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
+        let at = wide(blocks.at);
         let (stored, decoded) = (u64::from(entry.stored), u64::from(entry.decoded));
-        let broken = |rule: Rule| if blocks.dead { rules::L_DEAD } else { rule };
-        let most = u64::from(i32::MAX.unsigned_abs());
-        if stored > most {
-            r.check(false, broken(rules::L_COMPLEN), field_at(8, 4), most, stored);
-        } else if decoded > most {
-            r.check(false, broken(rules::L_DECLEN), field_at(12, 4), most, decoded);
-        } else if !self.is_inside(entry.offset, stored) {
-            let end = self.tail.saturating_sub(stored);
-            r.check(false, broken(rules::L_OFFSET), field_at(0, 8), end, entry.offset);
-        } else if blocks.raw && stored != decoded {
-            let rule = broken(rules::B_NONE_LEN);
-            r.check(false, rule, field_at(12, 4), stored, decoded);
-        } else {
-            let row = number.saturating_mul(blocks.rows_per_block);
-            let rows = self.rows.saturating_sub(row).min(blocks.rows_per_block);
-            blocks.measure.judge(r, rows, decoded, field_at(12, 4));
-        }
+        let unlike = (blocks.raw && stored != decoded).then_some(rules::B_NONE_LEN);
+        let Some(rule) = entry.fault(self).or(unlike) else {
+            let rows = blocks.rows.min(blocks.rows_per_block);
+            let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+            return blocks.measure.judge(r, rows, decoded, Span::new(at.wrapping_add(12), 4));
+        };
+        let (field, len, expected, found) = match rule {
+            rules::L_COMPLEN => (8, 4, LARGEST, stored),
+            rules::L_DECLEN => (12, 4, LARGEST, decoded),
+            rules::L_OFFSET => (0, 8, wide(self.tail).saturating_sub(stored), entry.offset),
+            _ => (12, 4, stored, decoded),
+        };
+        let rule = if blocks.dead { rules::L_DEAD } else { rule };
+        r.flag(rule, at.wrapping_add(field), len, expected, found);
     }
 }
 
@@ -290,7 +345,7 @@ mod tests {
     use std::vec::Vec;
 
     /// The rules that a payload of `len` bytes breaks.
-    fn broken(measure: Measure, rows: u64, len: u64) -> Vec<&'static str> {
+    fn broken(measure: Measure, rows: u32, len: u64) -> Vec<&'static str> {
         let source = Source::whole(&[]);
         let mut ids = Vec::new();
         let mut sink = |finding: crate::Finding| ids.push(finding.rule.id());
@@ -301,41 +356,55 @@ mod tests {
 
     #[test]
     fn rows_take_whole_bytes_and_words() {
-        assert!(broken(Measure::Bits(1), 9, 2).is_empty());
-        assert_eq!(broken(Measure::Bits(1), 9, 1), ["B.short"]);
-        assert_eq!(broken(Measure::Bits(1), 8, 2), ["B.stray"]);
-        assert!(broken(Measure::Words, 17, 8).is_empty());
-        assert!(broken(Measure::Bits(80), 3, 30).is_empty());
-        assert!(broken(Measure::Bits(64), 0, 0).is_empty());
-        assert!(broken(Measure::Text, 3, 17).is_empty());
-        assert_eq!(broken(Measure::Text, 3, 16), ["B.short"]);
-        assert!(broken(Measure::Vector, 1, 1000).is_empty());
-        assert!(broken(Measure::Unknown, u64::MAX, 0).is_empty());
+        assert!(broken(Measure::bits(1), 9, 2).is_empty());
+        assert_eq!(broken(Measure::bits(1), 9, 1), ["B.short"]);
+        assert_eq!(broken(Measure::bits(1), 8, 2), ["B.stray"]);
+        assert!(broken(Measure::WORDS, 17, 8).is_empty());
+        assert!(broken(Measure::bits(80), 3, 30).is_empty());
+        assert!(broken(Measure::bits(64), 0, 0).is_empty());
+        assert!(broken(Measure::TEXT, 3, 17).is_empty());
+        assert_eq!(broken(Measure::TEXT, 3, 16), ["B.short"]);
+        assert!(broken(Measure::VECTOR, 1, 1000).is_empty());
+        assert!(broken(Measure::UNKNOWN, u32::MAX, 0).is_empty());
     }
 
     #[test]
     fn what_cannot_be_counted_is_too_much() {
-        assert_eq!(broken(Measure::Bits(128), u64::MAX, 1 << 31), ["B.short"]);
-        assert_eq!(broken(Measure::Text, u64::MAX, 1 << 31), ["B.short"]);
+        assert_eq!(broken(Measure::bits(128), u32::MAX, 1 << 31), ["B.short"]);
+        assert_eq!(broken(Measure::TEXT, u32::MAX, 1 << 31), ["B.short"]);
     }
 
+    #[cfg(feature = "windows")]
     #[test]
     fn a_cursor_keeps_what_is_left() {
+        let header = Header {
+            version: field::VERSION_6,
+            toc: 256,
+            tail: 1 << 50,
+            rows: 10 * 0x7FFF_FFFF + 5,
+            columns: 1,
+            metadata: true,
+            slot_names: false,
+        };
         let blocks = Blocks {
             at: u64::MAX,
-            left: 1 << 40,
+            left: 3,
+            number: 8,
             column: 300,
+            rows: 2 * 0x7FFF_FFFF + 5,
             rows_per_block: 0x7FFF_FFFF,
-            measure: Measure::Bits(128),
+            measure: Measure::bits(128),
             raw: true,
             dead: false,
         };
-        let kept = Blocks::unpack(blocks.pack());
+        let kept = Blocks::unpack(blocks.pack(), &header);
         assert_eq!(kept.pack(), blocks.pack());
-        assert_eq!((kept.rows_per_block, kept.measure), (0x7FFF_FFFF, Measure::Bits(128)));
+        assert_eq!((kept.rows_per_block, kept.measure), (0x7FFF_FFFF, Measure::bits(128)));
+        assert_eq!((kept.number, kept.rows), (8, blocks.rows));
         assert!(kept.raw && !kept.dead);
-        for measure in [Measure::Unknown, Measure::Words, Measure::Text, Measure::Vector] {
-            assert_eq!(Measure::unpack(measure.pack()), measure);
+        for measure in [Measure::UNKNOWN, Measure::WORDS, Measure::TEXT, Measure::VECTOR] {
+            let blocks = Blocks { measure, ..blocks };
+            assert_eq!(Blocks::unpack(blocks.pack(), &header).measure, measure);
         }
     }
 }

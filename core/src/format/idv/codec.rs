@@ -1,7 +1,13 @@
 //! Codecs: what the values of a column are, and how they are stored.
 
+use super::definition::Definition;
+use super::family::{self, Family};
+use super::spelling::split;
 use crate::dims::DimsAt;
 use crate::dtype::DType;
+use crate::leaf::{Parsed, byte, le_u32, le_u64};
+use crate::limits;
+use crate::source::Source;
 
 /// A codec with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +71,19 @@ pub struct Vector {
 }
 
 impl Codec {
+    /// The codec of a definition that was judged, with its parameters; one that is
+    /// unknown if it is broken, or its bytes are not resident.
+    pub(super) fn of(source: &Source<'_>, definition: &Definition) -> Codec {
+        let mut codec = Codec { item: Item::Unknown, vector: None };
+        if let Ok(bytes) = source.get(definition.span())
+            && definition.sound
+        {
+            codec.item = item(bytes, limits::CODEC_DEPTH).unwrap_or_default();
+            codec.vector = definition.vector.then(|| Vector::of(source, definition));
+        }
+        codec
+    }
+
     /// Bits of one row, where all rows take the same and nothing comes with
     /// them.
     pub(super) fn fixed_bits(&self) -> Option<u64> {
@@ -114,4 +133,44 @@ impl Codec {
             },
         }
     }
+}
+
+impl Vector {
+    fn of(source: &Source<'_>, definition: &Definition) -> Vector {
+        let dims = definition.dims();
+        let varying = dims.read(source).into_iter().flatten();
+        let unit = varying.fold(1_u64, |unit, dim| unit.saturating_mul(dim.max(1)));
+        Vector { size: definition.size, dims, unit }
+    }
+}
+
+/// What the values of a sound definition are, or the items of its vectors.
+fn item(bytes: &[u8], depth: u32) -> Option<Item> {
+    let (_, (name, parameters)) = split(bytes).ok()?;
+    let family = family::of(name.as_bytes()?);
+    if !family::nests(family) {
+        return Some(family::item(family));
+    }
+    let inner = item(parameters, depth.checked_sub(1)?)?;
+    let (rest, _) = split(parameters).ok()?;
+    let stored = match inner {
+        _ if family == family::VECTOR => return Some(inner),
+        Item::Number(dtype) => dtype,
+        Item::Key(key) => key.stored,
+        _ => return None,
+    };
+    key(rest, family, stored).ok().map(|(_, key)| Item::Key(key))
+}
+
+/// The parameters of a key behind the definition of what it is stored as.
+fn key(input: &[u8], family: Family, stored: DType) -> Parsed<'_, Key> {
+    if family == family::KEY {
+        let (rest, count) = le_u64(input)?;
+        return Ok((rest, Key { stored, count: Some(count), min: 0, contiguous: true }));
+    }
+    let (rest, contiguous) = byte(input)?;
+    let (rest, min) = le_u64(rest)?;
+    let (rest, count) = le_u32(rest)?;
+    let count = (count != 0).then_some(u64::from(count));
+    Ok((rest, Key { stored, count, min, contiguous: contiguous == 1 }))
 }

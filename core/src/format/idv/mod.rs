@@ -39,6 +39,7 @@ pub mod block;
 mod blocks;
 mod codec;
 mod definition;
+mod family;
 mod metadata;
 mod regions;
 pub mod rules;
@@ -51,20 +52,23 @@ pub(crate) use annotation::has_payload;
 #[cfg(feature = "payloads")]
 pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
+use definition::Definition;
 pub use spelling::Spelling;
 
 use crate::cursor::Cursor;
 use crate::format::{Container, Policy};
-use crate::leaf::array;
 use crate::limits;
-use crate::read::{Halt, Reader};
+use crate::read::{Halt, Reader, place};
+use crate::slot::{Word, wide};
 use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunk, Meta, Region, Tensor, Value, Version};
+use crate::tensor::{Chunk, Encoding, Meta, Region, Tensor, Value, Version};
 
 /// Where fields lie and what they hold.
 mod field {
-    pub(super) const SIGNATURE: [u8; 8] = *b"CML\0DVB\0";
-    pub(super) const TAIL_SIGNATURE: [u8; 8] = *b"\0BVD\0LMC";
+    use crate::slot::Word;
+
+    pub(super) const SIGNATURE: u64 = u64::from_le_bytes(*b"CML\0DVB\0");
+    pub(super) const TAIL_SIGNATURE: u64 = u64::from_le_bytes(*b"\0BVD\0LMC");
     pub(super) const HEADER: u64 = 256;
     pub(super) const TAIL: u64 = 8;
     pub(super) const AT_VERSION: u64 = 8;
@@ -74,14 +78,14 @@ mod field {
     pub(super) const AT_ROWS: u64 = 40;
     pub(super) const AT_COLUMNS: u64 = 48;
     pub(super) const AT_PADDING: u64 = 52;
-    pub(super) const PADDING: u64 = 204;
+    pub(super) const PADDING: Word = 204;
     pub(super) const VERSION_1: u64 = 0x0001_0001_0001_0001;
     pub(super) const VERSION_2: u64 = 0x0001_0001_0001_0002;
     pub(super) const VERSION_3: u64 = 0x0001_0001_0001_0003;
     pub(super) const VERSION_4: u64 = 0x0001_0001_0001_0004;
     pub(super) const VERSION_6: u64 = 0x0001_0001_0001_0006;
     /// Bytes of an entry of a lookup table.
-    pub(super) const LOOKUP: u64 = 16;
+    pub(super) const ENTRY: Word = 16;
     /// Bytes of a usual entry of the table of contents, to read ahead by.
     pub(super) const COLUMN: u64 = 64;
     /// Least bytes of a slot name: an index and an empty string.
@@ -92,12 +96,17 @@ mod field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     version: u64,
-    /// Offset of the table of contents; before `tail` if there are columns.
-    toc: u64,
-    /// Offset of the tail, which lies in the file.
-    tail: u64,
     rows: u64,
+    /// Offset of the table of contents; before `tail` if there are columns.
+    toc: Word,
+    /// Offset of the tail, which lies in the file.
+    tail: Word,
     columns: u32,
+    /// Entries have a metadata table of contents; before, payloads are of a
+    /// version that no document describes.
+    metadata: bool,
+    /// Entries have slot names.
+    slot_names: bool,
 }
 
 impl Container for Header {
@@ -110,36 +119,30 @@ impl Container for Header {
     };
 
     fn detect(head: &[u8], _len: u64) -> bool {
-        head.starts_with(&field::SIGNATURE)
+        head.starts_with(&field::SIGNATURE.to_le_bytes())
     }
 
-    /// Header, then tail. They lie apart, so the cursor keeps what the header
-    /// says until the tail is resident.
+    /// Header, then tail. They lie apart, so the cursor keeps that the header was
+    /// judged until the tail is resident.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        if c.phase == 0 {
-            let header = Header::head(r)?;
-            let Header { version, toc, tail, rows, columns } = header;
-            c.inner = [version, toc, tail, rows];
-            c.index = columns;
-            c.phase = 1;
-        }
-        let [version, toc, tail, rows] = c.inner;
-        let header = Header { version, toc, tail, rows, columns: c.index };
-        if c.phase == 1 && header.columns > 0 {
+        let header = Header::head(r, c)?;
+        let (toc, tail, end) = (wide(header.toc), wide(header.tail), wide(header.end()));
+        if cfg!(feature = "windows") && c.phase == 1 && header.columns > 0 {
             // Table of contents and tail are neighbours, and fetched together.
             r.region(toc, tail, rules::T_EOF);
-            r.read_ahead(header.end().min(toc.saturating_add(limits::READ_AHEAD)));
+            r.read_ahead(end.min(toc.saturating_add(limits::READ_AHEAD)));
             r.take(1)?;
         }
         c.phase = 2;
-        r.region(tail, header.end(), rules::H_TAIL_EOF);
-        let signature = r.parse(array::<8>)?;
+        r.region(tail, end, rules::H_TAIL_EOF);
+        let signature = r.next_u64();
+        r.settle()?;
         if signature != field::TAIL_SIGNATURE {
             r.flag(rules::H_TAIL_SIG, tail, field::TAIL, 0, 0);
             return Err(Halt::refused(rules::H_TAIL_SIG));
         }
         if r.source().is_exact() {
-            let (end, len) = (header.end(), r.source().len());
+            let len = r.source().len();
             let surplus = Span::between(end, len);
             r.check(surplus.is_empty(), rules::H_TRAILING, surplus, end, len);
         }
@@ -152,7 +155,7 @@ impl Container for Header {
     }
 
     fn file_len(&self) -> Option<u64> {
-        Some(self.end())
+        Some(wide(self.end()))
     }
 
     fn tensor_count(&self) -> u64 {
@@ -169,7 +172,7 @@ impl Container for Header {
         tensor: &Tensor,
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
-        self.next_attribute(r, tensor, c)
+        self.attribute_of(r, (tensor.at, tensor.index), c)
     }
 
     fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
@@ -209,10 +212,10 @@ impl Header {
         let mut sink = |_| {};
         let mut r = Reader::new(source, &mut sink);
         r.mute();
-        r.region(column.extra.at, self.tail, rules::T_EOF);
-        let unknown = Codec { item: Item::Unknown, vector: None };
-        let definition = definition::definition(&mut r);
-        Ok(definition.ok().filter(|found| found.sound).map_or(unknown, |found| found.codec))
+        r.region(column.extra.at, wide(self.tail), rules::T_EOF);
+        let mut definition = Definition::NONE;
+        definition::definition(&mut r, &mut definition);
+        Ok(Codec::of(source, &definition))
     }
 
     /// The rows of a decoded block of a column, proved; for the value of an
@@ -261,89 +264,113 @@ impl Header {
         source.get(column.extra).map(Spelling::of)
     }
 
-    /// Offset of the first byte behind the file.
-    fn end(&self) -> u64 {
-        self.tail.saturating_add(field::TAIL)
-    }
-
-    fn has_slot_names(&self) -> bool {
-        self.version == field::VERSION_3
-    }
-
-    fn has_metadata(&self) -> bool {
-        self.version >= field::VERSION_4
-    }
-
-    /// Whether payloads are of a version that no document describes.
-    fn is_old(&self) -> bool {
-        self.version < field::VERSION_4
+    /// Offset of the first byte behind the file, which is in the file.
+    fn end(&self) -> Word {
+        self.tail.wrapping_add(place(field::TAIL))
     }
 
     /// Whether `len` bytes from `at` lie between header and tail.
-    fn is_inside(&self, at: u64, len: u64) -> bool {
-        at >= field::HEADER && at.checked_add(len).is_some_and(|end| end <= self.tail)
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn is_inside(&self, at: Word, len: Word) -> bool {
+        wide(at) >= field::HEADER && self.tail.checked_sub(at).is_some_and(|room| len <= room)
     }
 
-    /// Takes and judges the header.
-    fn head(r: &mut Reader<'_, '_>) -> Result<Header, Halt> {
+    /// Takes the header, and judges it unless the cursor tells that it was.
+    fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
+        if cfg!(feature = "windows") && c.phase > 0 {
+            let [version, toc, tail, rows] = c.inner;
+            return Ok(Header::new(version, toc, tail, rows, c.index));
+        }
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_SIZE);
-        let least = field::HEADER.saturating_add(field::TAIL);
+        let least = field::HEADER.wrapping_add(field::TAIL);
         if len < least {
             r.flag(rules::H_SIZE, 0, len, least, len);
             return Err(Halt::refused(rules::H_SIZE));
         }
-        let signature = r.parse(array::<8>)?;
-        let version = r.u64()?;
-        let compatible = r.u64()?;
-        let toc = r.u64()?;
-        let tail = r.u64()?;
-        let rows = r.u64()?;
-        let columns = r.u32()?;
-        let padding = r.take(field::PADDING)?;
+        let signature = r.next_u64();
+        let version = r.next_u64();
+        let compatible = r.next_u64();
+        let toc = r.next_u64();
+        let tail = r.next_u64();
+        let rows = r.next_u64();
+        let columns = r.next_u32();
+        let padding = r.bytes(field::PADDING);
+        r.settle()?;
 
         if signature != field::SIGNATURE {
             r.flag(rules::H_SIG, 0, 8, 0, 0);
             return Err(Halt::refused(rules::H_SIG));
         }
         judge_versions(r, version, compatible)?;
-        let header = Header { version, toc, tail, rows, columns };
-        header.judge_numbers(r)?;
+        judge_numbers(r, toc, tail, rows, columns)?;
         if let Some(first) = padding.iter().position(|byte| *byte != 0) {
-            let at = field::AT_PADDING.saturating_add(widen(first));
-            r.flag(rules::H_PAD, at, field::HEADER.saturating_sub(at), 0, 0);
+            let at = field::AT_PADDING.wrapping_add(widen(first));
+            r.flag(rules::H_PAD, at, field::HEADER.wrapping_sub(at), 0, 0);
         }
-        Ok(header)
+        if cfg!(feature = "windows") {
+            c.inner = [version, toc, tail, rows];
+            c.index = columns;
+            c.phase = 1;
+        }
+        Ok(Header::new(version, toc, tail, rows, columns))
     }
 
-    /// Counts and offsets. All are looked at; one that is wrong refuses the
-    /// file.
-    fn judge_numbers(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        let Header { toc, tail, rows, columns, .. } = *self;
-        let len = r.source().len();
-        let mut refused = None;
-        let mut must = |holds: bool, rule, at, width, expected, found| {
-            r.check(holds, rule, Span::new(at, width), expected, found);
-            if !holds {
-                refused = refused.or(Some(Halt::refused(rule)));
-            }
-        };
-        must(is_positive(rows), rules::H_ROWS, field::AT_ROWS, 8, 0, rows);
-        let count = i32::try_from(columns).is_ok();
-        must(count, rules::H_COLS, field::AT_COLUMNS, 4, 0, u64::from(columns));
-        let any = count && columns > 0;
-        let low = is_positive(toc) && toc >= field::HEADER;
-        must(low || !any, rules::H_TOC_LOW, field::AT_TOC, 8, field::HEADER, toc);
-        if !is_positive(tail) || tail < field::HEADER {
-            must(false, rules::H_TAIL_LOW, field::AT_TAIL, 8, field::HEADER, tail);
-        } else if self.end() > len {
-            must(false, rules::H_TAIL_EOF, field::AT_TAIL, 8, len, self.end());
-        } else {
-            let high = toc < tail || !low || !any;
-            must(high, rules::H_TOC_HIGH, field::AT_TOC, 8, tail, toc);
+    fn new(version: u64, toc: u64, tail: u64, rows: u64, columns: u32) -> Header {
+        Header {
+            version,
+            rows,
+            toc: place(toc),
+            tail: place(tail),
+            columns,
+            metadata: version >= field::VERSION_4,
+            slot_names: version == field::VERSION_3,
         }
-        refused.map_or(Ok(()), Err)
     }
+}
+
+/// How a block with this compression kind is stored.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+fn encoding(kind: u8) -> Encoding {
+    match kind {
+        0 => Encoding::Raw,
+        1 => Encoding::Deflate,
+        2 => Encoding::Zlib,
+        _ => Encoding::Unknown,
+    }
+}
+
+/// Counts and offsets. All are looked at; one that is wrong refuses the file.
+fn judge_numbers(
+    r: &mut Reader<'_, '_>,
+    toc: u64,
+    tail: u64,
+    rows: u64,
+    columns: u32,
+) -> Result<(), Halt> {
+    let len = r.source().len();
+    let mut must = |holds: bool, rule, at, width, expected, found| {
+        if !holds {
+            r.flag(rule, at, width, expected, found);
+            r.halt(Halt::refused(rule));
+        }
+    };
+    must(is_positive(rows), rules::H_ROWS, field::AT_ROWS, 8, 0, rows);
+    let count = i32::try_from(columns).is_ok();
+    must(count, rules::H_COLS, field::AT_COLUMNS, 4, 0, u64::from(columns));
+    let any = count && columns > 0;
+    let low = is_positive(toc) && toc >= field::HEADER;
+    must(low || !any, rules::H_TOC_LOW, field::AT_TOC, 8, field::HEADER, toc);
+    // A tail that is so far away is behind the end.
+    let end = tail.saturating_add(field::TAIL);
+    if !is_positive(tail) || tail < field::HEADER {
+        must(false, rules::H_TAIL_LOW, field::AT_TAIL, 8, field::HEADER, tail);
+    } else if end > len {
+        must(false, rules::H_TAIL_EOF, field::AT_TAIL, 8, len, end);
+    } else {
+        must(toc < tail || !low || !any, rules::H_TOC_HIGH, field::AT_TOC, 8, tail, toc);
+    }
+    r.settle()
 }
 
 /// Whether a number that is stored as i64 is not negative.

@@ -1,11 +1,13 @@
 //! The regions of a file, and which of its tables are not resident.
 
+use super::metadata::Annotation;
 use super::toc::Column;
 use super::{Header, field};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
 use crate::read::{Halt, Reader};
+use crate::slot::{wide, word};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Part, Region};
 
@@ -30,113 +32,95 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Region>, Halt> {
-        let file = |part, span| Some(Region { part, span, kind: Kind::File, entry: 0 });
         loop {
             if r.is_spent() {
                 c.finish();
                 return Ok(None);
             }
-            let found = match c.phase {
+            let mut kind = Kind::File;
+            let (part, span) = match c.phase {
                 phase::HEADER => {
                     c.next_phase();
-                    file(Part::Header, Span::new(0, field::HEADER))
+                    (Part::Header, Span::new(0, field::HEADER))
                 }
-                phase::BLOCKS => self.next_block(r, c)?,
-                phase::LOOKUPS => match self.step(r, c)? {
-                    Some((column, _)) => of_column(Part::Table, column.place.lookup, c),
-                    None => None,
-                },
-                phase::METADATA => self.next_metadata(r, c)?,
+                phase::BLOCKS | phase::LOOKUPS | phase::METADATA => {
+                    kind = Kind::Tensor;
+                    self.of_column(r, c, &mut kind)?
+                }
                 phase::TOC => {
-                    let toc = Span::between(self.toc, c.at);
+                    let toc = Span::between(wide(self.toc), c.at);
                     c.next_phase();
-                    file(Part::Table, toc).filter(|_| !toc.is_empty())
+                    (Part::Table, toc)
                 }
                 phase::TAIL => {
                     c.next_phase();
-                    file(Part::Tail, Span::new(self.tail, field::TAIL))
+                    (Part::Tail, Span::new(wide(self.tail), field::TAIL))
                 }
                 _ => {
                     c.finish();
                     return Ok(None);
                 }
             };
-            if found.is_some() {
-                return Ok(found);
+            if !span.is_empty() {
+                let entry = if kind == Kind::File { 0 } else { c.index.wrapping_sub(1) };
+                return Ok(Some(Region { part, span, kind, entry }));
             }
         }
     }
 
-    /// The next column and the offset of its entry; behind the last one, goes
-    /// on with the next phase.
-    fn step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<(Column, u64)>, Halt> {
-        let at = if c.index == 0 { self.toc } else { c.at };
-        match self.next_column(r, c)? {
-            Some(column) => Ok(Some((column, at))),
-            None => {
-                let end = if c.index == 0 { self.toc } else { c.at };
-                c.next_phase();
-                if c.phase == phase::TOC {
-                    c.at = end;
-                }
-                Ok(None)
-            }
-        }
-    }
-
-    fn next_block(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let [at, left, entry, _] = c.inner;
-        if left == 0 {
-            if let Some((column, entry)) = self.step(r, c)? {
-                let left = if column.sound { column.place.blocks } else { 0 };
-                r.charge(left.saturating_mul(field::LOOKUP));
-                c.inner = [column.place.lookup.at, left, entry, 0];
-            }
-            return Ok(None);
-        }
-        let from = Cursor::before(entry, c.index.wrapping_sub(1));
-        let found = self.lookup(r, at, left, from)?;
-        c.inner = [at.wrapping_add(field::LOOKUP), left.wrapping_sub(1), entry, 0];
-        Ok(found.block(self).and_then(|span| of_column(Part::Payload, span, c)))
-    }
-
-    /// The next block of an annotation, metadata table of contents, or slot
-    /// names.
-    fn next_metadata(
+    /// The next region of the column that the cursor has passed, or of the next
+    /// one, and behind the last one nothing.
+    ///
+    /// The cursor keeps the offset of the next entry of a lookup table, how many
+    /// are left, and the offset of the column's entry; or what
+    /// [`next_annotation`](Self::next_annotation) wants, with the same behind it.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn of_column(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Region>, Halt> {
-        let [metadata, at, left, entry] = c.inner;
-        if metadata == 0 {
-            let Some((column, entry)) = self.step(r, c)? else {
-                return Ok(None);
-            };
-            c.inner = [column.place.metadata, 0, 0, entry];
-            return Ok(of_column(Part::Metadata, column.place.slots, c));
+        kind: &mut Kind,
+    ) -> Result<(Part, Span), Halt> {
+        let [metadata, left, _, entry] = c.inner;
+        let owner = (entry, c.index.wrapping_sub(1));
+        if c.phase == phase::BLOCKS && left != 0 {
+            let found = self.lookup(r, word(metadata), word(left), owner)?;
+            let at = metadata.wrapping_add(wide(field::ENTRY));
+            c.inner = [at, left.wrapping_sub(1), 0, entry];
+            return Ok((Part::Payload, found.block(self)));
         }
-        let from = Cursor::before(entry, c.index.wrapping_sub(1));
-        if at == 0 {
-            let (at, left) = self.count(r, metadata, from)?.unwrap_or_default();
-            c.inner = if at == 0 { [0; 4] } else { [metadata, at, left, entry] };
-            return Ok(None);
-        }
-        if left == 0 {
+        if c.phase == phase::METADATA && metadata != 0 {
+            let mut annotation = Annotation::NONE;
+            if self.next_annotation(r, owner, c, &mut annotation)? {
+                *kind = Kind::Attribute;
+                return Ok((Part::Metadata, annotation.block()));
+            }
+            // Its table is a region if all of it was read.
+            let [metadata, end, ..] = c.inner;
             c.inner = [0; 4];
-            return Ok(of_column(Part::Table, Span::between(metadata, at), c));
+            return Ok((Part::Table, Span::between(metadata, end)));
         }
-        let next = if self.runs_out(metadata, at) {
-            None
-        } else {
-            self.annotation(r, metadata, at, from)?
-        };
-        let Some(next) = next else {
-            c.inner = [0; 4];
-            return Ok(None);
-        };
-        c.inner = [metadata, next.end, left.wrapping_sub(1), entry];
-        let region = of_column(Part::Metadata, next.block, c);
-        Ok(region.map(|region| Region { kind: Kind::Attribute, ..region }))
+        let mut column = Column::NONE;
+        if !self.next_column(r, c, &mut column)? {
+            let end = self.entry_at(c);
+            c.next_phase();
+            c.at = if c.phase == phase::TOC { end } else { 0 };
+            return Ok((Part::Table, Span::default()));
+        }
+        let entry = wide(column.at);
+        Ok(match c.phase {
+            phase::BLOCKS => {
+                let left = wide(column.blocks());
+                r.charge(left.saturating_mul(wide(field::ENTRY)));
+                c.inner = [wide(column.lookup), left, 0, entry];
+                (Part::Table, Span::default())
+            }
+            phase::LOOKUPS => (Part::Table, column.table()),
+            _ => {
+                c.inner = [wide(column.metadata), 0, 0, entry];
+                (Part::Metadata, column.slots())
+            }
+        })
     }
 
     /// Reports what is not resident of the lookup and metadata tables of all
@@ -170,7 +154,8 @@ impl Header {
     /// later columns that begin close behind it.
     #[cfg(feature = "windows")]
     #[cold]
-    pub(super) fn widen(&self, r: &mut Reader<'_, '_>, column: Cursor) {
+    pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {
+        let column = Cursor::before(at, index);
         let Absent { at, want, .. } = r.absent();
         let mut joined = Span::new(at, want);
         let limit = at.saturating_add(limits::TABLE_AHEAD);
@@ -191,7 +176,7 @@ impl Header {
 
     /// Nothing is ever absent.
     #[cfg(not(feature = "windows"))]
-    pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: Cursor) {}
+    pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: (u64, u32)) {}
 
     /// Visits the lookup tables of at most `columns` columns, then their
     /// metadata tables, of which the beginning is taken for the whole. Goes on
@@ -212,22 +197,23 @@ impl Header {
         for lookups in [true, false] {
             let mut c = start;
             let mut left = columns;
+            let mut column = Column::NONE;
             while left > 0 {
-                let column = match self.next_column(&mut r, &mut c) {
-                    Ok(Some(column)) => column,
+                match self.next_column(&mut r, &mut c, &mut column) {
+                    Ok(true) => {}
                     Err(Halt::ABSENT) => return Err(r.absent()),
                     _ => break,
-                };
+                }
                 left = left.saturating_sub(1);
-                let place = column.place;
+                let metadata = wide(column.metadata);
                 let table = if lookups {
-                    let len = place.lookup.len.min(limits::TABLE_AHEAD);
-                    Span::new(place.lookup.at, len)
-                } else if place.metadata != 0 {
-                    let end = place.metadata.saturating_add(limits::METADATA_AHEAD);
-                    Span::between(place.metadata, end.min(self.tail))
+                    let Span { at, len } = column.table();
+                    Span::new(at, len.min(limits::TABLE_AHEAD))
+                } else if metadata != 0 {
+                    let end = metadata.saturating_add(limits::METADATA_AHEAD);
+                    Span::between(metadata, end.min(wide(self.tail)))
                 } else {
-                    place.slots
+                    column.slots()
                 };
                 if !table.is_empty() && !visit(table) {
                     break;
@@ -236,12 +222,6 @@ impl Header {
         }
         Ok(())
     }
-}
-
-/// A region of the column that the cursor has just passed, unless it is empty.
-fn of_column(part: Part, span: Span, c: &Cursor) -> Option<Region> {
-    let entry = c.index.wrapping_sub(1);
-    (!span.is_empty()).then_some(Region { part, span, kind: Kind::Tensor, entry })
 }
 
 /// Both spans and what lies between them, if they are neighbours in order.

@@ -1,7 +1,7 @@
 //! Codec definitions as text.
 
-use super::text::{Leb, leb64};
-use crate::leaf::{Parsed, byte, le_u32, le_u64};
+use super::text::{Leb, NUMBER};
+use crate::leaf::{Parsed, byte, incomplete, le_u32, le_u64};
 use crate::limits;
 use crate::name::{Name, NameEncoding};
 use core::fmt;
@@ -32,7 +32,7 @@ impl fmt::Display for Spelling<'_> {
 }
 
 /// Loadname and parameters of the definition that `input` begins with.
-fn split(input: &[u8]) -> Parsed<'_, (Name<'_>, &[u8])> {
+pub(super) fn split(input: &[u8]) -> Parsed<'_, (Name<'_>, &[u8])> {
     let (rest, name) = piece(input)?;
     let (rest, parameters) = piece(rest)?;
     Ok((rest, (Name::new(name, NameEncoding::Plain), parameters)))
@@ -40,10 +40,12 @@ fn split(input: &[u8]) -> Parsed<'_, (Name<'_>, &[u8])> {
 
 /// A length and so many bytes.
 fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let (rest, Leb { value, .. }) = leb64(input)?;
-    match usize::try_from(value).ok().and_then(|len| rest.split_at_checked(len)) {
+    let piece = Leb::of(input, NUMBER).and_then(|Leb { value, len, .. }| {
+        input.get(len..)?.split_at_checked(usize::try_from(value).ok()?)
+    });
+    match piece {
         Some((piece, rest)) => Ok((rest, piece)),
-        None => crate::leaf::incomplete(1),
+        None => incomplete(1),
     }
 }
 

@@ -1,91 +1,126 @@
-//! LEB128 numbers and strings.
+//! LEB128 numbers and strings, read on behind a failure.
 
-use crate::leaf::{Parsed, incomplete};
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::source::Span;
+use crate::slot::{Word, wide, word};
+use crate::source::{Span, widen};
 
 /// An unsigned LEB128 number as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leb {
     pub(super) value: u64,
     /// How many bytes it takes, or as many as were looked at.
-    pub(super) len: u64,
+    pub(super) len: usize,
     /// It ends in time and fits its type.
     pub(super) whole: bool,
     /// It is the only form of its value that a writer makes.
     pub(super) shortest: bool,
 }
 
-/// A number of 64 bits: at most ten bytes, of which the last is 0 or 1.
-pub(super) fn leb64(input: &[u8]) -> Parsed<'_, Leb> {
-    leb(input, 10, u64::MAX)
-}
+/// Most bytes of a number of 64 bits, of which the last is 0 or 1.
+pub(super) const NUMBER: usize = 10;
 
-/// The length of a string: at most five bytes, and no more than an i32 holds.
-pub(super) fn leb32(input: &[u8]) -> Parsed<'_, Leb> {
-    leb(input, 5, u64::from(i32::MAX.unsigned_abs()))
-}
+/// Most bytes of the length of a string, which is no more than an i32 holds.
+pub(super) const LENGTH: usize = 5;
 
-fn leb(input: &[u8], most: u8, largest: u64) -> Parsed<'_, Leb> {
-    let mut value = 0_u64;
-    let mut fits = true;
-    let mut rest = input;
-    let mut taken = 0_u8;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        let group = u64::from(byte & 0x7F);
-        let shift = u32::from(taken).wrapping_mul(7);
-        let placed = group.checked_shl(shift).unwrap_or(0);
-        fits &= placed.checked_shr(shift) == Some(group);
-        value |= placed;
-        taken = taken.wrapping_add(1);
-        let last = byte & 0x80 == 0;
-        if last || taken == most {
-            let whole = last && fits && value <= largest;
-            let shortest = *byte != 0 || taken == 1;
-            return Ok((rest, Leb { value, len: u64::from(taken), whole, shortest }));
+impl Leb {
+    /// The number that `input` begins with, of at most `most` bytes; `None` if
+    /// there are too few.
+    #[inline(always)]
+    pub(super) fn of(input: &[u8], most: usize) -> Option<Leb> {
+        let head = input.get(..most).unwrap_or(input);
+        let last = head.iter().position(|byte| byte & 0x80 == 0);
+        if last.is_none() && head.len() < most {
+            return None;
         }
+        let stored = last.and_then(|last| head.get(..=last)).unwrap_or(head);
+        let (mut value, mut fits) = (0_u64, true);
+        for byte in stored.iter().rev() {
+            fits &= value >> 57 == 0;
+            value = value << 7 | u64::from(byte & 0x7F);
+        }
+        Some(Leb {
+            value,
+            len: stored.len(),
+            whole: last.is_some() && fits && (most != LENGTH || value <= LARGEST),
+            shortest: stored.len() == 1 || stored.last() != Some(&0),
+        })
     }
-    incomplete(1)
+}
+
+/// The largest number that is stored as i32.
+pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
+
+impl<'a> Reader<'_, 'a> {
+    /// Reports that `rule` is broken so that nothing behind it can be read.
+    #[cold]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn fail(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
+        self.flag(rule, wide(at), len, expected, found);
+        self.halt(Halt::refused(rule));
+    }
+
+    /// One byte.
+    pub(super) fn next_u8(&mut self) -> u8 {
+        self.bytes(1).first().copied().unwrap_or(0)
+    }
+
+    /// An LEB128 number of at most `most` bytes. One that is malformed breaks
+    /// `rule`, whose finding names the `largest`, and halts; one that is not in
+    /// its shortest form is not `sound`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64, sound: &mut bool) -> u64 {
+        if self.is_halted() {
+            return 0;
+        }
+        let start = self.here();
+        let Some(leb) = Leb::of(self.resident(), most) else {
+            let halt = self.lacks(1);
+            self.halt(halt);
+            return 0;
+        };
+        self.bytes(word(widen(leb.len)));
+        if !leb.whole {
+            self.fail(rule, start, widen(leb.len), largest, leb.value);
+            return 0;
+        }
+        *sound &= leb.shortest;
+        leb.value
+    }
+
+    /// A string. A length that cannot be read breaks `rule`, and nothing behind
+    /// it can be found.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn string(&mut self, rule: Rule) -> Text<'a> {
+        let start = self.here();
+        let mut sound = true;
+        let len = self.leb(rule, LENGTH, LARGEST, &mut sound);
+        let at = self.here();
+        let bytes = self.bytes(word(len));
+        Text { start, at, bytes, sound, utf8: crate::utf8::is(bytes) }
+    }
 }
 
 /// A string as it is stored: a length and so many bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text<'a> {
     /// Offset of the length.
-    pub(super) start: u64,
+    pub(super) start: Word,
     /// Offset of the first byte.
-    pub(super) at: u64,
+    pub(super) at: Word,
     pub(super) bytes: &'a [u8],
     /// The length is in the form that writers store.
     pub(super) sound: bool,
+    /// The bytes are UTF-8.
+    pub(super) utf8: bool,
 }
 
 impl Text<'_> {
     /// Length and bytes.
     pub(super) fn span(&self) -> Span {
         let head = self.at.wrapping_sub(self.start);
-        Span::new(self.start, head.wrapping_add(crate::source::widen(self.bytes.len())))
+        Span::new(wide(self.start), wide(head).wrapping_add(widen(self.bytes.len())))
     }
-
-    pub(super) fn is_utf8(&self) -> bool {
-        crate::utf8::is(self.bytes)
-    }
-}
-
-/// Takes a string. A length that cannot be read breaks `rule`, and nothing
-/// behind it can be found.
-pub(super) fn string<'a>(r: &mut Reader<'_, 'a>, rule: Rule) -> Result<Text<'a>, Halt> {
-    let start = r.at();
-    let length = r.parse(leb32)?;
-    if !length.whole {
-        r.flag(rule, start, length.len, u64::from(i32::MAX.unsigned_abs()), length.value);
-        return Err(Halt::refused(rule));
-    }
-    let at = r.at();
-    let bytes = r.take(length.value)?;
-    Ok(Text { start, at, bytes, sound: length.shortest })
 }
 
 #[cfg(test)]
@@ -93,7 +128,7 @@ mod tests {
     use super::*;
 
     fn sound(bytes: &[u8]) -> Option<u64> {
-        let (_, leb) = leb64(bytes).ok()?;
+        let leb = Leb::of(bytes, NUMBER)?;
         (leb.whole && leb.shortest).then_some(leb.value)
     }
 
@@ -110,14 +145,22 @@ mod tests {
         assert_eq!(sound(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2]), None);
         assert_eq!(sound(&[0x80; 11]), None);
         assert_eq!(sound(&[0x80, 0]), None);
-        assert!(leb64(&[0x80]).is_err());
+        assert_eq!(Leb::of(&[0x80], NUMBER), None);
+    }
+
+    #[test]
+    fn a_number_takes_as_many_bytes_as_it_has() {
+        let taken = |bytes: &[u8], most| Leb::of(bytes, most).map(|leb| (leb.value, leb.len));
+        assert_eq!(taken(&[0x80, 1, 7], NUMBER), Some((128, 2)));
+        assert_eq!(taken(&[0x81, 0x80, 0, 7], NUMBER), Some((1, 3)));
+        assert_eq!(taken(&[0x81; 11], LENGTH).map(|(_, len)| len), Some(LENGTH));
     }
 
     #[test]
     fn lengths_are_not_negative() {
-        let whole = |bytes: &[u8]| leb32(bytes).map(|(_, leb)| leb.whole);
-        assert_eq!(whole(&[0xFF, 0xFF, 0xFF, 0xFF, 0x07]), Ok(true));
-        assert_eq!(whole(&[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]), Ok(false));
-        assert_eq!(whole(&[0x80, 0x80, 0x80, 0x80, 0x80, 0]), Ok(false));
+        let whole = |bytes: &[u8]| Leb::of(bytes, LENGTH).map(|leb| leb.whole);
+        assert_eq!(whole(&[0xFF, 0xFF, 0xFF, 0xFF, 0x07]), Some(true));
+        assert_eq!(whole(&[0xFF, 0xFF, 0xFF, 0xFF, 0x0F]), Some(false));
+        assert_eq!(whole(&[0x80, 0x80, 0x80, 0x80, 0x80, 0]), Some(false));
     }
 }

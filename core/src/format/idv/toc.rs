@@ -12,61 +12,89 @@
 //! | slot names count, if there are any | i32 | 1.1.1.3 |
 //! | metadata table of contents offset, 0 for none | i64 | 1.1.1.4 and later |
 
+use super::blocks::Measure;
 use super::definition::{self, Definition};
-use super::text::{leb64, string};
-use super::{Header, field, rules};
+use super::text::{LARGEST, NUMBER};
+use super::{Header, encoding, family, field, is_positive, rules};
 use crate::cursor::Cursor;
 use crate::dims::DimsAt;
 use crate::division::div_rem;
 use crate::finding::Kind;
 use crate::limits;
 use crate::name::NameAt;
-use crate::read::{Halt, Reader};
+use crate::read::{Halt, Reader, place};
+use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Encoding, Layout, Status, Tensor};
+use crate::tensor::{Chunks, Layout, Status, Tensor};
 
-/// An entry, judged.
+/// An entry, judged. It is large, so it is filled in where it is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
-    pub(super) name: NameAt,
+    /// Where it begins, and one past its last byte.
+    pub(super) at: Word,
+    pub(super) end: Word,
+    name: Word,
+    name_len: Word,
     pub(super) definition: Definition,
-    pub(super) place: Place,
-    /// One past its last byte.
-    pub(super) end: u64,
+    pub(super) kind: u8,
+    pub(super) rows_per_block: u64,
+    /// The lookup table and its number of entries; 0 if the column has no rows or
+    /// the table is not in its place.
+    pub(super) lookup: Word,
+    blocks: Word,
+    /// Offset of the metadata table of contents; 0 for none.
+    pub(super) metadata: Word,
+    /// The slot names; empty for none.
+    slots: Word,
+    slots_len: Word,
+    /// Number of slot names.
+    pub(super) slot_count: u32,
     /// It, or what it points at, can be read.
     pub(super) sound: bool,
 }
 
-/// The fields behind the codec definition: where the column's tables are.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    pub(super) kind: u8,
-    pub(super) rows_per_block: u64,
-    rows_span: Span,
-    /// The lookup table; empty if the column has no rows or the table is not
-    /// in its place.
-    pub(super) lookup: Span,
-    /// Number of blocks.
-    pub(super) blocks: u64,
-    /// Offset of the metadata table of contents; 0 for none.
-    pub(super) metadata: u64,
-    /// The slot names; empty for none.
-    pub(super) slots: Span,
-    /// Number of slot names.
-    pub(super) slot_count: u32,
-    /// The blocks can be found.
-    pub(super) sound: bool,
-}
+impl Column {
+    /// None yet.
+    pub(super) const NONE: Column = Column {
+        at: 0,
+        end: 0,
+        name: 0,
+        name_len: 0,
+        definition: Definition::NONE,
+        kind: 0,
+        rows_per_block: 0,
+        lookup: 0,
+        blocks: 0,
+        metadata: 0,
+        slots: 0,
+        slots_len: 0,
+        slot_count: 0,
+        sound: false,
+    };
 
-impl Place {
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn encoding(&self) -> Encoding {
-        match self.kind {
-            0 => Encoding::Raw,
-            1 => Encoding::Deflate,
-            2 => Encoding::Zlib,
-            _ => Encoding::Unknown,
-        }
+    /// Whether the data of a column that is sound so far cannot be read.
+    pub(super) fn is_dead(&self) -> bool {
+        !self.definition.is_known() || self.kind > 2
+    }
+
+    /// Number of blocks that can be found.
+    pub(super) fn blocks(&self) -> Word {
+        if self.sound { self.blocks } else { 0 }
+    }
+
+    /// The lookup table.
+    pub(super) fn table(&self) -> Span {
+        Span::new(wide(self.lookup), wide(self.blocks.wrapping_mul(field::ENTRY)))
+    }
+
+    /// The slot names.
+    pub(super) fn slots(&self) -> Span {
+        Span::new(wide(self.slots), wide(self.slots_len))
+    }
+
+    /// How long its rows are once they are decoded.
+    pub(super) fn measure(&self) -> Measure {
+        Measure::of_definition(&self.definition)
     }
 }
 
@@ -76,191 +104,177 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        let at = if c.index == 0 { self.toc } else { c.at };
-        let Some(column) = self.next_column(r, c)? else {
+        let mut column = Column::NONE;
+        if !self.next_column(r, c, &mut column)? {
             return Ok(None);
-        };
-        let Column { definition, place, .. } = column;
+        }
+        let Column { definition, .. } = &column;
         let status = if !column.sound {
             Status::Broken
-        } else if self.is_old() || self.is_dead(&column) {
+        } else if !self.metadata || column.is_dead() {
             Status::Unsupported
         } else {
             Status::Sound
         };
-        let sound = column.sound && place.blocks > 0;
-        let vector = definition.codec.vector;
-        let per_row = vector.map_or(1, |vector| u64::from(vector.size.max(1)));
+        let count = wide(column.blocks());
         Ok(Some(Tensor {
-            index: c.index.saturating_sub(1),
-            at,
-            name: column.name,
-            dtype: definition.codec.dtype(),
+            index: c.index.wrapping_sub(1),
+            at: wide(column.at),
+            name: NameAt::plain(wide(column.name), wide(column.name_len)),
+            dtype: family::values(definition.item).0,
             status,
             layout: Layout::Blocks,
-            encoding: place.encoding(),
-            dims: DimsAt {
-                lead: Some(self.rows),
-                ..vector.map_or_else(DimsAt::default, |vector| vector.dims)
-            },
-            elements: self.rows.saturating_mul(per_row),
-            chunks: if sound {
-                let each = place.rows_per_block;
-                Chunks::Table { at: place.lookup.at, count: place.blocks, each }
+            encoding: encoding(column.kind),
+            dims: DimsAt { lead: Some(self.rows), ..definition.dims() },
+            elements: self.rows.saturating_mul(u64::from(definition.size.max(1))),
+            chunks: if count > 0 {
+                Chunks::Table { at: wide(column.lookup), count, each: column.rows_per_block }
             } else {
                 Chunks::None
             },
-            extra: definition.span,
+            extra: definition.span(),
             ..Tensor::default()
         }))
     }
 
-    /// Whether the data of a column that is sound so far cannot be read.
-    pub(super) fn is_dead(&self, column: &Column) -> bool {
-        !column.definition.codec.is_known() || column.place.encoding() == Encoding::Unknown
-    }
-
-    /// The next entry, judged; `None` behind the last one.
+    /// The next entry, judged; `false` behind the last one.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_column(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Column>, Halt> {
+        column: &mut Column,
+    ) -> Result<bool, Halt> {
         if c.index >= self.columns {
             c.finish();
-            return Ok(None);
+            return Ok(false);
         }
-        let at = if c.index == 0 { self.toc } else { c.at };
         if cfg!(feature = "windows") && !r.is_muted() {
             // The first time in silence: all bytes of it, or none.
             r.mute();
-            let taken = self.column(r, at, c.index);
+            let taken = self.column(r, c, column);
             r.unmute();
             if taken.is_err_and(Halt::is_absent) {
                 return Err(Halt::ABSENT);
             }
         }
-        match self.column(r, at, c.index) {
-            Ok(column) => {
-                self.compare(r, c, &column);
-                c.advance(column.end);
-                Ok(Some(column))
+        match self.column(r, c, column) {
+            Ok(()) => {
+                c.advance(wide(column.end));
+                Ok(true)
             }
             Err(halt) if halt.is_absent() => Err(halt),
             // Where the next entry begins, nothing tells.
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
-                Ok(None)
+                Ok(false)
             }
         }
+    }
+
+    /// Where the entry begins that the cursor stands before.
+    pub(super) fn entry_at(&self, c: &Cursor) -> u64 {
+        if c.index == 0 { wide(self.toc) } else { c.at }
+    }
+
+    /// Takes and judges an entry.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn column(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        column: &mut Column,
+    ) -> Result<(), Halt> {
+        let at = self.entry_at(c);
+        r.region(at, wide(self.tail), rules::T_EOF);
+        let left = u64::from(self.columns.wrapping_sub(c.index)).saturating_mul(field::COLUMN);
+        let ahead = left.clamp(limits::READ_AHEAD, limits::TABLE_AHEAD);
+        r.read_ahead(at.saturating_add(ahead).min(wide(self.end())));
+        r.about(Kind::Tensor, c.index);
+        let name = r.string(rules::T_NAME);
+        r.settle()?;
+        *column = Column { at: word(at), ..Column::NONE };
+        definition::definition(r, &mut column.definition);
+        let kind_at = r.here();
+        column.kind = r.next_u8();
+        let rows_at = r.here();
+        let mut shortest = true;
+        column.rows_per_block = r.leb(rules::T_RPB, NUMBER, 0, &mut shortest);
+        let lookup_at = r.here();
+        let lookup = r.next_u64();
+        let last_at = r.here();
+        let (mut last, mut size, mut count) = (0, 0, 0);
+        if self.metadata || self.slot_names {
+            last = r.next_u64();
+        }
+        // The two fields are there only if the offset is positive.
+        if self.slot_names && last != 0 && is_positive(last) {
+            size = r.next_u64();
+            count = r.next_u32();
+        }
+        r.settle()?;
+
+        let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
+        column.end = r.here();
+        (column.name, column.name_len) = (name.at, place(widen(name.bytes.len())));
+        column.sound = name.sound && column.definition.sound && shortest;
+        let name_at = NameAt::plain(wide(column.name), wide(column.name_len));
+        r.check(name.sound, rules::T_NAME, name.span(), 0, 0);
+        r.check(name.utf8, rules::T_NAME_UTF8, name_at.span(), 0, 0);
+        let nameless = name.bytes.is_empty() && !column.is_dead();
+        r.check(!nameless, rules::T_NAME_EMPTY, name.span(), 1, 0);
+        let unknown = column.definition.sound && !column.definition.is_known();
+        r.check(!unknown, rules::T_CODEC_UNKNOWN, column.definition.span(), 0, 0);
+        let kind_span = Span::new(wide(kind_at), 1);
+        let code = u64::from(column.kind);
+        r.check(column.kind <= 2, rules::T_COMP_UNKNOWN, kind_span, 2, code);
+        r.check(column.kind != 2, rules::T_COMP_ZLIB, kind_span, 1, code);
+        r.check(shortest, rules::T_RPB, rows_span, 0, column.rows_per_block);
+        self.compare(r, c, column.rows_per_block, rows_span);
+        self.judge_blocks(r, column, rows_span, Span::new(wide(lookup_at), 8), lookup);
+        self.judge_last(r, column, last_at, [last, size, u64::from(count)]);
+        Ok(())
     }
 
     /// Rows per block against those of the first column, which the cursor
     /// keeps.
-    fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, column: &Column) {
-        let rows = column.place.rows_per_block;
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, rows: u64, span: Span) {
         if c.index == 0 {
             c.state = rows;
-        } else if c.state != Cursor::UNKNOWN && c.state != rows {
-            let Span { at, len } = column.place.rows_span;
-            r.flag(rules::T_RPB_DIFFERS, at, len, c.state, rows);
+        } else if c.state != Cursor::UNKNOWN {
+            r.check(c.state == rows, rules::T_RPB_DIFFERS, span, c.state, rows);
         }
     }
 
-    /// Takes and judges the entry at `at`.
-    fn column(&self, r: &mut Reader<'_, '_>, at: u64, index: u32) -> Result<Column, Halt> {
-        r.region(at, self.tail, rules::T_EOF);
-        let left = u64::from(self.columns.saturating_sub(index)).saturating_mul(field::COLUMN);
-        let ahead = left.clamp(limits::READ_AHEAD, limits::TABLE_AHEAD);
-        r.read_ahead(at.saturating_add(ahead).min(self.end()));
-        r.about(Kind::Tensor, index);
-        let name = string(r, rules::T_NAME)?;
-        let definition = definition::definition(r)?;
-        let place = self.place(r)?;
-
-        let span = name.span();
-        let name_at = NameAt::plain(name.at, widen(name.bytes.len()));
-        r.check(name.sound, rules::T_NAME, span, 0, 0);
-        r.check(name.is_utf8(), rules::T_NAME_UTF8, name_at.span(), 0, 0);
-        let column = Column {
-            name: name_at,
-            definition,
-            place,
-            end: r.at(),
-            sound: name.sound && definition.sound && place.sound,
-        };
-        let dead = self.is_dead(&column);
-        r.check(dead || !name.bytes.is_empty(), rules::T_NAME_EMPTY, span, 1, 0);
-        if definition.sound {
-            let Span { at, len } = definition.span;
-            r.check(definition.codec.is_known(), rules::T_CODEC_UNKNOWN, Span::new(at, len), 0, 0);
+    /// What the last fields of an entry point at: the metadata table of contents,
+    /// or the slot names.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn judge_last(
+        &self,
+        r: &mut Reader<'_, '_>,
+        column: &mut Column,
+        at: Word,
+        [last, size, count]: [u64; 3],
+    ) {
+        if last == 0 {
+            return;
         }
-        Ok(column)
-    }
-
-    /// Takes and judges what follows the codec definition.
-    pub(super) fn place(&self, r: &mut Reader<'_, '_>) -> Result<Place, Halt> {
-        let kind_at = r.at();
-        let kind = r.u8()?;
-        let rows_at = r.at();
-        let rows = r.parse(leb64)?;
-        if !rows.whole {
-            r.flag(rules::T_RPB, rows_at, rows.len, 0, rows.value);
-            return Err(Halt::refused(rules::T_RPB));
+        let inside = self.is_inside(place(last), place(size));
+        let at = wide(at);
+        if self.metadata {
+            column.metadata = if inside { place(last) } else { 0 };
+            r.check(inside, rules::T_MTOC_RANGE, Span::new(at, 8), wide(self.tail), last);
+        } else if !inside {
+            let len = wide(column.end).wrapping_sub(at);
+            r.flag(rules::T_SLOTS_RANGE, at, len, size, last);
+        } else if count.saturating_mul(field::SLOT_NAME) > size {
+            r.flag(rules::T_SLOTS_COUNT, at.wrapping_add(16), 4, size, count);
+        } else {
+            (column.slots, column.slots_len) = (place(last), place(size));
+            column.slot_count = u32::try_from(count).unwrap_or(0);
         }
-        let lookup_at = r.at();
-        let lookup = r.u64()?;
-        let mut place = Place {
-            kind,
-            rows_per_block: rows.value,
-            rows_span: Span::new(rows_at, rows.len),
-            sound: true,
-            ..Place::default()
-        };
-        let last_at = r.at();
-        let mut last = 0;
-        let mut size = 0;
-        let mut count = 0;
-        if self.has_metadata() {
-            last = r.u64()?;
-        } else if self.has_slot_names() {
-            last = r.u64()?;
-            // The two fields are there only if the offset is positive.
-            if i64::from_le_bytes(last.to_le_bytes()) > 0 {
-                size = r.u64()?;
-                count = r.u32()?;
-            }
-        }
-
-        let kind_span = Span::new(kind_at, 1);
-        let code = u64::from(kind);
-        r.check(kind <= 2, rules::T_COMP_UNKNOWN, kind_span, 2, code);
-        r.check(kind != 2, rules::T_COMP_ZLIB, kind_span, 1, code);
-        if !rows.shortest {
-            r.flag(rules::T_RPB, rows_at, rows.len, 0, rows.value);
-            place.sound = false;
-        }
-        self.judge_blocks(r, &mut place, Span::new(lookup_at, 8), lookup);
-        if self.has_metadata() {
-            if last == 0 || self.is_inside(last, 0) {
-                place.metadata = last;
-            } else {
-                r.flag(rules::T_MTOC_RANGE, last_at, 8, self.tail, last);
-            }
-        } else if last != 0 {
-            let least = u64::from(count).saturating_mul(field::SLOT_NAME);
-            if !self.is_inside(last, size) {
-                r.flag(rules::T_SLOTS_RANGE, last_at, r.at().saturating_sub(last_at), size, last);
-            } else if least > size {
-                let at = last_at.saturating_add(16);
-                r.flag(rules::T_SLOTS_COUNT, at, 4, size, u64::from(count));
-            } else {
-                place.slots = Span::new(last, size);
-                place.slot_count = count;
-            }
-        }
-        Ok(place)
     }
 
     /// Number of blocks, and whether their table fits.
@@ -268,37 +282,36 @@ impl Header {
     fn judge_blocks(
         &self,
         r: &mut Reader<'_, '_>,
-        place: &mut Place,
+        column: &mut Column,
+        rows_span: Span,
         lookup_span: Span,
         lookup: u64,
     ) {
-        let Place { rows_per_block: rows, rows_span, .. } = *place;
-        if rows > u64::from(i32::MAX.unsigned_abs()) {
-            r.check(false, rules::T_RPB_RANGE, rows_span, u64::from(i32::MAX.unsigned_abs()), rows);
-            place.sound = false;
+        let each = column.rows_per_block;
+        if each > LARGEST {
+            r.flag(rules::T_RPB_RANGE, rows_span.at, rows_span.len, LARGEST, each);
+            column.sound = false;
             return;
         }
         let Some(last) = self.rows.checked_sub(1) else {
-            let inside = self.is_inside(lookup, 0);
-            r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, self.tail, lookup);
+            let inside = self.is_inside(place(lookup), 0);
+            r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, wide(self.tail), lookup);
             return;
         };
-        let Some(blocks) = div_rem(last, rows).map(|(full, _)| full.saturating_add(1)) else {
-            r.check(false, rules::T_RPB_ZERO, rows_span, 1, 0);
-            place.sound = false;
+        let Some((full, _)) = div_rem(last, each) else {
+            r.flag(rules::T_RPB_ZERO, rows_span.at, rows_span.len, 1, 0);
+            column.sound = false;
             return;
         };
-        let most = u64::from(i32::MAX.unsigned_abs());
-        r.check(blocks <= most, rules::L_COUNT, rows_span, most, blocks);
-        match blocks.checked_mul(field::LOOKUP).filter(|len| self.is_inside(lookup, *len)) {
-            Some(len) => {
-                place.blocks = blocks;
-                place.lookup = Span::new(lookup, len);
-            }
-            None => {
-                r.check(false, rules::T_LOOKUP_RANGE, lookup_span, blocks, lookup);
-                place.sound = false;
-            }
+        // Rows are below 2^63.
+        let blocks = full.wrapping_add(1);
+        r.check(blocks <= LARGEST, rules::L_COUNT, rows_span, LARGEST, blocks);
+        if self.is_inside(place(lookup), place(blocks).saturating_mul(field::ENTRY)) {
+            column.blocks = place(blocks);
+            column.lookup = place(lookup);
+        } else {
+            r.flag(rules::T_LOOKUP_RANGE, lookup_span.at, lookup_span.len, blocks, lookup);
+            column.sound = false;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::codec::{Item, Key};
 use super::super::rules;
-use super::super::text::leb32;
+use super::super::text::{LENGTH, Leb};
 use super::text::{Taken, Text, units};
 use super::{Judge, Judged, Words, place};
 use crate::dtype::DType;
@@ -368,15 +368,15 @@ impl<'b> Judge<'b, '_> {
         }
         let length_at = self.at;
         let rest = self.bytes.get(length_at..).unwrap_or_default();
-        let Ok((_, length)) = leb32(rest) else {
+        let Some(length) = Leb::of(rest, LENGTH) else {
             return Err(self
                 .take(widen(rest.len()).saturating_add(1))
                 .err()
                 .unwrap_or_else(|| self.fault(rules::B_SHORT, length_at, 0, 0)));
         };
-        self.take(length.len)?;
+        self.take(widen(length.len))?;
         if !length.whole || !length.shortest {
-            return Err(self.fault(rules::B_TEXT_UTF8, length_at, length.len, 0));
+            return Err(self.fault(rules::B_TEXT_UTF8, length_at, widen(length.len), 0));
         }
         let at = self.at;
         let bytes = self.take(length.value)?;

@@ -1,0 +1,104 @@
+//! Loadnames, and what they stand for.
+
+use super::blocks::Measure;
+use super::codec::Item;
+use crate::dtype::DType;
+
+/// What a loadname stands for: a number, to find it in [`ITEMS`].
+pub(super) type Family = u8;
+
+pub(super) const UNKNOWN: Family = 0;
+/// The four unsigned integers, then keys that are stored as them.
+const UNSIGNED: Family = 1;
+const KEYS: Family = 5;
+pub(super) const TEXT: Family = 9;
+pub(super) const VECTOR: Family = 22;
+pub(super) const KEY: Family = 23;
+pub(super) const OLD_KEY: Family = 24;
+
+/// Type and length of the values of each family but the last three, whose
+/// parameters begin with another definition.
+const ITEMS: &[(DType, Measure)] = &[
+    (DType::Unknown, Measure::UNKNOWN),
+    (DType::U8, Measure::bits(8)),
+    (DType::U16, Measure::bits(16)),
+    (DType::U32, Measure::bits(32)),
+    (DType::U64, Measure::bits(64)),
+    (DType::Key8, Measure::bits(8)),
+    (DType::Key16, Measure::bits(16)),
+    (DType::Key32, Measure::bits(32)),
+    (DType::Key64, Measure::bits(64)),
+    (DType::Text, Measure::TEXT),
+    (DType::Bool, Measure::bits(1)),
+    (DType::Bool, Measure::WORDS),
+    (DType::TimeSpan, Measure::bits(64)),
+    (DType::DateTime, Measure::bits(64)),
+    (DType::DateTimeOffset, Measure::bits(80)),
+    (DType::RowId, Measure::bits(128)),
+    (DType::I8, Measure::bits(8)),
+    (DType::I16, Measure::bits(16)),
+    (DType::I32, Measure::bits(32)),
+    (DType::I64, Measure::bits(64)),
+    (DType::F32, Measure::bits(32)),
+    (DType::F64, Measure::bits(64)),
+];
+
+/// Each family, and the name behind it. The most usual come first.
+const NAMES: &[u8] = b"\x16VBuffer\x14Single\x09TextSpan\x17Key2\x15Double\x12Int32\x0ABoolean\
+    \x03UInt32\x13Int64\x01Byte\x02UInt16\x04UInt64\x10SByte\x11Int16\x0CTimeSpan\x0DDateTime\
+    \x0EDateTimeOffset\x0FDataViewRowId\x0FRowId\x0FUInt128\x18Key\x0BDvBool\x0CDvTimeSpan\
+    \x0DDvDateTime\x0EDvDateTimeZone";
+
+/// The family with this loadname. Names are compared byte for byte.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn of(name: &[u8]) -> Family {
+    let mut rest = NAMES;
+    while let Some((family, after)) = rest.split_first() {
+        // No letter is as small as the numbers are.
+        let len = after.iter().position(|byte| *byte < 0x20).unwrap_or(after.len());
+        let Some((entry, behind)) = after.split_at_checked(len) else { break };
+        if entry == name {
+            return *family;
+        }
+        rest = behind;
+    }
+    UNKNOWN
+}
+
+/// Whether parameters begin with another definition.
+pub(super) fn nests(family: Family) -> bool {
+    family >= VECTOR
+}
+
+/// The family of keys over `item` and the largest of them, if `item` is an
+/// unsigned integer, or a key, as the loader takes it.
+pub(super) fn key_of(item: Family) -> Option<(Family, u64)> {
+    let width = item.wrapping_sub(UNSIGNED);
+    let most = match width & 3 {
+        0 => u64::from(u8::MAX),
+        1 => u64::from(u16::MAX),
+        2 => u64::from(u32::MAX),
+        _ => u64::MAX,
+    };
+    (width < 8).then_some((KEYS.wrapping_add(width & 3), most))
+}
+
+/// Type and length of the values.
+pub(super) fn values(item: Family) -> (DType, Measure) {
+    ITEMS.get(usize::from(item)).copied().unwrap_or((DType::Unknown, Measure::UNKNOWN))
+}
+
+/// The item of a family without parameters.
+pub(super) fn item(family: Family) -> Item {
+    match (family, values(family)) {
+        (TEXT, _) => Item::Text,
+        (_, (DType::Unknown, _)) => Item::Unknown,
+        (_, (DType::Bool, Measure::WORDS)) => Item::TwoBits,
+        (_, (DType::Bool, _)) => Item::Bit,
+        (_, (DType::TimeSpan, _)) => Item::TimeSpan,
+        (_, (DType::DateTime, _)) => Item::DateTime,
+        (_, (DType::DateTimeOffset, _)) => Item::DateTimeOffset,
+        (_, (DType::RowId, _)) => Item::RowId,
+        (_, (dtype, _)) => Item::Number(dtype),
+    }
+}
