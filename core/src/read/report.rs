@@ -45,7 +45,9 @@ impl Reader<'_, '_> {
         self.report_at(rule, word(at), len, expected, found);
     }
 
-    #[cold]
+    // Not cold where size matters: what leads here would go to the end of each
+    // function, with a branch there and another back.
+    #[cfg_attr(feature = "windows", cold)]
     #[inline(never)]
     fn flag_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         if !self.muted {
@@ -53,7 +55,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    #[cold]
+    #[cfg_attr(feature = "windows", cold)]
     #[inline(never)]
     fn report_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         let at = wide(at);

@@ -1,238 +1,224 @@
 //! The entry of a tensor: its fields in any order, with whatever white space.
 
-use super::json::{Fault, Json, Number, Text};
-use super::{field, rules};
+use super::json::Json;
+use super::{KEYS, field, rules};
+#[cfg(feature = "windows")]
+use crate::cursor::Cursor;
+use crate::dims::{DimEncoding, DimsAt, product};
 use crate::dtype::DType;
-use crate::name::Name;
 use crate::rule::Rule;
+use crate::slot::wide;
+use crate::source::{Span, widen};
+use crate::tensor::{Chunks, Status, Tensor};
 
-/// The fields of an entry, with where they lie from where reading began.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
-    /// `None` where the field is missing.
-    dtype: Option<DType>,
-    /// The spelling of the type, without quotes.
-    pub(super) spelling: Text,
-    /// The extents, without brackets.
-    pub(super) dims_at: usize,
-    pub(super) dims_len: usize,
-    pub(super) rank: u32,
-    shape: bool,
-    /// The product of the extents, unless it overflows.
-    elements: Option<u64>,
-    offsets: Option<[u64; 2]>,
-    offsets_at: usize,
-    offsets_len: usize,
-    fields: u8,
+/// The fields of an entry as far as they were read, a bit for each.
+mod fields {
+    pub(super) const DTYPE: u8 = 1;
+    pub(super) const SHAPE: u8 = 2;
+    pub(super) const OFFSETS: u8 = 4;
+    pub(super) const ALL: u8 = 7;
 }
 
-/// What is known of a tensor's data once its entry was judged.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    pub(super) dtype: DType,
-    pub(super) elements: u64,
-    pub(super) begin: u64,
-    pub(super) end: u64,
+/// What an entry says, to be judged once all of it was read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    dtype: DType,
+    /// Bits of an element.
+    bits: u8,
+    /// The product of the extents, unless it overflows.
+    elements: Option<u64>,
+    begin: u64,
+    end: u64,
+    offsets_at: usize,
+    /// The fields that there are.
+    seen: u8,
+    /// Those that hold what they should.
+    sound: u8,
 }
 
 impl Entry {
-    /// Reads the value of a member; `None` if it is no object, which is noted.
-    pub(super) fn read(json: &mut Json<'_>) -> Result<Option<Entry>, Fault> {
+    /// Of which nothing was read.
+    pub(super) const NONE: Entry = Entry {
+        dtype: DType::Unknown,
+        bits: 0,
+        elements: Some(1),
+        begin: 0,
+        end: 0,
+        offsets_at: 0,
+        seen: 0,
+        sound: 0,
+    };
+
+    /// Reads the value of a member. Where its fields lie is left in `tensor`.
+    pub(super) fn read(&mut self, json: &mut Json<'_>, tensor: &mut Tensor) {
+        json.token();
         let at = json.at;
-        let mut entry = Entry { elements: Some(1), dims_at: at, ..Entry::default() };
-        // Where fields are missing, their place does not depend on where reading began.
-        entry.spelling.at = at;
-        if json.token()? != b'{' {
-            json.skip(1)?;
+        if !json.eat(b'{') {
+            json.value(1);
             json.note(rules::ENTRY_TYPE, at, 0, 0);
-            return Ok(None);
+            return;
         }
-        json.bump();
-        if json.token()? == b'}' {
-            json.bump();
-            json.note(rules::FIELD_MISSING, at, 0, 0);
-            return Ok(Some(entry));
+        // Where fields are missing, their place does not depend on where reading began.
+        let place = wide(json.place(at));
+        tensor.extra.at = place;
+        tensor.dims = DimsAt { at: place, encoding: DimEncoding::Json, ..DimsAt::default() };
+        let mut more = !json.eat(b'}');
+        while more {
+            self.field(json, tensor);
+            more = json.more(b'}');
         }
-        loop {
-            entry.field(json)?;
-            match json.token()? {
-                b',' => json.bump(),
-                b'}' => break,
-                _ => return json.syntax(),
-            }
-        }
-        json.bump();
-        if entry.fields != 7 {
+        if self.seen != fields::ALL {
             json.note(rules::FIELD_MISSING, at, 0, 0);
         }
-        Ok(Some(entry))
     }
 
-    fn field(&mut self, json: &mut Json<'_>) -> Result<(), Fault> {
-        json.token()?;
-        let at = json.at;
-        let key = json.key()?;
-        json.token()?;
-        let name = Name::new(json.inside(&key), key.encoding());
-        let bit = if name == *"dtype" {
-            1
-        } else if name == *"shape" {
-            2
-        } else if name == *"data_offsets" {
-            4
-        } else {
-            json.skip(2)?;
-            json.note(rules::FIELD_UNKNOWN, at, 0, 0);
-            return Ok(());
+    fn field(&mut self, json: &mut Json<'_>, tensor: &mut Tensor) {
+        json.token();
+        let key_at = json.at;
+        json.key();
+        let (bit, unusable) = match json.which(KEYS) {
+            1 => (fields::DTYPE, rules::FIELD_DUPLICATE),
+            2 => (fields::SHAPE, rules::FIELD_DUPLICATE),
+            3 => (fields::OFFSETS, rules::FIELD_DUPLICATE),
+            _ => (0, rules::FIELD_UNKNOWN),
         };
-        if self.fields & bit != 0 {
-            json.skip(2)?;
-            json.note(rules::FIELD_DUPLICATE, at, 0, 0);
-            return Ok(());
+        if self.seen & bit == bit {
+            json.value(2);
+            json.note(unusable, key_at, 0, 0);
+            return;
         }
-        self.fields |= bit;
-        match bit {
-            1 => self.dtype(json),
-            2 => self.shape(json),
-            _ => self.offsets(json),
-        }
-    }
-
-    fn dtype(&mut self, json: &mut Json<'_>) -> Result<(), Fault> {
+        self.seen |= bit;
+        json.token();
         let at = json.at;
-        if json.peek()? != b'"' {
-            json.skip(2)?;
-            json.note(rules::DTYPE_TYPE, at, 0, 0);
-            return Ok(());
-        }
-        self.spelling = json.text()?;
-        let name = Name::new(json.inside(&self.spelling), self.spelling.encoding());
-        let known = field::DTYPES.iter().find(|(spelling, _)| name == **spelling);
-        let dtype = known.map_or(DType::Unknown, |(_, dtype)| *dtype);
-        if dtype == DType::Unknown {
-            json.note(rules::DTYPE_UNKNOWN, at, 0, 0);
-        }
-        self.dtype = Some(dtype);
-        Ok(())
-    }
-
-    fn shape(&mut self, json: &mut Json<'_>) -> Result<(), Fault> {
-        let mut zero = false;
-        let span = list(json, rules::SHAPE_TYPE, |rank, extent| {
-            self.rank = rank.wrapping_add(1);
-            zero |= extent == 0;
-            // A 0 does not hide the overflow of the others.
-            self.elements = self.elements.and_then(|n| n.checked_mul(extent.max(1)));
-        })?;
-        if zero {
-            self.elements = self.elements.map(|_| 0);
-        }
-        self.shape = span.is_some();
-        (self.dims_at, self.dims_len) = span.unwrap_or((self.dims_at, 0));
-        Ok(())
-    }
-
-    fn offsets(&mut self, json: &mut Json<'_>) -> Result<(), Fault> {
-        let mut offsets = [0; 2];
-        let mut count = 0;
-        let at = json.at;
-        let span = list(json, rules::OFFSETS_TYPE, |i, offset| {
-            count = i.wrapping_add(1);
-            if let Some(slot) = usize::try_from(i).ok().and_then(|i| offsets.get_mut(i)) {
-                *slot = offset;
+        let sound = match bit {
+            fields::DTYPE => self.dtype(json, tensor),
+            fields::SHAPE => self.list(json, tensor, rules::SHAPE_TYPE),
+            _ => {
+                self.offsets_at = at;
+                self.list(json, tensor, rules::OFFSETS_TYPE)
             }
-        })?;
-        (self.offsets_at, self.offsets_len) = (at, json.at.wrapping_sub(at));
-        if span.is_some() && count == 2 {
-            self.offsets = Some(offsets);
-        } else if span.is_some() {
-            json.note(rules::OFFSETS_TYPE, at, 2, u64::from(count));
+        };
+        if sound {
+            self.sound |= bit;
         }
-        Ok(())
+    }
+
+    fn dtype(&mut self, json: &mut Json<'_>, tensor: &mut Tensor) -> bool {
+        let at = json.at;
+        if json.value(2) != b'"' {
+            json.note(rules::DTYPE_TYPE, at, 0, 0);
+            return false;
+        }
+        let text = json.text;
+        tensor.extra = Span::new(wide(json.place(text.at)), widen(text.len));
+        match field::TYPES.get(json.which(&field::SPELLINGS)) {
+            Some((dtype, bits)) => (self.dtype, self.bits) = (*dtype, *bits),
+            None => json.note(rules::DTYPE_UNKNOWN, at, 0, 0),
+        }
+        true
+    }
+
+    /// An array of counts: extents, or offsets. Whether it is one; `rule` is broken
+    /// if it is no array, has what is no number, or has too many or too few.
+    fn list(&mut self, json: &mut Json<'_>, tensor: &mut Tensor, rule: Rule) -> bool {
+        let at = json.at;
+        if !json.eat(b'[') {
+            json.value(2);
+            json.note(rule, at, 0, 0);
+            return false;
+        }
+        let is_shape = rule == rules::SHAPE_TYPE;
+        let inside = json.at;
+        let (mut sound, mut zero, mut count) = (true, false, 0_u32);
+        let mut more = !json.eat(b']');
+        while more {
+            json.token();
+            let number_at = json.at;
+            let odd = match json.value(3) {
+                b'-' | b'0'..=b'9' => json.odd,
+                _ => Some(rule),
+            };
+            count = count.wrapping_add(1);
+            if let Some(rule) = odd {
+                sound = false;
+                json.note(rule, number_at, 0, 0);
+            } else if is_shape {
+                tensor.dims.rank = count;
+                zero |= json.number == 0;
+                // A 0 does not hide the overflow of the others.
+                self.times(json.number.max(1));
+            } else {
+                (self.begin, self.end) = (self.end, json.number);
+            }
+            more = json.more(b']');
+        }
+        if !sound {
+            return false;
+        }
+        if is_shape {
+            // Up to the bracket.
+            let len = json.at.wrapping_sub(inside).wrapping_sub(1);
+            tensor.dims.at = wide(json.place(inside));
+            tensor.dims.len = u32::try_from(len).unwrap_or(u32::MAX);
+            if zero {
+                self.times(0);
+            }
+        } else if count != 2 {
+            json.note(rule, at, 2, count.into());
+            return false;
+        }
+        true
+    }
+
+    /// Multiplies the number of elements.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn times(&mut self, by: u64) {
+        self.elements = self.elements.and_then(|n| product(n, by));
     }
 
     /// Judges the fields against one another and against a buffer of `data_len`
-    /// bytes; `None` if the data cannot be used or a field is missing.
+    /// bytes; `false` if the data cannot be used or a field is missing.
     ///
     /// Where the type is unknown only the offsets are judged.
-    pub(super) fn judge(&self, json: &mut Json<'_>, data_len: u64) -> Option<Place> {
-        let [begin, end] = self.offsets?;
-        let (dtype, true) = (self.dtype?, self.shape) else {
-            return None;
+    pub(super) fn judge(&mut self, json: &mut Json<'_>, data_len: u64) -> bool {
+        if self.sound != fields::ALL {
+            return false;
+        }
+        let Entry { begin, end, bits, .. } = *self;
+        let stored = end.wrapping_sub(begin);
+        let (rule, expected, found) = if end < begin {
+            (rules::OFFSET_ORDER, begin, end)
+        } else if end > data_len {
+            (rules::OFFSET_BOUNDS, data_len, end)
+        } else if bits == 0 {
+            return true;
+        } else {
+            match self.elements.and_then(|n| product(n, bits.into())) {
+                None => (rules::SHAPE_OVERFLOW, 0, 0),
+                Some(bits) if bits & 7 != 0 => (rules::TENSOR_BITS, 0, bits),
+                Some(bits) if bits >> 3 != stored => (rules::TENSOR_SIZE, bits >> 3, stored),
+                _ => return true,
+            }
         };
-        let mut broken = |rule: Rule, expected, found| {
-            json.note(rule, self.offsets_at, expected, found);
-            None
-        };
-        if end < begin {
-            return broken(rules::OFFSET_ORDER, begin, end);
-        }
-        if end > data_len {
-            return broken(rules::OFFSET_BOUNDS, data_len, end);
-        }
-        let place = Place { dtype, elements: self.elements.unwrap_or(0), begin, end };
-        if dtype == DType::Unknown {
-            return Some(place);
-        }
-        let bits = self.elements.and_then(|n| n.checked_mul(u64::from(dtype.bits())));
-        let Some(bits) = bits else {
-            return broken(rules::SHAPE_OVERFLOW, 0, 0);
-        };
-        if bits & 7 != 0 {
-            return broken(rules::TENSOR_BITS, 0, bits);
-        }
-        let (size, stored) = (bits >> 3, end.wrapping_sub(begin));
-        if size != stored {
-            return broken(rules::TENSOR_SIZE, size, stored);
-        }
-        Some(place)
+        json.note(rule, self.offsets_at, expected, found);
+        false
     }
-}
 
-/// An array of counts, each handed to `take` with its position. Returns where
-/// the inside lies; `None` if it is something else, which is noted: `rule` for
-/// what is no array or no number.
-fn list(
-    json: &mut Json<'_>,
-    rule: Rule,
-    mut take: impl FnMut(u32, u64),
-) -> Result<Option<(usize, usize)>, Fault> {
-    let at = json.at;
-    if json.peek()? != b'[' {
-        json.skip(2)?;
-        json.note(rule, at, 0, 0);
-        return Ok(None);
+    /// Where the data of all tensors so far ends, if it follows without a gap on
+    /// what ended at `before`.
+    #[cfg(feature = "windows")]
+    pub(super) fn behind(&self, usable: bool, before: u64) -> u64 {
+        if usable && self.begin == before { self.end } else { Cursor::UNKNOWN }
     }
-    json.bump();
-    let inside = json.at;
-    let mut sound = true;
-    let mut count = 0_u32;
-    if json.token()? != b']' {
-        loop {
-            let byte = json.token()?;
-            let number_at = json.at;
-            if byte == b'-' || byte.is_ascii_digit() {
-                match json.number()? {
-                    Number::Count(value) => take(count, value),
-                    Number::Other(rule) => {
-                        sound = false;
-                        json.note(rule, number_at, 0, 0);
-                    }
-                }
-            } else {
-                sound = false;
-                json.skip(3)?;
-                json.note(rule, number_at, 0, 0);
-            }
-            count = count.wrapping_add(1);
-            match json.token()? {
-                b',' => json.bump(),
-                b']' => break,
-                _ => return json.syntax(),
-            }
-        }
+
+    /// Says where the data lies in a buffer that begins at `data_at`, once that was
+    /// judged.
+    pub(super) fn settle(&self, tensor: &mut Tensor, data_at: u64) {
+        let known = self.dtype != DType::Unknown;
+        tensor.status = if known { Status::Sound } else { Status::Unsupported };
+        tensor.dtype = self.dtype;
+        tensor.elements = self.elements.unwrap_or(0);
+        let at = data_at.wrapping_add(self.begin);
+        tensor.chunks = Chunks::One(Span::new(at, self.end.wrapping_sub(self.begin)));
     }
-    let len = json.at.wrapping_sub(inside);
-    json.bump();
-    Ok(sound.then_some((inside, len)))
 }

@@ -2,18 +2,20 @@
 //!
 //! Nothing is stored: a token is where it lies. What the caller does not want is
 //! passed over, and its grammar is judged all the same.
+//!
+//! The first failure sticks. From there on every token is the byte 0, which stands
+//! nowhere in JSON, so that callers go on to their end and ask once.
+
+mod notes;
 
 use super::rules;
 use crate::limits::JSON_DEPTH;
-use crate::name::{NameEncoding, escape};
-use crate::read::{Halt, Reader};
-use crate::rule::{Rule, Severity};
+use crate::name::{Name, NameAt, NameEncoding, escape};
+use crate::read::Reader;
+use crate::rule::Rule;
+use crate::slot::{Word, wide};
 use crate::source::widen;
-
-/// A token could not be read. Why is kept in [`Json::broken`], so that results
-/// are small enough for a register.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::format) struct Fault;
+use notes::Notes;
 
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,371 +24,360 @@ pub(in crate::format) struct Text {
     pub(in crate::format) at: usize,
     pub(in crate::format) len: usize,
     pub(in crate::format) escaped: bool,
-    /// An escape in it stands for nothing.
-    pub(in crate::format) broken: bool,
 }
 
 impl Text {
     pub(in crate::format) fn encoding(&self) -> NameEncoding {
         if self.escaped { NameEncoding::Json } else { NameEncoding::Plain }
     }
+
+    /// The name that it is.
+    pub(in crate::format) fn name_at(&self, json: &Json<'_>) -> NameAt {
+        let mut name = NameAt::plain(wide(json.place(self.at)), widen(self.len));
+        name.encoding = self.encoding();
+        name
+    }
 }
 
-/// A number that should count something.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::format) enum Number {
-    Count(u64),
-    Other(Rule),
-}
-
-/// Something wrong that can be read on from.
-#[derive(Clone, Copy, Debug)]
-struct Note {
-    rule: Rule,
-    at: usize,
-    /// Length, what was expected, and what was found.
-    #[cfg(feature = "details")]
-    details: (usize, u64, u64),
-}
-
-/// How many notes are kept of one entry: the five rules that a member can break
-/// without being broken, and a fatal one, which breaks it whatever follows.
-const NOTES: usize = 6;
+/// The greatest number of which ten are no more than 64 bits.
+const TENTH: u64 = 0x1999_9999_9999_9999;
 
 /// Reads forward through resident bytes.
 pub(in crate::format) struct Json<'a> {
+    /// What is read; after a failure, what came before it.
     all: &'a [u8],
+    /// Where `all` begins in the file.
+    #[cfg(feature = "windows")]
+    base: u64,
     pub(in crate::format) at: usize,
-    /// The rule that is broken so many bytes in, where nothing can be read on;
-    /// `None` after a fault if the resident bytes are over.
-    pub(in crate::format) broken: Option<(Rule, usize)>,
-    notes: [Option<Note>; NOTES],
+    /// Nothing can be read from `at` on.
+    pub(in crate::format) failed: bool,
+    /// The rule that is broken there; `None` if the resident bytes are over.
+    broken: Option<Rule>,
+    /// The string that was read last.
+    pub(in crate::format) text: Text,
+    /// The number that was read last, if it counts something: a rule tells why it
+    /// does not.
+    pub(in crate::format) number: u64,
+    pub(in crate::format) odd: Option<Rule>,
+    notes: Notes,
 }
 
 impl<'a> Json<'a> {
-    pub(in crate::format) fn new(all: &'a [u8]) -> Self {
-        Json { all, at: 0, broken: None, notes: [None; NOTES] }
+    /// Reads from `at` in a text that ends at `end`. `truncated` is the rule that
+    /// is broken if more follows.
+    pub(in crate::format) fn of(
+        r: &mut Reader<'_, 'a>,
+        at: Word,
+        end: Word,
+        truncated: Rule,
+    ) -> Self {
+        #[cfg(feature = "windows")]
+        let (all, start) = {
+            r.region(at, end, truncated);
+            (r.resident(), 0)
+        };
+        #[cfg(not(feature = "windows"))]
+        let (all, start) = {
+            let _ = truncated;
+            (r.source().run(0).get(..end).unwrap_or_default(), at)
+        };
+        Json {
+            all,
+            #[cfg(feature = "windows")]
+            base: at,
+            at: start,
+            failed: false,
+            broken: None,
+            text: Text::default(),
+            number: 0,
+            odd: None,
+            notes: notes::NONE,
+        }
     }
 
-    pub(in crate::format) fn slice(&self, at: usize, len: usize) -> &'a [u8] {
+    /// Where in the file `at` is.
+    pub(in crate::format) fn place(&self, at: usize) -> Word {
+        #[cfg(feature = "windows")]
+        return self.base.wrapping_add(widen(at));
+        #[cfg(not(feature = "windows"))]
+        at
+    }
+
+    /// The inside of the string that was read last.
+    fn inside(&self) -> &'a [u8] {
+        let Text { at, len, .. } = self.text;
         self.all.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default()
     }
 
-    pub(in crate::format) fn inside(&self, text: &Text) -> &'a [u8] {
-        self.slice(text.at, text.len)
-    }
-
-    /// Takes note of something; of one rule once. Where there is no room, what is
-    /// fatal takes the last place: others may be lost, that never.
-    pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
-        #[cfg(feature = "details")]
-        let details = (self.at.wrapping_sub(at).max(1), expected, found);
-        #[cfg(not(feature = "details"))]
-        let _ = (expected, found);
-        let mut left = NOTES;
-        for slot in &mut self.notes {
-            left = left.wrapping_sub(1);
-            match slot {
-                Some(note) if note.rule == rule => return,
-                Some(_) if left > 0 || rule.severity() != Severity::Fatal => {}
-                _ => {
-                    *slot = Some(Note {
-                        rule,
-                        at,
-                        #[cfg(feature = "details")]
-                        details,
-                    });
-                    return;
-                }
+    /// Which of `words`, each with a space behind it, that string is; their number
+    /// if it is none.
+    pub(in crate::format) fn which(&self, words: &[u8]) -> usize {
+        let name = Name::new(self.inside(), self.text.encoding());
+        let (mut letters, mut same, mut number) = (name.bytes(), true, 0_usize);
+        for letter in words {
+            if *letter != b' ' {
+                same = same && letters.next() == Some(*letter);
+            } else if same && letters.next().is_none() {
+                break;
+            } else {
+                (letters, same, number) = (name.bytes(), true, number.wrapping_add(1));
             }
         }
+        number
     }
 
-    /// Reports what was noted; whether any of it is fatal.
-    pub(in crate::format) fn report(&self, r: &mut Reader<'_, '_>, base: u64) -> bool {
-        self.report_as(r, base, core::convert::identity)
-    }
-
-    /// The same, with the rules of another format that is JSON.
-    pub(in crate::format) fn report_as(
-        &self,
-        r: &mut Reader<'_, '_>,
-        base: u64,
-        own: fn(Rule) -> Rule,
-    ) -> bool {
-        let mut fatal = false;
-        for note in self.notes.iter().flatten() {
-            let rule = own(note.rule);
-            fatal |= rule.severity() == Severity::Fatal;
-            let at = base.wrapping_add(widen(note.at));
-            #[cfg(feature = "details")]
-            let (len, expected, found) = note.details;
-            #[cfg(not(feature = "details"))]
-            let (len, expected, found) = (0, 0, 0);
-            r.flag(rule, at, widen(len), expected, found);
-        }
-        fatal
-    }
-
-    pub(in crate::format) fn peek(&self) -> Result<u8, Fault> {
-        self.all.get(self.at).copied().ok_or(Fault)
+    /// The next byte; 0 at the end.
+    fn peek(&self) -> u8 {
+        self.all.get(self.at).copied().unwrap_or(0)
     }
 
     pub(in crate::format) fn bump(&mut self) {
         self.at = self.at.wrapping_add(1);
     }
 
-    /// Passes over white space; the byte that follows.
-    pub(in crate::format) fn token(&mut self) -> Result<u8, Fault> {
+    /// Passes over white space; the byte that follows, 0 at the end.
+    pub(in crate::format) fn token(&mut self) -> u8 {
         loop {
-            let byte = self.peek()?;
+            let byte = self.peek();
             if !is_space(byte) {
-                return Ok(byte);
+                return byte;
             }
             self.bump();
         }
     }
 
-    pub(in crate::format) fn syntax<T>(&mut self) -> Result<T, Fault> {
-        self.broken = Some((rules::JSON_SYNTAX, self.at));
-        Err(Fault)
+    /// Nothing can be read from here on, which breaks `rule` unless the bytes are
+    /// over.
+    #[cold]
+    fn fail(&mut self, rule: Rule) {
+        if !self.failed {
+            self.failed = true;
+            self.broken = (self.at < self.all.len()).then_some(rule);
+            self.all = self.all.get(..self.at).unwrap_or_default();
+        }
     }
 
-    pub(in crate::format) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
-        if self.token()? != byte {
-            return self.syntax();
+    pub(in crate::format) fn syntax(&mut self) {
+        self.fail(rules::JSON_SYNTAX);
+    }
+
+    /// A byte must follow.
+    pub(super) fn need(&mut self) {
+        if self.at == self.all.len() {
+            self.syntax();
         }
-        self.bump();
-        Ok(())
+    }
+
+    /// What was not read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.all.get(self.at..).unwrap_or_default()
+    }
+
+    /// Passes over `byte` if it comes next.
+    fn take(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// The same, behind white space.
+    pub(in crate::format) fn eat(&mut self, byte: u8) -> bool {
+        self.token();
+        self.take(byte)
+    }
+
+    fn expect(&mut self, byte: u8) {
+        if !self.eat(byte) {
+            self.syntax();
+        }
+    }
+
+    /// What is behind an element of something that `close` ends: whether another
+    /// follows.
+    pub(in crate::format) fn more(&mut self, close: u8) -> bool {
+        let more = self.eat(b',');
+        if !more {
+            self.expect(close);
+        }
+        more
     }
 
     /// A string; what is wrong inside is noted.
-    pub(in crate::format) fn text(&mut self) -> Result<Text, Fault> {
-        self.expect(b'"')?;
+    fn string(&mut self) {
+        self.expect(b'"');
         let mut text = Text { at: self.at, ..Text::default() };
         let mut ascii = true;
         let mut control = None;
         loop {
-            match self.peek()? {
-                b'"' => break,
-                b'\\' => {
-                    text.escaped = true;
-                    self.bump();
-                    let rest = self.all.get(self.at..).unwrap_or_default();
-                    match escape(rest) {
-                        Some((_, used)) => self.at = self.at.wrapping_add(used),
-                        // The longest escape may not be resident yet.
-                        None if rest.len() < 11 && !rest.contains(&b'"') => {
-                            return Err(Fault);
-                        }
-                        None => {
-                            let at = self.at.wrapping_sub(1);
-                            self.bump();
-                            self.note(rules::JSON_ESCAPE, at, 0, 0);
-                            text.broken = true;
-                        }
-                    }
-                }
-                byte => {
-                    if byte < 0x20 {
-                        control = control.or(Some((self.at, byte)));
-                    }
-                    ascii &= byte < 0x80;
-                    self.bump();
-                }
+            let Some(byte) = self.all.get(self.at).copied() else {
+                return self.syntax();
+            };
+            if byte == b'"' {
+                break;
+            }
+            if byte < 0x20 {
+                control = control.or(Some((self.at, byte)));
+            }
+            ascii &= byte < 0x80;
+            self.bump();
+            if byte == b'\\' {
+                text.escaped = true;
+                self.escape();
             }
         }
         text.len = self.at.wrapping_sub(text.at);
+        self.text = text;
         if let Some((at, byte)) = control {
             self.note(rules::JSON_CONTROL, at, 0, u64::from(byte));
         }
-        if !ascii && !crate::utf8::is(self.inside(&text)) {
+        if !ascii && !crate::utf8::is(self.inside()) {
             self.note(rules::HEADER_UTF8, text.at, 0, 0);
         }
         self.bump();
-        Ok(text)
+    }
+
+    /// What is behind a backslash.
+    fn escape(&mut self) {
+        let rest = self.rest();
+        match escape(rest) {
+            Some((_, used)) => self.at = self.at.wrapping_add(used),
+            // The longest escape may not be resident yet.
+            None if rest.len() < 11 && !rest.contains(&b'"') => self.at = self.all.len(),
+            None => {
+                let at = self.at.wrapping_sub(1);
+                self.bump();
+                self.note(rules::JSON_ESCAPE, at, 0, 0);
+            }
+        }
+    }
+
+    /// A string and the colon behind it.
+    pub(in crate::format) fn key(&mut self) {
+        self.string();
+        self.expect(b':');
     }
 
     /// A number in the grammar of RFC 8259 §6, which must be followed by a byte.
-    pub(in crate::format) fn number(&mut self) -> Result<Number, Fault> {
-        let negative = self.token()? == b'-';
+    fn number(&mut self) {
+        (self.number, self.odd) = (0, None);
+        let negative = self.take(b'-');
+        if !self.take(b'0') {
+            self.digits();
+        }
+        let mut fraction = self.take(b'.');
+        if fraction {
+            self.digits();
+        }
+        if self.take(b'e') || self.take(b'E') {
+            fraction = true;
+            _ = self.take(b'+') || self.take(b'-');
+            self.digits();
+        }
+        if fraction {
+            self.odd = Some(rules::NUMBER_FRACTION);
+        }
         if negative {
-            self.bump();
+            self.odd = Some(rules::NUMBER_NEGATIVE);
         }
-        let mut value = Some(0_u64);
-        match self.peek()? {
-            b'0' => self.bump(),
-            b'1'..=b'9' => {
-                while let digit @ b'0'..=b'9' = self.peek()? {
-                    let digit = u64::from(digit.wrapping_sub(b'0'));
-                    value = value.and_then(|n| n.checked_mul(10)?.checked_add(digit));
-                    self.bump();
-                }
-            }
-            _ => return self.syntax(),
-        }
-        let mut fraction = false;
-        if self.peek()? == b'.' {
-            fraction = true;
-            self.bump();
-            self.digits()?;
-        }
-        if let b'e' | b'E' = self.peek()? {
-            fraction = true;
-            self.bump();
-            if let b'+' | b'-' = self.peek()? {
-                self.bump();
-            }
-            self.digits()?;
-        }
-        Ok(match value {
-            _ if negative => Number::Other(rules::NUMBER_NEGATIVE),
-            _ if fraction => Number::Other(rules::NUMBER_FRACTION),
-            Some(value) => Number::Count(value),
-            None => Number::Other(rules::NUMBER_RANGE),
-        })
+        self.need();
     }
 
-    fn digits(&mut self) -> Result<(), Fault> {
-        if !self.peek()?.is_ascii_digit() {
-            return self.syntax();
-        }
-        while self.peek()?.is_ascii_digit() {
-            self.bump();
-        }
-        Ok(())
-    }
-
-    /// Passes over any value. `outside` is how many levels are open around it.
-    pub(in crate::format) fn skip(&mut self, outside: u32) -> Result<(), Fault> {
-        // A bit a level: whether it is an object.
-        let mut objects = 0_u128;
-        let mut depth = 0_u32;
+    /// One digit or more.
+    fn digits(&mut self) {
+        let from = self.at;
         loop {
-            match self.token()? {
-                byte @ (b'{' | b'[') => {
+            let digit = self.peek().wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            self.bump();
+            let next = self.number.wrapping_mul(10).wrapping_add(digit.into());
+            // The sum is less than what is added only if it does not fit.
+            if self.number > TENTH || next < digit.into() {
+                self.odd = Some(rules::NUMBER_RANGE);
+            }
+            self.number = next;
+        }
+        if self.at == from {
+            self.syntax();
+        }
+    }
+
+    /// Passes over any value; the byte that it begins with. `outside` is how many
+    /// levels are open around it.
+    pub(in crate::format) fn value(&mut self, outside: u32) -> u8 {
+        // A bit a level: whether it is an object.
+        let mut objects = [0_u32; 4];
+        let mut depth = 0_u32;
+        let first = self.token();
+        loop {
+            let byte = self.token();
+            match byte {
+                b'{' | b'[' => {
                     if depth.wrapping_add(outside) >= JSON_DEPTH {
-                        self.broken = Some((rules::JSON_DEPTH, self.at));
-                        return Err(Fault);
+                        self.fail(rules::JSON_DEPTH);
+                        return first;
                     }
                     self.bump();
+                    let (bit, object) = (1_u32.wrapping_shl(depth), byte == b'{');
+                    if let Some(word) = objects.get_mut(word_of(depth)) {
+                        *word = if object { *word | bit } else { *word & !bit };
+                    }
                     depth = depth.wrapping_add(1);
-                    objects = (objects << 1) | u128::from(byte == b'{');
-                    let close = if byte == b'{' { b'}' } else { b']' };
-                    if self.token()? != close {
-                        if byte == b'{' {
-                            self.key()?;
+                    if self.token() != closing(object) {
+                        if object {
+                            self.key();
                         }
                         continue;
                     }
                 }
-                b'"' => _ = self.text()?,
-                b't' => self.word(b"true")?,
-                b'f' => self.word(b"false")?,
-                b'n' => self.word(b"null")?,
-                _ => _ = self.number()?,
+                b'"' => self.string(),
+                b't' => self.word(b"true"),
+                b'f' => self.word(b"false"),
+                b'n' => self.word(b"null"),
+                _ => self.number(),
             }
             // A value has ended.
             loop {
-                if depth == 0 {
-                    return Ok(());
-                }
-                let object = objects & 1 == 1;
-                match self.token()? {
-                    b',' => {
-                        self.bump();
-                        if object {
-                            self.key()?;
-                        }
-                        break;
-                    }
-                    b'}' if object => {}
-                    b']' if !object => {}
-                    _ => return self.syntax(),
-                }
-                self.bump();
                 depth = depth.wrapping_sub(1);
-                objects >>= 1;
+                let Some(word) = objects.get(word_of(depth)) else { return first };
+                let object = word.wrapping_shr(depth) & 1 != 0;
+                if self.more(closing(object)) {
+                    depth = depth.wrapping_add(1);
+                    if object {
+                        self.key();
+                    }
+                    break;
+                }
+                if self.failed {
+                    return first;
+                }
             }
         }
     }
 
-    pub(in crate::format) fn key(&mut self) -> Result<Text, Fault> {
-        let key = self.text()?;
-        self.expect(b':')?;
-        Ok(key)
-    }
-
-    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+    fn word(&mut self, word: &[u8]) {
         for byte in word {
-            if self.peek()? != *byte {
-                return self.syntax();
+            if !self.take(*byte) {
+                self.syntax();
             }
-            self.bump();
         }
-        Ok(())
     }
+}
+
+/// What closes an object, or an array.
+fn closing(object: bool) -> u8 {
+    if object { b'}' } else { b']' }
+}
+
+/// Which of several words has the bit of a level; none has one below the first.
+fn word_of(level: u32) -> usize {
+    usize::try_from(level >> 5).unwrap_or(usize::MAX)
 }
 
 pub(in crate::format) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
-}
-
-/// What a fault means for the reader, which stands where `json` began.
-pub(in crate::format) fn halt(r: &mut Reader<'_, '_>, json: &Json<'_>) -> Halt {
-    halt_as(r, json, core::convert::identity)
-}
-
-/// The same, with the rules of another format that is JSON.
-#[cold]
-pub(in crate::format) fn halt_as(
-    r: &mut Reader<'_, '_>,
-    json: &Json<'_>,
-    own: fn(Rule) -> Rule,
-) -> Halt {
-    let base = r.at();
-    let (rule, at) = match json.broken {
-        None => {
-            let halt = r.lacks(1);
-            match halt.unreported() {
-                Some(rule) => (rule, r.end()),
-                None => return halt,
-            }
-        }
-        Some((rule, at)) => (own(rule), base.wrapping_add(widen(at))),
-    };
-    json.report_as(r, base, own);
-    let len = r.end().saturating_sub(at).min(1);
-    r.flag(rule, at, len, u64::from(JSON_DEPTH), 0);
-    Halt::refused(rule)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// However much is noted before, the finding that makes an entry unusable is
-    /// among those that are reported.
-    #[test]
-    fn what_is_fatal_is_never_lost() {
-        let bearable = rules::RULES.iter().filter(|rule| rule.severity != Severity::Fatal);
-        let bearable = bearable.count();
-        assert!(bearable > NOTES);
-        let all = (0..rules::RULES.len()).filter_map(|number| {
-            let info = rules::RULES.get(number)?;
-            let number = u16::try_from(number).ok()?;
-            Some(Rule::new(crate::file::Format::Safetensors.code(), info.severity, number))
-        });
-        for before in 0..=bearable {
-            let mut json = Json::new(b"");
-            for rule in all.clone().filter(|rule| rule.severity() != Severity::Fatal).take(before) {
-                json.note(rule, 0, 0, 0);
-            }
-            json.note(rules::OFFSET_BOUNDS, 0, 0, 0);
-            json.note(rules::HOLE, 0, 0, 0);
-            let kept = json.notes.iter().flatten();
-            assert!(kept.clone().any(|note| note.rule == rules::OFFSET_BOUNDS), "after {before}");
-            assert!(kept.count() >= before.min(NOTES));
-        }
-    }
 }

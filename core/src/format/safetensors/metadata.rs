@@ -1,12 +1,13 @@
 //! `__metadata__`: an object of strings.
 
-use super::json::{self, Json, Text};
-use super::{Header, rules, stands};
+use super::json::{Json, Text};
+use super::{Header, far, rules, stands};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::name::{NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
+use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::{Meta, Status};
 
@@ -28,13 +29,13 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
-        if u64::from(self.meta_at) == 0 {
+        if self.meta_at == 0 {
             c.finish();
             return Ok(None);
         }
         let pairs = Pairs {
-            at: u64::from(self.meta_at),
-            end: u64::from(self.data_at),
+            at: far(self.meta_at),
+            end: far(self.data_at),
             no_map: rules::METADATA_TYPE,
             no_text: rules::METADATA_VALUE,
             truncated: rules::JSON_TRUNCATED,
@@ -47,9 +48,9 @@ impl Header {
 /// An object of strings.
 pub(in crate::format) struct Pairs {
     /// Where it begins.
-    pub(in crate::format) at: u64,
+    pub(in crate::format) at: Word,
     /// Where the JSON ends.
-    pub(in crate::format) end: u64,
+    pub(in crate::format) end: Word,
     /// It is no object.
     pub(in crate::format) no_map: Rule,
     /// A value is no text.
@@ -67,34 +68,26 @@ impl Pairs {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Meta>, Halt> {
-        let start = c.at.max(self.at);
-        r.region(start, self.end, self.truncated);
+        let start = word(c.at).max(self.at);
         r.about(Kind::Metadata, c.index);
-        let mut json = Json::new(r.resident());
+        let mut json = Json::of(r, start, self.end, self.truncated);
         // Out of order an entry begins with its key.
         let first = c.extra == stands::FIRST && start == self.at;
-        let pair = match self.pair(&mut json, first, c.extra == stands::BEHIND) {
-            Ok(pair) => pair,
-            Err(json::Fault) => {
-                return match json::halt_as(r, &json, self.own) {
-                    halt if halt.is_absent() => Err(halt),
-                    _ => {
-                        c.finish();
-                        Ok(None)
-                    }
-                };
+        let over = self.begin(&mut json, first, c.extra == stands::BEHIND);
+        if over {
+            // Another member, or the end of the object around it, must follow.
+            match json.token() {
+                b',' | b'}' if !json.failed => r.about(Kind::File, 0),
+                _ => json.syntax(),
             }
-        };
-        let Some((key, value)) = pair else {
-            r.about(Kind::File, 0);
-            json.report_as(r, start, self.own);
+        }
+        let (key, value) = if over { (Text::default(), None) } else { self.pair(&mut json) };
+        let fatal = json.conclude_as(r, self.own)?;
+        if over || json.failed {
             c.finish();
             return Ok(None);
-        };
-        let fatal = json.report_as(r, start, self.own);
-        let from = |at: usize| start.wrapping_add(widen(at));
-        let mut name = NameAt::plain(from(key.at), widen(key.len));
-        name.encoding = key.encoding();
+        }
+        let name = key.name_at(&json);
         let status = match value {
             Some(_) if !fatal => Status::Sound,
             _ => Status::Broken,
@@ -107,61 +100,41 @@ impl Pairs {
             key: name,
             tag: if value.escaped { ESCAPED } else { 0 },
             status,
-            stored: Span::new(from(value.at), widen(value.len)),
+            stored: Span::new(wide(json.place(value.at)), widen(value.len)),
         };
-        c.advance(from(json.at));
+        c.advance(wide(json.place(json.at)));
         c.extra = stands::BEHIND;
         Ok(Some(meta))
     }
 
-    /// The next key and its value, which is `None` if it is no text; `None` behind
-    /// the last.
-    fn pair(
-        &self,
-        json: &mut Json<'_>,
-        first: bool,
-        behind: bool,
-    ) -> Result<Option<(Text, Option<Text>)>, json::Fault> {
-        let byte = json.token()?;
-        if first {
-            if byte != b'{' {
-                let at = json.at;
-                json.skip(1)?;
-                json.note(self.no_map, at, 0, 0);
-                return end(json);
-            }
-            json.bump();
-            if json.token()? == b'}' {
-                json.bump();
-                return end(json);
-            }
-        } else if behind {
-            match byte {
-                b',' => json.bump(),
-                b'}' => {
-                    json.bump();
-                    return end(json);
-                }
-                _ => return json.syntax(),
-            }
-            json.token()?;
+    /// What comes before an entry; whether it is the end.
+    fn begin(&self, json: &mut Json<'_>, first: bool, behind: bool) -> bool {
+        if behind {
+            return !json.more(b'}');
         }
-        let key = json.key()?;
-        json.token()?;
+        if !first {
+            return false;
+        }
+        json.token();
         let at = json.at;
-        if json.peek()? == b'"' {
-            return Ok(Some((key, Some(json.text()?))));
+        if json.eat(b'{') {
+            return json.eat(b'}');
         }
-        json.skip(2)?;
-        json.note(self.no_text, at, 0, 0);
-        Ok(Some((key, None)))
+        json.value(1);
+        json.note(self.no_map, at, 0, 0);
+        true
     }
-}
 
-/// Another member, or the end of the object around it, must follow.
-fn end<T>(json: &mut Json<'_>) -> Result<Option<T>, json::Fault> {
-    match json.token()? {
-        b',' | b'}' => Ok(None),
-        _ => json.syntax(),
+    /// A key and its value, which is `None` if it is no text.
+    fn pair(&self, json: &mut Json<'_>) -> (Text, Option<Text>) {
+        json.key();
+        let key = json.text;
+        json.token();
+        let at = json.at;
+        if json.value(2) == b'"' {
+            return (key, Some(json.text));
+        }
+        json.note(self.no_text, at, 0, 0);
+        (key, None)
     }
 }

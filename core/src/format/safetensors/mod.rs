@@ -26,27 +26,34 @@ pub mod rules;
 
 mod entry;
 pub(in crate::format) mod json;
+mod members;
 pub(in crate::format) mod metadata;
-pub(in crate::format) mod open;
+mod open;
 #[cfg(feature = "sweep")]
 mod sweep;
 
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
-use crate::dtype::DType;
 use crate::finding::Kind;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::format::{Container, Policy};
-use crate::name::{Name, NameAt};
+use crate::name::Name;
 use crate::read::{Halt, Reader};
-use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
-use entry::Entry;
-use json::{Fault, Json, Text};
+use crate::slot::{Word, word};
+use crate::source::{Absent, Source, Span};
+use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
 
 /// The member that is no tensor.
+#[cfg(feature = "sweep")]
 const METADATA: &str = "__metadata__";
+
+/// Keys: the member that is no tensor, and the fields of an entry.
+const KEYS: &[u8] = b"__metadata__ dtype shape data_offsets ";
+
+/// An offset in the header.
+fn far(at: u32) -> Word {
+    word(u64::from(at))
+}
 
 /// What fields hold.
 mod field {
@@ -79,6 +86,49 @@ mod field {
         ("F8_E5M2FNUZ", DType::F8E5M2Fnuz),
         ("C64", DType::C64),
     ];
+
+    /// Those types, with the bits of an element.
+    #[allow(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        reason = "evaluated while compiling"
+    )]
+    pub(super) const TYPES: [(DType, u8); DTYPES.len()] = {
+        let mut types = [(DType::Unknown, 0); DTYPES.len()];
+        let mut i = 0;
+        while i < DTYPES.len() {
+            types[i] = (DTYPES[i].1, DTYPES[i].1.bits() as u8);
+            i += 1;
+        }
+        types
+    };
+
+    /// Their spellings, each with a space behind it: a table of texts would take
+    /// twice as much.
+    #[allow(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_macros,
+        reason = "evaluated while compiling"
+    )]
+    pub(super) const SPELLINGS: [u8; 123] = {
+        let mut all = [b' '; 123];
+        let (mut i, mut len) = (0, 0);
+        while i < DTYPES.len() {
+            let spelling = DTYPES[i].0.as_bytes();
+            let mut j = 0;
+            while j < spelling.len() {
+                all[len + j] = spelling[j];
+                j += 1;
+            }
+            len += j + 1;
+            i += 1;
+        }
+        assert!(len == all.len());
+        all
+    };
 }
 
 /// What a cursor over the header stands before, in `extra`.
@@ -94,7 +144,7 @@ mod stands {
 
 /// What the header says, as far as it was proved. It has fewer than 2^27 bytes,
 /// so its offsets are small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// Offset of the buffer, which is the end of the header.
     data_at: u32,
@@ -157,27 +207,14 @@ impl Container for Header {
     /// A member is read with the comma or brace behind it, so that the place of
     /// the metadata, which is passed over, is known without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let mut start = c.at.max(u64::from(self.first));
-        if start == u64::from(self.meta_from) && c.extra != stands::END {
-            if u64::from(self.meta_end) == 0 {
-                // The header ends within it, which its entries report.
-                c.finish();
-                return Ok(None);
-            }
-            start = u64::from(self.meta_end).wrapping_add(1);
-            c.extra = if start == u64::from(self.end) { stands::END } else { stands::BEHIND };
-        }
-        if c.extra == stands::END {
-            self.finish(r, c, start);
-            return Ok(None);
-        }
-        r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
-        r.about(Kind::Tensor, c.index);
         #[cfg(feature = "sweep")]
-        if let Some(tensor) = self.plain_tensor(r, c, start) {
+        if let Some(tensor) = self.next_plain(r, c) {
             return Ok(Some(tensor));
         }
-        self.any_tensor(r, c, start)
+        // Filled where it is returned, as it is large for a small stack.
+        let mut found = Ok(None);
+        self.read_tensor(r, c, &mut found);
+        found
     }
 
     fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
@@ -221,47 +258,6 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The tensor of the next member, whatever it looks like.
-    fn any_tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        start: u64,
-    ) -> Result<Option<Tensor>, Halt> {
-        let mut json = Json::new(r.resident());
-        let may_end = c.extra == stands::FIRST && start == u64::from(self.first);
-        let (key, entry, last) = match member(&mut json, may_end) {
-            Ok(Some(member)) => member,
-            Ok(None) => {
-                json.report(r, start);
-                self.finish(r, c, start.wrapping_add(widen(json.at)));
-                return Ok(None);
-            }
-            Err(Fault) => {
-                return match json::halt(r, &json) {
-                    halt if halt.is_absent() => Err(halt),
-                    _ => {
-                        c.finish();
-                        Ok(None)
-                    }
-                };
-            }
-        };
-        let end = start.wrapping_add(widen(json.at));
-        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
-        let place = entry.and_then(|entry| entry.judge(&mut json, data_len));
-        let fatal = json.report(r, start);
-        let place = place.filter(|_| !fatal);
-        let tensor = self.describe(c.index, start, &key, entry.as_ref(), place);
-        c.state = match place {
-            Some(place) if place.begin == c.state => place.end,
-            _ => Cursor::UNKNOWN,
-        };
-        c.advance(end);
-        c.extra = if last { stands::END } else { stands::BEHIND };
-        Ok(Some(tensor))
-    }
-
     /// Offset of the buffer from the file's start; `data_offsets` count from
     /// there.
     pub fn data_at(&self) -> u64 {
@@ -274,91 +270,5 @@ impl Header {
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_text<'a>(&self, source: &Source<'a>, tensor: &Tensor) -> Result<Name<'a>, Absent> {
         Ok(Name::new(source.get(tensor.extra)?, crate::name::NameEncoding::Plain))
-    }
-
-    /// What follows the closing brace, which opening looked at.
-    fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) {
-        let stray = if at == u64::from(self.end) { u64::from(self.stray) } else { at };
-        r.about(Kind::File, 0);
-        let rest = Span::between(stray, u64::from(self.data_at));
-        r.check(rest.is_empty(), rules::JSON_TRAILING, rest, 0, rest.len);
-        c.at = at;
-        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
-        if c.state == data_len {
-            c.extra = stands::COVERED;
-        }
-        c.finish();
-    }
-
-    fn describe(
-        &self,
-        index: u32,
-        start: u64,
-        key: &Text,
-        entry: Option<&Entry>,
-        place: Option<entry::Place>,
-    ) -> Tensor {
-        let from = |at: usize| start.wrapping_add(widen(at));
-        let mut name = NameAt::plain(from(key.at), widen(key.len));
-        name.encoding = key.encoding();
-        let at = name.at.wrapping_sub(1);
-        let mut tensor = Tensor { index, at, name, status: Status::Broken, ..Tensor::default() };
-        if let Some(entry) = entry {
-            tensor.extra = Span::new(from(entry.spelling.at), widen(entry.spelling.len));
-            tensor.dims = DimsAt {
-                at: from(entry.dims_at),
-                len: u32::try_from(entry.dims_len).unwrap_or(u32::MAX),
-                rank: entry.rank,
-                lead: None,
-                encoding: DimEncoding::Json,
-            };
-        }
-        if let Some(place) = place {
-            let at = u64::from(self.data_at).wrapping_add(place.begin);
-            let known = place.dtype != DType::Unknown;
-            tensor.status = if known { Status::Sound } else { Status::Unsupported };
-            tensor.dtype = place.dtype;
-            tensor.elements = place.elements;
-            tensor.chunks = Chunks::One(Span::new(at, place.end.wrapping_sub(place.begin)));
-        }
-        tensor
-    }
-}
-
-/// A tensor, its entry if that is an object, and whether it is the last member.
-type Member = (Text, Option<Entry>, bool);
-
-/// Reads the next tensor and the comma or brace behind it; `None` if the brace
-/// comes first. Further metadata on the way is noted and passed over.
-fn member(json: &mut Json<'_>, may_end: bool) -> Result<Option<Member>, Fault> {
-    if json.token()? == b'}' && may_end {
-        json.bump();
-        return Ok(None);
-    }
-    loop {
-        json.token()?;
-        let at = json.at;
-        let key = json.key()?;
-        json.token()?;
-        let metadata = Name::new(json.inside(&key), key.encoding()) == *METADATA;
-        let entry = if metadata {
-            json.skip(1)?;
-            json.note(rules::METADATA_DUPLICATE, at, 0, 0);
-            None
-        } else {
-            Entry::read(json)?
-        };
-        let last = match json.token()? {
-            b',' => false,
-            b'}' => true,
-            _ => return json.syntax(),
-        };
-        json.bump();
-        if !metadata {
-            return Ok(Some((key, entry, last)));
-        }
-        if last {
-            return Ok(None);
-        }
     }
 }

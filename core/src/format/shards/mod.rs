@@ -19,14 +19,15 @@ pub mod rules;
 
 mod scan;
 
-use super::safetensors::{json, metadata, open::blank};
+use super::safetensors::{json, metadata};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::format::{Container, Policy};
 use crate::limits::JSON_DEPTH;
 use crate::name::Name;
 use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::slot::word;
+use crate::source::{Span, widen};
 use crate::tensor::{Chunk, Meta, Part, Region, Status, Tensor, Value, Version};
 use scan::Scan;
 
@@ -97,8 +98,8 @@ impl Container for Header {
     /// than beside the index.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         let pairs = metadata::Pairs {
-            at: self.map_at,
-            end: r.source().len(),
+            at: word(self.map_at),
+            end: word(r.source().len()),
             no_map: rules::INDEX_MAP,
             no_text: rules::SHARD_TYPE,
             truncated: rules::JSON_TRUNCATED,
@@ -166,6 +167,22 @@ fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     c.phase = step::INSIDE;
     Scan::start(c);
     Ok(())
+}
+
+/// Passes over white space; the byte that follows, or none at `end`.
+fn blank(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result<Option<u8>, Halt> {
+    loop {
+        r.region(c.at, end, rules::JSON_TRUNCATED);
+        if r.left() == 0 {
+            return Ok(None);
+        }
+        let run = r.some()?;
+        let spaces = run.iter().take_while(|byte| json::is_space(**byte)).count();
+        c.at = c.at.wrapping_add(widen(spaces));
+        if let Some(byte) = run.get(spaces) {
+            return Ok(Some(*byte));
+        }
+    }
 }
 
 /// Goes on through the members, as far as they are resident.

@@ -1,0 +1,144 @@
+//! What is wrong with a text and can be read on from, kept until it is known that
+//! all of an entry was resident: each is reported once.
+
+use super::{Json, rules};
+use crate::limits::JSON_DEPTH;
+use crate::read::{Halt, Reader};
+use crate::rule::{Rule, Severity};
+use crate::slot::wide;
+use crate::source::widen;
+
+/// Something wrong that can be read on from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Note {
+    rule: Rule,
+    at: usize,
+    /// Length, what was expected, and what was found.
+    #[cfg(feature = "details")]
+    details: (usize, u64, u64),
+}
+
+/// How many notes are kept of one entry: the five rules that a member can break
+/// without being broken, and a fatal one, which breaks it whatever follows.
+const NOTES: usize = 6;
+
+/// What was noted of one entry.
+pub(super) type Notes = [Option<Note>; NOTES];
+
+/// Nothing.
+pub(super) const NONE: Notes = [None; NOTES];
+
+impl Json<'_> {
+    /// Takes note of something; of one rule once. Where there is no room, what is
+    /// fatal takes the last place: others may be lost, that never.
+    pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
+        if self.failed {
+            return;
+        }
+        #[cfg(feature = "details")]
+        let details = (self.at.wrapping_sub(at).max(1), expected, found);
+        #[cfg(not(feature = "details"))]
+        let _ = (expected, found);
+        let mut left = NOTES;
+        for slot in &mut self.notes {
+            left = left.wrapping_sub(1);
+            match slot {
+                Some(note) if note.rule == rule => return,
+                Some(_) if left > 0 || rule.severity() != Severity::Fatal => {}
+                _ => {
+                    *slot = Some(Note {
+                        rule,
+                        at,
+                        #[cfg(feature = "details")]
+                        details,
+                    });
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Reports what was noted, and what reading failed for; whether any of it is
+    /// fatal.
+    ///
+    /// # Errors
+    /// What follows in the file is not resident: then nothing is reported.
+    pub(in crate::format) fn conclude(&self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
+        self.conclude_as(r, core::convert::identity)
+    }
+
+    /// The same, with the rules of another format that is JSON.
+    pub(in crate::format) fn conclude_as(
+        &self,
+        r: &mut Reader<'_, '_>,
+        own: fn(Rule) -> Rule,
+    ) -> Result<bool, Halt> {
+        #[cfg(feature = "windows")]
+        self.resident(r)?;
+        let mut fatal = self.failed;
+        for note in self.notes.iter().flatten() {
+            let rule = own(note.rule);
+            fatal |= rule.severity() == Severity::Fatal;
+            #[cfg(feature = "details")]
+            let (len, expected, found) = note.details;
+            #[cfg(not(feature = "details"))]
+            let (len, expected, found) = (0, 0, 0);
+            r.flag(rule, wide(self.place(note.at)), widen(len), expected, found);
+        }
+        if self.failed {
+            let rule = own(self.broken.unwrap_or(rules::JSON_TRUNCATED));
+            let len = u64::from(self.broken.is_some());
+            r.flag(rule, wide(self.place(self.at)), len, u64::from(JSON_DEPTH), 0);
+        }
+        Ok(fatal)
+    }
+
+    /// Whether reading failed for a reason that lies in the file.
+    ///
+    /// # Errors
+    /// It failed for lack of bytes that the file has.
+    #[cfg(feature = "windows")]
+    pub(in crate::format) fn resident(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+        if self.failed && self.broken.is_none() {
+            let halt = r.lacks(1);
+            if halt.is_absent() {
+                return Err(halt);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Source;
+
+    /// However much is noted before, the finding that makes an entry unusable is
+    /// among those that are reported.
+    #[test]
+    fn what_is_fatal_is_never_lost() {
+        let bearable = rules::RULES.iter().filter(|rule| rule.severity != Severity::Fatal);
+        let bearable = bearable.count();
+        assert!(bearable > NOTES);
+        let all = (0..rules::RULES.len()).filter_map(|number| {
+            let info = rules::RULES.get(number)?;
+            let number = u16::try_from(number).ok()?;
+            Some(Rule::new(crate::file::Format::Safetensors.code(), info.severity, number))
+        });
+        for before in 0..=bearable {
+            let source = Source::whole(b"");
+            let mut sink = |_| {};
+            let mut r = Reader::new(&source, &mut sink);
+            let mut json = Json::of(&mut r, 0, 0, rules::JSON_TRUNCATED);
+            for rule in all.clone().filter(|rule| rule.severity() != Severity::Fatal).take(before) {
+                json.note(rule, 0, 0, 0);
+            }
+            json.note(rules::OFFSET_BOUNDS, 0, 0, 0);
+            json.note(rules::HOLE, 0, 0, 0);
+            let kept = json.notes.iter().flatten();
+            assert!(kept.clone().any(|note| note.rule == rules::OFFSET_BOUNDS), "after {before}");
+            assert!(kept.count() >= before.min(NOTES));
+        }
+    }
+}

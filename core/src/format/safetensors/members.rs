@@ -1,0 +1,140 @@
+//! Members of the header that are tensors, one after the other.
+
+use super::entry::Entry;
+use super::json::Json;
+use super::{Header, KEYS, far, rules, stands};
+use crate::cursor::Cursor;
+use crate::finding::Kind;
+use crate::read::{Halt, Reader};
+use crate::slot::{Word, wide, word};
+use crate::tensor::{Status, Tensor};
+
+impl Header {
+    /// Goes to where the next member begins, and beyond the metadata. Where the
+    /// header ends within that nothing follows, which its entries report.
+    fn next_member(&self, c: &mut Cursor) -> Word {
+        let start = word(c.at).max(far(self.first));
+        if start != far(self.meta_from) || c.extra == stands::END {
+            return start;
+        }
+        if self.meta_end == 0 {
+            c.finish();
+        }
+        let start = far(self.meta_end).wrapping_add(1);
+        c.at = wide(start);
+        c.extra = if start == far(self.end) { stands::END } else { stands::BEHIND };
+        start
+    }
+
+    /// The tensor of the next member if nothing about it needs a closer look.
+    #[cfg(feature = "sweep")]
+    pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
+        let start = self.next_member(c);
+        if c.extra == stands::END || c.done {
+            return None;
+        }
+        r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
+        r.about(Kind::Tensor, c.index);
+        self.plain_tensor(r, c, start)
+    }
+
+    /// The tensor of the next member, into `found`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn read_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        found: &mut Result<Option<Tensor>, Halt>,
+    ) {
+        *found = Ok(Some(Tensor::default()));
+        let read = match found {
+            Ok(Some(tensor)) => self.any_tensor(r, c, tensor),
+            _ => Ok(false),
+        };
+        match read {
+            Ok(true) => {}
+            Ok(false) => *found = Ok(None),
+            Err(halt) => *found = Err(halt),
+        }
+    }
+
+    /// The tensor of the next member, whatever it looks like; whether there is one.
+    pub(super) fn any_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        tensor: &mut Tensor,
+    ) -> Result<bool, Halt> {
+        let start = self.next_member(c);
+        if c.done {
+            return Ok(false);
+        }
+        if c.extra == stands::END {
+            self.finish(r, c, start);
+            return Ok(false);
+        }
+        r.about(Kind::Tensor, c.index);
+        let mut json = Json::of(r, start, far(self.data_at), rules::JSON_TRUNCATED);
+        let may_end = c.extra == stands::FIRST && start == far(self.first);
+        let mut last = may_end && json.eat(b'}');
+        let mut entry = Entry::NONE;
+        let mut found = false;
+        // Further metadata on the way is noted and passed over.
+        while !found && !last {
+            json.token();
+            let at = json.at;
+            json.key();
+            found = json.which(KEYS) != 0;
+            if found {
+                tensor.name = json.text.name_at(&json);
+                entry.read(&mut json, tensor);
+            } else {
+                json.value(1);
+                json.note(rules::METADATA_DUPLICATE, at, 0, 0);
+            }
+            last = !json.more(b'}');
+        }
+        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
+        let usable = entry.judge(&mut json, data_len);
+        let fatal = json.conclude(r)?;
+        if json.failed {
+            c.finish();
+            return Ok(false);
+        }
+        let end = json.place(json.at);
+        if !found {
+            self.finish(r, c, end);
+            return Ok(false);
+        }
+        tensor.index = c.index;
+        tensor.at = tensor.name.at.wrapping_sub(1);
+        tensor.status = Status::Broken;
+        let usable = usable && !fatal;
+        if usable {
+            entry.settle(tensor, self.data_at());
+        }
+        #[cfg(feature = "windows")]
+        (c.state = entry.behind(usable, c.state));
+        c.advance(wide(end));
+        c.extra = if last { stands::END } else { stands::BEHIND };
+        Ok(true)
+    }
+
+    /// What follows the closing brace, which opening looked at.
+    fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) {
+        let stray = if at == far(self.end) { far(self.stray) } else { at };
+        if stray < far(self.data_at) {
+            r.about(Kind::File, 0);
+            let len = wide(far(self.data_at).wrapping_sub(stray));
+            r.flag(rules::JSON_TRAILING, wide(stray), len, 0, len);
+        }
+        #[cfg(feature = "windows")]
+        {
+            c.at = at;
+            if c.state == r.source().len().saturating_sub(self.data_at()) {
+                c.extra = stands::COVERED;
+            }
+        }
+        c.finish();
+    }
+}
