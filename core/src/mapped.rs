@@ -270,7 +270,7 @@ impl Audit {
     // looked at where it was returned.
 
     /// The next tensor, if there is one; the slot stays empty if it has no name.
-    #[cfg_attr(any(feature = "idv", feature = "ztensor"), inline(never))]
+    #[inline(never)]
     fn tensor(
         &mut self,
         r: &mut Reader<'_, '_>,
