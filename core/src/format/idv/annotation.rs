@@ -2,7 +2,7 @@
 //! is decoded.
 
 use super::codec::Codec;
-use super::metadata::{Annotation, TEXT};
+use super::metadata::{Attribute, TEXT};
 use super::{Header, encoding, family, rules};
 use crate::dims::DimsAt;
 use crate::dtype::DType;
@@ -43,15 +43,15 @@ impl Header {
         r: &mut Reader<'_, '_>,
         at: u64,
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
-        let mut annotation = Annotation::NONE;
+        let mut annotation = Attribute::NONE;
         match self.judge_annotation(r, self.toc, word(at), &mut annotation) {
-            Ok(()) if annotation.sound => {}
+            Ok(()) if annotation.is_sound() => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
             _ => return Ok(None),
         }
         let stored = annotation.block();
-        let encoding = encoding(annotation.compression);
+        let encoding = encoding(annotation.compression());
         let decoded = (encoding == Encoding::Raw).then_some(stored.len);
         let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
         Ok(Some((Codec::of(r.source(), &annotation.definition), chunk)))
@@ -73,23 +73,23 @@ impl Header {
             let other = Value::Encoded { dtype, dims, encoding, stored: meta.stored };
             return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
         }
-        let mut annotation = Annotation::NONE;
+        let mut annotation = Attribute::NONE;
         match self.judge_annotation(r, self.toc, word(meta.at), &mut annotation) {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
         }
-        let Annotation { definition, compression, .. } = &annotation;
+        let (definition, compression) = (&annotation.definition, annotation.compression());
         let block = annotation.block();
         let (dtype, measure) = family::values(definition.item);
-        if *compression == 0 && !definition.vector {
+        if compression == 0 && !definition.vector {
             let width = measure.scalar().map(|bits| u64::from(bits).saturating_add(7) >> 3);
             if let Some(width) = width.filter(|width| *width <= block.len) {
                 let stored = Span::new(block.at, width);
                 return Ok(Some(Value::Scalar { dtype, stored }));
             }
         }
-        let (encoding, dims) = (encoding(*compression), definition.dims());
+        let (encoding, dims) = (encoding(compression), definition.dims());
         Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
     }
 }

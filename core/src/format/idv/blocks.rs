@@ -24,7 +24,7 @@ use crate::source::Span;
 use crate::tensor::{Chunk, Chunks, Tensor};
 
 /// An entry of a lookup table, as it is stored.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
     offset: u64,
     stored: u32,
@@ -123,10 +123,12 @@ impl Measure {
 
     /// Judges a payload of `len` bytes that holds `rows` rows.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u32, len: u64, span: Span) {
+    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u32, len: Word, span: Span) {
         let Some(takes) = self.least(u64::from(rows)) else { return };
-        r.check(len >= takes, rules::B_SHORT, span, takes, len);
-        r.check(!self.is_exact() || len <= takes, rules::B_STRAY, span, takes, len);
+        let found = wide(len);
+        r.check(len >= place(takes), rules::B_SHORT, span, takes, found);
+        let stray = self.is_exact() && len > place(takes);
+        r.check(!stray, rules::B_STRAY, span, takes, found);
     }
 }
 
@@ -158,7 +160,11 @@ impl Blocks {
             column: wide(column.at),
             rows: header.rows,
             rows_per_block: column.rows_per_block,
-            measure: if header.metadata && !dead { column.measure() } else { Measure::UNKNOWN },
+            measure: if header.has_metadata() && !dead {
+                column.measure()
+            } else {
+                Measure::UNKNOWN
+            },
             raw: column.kind == 0,
             dead,
         }
@@ -212,7 +218,8 @@ impl Header {
         let at = at.saturating_add(chunk.saturating_mul(wide(field::ENTRY)));
         let left = count.saturating_sub(chunk);
         let column = (tensor.at, tensor.index);
-        let entry = self.lookup(r, word(at), word(left), column)?;
+        let mut entry = Entry::default();
+        self.lookup(r, word(at), word(left), column, &mut entry)?;
         Ok(entry.fault(self).is_none().then(|| {
             let row = each.saturating_mul(chunk);
             Chunk {
@@ -233,17 +240,20 @@ impl Header {
         at: Word,
         left: Word,
         column: (u64, u32),
-    ) -> Result<Entry, Halt> {
+        entry: &mut Entry,
+    ) -> Result<(), Halt> {
         let at = wide(at);
         let table = at.saturating_add(wide(left).saturating_mul(wide(field::ENTRY)));
         r.region(at, at.wrapping_add(wide(field::ENTRY)), BYTES_CHANGED);
         r.read_ahead(table.min(at.saturating_add(limits::TABLE_AHEAD)));
-        let (offset, stored, decoded) = (r.next_u64(), r.next_u32(), r.next_u32());
-        if let Err(halt) = r.settle() {
+        entry.offset = r.next_u64();
+        entry.stored = r.next_u32();
+        entry.decoded = r.next_u32();
+        let taken = r.settle();
+        if taken.is_err() {
             self.widen(r, column);
-            return Err(halt);
         }
-        Ok(Entry { offset, stored, decoded })
+        taken
     }
 
     /// One block, or one entry of the table of contents; all of them where nothing
@@ -255,7 +265,8 @@ impl Header {
         {
             let mut blocks = Blocks::unpack(c.inner, self);
             if blocks.left == 0 {
-                if self.silently_next(r, c, &mut column)? {
+                self.silently_next(r, c, &mut column)?;
+                if !c.done {
                     blocks = Blocks::of(self, &column);
                     r.charge(blocks.left.saturating_mul(field::ENTRY));
                     c.inner = blocks.pack();
@@ -266,7 +277,11 @@ impl Header {
             c.inner = blocks.pack();
         }
         #[cfg(not(feature = "windows"))]
-        while self.silently_next(r, c, &mut column)? {
+        loop {
+            self.silently_next(r, c, &mut column)?;
+            if c.done {
+                break;
+            }
             let mut blocks = Blocks::of(self, &column);
             while blocks.left > 0 {
                 self.judge_block_at(r, c, &mut blocks)?;
@@ -275,27 +290,28 @@ impl Header {
         Ok(())
     }
 
-    /// The next entry of the table of contents, which was judged before; `false`
-    /// behind the last one.
+    /// The next entry of the table of contents, which was judged before.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn silently_next(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         column: &mut Column,
-    ) -> Result<bool, Halt> {
+    ) -> Result<(), Halt> {
         let muted = r.is_muted();
         r.mute();
-        let found = self.next_column(r, c, column);
+        let taken = self.next_column(r, c, column);
         if !muted {
             r.unmute();
         }
-        if found == Ok(false) && self.columns > 0 && c.index >= self.columns {
+        if c.done && self.columns > 0 && c.index >= self.columns {
             // Whether the table of contents is the last region.
             let (end, tail) = (c.at, wide(self.tail));
+            let span = Span::new(end, tail.saturating_sub(end));
             r.about(Kind::File, 0);
-            r.check(end == tail, rules::T_END, Span::new(end, tail.saturating_sub(end)), tail, end);
+            r.check(end == tail, rules::T_END, span, tail, end);
         }
-        found
+        taken
     }
 
     /// Judges the next block of a column, and goes on to the one behind it.
@@ -307,7 +323,8 @@ impl Header {
         blocks: &mut Blocks,
     ) -> Result<(), Halt> {
         let column = c.index.wrapping_sub(1);
-        let entry = self.lookup(r, blocks.at, blocks.left, (blocks.column, column))?;
+        let mut entry = Entry::default();
+        self.lookup(r, blocks.at, blocks.left, (blocks.column, column), &mut entry)?;
         r.about(Kind::Tensor, column);
         r.about_part(u32::try_from(blocks.number).unwrap_or(u32::MAX.saturating_sub(1)));
         self.judge_entry(r, &entry, blocks);
@@ -325,7 +342,7 @@ impl Header {
         let Some(rule) = entry.fault(self).or(unlike) else {
             let rows = blocks.rows.min(blocks.rows_per_block);
             let rows = u32::try_from(rows).unwrap_or(u32::MAX);
-            return blocks.measure.judge(r, rows, decoded, Span::new(at.wrapping_add(12), 4));
+            return blocks.measure.judge(r, rows, word(decoded), Span::new(at.wrapping_add(12), 4));
         };
         let (field, len, expected, found) = match rule {
             rules::L_COMPLEN => (8, 4, LARGEST, stored),
@@ -345,7 +362,7 @@ mod tests {
     use std::vec::Vec;
 
     /// The rules that a payload of `len` bytes breaks.
-    fn broken(measure: Measure, rows: u32, len: u64) -> Vec<&'static str> {
+    fn broken(measure: Measure, rows: u32, len: Word) -> Vec<&'static str> {
         let source = Source::whole(&[]);
         let mut ids = Vec::new();
         let mut sink = |finding: crate::Finding| ids.push(finding.rule.id());
@@ -378,13 +395,12 @@ mod tests {
     #[test]
     fn a_cursor_keeps_what_is_left() {
         let header = Header {
-            version: field::VERSION_6,
+            version: field::VERSION_0 + 6,
             toc: 256,
             tail: 1 << 50,
             rows: 10 * 0x7FFF_FFFF + 5,
             columns: 1,
-            metadata: true,
-            slot_names: false,
+            revision: 6,
         };
         let blocks = Blocks {
             at: u64::MAX,

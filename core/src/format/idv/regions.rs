@@ -1,13 +1,14 @@
 //! The regions of a file, and which of its tables are not resident.
 
-use super::metadata::Annotation;
+use super::blocks::Entry;
+use super::metadata::Attribute;
 use super::toc::Column;
 use super::{Header, field};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
 use crate::read::{Halt, Reader};
-use crate::slot::{wide, word};
+use crate::slot::wide;
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Part, Region};
 
@@ -81,43 +82,46 @@ impl Header {
         c: &mut Cursor,
         kind: &mut Kind,
     ) -> Result<(Part, Span), Halt> {
-        let [metadata, left, _, entry] = c.inner;
-        let owner = (entry, c.index.wrapping_sub(1));
-        if c.phase == phase::BLOCKS && left != 0 {
-            let found = self.lookup(r, word(metadata), word(left), owner)?;
-            let at = metadata.wrapping_add(wide(field::ENTRY));
-            c.inner = [at, left.wrapping_sub(1), 0, entry];
+        let number = c.index.wrapping_sub(1);
+        let phase = c.phase;
+        let [at, left, _, entry] = c.table();
+        let owner = (wide(*entry), number);
+        if phase == phase::BLOCKS && *left != 0 {
+            let mut found = Entry::default();
+            self.lookup(r, *at, *left, owner, &mut found)?;
+            *at = at.wrapping_add(field::ENTRY);
+            *left = left.wrapping_sub(1);
             return Ok((Part::Payload, found.block(self)));
         }
-        if c.phase == phase::METADATA && metadata != 0 {
-            let mut annotation = Annotation::NONE;
-            if self.next_annotation(r, owner, c, &mut annotation)? {
+        if phase == phase::METADATA && *at != 0 {
+            let mut found = Attribute::NONE;
+            self.next_annotation(r, owner, c, &mut found)?;
+            if found.found {
                 *kind = Kind::Attribute;
-                return Ok((Part::Metadata, annotation.block()));
+                return Ok((Part::Metadata, found.block()));
             }
             // Its table is a region if all of it was read.
-            let [metadata, end, ..] = c.inner;
-            c.inner = [0; 4];
-            return Ok((Part::Table, Span::between(metadata, end)));
+            let [metadata, end, ..] = core::mem::take(c.table());
+            return Ok((Part::Table, Span::between(wide(metadata), wide(end))));
         }
         let mut column = Column::NONE;
-        if !self.next_column(r, c, &mut column)? {
+        self.next_column(r, c, &mut column)?;
+        if c.done {
             let end = self.entry_at(c);
             c.next_phase();
             c.at = if c.phase == phase::TOC { end } else { 0 };
             return Ok((Part::Table, Span::default()));
         }
-        let entry = wide(column.at);
-        Ok(match c.phase {
+        Ok(match phase {
             phase::BLOCKS => {
-                let left = wide(column.blocks());
-                r.charge(left.saturating_mul(wide(field::ENTRY)));
-                c.inner = [wide(column.lookup), left, 0, entry];
+                let left = column.blocks();
+                r.charge(wide(left.saturating_mul(field::ENTRY)));
+                *c.table() = [column.lookup, left, 0, column.at];
                 (Part::Table, Span::default())
             }
             phase::LOOKUPS => (Part::Table, column.table()),
             _ => {
-                c.inner = [wide(column.metadata), 0, 0, entry];
+                *c.table() = [column.metadata, 0, 0, column.at];
                 (Part::Metadata, column.slots())
             }
         })
@@ -200,7 +204,7 @@ impl Header {
             let mut column = Column::NONE;
             while left > 0 {
                 match self.next_column(&mut r, &mut c, &mut column) {
-                    Ok(true) => {}
+                    Ok(()) if !c.done => {}
                     Err(Halt::ABSENT) => return Err(r.absent()),
                     _ => break,
                 }

@@ -45,10 +45,10 @@ pub(super) struct Column {
     /// Offset of the metadata table of contents; 0 for none.
     pub(super) metadata: Word,
     /// The slot names; empty for none.
-    slots: Word,
-    slots_len: Word,
+    pub(super) slots: Word,
+    pub(super) slots_len: Word,
     /// Number of slot names.
-    pub(super) slot_count: u32,
+    pub(super) slot_count: Word,
     /// It, or what it points at, can be read.
     pub(super) sound: bool,
 }
@@ -105,13 +105,14 @@ impl Header {
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         let mut column = Column::NONE;
-        if !self.next_column(r, c, &mut column)? {
+        self.next_column(r, c, &mut column)?;
+        if c.done {
             return Ok(None);
         }
         let Column { definition, .. } = &column;
         let status = if !column.sound {
             Status::Broken
-        } else if !self.metadata || column.is_dead() {
+        } else if !self.has_metadata() || column.is_dead() {
             Status::Unsupported
         } else {
             Status::Sound
@@ -137,17 +138,17 @@ impl Header {
         }))
     }
 
-    /// The next entry, judged; `false` behind the last one.
+    /// The next entry, judged; behind the last one, the cursor is told.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_column(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         column: &mut Column,
-    ) -> Result<bool, Halt> {
+    ) -> Result<(), Halt> {
         if c.index >= self.columns {
             c.finish();
-            return Ok(false);
+            return Ok(());
         }
         if cfg!(feature = "windows") && !r.is_muted() {
             // The first time in silence: all bytes of it, or none.
@@ -161,14 +162,14 @@ impl Header {
         match self.column(r, c, column) {
             Ok(()) => {
                 c.advance(wide(column.end));
-                Ok(true)
+                Ok(())
             }
             Err(halt) if halt.is_absent() => Err(halt),
             // Where the next entry begins, nothing tells.
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
-                Ok(false)
+                Ok(())
             }
         }
     }
@@ -205,11 +206,11 @@ impl Header {
         let lookup = r.next_u64();
         let last_at = r.here();
         let (mut last, mut size, mut count) = (0, 0, 0);
-        if self.metadata || self.slot_names {
+        if self.has_metadata() || self.has_slot_names() {
             last = r.next_u64();
         }
         // The two fields are there only if the offset is positive.
-        if self.slot_names && last != 0 && is_positive(last) {
+        if self.has_slot_names() && last != 0 && is_positive(last) {
             size = r.next_u64();
             count = r.next_u32();
         }
@@ -263,7 +264,7 @@ impl Header {
         }
         let inside = self.is_inside(place(last), place(size));
         let at = wide(at);
-        if self.metadata {
+        if self.has_metadata() {
             column.metadata = if inside { place(last) } else { 0 };
             r.check(inside, rules::T_MTOC_RANGE, Span::new(at, 8), wide(self.tail), last);
         } else if !inside {
@@ -273,7 +274,7 @@ impl Header {
             r.flag(rules::T_SLOTS_COUNT, at.wrapping_add(16), 4, size, count);
         } else {
             (column.slots, column.slots_len) = (place(last), place(size));
-            column.slot_count = u32::try_from(count).unwrap_or(0);
+            column.slot_count = place(count);
         }
     }
 
