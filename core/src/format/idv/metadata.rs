@@ -48,8 +48,8 @@ pub(super) struct Attribute {
     /// The compression kind, and whether it is one text; the index of a slot.
     tag: u32,
     /// Its block, empty if it is not sound; the index of a slot.
-    stored: Word,
-    stored_len: Word,
+    pub(super) stored: Word,
+    pub(super) stored_len: Word,
     status: Status,
     /// There is one.
     pub(super) found: bool,
@@ -65,7 +65,7 @@ impl Attribute {
         tag: 0,
         stored: 0,
         stored_len: 0,
-        status: Status::Broken,
+        status: Status::Sound,
         found: false,
         definition: Definition::NONE,
     };

@@ -133,11 +133,10 @@ impl Container for Header {
         c.phase = 2;
         r.region(tail, end, rules::H_TAIL_EOF);
         let signature = r.next_u64();
-        r.settle()?;
-        if signature != field::TAIL_SIGNATURE {
-            r.flag(rules::H_TAIL_SIG, tail, field::TAIL, 0, 0);
-            return Err(Halt::refused(rules::H_TAIL_SIG));
+        if signature != field::TAIL_SIGNATURE && !r.is_halted() {
+            r.fail(rules::H_TAIL_SIG, header.tail, field::TAIL, 0, 0);
         }
+        r.settle()?;
         if r.source().is_exact() {
             let len = r.source().len();
             let surplus = Span::between(end, len);
@@ -299,19 +298,87 @@ impl Header {
         let Some(head) = r.bytes(place(field::HEADER)).first_chunk() else {
             return r.settle().and(Err(Halt::broken(rules::H_SIZE)));
         };
-        judge_head(r, head);
-        r.settle()?;
-        let version = number(head, field::VERSION);
-        let (toc, tail) = (offset(number(head, field::TOC)), offset(number(head, field::TAIL_AT)));
-        let (rows, columns) = (number(head, field::ROWS), columns(head));
+        let header = Header {
+            version: number(head, field::VERSION),
+            rows: number(head, field::ROWS),
+            toc: offset(number(head, field::TOC)),
+            tail: offset(number(head, field::TAIL_AT)),
+            columns: u32::from_le_bytes(field::COLUMNS.of(head)),
+            revision: revision(number(head, field::VERSION)),
+        };
+        header.judge(r, head);
         #[cfg(feature = "windows")]
         {
-            c.inner = [version, toc, tail, rows];
-            c.index = columns;
+            r.settle()?;
+            c.inner = [header.version, header.toc, header.tail, header.rows];
+            c.index = header.columns;
             c.phase = 1;
         }
         let _ = c;
-        Ok(Header { version, rows, toc, tail, columns, revision: revision(version) })
+        Ok(header)
+    }
+
+    /// Judges what the header says; halts the reader if the file is refused.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn judge(&self, r: &mut Reader<'_, '_>, head: &Head) {
+        if number(head, field::AT_START) != field::SIGNATURE {
+            return refuse(r, rules::H_SIG, field::AT_START, 0, 0);
+        }
+        let readable = number(head, field::COMPATIBLE);
+        let compatible = revision(readable);
+        let nth = |part: u64| field::VERSION_0.wrapping_add(part);
+        if self.revision == 0 {
+            return refuse(r, rules::H_VER_UNKNOWN, field::VERSION, nth(1), self.version);
+        }
+        if compatible > 6 {
+            return refuse(r, rules::H_COMPAT_MAX, field::COMPATIBLE, nth(6), readable);
+        }
+        let mut check = |holds, rule, Field { at, len }, expected, found| {
+            r.check(holds, rule, Span::new(at.into(), len.into()), expected, found);
+        };
+        let ordered = compatible <= self.revision;
+        check(ordered, rules::H_COMPAT_VER, field::COMPATIBLE, self.version, readable);
+        check(self.revision >= 2, rules::H_VER_MIN, field::VERSION, nth(2), self.version);
+        check(compatible >= 4, rules::H_COMPAT_MIN, field::COMPATIBLE, nth(4), readable);
+        self.judge_numbers(r, head);
+        if r.is_halted() {
+            return;
+        }
+        let padding = head.get(field::PADDING..).unwrap_or_default();
+        if let Some(first) = padding.iter().position(|byte| *byte != 0) {
+            let at = widen(field::PADDING.wrapping_add(first));
+            r.flag(rules::H_PAD, at, field::HEADER.wrapping_sub(at), 0, 0);
+        }
+    }
+
+    /// Counts and offsets. All are looked at; one that is wrong refuses the file.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn judge_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
+        if !is_positive(self.rows) {
+            refuse(r, rules::H_ROWS, field::ROWS, 0, self.rows);
+        }
+        let columns = u64::from(self.columns);
+        if columns > LARGEST {
+            refuse(r, rules::H_COLS, field::COLUMNS, 0, columns);
+        }
+        let any = (1..=LARGEST).contains(&columns);
+        let (toc, tail) = (wide(self.toc), wide(self.tail));
+        let low = toc < field::HEADER;
+        let stored = number(head, field::TOC);
+        if low && any {
+            refuse(r, rules::H_TOC_LOW, field::TOC, field::HEADER, stored);
+        }
+        // The file is as long as header and tail are.
+        let len = r.source().len();
+        let tail_stored = number(head, field::TAIL_AT);
+        if tail < field::HEADER {
+            refuse(r, rules::H_TAIL_LOW, field::TAIL_AT, field::HEADER, tail_stored);
+        } else if len.wrapping_sub(field::TAIL) < tail {
+            let end = tail_stored.saturating_add(field::TAIL);
+            refuse(r, rules::H_TAIL_EOF, field::TAIL_AT, len, end);
+        } else if toc >= tail && any && !low {
+            refuse(r, rules::H_TOC_HIGH, field::TOC, tail, stored);
+        }
     }
 }
 
@@ -323,18 +390,15 @@ fn number(head: &Head, field: Field) -> u64 {
     u64::from_le_bytes(field.of(head))
 }
 
-#[inline(always)]
-fn columns(head: &Head) -> u32 {
-    u32::from_le_bytes(field::COLUMNS.of(head))
-}
-
 /// The last part of a version, if it is one of the 1.1.1; 0 for earlier ones, and
 /// the largest number for later ones.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn revision(version: u64) -> u32 {
     u32::try_from(version.saturating_sub(field::VERSION_0)).unwrap_or(u32::MAX)
 }
 
 /// An offset that is stored as i64; 0, which is in the header, if it is negative.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 fn offset(stored: u64) -> Word {
     if is_positive(stored) { place(stored) } else { 0 }
 }
@@ -342,65 +406,6 @@ fn offset(stored: u64) -> Word {
 /// Reports that a field of the header breaks `rule`, so that the file is refused.
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, field: Field, expected: u64, found: u64) {
     r.fail(rule, word(field.at.into()), u64::from(field.len), expected, found);
-}
-
-/// Judges the header; halts the reader if the file is refused.
-fn judge_head(r: &mut Reader<'_, '_>, head: &Head) {
-    if number(head, field::AT_START) != field::SIGNATURE {
-        return refuse(r, rules::H_SIG, field::AT_START, 0, 0);
-    }
-    let (written, readable) = (number(head, field::VERSION), number(head, field::COMPATIBLE));
-    let (version, compatible) = (revision(written), revision(readable));
-    let nth = |part: u64| field::VERSION_0.wrapping_add(part);
-    if version == 0 {
-        return refuse(r, rules::H_VER_UNKNOWN, field::VERSION, nth(1), written);
-    }
-    if compatible > 6 {
-        return refuse(r, rules::H_COMPAT_MAX, field::COMPATIBLE, nth(6), readable);
-    }
-    let mut check = |holds, rule, Field { at, len }, expected, found| {
-        r.check(holds, rule, Span::new(at.into(), len.into()), expected, found);
-    };
-    check(compatible <= version, rules::H_COMPAT_VER, field::COMPATIBLE, written, readable);
-    check(version >= 2, rules::H_VER_MIN, field::VERSION, nth(2), written);
-    check(compatible >= 4, rules::H_COMPAT_MIN, field::COMPATIBLE, nth(4), readable);
-    judge_numbers(r, head);
-    let padding = head.get(field::PADDING..).unwrap_or_default();
-    if let Some(first) = padding.iter().position(|byte| *byte != 0)
-        && !r.is_halted()
-    {
-        let at = widen(field::PADDING.wrapping_add(first));
-        r.flag(rules::H_PAD, at, field::HEADER.wrapping_sub(at), 0, 0);
-    }
-}
-
-/// Counts and offsets. All are looked at; one that is wrong refuses the file.
-fn judge_numbers(r: &mut Reader<'_, '_>, head: &Head) {
-    let (rows, columns) = (number(head, field::ROWS), columns(head));
-    if !is_positive(rows) {
-        refuse(r, rules::H_ROWS, field::ROWS, 0, rows);
-    }
-    let positive = u64::from(columns) <= LARGEST;
-    if !positive {
-        refuse(r, rules::H_COLS, field::COLUMNS, 0, u64::from(columns));
-    }
-    let any = positive && columns > 0;
-    let (toc_stored, tail_stored) = (number(head, field::TOC), number(head, field::TAIL_AT));
-    let (toc, tail) = (wide(offset(toc_stored)), wide(offset(tail_stored)));
-    let low = toc < field::HEADER;
-    if low && any {
-        refuse(r, rules::H_TOC_LOW, field::TOC, field::HEADER, toc_stored);
-    }
-    let len = r.source().len();
-    // A tail that is so far away is behind the end.
-    let end = tail_stored.saturating_add(field::TAIL);
-    if tail < field::HEADER {
-        refuse(r, rules::H_TAIL_LOW, field::TAIL_AT, field::HEADER, tail_stored);
-    } else if len.saturating_sub(field::TAIL) < tail {
-        refuse(r, rules::H_TAIL_EOF, field::TAIL_AT, len, end);
-    } else if toc >= tail && any && !low {
-        refuse(r, rules::H_TOC_HIGH, field::TOC, tail, toc_stored);
-    }
 }
 
 /// How a block with this compression kind is stored.

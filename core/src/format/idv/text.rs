@@ -32,23 +32,17 @@ impl Leb {
     /// there are too few.
     #[inline(always)]
     pub(super) fn of(input: &[u8], most: usize) -> Option<Leb> {
-        let head = input.get(..most).unwrap_or(input);
-        let last = head.iter().position(|byte| byte & 0x80 == 0);
-        if last.is_none() && head.len() < most {
-            return None;
+        let (mut value, mut len, mut last) = (0_u64, 0, 0x80);
+        while last >= 0x80 && len < most {
+            last = *input.get(len)?;
+            len = len.wrapping_add(1);
         }
-        let stored = last.and_then(|last| head.get(..=last)).unwrap_or(head);
-        let (mut value, mut fits) = (0_u64, true);
-        for byte in stored.iter().rev() {
-            fits &= value >> 57 == 0;
+        for byte in input.get(..len)?.iter().rev() {
             value = value << 7 | u64::from(byte & 0x7F);
         }
-        Some(Leb {
-            value,
-            len: stored.len(),
-            whole: last.is_some() && fits && (most != LENGTH || value <= LARGEST),
-            shortest: stored.len() == 1 || stored.last() != Some(&0),
-        })
+        // What the last byte of the longest may be, for the number to fit.
+        let top = if most == LENGTH { 7 } else { 1 };
+        Some(Leb { value, len, whole: len < most || last <= top, shortest: len == 1 || last != 0 })
     }
 }
 

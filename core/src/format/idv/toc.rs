@@ -82,9 +82,9 @@ impl Column {
         if self.sound { self.blocks } else { 0 }
     }
 
-    /// The lookup table.
-    pub(super) fn table(&self) -> Span {
-        Span::new(wide(self.lookup), wide(self.blocks.wrapping_mul(field::ENTRY)))
+    /// Number of bytes of the lookup table.
+    pub(super) fn table_len(&self) -> Word {
+        self.blocks.wrapping_mul(field::ENTRY)
     }
 
     /// The slot names.
