@@ -8,7 +8,7 @@
 //! | 12 | 4 | uncompressed length, i32 |
 
 use super::codec::{Codec, Item};
-use super::definition::Definition;
+use super::definition::{Definition, Head};
 use super::text::LARGEST;
 use super::toc::Column;
 use super::{Header, family, field, rules};
@@ -152,21 +152,22 @@ struct Blocks {
 
 impl Blocks {
     fn of(header: &Header, column: &Column) -> Self {
-        let dead = column.is_dead();
+        let Head { at, definition, compression, .. } = &column.head;
+        let dead = column.head.is_dead();
         let (left, rows_per_block) = (column.blocks(), word(column.rows_per_block));
         Blocks {
             at: column.lookup,
             left,
             number: 0,
-            column: wide(column.at),
+            column: wide(*at),
             rows_per_block,
             last: last(header, left, rows_per_block),
             measure: if header.has_metadata() && !dead {
-                column.measure()
+                Measure::of_definition(definition)
             } else {
                 Measure::UNKNOWN
             },
-            raw: column.kind == 0,
+            raw: *compression == 0,
             dead,
         }
     }

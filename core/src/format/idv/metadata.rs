@@ -13,17 +13,16 @@
 //! an index, i32, and a string.
 
 use super::blocks::Measure;
-use super::definition::{self, Definition};
+use super::definition::Head;
 use super::text::{LARGEST, NUMBER};
 use super::toc::Column;
 use super::{Header, family, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
-use crate::name::NameAt;
 use crate::read::{Halt, Reader, place};
 use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
+use crate::source::Span;
 use crate::tensor::{Meta, Status};
 
 /// Phases of the iteration over the attributes of a column.
@@ -41,10 +40,7 @@ pub(super) const TEXT: u32 = 0x100;
 /// is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
-    /// Where the entry begins.
-    at: Word,
-    name: Word,
-    name_len: Word,
+    pub(super) head: Head,
     /// The compression kind, and whether it is one text; the index of a slot.
     tag: u32,
     /// Its block, empty if it is not sound; the index of a slot.
@@ -53,31 +49,22 @@ pub(super) struct Attribute {
     status: Status,
     /// There is one.
     pub(super) found: bool,
-    pub(super) definition: Definition,
 }
 
 impl Attribute {
     /// None yet.
     pub(super) const NONE: Attribute = Attribute {
-        at: 0,
-        name: 0,
-        name_len: 0,
+        head: Head::NONE,
         tag: 0,
         stored: 0,
         stored_len: 0,
         status: Status::Sound,
         found: false,
-        definition: Definition::NONE,
     };
 
     /// Its block; empty if it is not sound.
     pub(super) fn block(&self) -> Span {
         Span::new(wide(self.stored), wide(self.stored_len))
-    }
-
-    /// The compression kind.
-    pub(super) fn compression(&self) -> u8 {
-        u8::try_from(self.tag & 0xFF).unwrap_or(0)
     }
 
     /// Whether its block can be found.
@@ -118,8 +105,8 @@ impl Header {
         Ok(Some(Meta {
             kind,
             index,
-            at: wide(found.at),
-            key: NameAt::plain(wide(found.name), wide(found.name_len)),
+            at: wide(found.head.at),
+            key: found.head.name.name(),
             tag: found.tag,
             status: found.status,
             stored: found.block(),
@@ -293,38 +280,33 @@ impl Header {
         annotation: &mut Attribute,
     ) -> Result<(), Halt> {
         self.entry(r, metadata, at);
-        let kind = r.string(rules::M_KIND);
-        r.settle()?;
-        definition::definition(r, &mut annotation.definition);
-        let compression_at = r.here();
-        let compression = r.next_u8();
+        annotation.head.take(r, rules::M_KIND);
         let offset = r.next_u64();
         let size_at = r.here();
         let mut shortest = true;
         let size = r.leb(rules::M_SIZE, NUMBER, wide(self.tail), &mut shortest);
         r.settle()?;
 
-        annotation.at = at;
-        (annotation.name, annotation.name_len) = (kind.at, place(widen(kind.bytes.len())));
         (annotation.stored, annotation.stored_len) = (place(offset), place(size));
-        let definition = &annotation.definition;
-        let mut sound = kind.sound && kind.utf8;
-        r.check(sound, rules::M_KIND, kind.span(), 0, 0);
-        r.check(!kind.bytes.is_empty(), rules::M_KIND_EMPTY, kind.span(), 1, 0);
+        let Head { name, definition, compression, .. } = &annotation.head;
+        let mut sound = name.sound && name.utf8;
+        r.check(sound, rules::M_KIND, name.span(), 0, 0);
+        r.check(!name.is_empty(), rules::M_KIND_EMPTY, name.span(), 1, 0);
         let tail = wide(self.tail);
         let inside = self.is_inside(annotation.stored, 0);
-        let offset_at = wide(compression_at).wrapping_add(1);
-        r.check(inside, rules::M_OFFSET, Span::new(offset_at, 8), tail, offset);
+        let compression_at = wide(annotation.head.compression_at());
+        let offset_span = Span::new(compression_at.wrapping_add(1), 8);
+        r.check(inside, rules::M_OFFSET, offset_span, tail, offset);
         let size_span = Span::new(wide(size_at), wide(r.here().wrapping_sub(size_at)));
         let too_long = inside && !self.is_inside(annotation.stored, annotation.stored_len);
         let fits = shortest && size != 0 && !too_long;
         r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(offset), size);
-        let dead = definition.sound && (!definition.is_known() || compression > 2);
-        let compression_span = Span::new(wide(compression_at), 1);
-        r.check(!dead, rules::M_DEAD, compression_span, 2, u64::from(compression));
-        r.check(compression != 2, rules::M_ZLIB, compression_span, 1, 2);
+        let dead = definition.sound && annotation.head.is_dead();
+        let (code, code_span) = (u64::from(*compression), Span::new(compression_at, 1));
+        r.check(!dead, rules::M_DEAD, code_span, 2, code);
+        r.check(*compression != 2, rules::M_ZLIB, code_span, 1, 2);
         sound &= definition.sound && inside && fits;
-        annotation.tag = u32::from(compression);
+        annotation.tag = u32::from(*compression);
         annotation.status = Status::Broken;
         if !sound {
             (annotation.stored, annotation.stored_len) = (0, 0);
@@ -332,12 +314,12 @@ impl Header {
             annotation.status = Status::Unsupported;
         } else {
             annotation.status = Status::Sound;
-            if compression == 0 {
+            if *compression == 0 {
                 let measure = Measure::of_definition(definition);
                 measure.judge(r, 1, annotation.stored_len, size_span);
             }
         }
-        if compression == 0 && !definition.vector && definition.item == family::TEXT {
+        if *compression == 0 && !definition.vector && definition.item == family::TEXT {
             annotation.tag = TEXT;
         }
         Ok(())
@@ -366,7 +348,8 @@ impl Header {
             return Ok(());
         }
         let slot = r.next_u32();
-        let name = r.string(rules::S_EOF);
+        let name = &mut found.head.name;
+        r.string(rules::S_EOF, name);
         let taken = r.settle();
         self.passed(r, *at, owner, taken, found)?;
         if !found.found {
@@ -374,10 +357,10 @@ impl Header {
         }
         let positive = u64::from(slot) <= LARGEST;
         r.check(positive, rules::S_INDEX, span, 0, u64::from(slot));
+        let name = &found.head.name;
         r.check(name.sound && name.utf8, rules::S_NAME, name.span(), 0, 0);
-        (found.at, found.tag, found.status) = (*at, slot, Status::Sound);
+        (found.head.at, found.tag, found.status) = (*at, slot, Status::Sound);
         (found.stored, found.stored_len) = (*at, 4);
-        (found.name, found.name_len) = (name.at, place(widen(name.bytes.len())));
         *at = r.here();
         Ok(())
     }

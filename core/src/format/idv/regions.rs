@@ -142,13 +142,13 @@ impl Header {
             piece.part = Part::Table;
             (piece.at, piece.len) = (column.lookup, column.table_len());
         } else if phase == phase::METADATA {
-            *c.table() = [column.metadata, 0, 0, column.at];
+            *c.table() = [column.metadata, 0, 0, column.head.at];
             piece.part = Part::Metadata;
             (piece.at, piece.len) = (column.slots, column.slots_len);
         } else {
             let left = column.blocks();
             r.charge(wide(left.saturating_mul(field::ENTRY)));
-            *c.table() = [column.lookup, left, 0, column.at];
+            *c.table() = [column.lookup, left, 0, column.head.at];
         }
         Ok(())
     }

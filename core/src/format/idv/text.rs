@@ -4,6 +4,7 @@
 //! those behind it read as zero, and whoever began the entry asks once, with
 //! [`settle`](Reader::settle).
 
+use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
@@ -132,16 +133,18 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
-    /// A string. A length that cannot be read breaks `rule`, and nothing behind
-    /// it can be found.
+    /// The bytes of a string, and where they are. A length that cannot be read
+    /// breaks `rule`, and nothing behind it can be found.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn string(&mut self, rule: Rule) -> Text<'a> {
-        let start = self.here();
-        let mut sound = true;
-        let len = self.leb(rule, LENGTH, LARGEST, &mut sound);
-        let at = self.here();
+    pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
+        text.start = self.here();
+        text.sound = true;
+        let len = self.leb(rule, LENGTH, LARGEST, &mut text.sound);
+        text.at = self.here();
         let bytes = self.bytes(word(len));
-        Text { start, at, bytes, sound, utf8: crate::utf8::is(bytes) }
+        text.len = word(widen(bytes.len()));
+        text.utf8 = crate::utf8::is(bytes);
+        bytes
     }
 
     /// Offset of the next byte.
@@ -152,23 +155,35 @@ impl<'a> Reader<'_, 'a> {
 
 /// A string as it is stored: a length and so many bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
+pub(super) struct Text {
     /// Offset of the length.
-    pub(super) start: Word,
-    /// Offset of the first byte.
-    pub(super) at: Word,
-    pub(super) bytes: &'a [u8],
+    start: Word,
+    /// Offset and number of the bytes.
+    at: Word,
+    len: Word,
     /// The length is in the form that writers store.
     pub(super) sound: bool,
     /// The bytes are UTF-8.
     pub(super) utf8: bool,
 }
 
-impl Text<'_> {
+impl Text {
+    /// None yet.
+    pub(super) const NONE: Text = Text { start: 0, at: 0, len: 0, sound: false, utf8: false };
+
     /// Length and bytes.
     pub(super) fn span(&self) -> Span {
         let head = self.at.wrapping_sub(self.start);
-        Span::new(wide(self.start), wide(head).wrapping_add(widen(self.bytes.len())))
+        Span::new(wide(self.start), wide(head.wrapping_add(self.len)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes.
+    pub(super) fn name(&self) -> NameAt {
+        NameAt::plain(wide(self.at), wide(self.len))
     }
 }
 
