@@ -293,11 +293,15 @@ mod tests {
         let json = |text: &'static str| Name::new(text.as_bytes(), NameEncoding::Json);
         assert!(json(r"a\u0062\n\/\ud83d\ude00\u00e9") == *"ab\n/\u{1f600}\u{e9}");
         assert!(json("plain") == *"plain");
-        assert_eq!(escape(b"ud800"), None);
-        assert_eq!(escape(b"ud800\\u0041"), None);
-        assert_eq!(escape(b"udc00"), None);
-        assert_eq!(escape(b"x"), None);
-        assert_eq!(escape(b"u00g0"), None);
+        assert!(json(r"\u007f\u0080\u07ff\u0800\uffff") == *"\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}");
+        assert!(json(r"\ud800\udc00\udbff\udfff") == *"\u{10000}\u{10ffff}");
+        assert!(json(r#"\"\\\b\f\r\t"#) == *"\"\\\u{8}\u{c}\r\t");
+        assert!(json(r"\x\") == *r"\x\");
+        assert_eq!(escape(b"ud800").1, 0);
+        assert_eq!(escape(b"ud800\\u0041").1, 0);
+        assert_eq!(escape(b"udc00").1, 0);
+        assert_eq!(escape(b"x").1, 0);
+        assert_eq!(escape(b"u00g0").1, 0);
     }
 
     #[test]
