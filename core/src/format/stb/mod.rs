@@ -31,7 +31,7 @@
 pub mod rules;
 
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt};
+use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
 use crate::finding::{Kind, Subject};
 use crate::format::{Container, Policy};
@@ -294,10 +294,7 @@ impl Header {
         let odd = len & width.wrapping_sub(1);
         let mut shaped = Some(whole);
         if direct {
-            self.judge_unused(r, rank, entry);
-            let extents: [u8; 12] = field::DIMS.of(entry);
-            // Three 32-bit extents may exceed u64; no type and size fit then.
-            shaped = Dims::new(&extents, rank.into(), DimEncoding::U32).product();
+            shaped = judge_shape(r, rank.into(), entry);
         }
         if rank > field::LARGEST_RANK {
             let largest = field::LARGEST_RANK.into();
@@ -333,19 +330,24 @@ impl Header {
         }
         tensor
     }
+}
 
-    /// Extents beyond the rank.
-    fn judge_unused(&self, r: &mut Reader<'_, '_>, rank: u8, entry: &[u8; 32]) {
-        for i in u32::from(rank)..u32::from(field::DIRECT_RANK) {
-            let place = Field::new(field::DIMS.at.wrapping_add(i << 2), 4);
-            let extent = u32::from_le_bytes(place.of(entry));
-            if extent != 0 {
-                r.about_part(i);
-                r.fault(rules::T_DIMS0, place, 0, extent.into());
-            }
+/// The product of the extents; those beyond the rank are 0. `None` if it exceeds
+/// `u64`, as three of 32 bits may: no type and size fit then.
+fn judge_shape(r: &mut Reader<'_, '_>, rank: u32, entry: &[u8; 32]) -> Option<u64> {
+    let mut product = Some(1_u64);
+    for i in 0..u32::from(field::DIRECT_RANK) {
+        let place = Field::new(field::DIMS.at.wrapping_add(i << 2), 4);
+        let extent = u32::from_le_bytes(place.of(entry));
+        if i < rank {
+            product = product.and_then(|n| n.checked_mul(extent.into()));
+        } else if extent != 0 {
+            r.about_part(i);
+            r.fault(rules::T_DIMS0, place, 0, extent.into());
         }
-        r.about_part(Subject::NO_PART);
     }
+    r.about_part(Subject::NO_PART);
+    product
 }
 
 fn is_aligned(offset: u64) -> bool {
