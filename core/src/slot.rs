@@ -194,7 +194,7 @@ pub(crate) fn sort(slots: &mut [Slot]) {
 
 /// Sorts slots in that order; two thirds of the code of a heap sort. With these
 /// gaps (Knuth's) it takes at most in the order of n to the 1.5 comparisons,
-/// whatever the order was: a million for 10,000 slots.
+/// whatever the order was.
 #[cfg(any(test, not(feature = "windows")))]
 pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> bool) {
     let mut gap = 1_usize;
