@@ -66,8 +66,13 @@ pub(super) struct Judge<'j, 'p, 'r, 'a> {
     unknown: bool,
     /// The field that was looked for last is missing or null.
     void: bool,
+    /// Bytes of an element; 0 if its type is not known.
+    width: u8,
     /// The first dimension.
     rows: u64,
+    /// A product, and whether it exceeds 64 bits.
+    product: u64,
+    exceeds: bool,
 }
 
 impl Header {
@@ -87,7 +92,10 @@ impl Header {
             fatal: entry.fatal,
             unknown: false,
             void: false,
+            width: 0,
             rows: 0,
+            product: 1,
+            exceeds: false,
         };
         judge.tensor.index = c.index;
         judge.tensor.at = wide(entry.at);
@@ -114,7 +122,7 @@ impl Judge<'_, '_, '_, '_> {
         let placed = self.blob();
         if let Some(blob) = placed
             && counted
-            && self.tensor.dtype.bits() > 0
+            && self.width > 0
         {
             self.size(blob.len);
         }
@@ -240,7 +248,7 @@ impl Judge<'_, '_, '_, '_> {
     fn dtype(&mut self) {
         if let Some(place) = self.word(Key::DTYPE, field::DTYPE_NAMES) {
             let dtype = field::DTYPES.get(usize::from(place));
-            self.tensor.dtype = dtype.copied().unwrap_or_default();
+            (self.tensor.dtype, self.width) = dtype.copied().unwrap_or_default();
         }
     }
 
@@ -271,10 +279,9 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     fn endianness(&mut self) {
-        let Tensor { dtype, encoding, .. } = self.tensor;
-        let (raw, wide) = (encoding == Encoding::Raw, dtype.bits() > 8);
+        let (encoding, ordered) = (self.tensor.encoding, self.width > 1);
         let Some(order) = self.word(Key::ENDIANNESS, b"little big ") else {
-            if self.void && raw && wide {
+            if self.void && ordered && encoding == Encoding::Raw {
                 self.report(rules::ENDIANNESS_IMPLICIT, self.entry.at, 1, 0, 0);
             }
             return;
@@ -283,9 +290,9 @@ impl Judge<'_, '_, '_, '_> {
         let unused = match encoding {
             // Inside a frame, data has the order of the machine that wrote it,
             // which is little-endian on every real one.
-            Encoding::Zstd if wide && big => rules::ENDIANNESS_ZSTD,
+            Encoding::Zstd if ordered && big => rules::ENDIANNESS_ZSTD,
             Encoding::Zstd => rules::ENDIANNESS_UNUSED,
-            Encoding::Raw if dtype.bits() == 8 => rules::ENDIANNESS_UNUSED,
+            Encoding::Raw if self.width == 1 => rules::ENDIANNESS_UNUSED,
             _ => {
                 if big {
                     self.tensor.endianness = Endianness::Big;
@@ -314,7 +321,7 @@ impl Judge<'_, '_, '_, '_> {
         let mut left = self.pull.count();
         let at = self.pull.at();
         let mut rank = 0_u32;
-        let (mut product, mut zero) = (Some(1_u64), false);
+        let mut zero = false;
         let end = loop {
             let here = self.pull.at();
             if left == 0 {
@@ -338,7 +345,7 @@ impl Judge<'_, '_, '_, '_> {
             // A product that exceeds 64 bits does so beside a zero as well.
             match dim {
                 0 => zero = true,
-                _ => product = product.and_then(|product| product.checked_mul(dim)),
+                _ => self.multiply(dim),
             }
             rank = rank.wrapping_add(1);
             left = if left == OPEN { OPEN } else { left.wrapping_sub(1) };
@@ -350,11 +357,19 @@ impl Judge<'_, '_, '_, '_> {
             let (most, rank) = (u64::from(field::RANK), u64::from(rank));
             self.flag(rules::SHAPE_RANK, Key::SHAPE, most, rank);
         }
-        match product {
-            Some(product) => self.tensor.elements = if zero { 0 } else { product },
-            None => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
+        if self.exceeds {
+            self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE);
+        } else if !zero {
+            self.tensor.elements = self.product;
         }
-        product.is_some()
+        !self.exceeds
+    }
+
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn multiply(&mut self, factor: u64) {
+        let (product, exceeds) = self.product.overflowing_mul(factor);
+        self.product = product;
+        self.exceeds |= exceeds;
     }
 
     /// Where the blob lies, if that is inside the file's data.
@@ -393,9 +408,11 @@ impl Judge<'_, '_, '_, '_> {
     /// Compares the size of the blob with what shape, type and layout ask for.
     #[inline(never)]
     fn size(&mut self, len: u64) {
-        let Tensor { dtype, layout, encoding, elements, dims, .. } = self.tensor;
-        let width = u64::from(dtype.bits() >> 3);
-        let dense = elements.checked_mul(width);
+        let Tensor { layout, encoding, elements, dims, .. } = self.tensor;
+        let width = u64::from(self.width);
+        self.product = elements;
+        self.multiply(width);
+        let dense = (!self.exceeds).then_some(self.product);
         let raw = encoding == Encoding::Raw;
         let rank = u64::from(dims.rank);
         let broken = match layout {
