@@ -120,22 +120,18 @@ impl Judge<'_, '_, '_, '_> {
         self.checksum();
         let counted = self.shape();
         let placed = self.blob();
-        if let Some(blob) = placed
-            && counted
-            && self.width > 0
-        {
+        let Chunks::One(blob) = self.tensor.chunks else { return };
+        if placed && counted && self.width > 0 {
             self.size(blob.len);
         }
         if self.fatal {
+            self.tensor.chunks = Chunks::None;
             return;
         }
-        if let Some(blob) = placed {
-            self.tensor.chunks = Chunks::One(blob);
-            if listed::is_before(c, blob) {
-                self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
-            }
-            listed::pass_blob(self.pull.r.source(), c, blob);
+        if listed::is_before(c, blob) {
+            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
         }
+        listed::pass_blob(self.pull.r.source(), c, blob);
         self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };
     }
 
@@ -372,37 +368,39 @@ impl Judge<'_, '_, '_, '_> {
         self.exceeds |= exceeds;
     }
 
-    /// Where the blob lies, if that is inside the file's data.
+    /// Judges where the blob lies; whether that is inside the file's data.
     #[inline(never)]
-    fn blob(&mut self) -> Option<Span> {
+    fn blob(&mut self) -> bool {
         let placed = self.find(Key::OFFSET, major::UINT);
         let at = self.pull.head.argument;
         let sized = self.find(Key::SIZE, major::UINT);
         let len = self.pull.head.argument;
         if !placed {
-            return None;
+            return false;
         }
-        if at < field::MAGIC_LEN {
-            self.flag(rules::BLOB_MAGIC, Key::OFFSET, field::MAGIC_LEN, at);
-            return None;
-        }
-        if at & field::ALIGN.wrapping_sub(1) != 0 {
-            self.flag(rules::BLOB_ALIGN, Key::OFFSET, field::ALIGN, at);
-        }
-        if !sized {
-            return None;
-        }
-        let blob = Span::new(at, len);
         let (index_at, file) = (wide(self.index_at), self.pull.r.source().len());
-        let (rule, expected, found) = match blob.end() {
-            Some(end) if end <= index_at => return Some(blob),
-            None => (rules::BLOB_OVERFLOW, 0, at),
-            Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
-            Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
-            Some(end) => (rules::BLOB_INDEX, index_at, end),
+        let blob = Span::new(at, len);
+        let end = blob.end();
+        self.tensor.chunks = Chunks::One(blob);
+        let (rule, expected, found) = if at < field::MAGIC_LEN {
+            (rules::BLOB_MAGIC, field::MAGIC_LEN, at)
+        } else {
+            if at & field::ALIGN.wrapping_sub(1) != 0 {
+                self.flag(rules::BLOB_ALIGN, Key::OFFSET, field::ALIGN, at);
+            }
+            if !sized {
+                return false;
+            }
+            match end {
+                Some(end) if end <= index_at => return true,
+                None => (rules::BLOB_OVERFLOW, 0, at),
+                Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
+                Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
+                Some(end) => (rules::BLOB_INDEX, index_at, end),
+            }
         };
         self.flag(rule, Key::OFFSET, expected, found);
-        (len == 0).then_some(blob)
+        rule == rules::BLOB_EMPTY_BOUNDS
     }
 
     /// Compares the size of the blob with what shape, type and layout ask for.
