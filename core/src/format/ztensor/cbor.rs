@@ -379,10 +379,10 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                     used = used.wrapping_sub(1);
                     continue;
                 }
+                // A map of indefinite length goes from keys to values and back.
                 *top = match left {
                     OPEN => OPEN,
-                    OPEN_MAP => OPEN_VALUE,
-                    OPEN_VALUE => OPEN_MAP,
+                    OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
                     _ => left.wrapping_sub(1),
                 };
                 self.item(depth.wrapping_add(used), left >= OPEN_MAP);
