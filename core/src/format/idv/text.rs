@@ -1,9 +1,6 @@
-//! LEB128 numbers and strings, and reading on behind a failure.
-//!
-//! An entry has a dozen fields. The first that cannot be read halts the reader:
-//! those behind it read as zero, and whoever began the entry asks once, with
-//! [`settle`](Reader::settle).
+//! LEB128 numbers and strings, read on behind a failure.
 
+use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
@@ -32,23 +29,17 @@ impl Leb {
     /// there are too few.
     #[inline(always)]
     pub(super) fn of(input: &[u8], most: usize) -> Option<Leb> {
-        let head = input.get(..most).unwrap_or(input);
-        let last = head.iter().position(|byte| byte & 0x80 == 0);
-        if last.is_none() && head.len() < most {
-            return None;
+        let (mut value, mut len, mut last) = (0_u64, 0, 0x80);
+        while last >= 0x80 && len < most {
+            last = *input.get(len)?;
+            len = len.wrapping_add(1);
         }
-        let stored = last.and_then(|last| head.get(..=last)).unwrap_or(head);
-        let (mut value, mut fits) = (0_u64, true);
-        for byte in stored.iter().rev() {
-            fits &= value >> 57 == 0;
+        for byte in input.get(..len)?.iter().rev() {
             value = value << 7 | u64::from(byte & 0x7F);
         }
-        Some(Leb {
-            value,
-            len: stored.len(),
-            whole: last.is_some() && fits && (most != LENGTH || value <= LARGEST),
-            shortest: stored.len() == 1 || stored.last() != Some(&0),
-        })
+        // What the last byte of the longest may be, for the number to fit.
+        let top = if most == LENGTH { 7 } else { 1 };
+        Some(Leb { value, len, whole: len < most || last <= top, shortest: len == 1 || last != 0 })
     }
 }
 
@@ -56,25 +47,6 @@ impl Leb {
 pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
 
 impl<'a> Reader<'_, 'a> {
-    /// Halts, unless it was halted before.
-    #[cold]
-    pub(super) fn halt(&mut self, halt: Halt) {
-        self.halted = self.halted.or(Some(halt));
-    }
-
-    /// Whether some field could not be read.
-    pub(super) fn is_halted(&self) -> bool {
-        self.halted.is_some()
-    }
-
-    /// Why the first field that could not be read could not; the reader goes on.
-    pub(super) fn settle(&mut self) -> Result<(), Halt> {
-        match self.halted.take() {
-            Some(halt) => Err(halt),
-            None => Ok(()),
-        }
-    }
-
     /// Reports that `rule` is broken so that nothing behind it can be read.
     #[cold]
     #[cfg_attr(not(feature = "windows"), inline(never))]
@@ -83,36 +55,9 @@ impl<'a> Reader<'_, 'a> {
         self.halt(Halt::refused(rule));
     }
 
-    /// `len` bytes, or none.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn bytes(&mut self, len: Word) -> &'a [u8] {
-        if self.halted.is_some() {
-            return &[];
-        }
-        match self.take(wide(len)) {
-            Ok(bytes) => bytes,
-            Err(halt) => {
-                self.halt(halt);
-                &[]
-            }
-        }
-    }
-
     /// One byte.
     pub(super) fn next_u8(&mut self) -> u8 {
         self.bytes(1).first().copied().unwrap_or(0)
-    }
-
-    /// A little-endian `u32`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn next_u32(&mut self) -> u32 {
-        self.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    }
-
-    /// A little-endian `u64`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn next_u64(&mut self) -> u64 {
-        self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
     /// An LEB128 number of at most `most` bytes. One that is malformed breaks
@@ -120,7 +65,7 @@ impl<'a> Reader<'_, 'a> {
     /// its shortest form is not `sound`.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64, sound: &mut bool) -> u64 {
-        if self.halted.is_some() {
+        if self.is_halted() {
             return 0;
         }
         let start = self.here();
@@ -138,43 +83,52 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
-    /// A string. A length that cannot be read breaks `rule`, and nothing behind
-    /// it can be found.
+    /// The bytes of a string, and where they are. A length that cannot be read
+    /// breaks `rule`, and nothing behind it can be found.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn string(&mut self, rule: Rule) -> Text<'a> {
-        let start = self.here();
-        let mut sound = true;
-        let len = self.leb(rule, LENGTH, LARGEST, &mut sound);
-        let at = self.here();
+    pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
+        text.start = self.here();
+        text.sound = true;
+        let len = self.leb(rule, LENGTH, LARGEST, &mut text.sound);
+        text.at = self.here();
         let bytes = self.bytes(word(len));
-        Text { start, at, bytes, sound, utf8: crate::utf8::is(bytes) }
-    }
-
-    /// Offset of the next byte.
-    pub(super) fn here(&self) -> Word {
-        word(self.at())
+        text.len = word(widen(bytes.len()));
+        text.utf8 = crate::utf8::is(bytes);
+        bytes
     }
 }
 
 /// A string as it is stored: a length and so many bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
+pub(super) struct Text {
     /// Offset of the length.
-    pub(super) start: Word,
-    /// Offset of the first byte.
-    pub(super) at: Word,
-    pub(super) bytes: &'a [u8],
+    start: Word,
+    /// Offset and number of the bytes.
+    at: Word,
+    len: Word,
     /// The length is in the form that writers store.
     pub(super) sound: bool,
     /// The bytes are UTF-8.
     pub(super) utf8: bool,
 }
 
-impl Text<'_> {
+impl Text {
+    /// None yet.
+    pub(super) const NONE: Text = Text { start: 0, at: 0, len: 0, sound: false, utf8: false };
+
     /// Length and bytes.
     pub(super) fn span(&self) -> Span {
         let head = self.at.wrapping_sub(self.start);
-        Span::new(wide(self.start), wide(head).wrapping_add(widen(self.bytes.len())))
+        Span::new(wide(self.start), wide(head.wrapping_add(self.len)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes.
+    pub(super) fn name(&self) -> NameAt {
+        NameAt::plain(wide(self.at), wide(self.len))
     }
 }
 
