@@ -77,7 +77,7 @@ pub(super) struct Entry {
     /// Where what follows it begins.
     pub(super) end: Word,
     /// Where the value of each field begins; 0 if the field is missing.
-    places: [Word; Key::COUNT],
+    pub(super) places: [Word; Key::COUNT],
     /// Whether it is a map at all.
     pub(super) map: bool,
     /// Equal keys among the custom ones cannot be ruled out by their order.
@@ -93,12 +93,10 @@ impl Entry {
         self.places.get(key.position()).copied().unwrap_or(0)
     }
 
-    /// Reads the element of the index where the reader stands, of which all bytes
+    /// Reads the rest of the element of the index that began, of which all bytes
     /// are resident from then on.
     #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
-        self.at = pull.at();
-        pull.item(2, false);
         self.map = pull.head.major == major::MAP;
         if self.map {
             self.pairs(pull);
