@@ -281,13 +281,13 @@ impl Header {
     ) -> Result<(), Halt> {
         self.entry(r, metadata, at);
         annotation.head.take(r, rules::M_KIND);
-        let offset = r.next_u64();
+        let offset = r.next_word();
         let size_at = r.here();
         let mut shortest = true;
         let size = r.leb(rules::M_SIZE, NUMBER, wide(self.tail), &mut shortest);
         r.settle()?;
 
-        (annotation.stored, annotation.stored_len) = (place(offset), place(size));
+        (annotation.stored, annotation.stored_len) = (offset, place(size));
         let Head { name, definition, compression, .. } = &annotation.head;
         let mut sound = name.sound && name.utf8;
         r.check(sound, rules::M_KIND, name.span(), 0, 0);
@@ -296,11 +296,11 @@ impl Header {
         let inside = self.is_inside(annotation.stored, 0);
         let compression_at = wide(annotation.head.compression_at());
         let offset_span = Span::new(compression_at.wrapping_add(1), 8);
-        r.check(inside, rules::M_OFFSET, offset_span, tail, offset);
+        r.check(inside, rules::M_OFFSET, offset_span, tail, wide(offset));
         let size_span = Span::new(wide(size_at), wide(r.here().wrapping_sub(size_at)));
         let too_long = inside && !self.is_inside(annotation.stored, annotation.stored_len);
         let fits = shortest && size != 0 && !too_long;
-        r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(offset), size);
+        r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(wide(offset)), size);
         let dead = definition.sound && annotation.head.is_dead();
         let (code, code_span) = (u64::from(*compression), Span::new(compression_at, 1));
         r.check(!dead, rules::M_DEAD, code_span, 2, code);

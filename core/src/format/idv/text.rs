@@ -5,7 +5,7 @@
 //! [`settle`](Reader::settle).
 
 use crate::name::NameAt;
-use crate::read::{Halt, Reader};
+use crate::read::{Halt, Reader, place};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
@@ -108,6 +108,12 @@ impl<'a> Reader<'_, 'a> {
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_u64(&mut self) -> u64 {
         self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// An offset or a length, of which no more is kept than what may be in memory.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn next_word(&mut self) -> Word {
+        place(self.next_u64())
     }
 
     /// An LEB128 number of at most `most` bytes. One that is malformed breaks
