@@ -139,6 +139,12 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
+    /// The same for an offset or a length.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn leb_word(&mut self, rule: Rule, largest: u64, sound: &mut bool) -> Word {
+        place(self.leb(rule, NUMBER, largest, sound))
+    }
+
     /// The bytes of a string, and where they are. A length that cannot be read
     /// breaks `rule`, and nothing behind it can be found.
     #[cfg_attr(not(feature = "windows"), inline(never))]
