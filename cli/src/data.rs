@@ -116,14 +116,9 @@ pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: 
             let units = count.min(tensor.elements).div_ceil(unit.into());
             units.saturating_mul(width.into()).min(most)
         }
+        _ if count == 0 => 0,
         // The parts of a sparse one lie apart.
-        _ => {
-            if count == 0 {
-                0
-            } else {
-                most
-            }
-        }
+        _ => most,
     };
     (decoded, stored.min(decoded))
 }

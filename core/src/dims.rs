@@ -69,19 +69,18 @@ pub struct Dims<'a> {
 }
 
 impl DimEncoding {
-    /// This encoding, or [`DimEncoding::External`] for those that no format of
-    /// this build uses: their code is left out.
-    const fn known(self) -> Self {
-        let used = match self {
+    /// Whether some format of this build stores shapes so; the code for the others
+    /// is left out.
+    const fn is_used(self) -> bool {
+        match self {
             DimEncoding::U64 => cfg!(any(feature = "oinf", test)),
             DimEncoding::U32 => cfg!(any(feature = "stb", feature = "idv", test)),
             DimEncoding::Bincode => cfg!(any(feature = "bintensors", test)),
             DimEncoding::Cbor => cfg!(any(feature = "ztensor", test)),
             DimEncoding::Json => cfg!(any(feature = "safetensors", test)),
-            // Those of GGUF are left out where they are read.
-            DimEncoding::Reversed | DimEncoding::ReversedBig | DimEncoding::External => true,
-        };
-        if used { self } else { DimEncoding::External }
+            DimEncoding::Reversed | DimEncoding::ReversedBig => cfg!(any(feature = "gguf", test)),
+            DimEncoding::External => false,
+        }
     }
 }
 
@@ -95,16 +94,13 @@ impl<'a> Dims<'a> {
     /// is 0. `None` if the product of the other extents exceeds `u64`, even
     /// beside a 0, so that the answer does not depend on their order.
     pub fn product(self) -> Option<u64> {
-        let mut zero = false;
-        let mut product = 1_u64;
+        let (mut product, mut zero, mut fits) = (1_u64, false, true);
         for extent in self {
-            if extent == 0 {
-                zero = true;
-            } else {
-                product = product.checked_mul(extent)?;
-            }
+            let (next, exceeds) = product.overflowing_mul(extent.max(1));
+            (product, zero) = (next, zero | (extent == 0));
+            fits &= !exceeds;
         }
-        Some(if zero { 0 } else { product })
+        fits.then_some(if zero { 0 } else { product })
     }
 }
 
@@ -118,16 +114,18 @@ impl Iterator for Dims<'_> {
             return Some(lead);
         }
         self.left = self.left.checked_sub(1)?;
-        let parsed = match self.encoding.known() {
-            DimEncoding::U64 => le_u64(self.bytes),
-            DimEncoding::U32 => le_u32(self.bytes).map(|(rest, n)| (rest, u64::from(n))),
-            DimEncoding::Bincode => bincode_uint(self.bytes),
-            DimEncoding::Cbor => cbor_uint(self.bytes),
-            DimEncoding::Json => json_uint(self.bytes),
-            #[cfg(any(feature = "gguf", test))]
-            DimEncoding::Reversed => le_u64_behind(self.bytes),
-            #[cfg(any(feature = "gguf", test))]
-            DimEncoding::ReversedBig => {
+        // The guards are constants: folding them into the encoding before would
+        // leave the other arms in.
+        let parsed = match self.encoding {
+            DimEncoding::U64 if DimEncoding::U64.is_used() => le_u64(self.bytes),
+            DimEncoding::U32 if DimEncoding::U32.is_used() => {
+                le_u32(self.bytes).map(|(rest, n)| (rest, u64::from(n)))
+            }
+            DimEncoding::Bincode if DimEncoding::Bincode.is_used() => bincode_uint(self.bytes),
+            DimEncoding::Cbor if DimEncoding::Cbor.is_used() => cbor_uint(self.bytes),
+            DimEncoding::Json if DimEncoding::Json.is_used() => json_uint(self.bytes),
+            DimEncoding::Reversed if DimEncoding::Reversed.is_used() => le_u64_behind(self.bytes),
+            DimEncoding::ReversedBig if DimEncoding::Reversed.is_used() => {
                 le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
             _ => incomplete(1),
@@ -146,7 +144,6 @@ impl Iterator for Dims<'_> {
 }
 
 /// The little-endian `u64` at the end of `input`, and what comes before it.
-#[cfg(any(feature = "gguf", test))]
 #[inline]
 fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
     match input.split_last_chunk() {
@@ -163,6 +160,13 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
         return Some(a.wrapping_mul(b));
     }
     a.checked_mul(b)
+}
+
+/// The product, or `u64::MAX` if it is as much or more.
+#[cfg(feature = "gguf")]
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(crate) fn times(a: u64, b: u64) -> u64 {
+    product(a, b).unwrap_or(u64::MAX)
 }
 
 /// An unsigned integer of bincode 2's variable-length encoding; a first byte

@@ -399,8 +399,7 @@ impl File {
             let result = cursor.step(|next| {
                 let result = self.tensor(reader, next);
                 if let Ok(Some(tensor)) = &result {
-                    let read = tensor.name.read(reader.source());
-                    found = read.map_err(|absent| reader.lack(absent))? == *name;
+                    found = reader.name(&tensor.name)? == *name;
                 }
                 result
             });

@@ -1,17 +1,21 @@
 //! What every audit judges alike, whether files are in memory as a whole or not:
 //! entries and their names, parts of the file and what lies between them.
 
+#[cfg(feature = "windows")]
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::Kind;
+#[cfg(feature = "windows")]
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::slot::{Slot, Word, wide};
 use crate::source::Span;
+#[cfg(feature = "windows")]
 use crate::tensor::{Meta, Status};
 
 /// An entry that may have a name.
+#[cfg(feature = "windows")]
 pub(crate) struct Named {
     pub(crate) kind: Kind,
     /// Position in its table.
@@ -20,6 +24,7 @@ pub(crate) struct Named {
     pub(crate) broken: bool,
 }
 
+#[cfg(feature = "windows")]
 impl Named {
     /// Whether the file gives the entry a name; one whose name is missing is
     /// broken for that reason, and equal to no other.
@@ -34,6 +39,7 @@ impl Named {
     }
 }
 
+#[cfg(feature = "windows")]
 impl File {
     // Entries are large for a small stack: each kind has a frame of its own, and
     // is looked at where it was returned.
@@ -67,6 +73,27 @@ impl File {
         }
     }
 
+    /// The next part that has bytes. Unless values are `measured`, only parts that
+    /// the index itself measures are compared.
+    #[inline(never)]
+    pub(crate) fn next_part(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        measured: bool,
+    ) -> Result<Option<Slot>, Halt> {
+        while let Some(region) = self.region(r, c)? {
+            let unsure = !measured && region.part.is_value();
+            if !region.span.is_empty() && !unsure {
+                let who = Slot::pack(region.entry, region.kind.code());
+                return Ok(Some(Slot::part(region.span, who)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl File {
     /// Reports that two entries have one name, where that breaks a rule; they may
     /// be metadata entries of the tensor `owner`.
     pub(crate) fn report_twin(
@@ -92,25 +119,6 @@ impl File {
         }
         let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
         r.report(rule, name.at, len, earlier, u64::from(index));
-    }
-
-    /// The next part that has bytes. Unless values are `measured`, only parts that
-    /// the index itself measures are compared.
-    #[inline(never)]
-    pub(crate) fn next_part(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        measured: bool,
-    ) -> Result<Option<Slot>, Halt> {
-        while let Some(region) = self.region(r, c)? {
-            let unsure = !measured && region.part.is_value();
-            if !region.span.is_empty() && !unsure {
-                let who = Slot::pack(region.entry, region.kind.code());
-                return Ok(Some(Slot::part(region.span, who)));
-            }
-        }
-        Ok(None)
     }
 }
 
@@ -156,17 +164,18 @@ impl Cover {
             return Ok(());
         }
         let gap = Span::between(wide(self.end), wide(at));
-        if gap.len >= file.alignment() {
-            if let Some(rule) = rule {
-                r.about(Kind::File, 0);
-                r.report(rule, gap.at, gap.len, 0, gap.len);
+        let (mut rule, mut first, mut found) = (rule, 0, gap.len);
+        if gap.len < file.alignment() {
+            rule = None;
+            if file.policy().padding.is_some()
+                && let Some((i, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
+            {
+                (rule, first, found) = (file.policy().padding, i, u64::from(*byte));
             }
-        } else if let Some(rule) = file.policy().padding
-            && let Some((first, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
-        {
+        }
+        if let Some(rule) = rule {
             r.about(Kind::File, 0);
-            let at = gap.at.wrapping_add(first);
-            r.report(rule, at, gap.len.wrapping_sub(first), 0, u64::from(*byte));
+            r.report(rule, gap.at.wrapping_add(first), gap.len.wrapping_sub(first), 0, found);
         }
         Ok(())
     }

@@ -8,14 +8,13 @@
 use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
-use crate::judge::{Cover, Named};
+use crate::judge::Cover;
 use crate::read::{Halt, Reader};
 use crate::rule::general;
-use crate::slot::{Slot, heap_sort};
+use crate::slot::{Slot, shell_sort};
 use crate::source::Source;
 use crate::stage::Stage;
-#[cfg(feature = "idv")]
-use crate::tensor::Meta;
+use crate::tensor::Status;
 use core::cmp::Ordering;
 
 /// Proves a file; plain numbers.
@@ -29,6 +28,8 @@ pub struct Audit {
     incomplete: bool,
     /// Some value is not what its entry says, so its extent is not known.
     unmeasured: bool,
+    /// How many tensors this stage came to.
+    count: u32,
     /// The tensor whose metadata entries are judged: where its entry lies, and its
     /// position.
     #[cfg(feature = "idv")]
@@ -45,6 +46,7 @@ impl Audit {
             judged: false,
             incomplete: false,
             unmeasured: false,
+            count: 0,
             #[cfg(feature = "idv")]
             owner: (0, 0),
         }
@@ -87,7 +89,6 @@ impl Audit {
     /// # Errors
     /// [`Stop::Room`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
-    #[inline(never)]
     pub fn step(
         &mut self,
         source: &Source<'_>,
@@ -97,11 +98,10 @@ impl Audit {
         let mut r = Reader::new(source, sink);
         while self.stage != Stage::Done {
             let result = match self.stage {
-                Stage::Metadata | Stage::Tensors => self.entries(&mut r, slots),
                 Stage::Values => self.values(&mut r),
                 #[cfg(feature = "idv")]
                 Stage::Attributes => self.attributes(&mut r, slots),
-                _ => self.coverage(&mut r, slots),
+                _ => self.pass(&mut r, slots),
             };
             if r.take_fatal() {
                 match self.stage {
@@ -159,86 +159,181 @@ impl Audit {
             r.mute();
             let (at, index) = self.owner;
             let mut next = Cursor::before(at, index);
-            if self.file.named_tensor(r, &mut next)?.is_none() {
+            self.tensor(r, &mut next, &mut Slot::default())?;
+            if next.done {
                 return Ok(());
             }
-            self.entries(r, slots)?;
+            self.pass(r, slots)?;
             self.judged = false;
             self.owner = (next.at, next.index);
         }
     }
 
-    /// Judges the entries of a table, and looks whether two have one name. Slots
-    /// are needed only if names do not ascend.
-    #[inline(never)]
-    fn entries(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
-        match self.judged {
+    /// Judges the entries of a table and looks whether two have one name, or goes
+    /// through the parts of the file and reports overlaps, gaps and padding that is
+    /// not zero. Slots are needed only if what comes is not in order.
+    fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        let parts = self.stage == Stage::Coverage;
+        match self.judged || parts {
             true => r.mute(),
             false => r.unmute(),
         }
-        let mut cursor = Cursor::START;
-        let (mut count, mut filled, mut ordered) = (0_u32, 0_usize, true);
-        let mut before = Slot::EMPTY;
-        while let Some(entry) = self.entry(r, &mut cursor)? {
-            self.incomplete |= entry.broken;
-            count = count.wrapping_add(1);
-            if !entry.is_named() || entry.kind == Kind::Slot {
-                continue;
+        let (mut cursor, mut cover) = (Cursor::START, Cover::default());
+        let (mut filled, mut ordered) = (0_usize, true);
+        let (mut before, mut slot) = (Slot::EMPTY, Slot::EMPTY);
+        self.count = 0;
+        loop {
+            self.next(r, &mut cursor, &mut slot)?;
+            if slot.is_empty() {
+                break;
             }
-            let slot = Slot::named(cursor.phase, entry.kind, entry.index, &entry.name);
-            ordered = ordered && by_name(r.source(), &before, &slot).is_lt();
-            before = slot;
+            if parts {
+                ordered &= slot.key >= cover.end;
+                cover.end = cover.end.max(slot.end());
+            } else {
+                ordered = ordered && by_name(r.source(), &before, &slot).is_lt();
+                before = slot;
+            }
             if let Some(place) = slots.get_mut(filled) {
                 *place = slot;
             }
             filled = filled.wrapping_add(1);
         }
         if self.stage == Stage::Tensors {
-            self.incomplete |= u64::from(count) < self.file.tensor_count();
+            self.incomplete |= u64::from(self.count) < self.file.tensor_count();
         }
-        if ordered {
+        let mut sorted = [].iter();
+        if !ordered {
+            self.judged = true;
+            let needed = u32::try_from(filled).unwrap_or(u32::MAX);
+            let slots = slots.get_mut(..filled).ok_or_else(|| r.short_of(needed))?;
+            let source = r.source();
+            shell_sort(slots, &|a, b| {
+                let order = if parts { Ordering::Equal } else { by_name(source, a, b) };
+                if order.is_eq() { a.precedes(b) } else { order.is_lt() }
+            });
+            sorted = slots.iter();
+        } else if !parts {
             return Ok(());
         }
-        self.judged = true;
-        let slots = room(r, slots, filled)?;
-        self.twins(r, slots);
+        let certain = !self.incomplete && !self.unmeasured;
+        let policy = self.file.policy();
+        (cover, cursor) = (Cover::default(), Cursor::START);
+        before = Slot::EMPTY;
+        loop {
+            if ordered {
+                self.next(r, &mut cursor, &mut slot)?;
+            } else {
+                slot = sorted.next().copied().unwrap_or_default();
+            }
+            if slot.is_empty() {
+                break;
+            }
+            if parts {
+                if certain {
+                    cover.gap(&self.file, r, slot.key, policy.gap)?;
+                }
+                cover.place(&self.file, r, &slot);
+            } else {
+                if by_name(r.source(), &before, &slot).is_eq() {
+                    self.file.report_twin(r, &before, &slot, self.owner());
+                }
+                before = slot;
+            }
+        }
+        if parts && certain {
+            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
+        }
         Ok(())
     }
 
-    /// The next entry, judged.
-    fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Named>, Halt> {
-        match self.stage {
-            Stage::Tensors => self.file.named_tensor(r, c),
-            #[cfg(feature = "idv")]
-            Stage::Attributes => match &self.attribute(r, c) {
-                Ok(meta) => Ok(meta.as_ref().map(Named::of)),
-                Err(halt) => Err(*halt),
-            },
-            _ => self.file.named_meta(r, c),
+    /// The next entry that has a name, judged, or the next part that has bytes; an
+    /// empty slot at the end.
+    fn next(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        *slot = Slot::EMPTY;
+        while slot.is_empty() && !c.done {
+            match self.stage {
+                Stage::Coverage => self.part(r, c, slot),
+                Stage::Tensors => self.tensor(r, c, slot),
+                _ => self.meta(r, c, slot),
+            }?;
         }
+        Ok(())
     }
 
-    /// The next metadata entry of the tensor, which is only known by its place.
-    #[cfg(feature = "idv")]
-    fn attribute(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
-        match &self.file {
-            File::Idv(header) if !c.done => header.attribute_of(r, self.owner, c),
-            _ => Ok(None),
-        }
-    }
+    // Entries are large for a small stack: each kind has a frame of its own, and is
+    // looked at where it was returned.
 
-    /// Sorts names and reports those that are equal to the one before.
+    /// The next tensor, if there is one; the slot stays empty if it has no name.
     #[inline(never)]
-    fn twins(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
-        let source = r.source();
-        heap_sort(slots, &|a, b| by_name(source, a, b).then_with(|| a.order(b)));
-        let mut before: Option<&Slot> = None;
-        for slot in &*slots {
-            if let Some(first) = before.filter(|first| by_name(source, first, slot).is_eq()) {
-                self.file.report_twin(r, first, slot, self.owner());
+    fn tensor(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        match &self.file.tensor(r, c) {
+            Ok(Some(tensor)) => {
+                self.count = self.count.wrapping_add(1);
+                self.incomplete |= tensor.status == Status::Broken;
+                slot.set_name(c.phase, Kind::Tensor, tensor.index, &tensor.name);
+                Ok(())
             }
-            before = Some(slot);
+            Ok(None) => Ok(()),
+            Err(halt) => Err(*halt),
         }
+    }
+
+    /// The next metadata entry, likewise.
+    #[inline(never)]
+    fn meta(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        #[cfg(feature = "idv")]
+        let next = match (self.stage, &self.file) {
+            // The tensor is only known by its place.
+            (Stage::Attributes, File::Idv(header)) => header.attribute_of(r, self.owner, c),
+            _ => self.file.meta(r, c),
+        };
+        #[cfg(not(feature = "idv"))]
+        let next = self.file.meta(r, c);
+        match &next {
+            Ok(Some(meta)) => {
+                self.incomplete |= meta.status == Status::Broken;
+                // Slots of a tensor may have one name.
+                if meta.kind != Kind::Slot {
+                    slot.set_name(c.phase, meta.kind, meta.index, &meta.key);
+                }
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    /// The next part of the file, if there is one. Unless values are measured, only
+    /// parts that the index itself measures count.
+    #[inline(never)]
+    fn part(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        if let Some(region) = self.file.region(r, c)?
+            && !(self.unmeasured && region.part.is_value())
+        {
+            *slot = Slot::part(region.span, Slot::pack(region.entry, region.kind.code()));
+        }
+        Ok(())
     }
 
     /// The tensor whose metadata entries are looked at.
@@ -248,65 +343,12 @@ impl Audit {
         #[cfg(not(feature = "idv"))]
         None
     }
-
-    /// Reports overlaps, gaps and padding that is not zero. Slots are needed only
-    /// if the parts are not in order.
-    #[inline(never)]
-    fn coverage(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
-        r.mute();
-        let measured = !self.unmeasured;
-        let (mut cover, mut filled, mut ordered) = (Cover::default(), 0_usize, true);
-        let mut cursor = Cursor::START;
-        while let Some(part) = self.file.next_part(r, &mut cursor, measured)? {
-            ordered &= part.key >= cover.end;
-            cover.end = cover.end.max(part.end());
-            if let Some(slot) = slots.get_mut(filled) {
-                *slot = part;
-            }
-            filled = filled.wrapping_add(1);
-        }
-        let mut sorted = [].iter();
-        if !ordered {
-            let slots = room(r, slots, filled)?;
-            heap_sort(slots, &Slot::order);
-            sorted = slots.iter();
-        }
-        let certain = !self.incomplete && measured;
-        let policy = self.file.policy();
-        (cover, cursor) = (Cover::default(), Cursor::START);
-        loop {
-            let part = match ordered {
-                true => self.file.next_part(r, &mut cursor, measured)?,
-                false => sorted.next().copied(),
-            };
-            let Some(part) = part else { break };
-            if certain {
-                cover.gap(&self.file, r, part.key, policy.gap)?;
-            }
-            cover.place(&self.file, r, &part);
-        }
-        if certain {
-            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
-        }
-        Ok(())
-    }
 }
 
 /// The order of entries: by table, then by name.
 #[inline(never)]
 fn by_name(source: &Source<'_>, a: &Slot, b: &Slot) -> Ordering {
-    let read = |slot: &Slot| slot.name().read(source).unwrap_or_default();
-    a.table().cmp(&b.table()).then_with(|| read(a).order(&read(b)))
-}
-
-/// The first `filled` slots, if there are as many.
-fn room<'s>(
-    r: &mut Reader<'_, '_>,
-    slots: &'s mut [Slot],
-    filled: usize,
-) -> Result<&'s mut [Slot], Halt> {
-    let needed = u32::try_from(filled).unwrap_or(u32::MAX);
-    slots.get_mut(..filled).ok_or_else(|| r.short_of(needed))
+    a.table().cmp(&b.table()).then_with(|| a.read(source).order(&b.read(source)))
 }
 
 #[cfg(test)]

@@ -44,22 +44,21 @@ impl Opening {
         sink: &mut dyn FnMut(Finding),
     ) -> Result<File, Stop> {
         let mut reader = Reader::new(source, sink);
+        self.open(&mut reader).map_err(|halt| reader.stop(halt))
+    }
+
+    fn open(&mut self, reader: &mut Reader<'_, '_>) -> Result<File, Halt> {
         let format = match self.format {
             Some(format) => format,
-            None => {
-                let format = detect(&mut reader).map_err(|halt| reader.stop(halt))?;
-                *self.format.insert(format)
-            }
+            None => *self.format.insert(detect(reader)?),
         };
-        File::open_format(format, &mut reader, &mut self.cursor).map_err(|halt| reader.stop(halt))
+        File::open_format(format, reader, &mut self.cursor)
     }
 }
 
 /// The format that the first bytes show.
 fn detect(reader: &mut Reader<'_, '_>) -> Result<Format, Halt> {
     let len = reader.source().len();
-    reader.region(0, len, general::UNKNOWN_FORMAT);
-    reader.read_ahead(0);
     let head = reader.take(len.min(HEAD))?;
     Format::of_head(head, len).ok_or_else(|| {
         reader.flag(general::UNKNOWN_FORMAT, 0, len.min(HEAD), 0, 0);

@@ -4,11 +4,14 @@
 //! into either [`Absent`] (the file has the bytes, memory has not) or a broken
 //! rule (the region that the format declared is over).
 
+#[cfg(any(feature = "gguf", feature = "idv"))]
+mod behind;
 mod report;
 
 use crate::finding::{Finding, Kind, Subject};
 use crate::leaf::Parsed;
 use crate::limits;
+use crate::name::{Name, NameAt};
 use crate::rule::Rule;
 use crate::slot::{Word, wide};
 #[cfg(feature = "windows")]
@@ -17,6 +20,7 @@ use crate::source::{Source, Span, widen};
 use nom::{Err, Needed};
 
 pub(crate) use crate::halt::Halt;
+pub(crate) use crate::slot::place;
 
 /// Takes the place of a rule for regions whose end was proved to suffice, and
 /// for re-reading what was read before: it is only ever seen when bytes change
@@ -79,8 +83,8 @@ pub(crate) struct Reader<'r, 'a> {
     pub(crate) held: [u64; 4],
     /// Why a field of the entry that is being read could not be, for formats that
     /// read on behind it.
-    #[cfg(feature = "idv")]
-    pub(crate) halted: Option<Halt>,
+    #[cfg(any(feature = "gguf", feature = "idv"))]
+    halted: Option<Halt>,
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -101,27 +105,17 @@ fn more_of(len: u64) -> u64 {
     if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
-/// An offset as readers keep it. No byte is read beyond what may be in memory.
-#[cfg(feature = "windows")]
-pub(crate) fn place(at: u64) -> Word {
-    at
-}
-
-#[cfg(not(feature = "windows"))]
-pub(crate) fn place(at: u64) -> Word {
-    usize::try_from(at).unwrap_or(usize::MAX)
-}
-
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
-        let mut reader = Reader {
+        Reader {
             source,
             sink,
-            run: &[],
+            run: source.run(0),
             at: 0,
             #[cfg(feature = "windows")]
-            end: 0,
+            end: source.len(),
             mark: 0,
             #[cfg(feature = "windows")]
             ahead: 0,
@@ -137,22 +131,25 @@ impl<'r, 'a> Reader<'r, 'a> {
             shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
-            #[cfg(feature = "idv")]
+            #[cfg(any(feature = "gguf", feature = "idv"))]
             halted: None,
-        };
-        reader.region(0, source.len(), BYTES_CHANGED);
-        reader.read_ahead(0);
-        reader
+        }
     }
 
     /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
     /// the end of the file; a read beyond it breaks `overrun`. The host is told
     /// that it may read ahead to the region's end.
+    #[inline(always)]
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
+        self.begin(place(at), place(end), overrun);
+        self.read_ahead(end);
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, at: Word, end: Word, overrun: Rule) {
         self.overrun = overrun;
         self.enter(at, end);
-        self.mark = self.at;
-        self.read_ahead(end);
+        self.mark = at;
     }
 
     /// Takes note that an entry refers to `len` bytes, which are looked at next.
@@ -195,7 +192,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// for parts that have a length of their own.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
-        self.enter(self.at(), end);
+        self.enter(self.at, place(end));
     }
 
     /// Limits how far the host is told to read ahead, as an absolute offset.
@@ -233,11 +230,13 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Moves to `at`, in a region up to `end`.
-    fn enter(&mut self, at: u64, end: u64) {
-        let run = self.source.run(at);
-        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+    fn enter(&mut self, at: Word, end: Word) {
+        let run = self.source.run(wide(at));
+        let left = end.saturating_sub(at);
+        #[cfg(feature = "windows")]
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
         self.run = run.get(..left).unwrap_or(run);
-        self.at = place(at);
+        self.at = at;
         #[cfg(feature = "windows")]
         (self.end = end.min(self.source.len()));
     }
@@ -417,7 +416,19 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The `span` as one slice, wherever it lies; the reader does not move.
+    #[cfg(feature = "windows")]
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
         self.source.get(span).map_err(|absent| self.lack(absent))
+    }
+
+    /// The `span` as one slice, wherever it lies; the reader does not move.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
+        self.source.all(span).ok_or(Halt::broken(BYTES_CHANGED))
+    }
+
+    /// The name at `at`, wherever it lies.
+    pub(crate) fn name(&mut self, at: &NameAt) -> Result<Name<'a>, Halt> {
+        Ok(Name::new(self.get(at.span())?, at.encoding))
     }
 }

@@ -113,10 +113,35 @@ impl<'a> Source<'a> {
         usize::try_from(at).ok().and_then(|at| self.first.bytes.get(at..)).unwrap_or_default()
     }
 
+    /// The `len` bytes from `at`, if there are as many.
+    #[cfg(not(feature = "windows"))]
+    #[inline(never)]
+    pub(crate) fn piece(&self, at: usize, len: usize) -> Option<&'a [u8]> {
+        self.first.bytes.get(at..)?.get(..len)
+    }
+
     /// The `span` as one slice.
     ///
     /// # Errors
     /// [`Absent`] when no single window holds all of it.
+    #[cfg(not(feature = "windows"))]
+    pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
+        self.all(span).ok_or(Absent { at: span.at, need: span.len, want: span.len })
+    }
+
+    /// The `span` as one slice, if the file has it.
+    #[cfg(not(feature = "windows"))]
+    #[inline(never)]
+    pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
+        let saturated = |n| usize::try_from(n).unwrap_or(usize::MAX);
+        self.piece(saturated(span.at), saturated(span.len))
+    }
+
+    /// The `span` as one slice.
+    ///
+    /// # Errors
+    /// [`Absent`] when no single window holds all of it.
+    #[cfg(feature = "windows")]
     pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
         usize::try_from(span.len).ok().and_then(|len| self.run(span.at).get(..len)).ok_or(Absent {
             at: span.at,

@@ -136,7 +136,7 @@ impl Audit {
         index: u32,
         name: &NameAt,
     ) -> Result<Slot, Halt> {
-        let read = name.read(r.source()).map_err(|absent| r.lack(absent))?;
+        let read = r.name(name)?;
         Ok(Slot::named(hash::name(self.seed, table, &read), kind, index, name))
     }
 

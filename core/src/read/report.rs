@@ -152,6 +152,17 @@ impl Reader<'_, '_> {
     }
 
     /// The public form of a halt; a broken rule is reported first.
+    #[cfg(not(feature = "windows"))]
+    #[cold]
+    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
+        match self.refuse(halt).rule() {
+            Some(rule) => Stop::Refused(rule),
+            None => Stop::Room { needed: self.room },
+        }
+    }
+
+    /// The public form of a halt; a broken rule is reported first.
+    #[cfg(feature = "windows")]
     #[cold]
     pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
         match self.refuse(halt).rule() {

@@ -4,13 +4,19 @@
 //! are passed over one by one. That happens when the entry behind it is asked
 //! for, and may stop for absent bytes anywhere: the cursor then keeps how far it
 //! is, in `at`, `inner` (items left, level by level) and `within`.
+//!
+//! Numbers are read without asking each time whether they are there. What is not
+//! reads as 0, of which no function here makes anything that matters, and is
+//! settled at the end of the entry.
 
 use super::{field, rules};
 use crate::cursor::Cursor;
+use crate::dims::times;
 use crate::division::div_rem;
 use crate::limits;
 use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::rule::Rule;
+use crate::slot::{Word, wide, word};
 
 /// The least that the host is told to read ahead: a key of any length, and more.
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
@@ -18,48 +24,58 @@ pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
 /// Set in [`Cursor::within`] while the innermost list has texts.
 pub(super) const TEXTS: u8 = 0x80;
 
-/// What the bytes behind a head are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
-    /// Numbers, or nothing.
-    Numbers,
-    /// Text, which should be UTF-8.
-    Text,
-    /// Boolean bytes.
-    Booleans,
+/// A value behind its head.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Content {
+    /// What its bytes are: [`field::STRING`] for a text, which should be UTF-8,
+    /// [`field::BOOL`] for Boolean bytes, and anything else for numbers or nothing:
+    /// [`field::ARRAY`] for a list of lists, [`Content::OVER`] at the end.
+    pub(super) holds: u32,
+    /// Number of bytes; 0 for lists, whose items the cursor is then within.
+    pub(super) len: Word,
 }
 
-/// A value behind its head.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Content {
-    pub(super) holds: Holds,
-    /// Number of bytes; 0 for lists, whose items the cursor is then within.
-    pub(super) len: u64,
-    /// The type of the items, for arrays.
-    pub(super) items: u32,
+impl Content {
+    /// Stands for no item.
+    pub(super) const OVER: u32 = u32::MAX;
 }
 
 /// A number of 32 bits in the byte order of the file.
-pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> Result<u32, Halt> {
-    let number = r.u32()?;
-    Ok(if big { number.swap_bytes() } else { number })
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> u32 {
+    let number = r.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    if big { number.swap_bytes() } else { number }
 }
 
 /// A number of 64 bits in the byte order of the file.
-pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> Result<u64, Halt> {
-    let number = r.u64()?;
-    Ok(if big { number.swap_bytes() } else { number })
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> u64 {
+    let number = r.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    if big { number.swap_bytes() } else { number }
 }
 
 /// The length of a text, whose bytes the file has.
-pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Result<u64, Halt> {
-    let len = u64(r, big)?;
-    if len > r.left() {
-        let (at, left) = (r.at().wrapping_sub(8), r.left());
-        r.flag(rules::STRING_BOUNDS, at, 8, len, left);
-        return Err(Halt::refused(rules::STRING_BOUNDS));
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Word {
+    let (len, left) = (u64(r, big), r.left());
+    if len > left {
+        refuse(r, rules::STRING_BOUNDS, 8, len, left);
+        return 0;
     }
-    Ok(len)
+    word(len)
+}
+
+/// A text, its length first; empty if that is above `most`, and the number of its
+/// bytes.
+pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, most: u64, big: bool) -> (&'a [u8], Word) {
+    let len = length(r, big);
+    if wide(len) > most {
+        if let Err(halt) = r.skip(wide(len)) {
+            r.halt(halt);
+        }
+        return (&[], len);
+    }
+    (r.bytes(len), len)
 }
 
 /// Goes to an entry or an item at `at`. The host may read ahead as much again as
@@ -70,59 +86,50 @@ pub(super) fn go(r: &mut Reader<'_, '_>, at: u64) {
 }
 
 /// Reads the head of a value of type `tag`; of a list, the cursor is put within.
-pub(super) fn head(
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-    tag: u32,
-    big: bool,
-) -> Result<Content, Halt> {
-    let plain = |holds, len| Ok(Content { holds, len, items: 0 });
-    match tag {
-        field::STRING => plain(Holds::Text, length(r, big)?),
-        field::ARRAY => array(r, c, big),
-        _ => match field::width(tag) {
-            Some(width) => {
-                let holds = if tag == field::BOOL { Holds::Booleans } else { Holds::Numbers };
-                plain(holds, width)
-            }
-            None => Err(refuse(r, rules::VALUE_TYPE, 4, 0, tag.into())),
-        },
+fn head(r: &mut Reader<'_, '_>, c: &mut Cursor, tag: u32, big: bool) -> Content {
+    let len = match tag {
+        field::STRING => length(r, big),
+        field::ARRAY => return array(r, c, big),
+        _ => word(field::width(tag)),
+    };
+    if len == 0 && tag != field::STRING {
+        refuse(r, rules::VALUE_TYPE, 4, 0, tag.into());
     }
+    Content { holds: tag, len }
 }
 
-fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<Content, Halt> {
-    let items = u32(r, big)?;
+fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
+    let items = u32(r, big);
     let least = match items {
         field::STRING => 8,
         field::ARRAY => 12,
-        _ => match field::width(items) {
-            Some(width) => width,
-            None => return Err(refuse(r, rules::ARRAY_TYPE, 4, 0, items.into())),
-        },
+        _ => field::width(items),
     };
-    let count = u64(r, big)?;
-    let most = r.left();
-    let Some(len) = count.checked_mul(least).filter(|len| *len <= most) else {
-        return Err(refuse(r, rules::ARRAY_BOUNDS, 8, room(most, least), count));
-    };
-    let mut content = Content { holds: Holds::Numbers, len: 0, items };
-    if matches!(items, field::STRING | field::ARRAY) {
-        let depth = c.within & !TEXTS;
-        if depth >= limits::GGUF_DEPTH {
-            return Err(refuse(r, rules::ARRAY_DEPTH, 12, limits::GGUF_DEPTH.into(), 0));
-        }
-        c.within = depth.wrapping_add(1);
-        *left(c) = count;
-        if items == field::STRING {
-            c.within |= TEXTS;
-        }
-    } else {
-        content.len = len;
-        if items == field::BOOL {
-            content.holds = Holds::Booleans;
-        }
+    if least == 0 {
+        refuse(r, rules::ARRAY_TYPE, 4, 0, items.into());
+        return Content::default();
     }
-    Ok(content)
+    let (count, most) = (u64(r, big), r.left());
+    let len = times(count, least);
+    if len > most {
+        refuse(r, rules::ARRAY_BOUNDS, 8, room(most, least), count);
+        return Content::default();
+    }
+    if !matches!(items, field::STRING | field::ARRAY) {
+        return Content { holds: items, len: word(len) };
+    }
+    let depth = c.within & !TEXTS;
+    if depth >= limits::GGUF_DEPTH {
+        refuse(r, rules::ARRAY_DEPTH, 12, limits::GGUF_DEPTH.into(), 0);
+        return Content::default();
+    }
+    c.within = depth.wrapping_add(1);
+    *left(c) = count;
+    if items == field::STRING {
+        c.within |= TEXTS;
+        return Content::default();
+    }
+    Content { holds: field::ARRAY, len: 0 }
 }
 
 /// How many entries of `least` bytes there is room for, as findings tell it.
@@ -130,18 +137,16 @@ pub(super) fn room(left: u64, least: u64) -> u64 {
     if cfg!(feature = "details") { div_rem(left, least).map_or(0, |(room, _)| room) } else { 0 }
 }
 
-/// Reports the `len` bytes that were read last.
+/// Reports the `len` bytes that were read last, which end the entry.
 #[cold]
-fn refuse(
-    r: &mut Reader<'_, '_>,
-    rule: crate::rule::Rule,
-    len: u64,
-    expected: u64,
-    found: u64,
-) -> Halt {
-    let at = r.at().wrapping_sub(len);
-    r.flag(rule, at, len, expected, found);
-    Halt::refused(rule)
+#[inline(never)]
+pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64, found: u64) {
+    // Of what was not there to be read, nothing is said.
+    if !r.is_halted() {
+        let at = r.at().wrapping_sub(len);
+        r.flag(rule, at, len, expected, found);
+        r.halt(Halt::refused(rule));
+    }
 }
 
 /// How many items of the innermost list are left.
@@ -156,12 +161,13 @@ pub(super) fn left(c: &mut Cursor) -> &mut u64 {
 }
 
 /// The next item of the lists that the cursor is within, its head read and the
-/// cursor put behind that; `None` once they are over.
+/// cursor put behind that.
 pub(super) fn item(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
     big: bool,
-) -> Result<Option<Content>, Halt> {
+    content: &mut Content,
+) -> Result<(), Halt> {
     while c.within != 0 {
         let texts = c.within & TEXTS != 0;
         let Some(after) = left(c).checked_sub(1) else {
@@ -171,32 +177,34 @@ pub(super) fn item(
         go(r, c.at);
         return c.step(|c| {
             *left(c) = after;
-            let content = if texts {
-                Content { holds: Holds::Text, len: length(r, big)?, items: 0 }
-            } else {
-                array(r, c, big)?
-            };
+            let tag = if texts { field::STRING } else { field::ARRAY };
+            *content = head(r, c, tag, big);
             c.at = r.at();
-            Ok(Some(content))
+            r.settle()
         });
     }
-    Ok(None)
+    content.holds = Content::OVER;
+    Ok(())
 }
 
 /// Passes over the rest of the lists that the cursor is within.
 pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<(), Halt> {
-    loop {
+    let mut content = Content::default();
+    while content.holds != Content::OVER {
+        #[cfg(feature = "windows")]
         if c.within & TEXTS != 0 {
             texts(r, c, big);
         }
-        match item(r, c, big)? {
-            Some(content) => c.at = c.at.wrapping_add(content.len),
-            None => return Ok(()),
-        }
+        content.len = 0;
+        item(r, c, big, &mut content)?;
+        c.at = c.at.wrapping_add(wide(content.len));
     }
+    Ok(())
 }
 
-/// Passes over texts that are resident as a whole.
+/// Passes over texts that are resident as a whole; a reader of mapped flash takes
+/// them one by one.
+#[cfg(feature = "windows")]
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
     go(r, c.at);
     let mut rest = r.resident();
@@ -217,15 +225,15 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
 }
 
 /// A metadata entry, as far as its head goes.
-pub(super) struct Entry {
+#[derive(Default)]
+pub(super) struct Entry<'a> {
     /// Its key; no bytes if it is longer than any key may be.
-    pub(super) key: Span,
-    pub(super) key_len: u64,
+    pub(super) key: &'a [u8],
+    pub(super) key_len: Word,
     pub(super) tag: u32,
     /// Where the value begins, a head included.
-    pub(super) value_at: u64,
-    /// Where it goes on behind the head.
-    pub(super) content_at: u64,
+    pub(super) value_at: Word,
+    /// Its bytes end where the cursor stands.
     pub(super) content: Content,
     /// A value of 32 bits, else 0.
     pub(super) number: u32,
@@ -233,27 +241,31 @@ pub(super) struct Entry {
 
 /// Reads the entry at `c.at`, and goes behind it, or into its list. A text or an
 /// array of numbers need not be resident.
-pub(super) fn entry(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<Entry, Halt> {
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn entry<'a>(
+    r: &mut Reader<'_, 'a>,
+    c: &mut Cursor,
+    big: bool,
+    entry: &mut Entry<'a>,
+) -> Result<(), Halt> {
     go(r, c.at);
-    let key_len = length(r, big)?;
-    let mut key = Span::new(r.at(), key_len);
-    if key_len > limits::GGUF_NAME {
-        key = Span::default();
-        r.skip(key_len)?;
-    } else {
-        r.take(key_len)?;
-    }
-    let tag = u32(r, big)?;
-    let value_at = r.at();
+    (entry.key, entry.key_len) = text(r, limits::GGUF_NAME, big);
+    entry.tag = u32(r, big);
+    entry.value_at = r.here();
+    r.settle()?;
     c.step(|c| {
-        let content = head(r, c, tag, big)?;
-        let content_at = r.at();
-        let number = if field::width(tag) == Some(4) { u32(r, big)? } else { 0 };
-        c.at = content_at.wrapping_add(content.len);
-        if field::width(tag).is_some() {
+        entry.content = head(r, c, entry.tag, big);
+        c.at = r.at().wrapping_add(wide(entry.content.len));
+        if field::width(entry.tag) != 0 {
             // A number is taken with its entry.
-            r.take(c.at.wrapping_sub(r.at()))?;
+            entry.number = match entry.content.len {
+                4 => u32(r, big),
+                len => {
+                    r.bytes(len);
+                    0
+                }
+            };
         }
-        Ok(Entry { key, key_len, tag, value_at, content_at, content, number })
+        r.settle()
     })
 }

@@ -99,7 +99,7 @@ impl<'a> Items<'a> {
             }
             tag => {
                 let dtype = field::dtype(tag)?;
-                let width = usize::try_from(field::width(tag)?).ok()?;
+                let width = usize::try_from(field::width(tag)).ok()?;
                 let (element, rest) = self.bytes.split_at_checked(width)?;
                 self.bytes = rest;
                 Some(Item::Number(dtype.element(element, 0, self.endianness)?))

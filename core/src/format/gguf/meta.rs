@@ -8,7 +8,8 @@ use crate::finding::Kind;
 use crate::limits;
 use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
-use crate::source::Span;
+use crate::slot::wide;
+use crate::source::{Span, widen};
 use crate::tensor::{Meta, Status, Value};
 
 impl Header {
@@ -36,53 +37,54 @@ impl Header {
         }
         let at = c.at.max(field::HEADER);
         r.about(Kind::Metadata, c.index);
+        let mut entry = Entry::default();
         let taken = c.step(|c| {
             c.at = at;
-            let entry = head::entry(r, c, self.big)?;
-            Ok((r.get(entry.key)?, entry))
+            head::entry(r, c, self.big, &mut entry)
         });
-        let (key, entry) = match taken {
-            Ok(taken) => taken,
+        match taken {
+            Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
                 return Ok(None);
             }
-        };
+        }
         let index = c.index;
         c.advance(c.at);
-        let mut status = Status::Sound;
-        if entry.key_len > limits::GGUF_NAME {
-            r.flag(rules::KEY_LENGTH, at, 8, limits::GGUF_NAME, entry.key_len);
-            status = Status::Broken;
+        let key_len = wide(entry.key_len);
+        let named = key_len <= limits::GGUF_NAME;
+        if named {
+            judge_key(r, at.wrapping_add(8), entry.key);
         } else {
-            judge_key(r, entry.key, key);
+            r.flag(rules::KEY_LENGTH, at, 8, limits::GGUF_NAME, key_len);
         }
-        if entry.content.items == field::ARRAY {
-            r.flag(rules::ARRAY_NESTED, entry.value_at, 4, 0, field::ARRAY.into());
+        let value_at = wide(entry.value_at);
+        if entry.tag == field::ARRAY && entry.content.holds == field::ARRAY {
+            r.flag(rules::ARRAY_NESTED, value_at, 4, 0, field::ARRAY.into());
         }
-        if key == field::ALIGNMENT_KEY {
+        if entry.key == field::ALIGNMENT_KEY {
             self.judge_alignment(r, at, index, &entry);
         }
-        let end = if c.within == 0 { c.at } else { self.tensors_at.max(c.at) };
+        let end = if c.within == 0 { c.at } else { wide(self.tensors_at).max(c.at) };
         Ok(Some(Meta {
             kind: Kind::Metadata,
             index,
             at,
-            key: NameAt::plain(entry.key.at, entry.key.len),
+            key: if named { NameAt::plain(at.wrapping_add(8), key_len) } else { NameAt::default() },
             tag: entry.tag,
-            status,
-            stored: Span::between(entry.value_at, end),
+            status: if named { Status::Sound } else { Status::Broken },
+            stored: Span::between(value_at, end),
         }))
     }
 
-    fn judge_alignment(&self, r: &mut Reader<'_, '_>, at: u64, index: u32, entry: &Entry) {
+    fn judge_alignment(&self, r: &mut Reader<'_, '_>, at: u64, index: u32, entry: &Entry<'_>) {
         if index != self.align_entry {
             r.flag(rules::ALIGNMENT_TWICE, at, 8, 0, 0);
             return;
         }
-        let (value_at, value) = (entry.value_at, entry.number);
+        let (value_at, value) = (wide(entry.value_at), entry.number);
         if entry.tag != field::UINT32 {
             let type_at = value_at.wrapping_sub(4);
             r.flag(rules::ALIGNMENT_TYPE, type_at, 4, field::UINT32.into(), entry.tag.into());
@@ -109,8 +111,9 @@ impl Header {
             }
             field::ARRAY => {
                 r.region(at, meta.stored.end().unwrap_or(0), BYTES_CHANGED);
-                let items = head::u32(r, self.big)?;
-                let count = head::u64(r, self.big)?;
+                let items = head::u32(r, self.big);
+                let count = head::u64(r, self.big);
+                r.settle()?;
                 let stored = Span::new(at.saturating_add(12), len.saturating_sub(12));
                 match field::dtype(items) {
                     Some(dtype) => {
@@ -128,19 +131,18 @@ impl Header {
     }
 }
 
-#[cfg_attr(not(feature = "windows"), inline(never))]
-fn judge_key(r: &mut Reader<'_, '_>, at: Span, key: &[u8]) {
+fn judge_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
     if key.is_empty() {
-        r.flag(rules::KEY_EMPTY, at.at.wrapping_sub(8), 8, 1, 0);
-        return;
-    }
-    if let Some((i, byte)) = (0_u64..).zip(key).find(|(_, byte)| !byte.is_ascii_graphic()) {
-        r.flag(rules::KEY_ASCII, at.at.wrapping_add(i), 1, 0, u64::from(*byte));
+        r.flag(rules::KEY_EMPTY, at.wrapping_sub(8), 8, 1, 0);
         return;
     }
     let mut before = b'.';
     let mut sound = true;
-    for byte in key {
+    for (i, byte) in (0_u64..).zip(key) {
+        if !byte.is_ascii_graphic() {
+            r.flag(rules::KEY_ASCII, at.wrapping_add(i), 1, 0, u64::from(*byte));
+            return;
+        }
         sound &= match byte {
             b'.' => before != b'.',
             b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' => true,
@@ -149,6 +151,6 @@ fn judge_key(r: &mut Reader<'_, '_>, at: Span, key: &[u8]) {
         before = *byte;
     }
     if !sound || before == b'.' {
-        r.flag(rules::KEY_FORM, at.at, at.len, 0, 0);
+        r.flag(rules::KEY_FORM, at, widen(key.len()), 0, 0);
     }
 }

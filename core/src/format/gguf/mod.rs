@@ -53,6 +53,7 @@ use crate::finding::Kind;
 use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
+use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Endianness, Meta, Part, Region, Tensor, Value, Version};
 
@@ -77,14 +78,14 @@ mod field {
     pub(super) const STRING: u32 = 8;
     pub(super) const ARRAY: u32 = 9;
 
-    /// Bytes of a number of this type; `None` for all else.
-    pub(super) fn width(tag: u32) -> Option<u64> {
+    /// Bytes of a number of this type; 0 for all else.
+    pub(super) fn width(tag: u32) -> u64 {
         match tag {
-            0 | 1 | BOOL => Some(1),
-            2 | 3 => Some(2),
-            4..=6 => Some(4),
-            10..=12 => Some(8),
-            _ => None,
+            0 | 1 | BOOL => 1,
+            2 | 3 => 2,
+            4..=6 => 4,
+            10..=12 => 8,
+            _ => 0,
         }
     }
 
@@ -111,11 +112,11 @@ mod field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Offset behind the metadata; 0 if that does not end.
-    tensors_at: u64,
+    tensors_at: Word,
     /// Offset behind the entries of tensors; 0 if those do not end.
-    tables_end: u64,
+    tables_end: Word,
     /// Offset of the data; 0 if that is unknown.
-    data_at: u64,
+    data_at: Word,
     /// Number of metadata entries.
     metas: u32,
     /// Number of tensors.
@@ -182,17 +183,16 @@ impl Container for Header {
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let tables = [
-            (Part::Header, 0, field::HEADER),
-            (Part::Table, field::HEADER, self.tensors_at),
-            (Part::Table, self.tensors_at, self.tables_end),
-        ];
-        if let Some((part, at, end)) = tables.get(usize::from(c.phase)) {
-            c.next_phase();
-            let span = Span::between(*at, *end);
-            return Ok(Some(Region { part: *part, span, kind: Kind::File, entry: 0 }));
-        }
-        self.payload(r, c)
+        const HEADER: Word = word(field::HEADER);
+        let (part, at, end) = match c.phase {
+            0 => (Part::Header, 0, HEADER),
+            1 => (Part::Table, HEADER, self.tensors_at),
+            2 => (Part::Table, self.tensors_at, self.tables_end),
+            _ => return self.payload(r, c),
+        };
+        c.next_phase();
+        let span = Span::new(wide(at), wide(end.saturating_sub(at)));
+        Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
     }
 
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
@@ -232,7 +232,7 @@ impl Header {
     /// Offset of the data from the file's start, from which those of tensors
     /// count; `None` if it is not known.
     pub fn data_at(&self) -> Option<u64> {
-        (self.data_at != 0).then_some(self.data_at)
+        (self.data_at != 0).then_some(wide(self.data_at))
     }
 
     /// The element type as a number, of which this build may know nothing.

@@ -9,7 +9,7 @@ use super::tensor;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::slot::word;
 
 /// What the scan stands before.
 mod step {
@@ -46,19 +46,19 @@ impl Header {
             (c.index, c.within, c.phase) = (0, 0, step::TENSORS);
         }
         let [tensors_at, ..] = c.inner;
-        let mut tables_end = 0;
+        let (tensors_at, mut tables_end) = (word(tensors_at), 0);
         if tensors_at != 0 {
             match tensors(r, c, count, big) {
-                Ok(()) => tables_end = c.at,
+                Ok(()) => tables_end = word(c.at),
                 Err(halt) if halt.is_absent() => return Err(halt),
                 Err(_) => {}
             }
         }
         r.unmute();
         let (alignment, align_entry) = (low(c.extra), high(c.extra));
-        // A power of two, or 0. No file is so long that the sum wraps.
-        let mask = u64::from(alignment).wrapping_sub(1);
-        let data_at = if tables_end == 0 { 0 } else { tables_end.wrapping_add(mask) & !mask };
+        // A power of two, or 0. The end saturates, where no tensor then fits.
+        let mask = word(alignment.into()).wrapping_sub(1);
+        let data_at = if tables_end == 0 { 0 } else { tables_end.saturating_add(mask) & !mask };
         let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
         Ok(Header {
             tensors_at,
@@ -95,42 +95,33 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.region(0, len, rules::HEADER_LENGTH);
     r.read_ahead(head::AHEAD);
     r.require(len.min(field::HEADER))?;
-    let magic = Span::new(0, len.min(4));
-    if r.get(magic)? != field::MAGIC {
-        r.flag(rules::MAGIC, 0, magic.len, 0, 0);
-        return Err(Halt::refused(rules::MAGIC));
-    }
-    if len < field::HEADER {
-        r.flag(rules::HEADER_LENGTH, 0, len, field::HEADER, len);
-        return Err(Halt::refused(rules::HEADER_LENGTH));
-    }
-    r.u32()?;
-    let stored = r.u32()?;
+    // Of a shorter file the rest reads as 0, and is not judged.
+    let magic = r.bytes(4);
+    let stored = head::u32(r, false);
     // No version is so high that its lower half is zero in its own byte order.
     let big = stored != 0 && stored & 0xFFFF == 0;
     let version = if big { stored.swap_bytes() } else { stored };
-    let refused = match version {
-        2 | 3 => None,
-        1 => Some(rules::VERSION_1),
-        _ => Some(rules::VERSION),
-    };
-    if let Some(rule) = refused {
-        r.flag(rule, 4, 4, 3, version.into());
-        return Err(Halt::refused(rule));
-    }
-    let tensors = u64(r, big)?;
-    let metas = u64(r, big)?;
+    let (tensors, metas) = (u64(r, big), u64(r, big));
     // Counts of 32 bits, times so little, do not wrap.
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let (few, few_metas) = (small(tensors), small(metas));
     let table = u64::from(few_metas).wrapping_mul(field::LEAST_META);
     let needs = table.wrapping_add(u64::from(few).wrapping_mul(field::LEAST_TENSOR));
     let left = r.left();
-    let (rule, at, room, count) = if table > left || metas != few_metas.into() {
-        (rules::COUNT_METADATA, 16, head::room(left, field::LEAST_META), metas)
+    let room = |left, least| head::room(left, least).min(u32::MAX.into());
+    let (rule, at, expected, found) = if magic != field::MAGIC {
+        (rules::MAGIC, 0, 0, 0)
+    } else if len < field::HEADER {
+        (rules::HEADER_LENGTH, 0, field::HEADER, len)
+    } else if version == 1 {
+        (rules::VERSION_1, 4, 3, 1)
+    } else if !matches!(version, 2 | 3) {
+        (rules::VERSION, 4, 3, version.into())
+    } else if table > left || metas != few_metas.into() {
+        (rules::COUNT_METADATA, 16, room(left, field::LEAST_META), metas)
     } else if needs > left || tensors != few.into() {
         let behind = left.wrapping_sub(table);
-        (rules::COUNT_TENSORS, 8, head::room(behind, field::LEAST_TENSOR), tensors)
+        (rules::COUNT_TENSORS, 8, room(behind, field::LEAST_TENSOR), tensors)
     } else {
         if big && version == 2 {
             r.flag(rules::VERSION_BIG, 4, 4, 3, version.into());
@@ -142,7 +133,13 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         c.extra = pack(field::ALIGNMENT, u32::MAX);
         return Ok(());
     };
-    r.flag(rule, at, 8, room.min(u32::MAX.into()), count);
+    let field = match at {
+        0 if rule == rules::MAGIC => len.min(4),
+        0 => len,
+        4 => 4,
+        _ => 8,
+    };
+    r.flag(rule, at, field, expected, found);
     Err(Halt::refused(rule))
 }
 
@@ -156,8 +153,9 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
             break;
         }
         c.step(|c| {
-            let entry = head::entry(r, c, big)?;
-            if high(c.extra) == u32::MAX && r.get(entry.key)? == field::ALIGNMENT_KEY {
+            let mut entry = head::Entry::default();
+            head::entry(r, c, big, &mut entry)?;
+            if high(c.extra) == u32::MAX && entry.key == field::ALIGNMENT_KEY {
                 let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
                 c.extra = pack(if sound { entry.number } else { 0 }, c.index);
             }
@@ -207,7 +205,10 @@ mod tests {
         let source = crate::source::Source::whole(&bytes);
         let mut sink = |_| {};
         let mut r = Reader::new(&source, &mut sink);
-        assert_eq!(u32(&mut r, true), Ok(3));
-        assert_eq!(u64(&mut r, true), Ok(9));
+        assert_eq!(u32(&mut r, true), 3);
+        assert_eq!(u64(&mut r, true), 9);
+        assert_eq!(r.settle(), Ok(()));
+        assert_eq!(u32(&mut r, true), 0);
+        assert!(r.settle().is_err());
     }
 }

@@ -91,7 +91,7 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
         rank = rank.saturating_add(1);
     }
     let stored = stored(ty)?;
-    let size = stored.size(elements)?;
+    let size = stored.size(elements);
     let sound = elements <= field::LARGEST_EXTENT
         && size <= field::LARGEST_EXTENT
         && row & stored.block().wrapping_sub(1) == 0

@@ -1,62 +1,74 @@
 //! Entries of tensors.
 
 use super::elements::{Stored, stored};
-use super::head::{self, length, u32, u64};
+use super::head::{self, u32, u64};
 #[cfg(feature = "sweep")]
 use super::sweep;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt};
+use crate::dims::{DimEncoding, Dims, DimsAt, times};
+use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::limits;
-use crate::name::{Name, NameAt, NameEncoding};
+use crate::name::NameAt;
 use crate::read::{Halt, Reader};
+use crate::slot::{Word, place, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Endianness, Status, Tensor};
+use crate::utf8;
+
+/// Stands for a number that is not known; none is above `field::LARGEST_EXTENT`.
+const UNKNOWN: u64 = u64::MAX;
 
 /// An entry as it is stored, taken but not judged.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
-    at: u64,
+    at: Word,
+    /// No bytes if it is longer than any name may be.
     name: &'a [u8],
-    name_at: u64,
-    name_len: u64,
+    name_len: Word,
     dims: &'a [u8],
-    dims_at: u64,
-    rank: u32,
     ty: u32,
-    ty_at: u64,
+    ty_at: Word,
     offset: u64,
 }
 
+impl Entry<'_> {
+    fn rank(&self) -> u32 {
+        u32::try_from(self.dims.len() >> 3).unwrap_or(0)
+    }
+
+    /// Where the extents begin.
+    fn dims_at(&self) -> u64 {
+        wide(self.ty_at).wrapping_sub(widen(self.dims.len()))
+    }
+
+    /// Where the offset is stored.
+    fn offset_at(&self) -> u64 {
+        wide(self.ty_at).wrapping_add(4)
+    }
+}
+
 /// Reads the entry where the reader stands.
+#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,
     big: bool,
     entry: &mut Entry<'a>,
 ) -> Result<(), Halt> {
-    let at = r.at();
-    let name_len = length(r, big)?;
-    let name_at = r.at();
-    let name = if name_len > limits::GGUF_NAME {
-        r.skip(name_len)?;
-        &[]
-    } else {
-        r.take(name_len)?
-    };
-    let rank = u32(r, big)?;
-    let dims_at = r.at();
+    entry.at = r.here();
+    (entry.name, entry.name_len) = head::text(r, limits::GGUF_NAME, big);
+    let rank = u32(r, big);
     let room = (r.left() >> 3).min(limits::GGUF_RANK.into());
     if u64::from(rank) > room {
-        r.flag(rules::DIMS_BOUNDS, dims_at.wrapping_sub(4), 4, room, rank.into());
-        return Err(Halt::refused(rules::DIMS_BOUNDS));
+        head::refuse(r, rules::DIMS_BOUNDS, 4, room, rank.into());
     }
-    let dims = r.take(u64::from(rank) << 3)?;
-    let ty_at = r.at();
-    let ty = u32(r, big)?;
-    let offset = u64(r, big)?;
-    *entry = Entry { at, name, name_at, name_len, dims, dims_at, rank, ty, ty_at, offset };
-    Ok(())
+    // Where the rank was refused, nothing more is read.
+    entry.dims = r.bytes(word(u64::from(rank) << 3));
+    entry.ty_at = r.here();
+    entry.ty = u32(r, big);
+    entry.offset = u64(r, big);
+    r.settle()
 }
 
 impl Header {
@@ -73,9 +85,9 @@ impl Header {
             c.finish();
             return Ok(None);
         }
-        head::go(r, c.at.max(self.tensors_at));
+        head::go(r, c.at.max(wide(self.tensors_at)));
         if self.tables_end != 0 {
-            r.read_ahead(self.tables_end);
+            r.read_ahead(wide(self.tables_end));
         }
         r.about(Kind::Tensor, c.index);
         #[cfg(feature = "sweep")]
@@ -105,15 +117,91 @@ impl Header {
         let end = r.at();
         let stored = stored(entry.ty);
         // The size of what is unknown can only be told from what follows it.
-        let next = match stored {
-            None if c.index.wrapping_add(1) < self.count => self.peek(r)?,
-            _ => None,
+        let mut next = Entry { offset: UNKNOWN, ..Entry::default() };
+        if stored.is_none() && c.index.wrapping_add(1) < self.count {
+            self.peek(r, &mut next)?;
+        }
+        let tensor = self.judge(r, c, &entry, stored, next.offset);
+        c.advance(end);
+        Ok(Some(tensor))
+    }
+
+    /// Reads the entry where the reader stands; its offset stays unknown if it
+    /// cannot be read.
+    fn peek<'a>(&self, r: &mut Reader<'_, 'a>, next: &mut Entry<'a>) -> Result<(), Halt> {
+        let muted = r.is_muted();
+        r.mute();
+        let taken = entry(r, self.big, next);
+        if !muted {
+            r.unmute();
+        }
+        match taken {
+            Ok(()) => Ok(()),
+            Err(halt) if halt.is_absent() => Err(halt),
+            Err(_) => {
+                next.offset = UNKNOWN;
+                Ok(())
+            }
+        }
+    }
+
+    /// The tensor of an entry behind which that of the next tensor tells that its
+    /// data lies at `next`.
+    fn judge(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        entry: &Entry<'_>,
+        stored: Option<Stored>,
+        next: u64,
+    ) -> Tensor {
+        let big = self.big;
+        let encoding = if big { DimEncoding::ReversedBig } else { DimEncoding::Reversed };
+        let mut tensor = Tensor {
+            index: c.index,
+            at: wide(entry.at),
+            status: Status::Broken,
+            dtype: DType::default(),
+            endianness: if big { Endianness::Big } else { Endianness::Little },
+            dims: DimsAt {
+                at: entry.dims_at(),
+                len: entry.rank() << 3,
+                rank: entry.rank(),
+                lead: None,
+                encoding,
+            },
+            extra: Span::new(wide(entry.ty_at), 4),
+            ..Tensor::default()
         };
-        let mut expected = c.state;
-        let tensor = self.judge(r, c.index, &entry, stored, next, &mut expected);
-        #[cfg(feature = "sweep")]
-        let before = c.state;
-        c.state = expected;
+        if judge_name(r, entry) {
+            tensor.name = NameAt::plain(tensor.at.wrapping_add(8), wide(entry.name_len));
+        }
+        let elements = judge_shape(r, entry, encoding);
+        let mut size = UNKNOWN;
+        match stored {
+            None => r.flag(rules::DTYPE_UNKNOWN, tensor.extra.at, 4, 0, entry.ty.into()),
+            Some(stored) => {
+                tensor.dtype = stored.dtype;
+                if elements != UNKNOWN {
+                    size = sized(r, entry, stored, elements, big);
+                }
+            }
+        }
+        if size != UNKNOWN {
+            tensor.elements = elements;
+        }
+        let before = core::mem::replace(&mut c.state, Cursor::UNKNOWN);
+        // Without the end of the tables or an alignment, data lies nowhere.
+        let measured = size != UNKNOWN || stored.is_none();
+        if self.data_at != 0 && tensor.name.at != 0 && measured {
+            self.place(r, c, entry, &mut tensor, size, before, next);
+        }
+        if tensor.status != Status::Broken && stored.is_none() {
+            tensor.status = Status::Unsupported;
+            if elements == UNKNOWN {
+                (tensor.status, tensor.chunks) = (Status::Broken, Chunks::None);
+            }
+        }
         #[cfg(feature = "sweep")]
         match tensor.chunks {
             Chunks::One(span) if tensor.status == Status::Sound => {
@@ -122,123 +210,56 @@ impl Header {
             }
             _ => c.extra = sweep::cover::LOOSE,
         }
-        c.advance(end);
-        Ok(Some(tensor))
+        tensor
     }
 
-    /// The offset of the entry where the reader stands, if that can be read.
-    fn peek(&self, r: &mut Reader<'_, '_>) -> Result<Option<u64>, Halt> {
-        let muted = r.is_muted();
-        r.mute();
-        let mut next = Entry::default();
-        let entry = entry(r, self.big, &mut next);
-        if !muted {
-            r.unmute();
-        }
-        match entry {
-            Ok(()) => Ok(Some(next.offset)),
-            Err(halt) if halt.is_absent() => Err(halt),
-            Err(_) => Ok(None),
-        }
-    }
-
-    fn judge(
+    /// Finds the data of a tensor, of `size` bytes if that is known, else up to where
+    /// the `next` begins; ggml expects it at `before`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[allow(clippy::too_many_arguments, reason = "what is known of one tensor")]
+    fn place(
         &self,
         r: &mut Reader<'_, '_>,
-        index: u32,
+        c: &mut Cursor,
         entry: &Entry<'_>,
-        stored: Option<Stored>,
-        next: Option<u64>,
-        expected: &mut u64,
-    ) -> Tensor {
-        let dtype = stored.map(|stored| stored.dtype);
-        let order = if self.big { Endianness::Big } else { Endianness::Little };
-        let encoding = if self.big { DimEncoding::ReversedBig } else { DimEncoding::Reversed };
-        let named = entry.name_len <= limits::GGUF_NAME;
-        let mut tensor = Tensor {
-            index,
-            at: entry.at,
-            name: if named {
-                NameAt::plain(entry.name_at, entry.name_len)
-            } else {
-                NameAt::default()
-            },
-            status: Status::Broken,
-            dtype: dtype.unwrap_or_default(),
-            endianness: order,
-            dims: DimsAt {
-                at: entry.dims_at,
-                len: u32::try_from(entry.dims.len()).unwrap_or(0),
-                rank: entry.rank,
-                lead: None,
-                encoding,
-            },
-            extra: Span::new(entry.ty_at, 4),
-            ..Tensor::default()
+        tensor: &mut Tensor,
+        size: u64,
+        before: u64,
+        next: u64,
+    ) {
+        let len = word(r.source().len());
+        let offset = place(entry.offset);
+        let begin = self.data_at.saturating_add(offset);
+        let mask = word(self.alignment.into()).wrapping_sub(1);
+        let end = if size != UNKNOWN {
+            let behind = offset.saturating_add(place(size)).saturating_add(mask) & !mask;
+            c.state = wide(behind.min(Word::MAX.wrapping_sub(1)));
+            begin.saturating_add(place(size))
+        } else if next >= entry.offset {
+            self.data_at.saturating_add(place(next)).min(len).max(begin)
+        } else {
+            begin.max(len)
         };
-        let name_fits = judge_name(r, entry);
-        let elements = judge_shape(r, entry, encoding);
-        if dtype.is_none() {
-            r.flag(rules::DTYPE_UNKNOWN, entry.ty_at, 4, 0, entry.ty.into());
+        let at = entry.offset_at();
+        let fits = end <= len;
+        if !fits {
+            r.flag(rules::DATA_BOUNDS, at, 8, wide(len), wide(end));
         }
-        let size = match (stored, elements) {
-            (Some(stored), Some(elements)) => sized(r, entry, stored, elements, self.big),
-            _ => None,
-        };
-        let before = core::mem::replace(expected, Cursor::UNKNOWN);
-        if let (Some(elements), Some(_)) = (elements, dtype.and(size)) {
-            tensor.elements = elements;
+        if word(entry.offset) & mask != 0 {
+            r.flag(rules::OFFSET_ALIGN, at, 8, self.alignment.into(), entry.offset);
+        } else if fits && before != Cursor::UNKNOWN && before != entry.offset {
+            r.flag(rules::OFFSET_ORDER, at, 8, before, entry.offset);
         }
-        // Without the end of the tables or an alignment, data lies nowhere.
-        if self.data_at == 0 || !name_fits {
-            return tensor;
+        if fits {
+            tensor.status = Status::Sound;
+            tensor.chunks = Chunks::One(Span::between(wide(begin), wide(end)));
         }
-        let len = r.source().len();
-        let begin = self.data_at.saturating_add(entry.offset);
-        let end = match (size, dtype) {
-            (Some(size), _) => begin.saturating_add(size),
-            (None, None) => match next.filter(|next| *next >= entry.offset) {
-                Some(next) => self.data_at.saturating_add(next).min(len),
-                None => len,
-            }
-            .max(begin),
-            (None, Some(_)) => return tensor,
-        };
-        let offset_at = entry.ty_at.wrapping_add(4);
-        if end > len {
-            r.flag(rules::DATA_BOUNDS, offset_at, 8, len, end);
-        }
-        let mask = u64::from(self.alignment).wrapping_sub(1);
-        if entry.offset & mask != 0 {
-            let alignment = self.alignment.into();
-            r.flag(rules::OFFSET_ALIGN, offset_at, 8, alignment, entry.offset);
-        } else if before != Cursor::UNKNOWN && before != entry.offset && end <= len {
-            r.flag(rules::OFFSET_ORDER, offset_at, 8, before, entry.offset);
-        }
-        if let Some(size) = size {
-            let end = entry.offset.saturating_add(size);
-            *expected = end.saturating_add(mask) & !mask;
-        }
-        if end <= len {
-            tensor.status = if dtype.is_some() && elements.is_some() {
-                Status::Sound
-            } else if elements.is_some() {
-                Status::Unsupported
-            } else {
-                Status::Broken
-            };
-            if tensor.status != Status::Broken {
-                tensor.chunks = Chunks::One(Span::between(begin, end));
-            }
-        }
-        tensor
     }
 }
 
 /// Whether the name may be read.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
-    let (at, len) = (entry.at, entry.name_len);
+    let (at, len) = (wide(entry.at), wide(entry.name_len));
     if len > limits::GGUF_NAME {
         r.flag(rules::NAME_LIMIT, at, 8, limits::GGUF_NAME, len);
         return false;
@@ -248,63 +269,66 @@ fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     } else if len == field::LONGEST_NAME {
         r.flag(rules::NAME_64, at, 8, field::LONGEST_NAME.saturating_sub(1), len);
     }
-    if !Name::new(entry.name, NameEncoding::Plain).is_utf8() {
-        r.flag(rules::NAME_UTF8, entry.name_at, len, 0, 0);
+    if !utf8::is(entry.name) {
+        r.flag(rules::NAME_UTF8, at.wrapping_add(8), len, 0, 0);
     }
     true
 }
 
-/// The number of elements.
-fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding) -> Option<u64> {
-    let span = Span::new(entry.dims_at, widen(entry.dims.len()));
-    if entry.rank > field::LARGEST_RANK {
-        let (at, rank) = (entry.dims_at.wrapping_sub(4), entry.rank.into());
-        r.flag(rules::DIMS_COUNT, at, 4, field::LARGEST_RANK.into(), rank);
+/// The number of elements, if no rule is against it.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding) -> u64 {
+    let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
+    let rank = entry.rank();
+    if rank > field::LARGEST_RANK {
+        let most = field::LARGEST_RANK.into();
+        r.flag(rules::DIMS_COUNT, at.wrapping_sub(4), 4, most, rank.into());
     }
-    let (mut elements, mut zero) = (Some(1_u64), false);
-    for extent in Dims::new(entry.dims, entry.rank, encoding) {
+    let (mut elements, mut zero) = (1_u64, false);
+    for extent in Dims::new(entry.dims, rank, encoding) {
         if extent > field::LARGEST_EXTENT {
-            r.flag(rules::EXTENT_RANGE, span.at, span.len, field::LARGEST_EXTENT, extent);
-            return None;
+            r.flag(rules::EXTENT_RANGE, at, len, field::LARGEST_EXTENT, extent);
+            return UNKNOWN;
         }
         zero |= extent == 0;
         // A 0 does not hide the overflow of the others.
-        elements = elements.and_then(|n| n.checked_mul(extent.max(1)));
+        elements = times(elements, extent.max(1));
     }
-    let elements = elements.filter(|n| *n <= field::LARGEST_EXTENT);
-    let Some(elements) = elements else {
-        r.flag(rules::SHAPE_OVERFLOW, span.at, span.len, field::LARGEST_EXTENT, u64::MAX);
-        return None;
-    };
+    if elements > field::LARGEST_EXTENT {
+        r.flag(rules::SHAPE_OVERFLOW, at, len, field::LARGEST_EXTENT, u64::MAX);
+        return UNKNOWN;
+    }
     if zero {
-        r.flag(rules::EXTENT_ZERO, span.at, span.len, 1, 0);
-        return Some(0);
+        r.flag(rules::EXTENT_ZERO, at, len, 1, 0);
+        return 0;
     }
-    Some(elements)
+    elements
 }
 
-/// The number of bytes.
+/// The number of bytes, if no rule is against it.
 fn sized(
     r: &mut Reader<'_, '_>,
     entry: &Entry<'_>,
     stored: Stored,
     elements: u64,
     big: bool,
-) -> Option<u64> {
-    let span = Span::new(entry.dims_at, widen(entry.dims.len()));
-    let block = stored.block();
+) -> u64 {
+    let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let row = match entry.dims.first_chunk() {
         Some(row) if big => u64::from_be_bytes(*row),
         Some(row) => u64::from_le_bytes(*row),
         None => 1,
     };
-    if row & block.wrapping_sub(1) != 0 {
-        r.flag(rules::BLOCK_MULTIPLE, span.at, span.len.min(8), block, row);
-        return None;
+    let block = stored.block();
+    // A block has few elements: the lower half of the number tells.
+    if word(row) & word(block).wrapping_sub(1) != 0 {
+        r.flag(rules::BLOCK_MULTIPLE, at, len.min(8), block, row);
+        return UNKNOWN;
     }
-    let size = stored.size(elements).filter(|n| *n <= field::LARGEST_EXTENT);
-    if size.is_none() {
-        r.flag(rules::SHAPE_OVERFLOW, span.at, span.len, field::LARGEST_EXTENT, u64::MAX);
+    let size = stored.size(elements);
+    if size > field::LARGEST_EXTENT {
+        r.flag(rules::SHAPE_OVERFLOW, at, len, field::LARGEST_EXTENT, u64::MAX);
+        return UNKNOWN;
     }
     size
 }

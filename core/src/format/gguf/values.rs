@@ -1,17 +1,23 @@
 //! The audit of values: texts are UTF-8, Booleans are 0 or 1.
 
-use super::head::{self, Content, Holds};
+use super::head::{self, Content, Entry};
 #[cfg(feature = "sweep")]
 use super::lists;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
-use crate::source::{Absent, widen};
+use crate::slot::wide;
+#[cfg(feature = "windows")]
+use crate::source::Absent;
+#[cfg(not(feature = "windows"))]
+use crate::source::Span;
+use crate::source::widen;
 use crate::utf8;
 
 /// What the cursor of the audit stands in, as its phase; `extra` is where that
 /// ends, and `state` tells that the entry was found faulty.
+#[cfg(feature = "windows")]
 mod phase {
     pub(super) const BETWEEN: u8 = 0;
     pub(super) const TEXT: u8 = 1;
@@ -23,6 +29,7 @@ const FAULTY: u64 = 1;
 
 impl Header {
     /// Looks at values as far as they are resident.
+    #[cfg(feature = "windows")]
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut went = false;
         while !c.done {
@@ -42,25 +49,56 @@ impl Header {
         Ok(())
     }
 
+    /// Looks at the next value or item.
+    #[cfg(not(feature = "windows"))]
+    pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        r.mute();
+        let mut content = Content::default();
+        let stepped = self.next_content(r, c, &mut content);
+        r.unmute();
+        // What stops it was reported where the entry was listed.
+        if stepped.is_err() || content.holds == Content::OVER {
+            c.finish();
+            return Ok(());
+        }
+        let bytes = r.get(Span::new(c.at, wide(content.len)))?;
+        let (fault, rule) = match content.holds {
+            field::STRING => (utf8::fault(bytes).map(|(at, _)| at), rules::TEXT_UTF8),
+            field::BOOL => (bytes.iter().position(|byte| *byte > 1), rules::VALUE_BOOL),
+            _ => (None, rules::VALUE_BOOL),
+        };
+        // One finding an entry is enough.
+        if let Some(at) = fault
+            && c.state != FAULTY
+        {
+            let byte = bytes.get(at).copied().unwrap_or(0);
+            r.about(Kind::Metadata, c.index.wrapping_sub(1));
+            r.flag(rule, c.at.wrapping_add(widen(at)), 1, 0, byte.into());
+            c.state = FAULTY;
+        }
+        c.at = c.at.wrapping_add(wide(content.len));
+        Ok(())
+    }
+
+    #[cfg(feature = "windows")]
     pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase != phase::BETWEEN {
             r.about(Kind::Metadata, c.index.wrapping_sub(1));
             return look(r, c);
         }
         r.mute();
-        let stepped = self.next_content(r, c);
+        let mut content = Content::default();
+        let stepped = self.next_content(r, c, &mut content);
         r.unmute();
-        let Some(content) = stepped? else {
-            c.finish();
-            return Ok(());
-        };
-        let end = c.at.wrapping_add(content.len);
+        stepped?;
+        let end = c.at.wrapping_add(wide(content.len));
         match content.holds {
+            Content::OVER => c.finish(),
             // One finding an entry is enough.
             _ if c.state == FAULTY => c.at = end,
-            Holds::Text => (c.phase, c.extra) = (phase::TEXT, end),
-            Holds::Booleans => (c.phase, c.extra) = (phase::BOOLEANS, end),
-            Holds::Numbers => c.at = end,
+            field::STRING => (c.phase, c.extra) = (phase::TEXT, end),
+            field::BOOL => (c.phase, c.extra) = (phase::BOOLEANS, end),
+            _ => c.at = end,
         }
         Ok(())
     }
@@ -70,24 +108,26 @@ impl Header {
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Content>, Halt> {
-        if let Some(content) = head::item(r, c, self.big)? {
-            return Ok(Some(content));
-        }
-        if c.index >= self.metas {
-            return Ok(None);
+        content: &mut Content,
+    ) -> Result<(), Halt> {
+        head::item(r, c, self.big, content)?;
+        if content.holds != Content::OVER || c.index >= self.metas {
+            return Ok(());
         }
         c.step(|c| {
             c.at = c.at.max(field::HEADER);
-            let entry = head::entry(r, c, self.big)?;
-            c.advance(entry.content_at);
+            let mut entry = Entry::default();
+            head::entry(r, c, self.big, &mut entry)?;
+            *content = entry.content;
+            c.advance(c.at.wrapping_sub(wide(content.len)));
             c.state = 0;
-            Ok(Some(entry.content))
+            Ok(())
         })
     }
 }
 
 /// Looks at what is resident of a text or of Booleans.
+#[cfg(feature = "windows")]
 fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let left = c.extra.wrapping_sub(c.at);
     if left == 0 {

@@ -1,8 +1,4 @@
-//! LEB128 numbers and strings, and reading on behind a failure.
-//!
-//! An entry has a dozen fields. The first that cannot be read halts the reader:
-//! those behind it read as zero, and whoever began the entry asks once, with
-//! [`settle`](Reader::settle).
+//! LEB128 numbers and strings, read on behind a failure.
 
 use crate::name::NameAt;
 use crate::read::{Halt, Reader, place};
@@ -51,25 +47,6 @@ impl Leb {
 pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
 
 impl<'a> Reader<'_, 'a> {
-    /// Halts, unless it was halted before.
-    #[cold]
-    pub(super) fn halt(&mut self, halt: Halt) {
-        self.halted = self.halted.or(Some(halt));
-    }
-
-    /// Whether some field could not be read.
-    pub(super) fn is_halted(&self) -> bool {
-        self.halted.is_some()
-    }
-
-    /// Why the first field that could not be read could not; the reader goes on.
-    pub(super) fn settle(&mut self) -> Result<(), Halt> {
-        match self.halted.take() {
-            Some(halt) => Err(halt),
-            None => Ok(()),
-        }
-    }
-
     /// Reports that `rule` is broken so that nothing behind it can be read.
     #[cold]
     #[cfg_attr(not(feature = "windows"), inline(never))]
@@ -78,36 +55,9 @@ impl<'a> Reader<'_, 'a> {
         self.halt(Halt::refused(rule));
     }
 
-    /// `len` bytes, or none.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn bytes(&mut self, len: Word) -> &'a [u8] {
-        if self.halted.is_some() {
-            return &[];
-        }
-        match self.take(wide(len)) {
-            Ok(bytes) => bytes,
-            Err(halt) => {
-                self.halt(halt);
-                &[]
-            }
-        }
-    }
-
     /// One byte.
     pub(super) fn next_u8(&mut self) -> u8 {
         self.bytes(1).first().copied().unwrap_or(0)
-    }
-
-    /// A little-endian `u32`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn next_u32(&mut self) -> u32 {
-        self.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    }
-
-    /// A little-endian `u64`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn next_u64(&mut self) -> u64 {
-        self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
     /// An offset or a length, of which no more is kept than what may be in memory.
@@ -121,7 +71,7 @@ impl<'a> Reader<'_, 'a> {
     /// its shortest form is not `sound`.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64, sound: &mut bool) -> u64 {
-        if self.halted.is_some() {
+        if self.is_halted() {
             return 0;
         }
         let start = self.here();
@@ -157,11 +107,6 @@ impl<'a> Reader<'_, 'a> {
         text.len = word(widen(bytes.len()));
         text.utf8 = crate::utf8::is(bytes);
         bytes
-    }
-
-    /// Offset of the next byte.
-    pub(super) fn here(&self) -> Word {
-        word(self.at())
     }
 }
 

@@ -249,7 +249,7 @@ impl Header {
             len: u64::from_le_bytes(field::SIZE.of(entry)),
         };
         let (dtype, width) = match dtype_code {
-            0 => (DType::F32, 4),
+            0 => (DType::F32, 4_u64),
             1 => (DType::F16, 2),
             2 => (DType::I8, 1),
             3 => (DType::I32, 4),
@@ -283,9 +283,12 @@ impl Header {
         } else {
             // The shape is not in the file, so whole elements are all that can
             // be asked for.
-            let shift = width >> 1;
-            let elements = data.len >> shift;
-            (elements, Some(elements << shift))
+            let elements = match width {
+                4 => data.len >> 2,
+                2 => data.len >> 1,
+                _ => data.len,
+            };
+            (elements, Some(data.len & !width.wrapping_sub(1)))
         };
         if rank > field::LARGEST_RANK {
             let largest = field::LARGEST_RANK.into();
