@@ -4,7 +4,7 @@
 //! into either [`Absent`] (the file has the bytes, memory has not) or a broken
 //! rule (the region that the format declared is over).
 
-#[cfg(any(feature = "gguf", feature = "idv"))]
+#[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv"))]
 mod behind;
 mod report;
 
@@ -83,8 +83,16 @@ pub(crate) struct Reader<'r, 'a> {
     pub(crate) held: [u64; 4],
     /// Why a field of the entry that is being read could not be, for formats that
     /// read on behind it.
-    #[cfg(any(feature = "gguf", feature = "idv"))]
+    #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv"))]
     halted: Option<Halt>,
+    /// Where the first integer lies of the entry that is longer than it must be; 0
+    /// if there is none.
+    #[cfg(feature = "bintensors")]
+    pub(crate) overlong: Word,
+    /// What the entry before is ordered by, and whether the list was in order up to
+    /// there.
+    #[cfg(all(feature = "bintensors", not(feature = "windows")))]
+    pub(crate) before: (bool, u64, &'a [u8]),
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -131,8 +139,12 @@ impl<'r, 'a> Reader<'r, 'a> {
             shared: 0,
             #[cfg(feature = "oinf")]
             held: [0; 4],
-            #[cfg(any(feature = "gguf", feature = "idv"))]
+            #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv"))]
             halted: None,
+            #[cfg(feature = "bintensors")]
+            overlong: 0,
+            #[cfg(all(feature = "bintensors", not(feature = "windows")))]
+            before: (false, 0, &[]),
         }
     }
 

@@ -36,6 +36,7 @@
 pub mod rules;
 
 mod fields;
+mod open;
 mod order;
 mod spans;
 #[cfg(feature = "sweep")]
@@ -50,27 +51,35 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
-use crate::source::{Absent, Source, Span};
+use crate::slot::{Word, wide, word};
+use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::utf8;
 use fields::Entry;
-use spans::Verdict;
 
 /// What fields hold.
 mod field {
     use crate::dtype::DType;
+    use crate::slot::Word;
 
     pub(super) const LENGTH: u64 = 8;
     /// Bytes of the longest header that any release reads.
     pub(super) const LONGEST: u64 = 100_000_000;
     pub(super) const NONE: u8 = 0;
     pub(super) const SOME: u8 = 1;
+    /// The greatest integer that is one byte; above it are the tags of wider ones.
+    pub(super) const ONE_BYTE: u8 = 250;
     pub(super) const TWO_BYTES: u8 = 251;
+    #[cfg(feature = "sweep")]
     pub(super) const FOUR_BYTES: u8 = 252;
+    #[cfg(feature = "sweep")]
     pub(super) const EIGHT_BYTES: u8 = 253;
     pub(super) const SIXTEEN_BYTES: u8 = 254;
+    /// Bytes of an element type, or another integer, behind the tag of eight.
+    pub(super) const WIDE: Word = 9;
     /// Fewest bytes of a metadata entry and of a tensor.
-    pub(super) const PAIR: u64 = 2;
-    pub(super) const ENTRY: u64 = 5;
+    pub(super) const PAIR: Word = 2;
+    pub(super) const ENTRY: Word = 5;
     pub(super) const ALIGN: u64 = 8;
     pub(super) const PADDING: u8 = b' ';
 
@@ -92,17 +101,20 @@ mod field {
         DType::I64,
         DType::U64,
     ];
+    /// Where elements begin to take two, four and eight bytes.
+    pub(super) const WIDER: [u64; 3] = [5, 9, 12];
 }
 
-/// What the header says, as far as it was proved.
+/// What the header says, as far as it was proved. No header is so long that an
+/// offset in it takes more than 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Offset of the data, which is the end of the header.
-    data_at: u64,
+    data_at: u32,
     /// Offset of the first metadata entry; 0 if there is no metadata.
-    meta_at: u64,
+    meta_at: u32,
     /// Offset of the first tensor.
-    list_at: u64,
+    list_at: u32,
     meta_count: u32,
     count: u32,
 }
@@ -130,27 +142,7 @@ impl Container for Header {
     }
 
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        if c.phase == 0 {
-            Header::open_front(r, c)?;
-        }
-        // Two numbers below 2^32, for neither exceeds the longest header.
-        let (data_at, meta_count) = (c.state & 0xFFFF_FFFF, c.state >> 32);
-        while u64::from(c.index) < meta_count {
-            r.region(c.at, data_at, rules::F4);
-            r.about(Kind::Metadata, c.index);
-            fields::skip_text(r)?;
-            fields::skip_text(r)?;
-            c.advance(r.at());
-        }
-        r.region(c.at, data_at, rules::F4);
-        r.about(Kind::File, 0);
-        let count = fields::count(r, field::ENTRY, rules::T1)?;
-        let data = r.source().len().saturating_sub(data_at);
-        if count == 0 && data > 0 && r.source().is_exact() {
-            r.flag(rules::B1, data_at, data, 0, data);
-        }
-        let meta_count = u32::try_from(meta_count).unwrap_or(u32::MAX);
-        Ok(Header { data_at, meta_at: c.extra, list_at: r.at(), meta_count, count })
+        Header::open_steps(r, c)
     }
 
     fn version(&self) -> Option<Version> {
@@ -166,49 +158,53 @@ impl Container for Header {
             c.finish();
             return Ok(None);
         }
-        let at = c.at.max(self.meta_at);
-        r.region(at, self.data_at, rules::F4);
-        r.about(Kind::Metadata, c.index);
-        let pair = fields::pair(r)?;
-        let key = fields::span(at, pair.key_at, pair.key.len());
-        let value = fields::span(at, pair.value_at, pair.value.len());
-        let index = c.index;
-        c.advance(r.at());
+        let (at, index) = (self.go(r, c, Kind::Metadata), c.index);
+        let mut entry = Entry::default();
+        let value = fields::pair(r, &mut entry)?;
+        let (key, end) = (entry.name_span(), r.at());
+        c.advance(end);
+        let len = widen(value.len());
+        let stored = Span::new(end.wrapping_sub(len), len);
 
-        r.check(is_utf8(pair.key), rules::M3, key, 0, 0);
-        r.check(is_utf8(pair.value), rules::M4, value, 0, 0);
-        fields::flag_overlong(r, at, pair.overlong);
+        r.check(is_utf8(entry.name), rules::M3, key, 0, 0);
+        r.check(is_utf8(value), rules::M4, stored, 0, 0);
+        fields::flag_overlong(r);
+        #[cfg(not(feature = "windows"))]
+        order::follow(r, index, &entry, rules::M5);
         Ok(Some(Meta {
             kind: Kind::Metadata,
             index,
             at,
             key: NameAt::plain(key.at, key.len),
-            stored: value,
+            stored,
             ..Meta::default()
         }))
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        if c.index >= self.count {
+        let (at, index) = (self.go(r, c, Kind::Tensor), c.index);
+        if index >= self.count {
+            #[cfg(not(feature = "windows"))]
+            self.behind(r, at);
             c.finish();
             return Ok(None);
         }
-        let at = c.at.max(self.list_at);
-        r.region(at, self.data_at, rules::F4);
-        r.about(Kind::Tensor, c.index);
-        let entry = match fields::entry(r) {
-            Ok(entry) => entry,
+        let mut entry = Entry::default();
+        match fields::entry(r, &mut entry) {
+            Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
-            // Where the next entry begins cannot be known.
-            Err(_) => {
+            Err(halt) => {
+                r.refuse(halt);
+                // Where the next entry begins cannot be known.
                 c.finish();
                 return Ok(None);
             }
-        };
-        let index = c.index;
+        }
         c.advance(r.at());
-        let verdict = self.judge(r, c, at, &entry);
-        Ok(Some(self.describe(index, at, &entry, verdict)))
+        let status = self.judge(r, c, &entry);
+        #[cfg(not(feature = "windows"))]
+        order::follow(r, index, &entry, rules::C1);
+        Ok(Some(self.describe(index, at, &entry, status)))
     }
 
     fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
@@ -216,8 +212,8 @@ impl Container for Header {
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let region = |part, at, end| {
-            let span = Span::between(at, end);
+        let region = |part, at: u32, end: u32| {
+            let span = Span::between(at.into(), end.into());
             Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
         };
         let phase = c.phase;
@@ -237,7 +233,8 @@ impl Container for Header {
         self.payload(r, c)
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    /// Where files are in memory as a whole, the order is judged with the entries.
+    #[cfg(feature = "windows")]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_order(r, c)
     }
@@ -256,8 +253,9 @@ impl Container for Header {
 impl Header {
     /// Offset of the data from the file's start; the offsets of the list count
     /// from there.
+    #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
     pub const fn data_at(&self) -> u64 {
-        self.data_at
+        self.data_at as u64
     }
 
     /// Whether the file has metadata, which may still be without an entry.
@@ -282,79 +280,46 @@ impl Header {
         Ok(bincode_uint(stored).map_or(0, |(_, code)| code))
     }
 
-    /// Reads up to the first metadata entry or, if there is no metadata, up to
-    /// the number of tensors, and leaves that place in the cursor.
-    fn open_front(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let len = r.source().len();
-        r.region(0, field::LENGTH, rules::F1);
-        if len < field::LENGTH {
-            r.flag(rules::F1, 0, len, field::LENGTH, len);
-            return Err(Halt::refused(rules::F1));
-        }
-        let length = r.u64()?;
-        if length > field::LONGEST {
-            r.flag(rules::F2, 0, field::LENGTH, field::LONGEST, length);
-            return Err(Halt::refused(rules::F2));
-        }
-        let data_at = length.saturating_add(field::LENGTH);
-        if data_at > len {
-            r.flag(rules::F3, 0, field::LENGTH, data_at, len);
-            return Err(Halt::refused(rules::F3));
-        }
-        // From the start again, so that both are asked for together: a host may
-        // hold no more than it is asked for.
-        r.region(0, data_at, rules::F4);
-        r.skip(field::LENGTH)?;
-        let tag = r.u8()?;
-        let (meta_at, meta_count) = match tag {
-            field::NONE => (0, 0),
-            field::SOME => {
-                let count = fields::count(r, field::PAIR, rules::M2)?;
-                (r.at(), count)
-            }
-            _ => {
-                r.flag(rules::M1, field::LENGTH, 1, 0, u64::from(tag));
-                return Err(Halt::refused(rules::M1));
-            }
-        };
-        c.at = r.at();
-        c.state = data_at | (u64::from(meta_count) << 32);
-        c.extra = meta_at;
-        c.phase = 1;
-        Ok(())
+    /// Goes to the next entry of the metadata or of the tensors; where that is.
+    fn go(&self, r: &mut Reader<'_, '_>, c: &Cursor, kind: Kind) -> u64 {
+        let list = if kind == Kind::Tensor { self.list_at } else { self.meta_at };
+        let at = c.at.max(list.into());
+        r.region(at, self.data_at(), rules::F4);
+        r.about(kind, c.index);
+        at
     }
 
-    fn describe(&self, index: u32, at: u64, entry: &Entry<'_>, verdict: Verdict) -> Tensor {
-        let name = fields::span(at, entry.name_at(), entry.name.len());
-        let dims = fields::span(at, entry.dims_at, entry.start_at.wrapping_sub(entry.dims_at));
+    fn describe(&self, index: u32, at: u64, entry: &Entry<'_>, status: Status) -> Tensor {
+        let name = entry.name_span();
+        // Proved where the entry is sound.
         let data = Span {
-            at: self.data_at.saturating_add(entry.start),
-            len: entry.end.saturating_sub(entry.start),
+            at: self.data_at().wrapping_add(entry.start.value),
+            len: entry.end.value.wrapping_sub(entry.start.value),
         };
-        let sound = verdict.status != Status::Broken;
+        let dims = wide(entry.start.at.wrapping_sub(entry.dims_at));
         Tensor {
             index,
             at,
             name: NameAt::plain(name.at, name.len),
-            dtype: verdict.dtype,
-            status: verdict.status,
+            dtype: dtype(entry.dtype.value),
+            status,
             dims: DimsAt {
-                at: dims.at,
-                len: u32::try_from(dims.len).unwrap_or(u32::MAX),
-                rank: entry.rank,
+                at: wide(entry.dims_at),
+                len: u32::try_from(dims).unwrap_or(u32::MAX),
+                rank: u32::try_from(entry.rank.value).unwrap_or(u32::MAX),
                 lead: None,
                 encoding: DimEncoding::Bincode,
             },
-            elements: entry.elements.unwrap_or(0),
-            chunks: if sound { Chunks::One(data) } else { Chunks::None },
+            elements: if entry.overflows { 0 } else { entry.elements },
+            chunks: if status == Status::Broken { Chunks::None } else { Chunks::One(data) },
             ..Tensor::default()
         }
     }
 
     /// How many bytes the file has behind the header.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
-        r.source().len().saturating_sub(self.data_at)
+    fn data_len(&self, r: &Reader<'_, '_>) -> Word {
+        word(r.source().len()).saturating_sub(word(self.data_at()))
     }
 }
 
@@ -365,5 +330,5 @@ fn dtype(code: u64) -> DType {
 }
 
 fn is_utf8(text: &[u8]) -> bool {
-    text.is_ascii() || crate::utf8::is(text)
+    cfg!(feature = "windows") && text.is_ascii() || utf8::is(text)
 }

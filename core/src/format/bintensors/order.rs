@@ -1,191 +1,68 @@
 //! The order of the lists, and the padding behind them.
+//!
+//! An entry and the one before it need not be resident together, so both are
+//! looked at once more when all were judged, by the functions of [`walk`]. Where
+//! files are in memory as a whole, that is done when they are judged.
 
-use super::fields;
+#[cfg(not(feature = "windows"))]
+use super::fields::Entry;
 use super::{Header, field, rules};
-use crate::cursor::Cursor;
 use crate::finding::Kind;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::read::{BYTES_CHANGED, Reader};
+#[cfg(not(feature = "windows"))]
 use crate::rule::Rule;
+use crate::slot::{wide, word};
 use crate::source::widen;
 
-/// What the cursor's phase means here.
-mod phase {
-    pub(super) const METADATA: u8 = 0;
-    pub(super) const TENSORS: u8 = 1;
-    /// The list is known to be out of order, and only its end is looked for.
-    pub(super) const REST: u8 = 2;
-    pub(super) const PADDING: u8 = 3;
-}
-
-/// A list that should be in order.
-#[derive(Clone, Copy)]
-struct List {
-    at: u64,
-    count: u32,
-    rule: Rule,
-    kind: Kind,
-}
-
-/// What an entry is ordered by: descending element type, then ascending name.
-/// Metadata has no types.
-struct Place<'a> {
-    dtype: u64,
-    name: &'a [u8],
-    name_at: usize,
-    /// The end of its data, by which the sweep goes on.
-    end: u64,
-}
-
-impl<'a> Place<'a> {
-    fn read(r: &mut Reader<'_, 'a>, kind: Kind) -> Result<Self, Halt> {
-        if kind == Kind::Metadata {
-            let pair = fields::pair(r)?;
-            return Ok(Place { dtype: 0, name: pair.key, name_at: pair.key_at, end: 0 });
-        }
-        let entry = fields::entry(r)?;
-        let name_at = entry.name_at();
-        Ok(Place { dtype: entry.dtype, name: entry.name, name_at, end: entry.end })
-    }
-
-    fn comes_before(&self, other: &Place<'_>) -> bool {
-        self.dtype > other.dtype || (self.dtype == other.dtype && self.name < other.name)
-    }
-}
-
 impl Header {
-    /// As many steps as the resident bytes allow.
-    pub(super) fn audit_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        match c.phase {
-            phase::METADATA => {
-                let (at, count) = (self.meta_at, self.meta_count);
-                self.ascends(r, c, List { at, count, rule: rules::M5, kind: Kind::Metadata })
-            }
-            phase::TENSORS | phase::REST => {
-                if self.sweep_in_order(r, c) {
-                    return Ok(());
-                }
-                let (at, count) = (self.list_at, self.count);
-                self.ascends(r, c, List { at, count, rule: rules::C1, kind: Kind::Tensor })
-            }
-            _ => self.padding(r, c),
+    /// Judges how long the padding is, which begins at `at`, and goes there.
+    fn pad(&self, r: &mut Reader<'_, '_>, at: u64) {
+        r.region(at, self.data_at(), BYTES_CHANGED);
+        r.about(Kind::File, 0);
+        let length = word(self.data_at()).wrapping_sub(word(field::LENGTH));
+        if length & word(field::ALIGN).wrapping_sub(1) != 0 {
+            r.flag(rules::P1, 0, field::LENGTH, field::ALIGN, wide(length));
+        }
+        let padding = r.left();
+        if padding >= field::ALIGN {
+            r.flag(rules::P3, at, padding, field::ALIGN.wrapping_sub(1), padding);
         }
     }
 
-    /// Only hosts have a fast way to do what works without it.
-    #[cfg(not(feature = "sweep"))]
-    fn sweep_in_order(&self, _: &mut Reader<'_, '_>, _: &mut Cursor) -> bool {
+    /// Judges resident padding; whether all of it is as it should be.
+    fn blank(&self, r: &mut Reader<'_, '_>) -> bool {
+        let padding = r.resident();
+        let Some(first) = padding.iter().position(|byte| *byte != field::PADDING) else {
+            return true;
+        };
+        let (skip, byte) = (widen(first), padding.get(first).copied().unwrap_or(0));
+        let len = r.left().wrapping_sub(skip);
+        let at = r.at().wrapping_add(skip);
+        r.flag(rules::P2, at, len, field::PADDING.into(), byte.into());
         false
     }
 
-    /// Passes over what is sound and in order, from the start of the list, or
-    /// over what is sound once the order does not matter. Whether there was any.
-    #[cfg(feature = "sweep")]
-    fn sweep_in_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> bool {
-        let (compares, from) = (c.phase != phase::REST, c.index);
-        if compares && from > 0 {
-            return false;
-        }
-        let mut last: Option<(u64, &[u8])> = None;
-        let mut before = c.extra;
-        self.sweep_while(r, c, |_, at, _, brief| {
-            let ascends = last.is_none_or(|(dtype, name)| {
-                dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
-            });
-            let goes_on = ascends || !compares;
-            if goes_on {
-                last = Some((brief.dtype, brief.name));
-                before = at;
-            }
-            goes_on
-        });
-        c.extra = before;
-        c.index > from
-    }
-
-    /// Looks at entries until the list ends, bytes are absent, or one is out of
-    /// order. `extra` is where the entry before begins.
-    fn ascends(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, list: List) -> Result<(), Halt> {
-        let mut last = None;
-        loop {
-            let at = c.at.max(list.at);
-            if c.index >= list.count {
-                self.next_list(r, c, at);
-                return Ok(());
-            }
-            let compares = c.phase != phase::REST;
-            let began = last.is_some();
-            // Without the entry before at hand, both must be resident together.
-            let again = compares && !began && c.index > 0;
-            r.region(if again { c.extra } else { at }, self.data_at, BYTES_CHANGED);
-            r.mute();
-            let before = if again { Place::read(r, list.kind).map(Some) } else { Ok(last.take()) };
-            let both = before.and_then(|before| Ok((before, Place::read(r, list.kind)?)));
-            r.unmute();
-            let (before, place) = match both {
-                Ok(both) => both,
-                // What was passed so far must not be looked at twice.
-                Err(halt) if halt.is_absent() && began => return Ok(()),
-                Err(halt) if halt.is_absent() => return Err(halt),
-                // A broken list was reported when its entries were judged.
-                Err(_) => {
-                    c.finish();
-                    return Ok(());
-                }
-            };
-            let index = c.index;
-            c.advance(r.at());
-            c.extra = at;
-            c.state = place.end;
-            if compares && before.is_some_and(|before| place.comes_before(&before)) {
-                let name = fields::span(at, place.name_at, place.name.len());
-                r.about(list.kind, index);
-                r.flag(list.rule, name.at, name.len, 0, 0);
-                if list.kind == Kind::Metadata {
-                    self.next_list(r, c, at);
-                } else {
-                    c.phase = phase::REST;
-                }
-                return Ok(());
-            }
-            last = Some(place);
-        }
-    }
-
-    /// Goes on with the list behind the one that was looked at; behind the
-    /// tensors, at `end`, is the padding.
-    fn next_list(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) {
-        if c.phase == phase::METADATA {
-            c.next_phase();
-            return;
-        }
-        *c = Cursor { at: end, phase: phase::PADDING, ..Cursor::START };
-        r.about(Kind::File, 0);
-        let length = self.data_at.saturating_sub(field::LENGTH);
-        if length & field::ALIGN.wrapping_sub(1) != 0 {
-            r.flag(rules::P1, 0, field::LENGTH, field::ALIGN, length);
-        }
-        let padding = self.data_at.saturating_sub(end);
-        if padding >= field::ALIGN {
-            r.flag(rules::P3, end, padding, field::ALIGN.wrapping_sub(1), padding);
-        }
-    }
-
-    /// Looks at resident padding.
-    fn padding(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        r.region(c.at, self.data_at, BYTES_CHANGED);
-        r.about(Kind::File, 0);
-        if r.left() == 0 {
-            c.finish();
-            return Ok(());
-        }
-        let bytes = r.some()?;
-        if let Some((skip, byte)) = (0..).zip(bytes).find(|(_, byte)| **byte != field::PADDING) {
-            let at = c.at.saturating_add(skip);
-            let len = self.data_at.saturating_sub(at);
-            r.flag(rules::P2, at, len, u64::from(field::PADDING), u64::from(*byte));
-            c.finish();
-        }
-        c.at = c.at.wrapping_add(widen(bytes.len()));
-        Ok(())
+    /// Judges the padding at `at`.
+    #[cfg(not(feature = "windows"))]
+    pub(super) fn behind(&self, r: &mut Reader<'_, '_>, at: u64) {
+        self.pad(r, at);
+        self.blank(r);
     }
 }
+
+/// Judges whether entry `index` of a list comes behind the one before; the first
+/// that does not breaks `rule`.
+#[cfg(not(feature = "windows"))]
+pub(super) fn follow<'a>(r: &mut Reader<'_, 'a>, index: u32, entry: &Entry<'a>, rule: Rule) {
+    let (ordered, dtype, name) = r.before;
+    let (own_dtype, own) = (entry.dtype.value, entry.name);
+    let comes_before = own_dtype > dtype || (own_dtype == dtype && own < name);
+    if index > 0 && ordered && comes_before {
+        let name = entry.name_span();
+        r.flag(rule, name.at, name.len, 0, 0);
+    }
+    r.before = (index == 0 || (ordered && !comes_before), own_dtype, own);
+}
+
+#[cfg(feature = "windows")]
+mod walk;

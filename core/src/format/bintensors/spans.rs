@@ -2,19 +2,12 @@
 //! and with the length of the file.
 
 use super::fields::{self, Entry};
-use super::{Header, dtype, field, is_utf8, rules};
+use super::{Header, field, is_utf8, rules};
 use crate::cursor::Cursor;
-use crate::dtype::DType;
 use crate::read::Reader;
+use crate::slot::{Word, place, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::Status;
-
-/// What judging an entry came to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Verdict {
-    pub(super) dtype: DType,
-    pub(super) status: Status,
-}
 
 impl Header {
     /// Judges an entry. The cursor stands behind it already, and holds where
@@ -24,144 +17,92 @@ impl Header {
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-        at: u64,
         entry: &Entry<'_>,
-    ) -> Verdict {
-        let dtype = dtype(entry.dtype);
-        let size = entry.elements.and_then(|n| dtype.bytes(n));
-        let data_len = self.data_len(r);
-        let sound = (entry.start == c.state || c.state == Cursor::UNKNOWN)
-            && size.is_some()
-            && entry.end.checked_sub(entry.start) == size
-            && entry.end <= data_len
-            && (entry.end == data_len || c.index < self.count)
-            && entry.overlong.is_none()
-            && is_utf8(entry.name);
-        if sound {
-            c.state = entry.end;
-            c.extra = entry.end;
-            return Verdict { dtype, status: Status::Sound };
-        }
-        self.judge_closely(r, c, at, entry, size)
-    }
-
-    /// Says what is wrong with an entry.
-    #[cold]
-    #[inline(never)]
-    fn judge_closely(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        at: u64,
-        entry: &Entry<'_>,
-        size: Option<u64>,
-    ) -> Verdict {
-        let dtype = dtype(entry.dtype);
-        r.check(is_utf8(entry.name), rules::T2, span(at, entry.name_at(), entry.dtype_at), 0, 0);
-        let dtype_span = span(at, entry.dtype_at, entry.dims_at);
-        let wide = self.is_wide(r, dtype_span);
-        r.check(!wide, rules::V3, Span::new(dtype_span.at, 9), 0, entry.dtype);
+    ) -> Status {
+        let Entry { dtype, rank, start, end, .. } = entry;
+        r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
+        let is_wide = rank.at.wrapping_sub(dtype.at) == field::WIDE;
+        r.check(!is_wide, rules::V3, Span::new(wide(dtype.at), wide(field::WIDE)), 0, dtype.value);
         // A type in 64 bits is longer than it must be as well; once is enough.
-        if !(wide && entry.overlong == Some(entry.dtype_at)) {
-            fields::flag_overlong(r, at, entry.overlong);
+        if !(is_wide && r.overlong == dtype.at) {
+            fields::flag_overlong(r);
         }
-        let known = dtype != DType::Unknown;
-        r.check(known, rules::T4, Span::new(dtype_span.at, 1), 14, entry.dtype);
+        let wider = field::WIDER.iter().filter(|first| dtype.value >= **first).count();
+        let known = dtype.value < widen(field::DTYPES.len());
+        r.check(known, rules::T4, Span::new(wide(dtype.at), 1), 14, dtype.value);
 
-        let sound = self.judge_span(r, c, at, entry, size);
-        let resident = entry.end <= self.data_len(r);
-        let status = match (sound && resident, known) {
-            (false, _) => Status::Broken,
-            (true, false) => Status::Unsupported,
-            (true, true) => Status::Sound,
-        };
-        Verdict { dtype, status }
-    }
-
-    /// Judges where the data lies, and leaves in the cursor where the next
-    /// tensor's should begin. Whether this one's is where it should be, and as
-    /// long.
-    fn judge_span(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        at: u64,
-        entry: &Entry<'_>,
-        size: Option<u64>,
-    ) -> bool {
-        let Entry { start, end, .. } = *entry;
-        let start_span = span(at, entry.start_at, entry.end_at);
-        let end_span = span(at, entry.end_at, entry.len);
-        let dims_span = span(at, entry.dims_at, entry.start_at);
-
+        let dims = span(entry.dims_at, start.at);
+        let (starts, ends) = (span(start.at, end.at), span(end.at, word(c.at)));
+        // What is beyond all that may be in memory stays so in all sums.
+        let (begin, stated) = (place(start.value), place(end.value));
+        let (state, extra) = (word(c.state), word(c.extra));
         let unplaced = c.state == Cursor::UNKNOWN;
-        let begins = unplaced || start == c.state || start == c.extra;
-        let base = if start == c.extra { c.extra } else { c.state };
-        let by_shape = size.and_then(|size| base.checked_add(size));
+        let base = if unplaced || begin == extra { begin } else { state };
+        let begins = begin == base;
+        // As many of the uppermost bits are lost as the width has zeros.
+        let exceeds = known && usize::try_from(entry.elements.leading_zeros()).unwrap_or(0) < wider;
+        let sized = known && !exceeds && !entry.overflows;
+        let width = 1_usize.wrapping_shl(u32::try_from(wider).unwrap_or(0));
+        let size = place(entry.elements).saturating_mul(word(widen(width)));
+        let mut shaped = if sized { base.saturating_add(size) } else { stated };
         // Only the start is wrong: the end is where the shape puts it.
-        let start_alone = !begins && by_shape == Some(end);
+        let start_alone = !begins && sized && shaped == stated;
+        let backwards = stated < begin && !start_alone;
 
-        let backwards = end < start && !start_alone;
-        let len = end.saturating_sub(start);
-        let known = dtype(entry.dtype) != DType::Unknown;
         let mut sound = begins && !backwards;
         if backwards {
-            r.flag(rules::O2, end_span.at, end_span.len, start, end);
+            r.flag(rules::O2, ends.at, ends.len, start.value, end.value);
         } else if !begins {
-            r.flag(rules::O1, start_span.at, start_span.len, base, start);
+            r.flag(rules::O1, starts.at, starts.len, wide(base), start.value);
         }
-        if entry.elements.is_none() {
-            r.flag(rules::S1, dims_span.at, dims_span.len, 0, 0);
+        let len = wide(stated.saturating_sub(begin));
+        if entry.overflows {
+            r.flag(rules::S1, dims.at, dims.len, 0, 0);
             sound = false;
-        } else if size.is_none() && known {
-            let elements = entry.elements.unwrap_or(0);
-            r.flag(rules::S2, dims_span.at, dims_span.len, 0, elements);
+        } else if exceeds {
+            r.flag(rules::S2, dims.at, dims.len, 0, entry.elements);
             sound = false;
-        } else if let Some(size) = size
-            && size != len
-            && !backwards
-            && !start_alone
-        {
-            r.flag(rules::S3, end_span.at, end_span.len, size, len);
+        } else if sized && !backwards && !start_alone && begin.saturating_add(size) != stated {
+            r.flag(rules::S3, ends.at, ends.len, wide(size), len);
             sound = false;
         }
 
         // The next tensor begins where this one says it ends or, if that is in
         // doubt, where its shape says so.
-        let before = c.state.min(c.extra);
-        let (stated, shaped) = match (sound, by_shape) {
-            (true, _) => (end, end),
-            (false, Some(by_shape)) if backwards => (by_shape, by_shape),
-            (false, None) if backwards => (base, base),
-            (false, by_shape) => (end, by_shape.unwrap_or(end)),
-        };
-        c.state = stated;
-        c.extra = shaped;
+        let before = state.min(extra);
+        let mut next = stated;
+        if backwards {
+            if !sized {
+                shaped = base;
+            }
+            next = shaped;
+        }
+        (c.state, c.extra) = (wide(next), wide(shaped));
 
         let data_len = self.data_len(r);
-        let reach = stated.min(shaped);
-        if reach > data_len && (before <= data_len || unplaced) {
-            let file_end = self.data_at.saturating_add(reach);
-            r.flag(rules::B2, end_span.at, end_span.len, file_end, r.source().len());
+        let (reach, furthest) = (next.min(shaped), next.max(shaped));
+        let data_at = self.data_at();
+        if reach > data_len {
+            // Those behind the first that is cut are broken without a finding.
+            if before <= data_len {
+                let file_end = data_at.saturating_add(wide(reach));
+                r.flag(rules::B2, ends.at, ends.len, file_end, r.source().len());
+            }
+        } else if c.index >= self.count && furthest < data_len && r.source().is_exact() && !unplaced
+        {
+            let rest = wide(data_len.wrapping_sub(furthest));
+            let at = data_at.wrapping_add(wide(furthest));
+            r.flag(rules::B1, at, rest, wide(furthest), wide(data_len));
         }
-        let furthest = stated.max(shaped);
-        if c.index >= self.count && furthest < data_len && r.source().is_exact() && !unplaced {
-            let at = self.data_at.saturating_add(furthest);
-            let len = data_len.saturating_sub(furthest);
-            r.flag(rules::B1, at, len, furthest, data_len);
+        match sound && stated <= data_len {
+            false => Status::Broken,
+            true if !known => Status::Unsupported,
+            true => Status::Sound,
         }
-        sound
-    }
-
-    /// Whether an element type begins with the tag of a 64-bit integer. The
-    /// bytes are those that were read just now.
-    fn is_wide(&self, r: &Reader<'_, '_>, dtype: Span) -> bool {
-        r.source().run(dtype.at).first() == Some(&field::EIGHT_BYTES)
     }
 }
 
-/// The bytes from `from` to `to` of the entry at `entry`.
-fn span(entry: u64, from: usize, to: usize) -> Span {
-    let Span { at, .. } = fields::span(entry, from, 0);
-    Span::new(at, widen(to.saturating_sub(from)))
+/// The bytes from `from` to `to`.
+fn span(from: Word, to: Word) -> Span {
+    Span::between(wide(from), wide(to))
 }

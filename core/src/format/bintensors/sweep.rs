@@ -5,7 +5,6 @@
 //! else, such as an integer that is not in its shortest form, the sweep ends and
 //! the entry is judged with care. That takes a fifth of the time.
 
-use super::fields::{OVERLONG, wide};
 use super::{Header, field, is_utf8, rules};
 use crate::cursor::Cursor;
 use crate::dims::product;
@@ -51,7 +50,7 @@ impl Header {
         c: &mut Cursor,
         mut goes_on: impl FnMut(u32, u64, u64, &Brief<'a>) -> bool,
     ) {
-        r.region(c.at.max(self.list_at), self.data_at, rules::F4);
+        r.region(c.at.max(self.list_at.into()), self.data_at(), rules::F4);
         let (at, run) = (r.at(), r.resident());
         let data_len = self.data_len(r);
         let offset = |left: usize| at.saturating_add(widen(run.len().saturating_sub(left)));
@@ -114,4 +113,29 @@ fn int(input: &[u8]) -> Option<(u64, &[u8])> {
         return None;
     }
     Some((value, input.get(usize::from(len)..)?))
+}
+
+/// Marks the length of an integer that a shorter form could hold.
+const OVERLONG: u8 = 0x80;
+
+/// Reads an integer that begins with the tag of a width: its value and its
+/// length, which is 0 if it cannot be read. Out of line, for it would be copied
+/// for each field of an entry; a pair of numbers, for those fit registers.
+#[inline(never)]
+fn wide(input: &[u8]) -> (u64, u8) {
+    let Some((tag, rest)) = input.split_first() else {
+        return (0, 0);
+    };
+    let (value, least, len) = match (*tag, rest) {
+        (field::TWO_BYTES, [a, b, ..]) => (u64::from(u16::from_le_bytes([*a, *b])), 251, 3),
+        (field::FOUR_BYTES, [a, b, c, d, ..]) => {
+            (u64::from(u32::from_le_bytes([*a, *b, *c, *d])), 1 << 16, 5)
+        }
+        (field::EIGHT_BYTES, rest) => match rest.first_chunk() {
+            Some(bytes) => (u64::from_le_bytes(*bytes), 1 << 32, 9),
+            None => return (0, 0),
+        },
+        _ => return (0, 0),
+    };
+    (value, if value < least { len | OVERLONG } else { len })
 }

@@ -1,0 +1,185 @@
+//! The same, an entry after the other as they become resident.
+
+use super::super::fields::{self, Entry};
+use super::super::{Header, rules};
+use crate::cursor::Cursor;
+use crate::finding::Kind;
+use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::rule::Rule;
+use crate::source::Span;
+
+/// What the cursor's phase means here.
+mod phase {
+    pub(super) const METADATA: u8 = 0;
+    pub(super) const TENSORS: u8 = 1;
+    /// The list is known to be out of order, and only its end is looked for.
+    pub(super) const REST: u8 = 2;
+    pub(super) const PADDING: u8 = 3;
+}
+
+/// A list that should be in order.
+#[derive(Clone, Copy)]
+struct List {
+    at: u64,
+    count: u32,
+    rule: Rule,
+    kind: Kind,
+}
+
+/// What an entry is ordered by: descending element type, then ascending name.
+/// Metadata has no types.
+struct Place<'a> {
+    dtype: u64,
+    name: &'a [u8],
+    name_at: Span,
+    /// The end of its data, by which the sweep goes on.
+    end: u64,
+}
+
+impl<'a> Place<'a> {
+    fn read(r: &mut Reader<'_, 'a>, kind: Kind) -> Result<Self, Halt> {
+        let mut entry = Entry::default();
+        match kind {
+            Kind::Metadata => fields::pair(r, &mut entry).map(|_| ()),
+            _ => fields::entry(r, &mut entry),
+        }?;
+        Ok(Place {
+            dtype: entry.dtype.value,
+            name: entry.name,
+            name_at: entry.name_span(),
+            end: entry.end.value,
+        })
+    }
+
+    fn comes_before(&self, other: &Place<'_>) -> bool {
+        self.dtype > other.dtype || (self.dtype == other.dtype && self.name < other.name)
+    }
+}
+
+impl Header {
+    /// As many steps as the resident bytes allow.
+    pub(in super::super) fn audit_order(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<(), Halt> {
+        match c.phase {
+            phase::METADATA => {
+                let (at, count) = (self.meta_at.into(), self.meta_count);
+                self.ascends(r, c, List { at, count, rule: rules::M5, kind: Kind::Metadata })
+            }
+            phase::TENSORS | phase::REST => {
+                if self.sweep_in_order(r, c) {
+                    return Ok(());
+                }
+                let (at, count) = (self.list_at.into(), self.count);
+                self.ascends(r, c, List { at, count, rule: rules::C1, kind: Kind::Tensor })
+            }
+            _ => self.padding(r, c),
+        }
+    }
+
+    /// Only hosts have a fast way to do what works without it.
+    #[cfg(not(feature = "sweep"))]
+    fn sweep_in_order(&self, _: &mut Reader<'_, '_>, _: &mut Cursor) -> bool {
+        false
+    }
+
+    /// Passes over what is sound and in order, from the start of the list, or
+    /// over what is sound once the order does not matter. Whether there was any.
+    #[cfg(feature = "sweep")]
+    fn sweep_in_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> bool {
+        let (compares, from) = (c.phase != phase::REST, c.index);
+        if compares && from > 0 {
+            return false;
+        }
+        let mut last: Option<(u64, &[u8])> = None;
+        let mut before = c.extra;
+        self.sweep_while(r, c, |_, at, _, brief| {
+            let ascends = last.is_none_or(|(dtype, name)| {
+                dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
+            });
+            let goes_on = ascends || !compares;
+            if goes_on {
+                last = Some((brief.dtype, brief.name));
+                before = at;
+            }
+            goes_on
+        });
+        c.extra = before;
+        c.index > from
+    }
+
+    /// Looks at entries until the list ends, bytes are absent, or one is out of
+    /// order. `extra` is where the entry before begins.
+    fn ascends(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, list: List) -> Result<(), Halt> {
+        let mut last = None;
+        loop {
+            let at = c.at.max(list.at);
+            if c.index >= list.count {
+                self.next_list(r, c, at);
+                return Ok(());
+            }
+            let compares = c.phase != phase::REST;
+            let began = last.is_some();
+            // Without the entry before at hand, both must be resident together.
+            let again = compares && !began && c.index > 0;
+            r.region(if again { c.extra } else { at }, self.data_at(), BYTES_CHANGED);
+            r.mute();
+            let before = if again { Place::read(r, list.kind).map(Some) } else { Ok(last.take()) };
+            let both = before.and_then(|before| Ok((before, Place::read(r, list.kind)?)));
+            r.unmute();
+            let (before, place) = match both {
+                Ok(both) => both,
+                // What was passed so far must not be looked at twice.
+                Err(halt) if halt.is_absent() && began => return Ok(()),
+                Err(halt) if halt.is_absent() => return Err(halt),
+                // A broken list was reported when its entries were judged.
+                Err(_) => {
+                    c.finish();
+                    return Ok(());
+                }
+            };
+            let index = c.index;
+            c.advance(r.at());
+            c.extra = at;
+            c.state = place.end;
+            if compares && before.is_some_and(|before| place.comes_before(&before)) {
+                let name = place.name_at;
+                r.about(list.kind, index);
+                r.flag(list.rule, name.at, name.len, 0, 0);
+                if list.kind == Kind::Metadata {
+                    self.next_list(r, c, at);
+                } else {
+                    c.phase = phase::REST;
+                }
+                return Ok(());
+            }
+            last = Some(place);
+        }
+    }
+
+    /// Goes on with the list behind the one that was looked at; behind the
+    /// tensors, at `end`, is the padding.
+    fn next_list(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) {
+        if c.phase == phase::METADATA {
+            c.next_phase();
+            return;
+        }
+        *c = Cursor { at: end, phase: phase::PADDING, ..Cursor::START };
+        self.pad(r, end);
+    }
+
+    /// Looks at resident padding.
+    fn padding(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        r.region(c.at, self.data_at(), BYTES_CHANGED);
+        r.about(Kind::File, 0);
+        if r.left() == 0 || !self.blank(r) {
+            c.finish();
+            return Ok(());
+        }
+        r.some()?;
+        c.at = r.at();
+        Ok(())
+    }
+}
