@@ -131,7 +131,6 @@ impl<'a> Source<'a> {
 
     /// The `span` as one slice, if the file has it.
     #[cfg(not(feature = "windows"))]
-    #[inline(never)]
     pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
         let saturated = |n| usize::try_from(n).unwrap_or(usize::MAX);
         self.piece(saturated(span.at), saturated(span.len))
