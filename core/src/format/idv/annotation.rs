@@ -47,7 +47,7 @@ impl Header {
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
         let mut annotation = Attribute::NONE;
         match self.judge_annotation(r, self.toc, word(at), &mut annotation) {
-            Ok(()) if annotation.is_sound() => {}
+            Ok(()) if annotation.sound => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
             _ => return Ok(None),

@@ -326,6 +326,7 @@ fn key(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
         r.check(contiguous == 1, rules::T_CODEC_KEY_GAPS, Span::new(flag_at, 1), 1, 0);
         r.check(min == 0, rules::T_CODEC_KEY_MIN, Span::new(min_at, 8), 0, min);
     }
-    let fits = least <= count && count <= most;
+    // What is too small wraps.
+    let fits = count.wrapping_sub(least) <= most.wrapping_sub(least);
     r.check(fits, rules::T_CODEC_KEY_COUNT, Span::new(wide(count_at), count_len), most, count);
 }

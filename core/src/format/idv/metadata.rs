@@ -14,13 +14,13 @@
 
 use super::blocks::Measure;
 use super::definition::Head;
-use super::text::{LARGEST, NUMBER};
+use super::text::LARGEST;
 use super::toc::Column;
 use super::{Header, family, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
-use crate::read::{Halt, Reader, place};
+use crate::read::{Halt, Reader};
 use crate::slot::{Word, wide, word};
 use crate::source::Span;
 use crate::tensor::{Meta, Status};
@@ -41,12 +41,13 @@ pub(super) const TEXT: u32 = 0x100;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
     pub(super) head: Head,
-    /// The compression kind, and whether it is one text; the index of a slot.
-    tag: u32,
+    /// The index of a slot.
+    slot: u32,
     /// Its block, empty if it is not sound; the index of a slot.
     pub(super) stored: Word,
     pub(super) stored_len: Word,
-    status: Status,
+    /// What it says holds.
+    pub(super) sound: bool,
     /// There is one.
     pub(super) found: bool,
 }
@@ -55,10 +56,10 @@ impl Attribute {
     /// None yet.
     pub(super) const NONE: Attribute = Attribute {
         head: Head::NONE,
-        tag: 0,
+        slot: 0,
         stored: 0,
         stored_len: 0,
-        status: Status::Sound,
+        sound: false,
         found: false,
     };
 
@@ -67,9 +68,20 @@ impl Attribute {
         Span::new(wide(self.stored), wide(self.stored_len))
     }
 
-    /// Whether its block can be found.
-    pub(super) fn is_sound(&self) -> bool {
-        self.status != Status::Broken
+    /// Whether its value can be read.
+    fn status(&self) -> Status {
+        match self.sound {
+            true if self.head.is_dead() => Status::Unsupported,
+            true => Status::Sound,
+            false => Status::Broken,
+        }
+    }
+
+    /// The compression kind, and whether it is one text.
+    fn tag(&self) -> u32 {
+        let Head { definition, compression, .. } = &self.head;
+        let text = *compression == 0 && !definition.vector && definition.item == family::TEXT;
+        if text { TEXT } else { u32::from(*compression) }
     }
 }
 
@@ -89,13 +101,12 @@ impl Header {
             return Ok(None);
         }
         let mut found = Attribute::NONE;
-        let kind = if c.phase == phase::SLOTS {
+        let slots = c.phase == phase::SLOTS;
+        if slots {
             self.slot_name(r, owner, c, &mut found)?;
-            Kind::Slot
         } else {
             self.next_annotation(r, owner, c, &mut found)?;
-            Kind::Attribute
-        };
+        }
         if !found.found {
             c.finish();
             return Ok(None);
@@ -103,12 +114,12 @@ impl Header {
         let index = c.index;
         c.index = index.wrapping_add(1);
         Ok(Some(Meta {
-            kind,
+            kind: if slots { Kind::Slot } else { Kind::Attribute },
             index,
             at: wide(found.head.at),
             key: found.head.name.name(),
-            tag: found.tag,
-            status: found.status,
+            tag: if slots { found.slot } else { found.tag() },
+            status: if slots { Status::Sound } else { found.status() },
             stored: found.block(),
         }))
     }
@@ -201,7 +212,7 @@ impl Header {
         self.entry(r, metadata, metadata);
         let most = LARGEST.wrapping_sub(1);
         let mut shortest = true;
-        let count = r.leb(rules::M_COUNT, NUMBER, most, &mut shortest);
+        let count = r.leb_word(rules::M_COUNT, most, &mut shortest);
         if let Err(halt) = r.settle() {
             if halt.is_absent() {
                 self.widen(r, owner);
@@ -210,12 +221,12 @@ impl Header {
             r.refuse(halt);
             return Ok(0);
         }
-        let fits = (1..=word(most)).contains(&place(count));
+        let fits = (1..=word(most)).contains(&count);
         if !fits || !shortest {
             let len = wide(r.here().wrapping_sub(metadata));
-            r.flag(rules::M_COUNT, wide(metadata), len, most, count);
+            r.flag(rules::M_COUNT, wide(metadata), len, most, wide(count));
         }
-        Ok(if fits { place(count) } else { 0 })
+        Ok(if fits { count } else { 0 })
     }
 
     /// Starts an entry of the metadata table of contents that begins at
@@ -281,46 +292,35 @@ impl Header {
     ) -> Result<(), Halt> {
         self.entry(r, metadata, at);
         annotation.head.take(r, rules::M_KIND);
-        let offset = r.next_u64();
+        let offset = r.next_word();
         let size_at = r.here();
         let mut shortest = true;
-        let size = r.leb(rules::M_SIZE, NUMBER, wide(self.tail), &mut shortest);
+        let size = r.leb_word(rules::M_SIZE, wide(self.tail), &mut shortest);
         r.settle()?;
 
-        (annotation.stored, annotation.stored_len) = (place(offset), place(size));
         let Head { name, definition, compression, .. } = &annotation.head;
         let mut sound = name.sound && name.utf8;
         r.check(sound, rules::M_KIND, name.span(), 0, 0);
         r.check(!name.is_empty(), rules::M_KIND_EMPTY, name.span(), 1, 0);
         let tail = wide(self.tail);
-        let inside = self.is_inside(annotation.stored, 0);
+        let inside = self.is_inside(offset, 0);
         let compression_at = wide(annotation.head.compression_at());
         let offset_span = Span::new(compression_at.wrapping_add(1), 8);
-        r.check(inside, rules::M_OFFSET, offset_span, tail, offset);
+        r.check(inside, rules::M_OFFSET, offset_span, tail, wide(offset));
         let size_span = Span::new(wide(size_at), wide(r.here().wrapping_sub(size_at)));
-        let too_long = inside && !self.is_inside(annotation.stored, annotation.stored_len);
-        let fits = shortest && size != 0 && !too_long;
-        r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(offset), size);
+        let fits = shortest && size != 0 && (!inside || self.is_inside(offset, size));
+        r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(wide(offset)), wide(size));
         let dead = definition.sound && annotation.head.is_dead();
         let (code, code_span) = (u64::from(*compression), Span::new(compression_at, 1));
         r.check(!dead, rules::M_DEAD, code_span, 2, code);
         r.check(*compression != 2, rules::M_ZLIB, code_span, 1, 2);
         sound &= definition.sound && inside && fits;
-        annotation.tag = u32::from(*compression);
-        annotation.status = Status::Broken;
-        if !sound {
-            (annotation.stored, annotation.stored_len) = (0, 0);
-        } else if dead {
-            annotation.status = Status::Unsupported;
-        } else {
-            annotation.status = Status::Sound;
+        if sound {
+            annotation.sound = true;
+            (annotation.stored, annotation.stored_len) = (offset, size);
             if *compression == 0 {
-                let measure = Measure::of_definition(definition);
-                measure.judge(r, 1, annotation.stored_len, size_span);
+                Measure::of_definition(definition).judge(r, 1, size, size_span);
             }
-        }
-        if *compression == 0 && !definition.vector && definition.item == family::TEXT {
-            annotation.tag = TEXT;
         }
         Ok(())
     }
@@ -359,7 +359,7 @@ impl Header {
         r.check(positive, rules::S_INDEX, span, 0, u64::from(slot));
         let name = &found.head.name;
         r.check(name.sound && name.utf8, rules::S_NAME, name.span(), 0, 0);
-        (found.head.at, found.tag, found.status) = (*at, slot, Status::Sound);
+        (found.head.at, found.slot) = (*at, slot);
         (found.stored, found.stored_len) = (*at, 4);
         *at = r.here();
         Ok(())

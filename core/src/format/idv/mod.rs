@@ -89,7 +89,7 @@ mod field {
     /// Bytes of a usual entry of the table of contents, to read ahead by.
     pub(super) const COLUMN: u64 = 64;
     /// Least bytes of a slot name: an index and an empty string.
-    pub(super) const SLOT_NAME: u64 = 5;
+    pub(super) const SLOT_NAME: Word = 5;
 }
 
 /// What the header says, as far as it was proved.

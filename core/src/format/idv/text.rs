@@ -1,7 +1,7 @@
 //! LEB128 numbers and strings, read on behind a failure.
 
 use crate::name::NameAt;
-use crate::read::{Halt, Reader};
+use crate::read::{Halt, Reader, place};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
@@ -60,6 +60,12 @@ impl<'a> Reader<'_, 'a> {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
+    /// An offset or a length, of which no more is kept than what may be in memory.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn next_word(&mut self) -> Word {
+        place(self.next_u64())
+    }
+
     /// An LEB128 number of at most `most` bytes. One that is malformed breaks
     /// `rule`, whose finding names the `largest`, and halts; one that is not in
     /// its shortest form is not `sound`.
@@ -81,6 +87,12 @@ impl<'a> Reader<'_, 'a> {
         }
         *sound &= leb.shortest;
         leb.value
+    }
+
+    /// The same for an offset or a length.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn leb_word(&mut self, rule: Rule, largest: u64, sound: &mut bool) -> Word {
+        place(self.leb(rule, NUMBER, largest, sound))
     }
 
     /// The bytes of a string, and where they are. A length that cannot be read

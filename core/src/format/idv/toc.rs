@@ -17,7 +17,7 @@ use super::text::{LARGEST, NUMBER};
 use super::{Header, encoding, family, field, is_positive, rules};
 use crate::cursor::Cursor;
 use crate::dims::DimsAt;
-use crate::division::div_rem;
+use crate::division::quotient;
 use crate::finding::Kind;
 use crate::limits;
 use crate::read::{Halt, Reader, place};
@@ -178,15 +178,18 @@ impl Header {
         let mut shortest = true;
         column.rows_per_block = r.leb(rules::T_RPB, NUMBER, 0, &mut shortest);
         let lookup_at = r.here();
-        let lookup = r.next_u64();
+        let lookup = r.next_word();
         let (mut last, mut size, mut count) = (0, 0, 0);
-        if self.has_metadata() || self.has_slot_names() {
-            last = r.next_u64();
-        }
-        // The two fields are there only if the offset is positive.
-        if self.has_slot_names() && last != 0 && is_positive(last) {
-            size = r.next_u64();
-            count = r.next_u32();
+        if self.has_metadata() {
+            last = r.next_word();
+        } else if self.has_slot_names() {
+            let stored = r.next_u64();
+            last = place(stored);
+            // The two fields are there only if the offset is positive.
+            if last != 0 && is_positive(stored) {
+                size = r.next_word();
+                count = place(r.next_u32().into());
+            }
         }
         r.settle()?;
 
@@ -208,8 +211,8 @@ impl Header {
         let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
         r.check(shortest, rules::T_RPB, rows_span, 0, column.rows_per_block);
         self.compare(r, c, column.rows_per_block, rows_span);
-        self.judge_blocks(r, column, rows_span, Span::new(wide(lookup_at), 8), lookup);
-        self.judge_last(r, column, lookup_at.wrapping_add(8), [last, size, u64::from(count)]);
+        self.judge_blocks(r, column, [rows_at, lookup_at], lookup);
+        self.judge_last(r, column, lookup_at.wrapping_add(8), [last, size, count]);
         Ok(())
     }
 
@@ -232,49 +235,49 @@ impl Header {
         r: &mut Reader<'_, '_>,
         column: &mut Column,
         at: Word,
-        [last, size, count]: [u64; 3],
+        [last, size, count]: [Word; 3],
     ) {
         if last == 0 {
             return;
         }
-        let inside = self.is_inside(place(last), place(size));
-        let at = wide(at);
+        let inside = self.is_inside(last, size);
+        let (at, at_count) = (wide(at), wide(at.wrapping_add(16)));
         if self.has_metadata() {
-            column.metadata = if inside { place(last) } else { 0 };
-            r.check(inside, rules::T_MTOC_RANGE, Span::new(at, 8), wide(self.tail), last);
+            column.metadata = if inside { last } else { 0 };
+            r.check(inside, rules::T_MTOC_RANGE, Span::new(at, 8), wide(self.tail), wide(last));
         } else if !inside {
             let len = wide(column.end).wrapping_sub(at);
-            r.flag(rules::T_SLOTS_RANGE, at, len, size, last);
+            r.flag(rules::T_SLOTS_RANGE, at, len, wide(size), wide(last));
         } else if count.saturating_mul(field::SLOT_NAME) > size {
-            r.flag(rules::T_SLOTS_COUNT, at.wrapping_add(16), 4, size, count);
+            r.flag(rules::T_SLOTS_COUNT, at_count, 4, wide(size), wide(count));
         } else {
-            (column.slots, column.slots_len) = (place(last), place(size));
-            column.slot_count = place(count);
+            (column.slots, column.slots_len, column.slot_count) = (last, size, count);
         }
     }
 
     /// Number of blocks, and whether their table fits.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_blocks(
         &self,
         r: &mut Reader<'_, '_>,
         column: &mut Column,
-        rows_span: Span,
-        lookup_span: Span,
-        lookup: u64,
+        [rows_at, lookup_at]: [Word; 2],
+        lookup: Word,
     ) {
         let each = column.rows_per_block;
-        if each > LARGEST {
+        let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
+        let lookup_span = Span::new(wide(lookup_at), 8);
+        let Some(short) = u32::try_from(each).ok().filter(|_| each <= LARGEST) else {
             r.flag(rules::T_RPB_RANGE, rows_span.at, rows_span.len, LARGEST, each);
             column.sound = false;
             return;
-        }
+        };
         let Some(last) = self.rows.checked_sub(1) else {
-            let inside = self.is_inside(place(lookup), 0);
-            r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, wide(self.tail), lookup);
+            let inside = self.is_inside(lookup, 0);
+            r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, wide(self.tail), wide(lookup));
             return;
         };
-        let Some((full, _)) = div_rem(last, each) else {
+        let Some(full) = quotient(last, short) else {
             r.flag(rules::T_RPB_ZERO, rows_span.at, rows_span.len, 1, 0);
             column.sound = false;
             return;
@@ -282,11 +285,10 @@ impl Header {
         // Rows are below 2^63.
         let blocks = full.wrapping_add(1);
         r.check(blocks <= LARGEST, rules::L_COUNT, rows_span, LARGEST, blocks);
-        if self.is_inside(place(lookup), place(blocks).saturating_mul(field::ENTRY)) {
-            column.blocks = place(blocks);
-            column.lookup = place(lookup);
+        if self.is_inside(lookup, place(blocks).saturating_mul(field::ENTRY)) {
+            (column.lookup, column.blocks) = (lookup, place(blocks));
         } else {
-            r.flag(rules::T_LOOKUP_RANGE, lookup_span.at, lookup_span.len, blocks, lookup);
+            r.flag(rules::T_LOOKUP_RANGE, lookup_span.at, lookup_span.len, blocks, wide(lookup));
             column.sound = false;
         }
     }
