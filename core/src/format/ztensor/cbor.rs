@@ -77,7 +77,7 @@ pub(super) struct Pull<'p, 'r, 'a> {
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Pulls from where `r` stands.
-    #[inline]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull {
@@ -98,6 +98,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Where the next item begins.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn at(&self) -> Word {
         word(self.r.at())
     }
@@ -118,7 +119,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Remembers the first place of something odd.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[inline(always)]
     pub(super) fn note(&mut self, what: usize, at: Word) {
         if let Some(place) = self.seen.get_mut(what)
             && *place == 0
@@ -158,6 +159,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// No head could be read.
     #[cold]
+    #[inline(never)]
     fn lost(&mut self, halt: Halt) {
         match halt.unreported() {
             Some(rules::CBOR_RESERVED) => {

@@ -197,7 +197,7 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     /// Reads the text of a field; false if it is none.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[inline(always)]
     fn text(&mut self, key: Key) -> bool {
         let found = self.find(key, major::TEXT);
         if found {

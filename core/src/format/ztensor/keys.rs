@@ -25,7 +25,7 @@ pub(super) fn judge(pull: &mut Pull<'_, '_, '_>, entry: &Entry) {
     let mut at = entry.at;
     // Of the tensor's own map, which comes first, equal custom keys are left.
     let mut own = true;
-    while at < entry.end && entry.map && (own && entry.unsorted || pull.maps) {
+    while at < entry.end && (own && entry.unsorted || pull.maps) {
         pull.go(at);
         pull.next_head();
         if pull.head.is_string() && !pull.head.is_indefinite() {

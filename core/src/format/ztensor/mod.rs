@@ -81,9 +81,8 @@ mod field {
     use crate::source::widen;
     use crate::tensor::Layout;
 
-    pub(super) const MAGIC: [u8; 8] = *b"ZTEN0001";
-    /// That one, that of generations 1.0 to 1.2, and that of generation 2.
-    pub(super) const MAGICS: [[u8; 8]; 3] = [MAGIC, *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
+    /// Those of this generation, of generations 1.0 to 1.2, and of generation 2.
+    pub(super) const MAGICS: [[u8; 8]; 3] = [*b"ZTEN0001", *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
     pub(super) const MAGIC_LEN: u64 = 8;
     pub(super) const LENGTH_LEN: u64 = 8;
     pub(super) const SMALLEST: u64 = 17;
@@ -329,16 +328,20 @@ impl Header {
         let mut entry = Entry { at, ..Entry::default() };
         let mut pull = Pull::new(r);
         pull.item(2, open);
-        if !pull.head.is_break() {
-            entry.read(&mut pull);
-        }
-        pull.done()?;
-        if pull.head.is_break() && entry.end == 0 {
+        if pull.head.is_break() {
+            pull.done()?;
             let at = pull.at();
             return self.end(r, c, at);
         }
-        entry.report(&mut pull);
-        keys::judge(&mut pull, &entry);
+        entry.read(&mut pull);
+        pull.done()?;
+        if entry.map {
+            entry.fatal = pull.report();
+            keys::judge(&mut pull, &entry);
+        } else {
+            let len = wide(entry.end.wrapping_sub(at));
+            pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);
+        }
         Ok(Some(self.judge(&mut pull, &entry, c)))
     }
 
@@ -360,7 +363,7 @@ impl Header {
         let least = data_end.wrapping_add(SECOND);
         let twice = self.count != OPEN
             && unused >= least
-            && open::look(r, Span::new(second, field::MAGIC_LEN))?.starts_with(&field::MAGIC);
+            && open::generation(open::look(r, Span::new(second, field::MAGIC_LEN))?) == Some(0);
         r.about(Kind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
