@@ -44,14 +44,14 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A little-endian `u32`.
-    #[cfg(feature = "idv")]
+    #[cfg(any(feature = "idv", feature = "oinf"))]
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn next_u32(&mut self) -> u32 {
         self.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// A little-endian `u64`.
-    #[cfg(feature = "idv")]
+    #[cfg(any(feature = "idv", feature = "oinf"))]
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
