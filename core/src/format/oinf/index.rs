@@ -2,7 +2,6 @@
 
 use super::{Header, element_type, field, rules, size_of};
 use crate::cursor::Cursor;
-use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
@@ -14,29 +13,23 @@ use crate::tensor::{Meta, Status};
 /// An entry of any of the tables.
 ///
 /// It is filled where it lies, because it is large to be moved.
-#[derive(Default)]
-pub(super) struct Entry<'a> {
+pub(super) struct Entry<'h, 'a> {
+    pub(super) header: &'h Header,
     /// Which table: [`Kind::SizeVar`], [`Kind::Metadata`] or [`Kind::Tensor`].
     pub(super) kind: Kind,
     pub(super) index: u32,
     /// Where it begins.
     pub(super) at: Word,
-    /// Where its name begins; 0 if the entry could not be read.
-    name_at: Word,
     name_len: Word,
     /// Where the fields behind the name begin.
     pub(super) fields: Word,
     pub(super) tag: u32,
     pub(super) flags: u32,
     pub(super) extents: &'a [u8],
-    /// Type of a tensor's elements.
-    pub(super) dtype: DType,
     /// Number of a tensor's elements; 0 if it exceeds 64 bits.
     pub(super) elements: u64,
-    /// The data, the value.
-    pub(super) data: Span,
-    /// The quantisation; empty if there is none.
-    pub(super) quant: Span,
+    /// The data or the value, and the quantisation, which is empty if there is none.
+    payloads: [Span; 2],
     /// Whether no rule is broken that the data cannot be read without.
     pub(super) sound: bool,
     /// Whether it ends the table because it does not fit, in a file that is not
@@ -44,18 +37,50 @@ pub(super) struct Entry<'a> {
     pub(super) broken: bool,
 }
 
-/// What is wrong, and where.
-type Fault = (Rule, Span, u64, u64);
-
-impl<'a> Entry<'a> {
+impl<'h, 'a> Entry<'h, 'a> {
     /// No entry yet, of the table of this kind.
-    pub(super) fn of(kind: Kind) -> Self {
-        Entry { kind, ..Entry::default() }
+    pub(super) fn of(header: &'h Header, kind: Kind) -> Self {
+        Entry {
+            header,
+            kind,
+            index: 0,
+            at: 0,
+            name_len: 0,
+            fields: 0,
+            tag: 0,
+            flags: 0,
+            extents: &[],
+            elements: 0,
+            payloads: [Span::default(); 2],
+            sound: false,
+            broken: false,
+        }
     }
 
     /// Where its name lies.
     pub(super) fn name(&self) -> NameAt {
-        NameAt::plain(wide(self.name_at), wide(self.name_len))
+        if self.broken {
+            return NameAt::default();
+        }
+        NameAt::plain(wide(self.at.wrapping_add(4)), wide(self.name_len))
+    }
+
+    /// The data, the value.
+    pub(super) fn data(&self) -> Span {
+        let [data, _] = self.payloads;
+        data
+    }
+
+    /// The quantisation; empty if there is none.
+    pub(super) fn quant(&self) -> Span {
+        let [_, quant] = self.payloads;
+        quant
+    }
+
+    /// Leaves the quantisation out, which cannot be used.
+    pub(super) fn forget_quant(&mut self) {
+        let [_, quant] = &mut self.payloads;
+        *quant = Span::default();
     }
 
     pub(super) fn status(&self) -> Status {
@@ -71,11 +96,11 @@ impl<'a> Entry<'a> {
             key: self.name(),
             tag: self.tag,
             status: self.status(),
-            stored: self.data,
+            stored: self.data(),
         }
     }
 
-    /// Reads the name. Returns the padding behind it, or what is wrong.
+    /// Reads the name with its padding, or tells what is wrong.
     #[inline(always)]
     fn read_name(&mut self, r: &mut Reader<'_, 'a>) -> Result<&'a [u8], Fault> {
         require(r, 8)?;
@@ -84,15 +109,15 @@ impl<'a> Entry<'a> {
         // Wraps for lengths only that are longer than anything in memory.
         let padded = (len.wrapping_add(11) & !7).wrapping_sub(4);
         if len > left || padded > left {
-            return Err((rules::STR_LEN, Span::new(wide(self.at), 4), wide(left), wide(len)));
+            return Err((rules::STR_LEN, self.at, 4, wide(left), wide(len)));
         }
         self.name_len = len;
         Ok(r.bytes(padded))
     }
 
-    /// Reads what is behind the name.
+    /// Reads what is behind the name, or tells what is wrong.
     #[inline(always)]
-    fn read_fields(&mut self, r: &mut Reader<'_, 'a>, version: u32) -> Result<(), Fault> {
+    fn read_fields(&mut self, r: &mut Reader<'_, 'a>) -> Result<(), Fault> {
         self.fields = r.here();
         let fixed = match self.kind {
             Kind::SizeVar => 8,
@@ -100,8 +125,9 @@ impl<'a> Entry<'a> {
             _ => 12,
         };
         require(r, fixed)?;
+        let [data, quant] = &mut self.payloads;
         if self.kind == Kind::SizeVar {
-            self.data = Span::new(wide(self.fields), 8);
+            *data = Span::new(wide(self.fields), 8);
             r.next_u64();
             return Ok(());
         }
@@ -112,23 +138,202 @@ impl<'a> Entry<'a> {
         if self.kind == Kind::Tensor {
             let rank = word(self.flags.into());
             self.flags = r.next_u32();
-            spans = version;
+            spans = self.header.version;
             let trailer = word(spans.into()) << 4;
             let left = word(r.left());
             let room = (left.saturating_sub(trailer) >> 3).min(word(u64::from(u32::MAX) >> 3));
             if rank > room || left < trailer {
-                let span = Span::new(wide(self.fields).wrapping_add(4), 4);
-                return Err((rules::TENSOR_NDIM, span, wide(room), wide(rank)));
+                let at = self.fields.wrapping_add(4);
+                return Err((rules::TENSOR_NDIM, at, 4, wide(room), wide(rank)));
             }
             self.extents = r.bytes(rank << 3);
         }
-        read_span(r, &mut self.data);
+        read_span(r, data);
         if spans > 1 {
-            read_span(r, &mut self.quant);
+            read_span(r, quant);
         }
         Ok(())
     }
+
+    /// Reads and judges the entry that the cursor stands before, and goes behind
+    /// it. `false` behind the last one, where the table cannot be read on, and
+    /// where bytes are [lacking](settle).
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
+        let header = self.header;
+        let table = match self.kind {
+            Kind::SizeVar => 0,
+            Kind::Metadata => 1,
+            _ => 2,
+        };
+        let Some([section, next, ..]) = header.sections.get(table..) else { return false };
+        let left = section.count.saturating_sub(c.index);
+        self.index = c.index;
+        r.region(wide(word(c.at).max(section.at)), wide(next.at), BYTES_CHANGED);
+        // The tables lie next to each other and are read in order.
+        r.read_ahead(header.data);
+        r.about(self.kind, self.index);
+        if left == 0 {
+            return false;
+        }
+        // The file ends before the section does, which was reported with the header.
+        let cut = next.at > word(r.source().len());
+        self.at = r.here();
+        let text = self.read_name(r).and_then(|text| self.read_fields(r).map(|()| text));
+        let text = match text {
+            Ok(text) => text,
+            Err((rule, at, len, expected, found)) => {
+                if !cut && !lacks(r) {
+                    r.flag(rule, wide(at), len, expected, found);
+                    self.broken = true;
+                }
+                return false;
+            }
+        };
+        // What lies between the last entry and the next section.
+        let end = r.here();
+        let slack = if left == 1 && !cut { word(r.left()) } else { 0 };
+        let gap = slack >= word(field::ALIGN);
+        let padding = r.bytes(if gap { 0 } else { slack });
+        if lacks(r) {
+            return false;
+        }
+        c.advance(wide(end));
+        self.judge(r, text);
+        r.about(Kind::File, 0);
+        if gap {
+            r.flag(rules::TABLE_GAP, wide(end), wide(slack), 0, wide(slack));
+        }
+        judge_padding(r, rules::TABLE_SLACK, end, padding);
+        r.about(self.kind, self.index);
+        true
+    }
+
+    #[inline(always)]
+    fn judge(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
+        let at = self.at.wrapping_add(4);
+        let len = usize::try_from(self.name_len).unwrap_or(0);
+        let (name, padding) = text.split_at_checked(len).unwrap_or_default();
+        if name.is_empty() {
+            r.flag(rules::STR_EMPTY, wide(self.at), 4, 1, 0);
+        }
+        judge_bytes(r, rules::STR_CHARSET, at, name, is_no_name);
+        judge_padding(r, rules::STR_PAD, at.wrapping_add(self.name_len), padding);
+        match self.kind {
+            Kind::SizeVar => self.sound = true,
+            Kind::Metadata => self.judge_metadata(r),
+            _ => self.judge_tensor(r),
+        }
+    }
+
+    #[inline(always)]
+    fn judge_metadata(&mut self, r: &mut Reader<'_, '_>) {
+        let fields = wide(self.fields);
+        if self.flags != 0 {
+            r.flag(rules::META_FLAGS, fields.wrapping_add(4), 4, 0, self.flags.into());
+        }
+        self.sound = true;
+        self.judge_place(r, self.fields.wrapping_add(8), &VALUE, Size::Right);
+        match element_type(self.tag) {
+            Some(dtype) => {
+                let (size, found) = (size_of(dtype, 1), self.data().len);
+                if self.sound && size != found {
+                    r.flag(rules::META_SIZE, fields.wrapping_add(8), 8, size, found);
+                    self.sound = false;
+                }
+            }
+            None if matches!(self.tag, field::BITSET..=field::NDARRAY) => {}
+            None => {
+                r.flag(rules::META_TYPE, fields, 4, 25, self.tag.into());
+                self.sound = false;
+            }
+        }
+    }
+
+    /// Judges whether a payload lies in the data section and in the file. Its size and
+    /// its offset are recorded at `at`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn judge_place(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        rules: &PlaceRules,
+        size: Size,
+    ) {
+        let [data, quant] = &mut self.payloads;
+        let stored = if rules.quant { quant } else { data };
+        let Span { at: offset, len } = *stored;
+        if size == Size::None {
+            *stored = Span::default();
+            if (len | offset) != 0 {
+                let found = if len != 0 { len } else { offset };
+                r.flag(rules.unused, wide(at), 16, 0, found);
+            }
+            return;
+        }
+        let at = wide(at).wrapping_add(8);
+        if offset & 7 != 0 {
+            r.flag(rules.align, at, 8, field::ALIGN, offset);
+        }
+        let Header { data, bound, .. } = *self.header;
+        let (end, exceeds) = offset.overflowing_add(len);
+        let (rule, expected, found) = if offset < data {
+            (rules.before, data, offset)
+        } else if size == Size::Wrong {
+            self.sound = false;
+            return;
+        } else if exceeds {
+            (rules.overflow, u64::MAX.saturating_sub(offset), len)
+        } else if end > bound {
+            (rules.bounds, bound, end)
+        } else {
+            // Bytes that a truncated file lacks were reported with the header.
+            self.sound &= end <= r.source().len();
+            return;
+        };
+        r.flag(rule, at, 8, expected, found);
+        self.sound = false;
+    }
 }
+
+/// What is known of the size of a payload.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// There should be no payload.
+    None,
+    /// It is wrong, so that the end is not judged.
+    Wrong,
+    /// Nothing is wrong with it.
+    Right,
+}
+
+/// The rules of the place of a payload.
+pub(super) struct PlaceRules {
+    /// A multiple of 8.
+    pub(super) align: Rule,
+    /// Not before the data section.
+    pub(super) before: Rule,
+    /// Its end inside of the file.
+    pub(super) bounds: Rule,
+    /// Its end within 64 bits.
+    pub(super) overflow: Rule,
+    /// None at all, if there is no payload.
+    pub(super) unused: Rule,
+    /// Which payload they are for.
+    pub(super) quant: bool,
+}
+
+static VALUE: PlaceRules = PlaceRules {
+    align: rules::META_ALIGN,
+    before: rules::META_BEFORE,
+    bounds: rules::META_BOUNDS,
+    overflow: rules::META_OVERFLOW,
+    unused: rules::META_SIZE,
+    quant: false,
+};
+
+/// What is wrong: a rule, where, in how many bytes, what is expected and found.
+type Fault = (Rule, Word, u64, u64, u64);
 
 /// Size and offset of a payload.
 #[cfg_attr(not(feature = "windows"), inline(never))]
@@ -138,13 +343,10 @@ fn read_span(r: &mut Reader<'_, '_>, span: &mut Span) {
 }
 
 /// The section has `len` bytes left.
-#[cfg_attr(not(feature = "windows"), inline(always))]
+#[inline(always)]
 fn require(r: &Reader<'_, '_>, len: u64) -> Result<(), Fault> {
     let left = r.left();
-    if left < len {
-        return Err((rules::TABLE_OVERRUN, Span::new(r.at(), left), len, left));
-    }
-    Ok(())
+    if left < len { Err((rules::TABLE_OVERRUN, r.here(), left, len, left)) } else { Ok(()) }
 }
 
 /// Whether bytes were lacking, which never are where all are in memory: nothing is
@@ -157,154 +359,6 @@ pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
 pub(super) fn settle(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     if cfg!(feature = "windows") { r.settle() } else { Ok(()) }
 }
-
-impl Header {
-    /// Reads and judges the entry that the cursor stands before, and goes behind
-    /// it. `false` behind the last one, where the table cannot be read on, and
-    /// where bytes are [lacking](settle).
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn entry<'a>(
-        &self,
-        r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
-        e: &mut Entry<'a>,
-    ) -> bool {
-        let table = match e.kind {
-            Kind::SizeVar => 0,
-            Kind::Metadata => 1,
-            _ => 2,
-        };
-        let Some([section, next, ..]) = self.sections.get(table..) else { return false };
-        let left = section.count.wrapping_sub(c.index);
-        e.index = c.index;
-        r.region(c.at.max(section.at), next.at, BYTES_CHANGED);
-        // The tables lie next to each other and are read in order.
-        r.read_ahead(self.data());
-        r.about(e.kind, e.index);
-        if c.index >= section.count {
-            return false;
-        }
-        // The file ends before the section does, which was reported with the header.
-        let cut = next.at > r.source().len();
-        e.at = r.here();
-        let read = match e.read_name(r) {
-            Ok(text) => e.read_fields(r, self.version).map(|()| text),
-            Err(fault) => Err(fault),
-        };
-        let text = match read {
-            Ok(text) => text,
-            Err((rule, span, expected, found)) => {
-                if !cut && !lacks(r) {
-                    r.flag(rule, span.at, span.len, expected, found);
-                    (e.broken, e.name_len) = (true, 0);
-                }
-                return false;
-            }
-        };
-        // What lies between the last entry and the next section.
-        let end = r.here();
-        let slack = if left == 1 && !cut { r.left() } else { 0 };
-        let gap = slack >= field::ALIGN;
-        let padding = r.bytes(if gap { 0 } else { word(slack) });
-        if lacks(r) {
-            return false;
-        }
-        c.advance(wide(end));
-        self.judge(r, e, text);
-        r.about(Kind::File, 0);
-        if gap {
-            r.flag(rules::TABLE_GAP, wide(end), slack, 0, slack);
-        }
-        judge_padding(r, rules::TABLE_SLACK, end, padding);
-        r.about(e.kind, e.index);
-        true
-    }
-
-    #[inline(always)]
-    fn judge(&self, r: &mut Reader<'_, '_>, e: &mut Entry<'_>, text: &[u8]) {
-        let at = e.at.wrapping_add(4);
-        e.name_at = at;
-        let (name, padding) = text.split_at_checked(name_len(e)).unwrap_or_default();
-        if name.is_empty() {
-            r.flag(rules::STR_EMPTY, wide(e.at), 4, 1, 0);
-        }
-        judge_bytes(r, rules::STR_CHARSET, at, name, is_no_name);
-        judge_padding(r, rules::STR_PAD, at.wrapping_add(e.name_len), padding);
-        match e.kind {
-            Kind::SizeVar => e.sound = true,
-            Kind::Metadata => self.judge_metadata(r, e),
-            _ => self.judge_tensor(r, e),
-        }
-    }
-
-    #[inline(always)]
-    fn judge_metadata(&self, r: &mut Reader<'_, '_>, e: &mut Entry<'_>) {
-        let fields = wide(e.fields);
-        if e.flags != 0 {
-            r.flag(rules::META_FLAGS, fields.wrapping_add(4), 4, 0, e.flags.into());
-        }
-        e.sound = self.judge_place(r, &e.data, fields.wrapping_add(16), &PLACE_META, true);
-        match element_type(e.tag) {
-            Some(dtype) => {
-                let size = size_of(dtype, 1);
-                if e.sound && size != e.data.len {
-                    r.flag(rules::META_SIZE, fields.wrapping_add(8), 8, size, e.data.len);
-                    e.sound = false;
-                }
-            }
-            None if matches!(e.tag, field::BITSET..=field::NDARRAY) => {}
-            None => {
-                r.flag(rules::META_TYPE, fields, 4, 25, e.tag.into());
-                e.sound = false;
-            }
-        }
-    }
-
-    /// Whether the payload lies in the data section and in the file. Its offset is
-    /// recorded at `at`; `sized` tells whether its size is known to be right, and
-    /// its end is not judged otherwise.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn judge_place(
-        &self,
-        r: &mut Reader<'_, '_>,
-        stored: &Span,
-        at: u64,
-        rules: &PlaceRules,
-        sized: bool,
-    ) -> bool {
-        let (offset, len) = (stored.at, stored.len);
-        let [align, before, bounds, overflow] = *rules;
-        if offset & 7 != 0 {
-            r.flag(align, at, 8, field::ALIGN, offset);
-        }
-        let (end, exceeds) = offset.overflowing_add(len);
-        let (rule, expected, found) = if offset < self.data() {
-            (before, self.data(), offset)
-        } else if !sized {
-            return false;
-        } else if exceeds {
-            (overflow, u64::MAX.saturating_sub(offset), len)
-        } else if end > self.bound {
-            (bounds, self.bound, end)
-        } else {
-            // Bytes that a truncated file lacks were reported with the header.
-            return end <= r.source().len();
-        };
-        r.flag(rule, at, 8, expected, found);
-        false
-    }
-}
-
-fn name_len(e: &Entry<'_>) -> usize {
-    usize::try_from(e.name_len).unwrap_or(0)
-}
-
-/// What stands for an offset that is no multiple of 8, one before the data section,
-/// an end behind the file, and one that exceeds 64 bits.
-pub(super) type PlaceRules = [Rule; 4];
-
-static PLACE_META: PlaceRules =
-    [rules::META_ALIGN, rules::META_BEFORE, rules::META_BOUNDS, rules::META_OVERFLOW];
 
 /// `len` rounded up to a multiple of 8; `u64::MAX`, which is none, if that exceeds
 /// 64 bits.

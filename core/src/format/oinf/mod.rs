@@ -55,7 +55,7 @@ use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
-use crate::slot::word;
+use crate::slot::{Word, place, wide, word};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
 use index::Entry;
@@ -81,20 +81,22 @@ mod field {
 /// Where a section begins, and how many entries it should have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Section {
-    at: u64,
+    at: Word,
     count: u32,
 }
 
 /// What the header says, as far as it was proved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Sizevars, metadata, tensors, data.
-    sections: [Section; 4],
+    /// Where the data begins.
+    data: u64,
     /// The recorded length.
     file_size: u64,
     /// What places are judged by.
     bound: u64,
     version: u32,
+    /// Sizevars, metadata, tensors, data.
+    sections: [Section; 4],
 }
 
 impl Container for Header {
@@ -141,8 +143,8 @@ impl Container for Header {
     /// Sizevars come first, then metadata. A table of sizevars that cannot be
     /// read on ends with a broken entry, so that metadata comes all the same.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
-        let mut e = Entry::of(if c.phase == 0 { Kind::SizeVar } else { Kind::Metadata });
-        while !self.entry(r, c, &mut e) {
+        let mut e = Entry::of(self, if c.phase == 0 { Kind::SizeVar } else { Kind::Metadata });
+        while !e.next(r, c) {
             index::settle(r)?;
             if e.kind == Kind::Metadata {
                 c.finish();
@@ -158,8 +160,8 @@ impl Container for Header {
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let mut e = Entry::of(Kind::Tensor);
-        if self.entry(r, c, &mut e) {
+        let mut e = Entry::of(self, Kind::Tensor);
+        if e.next(r, c) {
             return Ok(Some(e.tensor()));
         }
         index::settle(r)?;
@@ -184,15 +186,15 @@ impl Container for Header {
         if c.phase < 2 {
             let (part, span) = match c.phase {
                 0 => (Part::Header, Span::new(0, field::HEADER)),
-                _ => (Part::Table, Span::between(field::HEADER, self.data())),
+                _ => (Part::Table, Span::between(field::HEADER, self.data)),
             };
             c.next_phase();
             return Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }));
         }
         loop {
             let (at, index) = (c.at, c.index);
-            let mut e = Entry::of(if c.phase == 2 { Kind::Metadata } else { Kind::Tensor });
-            if !self.entry(r, c, &mut e) {
+            let mut e = Entry::of(self, if c.phase == 2 { Kind::Metadata } else { Kind::Tensor });
+            if !e.next(r, c) {
                 index::settle(r)?;
                 if c.phase == 2 {
                     c.next_phase();
@@ -202,21 +204,21 @@ impl Container for Header {
                 return Ok(None);
             }
             let (part, span) = match c.phase {
-                2 if e.sound => (Part::Metadata, e.data),
+                2 if e.sound => (Part::Metadata, e.data()),
                 2 => continue,
                 3 if e.has_data() => {
                     // The same entry is read again for its quantisation.
-                    if !e.quant.is_empty() {
+                    if !e.quant().is_empty() {
                         (c.at, c.index, c.phase) = (at, index, 4);
                     }
-                    (Part::Payload, e.data)
+                    (Part::Payload, e.data())
                 }
                 _ => {
                     c.phase = 3;
-                    if e.quant.is_empty() {
+                    if e.quant().is_empty() {
                         continue;
                     }
-                    (Part::Quantization, e.quant)
+                    (Part::Quantization, e.quant())
                 }
             };
             return Ok(Some(Region { part, span, kind: e.kind, entry: e.index }));
@@ -233,9 +235,9 @@ impl Container for Header {
     /// is in memory.
     #[cfg(not(feature = "windows"))]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut e = Entry::of(if c.phase == 0 { Kind::Metadata } else { Kind::Tensor });
+        let mut e = Entry::of(self, if c.phase == 0 { Kind::Metadata } else { Kind::Tensor });
         r.mute();
-        let found = self.entry(r, c, &mut e);
+        let found = e.next(r, c);
         r.unmute();
         if !found {
             if c.phase == 0 {
@@ -244,7 +246,7 @@ impl Container for Header {
                 c.finish();
             }
         } else if e.kind == Kind::Tensor {
-            if !e.quant.is_empty() {
+            if !e.quant().is_empty() {
                 quant::audit(r, &e);
             }
         } else if e.sound {
@@ -255,20 +257,14 @@ impl Container for Header {
 }
 
 impl Header {
-    /// Where the data begins.
-    fn data(&self) -> u64 {
-        let [.., data] = self.sections;
-        data.at
-    }
-
     /// Reads the header, and checks its fields (guide, FileHeader).
     #[inline(always)]
     fn read(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         let len = r.source().len();
         r.region(0, field::HEADER, rules::HDR_SHORT);
         let magic = r.bytes(word(len.min(5)));
-        r.settle()?;
-        let fault = 'header: {
+        index::settle(r)?;
+        let (rule, span, expected, found) = 'header: {
             if !field::MAGIC.starts_with(magic) {
                 break 'header (rules::HDR_MAGIC, Span::new(0, len.min(5)), 0, 0);
             }
@@ -278,16 +274,17 @@ impl Header {
             self.version = r.next_u32();
             let flags = r.next_u32();
             let [sizevars, metadata, tensors, _] = &mut self.sections;
-            for section in [sizevars, metadata, tensors] {
-                section.count = r.next_u32();
-            }
+            sizevars.count = r.next_u32();
+            metadata.count = r.next_u32();
+            tensors.count = r.next_u32();
             let reserved = r.next_u32();
-            for section in &mut self.sections {
-                section.at = r.next_u64();
+            let mut offsets = [0; 4];
+            for offset in &mut offsets {
+                *offset = r.next_u64();
             }
-            self.file_size = r.next_u64();
+            let size = r.next_u64();
             let padding = r.bytes(3);
-            r.settle()?;
+            index::settle(r)?;
 
             if !matches!(self.version, 1 | 2) {
                 let span = Span::new(field::AT_VERSION, 4);
@@ -299,21 +296,25 @@ impl Header {
             if reserved != 0 {
                 r.flag(rules::HDR_RESERVED, field::AT_RESERVED, 4, 0, reserved.into());
             }
-            if padding.iter().any(|byte| *byte != 0) {
+            if index::first(padding, |byte| byte != 0).is_some() {
                 r.flag(rules::HDR_PAD, field::AT_PADDING, 3, 0, 0);
             }
-            let size = self.file_size;
-            let exact = r.source().is_exact();
-            self.bound = if exact { size.max(len) } else { size };
-            if size > len || (exact && size != len) {
+            self.file_size = size;
+            self.bound = size;
+            let mut whole = size <= len;
+            if r.source().is_exact() {
+                self.bound = size.max(len);
+                whole = size == len;
+            }
+            if !whole {
                 r.flag(rules::HDR_FILESIZE, field::AT_FILE_SIZE, 8, size, len);
             } else if size & 7 != 0 {
                 r.flag(rules::FILE_TAIL_ALIGN, field::AT_FILE_SIZE, 8, field::ALIGN, size);
             }
-            let mut least = 0;
             let mut at = field::AT_OFFSETS;
-            for section in &self.sections {
-                let offset = section.at;
+            for (section, offset) in self.sections.iter_mut().zip(offsets) {
+                // So far, where the section before begins.
+                let least = self.data;
                 if offset < least || offset > self.bound {
                     let limit = if offset < least { least } else { self.bound };
                     break 'header (rules::HDR_ORDER, Span::new(at, 8), limit, offset);
@@ -321,12 +322,12 @@ impl Header {
                 if offset & 7 != 0 {
                     r.flag(rules::HDR_ALIGN, at, 8, field::ALIGN, offset);
                 }
-                least = offset;
+                self.data = offset;
+                section.at = place(offset);
                 at = at.wrapping_add(8);
             }
             return Ok(());
         };
-        let (rule, span, expected, found) = fault;
         r.flag(rule, span.at, span.len, expected, found);
         Err(Halt::refused(rule))
     }
@@ -335,18 +336,19 @@ impl Header {
     /// have bytes.
     #[inline(always)]
     fn judge_gaps(&self, r: &mut Reader<'_, '_>) {
-        let len = r.source().len();
+        const HEADER: Word = word(field::HEADER);
         let [first, ..] = self.sections;
-        if first.at < field::HEADER {
-            r.flag(rules::HDR_OVERLAP, field::AT_OFFSETS, 8, field::HEADER, first.at);
+        if first.at < HEADER {
+            r.flag(rules::HDR_OVERLAP, field::AT_OFFSETS, 8, field::HEADER, wide(first.at));
         }
-        let (mut rule, mut from, mut count) = (rules::START_GAP, field::HEADER, 0);
+        let len = word(r.source().len());
+        let (mut rule, mut from, mut count) = (rules::START_GAP, HEADER, 0);
         for section in &self.sections {
-            let gap = Span::between(from, section.at.min(len));
-            if count == 0 && gap.len >= field::ALIGN {
-                r.flag(rule, gap.at, gap.len, 0, gap.len);
+            let gap = wide(section.at.min(len).saturating_sub(from));
+            if count == 0 && gap >= field::ALIGN {
+                r.flag(rule, wide(from), gap, 0, gap);
             }
-            (rule, from, count) = (rules::TABLE_GAP, section.at.max(field::HEADER), section.count);
+            (rule, from, count) = (rules::TABLE_GAP, section.at.max(HEADER), section.count);
         }
     }
 
@@ -397,8 +399,11 @@ fn element_type(tag: u32) -> Option<DType> {
 #[cfg_attr(not(feature = "windows"), inline(never))]
 fn size_of(dtype: DType, elements: u64) -> u64 {
     let bits = u64::from(dtype.bits());
-    let rest = (elements & 7).wrapping_mul(bits).wrapping_add(7) >> 3;
-    (elements >> 3).saturating_mul(bits).saturating_add(rest)
+    match (elements >> 3).checked_mul(bits) {
+        // It fits if those of eight elements do: the number of bits is a power of 2.
+        Some(size) => size.wrapping_add((elements & 7).wrapping_mul(bits).wrapping_add(7) >> 3),
+        None => u64::MAX,
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::index::padded;
 #[cfg(not(feature = "windows"))]
 use super::index::{Entry, judge_padding};
 use super::{Header, rules};
-use crate::read::{BYTES_CHANGED, Reader};
+use crate::read::Reader;
 use crate::rule::Rule;
 use crate::slot::{Word, place, wide, word};
 #[cfg(not(feature = "windows"))]
@@ -43,49 +43,33 @@ pub struct Quantization {
     pub zero_points: Span,
 }
 
-/// The fixed fields, as they are stored.
+/// The fixed fields, as they are stored. Numbers beyond all memory are not told
+/// apart: such counts fill no payload, and there is no such axis.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parameters {
     /// Scheme, scale mode, zero point mode, and 0.
-    modes: [u32; 4],
-    /// Axis and number of the scales and of the zero points.
-    axes: [u64; 4],
+    modes: [Word; 4],
+    /// Axis and number of the scales, and of the zero points.
+    lists: [[Word; 2]; 2],
 }
 
-/// Where an axis and a number are stored, of the scales and of the zero points.
-const SCALE_AXIS: u64 = 16;
-const SCALE_COUNT: u64 = 24;
-const ZP_AXIS: u64 = 32;
-const ZP_COUNT: u64 = 40;
-
 impl Parameters {
-    /// The fixed fields; zeros where `bytes` end.
-    #[inline(always)]
-    fn of(bytes: &[u8]) -> Self {
-        let mut fields = Parameters::default();
-        let (modes, axes) = bytes.split_at_checked(16).unwrap_or_default();
-        for (field, bytes) in fields.modes.iter_mut().zip(modes.as_chunks().0) {
-            *field = u32::from_le_bytes(*bytes);
-        }
-        for (field, bytes) in fields.axes.iter_mut().zip(axes.as_chunks().0) {
-            *field = u64::from_le_bytes(*bytes);
-        }
-        fields
-    }
-
     /// The fixed fields of the quantisation at `stored`; zeros where they are
-    /// lacking.
+    /// lacking. The reader then stands before the scales.
     #[cfg_attr(not(feature = "windows"), inline(always))]
-    pub(super) fn read(r: &mut Reader<'_, '_>, stored: &Span) -> Self {
-        let end = stored.at.wrapping_add(stored.len);
-        r.region(stored.at, end, BYTES_CHANGED);
-        r.read_ahead(end);
-        Parameters::of(r.bytes(word(FIXED)))
+    pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
+        r.within(place(stored.at), place(stored.len));
+        for mode in &mut self.modes {
+            *mode = word(r.next_u32().into());
+        }
+        for field in self.lists.as_flattened_mut() {
+            *field = place(r.next_u64());
+        }
     }
 
     /// The axis of the scales.
-    pub(super) fn axis(&self) -> u64 {
-        let [axis, ..] = self.axes;
+    pub(super) fn axis(&self) -> Word {
+        let [[axis, _], _] = self.lists;
         axis
     }
 
@@ -95,103 +79,119 @@ impl Parameters {
         scale_mode == 2
     }
 
-    /// How many bytes the scales and the zero points have, if they fill a payload of `len`
-    /// bytes.
+    /// How many bytes the scales and the zero points have, if they fill a payload of
+    /// `len` bytes.
     pub(super) fn lists(&self, len: u64) -> Option<[Word; 2]> {
         // Words behind the fixed fields, of which one may be padding.
         let room = word(len >> 2).wrapping_sub(12);
-        let [_, scales, _, zero_points] = self.axes.map(place);
-        let left = room.checked_sub(scales)?;
-        (left >= zero_points && left.wrapping_sub(zero_points) <= 1)
-            .then_some([scales << 2, zero_points << 2])
+        let [[_, scales], [_, zero_points]] = self.lists;
+        let padding = room.checked_sub(scales)?.checked_sub(zero_points)?;
+        (padding <= 1).then_some([scales << 2, zero_points << 2])
     }
 
     /// The size that the counts ask for.
     pub(super) fn size(&self) -> u64 {
-        let [_, scales, _, zero_points] = self.axes;
+        let [[_, scales], [_, zero_points]] = self.lists.map(|list| list.map(wide));
         let words = scales.saturating_add(zero_points);
         padded(words.saturating_mul(4).saturating_add(FIXED))
     }
 
     /// Checks the fields against each other and against the tensor's `rank` and
     /// the `extent` of the axis of the scales. Whether the counts hold.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: u64, rank: u64, extent: u64) -> bool {
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: Word, rank: Word, extent: Word) -> bool {
         let [scheme, scale_mode, zp_mode, reserved] = self.modes;
-        let [scale_axis, scale_count, zp_axis, zp_count] = self.axes;
-        let flag = |r: &mut Reader<'_, '_>, rule: Rule, from: u64, expected: u64, found: u64| {
-            let len = if from < SCALE_AXIS { 4 } else { 8 };
-            r.flag(rule, at.wrapping_add(from), len, expected, found);
-        };
+        let [[axis, count], _] = self.lists;
         if reserved != 0 {
-            flag(r, rules::QUANT_RESERVED, 12, 0, reserved.into());
+            r.flag(rules::QUANT_RESERVED, wide(at).wrapping_add(12), 4, 0, wide(reserved));
         }
         if !matches!(scheme, 1 | 2) {
-            flag(r, rules::QUANT_SCHEME, 0, 2, scheme.into());
+            r.flag(rules::QUANT_SCHEME, wide(at), 4, 2, wide(scheme));
+        } else if scheme == 1 && matches!(zp_mode, 1 | 2) {
+            r.flag(rules::QUANT_SYM_ZP, wide(at).wrapping_add(8), 4, 0, wide(zp_mode));
         }
         let scales = match scale_mode {
-            1 if scale_axis != 0 => (rules::QUANT_SCALE_PT, SCALE_AXIS, 0, scale_axis),
-            1 if scale_count != 1 => (rules::QUANT_SCALE_PT, SCALE_COUNT, 1, scale_count),
-            2 if scale_axis >= rank => (rules::QUANT_SCALE_AXIS, SCALE_AXIS, rank, scale_axis),
-            2 if scale_count != extent => {
-                (rules::QUANT_SCALE_COUNT, SCALE_COUNT, extent, scale_count)
-            }
-            1 | 2 => NO_FAULT,
-            mode => (rules::QUANT_SCALEMODE, 4, 2, mode.into()),
+            1 if axis != 0 => Some((rules::QUANT_SCALE_PT, SCALE_AXIS, 0, axis)),
+            1 if count != 1 => Some((rules::QUANT_SCALE_PT, SCALE_COUNT, 1, count)),
+            2 if axis >= rank => Some((rules::QUANT_SCALE_AXIS, SCALE_AXIS, rank, axis)),
+            2 if count != extent => Some((rules::QUANT_SCALE_COUNT, SCALE_COUNT, extent, count)),
+            1 | 2 => None,
+            _ => Some((rules::QUANT_SCALEMODE, 4, 2, scale_mode)),
         };
-        if zp_mode == 0 && zp_axis != 0 {
-            flag(r, rules::QUANT_ZP_NONE_AXIS, ZP_AXIS, 0, zp_axis);
+        report(r, at, scales) & self.judge_zero_points(r, at, rank, extent)
+    }
+
+    /// The same for what is told of the zero points.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn judge_zero_points(
+        &self,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        rank: Word,
+        extent: Word,
+    ) -> bool {
+        let [_, scale_mode, zp_mode, _] = self.modes;
+        let [[scale_axis, _], [axis, count]] = self.lists;
+        if zp_mode == 0 && axis != 0 {
+            let at = wide(at.wrapping_add(ZP_AXIS));
+            r.flag(rules::QUANT_ZP_NONE_AXIS, at, 8, 0, wide(axis));
         }
-        let zero_points = match (zp_mode, scale_mode) {
-            (0, _) if zp_count != 0 => (rules::QUANT_ZP_NONE, ZP_COUNT, 0, zp_count),
-            (1, 2) | (2, 1) => (rules::QUANT_ZP_MIX, 8, scale_mode.into(), zp_mode.into()),
-            (1, 1) if zp_axis != 0 => (rules::QUANT_ZP_PT, ZP_AXIS, 0, zp_axis),
-            (1, 1) if zp_count != 1 => (rules::QUANT_ZP_PT, ZP_COUNT, 1, zp_count),
-            (2, 2) if zp_axis != scale_axis => (rules::QUANT_ZP_AXIS, ZP_AXIS, scale_axis, zp_axis),
-            (2, 2) if scale_axis < rank && zp_count != extent => {
-                (rules::QUANT_ZP_COUNT, ZP_COUNT, extent, zp_count)
-            }
+        let fault = match zp_mode {
+            0 if count != 0 => Some((rules::QUANT_ZP_NONE, ZP_COUNT, 0, count)),
+            0 => None,
+            3.. => Some((rules::QUANT_ZPMODE, 8, 2, zp_mode)),
             // What the zero points should be like is unknown when the scale
             // mode is.
-            (0..=2, _) => NO_FAULT,
-            (mode, _) => (rules::QUANT_ZPMODE, 8, 2, mode.into()),
-        };
-        let mut counted = true;
-        for (rule, from, expected, found) in [scales, zero_points] {
-            if from < FIXED {
-                flag(r, rule, from, expected, found);
-                counted &= !matches!(from, SCALE_COUNT | ZP_COUNT);
+            _ if !matches!(scale_mode, 1 | 2) => None,
+            _ if zp_mode != scale_mode => Some((rules::QUANT_ZP_MIX, 8, scale_mode, zp_mode)),
+            1 if axis != 0 => Some((rules::QUANT_ZP_PT, ZP_AXIS, 0, axis)),
+            1 if count != 1 => Some((rules::QUANT_ZP_PT, ZP_COUNT, 1, count)),
+            1 => None,
+            _ if axis != scale_axis => Some((rules::QUANT_ZP_AXIS, ZP_AXIS, scale_axis, axis)),
+            _ if axis < rank && count != extent => {
+                Some((rules::QUANT_ZP_COUNT, ZP_COUNT, extent, count))
             }
-        }
-        if scheme == 1 && matches!(zp_mode, 1 | 2) {
-            flag(r, rules::QUANT_SYM_ZP, 8, 0, zp_mode.into());
-        }
-        counted
+            _ => None,
+        };
+        report(r, at, fault)
     }
 }
 
-/// Stands for no fault: no field is there.
-const NO_FAULT: (Rule, u64, u64, u64) = (BYTES_CHANGED, FIXED, 0, 0);
+/// Where axes and counts are stored, of the scales and of the zero points.
+const SCALE_AXIS: Word = 16;
+const SCALE_COUNT: Word = 24;
+const ZP_AXIS: Word = 32;
+const ZP_COUNT: Word = 40;
+
+/// Reports a fault of the quantisation at `at`: a rule, a field, and what is expected and
+/// found. Whether the counts hold.
+#[inline(always)]
+fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Word)>) -> bool {
+    let Some((rule, from, expected, found)) = fault else { return true };
+    let len = if from < SCALE_AXIS { 4 } else { 8 };
+    r.flag(rule, wide(at.wrapping_add(from)), len, wide(expected), wide(found));
+    !matches!(from, SCALE_COUNT | ZP_COUNT)
+}
 
 /// Judges the quantisation of an entry.
 #[cfg(not(feature = "windows"))]
 #[inline(never)]
-pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_>) {
-    let stored = &e.quant;
-    let parameters = Parameters::read(r, stored);
-    let axis = usize::try_from(parameters.axis()).unwrap_or(usize::MAX);
-    let extent = e.extents.as_chunks().0.get(axis).map_or(0, |extent| u64::from_le_bytes(*extent));
-    let counted = parameters.judge(r, stored.at, e.rank().into(), extent);
+pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
+    let stored = e.quant();
+    let mut parameters = Parameters::default();
+    parameters.read(r, &stored);
+    let extent = e.extents.as_chunks().0.get(parameters.axis());
+    let extent = extent.map_or(0, |extent| place(u64::from_le_bytes(*extent)));
+    let counted = parameters.judge(r, word(stored.at), word(e.rank().into()), extent);
     if let Some([scales, zero_points]) = parameters.lists(stored.len) {
         let at = r.here();
         if let Some(i) = not_finite(r.bytes(scales)) {
-            let channel = widen(i >> 2);
-            r.flag(rules::QUANT_SCALE_FINITE, wide(at).wrapping_add(widen(i)), 4, 0, channel);
+            r.flag(rules::QUANT_SCALE_FINITE, wide(at.wrapping_add(i)), 4, 0, widen(i >> 2));
         }
         r.bytes(zero_points);
         judge_padding(r, rules::QUANT_PAD, r.here(), r.resident());
     } else if counted {
-        r.flag(rules::QUANT_SIZE, e.quant_at(), 8, parameters.size(), stored.len);
+        r.flag(rules::QUANT_SIZE, wide(e.quant_at()), 8, parameters.size(), stored.len);
     }
 }
 
@@ -210,14 +210,17 @@ impl Header {
         if stored.len < FIXED || stored.len & 7 != 0 {
             return Ok(None);
         }
-        let parameters = Parameters::of(source.get(Span::new(stored.at, FIXED))?);
+        source.get(Span::new(stored.at, FIXED))?;
+        let mut sink = |_| {};
+        let mut parameters = Parameters::default();
+        parameters.read(&mut Reader::new(source, &mut sink), &stored);
         let Some(lists) = parameters.lists(stored.len) else { return Ok(None) };
         let [scales, zero_points] = lists.map(wide);
         let [scheme, _, zp_mode, _] = parameters.modes;
         let at = stored.at.wrapping_add(FIXED);
         Ok(Some(Quantization {
             symmetric: scheme == 1,
-            axis: parameters.is_per_channel().then_some(parameters.axis()),
+            axis: parameters.is_per_channel().then_some(wide(parameters.axis())),
             scales: Span::new(at, scales),
             has_zero_points: zp_mode != 0,
             zero_points: Span::new(at.wrapping_add(scales), zero_points),
@@ -238,7 +241,8 @@ mod tests {
     use super::*;
 
     fn lists(scales: u64, zero_points: u64, len: u64) -> Option<[Word; 2]> {
-        Parameters { modes: [2, 2, 2, 0], axes: [0, scales, 0, zero_points] }.lists(len)
+        let lists = [[0, place(scales)], [0, place(zero_points)]];
+        Parameters { modes: [2, 2, 2, 0], lists }.lists(len)
     }
 
     #[test]

@@ -86,32 +86,32 @@ impl Header {
         &self,
         r: &mut Reader<'_, 'a>,
         c: &mut Cursor,
-        e: &mut Entry<'a>,
+        e: &mut Entry<'_, 'a>,
     ) -> Result<bool, Halt> {
         r.mute();
-        let found = self.entry(r, c, e);
+        let found = e.next(r, c);
         r.unmute();
         settle(r).map(|()| found)
     }
 
     fn audit_entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut e = Entry::of(Kind::Metadata);
+        let mut e = Entry::of(self, Kind::Metadata);
         if !self.listed(r, c, &mut e)? {
             *c = Cursor { phase: phase::TENSOR, ..Cursor::default() };
         } else if e.sound {
-            r.held = [e.data.at, e.data.len, e.tag.into(), 0];
-            r.charge(e.data.len);
+            r.held = [e.data().at, e.data().len, e.tag.into(), 0];
+            r.charge(e.data().len);
             c.phase = phase::SHAPE;
         }
         Ok(())
     }
 
     fn audit_tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut e = Entry::of(Kind::Tensor);
+        let mut e = Entry::of(self, Kind::Tensor);
         if !self.listed(r, c, &mut e)? {
             c.finish();
-        } else if !e.quant.is_empty() {
-            let Span { at, len } = e.quant;
+        } else if !e.quant().is_empty() {
+            let Span { at, len } = e.quant();
             let dims = e.dims();
             r.held = [at, len, dims.at, dims.rank()];
             r.charge(len);
@@ -193,7 +193,8 @@ fn audit_quant(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let [at, len, third, fourth] = r.held;
     match c.phase {
         phase::AXIS => {
-            let parameters = Parameters::read(r, &Span::new(at, len));
+            let mut parameters = Parameters::default();
+            parameters.read(r, &Span::new(at, len));
             r.settle()?;
             let axis = parameters.axis();
             let needed = parameters.is_per_channel() && axis < fourth;
@@ -207,7 +208,8 @@ fn audit_quant(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             c.phase = phase::PARAMETERS;
         }
         phase::PARAMETERS => {
-            let parameters = Parameters::read(r, &Span::new(at, len));
+            let mut parameters = Parameters::default();
+            parameters.read(r, &Span::new(at, len));
             r.settle()?;
             let scales_at = r.at();
             let counted = parameters.judge(r, at, fourth, c.state);

@@ -1,28 +1,45 @@
 //! Entries of the tensor table.
 
-use super::index::{Entry, PlaceRules};
-use super::{Header, element_type, field, rules, size_of};
-use crate::dims::{DimEncoding, DimsAt};
+use super::index::{Entry, PlaceRules, Size, padded};
+use super::quant::FIXED;
+use super::{element_type, field, rules, size_of};
+use crate::dims::{self, DimEncoding, DimsAt};
 use crate::dtype::DType;
 use crate::read::Reader;
-use crate::rule::Rule;
-use crate::slot::wide;
+use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Tensor};
 
 /// Where extents begin, behind the type, the rank and the flags.
-const EXTENTS: u64 = 12;
+const EXTENTS: Word = 12;
 
-static PLACE: PlaceRules =
-    [rules::TENSOR_ALIGN, rules::TENSOR_BEFORE, rules::TENSOR_BOUNDS, rules::TENSOR_OVERFLOW];
+static DATA: PlaceRules = PlaceRules {
+    align: rules::TENSOR_ALIGN,
+    before: rules::TENSOR_BEFORE,
+    bounds: rules::TENSOR_BOUNDS,
+    overflow: rules::TENSOR_OVERFLOW,
+    unused: rules::TENSOR_NODATA,
+    quant: false,
+};
 
-static PLACE_QUANT: PlaceRules =
-    [rules::QUANT_ALIGN, rules::QUANT_BEFORE, rules::QUANT_BOUNDS, rules::QUANT_OVERFLOW];
+static QUANT: PlaceRules = PlaceRules {
+    align: rules::QUANT_ALIGN,
+    before: rules::QUANT_BEFORE,
+    bounds: rules::QUANT_BOUNDS,
+    overflow: rules::QUANT_OVERFLOW,
+    unused: rules::QUANT_NONE,
+    quant: true,
+};
 
-impl Entry<'_> {
+impl Entry<'_, '_> {
     /// Where the extents begin.
-    fn dims_at(&self) -> u64 {
-        wide(self.fields).wrapping_add(EXTENTS)
+    fn dims_at(&self) -> Word {
+        self.fields.wrapping_add(EXTENTS)
+    }
+
+    /// Where the size and the offset of the data are recorded.
+    fn data_at(&self) -> Word {
+        self.dims_at().wrapping_add(word(widen(self.extents.len())))
     }
 
     /// Number of extents.
@@ -33,7 +50,7 @@ impl Entry<'_> {
     /// Where the extents lie.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
-            at: self.dims_at(),
+            at: wide(self.dims_at()),
             len: self.rank() << 3,
             rank: self.rank(),
             lead: None,
@@ -42,8 +59,8 @@ impl Entry<'_> {
     }
 
     /// Where the size and the offset of the quantisation are recorded.
-    pub(super) fn quant_at(&self) -> u64 {
-        self.dims_at().wrapping_add(widen(self.extents.len())).wrapping_add(16)
+    pub(super) fn quant_at(&self) -> Word {
+        self.data_at().wrapping_add(16)
     }
 
     /// Whether it has data that may be used.
@@ -57,84 +74,66 @@ impl Entry<'_> {
             index: self.index,
             at: wide(self.at),
             name: self.name(),
-            dtype: self.dtype,
+            dtype: element_type(self.tag).unwrap_or(DType::Unknown),
             status: self.status(),
             dims: self.dims(),
             elements: self.elements,
-            chunks: if self.has_data() { Chunks::One(self.data) } else { Chunks::None },
-            extra: self.quant,
+            chunks: if self.has_data() { Chunks::One(self.data()) } else { Chunks::None },
+            extra: self.quant(),
             ..Tensor::default()
         }
     }
-}
 
-impl Header {
     #[cfg_attr(not(feature = "windows"), inline(always))]
-    pub(super) fn judge_tensor(&self, r: &mut Reader<'_, '_>, e: &mut Entry<'_>) {
-        let fields = wide(e.fields);
-        let quantised = self.version > 1;
+    pub(super) fn judge_tensor(&mut self, r: &mut Reader<'_, '_>) {
+        let fields = wide(self.fields);
+        let quantised = self.header.version > 1;
         let known = if quantised { field::HAS_DATA | field::HAS_QUANT } else { field::HAS_DATA };
-        let unknown = e.flags & !known;
+        let unknown = self.flags & !known;
         if unknown != 0 {
             r.flag(rules::TENSOR_FLAGS, fields.wrapping_add(8), 4, 0, unknown.into());
         }
-        e.dtype = element_type(e.tag).unwrap_or(DType::Unknown);
-        e.sound = e.dtype != DType::Unknown;
-        if !e.sound {
-            r.flag(rules::TENSOR_DTYPE, fields, 4, 25, e.tag.into());
+        let dtype = element_type(self.tag).unwrap_or(DType::Unknown);
+        self.sound = dtype != DType::Unknown;
+        if !self.sound {
+            r.flag(rules::TENSOR_DTYPE, fields, 4, 25, self.tag.into());
         }
-        let len = widen(e.extents.len());
-        if !count(e.extents, &mut e.elements) {
-            r.flag(rules::TENSOR_NUMEL, e.dims_at(), len, u64::MAX, u64::MAX);
-            e.sound = false;
+        if !count(self.extents, &mut self.elements) {
+            let len = widen(self.extents.len());
+            r.flag(rules::TENSOR_NUMEL, wide(self.dims_at()), len, u64::MAX, u64::MAX);
+            self.sound = false;
         }
-        let at = e.dims_at().wrapping_add(len);
-        let has_data = e.flags & field::HAS_DATA != 0;
-        if has_data {
-            let mut sized = true;
-            // Of what is broken already, the size is not known.
-            if e.sound {
-                let size = size_of(e.dtype, e.elements);
-                sized = size == e.data.len;
-                if !sized {
-                    r.flag(rules::TENSOR_SIZE, at, 8, size, e.data.len);
-                }
+        let at = self.data_at();
+        let has_data = self.flags & field::HAS_DATA != 0;
+        let mut size = if has_data { Size::Right } else { Size::None };
+        // Of what is broken already, the size is not known.
+        if has_data && self.sound {
+            let (expected, found) = (size_of(dtype, self.elements), self.data().len);
+            if expected != found {
+                r.flag(rules::TENSOR_SIZE, wide(at), 8, expected, found);
+                size = Size::Wrong;
             }
-            e.sound &= self.judge_place(r, &e.data, at.wrapping_add(8), &PLACE, sized);
-        } else {
-            judge_unused(r, rules::TENSOR_NODATA, at, &e.data);
         }
+        self.judge_place(r, at, &DATA, size);
         if quantised {
-            let at = e.quant_at();
-            let Span { len, .. } = e.quant;
-            if e.flags & field::HAS_QUANT != 0 {
+            let at = self.quant_at();
+            let Span { len, .. } = self.quant();
+            let mut size = Size::None;
+            if self.flags & field::HAS_QUANT != 0 {
+                size = Size::Right;
                 if !has_data {
-                    r.flag(rules::QUANT_NODATA, at, 16, 0, len);
+                    r.flag(rules::QUANT_NODATA, wide(at), 16, 0, len);
                 }
-                let sized = len >= super::quant::FIXED && len & 7 == 0;
-                if !sized {
-                    let size = super::index::padded(len.max(super::quant::FIXED));
-                    r.flag(rules::QUANT_SIZE, at, 8, size, len);
+                if len < FIXED || len & 7 != 0 {
+                    r.flag(rules::QUANT_SIZE, wide(at), 8, padded(len.max(FIXED)), len);
+                    size = Size::Wrong;
                 }
-                e.sound &= self.judge_place(r, &e.quant, at.wrapping_add(8), &PLACE_QUANT, sized);
-            } else {
-                judge_unused(r, rules::QUANT_NONE, at, &e.quant);
-                e.quant = Span::default();
             }
+            self.judge_place(r, at, &QUANT, size);
         }
-        if !e.sound {
-            e.quant = Span::default();
+        if !self.sound {
+            self.forget_quant();
         }
-    }
-}
-
-/// Reports `rule` if a payload that there is none of has a size or an offset, which
-/// are recorded at `at`.
-#[cfg_attr(not(feature = "windows"), inline(never))]
-fn judge_unused(r: &mut Reader<'_, '_>, rule: Rule, at: u64, stored: &Span) {
-    if (stored.len | stored.at) != 0 {
-        let found = if stored.len != 0 { stored.len } else { stored.at };
-        r.flag(rule, at, 16, 0, found);
     }
 }
 
@@ -147,12 +146,14 @@ pub(super) fn count(extents: &[u8], elements: &mut u64) -> bool {
     *elements = 0;
     for extent in extents.as_chunks().0 {
         let extent = u64::from_le_bytes(*extent);
-        zero |= extent == 0;
-        let (next, exceeds) = product.overflowing_mul(extent.max(1));
-        if exceeds {
-            return false;
+        if extent == 0 {
+            zero = true;
+            continue;
         }
-        product = next;
+        match dims::product(product, extent) {
+            Some(next) => product = next,
+            None => return false,
+        }
     }
     if !zero {
         *elements = product;

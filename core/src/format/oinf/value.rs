@@ -15,9 +15,9 @@ use super::{element_type, field, rules, size_of};
 use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
 use crate::name::NameAt;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::slot::{wide, word};
+use crate::slot::{place, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::{Meta, Value};
 
@@ -58,7 +58,7 @@ pub(super) fn shape(
     shape: &mut Shape,
 ) -> Result<(), Halt> {
     let Span { at, len: size } = *stored;
-    r.region(at, at.wrapping_add(size), BYTES_CHANGED);
+    r.within(place(at), place(size));
     let (head, rule) = match tag {
         field::STRING => (4, rules::META_STR_SIZE),
         field::BITSET => (8, rules::META_BITSET_SIZE),
@@ -187,11 +187,11 @@ pub(super) fn rest(tag: u32) -> (Rule, Rule) {
 /// Judges the value of an entry.
 #[cfg(not(feature = "windows"))]
 #[inline(never)]
-pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_>) {
+pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     let mut found = Shape::default();
     // Type and flags come before the size.
     let size_at = wide(e.fields).wrapping_add(8);
-    if shape(r, e.tag, &e.data, size_at, &mut found).is_err() {
+    if shape(r, e.tag, &e.data(), size_at, &mut found).is_err() {
         return;
     }
     let at = r.here();
