@@ -1,5 +1,6 @@
 //! Entries of the three tables: reading them, and what they have in common.
 
+use super::text::{is_no_name, judge_bytes, judge_padding};
 use super::{Header, element_type, field, rules, size_of};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
@@ -7,7 +8,7 @@ use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
+use crate::source::Span;
 use crate::tensor::{Meta, Status};
 
 /// An entry of any of the tables.
@@ -28,8 +29,10 @@ pub(super) struct Entry<'h, 'a> {
     pub(super) extents: &'a [u8],
     /// Number of a tensor's elements; 0 if it exceeds 64 bits.
     pub(super) elements: u64,
-    /// The data or the value, and the quantisation, which is empty if there is none.
-    payloads: [Span; 2],
+    /// The data, the value.
+    pub(super) data: Span,
+    /// The quantisation; empty if there is none.
+    pub(super) quant: Span,
     /// Whether no rule is broken that the data cannot be read without.
     pub(super) sound: bool,
     /// Whether it ends the table because it does not fit, in a file that is not
@@ -39,6 +42,7 @@ pub(super) struct Entry<'h, 'a> {
 
 impl<'h, 'a> Entry<'h, 'a> {
     /// No entry yet, of the table of this kind.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn of(header: &'h Header, kind: Kind) -> Self {
         Entry {
             header,
@@ -51,7 +55,8 @@ impl<'h, 'a> Entry<'h, 'a> {
             flags: 0,
             extents: &[],
             elements: 0,
-            payloads: [Span::default(); 2],
+            data: Span::default(),
+            quant: Span::default(),
             sound: false,
             broken: false,
         }
@@ -63,24 +68,6 @@ impl<'h, 'a> Entry<'h, 'a> {
             return NameAt::default();
         }
         NameAt::plain(wide(self.at.wrapping_add(4)), wide(self.name_len))
-    }
-
-    /// The data, the value.
-    pub(super) fn data(&self) -> Span {
-        let [data, _] = self.payloads;
-        data
-    }
-
-    /// The quantisation; empty if there is none.
-    pub(super) fn quant(&self) -> Span {
-        let [_, quant] = self.payloads;
-        quant
-    }
-
-    /// Leaves the quantisation out, which cannot be used.
-    pub(super) fn forget_quant(&mut self) {
-        let [_, quant] = &mut self.payloads;
-        *quant = Span::default();
     }
 
     pub(super) fn status(&self) -> Status {
@@ -96,7 +83,7 @@ impl<'h, 'a> Entry<'h, 'a> {
             key: self.name(),
             tag: self.tag,
             status: self.status(),
-            stored: self.data(),
+            stored: self.data,
         }
     }
 
@@ -125,9 +112,8 @@ impl<'h, 'a> Entry<'h, 'a> {
             _ => 12,
         };
         require(r, fixed)?;
-        let [data, quant] = &mut self.payloads;
         if self.kind == Kind::SizeVar {
-            *data = Span::new(wide(self.fields), 8);
+            self.data = Span::new(wide(self.fields), 8);
             r.next_u64();
             return Ok(());
         }
@@ -148,9 +134,9 @@ impl<'h, 'a> Entry<'h, 'a> {
             }
             self.extents = r.bytes(rank << 3);
         }
-        read_span(r, data);
+        read_span(r, &mut self.data);
         if spans > 1 {
-            read_span(r, quant);
+            read_span(r, &mut self.quant);
         }
         Ok(())
     }
@@ -236,7 +222,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         self.judge_place(r, self.fields.wrapping_add(8), &VALUE, Size::Right);
         match element_type(self.tag) {
             Some(dtype) => {
-                let (size, found) = (size_of(dtype, 1), self.data().len);
+                let (size, found) = (size_of(dtype, 1), self.data.len);
                 if self.sound && size != found {
                     r.flag(rules::META_SIZE, fields.wrapping_add(8), 8, size, found);
                     self.sound = false;
@@ -260,8 +246,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         rules: &PlaceRules,
         size: Size,
     ) {
-        let [data, quant] = &mut self.payloads;
-        let stored = if rules.quant { quant } else { data };
+        let stored = if rules.quant { &mut self.quant } else { &mut self.data };
         let Span { at: offset, len } = *stored;
         if size == Size::None {
             *stored = Span::default();
@@ -358,71 +343,4 @@ pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
 /// The same, as what a step comes back with.
 pub(super) fn settle(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     if cfg!(feature = "windows") { r.settle() } else { Ok(()) }
-}
-
-/// `len` rounded up to a multiple of 8; `u64::MAX`, which is none, if that exceeds
-/// 64 bits.
-#[cfg_attr(not(feature = "windows"), inline(never))]
-pub(super) fn padded(len: u64) -> u64 {
-    len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
-}
-
-/// The position of the first byte that is `bad`.
-#[cfg_attr(not(feature = "windows"), inline(never))]
-pub(super) fn first(bytes: &[u8], bad: fn(u8) -> bool) -> Option<usize> {
-    bytes.iter().position(|byte| bad(*byte))
-}
-
-/// Reports `rule` for the first byte that is `bad`, of `bytes` at `at`.
-#[cfg_attr(not(feature = "windows"), inline(never))]
-pub(super) fn judge_bytes(
-    r: &mut Reader<'_, '_>,
-    rule: Rule,
-    at: Word,
-    bytes: &[u8],
-    bad: fn(u8) -> bool,
-) {
-    if let Some(i) = first(bytes, bad) {
-        let byte = bytes.get(i).copied().unwrap_or(0);
-        r.flag(rule, wide(at).wrapping_add(widen(i)), 1, 0, byte.into());
-    }
-}
-
-/// Reports `rule` from the first byte on that is not zero.
-#[cfg(feature = "details")]
-pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
-    if let Some(i) = first(bytes, |byte| byte != 0) {
-        let byte = bytes.get(i).copied().unwrap_or(0);
-        let len = widen(bytes.len().wrapping_sub(i));
-        r.flag(rule, wide(at).wrapping_add(widen(i)), len, 0, byte.into());
-    }
-}
-
-/// Reports `rule` from the first byte on that is not zero.
-#[cfg(not(feature = "details"))]
-pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
-    judge_bytes(r, rule, at, bytes, |byte| byte != 0);
-}
-
-/// Whether the alphabet of names and string values lacks it.
-pub(super) fn is_no_name(byte: u8) -> bool {
-    // A bit for each: names are most of what is read of an index.
-    let word = NAME_BYTES.get(usize::from(byte >> 5)).copied().unwrap_or(0);
-    (word >> (byte & 31)) & 1 == 0
-}
-
-/// Bytes 0 to 31, `-`, `.` and digits, `_` and capitals, small letters.
-const NAME_BYTES: [u32; 4] = [0, 0x03FF_6000, 0x87FF_FFFE, 0x07FF_FFFE];
-
-#[cfg(test)]
-mod tests {
-    use super::is_no_name;
-
-    #[test]
-    fn the_alphabet_of_names() {
-        for byte in 0..=u8::MAX {
-            let expected = byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-            assert_eq!(is_no_name(byte), !expected, "{byte:#x}");
-        }
-    }
 }

@@ -38,6 +38,7 @@
 //!   not measured for `QUANT-SIZE`.
 //! - Fewer than 8 bytes in an empty section are the fault of `HDR-ALIGN`.
 
+mod header;
 mod index;
 mod quant;
 #[cfg(feature = "windows")]
@@ -46,6 +47,7 @@ pub mod rules;
 #[cfg(feature = "windows")]
 mod scan;
 mod tensor;
+mod text;
 mod value;
 
 pub use quant::Quantization;
@@ -55,7 +57,7 @@ use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
-use crate::slot::{Word, place, wide, word};
+use crate::slot::{Word, wide};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
 use index::Entry;
@@ -86,7 +88,7 @@ struct Section {
 }
 
 /// What the header says, as far as it was proved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Where the data begins.
     data: u64,
@@ -121,7 +123,8 @@ impl Container for Header {
     }
 
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
-        let mut header = Header::default();
+        let mut header =
+            Header { data: 0, file_size: 0, bound: 0, version: 0, sections: Default::default() };
         header.read(r)?;
         header.judge_gaps(r);
         Ok(header)
@@ -204,21 +207,21 @@ impl Container for Header {
                 return Ok(None);
             }
             let (part, span) = match c.phase {
-                2 if e.sound => (Part::Metadata, e.data()),
+                2 if e.sound => (Part::Metadata, e.data),
                 2 => continue,
                 3 if e.has_data() => {
                     // The same entry is read again for its quantisation.
-                    if !e.quant().is_empty() {
+                    if !e.quant.is_empty() {
                         (c.at, c.index, c.phase) = (at, index, 4);
                     }
-                    (Part::Payload, e.data())
+                    (Part::Payload, e.data)
                 }
                 _ => {
                     c.phase = 3;
-                    if e.quant().is_empty() {
+                    if e.quant.is_empty() {
                         continue;
                     }
-                    (Part::Quantization, e.quant())
+                    (Part::Quantization, e.quant)
                 }
             };
             return Ok(Some(Region { part, span, kind: e.kind, entry: e.index }));
@@ -246,7 +249,7 @@ impl Container for Header {
                 c.finish();
             }
         } else if e.kind == Kind::Tensor {
-            if !e.quant().is_empty() {
+            if !e.quant.is_empty() {
                 quant::audit(r, &e);
             }
         } else if e.sound {
@@ -257,101 +260,6 @@ impl Container for Header {
 }
 
 impl Header {
-    /// Reads the header, and checks its fields (guide, FileHeader).
-    #[inline(always)]
-    fn read(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        let len = r.source().len();
-        r.region(0, field::HEADER, rules::HDR_SHORT);
-        let magic = r.bytes(word(len.min(5)));
-        index::settle(r)?;
-        let (rule, span, expected, found) = 'header: {
-            if !field::MAGIC.starts_with(magic) {
-                break 'header (rules::HDR_MAGIC, Span::new(0, len.min(5)), 0, 0);
-            }
-            if len < field::HEADER {
-                break 'header (rules::HDR_SHORT, Span::new(0, len), field::HEADER, len);
-            }
-            self.version = r.next_u32();
-            let flags = r.next_u32();
-            let [sizevars, metadata, tensors, _] = &mut self.sections;
-            sizevars.count = r.next_u32();
-            metadata.count = r.next_u32();
-            tensors.count = r.next_u32();
-            let reserved = r.next_u32();
-            let mut offsets = [0; 4];
-            for offset in &mut offsets {
-                *offset = r.next_u64();
-            }
-            let size = r.next_u64();
-            let padding = r.bytes(3);
-            index::settle(r)?;
-
-            if !matches!(self.version, 1 | 2) {
-                let span = Span::new(field::AT_VERSION, 4);
-                break 'header (rules::HDR_VERSION, span, 2, self.version.into());
-            }
-            if flags != 0 {
-                r.flag(rules::HDR_FLAGS, field::AT_FLAGS, 4, 0, flags.into());
-            }
-            if reserved != 0 {
-                r.flag(rules::HDR_RESERVED, field::AT_RESERVED, 4, 0, reserved.into());
-            }
-            if index::first(padding, |byte| byte != 0).is_some() {
-                r.flag(rules::HDR_PAD, field::AT_PADDING, 3, 0, 0);
-            }
-            self.file_size = size;
-            self.bound = size;
-            let mut whole = size <= len;
-            if r.source().is_exact() {
-                self.bound = size.max(len);
-                whole = size == len;
-            }
-            if !whole {
-                r.flag(rules::HDR_FILESIZE, field::AT_FILE_SIZE, 8, size, len);
-            } else if size & 7 != 0 {
-                r.flag(rules::FILE_TAIL_ALIGN, field::AT_FILE_SIZE, 8, field::ALIGN, size);
-            }
-            let mut at = field::AT_OFFSETS;
-            for (section, offset) in self.sections.iter_mut().zip(offsets) {
-                // So far, where the section before begins.
-                let least = self.data;
-                if offset < least || offset > self.bound {
-                    let limit = if offset < least { least } else { self.bound };
-                    break 'header (rules::HDR_ORDER, Span::new(at, 8), limit, offset);
-                }
-                if offset & 7 != 0 {
-                    r.flag(rules::HDR_ALIGN, at, 8, field::ALIGN, offset);
-                }
-                self.data = offset;
-                section.at = place(offset);
-                at = at.wrapping_add(8);
-            }
-            return Ok(());
-        };
-        r.flag(rule, span.at, span.len, expected, found);
-        Err(Halt::refused(rule))
-    }
-
-    /// Reports bytes before the first section, and sections without entries that
-    /// have bytes.
-    #[inline(always)]
-    fn judge_gaps(&self, r: &mut Reader<'_, '_>) {
-        const HEADER: Word = word(field::HEADER);
-        let [first, ..] = self.sections;
-        if first.at < HEADER {
-            r.flag(rules::HDR_OVERLAP, field::AT_OFFSETS, 8, field::HEADER, wide(first.at));
-        }
-        let len = word(r.source().len());
-        let (mut rule, mut from, mut count) = (rules::START_GAP, HEADER, 0);
-        for section in &self.sections {
-            let gap = wide(section.at.min(len).saturating_sub(from));
-            if count == 0 && gap >= field::ALIGN {
-                r.flag(rule, wide(from), gap, 0, gap);
-            }
-            (rule, from, count) = (rules::TABLE_GAP, section.at.max(HEADER), section.count);
-        }
-    }
-
     /// The stored element type of a tensor, of which this build may know
     /// nothing.
     ///

@@ -10,9 +10,11 @@
 //! | 32 | 16 | axis and number of the zero points |
 //! | 48 | | `f32` scales, `i32` zero points, zeros up to a multiple of 8 |
 
-use super::index::padded;
 #[cfg(not(feature = "windows"))]
-use super::index::{Entry, judge_padding};
+use super::index::Entry;
+#[cfg(not(feature = "windows"))]
+use super::text::judge_padding;
+use super::text::padded;
 use super::{Header, rules};
 use crate::read::Reader;
 use crate::rule::Rule;
@@ -177,7 +179,7 @@ fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Wor
 #[cfg(not(feature = "windows"))]
 #[inline(never)]
 pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
-    let stored = e.quant();
+    let stored = e.quant;
     let mut parameters = Parameters::default();
     parameters.read(r, &stored);
     let extent = e.extents.as_chunks().0.get(parameters.axis());

@@ -2,9 +2,10 @@
 //! not be resident together: what is known is held in the reader from one step to
 //! the next.
 
-use super::index::{Entry, judge_padding, settle};
+use super::index::{Entry, settle};
 use super::quant::{Parameters, not_finite};
 use super::scan::{self, Scan};
+use super::text::judge_padding;
 use super::value::{Shape, content, mask, rest, shape};
 use super::{Header, rules};
 use crate::cursor::Cursor;
@@ -99,8 +100,8 @@ impl Header {
         if !self.listed(r, c, &mut e)? {
             *c = Cursor { phase: phase::TENSOR, ..Cursor::default() };
         } else if e.sound {
-            r.held = [e.data().at, e.data().len, e.tag.into(), 0];
-            r.charge(e.data().len);
+            r.held = [e.data.at, e.data.len, e.tag.into(), 0];
+            r.charge(e.data.len);
             c.phase = phase::SHAPE;
         }
         Ok(())
@@ -110,8 +111,8 @@ impl Header {
         let mut e = Entry::of(self, Kind::Tensor);
         if !self.listed(r, c, &mut e)? {
             c.finish();
-        } else if !e.quant().is_empty() {
-            let Span { at, len } = e.quant();
+        } else if !e.quant.is_empty() {
+            let Span { at, len } = e.quant;
             let dims = e.dims();
             r.held = [at, len, dims.at, dims.rank()];
             r.charge(len);

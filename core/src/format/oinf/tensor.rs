@@ -1,7 +1,8 @@
 //! Entries of the tensor table.
 
-use super::index::{Entry, PlaceRules, Size, padded};
+use super::index::{Entry, PlaceRules, Size};
 use super::quant::FIXED;
+use super::text::padded;
 use super::{element_type, field, rules, size_of};
 use crate::dims::{self, DimEncoding, DimsAt};
 use crate::dtype::DType;
@@ -78,8 +79,8 @@ impl Entry<'_, '_> {
             status: self.status(),
             dims: self.dims(),
             elements: self.elements,
-            chunks: if self.has_data() { Chunks::One(self.data()) } else { Chunks::None },
-            extra: self.quant(),
+            chunks: if self.has_data() { Chunks::One(self.data) } else { Chunks::None },
+            extra: self.quant,
             ..Tensor::default()
         }
     }
@@ -108,7 +109,7 @@ impl Entry<'_, '_> {
         let mut size = if has_data { Size::Right } else { Size::None };
         // Of what is broken already, the size is not known.
         if has_data && self.sound {
-            let (expected, found) = (size_of(dtype, self.elements), self.data().len);
+            let (expected, found) = (size_of(dtype, self.elements), self.data.len);
             if expected != found {
                 r.flag(rules::TENSOR_SIZE, wide(at), 8, expected, found);
                 size = Size::Wrong;
@@ -117,7 +118,7 @@ impl Entry<'_, '_> {
         self.judge_place(r, at, &DATA, size);
         if quantised {
             let at = self.quant_at();
-            let Span { len, .. } = self.quant();
+            let Span { len, .. } = self.quant;
             let mut size = Size::None;
             if self.flags & field::HAS_QUANT != 0 {
                 size = Size::Right;
@@ -132,7 +133,7 @@ impl Entry<'_, '_> {
             self.judge_place(r, at, &QUANT, size);
         }
         if !self.sound {
-            self.forget_quant();
+            self.quant = Span::default();
         }
     }
 }

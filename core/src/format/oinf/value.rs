@@ -8,9 +8,12 @@
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
 #[cfg(not(feature = "windows"))]
-use super::index::{Entry, first, judge_padding};
-use super::index::{is_no_name, lacks, padded};
+use super::index::Entry;
+use super::index::lacks;
 use super::tensor::count;
+#[cfg(not(feature = "windows"))]
+use super::text::{first, judge_padding};
+use super::text::{is_no_name, padded};
 use super::{element_type, field, rules, size_of};
 use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
@@ -191,7 +194,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     let mut found = Shape::default();
     // Type and flags come before the size.
     let size_at = wide(e.fields).wrapping_add(8);
-    if shape(r, e.tag, &e.data(), size_at, &mut found).is_err() {
+    if shape(r, e.tag, &e.data, size_at, &mut found).is_err() {
         return;
     }
     let at = r.here();
