@@ -195,7 +195,8 @@ impl<'h, 'a> Entry<'h, 'a> {
         true
     }
 
-    #[inline(always)]
+    // By itself where size matters: reading and judging leave each other no registers.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn judge(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
         let at = self.at.wrapping_add(4);
         let len = usize::try_from(self.name_len).unwrap_or(0);

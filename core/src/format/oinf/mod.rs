@@ -57,7 +57,7 @@ use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide};
+use crate::slot::Word;
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
 use index::Entry;
