@@ -199,7 +199,7 @@ impl<'h, 'a> Entry<'h, 'a> {
     #[cfg_attr(not(feature = "windows"), inline(never))]
     fn judge(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
         let at = self.at.wrapping_add(4);
-        let len = usize::try_from(self.name_len).unwrap_or(0);
+        let len = usize::try_from(wide(self.name_len)).unwrap_or(0);
         let (name, padding) = text.split_at_checked(len).unwrap_or_default();
         if name.is_empty() {
             r.flag(rules::STR_EMPTY, wide(self.at), 4, 1, 0);

@@ -87,7 +87,7 @@ pub(super) fn shape(
         shape.before = head;
         shape.len = number.into();
         if tag == field::BITSET {
-            let expected = number.div_ceil(8);
+            let expected = (number >> 3).wrapping_add(u32::from(number & 7 != 0));
             if second != expected {
                 let rule = rules::META_BITSET_COUNT;
                 break 'shape (rule, second_at, expected.into(), second.into());
@@ -165,8 +165,11 @@ fn used_bits(dtype: DType, elements: u64) -> u32 {
     elements.wrapping_mul(dtype.bits()) & 7
 }
 
-/// The rule that bytes of a value may break, and which bytes break it.
-pub(super) fn content(tag: u32, dtype: DType) -> Option<(Rule, fn(u8) -> bool)> {
+/// A rule that bytes of a value may break, and which bytes break it.
+pub(super) type Content = (Rule, fn(u8) -> bool);
+
+/// What the bytes of a value are held to; `None` if any will do.
+pub(super) fn content(tag: u32, dtype: DType) -> Option<Content> {
     let array = tag == field::NDARRAY;
     Some(match (tag, dtype) {
         (field::STRING, _) => (rules::STR_CHARSET, is_no_name),
