@@ -1,6 +1,8 @@
 //! Where an iteration stands between two calls.
 
 use crate::halt::Halt;
+#[cfg(feature = "idv")]
+use crate::slot::Word;
 
 /// Where an iteration stands: plain numbers, to be kept between calls.
 ///
@@ -21,8 +23,15 @@ pub struct Cursor {
     ))]
     pub(crate) extra: u64,
     /// Where an entry's own table stands, for formats with tables of tables.
-    #[cfg(any(feature = "gguf", feature = "idv", feature = "safetensors"))]
+    #[cfg(any(
+        feature = "gguf",
+        feature = "safetensors",
+        all(feature = "idv", feature = "windows")
+    ))]
     pub(crate) inner: [u64; 4],
+    /// The same as words, which take less code.
+    #[cfg(all(feature = "idv", not(feature = "windows")))]
+    pub(crate) table: [Word; 4],
     /// Position of the next entry in its table.
     pub(crate) index: u32,
     /// Which table, for iterations over several.
@@ -48,8 +57,14 @@ impl Cursor {
             feature = "ztensor"
         ))]
         extra: 0,
-        #[cfg(any(feature = "gguf", feature = "idv", feature = "safetensors"))]
+        #[cfg(any(
+            feature = "gguf",
+            feature = "safetensors",
+            all(feature = "idv", feature = "windows")
+        ))]
         inner: [0; 4],
+        #[cfg(all(feature = "idv", not(feature = "windows")))]
+        table: [0; 4],
         index: 0,
         phase: 0,
         done: false,
@@ -63,6 +78,15 @@ impl Cursor {
     /// Stands before the entry at `at`, out of order.
     pub(crate) const fn before(at: u64, index: u32) -> Self {
         Cursor { at, state: Cursor::UNKNOWN, index, ..Cursor::START }
+    }
+
+    /// What it keeps of an entry's own table, in words.
+    #[cfg(feature = "idv")]
+    pub(crate) fn table(&mut self) -> &mut [Word; 4] {
+        #[cfg(feature = "windows")]
+        return &mut self.inner;
+        #[cfg(not(feature = "windows"))]
+        &mut self.table
     }
 
     /// How many entries were passed.

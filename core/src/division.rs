@@ -42,6 +42,37 @@ const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     Some((quotient, remainder))
 }
 
+/// How often a number of 32 bits goes into one of 64; `None` if it is 0 or at
+/// least 2^31, which no caller has.
+#[cfg(feature = "idv")]
+#[cfg_attr(any(feature = "sweep", target_pointer_width = "64"), inline)]
+#[cfg_attr(not(any(feature = "sweep", target_pointer_width = "64")), inline(never))]
+pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
+    if divisor == 0 || divisor >> 31 != 0 {
+        return None;
+    }
+    #[cfg(any(feature = "sweep", target_pointer_width = "64"))]
+    return number.checked_div(u64::from(divisor));
+    #[cfg(not(any(feature = "sweep", target_pointer_width = "64")))]
+    Some(by_half(number, divisor))
+}
+
+/// The remainder has 32 bits, which is a third of the code of [`bit_by_bit`].
+#[cfg(any(test, all(feature = "idv", not(any(feature = "sweep", target_pointer_width = "64")))))]
+fn by_half(number: u64, divisor: u32) -> u64 {
+    // The quotient comes in where the number goes out.
+    let (mut rest, mut remainder) = (number, 0_u32);
+    for _ in 0..u64::BITS {
+        remainder = remainder << 1 | u32::from(rest >> 63 != 0);
+        rest <<= 1;
+        if remainder >= divisor {
+            remainder = remainder.wrapping_sub(divisor);
+            rest |= 1;
+        }
+    }
+    rest
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -54,5 +85,19 @@ mod tests {
                 assert_eq!(super::div_rem(n, d), expected, "{n} / {d}");
             }
         }
+    }
+
+    #[test]
+    fn halves_divide_as_numbers_do() {
+        let numbers = [0, 1, 2, 3, 7, 255, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63, u64::MAX];
+        for n in numbers {
+            for d in [1, 2, 3, 7, 255, 0x7FFF_FFFE, 0x7FFF_FFFF] {
+                assert_eq!(super::by_half(n, d), n / u64::from(d), "{n} / {d}");
+                #[cfg(feature = "idv")]
+                assert_eq!(super::quotient(n, d), Some(n / u64::from(d)), "{n} / {d}");
+            }
+        }
+        #[cfg(feature = "idv")]
+        assert_eq!((super::quotient(1, 0), super::quotient(1, 1 << 31)), (None, None));
     }
 }

@@ -156,14 +156,14 @@ macro_rules! formats {
                 }
             }
 
-            pub(crate) fn policy(&self) -> Policy {
+            pub(crate) fn policy(&self) -> &'static Policy {
                 match *self {
                     $(
                         #[cfg(feature = $feature)]
-                        File::$name(_) => format::$module::Header::POLICY,
+                        File::$name(_) => &format::$module::Header::POLICY,
                     )*
                     #[allow(unreachable_patterns)]
-                    _ => Policy::NONE,
+                    _ => &Policy::NONE,
                 }
             }
         }

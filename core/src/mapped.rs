@@ -1,9 +1,10 @@
 //! The audit of a file that is in memory as a whole, as flash is that is mapped.
 //!
 //! Nothing is ever absent, so no stage is taken up again but for lack of slots,
-//! and only before it reported what the slots are for. That leaves three loops:
-//! entries and their names, values, and the parts of the file. Names are sorted
-//! by themselves rather than by a hash: whoever chooses them gains nothing.
+//! and only before it reported what the slots are for. That leaves two loops: one
+//! over values, and one over what is put in order and compared with its neighbour,
+//! the entries of each table and the parts of the file. Names are sorted by
+//! themselves rather than by a hash: whoever chooses them gains nothing.
 
 use crate::cursor::Cursor;
 use crate::file::File;
@@ -270,7 +271,7 @@ impl Audit {
     // looked at where it was returned.
 
     /// The next tensor, if there is one; the slot stays empty if it has no name.
-    #[cfg_attr(any(feature = "idv", feature = "ztensor"), inline(never))]
+    #[inline(never)]
     fn tensor(
         &mut self,
         r: &mut Reader<'_, '_>,

@@ -161,6 +161,25 @@ impl<'a> Name<'a> {
         }
     }
 
+    /// The identifier whose name this is: an identifier as it is stored, or a decimal
+    /// number of one byte in its only form.
+    fn number(&self) -> Option<u8> {
+        let Some(text) = self.as_bytes() else { return self.bytes.first().copied() };
+        let mut number = 0_u32;
+        for digit in text {
+            let digit = digit.wrapping_sub(b'0');
+            // A 0 stands alone.
+            if digit > 9 || (number == 0 && text.len() != 1 && digit == 0) {
+                return None;
+            }
+            number = number.wrapping_mul(10).wrapping_add(digit.into());
+            if number > 0xFF {
+                return None;
+            }
+        }
+        u8::try_from(number).ok().filter(|_| !text.is_empty())
+    }
+
     /// An order that is the same for all names of one table: that of the bytes,
     /// or of the numbers.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
@@ -198,6 +217,8 @@ impl PartialEq for Name<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (self.as_bytes(), other.as_bytes()) {
             (Some(a), Some(b)) => a == b,
+            // Neither has another name than a number's, so digits need not be made.
+            _ if NUMBERS_ONLY => self.number().is_some_and(|n| other.number() == Some(n)),
             _ => self.bytes().eq(other.bytes()),
         }
     }
@@ -277,6 +298,11 @@ mod tests {
             let text = core::str::from_utf8(text.get(..len).unwrap()).unwrap();
             assert_eq!(text.parse::<u8>().unwrap(), n);
             assert!(name == *text);
+            assert_eq!(name.number(), Some(n));
+            assert_eq!(Name::from(text).number(), Some(n));
+        }
+        for none in ["", "00", "01", "256", "1e", "-1", "999", "4294967297", "1 "] {
+            assert_eq!(Name::from(none).number(), None, "{none}");
         }
     }
 
@@ -293,11 +319,15 @@ mod tests {
         let json = |text: &'static str| Name::new(text.as_bytes(), NameEncoding::Json);
         assert!(json(r"a\u0062\n\/\ud83d\ude00\u00e9") == *"ab\n/\u{1f600}\u{e9}");
         assert!(json("plain") == *"plain");
-        assert_eq!(escape(b"ud800"), None);
-        assert_eq!(escape(b"ud800\\u0041"), None);
-        assert_eq!(escape(b"udc00"), None);
-        assert_eq!(escape(b"x"), None);
-        assert_eq!(escape(b"u00g0"), None);
+        assert!(json(r"\u007f\u0080\u07ff\u0800\uffff") == *"\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}");
+        assert!(json(r"\ud800\udc00\udbff\udfff") == *"\u{10000}\u{10ffff}");
+        assert!(json(r#"\"\\\b\f\r\t"#) == *"\"\\\u{8}\u{c}\r\t");
+        assert!(json(r"\x\") == *r"\x\");
+        assert_eq!(escape(b"ud800").1, 0);
+        assert_eq!(escape(b"ud800\\u0041").1, 0);
+        assert_eq!(escape(b"udc00").1, 0);
+        assert_eq!(escape(b"x").1, 0);
+        assert_eq!(escape(b"u00g0").1, 0);
     }
 
     #[test]

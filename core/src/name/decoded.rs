@@ -5,14 +5,16 @@ use super::NameEncoding;
 /// The decoded bytes of a name.
 #[derive(Clone, Debug, Default)]
 pub struct Bytes<'a> {
-    /// Bytes that stand for themselves.
+    /// Bytes that stand for themselves, or JSON with escapes.
     run: &'a [u8],
-    /// CBOR chunks, or JSON with escapes, that come after `run`.
+    /// CBOR chunks that come after `run`.
     rest: &'a [u8],
-    /// Decoded bytes that come before all else, the last `left` of them.
-    decoded: [u8; 4],
+    /// What comes before all else: the last `left` groups of six bits, each to be
+    /// completed to a byte.
+    code: u32,
     left: u8,
-    /// Whether `rest` is JSON.
+    /// Whether `run` is JSON, and `code` a character of which bytes of UTF-8 are
+    /// left; else they are digits.
     json: bool,
 }
 
@@ -30,12 +32,12 @@ impl<'a> Bytes<'a> {
 
     /// JSON with escapes.
     pub(super) fn of_json(stored: &'a [u8]) -> Self {
-        Bytes { rest: stored, json: true, ..Bytes::default() }
+        Bytes { json: true, ..Bytes::plain(stored) }
     }
 
     /// The decimal digits of `n`.
     pub(super) fn of_number(n: u8) -> Self {
-        let digit = |n: u8| n.checked_rem(10).unwrap_or(0).wrapping_add(b'0');
+        let digit = |n: u8| u32::from(n.checked_rem(10).unwrap_or(0).wrapping_add(b'0'));
         let tens = n.checked_div(10).unwrap_or(0);
         let hundreds = tens.checked_div(10).unwrap_or(0);
         let left = match n {
@@ -43,31 +45,34 @@ impl<'a> Bytes<'a> {
             10..=99 => 2,
             _ => 3,
         };
-        Bytes { decoded: [0, digit(hundreds), digit(tens), digit(n)], left, ..Bytes::default() }
+        let code = (digit(hundreds) << 12) | (digit(tens) << 6) | digit(n);
+        Bytes { code, left, ..Bytes::default() }
     }
 
-    /// The next byte of JSON with escapes. An escape that is none, which was
-    /// reported where the name was found, stands for itself.
-    fn json(&mut self) -> Option<u8> {
-        let (first, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        if *first != b'\\' {
-            return Some(*first);
+    /// The first byte of the character whose backslash was passed. An escape that
+    /// is none, which was reported where the name was found, stands for itself.
+    fn unescape(&mut self) -> u8 {
+        let (code, used) = escape(self.run);
+        if used == 0 {
+            return b'\\';
         }
-        let (c, used) = match escape(rest) {
-            Some(found) => found,
-            None => return Some(b'\\'),
+        self.run = self.run.get(used..).unwrap_or_default();
+        self.code = code;
+        // RFC 3629 §3: the length of a character is told by ones in its first byte.
+        let (left, ones) = match self.code {
+            0..=0x7F => (0, 0),
+            0x80..=0x7FF => (1, 0xC0),
+            0x800..=0xFFFF => (2, 0xE0),
+            _ => (3, 0xF0),
         };
-        self.rest = rest.get(used..).unwrap_or_default();
-        let mut utf8 = [0; 4];
-        let encoded = c.encode_utf8(&mut utf8).as_bytes();
-        let (byte, more) = encoded.split_first()?;
-        self.left = u8::try_from(more.len()).unwrap_or(0);
-        let at = self.decoded.len().saturating_sub(more.len());
-        for (slot, byte) in self.decoded.iter_mut().skip(at).zip(more) {
-            *slot = *byte;
-        }
-        Some(*byte)
+        self.left = left;
+        ones | self.group(0xFF)
+    }
+
+    /// The bits of `code` above the last `left` groups, under a mask.
+    fn group(&self, mask: u32) -> u8 {
+        let bits = self.code.wrapping_shr(u32::from(self.left).wrapping_mul(6));
+        u8::try_from(bits & mask).unwrap_or(0)
     }
 
     /// The next chunk of a CBOR text string: a head with major type 3, then as
@@ -107,19 +112,15 @@ impl Iterator for Bytes<'_> {
     type Item = u8;
 
     fn next(&mut self) -> Option<u8> {
-        let decodes = NameEncoding::Number.is_used() || NameEncoding::Json.is_used();
-        if decodes && self.left > 0 {
-            let at = self.decoded.len().checked_sub(usize::from(self.left))?;
-            self.left = self.left.saturating_sub(1);
-            return self.decoded.get(at).copied();
+        let json = NameEncoding::Json.is_used() && self.json;
+        if (json || NameEncoding::Number.is_used()) && self.left > 0 {
+            self.left = self.left.wrapping_sub(1);
+            return Some(self.group(0x3F) | if json { 0x80 } else { 0 });
         }
         loop {
             if let Some((byte, rest)) = self.run.split_first() {
                 self.run = rest;
-                return Some(*byte);
-            }
-            if NameEncoding::Json.is_used() && self.json {
-                return self.json();
+                return Some(if json && *byte == b'\\' { self.unescape() } else { *byte });
             }
             self.chunk()?;
         }
@@ -130,6 +131,7 @@ impl Iterator for Bytes<'_> {
     #[cfg(feature = "windows")]
     fn nth(&mut self, n: usize) -> Option<u8> {
         if self.left == 0
+            && !self.json
             && let Some(run) = self.run.get(n..)
         {
             self.run = run;
@@ -142,34 +144,43 @@ impl Iterator for Bytes<'_> {
     }
 }
 
-/// The character of the JSON escape whose backslash came before `rest`, and how
-/// many bytes of `rest` it takes; `None` for what is no escape and for halves of
-/// surrogate pairs.
-pub(crate) fn escape(rest: &[u8]) -> Option<(char, usize)> {
-    let c = match *rest.first()? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        c @ (b'"' | b'\\' | b'/') => char::from(c),
-        b'u' => {
-            let first = hex4(rest.get(1..)?)?;
-            if !(0xD800..0xDC00).contains(&first) {
-                return Some((char::from_u32(first)?, 5));
-            }
-            let second = match rest.get(5..7)? {
-                b"\\u" => hex4(rest.get(7..)?)?,
-                _ => return None,
-            };
-            let low = second.checked_sub(0xDC00).filter(|low| *low < 0x400)?;
-            let high = first.saturating_sub(0xD800);
-            return Some((char::from_u32(((high << 10) | low).saturating_add(0x1_0000))?, 11));
+/// The code of the character of the JSON escape whose backslash came before `rest`,
+/// and how many bytes of `rest` it takes; none for what is no escape and for halves
+/// of surrogate pairs.
+pub(crate) fn escape(rest: &[u8]) -> (u32, usize) {
+    const NONE: (u32, usize) = (0, 0);
+    let Some((first, digits)) = rest.split_first() else { return NONE };
+    if *first != b'u' {
+        let known = SHORT.iter().find(|(letter, _)| letter == first);
+        return known.map_or(NONE, |(_, c)| (u32::from(*c), 1));
+    }
+    let Some(high) = hex4(digits) else { return NONE };
+    match high & 0xFC00 {
+        0xD800 => {}
+        0xDC00 => return NONE,
+        _ => return (high, 5),
+    }
+    let low = digits.get(4..).and_then(|rest| rest.strip_prefix(b"\\u")).and_then(hex4);
+    match low {
+        Some(low) if low & 0xFC00 == 0xDC00 => {
+            let above = ((high & 0x3FF) << 10) | (low & 0x3FF);
+            (above.wrapping_add(0x1_0000), 11)
         }
-        _ => return None,
-    };
-    Some((c, 1))
+        _ => NONE,
+    }
 }
+
+/// What a letter behind a backslash stands for.
+const SHORT: [(u8, u8); 8] = [
+    (b'n', b'\n'),
+    (b't', b'\t'),
+    (b'r', b'\r'),
+    (b'b', 8),
+    (b'f', 12),
+    (b'"', b'"'),
+    (b'\\', b'\\'),
+    (b'/', b'/'),
+];
 
 /// Four hexadecimal digits.
 fn hex4(digits: &[u8]) -> Option<u32> {

@@ -2,15 +2,17 @@
 //! is decoded.
 
 use super::codec::Codec;
-use super::metadata::{Annotation, TEXT};
+use super::definition::Head;
+use super::metadata::{Attribute, TEXT};
+use super::text::Text;
 use super::{Header, encoding, family, rules};
 use crate::dims::DimsAt;
 use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
-use crate::slot::{wide, word};
-use crate::source::{Absent, Source, Span, widen};
+use crate::slot::word;
+use crate::source::{Absent, Source, Span};
 use crate::tensor::{Chunk, Encoding, Meta, Status, Value};
 
 impl Header {
@@ -43,7 +45,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         at: u64,
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
-        let mut annotation = Annotation::NONE;
+        let mut annotation = Attribute::NONE;
         match self.judge_annotation(r, self.toc, word(at), &mut annotation) {
             Ok(()) if annotation.sound => {}
             Err(halt) if halt.is_absent() => return Err(halt),
@@ -51,10 +53,10 @@ impl Header {
             _ => return Ok(None),
         }
         let stored = annotation.block();
-        let encoding = encoding(annotation.compression);
+        let encoding = encoding(annotation.head.compression);
         let decoded = (encoding == Encoding::Raw).then_some(stored.len);
         let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
-        Ok(Some((Codec::of(r.source(), &annotation.definition), chunk)))
+        Ok(Some((Codec::of(r.source(), &annotation.head.definition), chunk)))
     }
 
     pub(super) fn value_of(
@@ -73,23 +75,23 @@ impl Header {
             let other = Value::Encoded { dtype, dims, encoding, stored: meta.stored };
             return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
         }
-        let mut annotation = Annotation::NONE;
+        let mut annotation = Attribute::NONE;
         match self.judge_annotation(r, self.toc, word(meta.at), &mut annotation) {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
         }
-        let Annotation { definition, compression, .. } = &annotation;
+        let Head { definition, compression, .. } = annotation.head;
         let block = annotation.block();
         let (dtype, measure) = family::values(definition.item);
-        if *compression == 0 && !definition.vector {
+        if compression == 0 && !definition.vector {
             let width = measure.scalar().map(|bits| u64::from(bits).saturating_add(7) >> 3);
             if let Some(width) = width.filter(|width| *width <= block.len) {
                 let stored = Span::new(block.at, width);
                 return Ok(Some(Value::Scalar { dtype, stored }));
             }
         }
-        let (encoding, dims) = (encoding(*compression), definition.dims());
+        let (encoding, dims) = (encoding(compression), definition.dims());
         Ok(Some(Value::Encoded { dtype, dims, encoding, stored: block }))
     }
 }
@@ -103,10 +105,11 @@ pub(crate) fn has_payload(meta: &Meta) -> bool {
 fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
     r.region(block.at, block.end().unwrap_or(0), rules::B_SHORT);
     let (count, end) = (r.next_u32(), r.next_u32());
-    let text = r.string(rules::B_SHORT);
+    let mut text = Text::NONE;
+    r.string(rules::B_SHORT, &mut text);
     match r.settle() {
         Ok(()) if count == 1 && i32::try_from(end).is_ok() && r.left() == 0 => {
-            Ok(Some(NameAt::plain(wide(text.at), widen(text.bytes.len()))))
+            Ok(Some(text.name()))
         }
         Err(halt) if halt.is_absent() => Err(halt),
         _ => Ok(None),

@@ -11,10 +11,11 @@
 
 use super::family::{self, Family};
 use super::rules;
-use super::text::{LARGEST, NUMBER};
+use super::text::{LARGEST, NUMBER, Text};
 use crate::dims::{DimEncoding, DimsAt};
 use crate::limits;
 use crate::read::Reader;
+use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
 
@@ -73,6 +74,44 @@ impl Definition {
         (self.item, self.vector) = (family::UNKNOWN, false);
         (self.size, self.dims, self.rank) = (0, 0, 0);
         self.sound = false;
+    }
+}
+
+/// What entries of both tables of contents begin with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    /// Where the entry begins.
+    pub(super) at: Word,
+    /// The name of a column, or the kind of an annotation.
+    pub(super) name: Text,
+    pub(super) definition: Definition,
+    /// The compression kind.
+    pub(super) compression: u8,
+}
+
+impl Head {
+    /// None yet.
+    pub(super) const NONE: Head =
+        Head { at: 0, name: Text::NONE, definition: Definition::NONE, compression: 0 };
+
+    /// Takes it from where the reader stands, and judges the definition. A name
+    /// whose length is malformed breaks `rule`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn take(&mut self, r: &mut Reader<'_, '_>, rule: Rule) {
+        self.at = r.here();
+        r.string(rule, &mut self.name);
+        definition(r, &mut self.definition);
+        self.compression = r.next_u8();
+    }
+
+    /// Offset of the compression kind.
+    pub(super) fn compression_at(&self) -> Word {
+        self.definition.end
+    }
+
+    /// Whether the data cannot be read, for lack of knowledge alone.
+    pub(super) fn is_dead(&self) -> bool {
+        !self.definition.is_known() || self.compression > 2
     }
 }
 
@@ -167,7 +206,8 @@ fn leave(r: &mut Reader<'_, '_>, end: Word, outer: u64) {
 /// Takes the name and the length, and goes to the parameters.
 #[cfg_attr(not(feature = "windows"), inline(never))]
 fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
-    let name = r.string(rules::T_CODEC_NAME);
+    let mut name = Text::NONE;
+    let bytes = r.string(rules::T_CODEC_NAME, &mut name);
     let length_at = r.here();
     let mut sound = true;
     let largest = i64::MAX.unsigned_abs();
@@ -188,11 +228,11 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
         r.flag(rules::T_CODEC_LEN, wide(length_at), taken, largest, len);
     }
     let span = name.span();
-    if !name.sound || name.bytes.is_empty() || !name.utf8 {
+    if !name.sound || name.is_empty() || !name.utf8 {
         r.flag(rules::T_CODEC_NAME, span.at, span.len, 0, 0);
         sound = false;
     }
-    let mut family = family::of(name.bytes);
+    let mut family = family::of(bytes);
     if depth >= LEVELS {
         let levels = u64::from(limits::CODEC_DEPTH);
         r.flag(rules::T_CODEC_DEPTH, span.at, span.len, levels, levels.saturating_add(1));
@@ -286,6 +326,7 @@ fn key(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
         r.check(contiguous == 1, rules::T_CODEC_KEY_GAPS, Span::new(flag_at, 1), 1, 0);
         r.check(min == 0, rules::T_CODEC_KEY_MIN, Span::new(min_at, 8), 0, min);
     }
-    let fits = least <= count && count <= most;
+    // What is too small wraps.
+    let fits = count.wrapping_sub(least) <= most.wrapping_sub(least);
     r.check(fits, rules::T_CODEC_KEY_COUNT, Span::new(wide(count_at), count_len), most, count);
 }

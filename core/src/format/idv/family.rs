@@ -73,14 +73,10 @@ pub(super) fn nests(family: Family) -> bool {
 /// The family of keys over `item` and the largest of them, if `item` is an
 /// unsigned integer, or a key, as the loader takes it.
 pub(super) fn key_of(item: Family) -> Option<(Family, u64)> {
+    const MOST: [u64; 4] = [0xFF, 0xFFFF, 0xFFFF_FFFF, u64::MAX];
     let width = item.wrapping_sub(UNSIGNED);
-    let most = match width & 3 {
-        0 => u64::from(u8::MAX),
-        1 => u64::from(u16::MAX),
-        2 => u64::from(u32::MAX),
-        _ => u64::MAX,
-    };
-    (width < 8).then_some((KEYS.wrapping_add(width & 3), most))
+    let most = MOST.get(usize::from(width & 3))?;
+    (width < 8).then_some((KEYS.wrapping_add(width & 3), *most))
 }
 
 /// Type and length of the values.

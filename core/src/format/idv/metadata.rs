@@ -13,17 +13,16 @@
 //! an index, i32, and a string.
 
 use super::blocks::Measure;
-use super::definition::{self, Definition};
-use super::text::{LARGEST, NUMBER};
+use super::definition::Head;
+use super::text::LARGEST;
 use super::toc::Column;
 use super::{Header, family, rules};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
-use crate::name::NameAt;
-use crate::read::{Halt, Reader, place};
+use crate::read::{Halt, Reader};
 use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
+use crate::source::Span;
 use crate::tensor::{Meta, Status};
 
 /// Phases of the iteration over the attributes of a column.
@@ -37,46 +36,52 @@ mod phase {
 /// block can be read without the entry.
 pub(super) const TEXT: u32 = 0x100;
 
-/// An annotation, judged. It is large, so it is filled in where it is wanted.
+/// An annotation or a slot name, judged. It is large, so it is filled in where it
+/// is wanted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Annotation {
-    /// Where the entry begins, and one past its last byte.
-    at: Word,
-    end: Word,
-    kind: Word,
-    kind_len: Word,
-    pub(super) definition: Definition,
-    pub(super) compression: u8,
-    block: Word,
-    block_len: Word,
+pub(super) struct Attribute {
+    pub(super) head: Head,
+    /// The index of a slot.
+    slot: u32,
+    /// Its block, empty if it is not sound; the index of a slot.
+    pub(super) stored: Word,
+    pub(super) stored_len: Word,
+    /// What it says holds.
     pub(super) sound: bool,
-    dead: bool,
+    /// There is one.
+    pub(super) found: bool,
 }
 
-impl Annotation {
+impl Attribute {
     /// None yet.
-    pub(super) const NONE: Annotation = Annotation {
-        at: 0,
-        end: 0,
-        kind: 0,
-        kind_len: 0,
-        definition: Definition::NONE,
-        compression: 0,
-        block: 0,
-        block_len: 0,
+    pub(super) const NONE: Attribute = Attribute {
+        head: Head::NONE,
+        slot: 0,
+        stored: 0,
+        stored_len: 0,
         sound: false,
-        dead: false,
+        found: false,
     };
 
     /// Its block; empty if it is not sound.
     pub(super) fn block(&self) -> Span {
-        Span::new(wide(self.block), wide(self.block_len))
+        Span::new(wide(self.stored), wide(self.stored_len))
     }
 
-    /// Whether it is one text, not compressed.
-    fn is_text(&self) -> bool {
-        let Definition { vector, item, .. } = self.definition;
-        self.compression == 0 && !vector && item == family::TEXT
+    /// Whether its value can be read.
+    fn status(&self) -> Status {
+        match self.sound {
+            true if self.head.is_dead() => Status::Unsupported,
+            true => Status::Sound,
+            false => Status::Broken,
+        }
+    }
+
+    /// The compression kind, and whether it is one text.
+    fn tag(&self) -> u32 {
+        let Head { definition, compression, .. } = &self.head;
+        let text = *compression == 0 && !definition.vector && definition.item == family::TEXT;
+        if text { TEXT } else { u32::from(*compression) }
     }
 }
 
@@ -95,30 +100,28 @@ impl Header {
         if c.done {
             return Ok(None);
         }
-        if c.phase == phase::SLOTS {
-            return self.slot_name(r, owner, c);
+        let mut found = Attribute::NONE;
+        let slots = c.phase == phase::SLOTS;
+        if slots {
+            self.slot_name(r, owner, c, &mut found)?;
+        } else {
+            self.next_annotation(r, owner, c, &mut found)?;
         }
-        let mut annotation = Annotation::NONE;
-        if !self.next_annotation(r, owner, c, &mut annotation)? {
+        if !found.found {
             c.finish();
             return Ok(None);
         }
-        let Annotation { kind, kind_len, compression, .. } = annotation;
-        let meta = Meta {
-            kind: Kind::Attribute,
-            index: c.index,
-            at: wide(annotation.at),
-            key: NameAt::plain(wide(kind), wide(kind_len)),
-            tag: u32::from(compression) | if annotation.is_text() { TEXT } else { 0 },
-            status: match annotation {
-                Annotation { sound: false, .. } => Status::Broken,
-                Annotation { dead: true, .. } => Status::Unsupported,
-                _ => Status::Sound,
-            },
-            stored: annotation.block(),
-        };
-        c.index = c.index.wrapping_add(1);
-        Ok(Some(meta))
+        let index = c.index;
+        c.index = index.wrapping_add(1);
+        Ok(Some(Meta {
+            kind: if slots { Kind::Slot } else { Kind::Attribute },
+            index,
+            at: wide(found.head.at),
+            key: found.head.name.name(),
+            tag: if slots { found.slot } else { found.tag() },
+            status: if slots { Status::Sound } else { found.status() },
+            stored: found.block(),
+        }))
     }
 
     /// Where the attributes of a column are.
@@ -139,20 +142,19 @@ impl Header {
         // Unless bytes changed, the column is there: it was proved before.
         found?;
         if column.metadata != 0 {
-            c.inner = [wide(column.metadata), 0, 0, 0];
+            *c.table() = [column.metadata, 0, 0, 0];
             c.phase = phase::ANNOTATIONS;
         } else if column.slots().is_empty() {
             c.finish();
         } else {
-            let Span { at, len } = column.slots();
-            c.at = at;
-            c.inner = [at.wrapping_add(len), u64::from(column.slot_count), 0, 0];
+            let Column { slots, slots_len, slot_count, .. } = column;
+            *c.table() = [slots, slots.wrapping_add(slots_len), slot_count, 0];
             c.phase = phase::SLOTS;
         }
         Ok(())
     }
 
-    /// The next annotation of the column `owner`, judged; `false` behind the last
+    /// The next annotation of the column `owner`, judged; nothing behind the last
     /// one, and where the next cannot be told.
     ///
     /// The cursor keeps the metadata table of contents, of which there is none
@@ -164,61 +166,65 @@ impl Header {
         r: &mut Reader<'_, '_>,
         owner: (u64, u32),
         c: &mut Cursor,
-        annotation: &mut Annotation,
-    ) -> Result<bool, Halt> {
-        let [metadata, mut at, mut left, entry] = c.inner;
-        if at == 0 {
+        annotation: &mut Attribute,
+    ) -> Result<(), Halt> {
+        let number = c.index;
+        let [metadata, at, left, _] = c.table();
+        if *at == 0 {
             r.about(Kind::Tensor, owner.1);
-            left = self.count(r, word(metadata), owner)?;
-            at = r.at();
-            c.inner = if left == 0 { [0; 4] } else { [metadata, at, left, entry] };
+            *left = self.count(r, *metadata, owner)?;
+            *at = r.here();
+            if *left == 0 {
+                (*metadata, *at) = (0, 0);
+            }
         }
-        if left == 0 {
-            return Ok(false);
+        if *left == 0 {
+            return Ok(());
         }
         r.about(Kind::Attribute, owner.1);
-        r.about_part(c.index);
-        // An entry would begin in the column table of contents.
-        let runs_out = word(metadata) < self.toc && word(at) >= self.toc;
-        if runs_out {
-            let count = left.wrapping_add(u64::from(c.index));
-            r.flag(rules::M_COUNT_MISMATCH, at, 1, count, u64::from(c.index));
+        r.about_part(number);
+        if *metadata < self.toc && *at >= self.toc {
+            // It would begin in the column table of contents.
+            let passed = u64::from(number);
+            let count = wide(*left).wrapping_add(passed);
+            r.flag(rules::M_COUNT_MISMATCH, wide(*at), 1, count, passed);
+        } else {
+            self.annotation(r, *metadata, *at, owner, annotation)?;
         }
-        if runs_out || !self.annotation(r, word(metadata), word(at), owner, annotation)? {
-            c.inner = [0; 4];
-            return Ok(false);
+        if annotation.found {
+            *at = r.here();
+            *left = left.wrapping_sub(1);
+        } else {
+            *c.table() = [0; 4];
         }
-        c.inner = [metadata, wide(annotation.end), left.wrapping_sub(1), entry];
-        Ok(true)
+        Ok(())
     }
 
     /// The number of entries of a metadata table of contents, behind which the
     /// reader stands; 0 if that cannot be told.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn count(
         &self,
         r: &mut Reader<'_, '_>,
         metadata: Word,
         owner: (u64, u32),
-    ) -> Result<u64, Halt> {
+    ) -> Result<Word, Halt> {
         self.entry(r, metadata, metadata);
         let most = LARGEST.wrapping_sub(1);
         let mut shortest = true;
-        let count = r.leb(rules::M_COUNT, NUMBER, most, &mut shortest);
-        match r.settle() {
-            Ok(()) => {}
-            Err(halt) if halt.is_absent() => {
+        let count = r.leb_word(rules::M_COUNT, most, &mut shortest);
+        if let Err(halt) = r.settle() {
+            if halt.is_absent() {
                 self.widen(r, owner);
                 return Err(halt);
             }
-            Err(halt) => {
-                r.refuse(halt);
-                return Ok(0);
-            }
+            r.refuse(halt);
+            return Ok(0);
         }
-        let fits = (1..=most).contains(&count);
+        let fits = (1..=word(most)).contains(&count);
         if !fits || !shortest {
             let len = wide(r.here().wrapping_sub(metadata));
-            r.flag(rules::M_COUNT, wide(metadata), len, most, count);
+            r.flag(rules::M_COUNT, wide(metadata), len, most, wide(count));
         }
         Ok(if fits { count } else { 0 })
     }
@@ -232,15 +238,16 @@ impl Header {
         r.read_ahead(end.min(wide(at).saturating_add(limits::METADATA_AHEAD)));
     }
 
-    /// Takes and judges an annotation; `false` if its end cannot be told.
+    /// Takes and judges an annotation; nothing if its end cannot be told.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn annotation(
         &self,
         r: &mut Reader<'_, '_>,
         metadata: Word,
         at: Word,
         owner: (u64, u32),
-        annotation: &mut Annotation,
-    ) -> Result<bool, Halt> {
+        annotation: &mut Attribute,
+    ) -> Result<(), Halt> {
         let mut taken = Ok(());
         if cfg!(feature = "windows") && !r.is_muted() {
             // The first time in silence: all bytes of it, or none.
@@ -251,20 +258,28 @@ impl Header {
         if !taken.is_err_and(Halt::is_absent) {
             taken = self.judge_annotation(r, metadata, at, annotation);
         }
-        if !taken.is_err_and(Halt::is_absent) {
-            r.charge(wide(r.here().wrapping_sub(at)));
+        self.passed(r, at, owner, taken, annotation)
+    }
+
+    /// Behind an attribute that was taken, or could not be.
+    fn passed(
+        &self,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        owner: (u64, u32),
+        taken: Result<(), Halt>,
+        attribute: &mut Attribute,
+    ) -> Result<(), Halt> {
+        if taken.is_err_and(Halt::is_absent) {
+            self.widen(r, owner);
+            return taken;
         }
-        match taken {
-            Ok(()) => Ok(true),
-            Err(halt) if halt.is_absent() => {
-                self.widen(r, owner);
-                Err(halt)
-            }
-            Err(halt) => {
-                r.refuse(halt);
-                Ok(false)
-            }
+        r.charge(wide(r.here().wrapping_sub(at)));
+        attribute.found = taken.is_ok();
+        if let Err(halt) = taken {
+            r.refuse(halt);
         }
+        Ok(())
     }
 
     #[cfg_attr(not(feature = "windows"), inline(always))]
@@ -273,99 +288,80 @@ impl Header {
         r: &mut Reader<'_, '_>,
         metadata: Word,
         at: Word,
-        annotation: &mut Annotation,
+        annotation: &mut Attribute,
     ) -> Result<(), Halt> {
         self.entry(r, metadata, at);
-        let kind = r.string(rules::M_KIND);
-        r.settle()?;
-        *annotation = Annotation { at, ..Annotation::NONE };
-        definition::definition(r, &mut annotation.definition);
-        let compression_at = r.here();
-        let compression = r.next_u8();
-        let offset_at = r.here();
-        let offset = r.next_u64();
+        annotation.head.take(r, rules::M_KIND);
+        let offset = r.next_word();
         let size_at = r.here();
         let mut shortest = true;
-        let size = r.leb(rules::M_SIZE, NUMBER, wide(self.tail), &mut shortest);
+        let size = r.leb_word(rules::M_SIZE, wide(self.tail), &mut shortest);
         r.settle()?;
 
-        let definition = &annotation.definition;
-        let kind_sound = kind.sound && kind.utf8;
-        r.check(kind_sound, rules::M_KIND, kind.span(), 0, 0);
-        r.check(!kind.bytes.is_empty(), rules::M_KIND_EMPTY, kind.span(), 1, 0);
+        let Head { name, definition, compression, .. } = &annotation.head;
+        let mut sound = name.sound && name.utf8;
+        r.check(sound, rules::M_KIND, name.span(), 0, 0);
+        r.check(!name.is_empty(), rules::M_KIND_EMPTY, name.span(), 1, 0);
         let tail = wide(self.tail);
-        let inside = self.is_inside(place(offset), 0);
-        r.check(inside, rules::M_OFFSET, Span::new(wide(offset_at), 8), tail, offset);
+        let inside = self.is_inside(offset, 0);
+        let compression_at = wide(annotation.head.compression_at());
+        let offset_span = Span::new(compression_at.wrapping_add(1), 8);
+        r.check(inside, rules::M_OFFSET, offset_span, tail, wide(offset));
         let size_span = Span::new(wide(size_at), wide(r.here().wrapping_sub(size_at)));
-        let room = tail.saturating_sub(offset);
-        let fits = shortest && size > 0 && (!inside || size <= room);
-        r.check(fits, rules::M_SIZE, size_span, room, size);
-        let dead = definition.sound && (!definition.is_known() || compression > 2);
-        let compression_span = Span::new(wide(compression_at), 1);
-        r.check(!dead, rules::M_DEAD, compression_span, 2, u64::from(compression));
-        r.check(compression != 2, rules::M_ZLIB, compression_span, 1, 2);
-        let sound = kind_sound && definition.sound && inside && fits;
+        let fits = shortest && size != 0 && (!inside || self.is_inside(offset, size));
+        r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(wide(offset)), wide(size));
+        let dead = definition.sound && annotation.head.is_dead();
+        let (code, code_span) = (u64::from(*compression), Span::new(compression_at, 1));
+        r.check(!dead, rules::M_DEAD, code_span, 2, code);
+        r.check(*compression != 2, rules::M_ZLIB, code_span, 1, 2);
+        sound &= definition.sound && inside && fits;
         if sound {
-            if !dead && compression == 0 {
+            annotation.sound = true;
+            (annotation.stored, annotation.stored_len) = (offset, size);
+            if *compression == 0 {
                 Measure::of_definition(definition).judge(r, 1, size, size_span);
             }
-            (annotation.block, annotation.block_len) = (place(offset), place(size));
         }
-        (annotation.kind, annotation.kind_len) = (kind.at, place(widen(kind.bytes.len())));
-        annotation.compression = compression;
-        annotation.end = r.here();
-        (annotation.sound, annotation.dead) = (sound, dead);
         Ok(())
     }
 
-    /// The next pair of slot index and name.
+    /// The next pair of slot index and name. The cursor keeps where it begins,
+    /// where the last one ends, and how many there are.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     fn slot_name(
         &self,
         r: &mut Reader<'_, '_>,
         owner: (u64, u32),
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        let [end, count, ..] = c.inner;
-        let at = c.at;
+        found: &mut Attribute,
+    ) -> Result<(), Halt> {
+        let number = c.index;
+        let [at, end, count, _] = c.table();
+        let span = Span::new(wide(*at), 4);
         r.about(Kind::Slot, owner.1);
-        r.about_part(c.index);
-        r.region(at, end, rules::S_EOF);
-        if u64::from(c.index) >= count {
+        r.about_part(number);
+        r.region(span.at, wide(*end), rules::S_EOF);
+        if u64::from(number) >= wide(*count) {
             let left = r.left();
             r.about(Kind::Tensor, owner.1);
-            r.check(left == 0, rules::S_SIZE, Span::new(at, left), 0, left);
-            c.finish();
-            return Ok(None);
+            r.check(left == 0, rules::S_SIZE, Span::new(span.at, left), 0, left);
+            return Ok(());
         }
         let slot = r.next_u32();
-        let name = r.string(rules::S_EOF);
+        let name = &mut found.head.name;
+        r.string(rules::S_EOF, name);
         let taken = r.settle();
-        if !taken.is_err_and(Halt::is_absent) {
-            r.charge(r.at().wrapping_sub(at));
-        }
-        if let Err(halt) = taken {
-            if halt.is_absent() {
-                self.widen(r, owner);
-                return Err(halt);
-            }
-            r.refuse(halt);
-            c.finish();
-            return Ok(None);
+        self.passed(r, *at, owner, taken, found)?;
+        if !found.found {
+            return Ok(());
         }
         let positive = u64::from(slot) <= LARGEST;
-        r.check(positive, rules::S_INDEX, Span::new(at, 4), 0, u64::from(slot));
+        r.check(positive, rules::S_INDEX, span, 0, u64::from(slot));
+        let name = &found.head.name;
         r.check(name.sound && name.utf8, rules::S_NAME, name.span(), 0, 0);
-        let meta = Meta {
-            kind: Kind::Slot,
-            index: c.index,
-            at,
-            key: NameAt::plain(wide(name.at), widen(name.bytes.len())),
-            tag: slot,
-            status: Status::Sound,
-            stored: Span::new(at, 4),
-        };
-        c.advance(r.at());
-        Ok(Some(meta))
+        (found.head.at, found.slot) = (*at, slot);
+        (found.stored, found.stored_len) = (*at, 4);
+        *at = r.here();
+        Ok(())
     }
 }

@@ -54,42 +54,42 @@ pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
 use definition::Definition;
 pub use spelling::Spelling;
+use text::LARGEST;
 
 use crate::cursor::Cursor;
 use crate::format::{Container, Policy};
 use crate::limits;
-use crate::read::{Halt, Reader, place};
-use crate::slot::{Word, wide};
+use crate::read::{Field, Halt, Reader, place};
+use crate::rule::Rule;
+use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunk, Encoding, Meta, Region, Tensor, Value, Version};
 
 /// Where fields lie and what they hold.
 mod field {
+    use crate::read::Field;
     use crate::slot::Word;
 
     pub(super) const SIGNATURE: u64 = u64::from_le_bytes(*b"CML\0DVB\0");
     pub(super) const TAIL_SIGNATURE: u64 = u64::from_le_bytes(*b"\0BVD\0LMC");
     pub(super) const HEADER: u64 = 256;
     pub(super) const TAIL: u64 = 8;
-    pub(super) const AT_VERSION: u64 = 8;
-    pub(super) const AT_COMPATIBLE: u64 = 16;
-    pub(super) const AT_TOC: u64 = 24;
-    pub(super) const AT_TAIL: u64 = 32;
-    pub(super) const AT_ROWS: u64 = 40;
-    pub(super) const AT_COLUMNS: u64 = 48;
-    pub(super) const AT_PADDING: u64 = 52;
-    pub(super) const PADDING: Word = 204;
-    pub(super) const VERSION_1: u64 = 0x0001_0001_0001_0001;
-    pub(super) const VERSION_2: u64 = 0x0001_0001_0001_0002;
-    pub(super) const VERSION_3: u64 = 0x0001_0001_0001_0003;
-    pub(super) const VERSION_4: u64 = 0x0001_0001_0001_0004;
-    pub(super) const VERSION_6: u64 = 0x0001_0001_0001_0006;
+    pub(super) const AT_START: Field = Field::new(0, 8);
+    pub(super) const VERSION: Field = Field::new(8, 8);
+    pub(super) const COMPATIBLE: Field = Field::new(16, 8);
+    pub(super) const TOC: Field = Field::new(24, 8);
+    pub(super) const TAIL_AT: Field = Field::new(32, 8);
+    pub(super) const ROWS: Field = Field::new(40, 8);
+    pub(super) const COLUMNS: Field = Field::new(48, 4);
+    pub(super) const PADDING: usize = 52;
+    /// Below the first version, 1.1.1.1.
+    pub(super) const VERSION_0: u64 = 0x0001_0001_0001_0000;
     /// Bytes of an entry of a lookup table.
     pub(super) const ENTRY: Word = 16;
     /// Bytes of a usual entry of the table of contents, to read ahead by.
     pub(super) const COLUMN: u64 = 64;
     /// Least bytes of a slot name: an index and an empty string.
-    pub(super) const SLOT_NAME: u64 = 5;
+    pub(super) const SLOT_NAME: Word = 5;
 }
 
 /// What the header says, as far as it was proved.
@@ -102,11 +102,8 @@ pub struct Header {
     /// Offset of the tail, which lies in the file.
     tail: Word,
     columns: u32,
-    /// Entries have a metadata table of contents; before, payloads are of a
-    /// version that no document describes.
-    metadata: bool,
-    /// Entries have slot names.
-    slot_names: bool,
+    /// The last part of the version, where the others are those of the first.
+    revision: u32,
 }
 
 impl Container for Header {
@@ -136,11 +133,10 @@ impl Container for Header {
         c.phase = 2;
         r.region(tail, end, rules::H_TAIL_EOF);
         let signature = r.next_u64();
-        r.settle()?;
-        if signature != field::TAIL_SIGNATURE {
-            r.flag(rules::H_TAIL_SIG, tail, field::TAIL, 0, 0);
-            return Err(Halt::refused(rules::H_TAIL_SIG));
+        if signature != field::TAIL_SIGNATURE && !r.is_halted() {
+            r.fail(rules::H_TAIL_SIG, header.tail, field::TAIL, 0, 0);
         }
+        r.settle()?;
         if r.source().is_exact() {
             let len = r.source().len();
             let surplus = Span::between(end, len);
@@ -248,7 +244,7 @@ impl Header {
         decoded: &'b [u8],
         report: &mut dyn FnMut(block::Fault),
     ) -> Option<block::Block<'b>> {
-        let sentinels = self.version < field::VERSION_6;
+        let sentinels = self.revision < 6;
         block::Block::judge(codec, sentinels, rows, decoded, report)
     }
 
@@ -275,58 +271,141 @@ impl Header {
         wide(at) >= field::HEADER && self.tail.checked_sub(at).is_some_and(|room| len <= room)
     }
 
+    /// Whether entries have a metadata table of contents; before, payloads are of
+    /// a version that no document describes.
+    fn has_metadata(&self) -> bool {
+        self.revision >= 4
+    }
+
+    fn has_slot_names(&self) -> bool {
+        self.revision == 3
+    }
+
     /// Takes the header, and judges it unless the cursor tells that it was.
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        if cfg!(feature = "windows") && c.phase > 0 {
+        #[cfg(feature = "windows")]
+        if c.phase > 0 {
             let [version, toc, tail, rows] = c.inner;
-            return Ok(Header::new(version, toc, tail, rows, c.index));
+            let (columns, revision) = (c.index, revision(version));
+            return Ok(Header { version, rows, toc, tail, columns, revision });
         }
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_SIZE);
         let least = field::HEADER.wrapping_add(field::TAIL);
         if len < least {
-            r.flag(rules::H_SIZE, 0, len, least, len);
-            return Err(Halt::refused(rules::H_SIZE));
+            r.fail(rules::H_SIZE, 0, len, least, len);
         }
-        let signature = r.next_u64();
-        let version = r.next_u64();
-        let compatible = r.next_u64();
-        let toc = r.next_u64();
-        let tail = r.next_u64();
-        let rows = r.next_u64();
-        let columns = r.next_u32();
-        let padding = r.bytes(field::PADDING);
-        r.settle()?;
-
-        if signature != field::SIGNATURE {
-            r.flag(rules::H_SIG, 0, 8, 0, 0);
-            return Err(Halt::refused(rules::H_SIG));
-        }
-        judge_versions(r, version, compatible)?;
-        judge_numbers(r, toc, tail, rows, columns)?;
-        if let Some(first) = padding.iter().position(|byte| *byte != 0) {
-            let at = field::AT_PADDING.wrapping_add(widen(first));
-            r.flag(rules::H_PAD, at, field::HEADER.wrapping_sub(at), 0, 0);
-        }
-        if cfg!(feature = "windows") {
-            c.inner = [version, toc, tail, rows];
-            c.index = columns;
+        let Some(head) = r.bytes(place(field::HEADER)).first_chunk() else {
+            return r.settle().and(Err(Halt::broken(rules::H_SIZE)));
+        };
+        let header = Header {
+            version: number(head, field::VERSION),
+            rows: number(head, field::ROWS),
+            toc: offset(number(head, field::TOC)),
+            tail: offset(number(head, field::TAIL_AT)),
+            columns: u32::from_le_bytes(field::COLUMNS.of(head)),
+            revision: revision(number(head, field::VERSION)),
+        };
+        header.judge(r, head);
+        #[cfg(feature = "windows")]
+        {
+            r.settle()?;
+            c.inner = [header.version, header.toc, header.tail, header.rows];
+            c.index = header.columns;
             c.phase = 1;
         }
-        Ok(Header::new(version, toc, tail, rows, columns))
+        let _ = c;
+        Ok(header)
     }
 
-    fn new(version: u64, toc: u64, tail: u64, rows: u64, columns: u32) -> Header {
-        Header {
-            version,
-            rows,
-            toc: place(toc),
-            tail: place(tail),
-            columns,
-            metadata: version >= field::VERSION_4,
-            slot_names: version == field::VERSION_3,
+    /// Judges what the header says; halts the reader if the file is refused.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn judge(&self, r: &mut Reader<'_, '_>, head: &Head) {
+        if number(head, field::AT_START) != field::SIGNATURE {
+            return refuse(r, rules::H_SIG, field::AT_START, 0, 0);
+        }
+        let readable = number(head, field::COMPATIBLE);
+        let compatible = revision(readable);
+        let nth = |part: u64| field::VERSION_0.wrapping_add(part);
+        if self.revision == 0 {
+            return refuse(r, rules::H_VER_UNKNOWN, field::VERSION, nth(1), self.version);
+        }
+        if compatible > 6 {
+            return refuse(r, rules::H_COMPAT_MAX, field::COMPATIBLE, nth(6), readable);
+        }
+        let mut check = |holds, rule, Field { at, len }, expected, found| {
+            r.check(holds, rule, Span::new(at.into(), len.into()), expected, found);
+        };
+        let ordered = compatible <= self.revision;
+        check(ordered, rules::H_COMPAT_VER, field::COMPATIBLE, self.version, readable);
+        check(self.revision >= 2, rules::H_VER_MIN, field::VERSION, nth(2), self.version);
+        check(compatible >= 4, rules::H_COMPAT_MIN, field::COMPATIBLE, nth(4), readable);
+        self.judge_numbers(r, head);
+        if r.is_halted() {
+            return;
+        }
+        let padding = head.get(field::PADDING..).unwrap_or_default();
+        if let Some(first) = padding.iter().position(|byte| *byte != 0) {
+            let at = widen(field::PADDING.wrapping_add(first));
+            r.flag(rules::H_PAD, at, field::HEADER.wrapping_sub(at), 0, 0);
         }
     }
+
+    /// Counts and offsets. All are looked at; one that is wrong refuses the file.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    fn judge_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
+        if !is_positive(self.rows) {
+            refuse(r, rules::H_ROWS, field::ROWS, 0, self.rows);
+        }
+        let columns = u64::from(self.columns);
+        if columns > LARGEST {
+            refuse(r, rules::H_COLS, field::COLUMNS, 0, columns);
+        }
+        let any = (1..=LARGEST).contains(&columns);
+        let (toc, tail) = (wide(self.toc), wide(self.tail));
+        let low = toc < field::HEADER;
+        let stored = number(head, field::TOC);
+        if low && any {
+            refuse(r, rules::H_TOC_LOW, field::TOC, field::HEADER, stored);
+        }
+        // The file is as long as header and tail are.
+        let len = r.source().len();
+        let tail_stored = number(head, field::TAIL_AT);
+        if tail < field::HEADER {
+            refuse(r, rules::H_TAIL_LOW, field::TAIL_AT, field::HEADER, tail_stored);
+        } else if len.wrapping_sub(field::TAIL) < tail {
+            let end = tail_stored.saturating_add(field::TAIL);
+            refuse(r, rules::H_TAIL_EOF, field::TAIL_AT, len, end);
+        } else if toc >= tail && any && !low {
+            refuse(r, rules::H_TOC_HIGH, field::TOC, tail, stored);
+        }
+    }
+}
+
+/// The bytes of a header.
+type Head = [u8; 256];
+
+#[inline(always)]
+fn number(head: &Head, field: Field) -> u64 {
+    u64::from_le_bytes(field.of(head))
+}
+
+/// The last part of a version, if it is one of the 1.1.1; 0 for earlier ones, and
+/// the largest number for later ones.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+fn revision(version: u64) -> u32 {
+    u32::try_from(version.saturating_sub(field::VERSION_0)).unwrap_or(u32::MAX)
+}
+
+/// An offset that is stored as i64; 0, which is in the header, if it is negative.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+fn offset(stored: u64) -> Word {
+    if is_positive(stored) { place(stored) } else { 0 }
+}
+
+/// Reports that a field of the header breaks `rule`, so that the file is refused.
+fn refuse(r: &mut Reader<'_, '_>, rule: Rule, field: Field, expected: u64, found: u64) {
+    r.fail(rule, word(field.at.into()), u64::from(field.len), expected, found);
 }
 
 /// How a block with this compression kind is stored.
@@ -340,59 +419,7 @@ fn encoding(kind: u8) -> Encoding {
     }
 }
 
-/// Counts and offsets. All are looked at; one that is wrong refuses the file.
-fn judge_numbers(
-    r: &mut Reader<'_, '_>,
-    toc: u64,
-    tail: u64,
-    rows: u64,
-    columns: u32,
-) -> Result<(), Halt> {
-    let len = r.source().len();
-    let mut must = |holds: bool, rule, at, width, expected, found| {
-        if !holds {
-            r.flag(rule, at, width, expected, found);
-            r.halt(Halt::refused(rule));
-        }
-    };
-    must(is_positive(rows), rules::H_ROWS, field::AT_ROWS, 8, 0, rows);
-    let count = i32::try_from(columns).is_ok();
-    must(count, rules::H_COLS, field::AT_COLUMNS, 4, 0, u64::from(columns));
-    let any = count && columns > 0;
-    let low = is_positive(toc) && toc >= field::HEADER;
-    must(low || !any, rules::H_TOC_LOW, field::AT_TOC, 8, field::HEADER, toc);
-    // A tail that is so far away is behind the end.
-    let end = tail.saturating_add(field::TAIL);
-    if !is_positive(tail) || tail < field::HEADER {
-        must(false, rules::H_TAIL_LOW, field::AT_TAIL, 8, field::HEADER, tail);
-    } else if end > len {
-        must(false, rules::H_TAIL_EOF, field::AT_TAIL, 8, len, end);
-    } else {
-        must(toc < tail || !low || !any, rules::H_TOC_HIGH, field::AT_TOC, 8, tail, toc);
-    }
-    r.settle()
-}
-
 /// Whether a number that is stored as i64 is not negative.
 fn is_positive(number: u64) -> bool {
     i64::try_from(number).is_ok()
-}
-
-fn judge_versions(r: &mut Reader<'_, '_>, version: u64, compatible: u64) -> Result<(), Halt> {
-    let version_at = Span::new(field::AT_VERSION, 8);
-    let compatible_at = Span::new(field::AT_COMPATIBLE, 8);
-    if version < field::VERSION_1 {
-        r.check(false, rules::H_VER_UNKNOWN, version_at, field::VERSION_1, version);
-        return Err(Halt::refused(rules::H_VER_UNKNOWN));
-    }
-    if compatible > field::VERSION_6 {
-        r.check(false, rules::H_COMPAT_MAX, compatible_at, field::VERSION_6, compatible);
-        return Err(Halt::refused(rules::H_COMPAT_MAX));
-    }
-    r.check(compatible <= version, rules::H_COMPAT_VER, compatible_at, version, compatible);
-    let second = field::VERSION_2;
-    r.check(version >= second, rules::H_VER_MIN, version_at, second, version);
-    let fourth = field::VERSION_4;
-    r.check(compatible >= fourth, rules::H_COMPAT_MIN, compatible_at, fourth, compatible);
-    Ok(())
 }

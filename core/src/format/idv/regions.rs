@@ -1,13 +1,14 @@
 //! The regions of a file, and which of its tables are not resident.
 
-use super::metadata::Annotation;
+use super::blocks::Entry;
+use super::metadata::Attribute;
 use super::toc::Column;
 use super::{Header, field};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::limits;
-use crate::read::{Halt, Reader};
-use crate::slot::{wide, word};
+use crate::read::{Halt, Reader, place};
+use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Part, Region};
 
@@ -26,6 +27,15 @@ mod phase {
 /// reading ahead pays.
 const COLUMNS_AHEAD: u32 = 4096;
 
+/// A region, or nothing.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    part: Part,
+    kind: Kind,
+    at: Word,
+    len: Word,
+}
+
 impl Header {
     pub(super) fn next_region(
         &self,
@@ -33,39 +43,54 @@ impl Header {
         c: &mut Cursor,
     ) -> Result<Option<Region>, Halt> {
         loop {
+            let mut piece = Piece::default();
             if r.is_spent() {
                 c.finish();
+            } else {
+                self.next_piece(r, c, &mut piece)?;
+            }
+            if c.done {
                 return Ok(None);
             }
-            let mut kind = Kind::File;
-            let (part, span) = match c.phase {
-                phase::HEADER => {
-                    c.next_phase();
-                    (Part::Header, Span::new(0, field::HEADER))
-                }
-                phase::BLOCKS | phase::LOOKUPS | phase::METADATA => {
-                    kind = Kind::Tensor;
-                    self.of_column(r, c, &mut kind)?
-                }
-                phase::TOC => {
-                    let toc = Span::between(wide(self.toc), c.at);
-                    c.next_phase();
-                    (Part::Table, toc)
-                }
-                phase::TAIL => {
-                    c.next_phase();
-                    (Part::Tail, Span::new(wide(self.tail), field::TAIL))
-                }
-                _ => {
-                    c.finish();
-                    return Ok(None);
-                }
-            };
-            if !span.is_empty() {
+            if piece.len != 0 {
+                let Piece { part, kind, at, len } = piece;
                 let entry = if kind == Kind::File { 0 } else { c.index.wrapping_sub(1) };
+                let span = Span::new(wide(at), wide(len));
                 return Ok(Some(Region { part, span, kind, entry }));
             }
         }
+    }
+
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn next_piece(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        piece: &mut Piece,
+    ) -> Result<(), Halt> {
+        let phase = c.phase;
+        match phase {
+            phase::BLOCKS | phase::LOOKUPS | phase::METADATA => {
+                piece.kind = Kind::Tensor;
+                return self.of_column(r, c, piece);
+            }
+            phase::HEADER => {
+                (piece.part, piece.len) = (Part::Header, place(field::HEADER));
+            }
+            phase::TOC => {
+                // The cursor still stands behind the last entry.
+                let end = word(self.entry_at(c));
+                (piece.part, piece.at) = (Part::Table, self.toc);
+                piece.len = end.wrapping_sub(self.toc);
+            }
+            phase::TAIL => {
+                (piece.part, piece.at) = (Part::Tail, self.tail);
+                piece.len = place(field::TAIL);
+            }
+            _ => c.finish(),
+        }
+        c.phase = phase.wrapping_add(1);
+        Ok(())
     }
 
     /// The next region of the column that the cursor has passed, or of the next
@@ -74,53 +99,58 @@ impl Header {
     /// The cursor keeps the offset of the next entry of a lookup table, how many
     /// are left, and the offset of the column's entry; or what
     /// [`next_annotation`](Self::next_annotation) wants, with the same behind it.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn of_column(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-        kind: &mut Kind,
-    ) -> Result<(Part, Span), Halt> {
-        let [metadata, left, _, entry] = c.inner;
-        let owner = (entry, c.index.wrapping_sub(1));
-        if c.phase == phase::BLOCKS && left != 0 {
-            let found = self.lookup(r, word(metadata), word(left), owner)?;
-            let at = metadata.wrapping_add(wide(field::ENTRY));
-            c.inner = [at, left.wrapping_sub(1), 0, entry];
-            return Ok((Part::Payload, found.block(self)));
+        piece: &mut Piece,
+    ) -> Result<(), Halt> {
+        let number = c.index.wrapping_sub(1);
+        let phase = c.phase;
+        let [at, left, _, entry] = c.table();
+        let owner = (wide(*entry), number);
+        if phase == phase::BLOCKS && *left != 0 {
+            let mut found = Entry::default();
+            self.lookup(r, *at, *left, owner, &mut found)?;
+            *at = at.wrapping_add(field::ENTRY);
+            *left = left.wrapping_sub(1);
+            piece.part = Part::Payload;
+            (piece.at, piece.len) = found.block(self);
+            return Ok(());
         }
-        if c.phase == phase::METADATA && metadata != 0 {
-            let mut annotation = Annotation::NONE;
-            if self.next_annotation(r, owner, c, &mut annotation)? {
-                *kind = Kind::Attribute;
-                return Ok((Part::Metadata, annotation.block()));
+        if phase == phase::METADATA && *at != 0 {
+            let mut found = Attribute::NONE;
+            self.next_annotation(r, owner, c, &mut found)?;
+            if found.found {
+                (piece.part, piece.kind) = (Part::Metadata, Kind::Attribute);
+                (piece.at, piece.len) = (found.stored, found.stored_len);
+                return Ok(());
             }
             // Its table is a region if all of it was read.
-            let [metadata, end, ..] = c.inner;
-            c.inner = [0; 4];
-            return Ok((Part::Table, Span::between(metadata, end)));
+            let [at, end, ..] = core::mem::take(c.table());
+            (piece.part, piece.at, piece.len) = (Part::Table, at, end.wrapping_sub(at));
+            return Ok(());
         }
         let mut column = Column::NONE;
-        if !self.next_column(r, c, &mut column)? {
-            let end = self.entry_at(c);
+        self.next_column(r, c, &mut column)?;
+        if c.done && phase == phase::METADATA {
+            (c.phase, c.done) = (phase::TOC, false);
+        } else if c.done {
             c.next_phase();
-            c.at = if c.phase == phase::TOC { end } else { 0 };
-            return Ok((Part::Table, Span::default()));
+        } else if phase == phase::LOOKUPS {
+            piece.part = Part::Table;
+            (piece.at, piece.len) = (column.lookup, column.table_len());
+        } else if phase == phase::METADATA {
+            *c.table() = [column.metadata, 0, 0, column.head.at];
+            piece.part = Part::Metadata;
+            (piece.at, piece.len) = (column.slots, column.slots_len);
+        } else {
+            let left = column.blocks();
+            r.charge(wide(left.saturating_mul(field::ENTRY)));
+            *c.table() = [column.lookup, left, 0, column.head.at];
         }
-        let entry = wide(column.at);
-        Ok(match c.phase {
-            phase::BLOCKS => {
-                let left = wide(column.blocks());
-                r.charge(left.saturating_mul(wide(field::ENTRY)));
-                c.inner = [wide(column.lookup), left, 0, entry];
-                (Part::Table, Span::default())
-            }
-            phase::LOOKUPS => (Part::Table, column.table()),
-            _ => {
-                c.inner = [wide(column.metadata), 0, 0, entry];
-                (Part::Metadata, column.slots())
-            }
-        })
+        Ok(())
     }
 
     /// Reports what is not resident of the lookup and metadata tables of all
@@ -200,15 +230,15 @@ impl Header {
             let mut column = Column::NONE;
             while left > 0 {
                 match self.next_column(&mut r, &mut c, &mut column) {
-                    Ok(true) => {}
+                    Ok(()) if !c.done => {}
                     Err(Halt::ABSENT) => return Err(r.absent()),
                     _ => break,
                 }
                 left = left.saturating_sub(1);
                 let metadata = wide(column.metadata);
                 let table = if lookups {
-                    let Span { at, len } = column.table();
-                    Span::new(at, len.min(limits::TABLE_AHEAD))
+                    let len = wide(column.table_len()).min(limits::TABLE_AHEAD);
+                    Span::new(wide(column.lookup), len)
                 } else if metadata != 0 {
                     let end = metadata.saturating_add(limits::METADATA_AHEAD);
                     Span::between(metadata, end.min(wide(self.tail)))

@@ -1,6 +1,7 @@
 //! LEB128 numbers and strings, read on behind a failure.
 
-use crate::read::{Halt, Reader};
+use crate::name::NameAt;
+use crate::read::{Halt, Reader, place};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
@@ -28,23 +29,17 @@ impl Leb {
     /// there are too few.
     #[inline(always)]
     pub(super) fn of(input: &[u8], most: usize) -> Option<Leb> {
-        let head = input.get(..most).unwrap_or(input);
-        let last = head.iter().position(|byte| byte & 0x80 == 0);
-        if last.is_none() && head.len() < most {
-            return None;
+        let (mut value, mut len, mut last) = (0_u64, 0, 0x80);
+        while last >= 0x80 && len < most {
+            last = *input.get(len)?;
+            len = len.wrapping_add(1);
         }
-        let stored = last.and_then(|last| head.get(..=last)).unwrap_or(head);
-        let (mut value, mut fits) = (0_u64, true);
-        for byte in stored.iter().rev() {
-            fits &= value >> 57 == 0;
+        for byte in input.get(..len)?.iter().rev() {
             value = value << 7 | u64::from(byte & 0x7F);
         }
-        Some(Leb {
-            value,
-            len: stored.len(),
-            whole: last.is_some() && fits && (most != LENGTH || value <= LARGEST),
-            shortest: stored.len() == 1 || stored.last() != Some(&0),
-        })
+        // What the last byte of the longest may be, for the number to fit.
+        let top = if most == LENGTH { 7 } else { 1 };
+        Some(Leb { value, len, whole: len < most || last <= top, shortest: len == 1 || last != 0 })
     }
 }
 
@@ -63,6 +58,12 @@ impl<'a> Reader<'_, 'a> {
     /// One byte.
     pub(super) fn next_u8(&mut self) -> u8 {
         self.bytes(1).first().copied().unwrap_or(0)
+    }
+
+    /// An offset or a length, of which no more is kept than what may be in memory.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn next_word(&mut self) -> Word {
+        place(self.next_u64())
     }
 
     /// An LEB128 number of at most `most` bytes. One that is malformed breaks
@@ -88,38 +89,58 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
-    /// A string. A length that cannot be read breaks `rule`, and nothing behind
-    /// it can be found.
+    /// The same for an offset or a length.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn string(&mut self, rule: Rule) -> Text<'a> {
-        let start = self.here();
-        let mut sound = true;
-        let len = self.leb(rule, LENGTH, LARGEST, &mut sound);
-        let at = self.here();
+    pub(super) fn leb_word(&mut self, rule: Rule, largest: u64, sound: &mut bool) -> Word {
+        place(self.leb(rule, NUMBER, largest, sound))
+    }
+
+    /// The bytes of a string, and where they are. A length that cannot be read
+    /// breaks `rule`, and nothing behind it can be found.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
+        text.start = self.here();
+        text.sound = true;
+        let len = self.leb(rule, LENGTH, LARGEST, &mut text.sound);
+        text.at = self.here();
         let bytes = self.bytes(word(len));
-        Text { start, at, bytes, sound, utf8: crate::utf8::is(bytes) }
+        text.len = word(widen(bytes.len()));
+        text.utf8 = crate::utf8::is(bytes);
+        bytes
     }
 }
 
 /// A string as it is stored: a length and so many bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
+pub(super) struct Text {
     /// Offset of the length.
-    pub(super) start: Word,
-    /// Offset of the first byte.
-    pub(super) at: Word,
-    pub(super) bytes: &'a [u8],
+    start: Word,
+    /// Offset and number of the bytes.
+    at: Word,
+    len: Word,
     /// The length is in the form that writers store.
     pub(super) sound: bool,
     /// The bytes are UTF-8.
     pub(super) utf8: bool,
 }
 
-impl Text<'_> {
+impl Text {
+    /// None yet.
+    pub(super) const NONE: Text = Text { start: 0, at: 0, len: 0, sound: false, utf8: false };
+
     /// Length and bytes.
     pub(super) fn span(&self) -> Span {
         let head = self.at.wrapping_sub(self.start);
-        Span::new(wide(self.start), wide(head).wrapping_add(widen(self.bytes.len())))
+        Span::new(wide(self.start), wide(head.wrapping_add(self.len)))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes.
+    pub(super) fn name(&self) -> NameAt {
+        NameAt::plain(wide(self.at), wide(self.len))
     }
 }
 

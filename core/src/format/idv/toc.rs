@@ -12,31 +12,25 @@
 //! | slot names count, if there are any | i32 | 1.1.1.3 |
 //! | metadata table of contents offset, 0 for none | i64 | 1.1.1.4 and later |
 
-use super::blocks::Measure;
-use super::definition::{self, Definition};
+use super::definition::Head;
 use super::text::{LARGEST, NUMBER};
 use super::{Header, encoding, family, field, is_positive, rules};
 use crate::cursor::Cursor;
 use crate::dims::DimsAt;
-use crate::division::div_rem;
+use crate::division::quotient;
 use crate::finding::Kind;
 use crate::limits;
-use crate::name::NameAt;
 use crate::read::{Halt, Reader, place};
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
+use crate::slot::{Word, wide};
+use crate::source::Span;
 use crate::tensor::{Chunks, Layout, Status, Tensor};
 
 /// An entry, judged. It is large, so it is filled in where it is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
-    /// Where it begins, and one past its last byte.
-    pub(super) at: Word,
-    pub(super) end: Word,
-    name: Word,
-    name_len: Word,
-    pub(super) definition: Definition,
-    pub(super) kind: u8,
+    pub(super) head: Head,
+    /// One past its last byte.
+    end: Word,
     pub(super) rows_per_block: u64,
     /// The lookup table and its number of entries; 0 if the column has no rows or
     /// the table is not in its place.
@@ -45,10 +39,10 @@ pub(super) struct Column {
     /// Offset of the metadata table of contents; 0 for none.
     pub(super) metadata: Word,
     /// The slot names; empty for none.
-    slots: Word,
-    slots_len: Word,
+    pub(super) slots: Word,
+    pub(super) slots_len: Word,
     /// Number of slot names.
-    pub(super) slot_count: u32,
+    pub(super) slot_count: Word,
     /// It, or what it points at, can be read.
     pub(super) sound: bool,
 }
@@ -56,12 +50,8 @@ pub(super) struct Column {
 impl Column {
     /// None yet.
     pub(super) const NONE: Column = Column {
-        at: 0,
+        head: Head::NONE,
         end: 0,
-        name: 0,
-        name_len: 0,
-        definition: Definition::NONE,
-        kind: 0,
         rows_per_block: 0,
         lookup: 0,
         blocks: 0,
@@ -72,29 +62,19 @@ impl Column {
         sound: false,
     };
 
-    /// Whether the data of a column that is sound so far cannot be read.
-    pub(super) fn is_dead(&self) -> bool {
-        !self.definition.is_known() || self.kind > 2
-    }
-
     /// Number of blocks that can be found.
     pub(super) fn blocks(&self) -> Word {
         if self.sound { self.blocks } else { 0 }
     }
 
-    /// The lookup table.
-    pub(super) fn table(&self) -> Span {
-        Span::new(wide(self.lookup), wide(self.blocks.wrapping_mul(field::ENTRY)))
+    /// Number of bytes of the lookup table.
+    pub(super) fn table_len(&self) -> Word {
+        self.blocks.wrapping_mul(field::ENTRY)
     }
 
     /// The slot names.
     pub(super) fn slots(&self) -> Span {
         Span::new(wide(self.slots), wide(self.slots_len))
-    }
-
-    /// How long its rows are once they are decoded.
-    pub(super) fn measure(&self) -> Measure {
-        Measure::of_definition(&self.definition)
     }
 }
 
@@ -105,13 +85,14 @@ impl Header {
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         let mut column = Column::NONE;
-        if !self.next_column(r, c, &mut column)? {
+        self.next_column(r, c, &mut column)?;
+        if c.done {
             return Ok(None);
         }
-        let Column { definition, .. } = &column;
+        let Head { at, name, definition, compression } = &column.head;
         let status = if !column.sound {
             Status::Broken
-        } else if !self.metadata || column.is_dead() {
+        } else if !self.has_metadata() || column.head.is_dead() {
             Status::Unsupported
         } else {
             Status::Sound
@@ -119,12 +100,12 @@ impl Header {
         let count = wide(column.blocks());
         Ok(Some(Tensor {
             index: c.index.wrapping_sub(1),
-            at: wide(column.at),
-            name: NameAt::plain(wide(column.name), wide(column.name_len)),
+            at: wide(*at),
+            name: name.name(),
             dtype: family::values(definition.item).0,
             status,
             layout: Layout::Blocks,
-            encoding: encoding(column.kind),
+            encoding: encoding(*compression),
             dims: DimsAt { lead: Some(self.rows), ..definition.dims() },
             elements: self.rows.saturating_mul(u64::from(definition.size.max(1))),
             chunks: if count > 0 {
@@ -137,17 +118,17 @@ impl Header {
         }))
     }
 
-    /// The next entry, judged; `false` behind the last one.
+    /// The next entry, judged; behind the last one, the cursor is told.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_column(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         column: &mut Column,
-    ) -> Result<bool, Halt> {
+    ) -> Result<(), Halt> {
         if c.index >= self.columns {
             c.finish();
-            return Ok(false);
+            return Ok(());
         }
         if cfg!(feature = "windows") && !r.is_muted() {
             // The first time in silence: all bytes of it, or none.
@@ -161,14 +142,14 @@ impl Header {
         match self.column(r, c, column) {
             Ok(()) => {
                 c.advance(wide(column.end));
-                Ok(true)
+                Ok(())
             }
             Err(halt) if halt.is_absent() => Err(halt),
             // Where the next entry begins, nothing tells.
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
-                Ok(false)
+                Ok(())
             }
         }
     }
@@ -192,48 +173,46 @@ impl Header {
         let ahead = left.clamp(limits::READ_AHEAD, limits::TABLE_AHEAD);
         r.read_ahead(at.saturating_add(ahead).min(wide(self.end())));
         r.about(Kind::Tensor, c.index);
-        let name = r.string(rules::T_NAME);
-        r.settle()?;
-        *column = Column { at: word(at), ..Column::NONE };
-        definition::definition(r, &mut column.definition);
-        let kind_at = r.here();
-        column.kind = r.next_u8();
-        let rows_at = r.here();
+        *column = Column::NONE;
+        column.head.take(r, rules::T_NAME);
         let mut shortest = true;
         column.rows_per_block = r.leb(rules::T_RPB, NUMBER, 0, &mut shortest);
         let lookup_at = r.here();
-        let lookup = r.next_u64();
-        let last_at = r.here();
+        let lookup = r.next_word();
         let (mut last, mut size, mut count) = (0, 0, 0);
-        if self.metadata || self.slot_names {
-            last = r.next_u64();
-        }
-        // The two fields are there only if the offset is positive.
-        if self.slot_names && last != 0 && is_positive(last) {
-            size = r.next_u64();
-            count = r.next_u32();
+        if self.has_metadata() {
+            last = r.next_word();
+        } else if self.has_slot_names() {
+            let stored = r.next_u64();
+            last = place(stored);
+            // The two fields are there only if the offset is positive.
+            if last != 0 && is_positive(stored) {
+                size = r.next_word();
+                count = place(r.next_u32().into());
+            }
         }
         r.settle()?;
 
-        let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
         column.end = r.here();
-        (column.name, column.name_len) = (name.at, place(widen(name.bytes.len())));
-        column.sound = name.sound && column.definition.sound && shortest;
-        let name_at = NameAt::plain(wide(column.name), wide(column.name_len));
+        let Head { name, definition, compression, .. } = &column.head;
+        column.sound = name.sound && definition.sound && shortest;
         r.check(name.sound, rules::T_NAME, name.span(), 0, 0);
-        r.check(name.utf8, rules::T_NAME_UTF8, name_at.span(), 0, 0);
-        let nameless = name.bytes.is_empty() && !column.is_dead();
+        r.check(name.utf8, rules::T_NAME_UTF8, name.name().span(), 0, 0);
+        let nameless = name.is_empty() && !column.head.is_dead();
         r.check(!nameless, rules::T_NAME_EMPTY, name.span(), 1, 0);
-        let unknown = column.definition.sound && !column.definition.is_known();
-        r.check(!unknown, rules::T_CODEC_UNKNOWN, column.definition.span(), 0, 0);
-        let kind_span = Span::new(wide(kind_at), 1);
-        let code = u64::from(column.kind);
-        r.check(column.kind <= 2, rules::T_COMP_UNKNOWN, kind_span, 2, code);
-        r.check(column.kind != 2, rules::T_COMP_ZLIB, kind_span, 1, code);
+        let unknown = definition.sound && !definition.is_known();
+        r.check(!unknown, rules::T_CODEC_UNKNOWN, definition.span(), 0, 0);
+        let compression_at = column.head.compression_at();
+        let kind_span = Span::new(wide(compression_at), 1);
+        let code = u64::from(*compression);
+        r.check(*compression <= 2, rules::T_COMP_UNKNOWN, kind_span, 2, code);
+        r.check(*compression != 2, rules::T_COMP_ZLIB, kind_span, 1, code);
+        let rows_at = compression_at.wrapping_add(1);
+        let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
         r.check(shortest, rules::T_RPB, rows_span, 0, column.rows_per_block);
         self.compare(r, c, column.rows_per_block, rows_span);
-        self.judge_blocks(r, column, rows_span, Span::new(wide(lookup_at), 8), lookup);
-        self.judge_last(r, column, last_at, [last, size, u64::from(count)]);
+        self.judge_blocks(r, column, [rows_at, lookup_at], lookup);
+        self.judge_last(r, column, lookup_at.wrapping_add(8), [last, size, count]);
         Ok(())
     }
 
@@ -256,49 +235,49 @@ impl Header {
         r: &mut Reader<'_, '_>,
         column: &mut Column,
         at: Word,
-        [last, size, count]: [u64; 3],
+        [last, size, count]: [Word; 3],
     ) {
         if last == 0 {
             return;
         }
-        let inside = self.is_inside(place(last), place(size));
-        let at = wide(at);
-        if self.metadata {
-            column.metadata = if inside { place(last) } else { 0 };
-            r.check(inside, rules::T_MTOC_RANGE, Span::new(at, 8), wide(self.tail), last);
+        let inside = self.is_inside(last, size);
+        let (at, at_count) = (wide(at), wide(at.wrapping_add(16)));
+        if self.has_metadata() {
+            column.metadata = if inside { last } else { 0 };
+            r.check(inside, rules::T_MTOC_RANGE, Span::new(at, 8), wide(self.tail), wide(last));
         } else if !inside {
             let len = wide(column.end).wrapping_sub(at);
-            r.flag(rules::T_SLOTS_RANGE, at, len, size, last);
+            r.flag(rules::T_SLOTS_RANGE, at, len, wide(size), wide(last));
         } else if count.saturating_mul(field::SLOT_NAME) > size {
-            r.flag(rules::T_SLOTS_COUNT, at.wrapping_add(16), 4, size, count);
+            r.flag(rules::T_SLOTS_COUNT, at_count, 4, wide(size), wide(count));
         } else {
-            (column.slots, column.slots_len) = (place(last), place(size));
-            column.slot_count = u32::try_from(count).unwrap_or(0);
+            (column.slots, column.slots_len, column.slot_count) = (last, size, count);
         }
     }
 
     /// Number of blocks, and whether their table fits.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_blocks(
         &self,
         r: &mut Reader<'_, '_>,
         column: &mut Column,
-        rows_span: Span,
-        lookup_span: Span,
-        lookup: u64,
+        [rows_at, lookup_at]: [Word; 2],
+        lookup: Word,
     ) {
         let each = column.rows_per_block;
-        if each > LARGEST {
+        let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
+        let lookup_span = Span::new(wide(lookup_at), 8);
+        let Some(short) = u32::try_from(each).ok().filter(|_| each <= LARGEST) else {
             r.flag(rules::T_RPB_RANGE, rows_span.at, rows_span.len, LARGEST, each);
             column.sound = false;
             return;
-        }
+        };
         let Some(last) = self.rows.checked_sub(1) else {
-            let inside = self.is_inside(place(lookup), 0);
-            r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, wide(self.tail), lookup);
+            let inside = self.is_inside(lookup, 0);
+            r.check(inside, rules::T_LOOKUP_UNUSED, lookup_span, wide(self.tail), wide(lookup));
             return;
         };
-        let Some((full, _)) = div_rem(last, each) else {
+        let Some(full) = quotient(last, short) else {
             r.flag(rules::T_RPB_ZERO, rows_span.at, rows_span.len, 1, 0);
             column.sound = false;
             return;
@@ -306,11 +285,10 @@ impl Header {
         // Rows are below 2^63.
         let blocks = full.wrapping_add(1);
         r.check(blocks <= LARGEST, rules::L_COUNT, rows_span, LARGEST, blocks);
-        if self.is_inside(place(lookup), place(blocks).saturating_mul(field::ENTRY)) {
-            column.blocks = place(blocks);
-            column.lookup = place(lookup);
+        if self.is_inside(lookup, place(blocks).saturating_mul(field::ENTRY)) {
+            (column.lookup, column.blocks) = (lookup, place(blocks));
         } else {
-            r.flag(rules::T_LOOKUP_RANGE, lookup_span.at, lookup_span.len, blocks, lookup);
+            r.flag(rules::T_LOOKUP_RANGE, lookup_span.at, lookup_span.len, blocks, wide(lookup));
             column.sound = false;
         }
     }

@@ -7,10 +7,11 @@
 //! nowhere in JSON, so that callers go on to their end and ask once.
 
 mod notes;
+mod words;
 
 use super::rules;
 use crate::limits::JSON_DEPTH;
-use crate::name::{Name, NameAt, NameEncoding, escape};
+use crate::name::{NameAt, NameEncoding, escape};
 use crate::read::Reader;
 use crate::rule::Rule;
 use crate::slot::{Word, wide};
@@ -110,23 +111,6 @@ impl<'a> Json<'a> {
         self.all.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default()
     }
 
-    /// Which of `words`, each with a space behind it, that string is; their number
-    /// if it is none.
-    pub(in crate::format) fn which(&self, words: &[u8]) -> usize {
-        let name = Name::new(self.inside(), self.text.encoding());
-        let (mut letters, mut same, mut number) = (name.bytes(), true, 0_usize);
-        for letter in words {
-            if *letter != b' ' {
-                same = same && letters.next() == Some(*letter);
-            } else if same && letters.next().is_none() {
-                break;
-            } else {
-                (letters, same, number) = (name.bytes(), true, number.wrapping_add(1));
-            }
-        }
-        number
-    }
-
     /// The next byte; 0 at the end.
     fn peek(&self) -> u8 {
         self.all.get(self.at).copied().unwrap_or(0)
@@ -210,7 +194,8 @@ impl<'a> Json<'a> {
         self.expect(b'"');
         let mut text = Text { at: self.at, ..Text::default() };
         let mut ascii = true;
-        let mut control = None;
+        // The first control character; none is where the text begins.
+        let mut control = 0;
         loop {
             let Some(byte) = self.all.get(self.at).copied() else {
                 return self.syntax();
@@ -218,8 +203,8 @@ impl<'a> Json<'a> {
             if byte == b'"' {
                 break;
             }
-            if byte < 0x20 {
-                control = control.or(Some((self.at, byte)));
+            if byte < 0x20 && control == 0 {
+                control = self.at;
             }
             ascii &= byte < 0x80;
             self.bump();
@@ -230,8 +215,9 @@ impl<'a> Json<'a> {
         }
         text.len = self.at.wrapping_sub(text.at);
         self.text = text;
-        if let Some((at, byte)) = control {
-            self.note(rules::JSON_CONTROL, at, 0, u64::from(byte));
+        if control != 0 {
+            let byte = self.all.get(control).copied().unwrap_or(0);
+            self.note(rules::JSON_CONTROL, control, 0, u64::from(byte));
         }
         if !ascii && !crate::utf8::is(self.inside()) {
             self.note(rules::HEADER_UTF8, text.at, 0, 0);
@@ -242,15 +228,16 @@ impl<'a> Json<'a> {
     /// What is behind a backslash.
     fn escape(&mut self) {
         let rest = self.rest();
-        match escape(rest) {
-            Some((_, used)) => self.at = self.at.wrapping_add(used),
+        let (_, used) = escape(rest);
+        if used > 0 {
+            self.at = self.at.wrapping_add(used);
+        } else if rest.len() < 11 && rest.iter().all(|byte| *byte != b'"') {
             // The longest escape may not be resident yet.
-            None if rest.len() < 11 && !rest.contains(&b'"') => self.at = self.all.len(),
-            None => {
-                let at = self.at.wrapping_sub(1);
-                self.bump();
-                self.note(rules::JSON_ESCAPE, at, 0, 0);
-            }
+            self.at = self.all.len();
+        } else {
+            let at = self.at.wrapping_sub(1);
+            self.bump();
+            self.note(rules::JSON_ESCAPE, at, 0, 0);
         }
     }
 

@@ -92,15 +92,18 @@ impl Pairs {
             Some(_) if !fatal => Status::Sound,
             _ => Status::Broken,
         };
-        let value = value.unwrap_or_default();
+        let (stored, escaped) = match value {
+            Some(text) => (Span::new(wide(json.place(text.at)), widen(text.len)), text.escaped),
+            None => (Span::default(), false),
+        };
         let meta = Meta {
             kind: Kind::Metadata,
             index: c.index,
             at: name.at.wrapping_sub(1),
             key: name,
-            tag: if value.escaped { ESCAPED } else { 0 },
+            tag: if escaped { ESCAPED } else { 0 },
             status,
-            stored: Span::new(wide(json.place(value.at)), widen(value.len)),
+            stored,
         };
         c.advance(wide(json.place(json.at)));
         c.extra = stands::BEHIND;

@@ -31,7 +31,7 @@
 pub mod rules;
 
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt};
+use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
 use crate::finding::{Kind, Subject};
 use crate::format::{Container, Policy};
@@ -244,84 +244,12 @@ impl Header {
         let [dtype_code] = field::DTYPE.of(entry);
         let [rank] = field::RANK.of(entry);
         let [layout_code] = field::LAYOUT.of(entry);
-        let data = Span {
-            at: u64::from_le_bytes(field::OFFSET.of(entry)),
-            len: u64::from_le_bytes(field::SIZE.of(entry)),
-        };
-        let (dtype, width) = match dtype_code {
-            0 => (DType::F32, 4_u64),
-            1 => (DType::F16, 2),
-            2 => (DType::I8, 1),
-            3 => (DType::I32, 4),
-            _ => (DType::Unknown, 0),
-        };
-        let layout = match layout_code {
-            0 => Layout::RowMajor,
-            1 => Layout::ColumnMajor,
-            2 => Layout::ChannelsLast,
-            _ => Layout::Unknown,
-        };
-        let mut status = Status::Sound;
-        if dtype == DType::Unknown {
-            r.fault(rules::T_DTYPE, field::DTYPE, 0, dtype_code.into());
-            status = Status::Unsupported;
-        }
-        if layout == Layout::Unknown {
-            r.fault(rules::T_LAYOUT, field::LAYOUT, 0, layout_code.into());
-            status = Status::Unsupported;
-        }
-
         let direct = rank <= field::DIRECT_RANK;
-        let (elements, size) = if direct {
-            self.judge_unused(r, rank, entry);
-            let extents: [u8; 12] = field::DIMS.of(entry);
-            // Three 32-bit extents may exceed u64; no type and size fit then.
-            let product = Dims::new(&extents, rank.into(), DimEncoding::U32).product();
-            (product.unwrap_or(0), product.and_then(|n| n.checked_mul(width)))
-        } else if dtype == DType::Unknown || rank > field::LARGEST_RANK {
-            (0, None)
-        } else {
-            // The shape is not in the file, so whole elements are all that can
-            // be asked for.
-            let elements = match width {
-                4 => data.len >> 2,
-                2 => data.len >> 1,
-                _ => data.len,
-            };
-            (elements, Some(data.len & !width.wrapping_sub(1)))
-        };
-        if rank > field::LARGEST_RANK {
-            let largest = field::LARGEST_RANK.into();
-            r.fault(rules::T_RANK, field::RANK, largest, rank.into());
-            status = Status::Broken;
-        } else if dtype != DType::Unknown && size != Some(data.len) {
-            r.fault(rules::T_SIZE, field::SIZE, size.unwrap_or(u64::MAX), data.len);
-            status = Status::Broken;
-        }
-
-        let end = data.at.saturating_add(data.len);
-        if data.at < self.data_offset {
-            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
-            status = Status::Broken;
-        } else if end > self.bound {
-            r.fault(rules::T_END, field::OFFSET, self.bound, end);
-            status = Status::Broken;
-        }
-        if !is_aligned(data.at) {
-            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.at);
-        }
-        // Bytes that a truncated file lacks were reported with the header.
-        if end > r.source().len() {
-            status = Status::Broken;
-        }
-
-        Tensor {
+        // Filled where it is handed out: what is stored there need not be kept.
+        let mut tensor = Tensor {
             index: r.subject().entry,
             at,
             name: NameAt { at, len: 1, encoding: NameEncoding::Number },
-            dtype,
-            status,
-            layout,
             dims: DimsAt {
                 at: at.wrapping_add(field::DIMS.at.into()),
                 len: if direct { u32::from(rank) << 2 } else { 0 },
@@ -329,24 +257,97 @@ impl Header {
                 lead: None,
                 encoding: if direct { DimEncoding::U32 } else { DimEncoding::External },
             },
-            elements,
-            chunks: if status == Status::Broken { Chunks::None } else { Chunks::One(data) },
             ..Tensor::default()
+        };
+        let width;
+        (tensor.dtype, width) = match dtype_code {
+            0 => (DType::F32, 4_u64),
+            1 => (DType::F16, 2),
+            2 => (DType::I8, 1),
+            3 => (DType::I32, 4),
+            _ => (DType::Unknown, 0),
+        };
+        tensor.layout = match layout_code {
+            0 => Layout::RowMajor,
+            1 => Layout::ColumnMajor,
+            2 => Layout::ChannelsLast,
+            _ => Layout::Unknown,
+        };
+        if width == 0 {
+            r.fault(rules::T_DTYPE, field::DTYPE, 0, dtype_code.into());
+            tensor.status = Status::Unsupported;
         }
-    }
+        if tensor.layout == Layout::Unknown {
+            r.fault(rules::T_LAYOUT, field::LAYOUT, 0, layout_code.into());
+            tensor.status = Status::Unsupported;
+        }
 
-    /// Extents beyond the rank.
-    fn judge_unused(&self, r: &mut Reader<'_, '_>, rank: u8, entry: &[u8; 32]) {
-        for i in u32::from(rank)..u32::from(field::DIRECT_RANK) {
-            let place = Field::new(field::DIMS.at.wrapping_add(i << 2), 4);
-            let extent = u32::from_le_bytes(place.of(entry));
-            if extent != 0 {
-                r.about_part(i);
-                r.fault(rules::T_DIMS0, place, 0, extent.into());
+        let len = u64::from_le_bytes(field::SIZE.of(entry));
+        // Whole elements of the data: all that can be asked for where the shape is
+        // not in the file.
+        let whole = match width {
+            4 => len >> 2,
+            2 => len >> 1,
+            1 => len,
+            _ => 0,
+        };
+        let odd = len & width.wrapping_sub(1);
+        let mut shaped = Some(whole);
+        if direct {
+            shaped = judge_shape(r, rank.into(), entry);
+        }
+        if rank > field::LARGEST_RANK {
+            let largest = field::LARGEST_RANK.into();
+            r.fault(rules::T_RANK, field::RANK, largest, rank.into());
+            tensor.status = Status::Broken;
+        } else {
+            tensor.elements = shaped.unwrap_or(0);
+            if width != 0 && (odd != 0 || shaped != Some(whole)) {
+                let size = shaped.and_then(|n| n.checked_mul(width));
+                r.fault(rules::T_SIZE, field::SIZE, size.unwrap_or(u64::MAX), len);
+                tensor.status = Status::Broken;
             }
         }
-        r.about_part(Subject::NO_PART);
+
+        let data = Span { at: u64::from_le_bytes(field::OFFSET.of(entry)), len };
+        let end = data.at.saturating_add(data.len);
+        if data.at < self.data_offset {
+            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
+            tensor.status = Status::Broken;
+        } else if end > self.bound {
+            r.fault(rules::T_END, field::OFFSET, self.bound, end);
+            tensor.status = Status::Broken;
+        }
+        if !is_aligned(data.at) {
+            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.at);
+        }
+        // Bytes that a truncated file lacks were reported with the header.
+        if end > r.source().len() {
+            tensor.status = Status::Broken;
+        }
+        if tensor.status != Status::Broken {
+            tensor.chunks = Chunks::One(data);
+        }
+        tensor
     }
+}
+
+/// The product of the extents; those beyond the rank are 0. `None` if it exceeds
+/// `u64`, as three of 32 bits may: no type and size fit then.
+fn judge_shape(r: &mut Reader<'_, '_>, rank: u32, entry: &[u8; 32]) -> Option<u64> {
+    let mut product = Some(1_u64);
+    for i in 0..u32::from(field::DIRECT_RANK) {
+        let place = Field::new(field::DIMS.at.wrapping_add(i << 2), 4);
+        let extent = u32::from_le_bytes(place.of(entry));
+        if i < rank {
+            product = product.and_then(|n| n.checked_mul(extent.into()));
+        } else if extent != 0 {
+            r.about_part(i);
+            r.fault(rules::T_DIMS0, place, 0, extent.into());
+        }
+    }
+    r.about_part(Subject::NO_PART);
+    product
 }
 
 fn is_aligned(offset: u64) -> bool {

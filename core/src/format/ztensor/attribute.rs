@@ -1,12 +1,14 @@
 //! The keys of a tensor's map that are metadata: optional and custom ones.
 
-use super::cbor::{self, Pull, major};
-use super::entry::{Key, Pairs};
+use super::cbor::{OPEN, Pull};
+use super::entry::Key;
+use super::head::major;
 use super::rules;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::name::Name;
 use crate::read::{Halt, Reader};
+use crate::slot::wide;
 use crate::source::{Absent, Source, Span};
 use crate::tensor::{Meta, Status, Value};
 
@@ -28,46 +30,44 @@ pub(super) fn next(
     if c.at == 0 {
         r.region(map.at, end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
-        let head = pull.item(2)?;
-        let count = pull.count(&head)?;
-        c.state = count.map_or(0, |items| u64::from(items).saturating_add(1));
+        pull.item(2, false);
+        let count = pull.count();
+        pull.done()?;
+        c.state = if count == OPEN { 0 } else { u64::from(count).saturating_add(1) };
         c.at = r.at();
     }
     loop {
         r.region(c.at, end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
         let left = c.state.checked_sub(1);
-        let mut pairs = Pairs::of(left.and_then(|left| u32::try_from(left).ok()));
-        let Some(key) = pairs.next_key(&mut pull)? else {
+        let mut items = left.map_or(OPEN, |left| u32::try_from(left).unwrap_or(OPEN));
+        pull.key(&mut items);
+        pull.done()?;
+        if pull.head.is_break() {
             c.finish();
             return Ok(None);
-        };
-        let text = if key.major == major::TEXT {
-            Some(pull.string(&key)?)
+        }
+        let at = wide(pull.head.at);
+        let mut shown = None;
+        if pull.head.major == major::TEXT {
+            let key = pull.string_at();
+            let field = Key::of(&pull.text);
+            shown = field.is_none_or(|field| field >= Key::ENDIANNESS).then_some(key);
         } else {
-            pull.skip(key, 3)?;
-            None
-        };
-        let at = pull.r.at();
-        let value = pull.item(3)?;
-        pull.skip(value, 3)?;
-        let stored = cbor::since(r, at);
+            pull.skip(3);
+        }
+        pull.item(3, false);
+        let (start, tag) = (wide(pull.head.start), u32::from(pull.head.major));
+        pull.skip(3);
+        pull.done()?;
+        let stored = Span::between(start, r.at());
         c.state = left.map_or(0, |left| left.saturating_sub(1));
         c.at = r.at();
-        let shown =
-            text.filter(|text| Key::of(&text.name).is_none_or(|key| key >= Key::Endianness));
-        if let Some(text) = shown {
+        if let Some(key) = shown {
             let index = c.index;
             c.index = index.wrapping_add(1);
-            return Ok(Some(Meta {
-                kind: Kind::Attribute,
-                index,
-                at: key.at,
-                key: text.at,
-                tag: u32::from(value.major),
-                status: Status::Sound,
-                stored,
-            }));
+            let (kind, status) = (Kind::Attribute, Status::Sound);
+            return Ok(Some(Meta { kind, index, at, key, tag, status, stored }));
         }
     }
 }
@@ -76,10 +76,12 @@ pub(super) fn next(
 pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
     r.region(meta.stored.at, meta.stored.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
-    let head = pull.item(3)?;
-    if head.major == major::TEXT && head.at == meta.stored.at {
-        return Ok(Some(Value::Text(pull.string(&head)?.at)));
+    pull.item(3, false);
+    if pull.head.major == major::TEXT && wide(pull.head.at) == meta.stored.at {
+        let text = pull.string_at();
+        return pull.done().map(|()| Some(Value::Text(text)));
     }
+    pull.done()?;
     Ok(Some(Value::Cbor(meta.stored)))
 }
 
@@ -101,23 +103,21 @@ pub(super) fn text<'a>(
 fn find<'a>(r: &mut Reader<'_, 'a>, map: Span, wanted: Key) -> Result<Option<Name<'a>>, Halt> {
     r.region(map.at, map.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
-    let head = pull.item(2)?;
-    let mut pairs = Pairs::new(&mut pull, &head)?;
-    while let Some(key) = pairs.next_key(&mut pull)? {
-        let name = if key.major == major::TEXT {
-            Some(pull.string(&key)?.name)
-        } else {
-            pull.skip(key, 3)?;
-            None
-        };
-        let value = pull.item(3)?;
-        if name.as_ref().and_then(Key::of) == Some(wanted) {
-            if value.major != major::TEXT {
-                return Ok(None);
-            }
-            return Ok(Some(pull.string(&value)?.name));
+    pull.item(2, false);
+    let mut left = pull.count_resident();
+    loop {
+        pull.key(&mut left);
+        if pull.head.is_break() {
+            return pull.done().map(|()| None);
         }
-        pull.skip(value, 3)?;
+        let text = pull.head.major == major::TEXT;
+        pull.skip(3);
+        let found = text && Key::of(&pull.text) == Some(wanted);
+        pull.item(3, false);
+        let text = pull.head.major == major::TEXT;
+        pull.skip(3);
+        if found {
+            return pull.done().map(|()| text.then_some(pull.text));
+        }
     }
-    Ok(None)
 }

@@ -8,6 +8,7 @@
 //!
 //! [`Header::judge`]: super::Header
 
+use super::cbor::OPEN;
 use super::listed::pass_blob;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
@@ -16,6 +17,7 @@ use crate::dtype::DType;
 use crate::format::Glance;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::Reader;
+use crate::slot::wide;
 use crate::source::{Span, widen};
 use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
 
@@ -32,7 +34,7 @@ mod text {
     pub(super) const LITTLE: &[u8; 23] = b"\x6Fdata_endianness\x66little";
     pub(super) const BIG: &[u8; 20] = b"\x6Fdata_endianness\x63big";
     pub(super) const CRC32C: &[u8; 19] = b"\x68checksum\x71crc32c:0x";
-    pub(super) const END: &[u8; 1] = &[super::super::cbor::BREAK];
+    pub(super) const END: &[u8; 1] = &[super::super::head::BREAK];
 }
 
 /// What a map says. Offsets are relative to its start.
@@ -91,11 +93,11 @@ impl Header {
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        r.region(c.at.max(self.first), self.index_end, rules::CBOR_TRUNCATED);
+        r.region(c.at.max(wide(self.first)), wide(self.index_end), rules::CBOR_TRUNCATED);
         let (at, run) = (r.at(), r.resident());
         let mut rest = run;
         let mut swept = *c;
-        while self.count.is_none_or(|count| swept.index < count) {
+        while self.count == OPEN || swept.index < self.count {
             let Some((map, after)) = self.map(rest, swept.state) else { break };
             let offset = at.saturating_add(widen(run.len().saturating_sub(rest.len())));
             let name_at = offset.saturating_add(widen(map.name_at));
@@ -143,12 +145,12 @@ impl Header {
         let dims_len = offset(rest).saturating_sub(dims_at);
         let bytes = dtype.bytes(elements)?;
         let rest = rest.strip_prefix(text::ENCODING)?;
-        let wide = dtype.bits() > 8;
+        let ordered = dtype.bits() > 8;
         let (encoding, endianness, rest) = if let Some(rest) = rest.strip_prefix(text::RAW) {
             if bytes != len {
                 return None;
             }
-            let (endianness, rest) = match wide {
+            let (endianness, rest) = match ordered {
                 true => endianness(rest)?,
                 false => (Endianness::Little, rest),
             };
@@ -165,7 +167,7 @@ impl Header {
         let blob = Span::new(at, len);
         let placed = at >= field::ALIGN
             && at & field::ALIGN.wrapping_sub(1) == 0
-            && blob.end().is_some_and(|end| end <= self.index_at)
+            && blob.end().is_some_and(|end| end <= wide(self.index_at))
             // What is read out of order is compared with nothing.
             && (len == 0 || listed == Cursor::UNKNOWN || at >= listed);
         if !placed || !plain(name) {

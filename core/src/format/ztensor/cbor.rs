@@ -1,440 +1,430 @@
 //! CBOR (RFC 8949), pulled item by item: any well-formed form, bounded depth,
 //! no storage beyond one number a level.
 
+use super::head::{Head, double_is_single, head, major, single_is_half};
 use super::rules;
-use crate::leaf::{Parsed, array, byte};
 use crate::limits::CBOR_DEPTH;
 use crate::name::{Name, NameAt, NameEncoding};
 use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::source::{Span, widen};
+use crate::rule::{Rule, Severity};
+use crate::slot::{Word, wide, word};
+use crate::source::widen;
 
-/// Major types (RFC 8949 §3.1).
-pub(super) mod major {
-    pub(in super::super) const UINT: u8 = 0;
-    pub(in super::super) const NINT: u8 = 1;
-    pub(in super::super) const BYTES: u8 = 2;
-    pub(in super::super) const TEXT: u8 = 3;
-    pub(in super::super) const ARRAY: u8 = 4;
-    pub(in super::super) const MAP: u8 = 5;
-    pub(in super::super) const TAG: u8 = 6;
-    pub(in super::super) const OTHER: u8 = 7;
+/// What is worth a finding and does not stop the parser: positions in [`Seen`].
+pub(super) mod odd {
+    pub(in super::super) const UTF8: usize = 0;
+    pub(in super::super) const SIMPLE: usize = 1;
+    pub(in super::super) const TAG: usize = 2;
+    pub(in super::super) const DEFINITE: usize = 3;
+    pub(in super::super) const INDEFINITE: usize = 4;
+    pub(in super::super) const WIDE: usize = 5;
+    pub(in super::super) const FLOAT: usize = 6;
+    pub(in super::super) const CUSTOM_TAG: usize = 7;
+    pub(in super::super) const CUSTOM_SIMPLE: usize = 8;
+    pub(in super::super) const ORDER: usize = 9;
+    pub(in super::super) const KEY: usize = 10;
+    pub(in super::super) const FIELD_TWICE: usize = 11;
 }
 
-/// The byte that ends an item of indefinite length.
-pub(super) const BREAK: u8 = 0xFF;
+/// The rules that they break, in that order.
+const ODD: [Rule; 12] = [
+    rules::CBOR_UTF8,
+    rules::CBOR_SIMPLE,
+    rules::CBOR_TAG,
+    rules::CBOR_DEFINITE,
+    rules::CBOR_INDEFINITE,
+    rules::CBOR_SHORTEST,
+    rules::CBOR_FLOAT,
+    rules::CBOR_CUSTOM_TAG,
+    rules::CBOR_CUSTOM_SIMPLE,
+    rules::FIELD_ORDER,
+    rules::FIELD_KEY,
+    rules::FIELD_DUPLICATE,
+];
 
-/// Additional information that stands for "indefinite length" and for a break.
-const INDEFINITE: u8 = 31;
-const NULL: u8 = 22;
+/// Where each was seen first; 0 if nowhere. No data item of an index lies at
+/// offset 0.
+pub(super) type Seen = [Word; ODD.len()];
 
-/// The head of a data item: major type, additional information, argument.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
-    pub(super) at: u64,
-    pub(super) major: u8,
-    info: u8,
-    pub(super) argument: u64,
-}
-
-impl Head {
-    pub(super) fn is_break(&self) -> bool {
-        self.major == major::OTHER && self.info == INDEFINITE
-    }
-
-    pub(super) fn is_indefinite(&self) -> bool {
-        self.info == INDEFINITE
-    }
-
-    pub(super) fn is_null(&self) -> bool {
-        self.major == major::OTHER && self.info == NULL
-    }
-
-    /// Bytes of the float that the argument holds; 0 if it holds none.
-    pub(super) fn float_width(&self) -> u8 {
-        match self.info {
-            25 if self.major == major::OTHER => 2,
-            26 if self.major == major::OTHER => 4,
-            27 if self.major == major::OTHER => 8,
-            _ => 0,
-        }
-    }
-
-    /// Whether the argument would fit a shorter head.
-    fn is_wide(&self) -> bool {
-        match self.info {
-            24 => self.argument < 24,
-            25 => self.argument <= 0xFF,
-            26 => self.argument <= 0xFFFF,
-            27 => self.argument <= 0xFFFF_FFFF,
-            _ => false,
-        }
-    }
-}
-
-/// Leaf parser of a head; `at` is filled in by the caller.
-#[inline]
-pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
-    let (rest, first) = byte(input)?;
-    let (major, info) = (first >> 5, first & 0x1F);
-    let (rest, argument) = match info {
-        0..=23 => (rest, u64::from(info)),
-        24 => byte(rest).map(|(rest, n)| (rest, u64::from(n)))?,
-        25 => array(rest).map(|(rest, n)| (rest, u64::from(u16::from_be_bytes(n))))?,
-        26 => array(rest).map(|(rest, n)| (rest, u64::from(u32::from_be_bytes(n))))?,
-        27 => array(rest).map(|(rest, n)| (rest, u64::from_be_bytes(n)))?,
-        INDEFINITE if !matches!(major, major::UINT | major::NINT | major::TAG) => (rest, 0),
-        _ => return Err(nom::Err::Error(rules::CBOR_RESERVED)),
-    };
-    Ok((rest, Head { at: 0, major, info, argument }))
-}
-
-/// What is worth a finding and does not stop the parser: where it was seen
-/// first, 0 if nowhere. No data item of an index lies at offset 0.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    pub(super) utf8: u64,
-    pub(super) simple: u64,
-    pub(super) tag: u64,
-    pub(super) definite: u64,
-    pub(super) indefinite: u64,
-    pub(super) wide: u64,
-    pub(super) float: u64,
-    pub(super) custom_tag: u64,
-    pub(super) custom_simple: u64,
-    pub(super) order: u64,
-    pub(super) key: u64,
-    pub(super) field_twice: u64,
-    /// Some custom value holds a map.
-    pub(super) maps: bool,
-}
-
-impl Seen {
-    /// Remembers the first place.
-    #[inline]
-    pub(super) fn note(place: &mut u64, at: u64) {
-        if *place == 0 {
-            *place = at;
-        }
-    }
-
-    /// The rules that are broken, and where.
-    // By itself: inlined it takes 0.2 kB more.
-    #[inline(never)]
-    pub(super) fn rules(&self) -> [(Rule, u64); 12] {
-        [
-            (rules::CBOR_UTF8, self.utf8),
-            (rules::CBOR_SIMPLE, self.simple),
-            (rules::CBOR_TAG, self.tag),
-            (rules::CBOR_DEFINITE, self.definite),
-            (rules::CBOR_INDEFINITE, self.indefinite),
-            (rules::CBOR_SHORTEST, self.wide),
-            (rules::CBOR_FLOAT, self.float),
-            (rules::CBOR_CUSTOM_TAG, self.custom_tag),
-            (rules::CBOR_CUSTOM_SIMPLE, self.custom_simple),
-            (rules::FIELD_ORDER, self.order),
-            (rules::FIELD_KEY, self.key),
-            (rules::FIELD_DUPLICATE, self.field_twice),
-        ]
-    }
-}
-
-/// A text or byte string.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Text<'a> {
-    pub(super) at: NameAt,
-    pub(super) name: Name<'a>,
-}
-
-/// Values of a level of [`Levels`] that stand for indefinite length: an array,
-/// a map before a key, a map before a value. A count is always smaller.
-const OPEN_ARRAY: u32 = u32::MAX;
-const OPEN_MAP: u32 = OPEN_ARRAY - 1;
+/// What [`Pull::count`] tells of an array or map that a break ends; a count is
+/// always smaller.
+pub(super) const OPEN: u32 = u32::MAX;
+/// The same in a level of nesting, of a map before a key and before a value.
+const OPEN_MAP: u32 = OPEN - 1;
 const OPEN_VALUE: u32 = OPEN_MAP - 1;
-
-/// How many data items each open array or map still lacks.
-struct Levels {
-    left: [u32; CBOR_DEPTH],
-    used: usize,
-}
 
 /// Pulls data items from a reader whose region is the index.
 ///
-/// Everything is absolute and nothing is stored; what breaks the parse is
-/// reported at once, at its own place, and ends it.
+/// Everything is absolute and nothing is stored but the last head and the last
+/// text. What breaks the parse is reported at once, at its own place; from then on
+/// every head is that of a break, which ends whatever is being read, and
+/// [`done`](Self::done) tells.
 #[derive(Debug)]
 pub(super) struct Pull<'p, 'r, 'a> {
     pub(super) r: &'p mut Reader<'r, 'a>,
+    /// The head that was read last.
+    pub(super) head: Head,
+    /// The text or byte string that was read last.
+    pub(super) text: Name<'a>,
     pub(super) seen: Seen,
+    /// What ended the parse.
+    halt: Option<Halt>,
     /// Whether a custom value is being read.
     pub(super) custom: bool,
+    /// Some value holds a map.
+    pub(super) maps: bool,
 }
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Pulls from where `r` stands.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[inline]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
-        Pull { r, seen: Seen::default(), custom: false }
+        Pull {
+            r,
+            head: Head::default(),
+            text: Name::default(),
+            seen: Seen::default(),
+            halt: None,
+            custom: false,
+            maps: false,
+        }
+    }
+
+    /// What ended the parse, if something did.
+    #[inline]
+    pub(super) fn done(&self) -> Result<(), Halt> {
+        self.halt.map_or(Ok(()), Err)
+    }
+
+    /// Where the next item begins.
+    pub(super) fn at(&self) -> Word {
+        word(self.r.at())
+    }
+
+    /// Goes back to what was read before, at `at`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn go(&mut self, at: Word) {
+        let end = self.r.end();
+        self.r.region(wide(at), end, rules::CBOR_TRUNCATED);
+    }
+
+    /// Goes back to the item that begins at `at`, and reads its head. How deep it
+    /// is was judged before.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn item_at(&mut self, at: Word) {
+        self.go(at);
+        self.item(0, false);
+    }
+
+    /// Remembers the first place of something odd.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn note(&mut self, what: usize, at: Word) {
+        if let Some(place) = self.seen.get_mut(what)
+            && *place == 0
+        {
+            *place = at;
+        }
+    }
+
+    /// Reports what was odd; whether some of it is fatal.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn report(&mut self) -> bool {
+        let mut fatal = false;
+        for (rule, &at) in ODD.iter().zip(&self.seen) {
+            if at != 0 {
+                fatal |= rule.severity() == Severity::Fatal;
+                self.r.flag(*rule, wide(at), 1, 0, 0);
+            }
+        }
+        fatal
     }
 
     /// The next head, tags included.
     #[inline]
-    pub(super) fn head(&mut self) -> Result<Head, Halt> {
-        let at = self.r.at();
+    pub(super) fn next_head(&mut self) {
+        self.head.at = self.at();
         match self.r.parse(head) {
             Ok(head) => {
-                let head = Head { at, ..head };
+                let Head { start, at, .. } = self.head;
+                self.head = Head { start, at, ..head };
                 if head.info >= 24 {
-                    self.odd(&head);
+                    self.odd();
                 }
-                Ok(head)
             }
-            Err(halt) => match halt.unreported() {
-                Some(rules::CBOR_RESERVED) => {
-                    let first = self.r.u8()?;
-                    Err(self.broken(rules::CBOR_RESERVED, at, 0, u64::from(first)))
-                }
-                Some(rule) => {
-                    let left = self.r.left();
-                    Err(self.broken(rule, at, left.saturating_add(1), left))
-                }
-                None => Err(halt),
-            },
+            Err(halt) => self.lost(halt),
+        }
+    }
+
+    /// No head could be read.
+    #[cold]
+    fn lost(&mut self, halt: Halt) {
+        match halt.unreported() {
+            Some(rules::CBOR_RESERVED) => {
+                let first = self.r.resident().first().copied().unwrap_or(0);
+                self.broken(rules::CBOR_RESERVED, 0, u64::from(first));
+            }
+            Some(rule) => {
+                let left = self.r.left();
+                self.broken(rule, left.saturating_add(1), left);
+            }
+            None => self.end(halt),
         }
     }
 
     /// Remembers what is unusual about a head of more than one byte, or of
     /// indefinite length.
-    fn odd(&mut self, head: &Head) {
-        if head.major == major::OTHER {
-            match head.info {
-                24 if head.argument < 32 => Seen::note(&mut self.seen.simple, head.at),
-                26 if single_is_half(head.argument) => Seen::note(&mut self.seen.float, head.at),
-                27 if double_is_single(head.argument) => Seen::note(&mut self.seen.float, head.at),
-                _ => {}
-            }
-        } else if head.is_wide() {
-            Seen::note(&mut self.seen.wide, head.at);
-        }
+    #[inline]
+    fn odd(&mut self) {
+        let Head { at, argument, .. } = self.head;
+        let what = match (self.head.major, self.head.info) {
+            (major::OTHER, 24) if argument < 32 => odd::SIMPLE,
+            (major::OTHER, 26) if single_is_half(argument) => odd::FLOAT,
+            (major::OTHER, 27) if double_is_single(argument) => odd::FLOAT,
+            (major::OTHER, _) => return,
+            _ if self.head.is_wide() => odd::WIDE,
+            _ => return,
+        };
+        self.note(what, at);
     }
 
-    /// The head of the next data item that may be a break; tags before it are
-    /// passed over. `depth` is the level it stands on.
-    #[inline]
-    pub(super) fn item_or_break(&mut self, depth: usize) -> Result<Head, Halt> {
+    /// The head of the next data item, on level `depth`; tags before it are
+    /// passed over. It may be a break.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn item_or_break(&mut self, depth: usize) {
         let mut depth = depth;
+        self.head.start = self.at();
         loop {
-            let head = self.head()?;
+            self.next_head();
             if depth > CBOR_DEPTH {
                 let limit = widen(CBOR_DEPTH);
-                return Err(self.broken(
-                    rules::CBOR_DEPTH,
-                    head.at,
-                    limit,
-                    limit.saturating_add(1),
-                ));
+                return self.broken(rules::CBOR_DEPTH, limit, limit.saturating_add(1));
             }
-            if head.major != major::TAG {
-                return Ok(head);
+            if self.head.major != major::TAG {
+                return;
             }
-            let place = if self.custom { &mut self.seen.custom_tag } else { &mut self.seen.tag };
-            Seen::note(place, head.at);
+            let tag = if self.custom { odd::CUSTOM_TAG } else { odd::TAG };
+            self.note(tag, self.head.at);
             depth = depth.wrapping_add(1);
         }
     }
 
-    /// The head of the next data item; a break is none.
-    #[inline]
-    pub(super) fn item(&mut self, depth: usize) -> Result<Head, Halt> {
-        let at = self.r.at();
-        let head = self.item_or_break(depth)?;
-        if head.is_break() {
-            return Err(self.broken(rules::CBOR_BREAK, at, 0, 0xFF));
+    /// The same where a break is an error, but for one that `may` stand there.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn item(&mut self, depth: usize, may: bool) {
+        self.item_or_break(depth);
+        // What is tagged is a data item, which a break is not.
+        if self.head.is_break() && !(may && self.head.at == self.head.start) {
+            self.broken(rules::CBOR_BREAK, 0, 0xFF);
         }
-        Ok(head)
     }
 
-    /// The text or byte string that `head` began.
-    #[inline]
-    pub(super) fn string(&mut self, head: &Head) -> Result<Text<'a>, Halt> {
-        if head.is_indefinite() {
-            return self.chunks(head);
+    /// The head of the next key of a map that has `left` data items left, or
+    /// [`OPEN`]; a break if there is none. The caller passes over key and value.
+    #[cfg_attr(feature = "windows", inline)]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn key(&mut self, left: &mut u32) {
+        match *left {
+            0 => self.head.end(),
+            OPEN => self.item(3, true),
+            items => {
+                *left = items.saturating_sub(2);
+                self.item(3, false);
+            }
         }
-        let (at, bytes) = self.definite(head)?;
-        let name = Name::new(bytes, NameEncoding::Plain);
-        Ok(Text { at: NameAt::plain(at, head.argument), name })
+    }
+
+    /// Reads the text or byte string that began.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn string(&mut self) {
+        let Head { at, major, .. } = self.head;
+        if !self.head.is_indefinite() {
+            self.text = Name::new(self.definite(), NameEncoding::Plain);
+            return;
+        }
+        self.note(odd::INDEFINITE, at);
+        let (start, run) = (self.at(), self.r.resident());
+        loop {
+            self.next_head();
+            if self.head.is_break() {
+                break;
+            }
+            if self.head.major != major || self.head.is_indefinite() {
+                self.broken(rules::CBOR_CHUNK, 0, 0);
+                break;
+            }
+            self.definite();
+        }
+        let len = usize::try_from(wide(self.head.at.wrapping_sub(start))).unwrap_or(usize::MAX);
+        self.text = Name::new(run.get(..len).unwrap_or_default(), NameEncoding::Chunks);
+    }
+
+    /// Reads the text or byte string that began; where it lies.
+    #[inline]
+    pub(super) fn string_at(&mut self) -> NameAt {
+        let (at, chunks) = (self.at(), self.head.is_indefinite());
+        self.string();
+        let (end, encoding) = match chunks {
+            true => (self.head.at, NameEncoding::Chunks),
+            false => (self.at(), NameEncoding::Plain),
+        };
+        let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
+        NameAt { at: wide(at), len, encoding }
     }
 
     /// The bytes of a definite-length string.
     #[inline]
-    fn definite(&mut self, head: &Head) -> Result<(u64, &'a [u8]), Halt> {
-        let left = self.r.left();
-        if head.argument > left {
-            return Err(self.broken(rules::CBOR_LENGTH, head.at, left, head.argument));
+    fn definite(&mut self) -> &'a [u8] {
+        let (left, len) = (self.r.left(), self.head.argument);
+        if len > left {
+            self.broken(rules::CBOR_LENGTH, left, len);
+            return &[];
         }
-        let at = self.r.at();
-        let bytes = self.r.take(head.argument)?;
-        if head.major == major::TEXT && !crate::utf8::is(bytes) {
-            Seen::note(&mut self.seen.utf8, at);
-        }
-        Ok((at, bytes))
-    }
-
-    /// The rest of a string in chunks.
-    fn chunks(&mut self, head: &Head) -> Result<Text<'a>, Halt> {
-        Seen::note(&mut self.seen.indefinite, head.at);
-        let start = self.r.at();
-        loop {
-            let chunk = self.head()?;
-            if chunk.is_break() {
-                let span = Span::between(start, chunk.at);
-                let name = Name::new(self.r.get(span)?, NameEncoding::Chunks);
-                let len = u32::try_from(span.len).unwrap_or(u32::MAX);
-                return Ok(Text {
-                    at: NameAt { at: start, len, encoding: NameEncoding::Chunks },
-                    name,
-                });
+        let at = self.at();
+        match self.r.take(len) {
+            Ok(bytes) => {
+                if self.head.major == major::TEXT && !crate::utf8::is(bytes) {
+                    self.note(odd::UTF8, at);
+                }
+                bytes
             }
-            if chunk.major != head.major || chunk.is_indefinite() {
-                return Err(self.broken(rules::CBOR_CHUNK, chunk.at, 0, 0));
+            Err(halt) => {
+                self.end(halt);
+                &[]
             }
-            self.definite(&chunk)?;
         }
     }
 
-    /// How many data items an array or map holds; `None` if a break ends it.
-    #[inline]
-    pub(super) fn count(&mut self, head: &Head) -> Result<Option<u32>, Halt> {
-        if head.is_indefinite() {
-            return Ok(None);
+    /// How many data items the array or map holds that began; [`OPEN`] if a break
+    /// ends it.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn count(&mut self) -> u32 {
+        if self.head.is_indefinite() {
+            return OPEN;
         }
         // Every item takes at least one byte.
-        let left = self.r.left();
-        let items = if head.major == major::MAP {
-            head.argument.checked_mul(2)
-        } else {
-            Some(head.argument)
-        };
-        match items.filter(|n| *n <= left).and_then(|n| u32::try_from(n).ok()) {
-            Some(items) if items < OPEN_VALUE => Ok(Some(items)),
-            _ => Err(self.broken(rules::CBOR_COUNT, head.at, left, head.argument)),
+        let (left, argument) = (self.r.left(), self.head.argument);
+        let map = self.head.major == major::MAP;
+        let most = if map { left >> 1 } else { left };
+        if argument <= most {
+            let items = if map { argument << 1 } else { argument };
+            if items < u64::from(OPEN_VALUE) {
+                return u32::try_from(items).unwrap_or(0);
+            }
         }
+        self.broken(rules::CBOR_COUNT, left, argument);
+        0
     }
 
     /// The same for an array or map that is part of an entry: as many bytes are
     /// then resident, so that a long one is not asked for item by item.
     #[inline]
-    pub(super) fn count_resident(&mut self, head: &Head) -> Result<Option<u32>, Halt> {
-        let count = self.count(head)?;
-        self.r.require(count.map_or(0, u64::from))?;
-        Ok(count)
-    }
-
-    /// Passes over the rest of the item that `first` began, on level `depth`.
-    pub(super) fn skip(&mut self, first: Head, depth: usize) -> Result<(), Halt> {
-        if !matches!(first.major, major::ARRAY | major::MAP) {
-            return self.skip_leaf(&first);
+    pub(super) fn count_resident(&mut self) -> u32 {
+        let count = self.count();
+        if cfg!(feature = "windows")
+            && count != OPEN
+            && let Err(halt) = self.r.require(u64::from(count))
+        {
+            self.end(halt);
         }
-        self.skip_nested(first, depth)
+        count
     }
 
-    fn skip_leaf(&mut self, head: &Head) -> Result<(), Halt> {
-        match head.major {
-            major::BYTES | major::TEXT => self.string(head).map(|_| ()),
-            major::OTHER => {
-                let usual = matches!(head.info, 20..=22 | 25..=27);
-                let malformed = head.info == 24 && head.argument < 32;
-                if self.custom && !usual && !malformed {
-                    Seen::note(&mut self.seen.custom_simple, head.at);
-                }
-                Ok(())
+    /// Passes over the rest of the item that began, on level `depth`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn skip(&mut self, depth: usize) {
+        if self.head.is_container() {
+            self.skip_nested(depth);
+        } else {
+            self.skip_leaf();
+        }
+    }
+
+    #[inline]
+    fn skip_leaf(&mut self) {
+        let Head { at, info, argument, .. } = self.head;
+        if self.head.is_string() {
+            self.string();
+        } else if self.head.major == major::OTHER && self.custom {
+            let usual = matches!(info, 20..=22 | 25..=27);
+            let malformed = info == 24 && argument < 32;
+            if !usual && !malformed {
+                self.note(odd::CUSTOM_SIMPLE, at);
             }
-            _ => Ok(()),
         }
     }
 
     #[inline(never)]
-    fn skip_nested(&mut self, first: Head, depth: usize) -> Result<(), Halt> {
-        let mut levels = Levels { left: [0; CBOR_DEPTH], used: 0 };
-        let mut head = first;
+    fn skip_nested(&mut self, depth: usize) {
+        // How many data items each open array or map still lacks.
+        let mut levels = [0_u32; CBOR_DEPTH];
+        let mut used = 0_usize;
         loop {
-            if matches!(head.major, major::ARRAY | major::MAP) {
-                let left = self.open(&head)?;
-                // `item_or_break` has checked that the level exists.
-                if let Some(slot) = levels.left.get_mut(levels.used) {
+            if self.head.is_container() {
+                let left = self.open();
+                // `item` has checked that the level exists.
+                if let Some(slot) = levels.get_mut(used) {
                     *slot = left;
-                    levels.used = levels.used.wrapping_add(1);
+                    used = used.wrapping_add(1);
                 }
             } else {
-                self.skip_leaf(&head)?;
+                self.skip_leaf();
             }
-            head = loop {
-                let Some(top) = levels.used.checked_sub(1).and_then(|top| levels.left.get_mut(top))
-                else {
-                    return Ok(());
+            loop {
+                let Some(top) = used.checked_sub(1).and_then(|top| levels.get_mut(top)) else {
+                    return;
                 };
                 let left = *top;
                 if left == 0 {
-                    levels.used = levels.used.wrapping_sub(1);
+                    used = used.wrapping_sub(1);
                     continue;
                 }
                 *top = match left {
-                    OPEN_ARRAY => OPEN_ARRAY,
+                    OPEN => OPEN,
                     OPEN_MAP => OPEN_VALUE,
                     OPEN_VALUE => OPEN_MAP,
-                    _ => left.saturating_sub(1),
+                    _ => left.wrapping_sub(1),
                 };
-                let at = self.r.at();
-                let head = self.item_or_break(depth.saturating_add(levels.used))?;
-                if !head.is_break() {
-                    break head;
+                self.item(depth.wrapping_add(used), left >= OPEN_MAP);
+                if !self.head.is_break() {
+                    break;
                 }
-                if !matches!(left, OPEN_ARRAY | OPEN_MAP) || head.at != at {
-                    return Err(self.broken(rules::CBOR_BREAK, head.at, 0, 0xFF));
-                }
-                levels.used = levels.used.saturating_sub(1);
-            };
+                used = used.wrapping_sub(1);
+            }
         }
     }
 
     /// What a level begins with.
-    fn open(&mut self, head: &Head) -> Result<u32, Halt> {
-        let map = head.major == major::MAP;
-        self.seen.maps |= map;
-        match self.count_resident(head)? {
-            Some(items) => Ok(items),
-            None => {
-                Seen::note(&mut self.seen.indefinite, head.at);
-                Ok(if map { OPEN_MAP } else { OPEN_ARRAY })
-            }
+    #[inline]
+    fn open(&mut self) -> u32 {
+        let map = self.head.major == major::MAP;
+        self.maps |= map;
+        let left = self.count_resident();
+        if left < OPEN {
+            return left;
         }
+        self.note(odd::INDEFINITE, self.head.at);
+        if map { OPEN_MAP } else { OPEN }
     }
 
-    /// Reports what makes the rest unreadable.
+    /// Reports what makes the rest unreadable, at the head that was read last.
     #[cold]
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn broken(&mut self, rule: Rule, at: u64, expected: u64, found: u64) -> Halt {
-        let len = self.r.end().saturating_sub(at).min(1);
-        self.r.flag(rule, at, len, expected, found);
-        Halt::refused(rule)
+    fn broken(&mut self, rule: Rule, expected: u64, found: u64) {
+        if self.halt.is_none() {
+            let at = wide(self.head.at);
+            let len = self.r.end().saturating_sub(at).min(1);
+            self.r.flag(rule, at, len, expected, found);
+        }
+        self.end(Halt::refused(rule));
     }
-}
 
-/// Whether single-precision bits fit half precision: the low bits of the
-/// mantissa are zero, and the exponent is in range. Subnormal halves are left
-/// alone.
-fn single_is_half(bits: u64) -> bool {
-    bits & 0x1FFF == 0 && matches!((bits >> 23) & 0xFF, 0xFF | 113..=142) || bits & 0x7FFF_FFFF == 0
-}
-
-/// Whether double-precision bits fit single precision, likewise.
-fn double_is_single(bits: u64) -> bool {
-    bits & 0x1FFF_FFFF == 0 && matches!((bits >> 52) & 0x7FF, 0x7FF | 897..=1150)
-        || bits & 0x7FFF_FFFF_FFFF_FFFF == 0
-}
-
-/// The bytes from `at` to where the reader stands.
-pub(super) fn since(r: &Reader<'_, '_>, at: u64) -> Span {
-    Span::between(at, r.at())
+    /// Ends the parse.
+    #[cold]
+    fn end(&mut self, halt: Halt) {
+        self.halt.get_or_insert(halt);
+        // Nothing is left to read.
+        self.go(Word::MAX);
+        self.head.end();
+    }
 }

@@ -1,75 +1,88 @@
 //! The text of the field `checksum`.
 
 use super::rules;
-use crate::checksum::Checksum;
+use crate::checksum::{Algorithm, Checksum};
 use crate::name::Name;
 use crate::rule::Rule;
 
-/// Bytes of the longest text that is understood, SHA-256.
-const LONGEST: usize = 71;
+/// Room for one byte more than the longest text that is understood has, SHA-256.
+const ROOM: usize = 72;
 
-/// Reads the text: an algorithm, a colon, a value.
-///
-/// The second part of the answer is the rule that the text breaks, which
-/// with a value is a matter of spelling only.
-pub(super) fn parse(name: &Name<'_>) -> (Option<Checksum>, Option<Rule>) {
-    let mut copy = [0; LONGEST];
+/// The value that the text says; `None` if it says none that is understood.
+pub(super) fn value(name: &Name<'_>) -> Option<Checksum> {
+    let mut copy = [0; ROOM];
+    let Digits { algorithm, digits, .. } = split(name, &mut copy).ok()?;
+    let mut value = [0; 32];
+    for (byte, [high, low]) in value.iter_mut().zip(digits.as_chunks::<2>().0) {
+        *byte = (hex(*high)? << 4) | hex(*low)?;
+    }
+    Some(match algorithm {
+        Algorithm::Crc32c => Checksum::crc32c(u32::from_be_bytes(*value.first_chunk()?)),
+        Algorithm::Sha256 => Checksum::sha256(value),
+    })
+}
+
+/// The rule that the text breaks; beside a value that is a matter of spelling
+/// only.
+pub(super) fn fault(name: &Name<'_>) -> Option<Rule> {
+    match split(name, &mut [0; ROOM]) {
+        Ok(text) => (!text.usual).then_some(rules::CHECKSUM_SPELLING),
+        Err(rule) => Some(rule),
+    }
+}
+
+/// What stands behind the colon.
+struct Digits<'c> {
+    algorithm: Algorithm,
+    /// As many hexadecimal digits as the algorithm has.
+    digits: &'c [u8],
+    /// Whether all is spelled as real writers do.
+    usual: bool,
+}
+
+/// Takes the text apart, an algorithm, a colon, a value, or tells the rule that it
+/// breaks. Its first bytes are copied to `copy`.
+fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Rule> {
     let mut len = 0_usize;
     let mut colon = false;
     for byte in name.bytes() {
         colon |= byte == b':';
         if let Some(slot) = copy.get_mut(len) {
             *slot = byte;
+            len = len.wrapping_add(1);
         }
-        len = len.saturating_add(1);
     }
     if len == 0 {
-        return (None, Some(rules::CHECKSUM_EMPTY));
+        return Err(rules::CHECKSUM_EMPTY);
     }
-    // A text that is too long may still begin with a known algorithm.
-    let text = copy.get(..len).unwrap_or(&copy);
-    let whole = len <= LONGEST;
-    if let Some(digits) = text.strip_prefix(b"crc32c:") {
-        return parse_crc32c(digits)
-            .filter(|_| whole)
-            .map_or((None, Some(rules::CHECKSUM_FORM)), to_answer);
-    }
-    if let Some(digits) = text.strip_prefix(b"sha256:") {
-        return parse_sha256(digits)
-            .filter(|_| whole)
-            .map_or((None, Some(rules::CHECKSUM_FORM)), to_answer);
-    }
-    (None, Some(if colon { rules::CHECKSUM_UNKNOWN } else { rules::CHECKSUM_FORM }))
-}
-
-fn to_answer((checksum, usual): (Checksum, bool)) -> (Option<Checksum>, Option<Rule>) {
-    (Some(checksum), (!usual).then_some(rules::CHECKSUM_SPELLING))
-}
-
-/// Eight digits of either case, after `0x` or nothing, and whether they are
-/// spelled as real writers do.
-fn parse_crc32c(text: &[u8]) -> Option<(Checksum, bool)> {
-    let prefixed = text.strip_prefix(b"0x");
-    let digits = prefixed
-        .or_else(|| text.strip_prefix(b"0X").filter(|rest| rest.len() == 8))
-        .unwrap_or(text);
-    let digits: &[u8; 8] = digits.try_into().ok()?;
-    let mut value = 0_u32;
+    let text = copy.get(..len).unwrap_or_default();
+    let (algorithm, count, digits, prefixed) = if let Some(rest) = text.strip_prefix(b"crc32c:") {
+        match rest {
+            [b'0', b'x', digits @ ..] => (Algorithm::Crc32c, 8, digits, true),
+            [b'0', b'X', digits @ ..] if digits.len() == 8 => (Algorithm::Crc32c, 8, digits, false),
+            _ => (Algorithm::Crc32c, 8, rest, false),
+        }
+    } else if let Some(digits) = text.strip_prefix(b"sha256:") {
+        (Algorithm::Sha256, 64, digits, true)
+    } else if colon {
+        return Err(rules::CHECKSUM_UNKNOWN);
+    } else {
+        return Err(rules::CHECKSUM_FORM);
+    };
+    let mut usual = prefixed;
     for digit in digits {
-        value = (value << 4) | u32::from(hex(*digit)?);
+        // Real writers have one case each.
+        usual &= match digit {
+            b'0'..=b'9' => true,
+            b'A'..=b'F' => algorithm == Algorithm::Crc32c,
+            b'a'..=b'f' => algorithm == Algorithm::Sha256,
+            _ => return Err(rules::CHECKSUM_FORM),
+        };
     }
-    let usual = prefixed.is_some() && !digits.iter().any(u8::is_ascii_lowercase);
-    Some((Checksum::crc32c(value), usual))
-}
-
-/// Sixty-four digits of either case.
-fn parse_sha256(text: &[u8]) -> Option<(Checksum, bool)> {
-    let digits: &[u8; 64] = text.try_into().ok()?;
-    let mut value = [0; 32];
-    for (byte, [high, low]) in value.iter_mut().zip(digits.as_chunks::<2>().0) {
-        *byte = (hex(*high)? << 4) | hex(*low)?;
+    if digits.len() != count {
+        return Err(rules::CHECKSUM_FORM);
     }
-    Some((Checksum::sha256(value), !digits.iter().any(u8::is_ascii_uppercase)))
+    Ok(Digits { algorithm, digits, usual })
 }
 
 fn hex(digit: u8) -> Option<u8> {
@@ -82,8 +95,8 @@ mod tests {
     use crate::name::NameEncoding;
 
     fn parse(text: &str) -> (Option<Checksum>, Option<&'static str>) {
-        let (checksum, rule) = super::parse(&Name::new(text.as_bytes(), NameEncoding::Plain));
-        (checksum, rule.map(Rule::id))
+        let name = Name::new(text.as_bytes(), NameEncoding::Plain);
+        (value(&name), fault(&name).map(Rule::id))
     }
 
     #[test]

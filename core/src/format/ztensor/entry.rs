@@ -1,329 +1,194 @@
-//! The map of one tensor, taken apart: all of it is read before any of it is
-//! judged.
+//! The map of one tensor: all of it is read before any of it is judged.
 
-use super::cbor::{Head, Pull, Seen, Text, major};
-use crate::dims::{DimEncoding, DimsAt};
-use crate::name::{Name, NameAt};
-use crate::read::Halt;
-use crate::source::Span;
+use super::cbor::{OPEN, Pull, odd};
+use super::head::major;
+use super::{rules, words};
+use crate::name::Name;
+use crate::slot::{Word, wide};
 use core::cmp::Ordering;
 
-/// The fields of the specification, in the order that real writers keep.
+/// A field of the specification, numbered in the order that real writers keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    Name,
-    Offset,
-    Size,
-    DType,
-    Layout,
-    Shape,
-    Encoding,
-    Endianness,
-    Checksum,
-    SparseFormat,
-}
+pub(super) struct Key(u8);
 
 impl Key {
+    pub(super) const NAME: Key = Key(0);
+    pub(super) const OFFSET: Key = Key(1);
+    pub(super) const SIZE: Key = Key(2);
+    pub(super) const DTYPE: Key = Key(3);
+    pub(super) const LAYOUT: Key = Key(4);
+    pub(super) const SHAPE: Key = Key(5);
+    pub(super) const ENCODING: Key = Key(6);
+    pub(super) const ENDIANNESS: Key = Key(7);
+    pub(super) const CHECKSUM: Key = Key(8);
+    pub(super) const SPARSE_FORMAT: Key = Key(9);
+
+    /// How many there are.
+    pub(super) const COUNT: usize = 10;
+
+    /// Their names.
+    const NAMES: &[u8] = b"name offset size dtype layout shape encoding data_endianness checksum \
+        sparse_format ";
+
     #[inline]
     pub(super) fn of(name: &Name<'_>) -> Option<Key> {
         match name.as_bytes() {
             #[cfg(feature = "sweep")]
             Some(bytes) => Key::of_bytes(bytes),
-            _ => Key::ALL.iter().find(|(text, _)| *name == **text).map(|(_, key)| *key),
+            _ => match words::find(Key::NAMES, name) {
+                Some((place, true)) => Some(Key(place)),
+                _ => None,
+            },
         }
     }
 
-    /// As a decision tree, which is faster and larger than the table.
+    /// As a decision tree, which is faster and larger than the list.
     #[cfg(feature = "sweep")]
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<Key> {
         match bytes {
-            b"name" => Some(Key::Name),
-            b"size" => Some(Key::Size),
-            b"dtype" => Some(Key::DType),
-            b"shape" => Some(Key::Shape),
-            b"offset" => Some(Key::Offset),
-            b"layout" => Some(Key::Layout),
-            b"encoding" => Some(Key::Encoding),
-            b"checksum" => Some(Key::Checksum),
-            b"sparse_format" => Some(Key::SparseFormat),
-            b"data_endianness" => Some(Key::Endianness),
+            b"name" => Some(Key::NAME),
+            b"size" => Some(Key::SIZE),
+            b"dtype" => Some(Key::DTYPE),
+            b"shape" => Some(Key::SHAPE),
+            b"offset" => Some(Key::OFFSET),
+            b"layout" => Some(Key::LAYOUT),
+            b"encoding" => Some(Key::ENCODING),
+            b"checksum" => Some(Key::CHECKSUM),
+            b"sparse_format" => Some(Key::SPARSE_FORMAT),
+            b"data_endianness" => Some(Key::ENDIANNESS),
             _ => None,
         }
     }
 
-    const ALL: [(&str, Key); 10] = [
-        ("name", Key::Name),
-        ("offset", Key::Offset),
-        ("size", Key::Size),
-        ("dtype", Key::DType),
-        ("layout", Key::Layout),
-        ("shape", Key::Shape),
-        ("encoding", Key::Encoding),
-        ("data_endianness", Key::Endianness),
-        ("checksum", Key::Checksum),
-        ("sparse_format", Key::SparseFormat),
-    ];
+    /// Its position in a table of all fields.
+    #[inline(always)]
+    pub(super) fn position(self) -> usize {
+        usize::from(self.0)
+    }
 }
 
-/// The value of a field.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Value<'a> {
-    /// The field is missing.
-    #[default]
-    Missing,
-    Uint(u64),
-    Text(Text<'a>),
-    Dims(DimsAt),
-    Null,
-    /// A shape with an element that is no dimension.
-    BadDim {
-        at: u64,
-        part: u32,
-    },
-    /// A data item of another type.
-    Other,
-}
-
-/// A field: its value and the bytes it takes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Field<'a> {
-    pub(super) span: Span,
-    pub(super) value: Value<'a>,
-}
-
-/// The map of one tensor.
+/// Where the parts of the map of one tensor lie. Its values are read again when
+/// they are judged: places take less memory than what stands there.
 #[derive(Debug, Default)]
-pub(super) struct Entry<'a> {
-    /// The whole map.
-    pub(super) span: Span,
-    pub(super) name: Field<'a>,
-    pub(super) offset: Field<'a>,
-    pub(super) size: Field<'a>,
-    pub(super) dtype: Field<'a>,
-    pub(super) layout: Field<'a>,
-    pub(super) shape: Field<'a>,
-    pub(super) encoding: Field<'a>,
-    pub(super) endianness: Field<'a>,
-    pub(super) checksum: Field<'a>,
-    pub(super) sparse_format: Field<'a>,
-    pub(super) seen: Seen,
+pub(super) struct Entry {
+    /// Where the map begins.
+    pub(super) at: Word,
+    /// Where what follows it begins.
+    pub(super) end: Word,
+    /// Where the value of each field begins; 0 if the field is missing.
+    places: [Word; Key::COUNT],
+    /// Whether it is a map at all.
+    pub(super) map: bool,
     /// Equal keys among the custom ones cannot be ruled out by their order.
     pub(super) unsorted: bool,
+    /// Something fatal was reported.
+    pub(super) fatal: bool,
 }
 
-impl<'a> Entry<'a> {
+impl Entry {
+    /// Where the value of a field begins; 0 if it is missing.
     #[inline]
-    fn field(&mut self, key: Key) -> &mut Field<'a> {
-        match key {
-            Key::Name => &mut self.name,
-            Key::Offset => &mut self.offset,
-            Key::Size => &mut self.size,
-            Key::DType => &mut self.dtype,
-            Key::Layout => &mut self.layout,
-            Key::Shape => &mut self.shape,
-            Key::Encoding => &mut self.encoding,
-            Key::Endianness => &mut self.endianness,
-            Key::Checksum => &mut self.checksum,
-            Key::SparseFormat => &mut self.sparse_format,
-        }
+    pub(super) fn place(&self, key: Key) -> Word {
+        self.places.get(key.position()).copied().unwrap_or(0)
     }
 
-    /// Reads the element of the index where the reader stands; false if it is
-    /// no map, which is passed over.
-    ///
-    /// Into a place of the caller: an entry is large for a small stack.
+    /// Reads the element of the index where the reader stands, of which all bytes
+    /// are resident from then on.
     #[inline(never)]
-    pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, 'a>) -> Result<bool, Halt> {
-        let at = pull.r.at();
-        let head = pull.item(2)?;
-        if head.major != major::MAP {
-            pull.skip(head, 2)?;
-            return Ok(false);
+    pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
+        self.at = pull.at();
+        pull.item(2, false);
+        self.map = pull.head.major == major::MAP;
+        if self.map {
+            self.pairs(pull);
+        } else {
+            pull.skip(2);
         }
-        let mut pairs = Pairs::new(pull, &head)?;
-        if pairs.left.is_some() {
-            Seen::note(&mut pull.seen.definite, head.at);
+        self.end = pull.at();
+    }
+
+    #[inline]
+    fn pairs(&mut self, pull: &mut Pull<'_, '_, '_>) {
+        let at = pull.head.at;
+        let mut left = pull.count_resident();
+        if left != OPEN {
+            pull.note(odd::DEFINITE, at);
         }
-        let mut order = Order { last: None, custom: None };
-        while let Some(key) = pairs.next_key(pull)? {
-            let name = if key.major == major::TEXT {
-                Some(pull.string(&key)?.name)
-            } else {
-                Seen::note(&mut pull.seen.key, key.at);
-                pull.custom = true;
-                pull.skip(key, 3)?;
-                pull.custom = false;
-                None
+        let mut order = Order { least: Key(0), custom: None };
+        loop {
+            pull.key(&mut left);
+            if pull.head.is_break() {
+                break;
+            }
+            let at = pull.head.at;
+            let text = pull.head.major == major::TEXT;
+            pull.custom = !text;
+            pull.skip(3);
+            let known = match text {
+                true => Key::of(&pull.text),
+                false => None,
             };
-            let known = name.as_ref().and_then(Key::of);
-            if let Some(name) = name {
-                order.judge(self, pull, known, name, key.at);
+            pull.custom = known.is_none();
+            if !text {
+                pull.note(odd::KEY, at);
+            } else if !order.judge(&mut self.unsorted, known, &pull.text) {
+                pull.note(odd::ORDER, at);
             }
-            match known {
-                Some(known) => {
-                    let field = self.read_value(pull, known)?;
-                    let slot = self.field(known);
-                    if matches!(slot.value, Value::Missing) {
-                        *slot = field;
-                    } else {
-                        Seen::note(&mut pull.seen.field_twice, key.at);
-                    }
-                }
-                None => {
-                    pull.custom = true;
-                    let head = pull.item(3)?;
-                    pull.skip(head, 3)?;
-                    pull.custom = false;
+            pull.item(3, false);
+            if let Some(known) = known
+                && let Some(place) = self.places.get_mut(known.position())
+            {
+                if *place == 0 {
+                    *place = pull.head.start;
+                } else {
+                    pull.note(odd::FIELD_TWICE, at);
                 }
             }
+            pull.skip(3);
+            pull.custom = false;
         }
-        self.span = super::cbor::since(pull.r, at);
-        self.seen = pull.seen;
-        Ok(true)
     }
 
+    /// Reports what is odd about the map, or that it is none.
     #[inline]
-    fn read_value(&self, pull: &mut Pull<'_, '_, 'a>, key: Key) -> Result<Field<'a>, Halt> {
-        let at = pull.r.at();
-        let head = pull.item(3)?;
-        let value = match head.major {
-            major::UINT => Value::Uint(head.argument),
-            major::TEXT => Value::Text(pull.string(&head)?),
-            major::ARRAY if key == Key::Shape => dims(pull, &head)?,
-            _ => {
-                // A map or an array that is no field is looked at as closely
-                // as a custom value, but for what may stand in it.
-                pull.skip(head, 3)?;
-                if head.is_null() { Value::Null } else { Value::Other }
-            }
-        };
-        Ok(Field { span: super::cbor::since(pull.r, at), value })
-    }
-}
-
-/// The pairs of a map whose head was read.
-pub(super) struct Pairs {
-    /// Data items left; `None` if a break ends the map.
-    left: Option<u32>,
-}
-
-impl Pairs {
-    #[inline]
-    pub(super) fn new(pull: &mut Pull<'_, '_, '_>, head: &Head) -> Result<Self, Halt> {
-        Ok(Pairs { left: pull.count_resident(head)? })
-    }
-
-    /// The pairs that are left when `left` data items are; `None` if a break
-    /// ends the map.
-    pub(super) fn of(left: Option<u32>) -> Self {
-        Pairs { left }
-    }
-
-    /// The head of the next key; the caller reads key and value.
-    #[inline]
-    pub(super) fn next_key(&mut self, pull: &mut Pull<'_, '_, '_>) -> Result<Option<Head>, Halt> {
-        match self.left {
-            Some(0) => Ok(None),
-            Some(left) => {
-                self.left = Some(left.saturating_sub(2));
-                pull.item(3).map(Some)
-            }
-            None => {
-                let at = pull.r.at();
-                let head = pull.item_or_break(3)?;
-                if !head.is_break() {
-                    return Ok(Some(head));
-                }
-                if head.at != at {
-                    return Err(pull.broken(super::rules::CBOR_BREAK, head.at, 0, 0xFF));
-                }
-                Ok(None)
-            }
+    pub(super) fn report(&mut self, pull: &mut Pull<'_, '_, '_>) {
+        if self.map {
+            self.fatal = pull.report();
+        } else {
+            let len = wide(self.end.wrapping_sub(self.at));
+            pull.r.flag(rules::INDEX_ELEMENT, wide(self.at), len, 0, 0);
         }
     }
-}
-
-/// Reads a shape.
-fn dims<'a>(pull: &mut Pull<'_, '_, 'a>, head: &Head) -> Result<Value<'a>, Halt> {
-    let declared = pull.count_resident(head)?;
-    if declared.is_none() {
-        Seen::note(&mut pull.seen.indefinite, head.at);
-    }
-    let at = pull.r.at();
-    let mut rank = 0_u32;
-    let mut bad = None;
-    let end = loop {
-        if declared == Some(rank) {
-            break pull.r.at();
-        }
-        let here = pull.r.at();
-        let dim = if declared.is_some() { pull.item(4)? } else { pull.item_or_break(4)? };
-        if dim.is_break() && dim.at == here {
-            break here;
-        }
-        if dim.major != major::UINT || dim.at != here {
-            bad.get_or_insert(Value::BadDim { at: here, part: rank });
-            pull.skip(dim, 4)?;
-        }
-        rank = rank.wrapping_add(1);
-    };
-    let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
-    let dims = DimsAt { at, len, rank, lead: None, encoding: DimEncoding::Cbor };
-    Ok(bad.unwrap_or(Value::Dims(dims)))
 }
 
 /// The order of keys: those of the specification as [`Key`] has them, then
 /// custom ones by their bytes. Some writers let the user name a custom field
 /// as an optional one is named; it then stands among the custom ones.
 struct Order<'a> {
-    last: Option<Key>,
+    /// The first field of the specification that may follow.
+    least: Key,
     custom: Option<Name<'a>>,
 }
 
 impl<'a> Order<'a> {
+    /// Whether the key `name` stands in order. What it leaves open is whether
+    /// equal keys can be told by it.
     #[inline]
-    fn judge(
-        &mut self,
-        entry: &mut Entry<'a>,
-        pull: &mut Pull<'_, '_, 'a>,
-        known: Option<Key>,
-        name: Name<'a>,
-        at: u64,
-    ) {
-        let in_order = match (known, self.custom) {
-            (Some(key), None) if key < Key::SparseFormat => {
-                self.last.replace(key).is_none_or(|last| last < key)
+    fn judge(&mut self, unsorted: &mut bool, known: Option<Key>, name: &Name<'a>) -> bool {
+        match (known, &self.custom) {
+            (Some(key), None) if key < Key::SPARSE_FORMAT => {
+                let in_order = key >= self.least;
+                self.least = Key(key.0.wrapping_add(1));
+                in_order
             }
-            (Some(key), Some(_)) if key < Key::Endianness => false,
+            (Some(key), Some(_)) if key < Key::ENDIANNESS => false,
             (_, last) => {
-                let order = last.map_or(Ordering::Less, |last| last.cmp(&name));
-                entry.unsorted |= order != Ordering::Less;
-                self.custom = Some(name);
+                let order = last.as_ref().map_or(Ordering::Less, |last| last.cmp(name));
+                *unsorted |= order != Ordering::Less;
+                self.custom = Some(*name);
                 order != Ordering::Greater
             }
-        };
-        if !in_order {
-            Seen::note(&mut pull.seen.order, at);
         }
-    }
-}
-
-/// The text of a field, if it is text.
-impl<'a> Field<'a> {
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn text(&self) -> Option<Text<'a>> {
-        match self.value {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(super) fn is_missing(&self) -> bool {
-        matches!(self.value, Value::Missing)
-    }
-
-    pub(super) fn name_at(&self) -> NameAt {
-        self.text().map_or(NameAt::default(), |text| text.at)
     }
 }

@@ -1,6 +1,6 @@
 //! CBOR data items one by one, for whoever shows or converts them.
 
-use super::cbor::{self, major};
+use super::head::{self, major};
 use crate::name::{Name, NameEncoding};
 use half::f16;
 
@@ -50,13 +50,13 @@ impl<'a> Items<'a> {
         Some(taken)
     }
 
-    fn head(&mut self) -> Option<cbor::Head> {
-        let (rest, head) = cbor::head(self.bytes).ok()?;
+    fn head(&mut self) -> Option<head::Head> {
+        let (rest, head) = head::head(self.bytes).ok()?;
         self.bytes = rest;
         Some(head)
     }
 
-    fn string(&mut self, head: &cbor::Head) -> Option<Name<'a>> {
+    fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
             return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
         }
@@ -96,7 +96,7 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// Floats, simple values and breaks.
-fn other<'a>(head: &cbor::Head) -> Option<Item<'a>> {
+fn other<'a>(head: &head::Head) -> Option<Item<'a>> {
     let bits = head.argument;
     Some(match head.float_width() {
         2 => Item::Float(f16::from_bits(u16::try_from(bits).ok()?).to_f64()),

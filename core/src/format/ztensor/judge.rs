@@ -1,402 +1,444 @@
 //! What the map of one tensor says, judged.
 
-use super::cbor::Text;
-use super::checksum;
-use super::entry::{Entry, Field, Value};
-use super::{Header, field, rules};
-use crate::dims::{Dims, DimsAt};
-use crate::division::div_rem;
-use crate::dtype::DType;
-use crate::name::Name;
-use crate::read::{Halt, Reader};
+use super::cbor::{OPEN, Pull};
+use super::entry::{Entry, Key};
+use super::head::major;
+use super::{Header, checksum, field, listed, rules, words};
+use crate::cursor::Cursor;
+use crate::dims::{DimEncoding, DimsAt};
+use crate::finding::Subject;
 use crate::rule::{Rule, Severity};
+use crate::slot::{Word, wide, word};
 use crate::source::Span;
 use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
 
-/// Collects the severity of what is reported about one tensor.
-struct Judge<'j, 'r, 'a> {
-    r: &'j mut Reader<'r, 'a>,
-    worst: Severity,
+/// What may be wrong with each field: it is missing, it is of another type, its
+/// text is not in lower case, its text is none of those that are known.
+const FAULTS: [[Option<Rule>; 4]; Key::COUNT] = [
+    [Some(rules::FIELD_NAME), Some(rules::TYPE_NAME), None, None],
+    [Some(rules::FIELD_OFFSET), Some(rules::TYPE_OFFSET), None, None],
+    [Some(rules::FIELD_SIZE), Some(rules::TYPE_SIZE), None, None],
+    [
+        Some(rules::FIELD_DTYPE),
+        Some(rules::TYPE_DTYPE),
+        Some(rules::DTYPE_CASE),
+        Some(rules::DTYPE_UNKNOWN),
+    ],
+    [
+        Some(rules::FIELD_LAYOUT),
+        Some(rules::TYPE_LAYOUT),
+        Some(rules::LAYOUT_CASE),
+        Some(rules::LAYOUT_UNKNOWN),
+    ],
+    [Some(rules::FIELD_SHAPE), Some(rules::TYPE_SHAPE), None, None],
+    [
+        Some(rules::FIELD_ENCODING),
+        Some(rules::TYPE_ENCODING),
+        Some(rules::ENCODING_CASE),
+        Some(rules::ENCODING_UNKNOWN),
+    ],
+    [
+        None,
+        Some(rules::TYPE_ENDIANNESS),
+        Some(rules::ENDIANNESS_CASE),
+        Some(rules::ENDIANNESS_VALUE),
+    ],
+    [None, Some(rules::TYPE_CHECKSUM), None, None],
+    [None, Some(rules::SPARSE_FORMAT_TYPE), None, None],
+];
+
+/// Positions in a row of [`FAULTS`].
+const MISSING: usize = 0;
+const MISTYPED: usize = 1;
+const CASE: usize = 2;
+const UNKNOWN: usize = 3;
+
+/// Reads the fields of a map again, and judges them.
+pub(super) struct Judge<'j, 'p, 'r, 'a> {
+    pub(super) pull: &'j mut Pull<'p, 'r, 'a>,
+    pub(super) entry: &'j Entry,
+    /// Where the index begins, and blobs must end.
+    index_at: Word,
+    tensor: Tensor,
+    /// Something fatal was reported.
+    fatal: bool,
     /// Something in it is unknown.
     unknown: bool,
-}
-
-impl Judge<'_, '_, '_> {
-    fn flag(&mut self, rule: Rule, span: Span, expected: u64, found: u64) {
-        self.worst = self.worst.max(rule.severity());
-        self.r.flag(rule, span.at, span.len, expected, found);
-    }
-
-    fn flag_at(&mut self, rule: Rule, span: Span) {
-        self.flag(rule, span, 0, 0);
-    }
-
-    /// Reports a required field that is missing or of the wrong type.
-    fn required(&mut self, entry: Span, field: &Field<'_>, missing: Rule, mistyped: Rule) {
-        if field.is_missing() {
-            self.flag_at(missing, Span::new(entry.at, 1));
-        } else {
-            self.flag_at(mistyped, field.span);
-        }
-    }
-
-    fn is_fatal(&self) -> bool {
-        self.worst == Severity::Fatal
-    }
+    /// The field that was looked for last is missing or null.
+    void: bool,
+    /// The first dimension.
+    rows: u64,
 }
 
 impl Header {
-    /// Judges the map that was read, but for its keys.
+    /// What the element says that was read; of a map all but its keys is judged.
     #[inline(never)]
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Result<Tensor, Halt> {
-        let mut j = Judge { r, worst: Severity::Unchecked, unknown: false };
-        let at = Span::new(entry.span.at, 1);
-        for (rule, place) in entry.seen.rules() {
-            if place != 0 {
-                j.flag_at(rule, Span::new(place, 1));
+    pub(super) fn judge(
+        &self,
+        pull: &mut Pull<'_, '_, '_>,
+        entry: &Entry,
+        c: &mut Cursor,
+    ) -> Tensor {
+        let mut judge = Judge {
+            pull,
+            entry,
+            index_at: self.index_at,
+            tensor: Tensor::default(),
+            fatal: entry.fatal,
+            unknown: false,
+            void: false,
+            rows: 0,
+        };
+        judge.tensor.index = c.index;
+        judge.tensor.at = wide(entry.at);
+        judge.tensor.status = Status::Broken;
+        if entry.map {
+            judge.all(c);
+        }
+        c.advance(wide(entry.end));
+        judge.tensor
+    }
+}
+
+impl Judge<'_, '_, '_, '_> {
+    fn all(&mut self, c: &mut Cursor) {
+        let Entry { at, end, .. } = *self.entry;
+        self.tensor.extra = Span::new(wide(at), wide(end.wrapping_sub(at)));
+        self.name();
+        self.dtype();
+        self.layout();
+        self.encoding();
+        self.endianness();
+        self.checksum();
+        let counted = self.shape();
+        let placed = self.blob();
+        if let Some(blob) = placed
+            && counted
+            && self.tensor.dtype.bits() > 0
+        {
+            self.size(blob.len);
+        }
+        if self.fatal {
+            return;
+        }
+        if let Some(blob) = placed {
+            self.tensor.chunks = Chunks::One(blob);
+            if listed::is_before(c, blob) {
+                self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
+            }
+            listed::pass_blob(self.pull.r.source(), c, blob);
+        }
+        self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };
+    }
+
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn report(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
+        self.fatal |= rule.severity() == Severity::Fatal;
+        self.pull.r.flag(rule, wide(at), len, expected, found);
+    }
+
+    /// Reports what is wrong with the value of a field.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn flag(&mut self, rule: Rule, key: Key, expected: u64, found: u64) {
+        let at = self.entry.place(key);
+        let len = if cfg!(feature = "details") { self.len_of(at) } else { 0 };
+        self.report(rule, at, len, expected, found);
+    }
+
+    fn flag_alone(&mut self, rule: Rule, key: Key) {
+        self.flag(rule, key, 0, 0);
+    }
+
+    /// How many bytes the value at `at` takes.
+    fn len_of(&mut self, at: Word) -> u64 {
+        self.pull.item_at(at);
+        self.pull.skip(3);
+        wide(self.pull.at().wrapping_sub(at))
+    }
+
+    /// Reports one of the faults that fields have in common.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn fault(&mut self, key: Key, which: usize) {
+        let row = FAULTS.get(key.position());
+        if let Some(rule) = row.and_then(|row| row.get(which).copied().flatten()) {
+            match which {
+                MISSING => self.report(rule, self.entry.at, 1, 0, 0),
+                _ => self.flag_alone(rule, key),
             }
         }
-        judge_name(&mut j, entry);
-        let dtype = judge_dtype(&mut j, entry);
-        let layout = judge_layout(&mut j, entry);
-        let encoding = judge_encoding(&mut j, entry);
-        let endianness = judge_endianness(&mut j, entry, dtype, encoding);
-        judge_checksum(&mut j, entry);
-        let (dims, elements) = judge_shape(&mut j, entry)?;
-        let blob = self.judge_place(&mut j, entry);
-        if let (Some(blob), Some(elements), false) = (blob, elements, dtype == DType::Unknown) {
-            let size = entry.size.span;
-            let stored = Stored { blob, size, dtype, layout, encoding, elements, dims };
-            judge_size(&mut j, &stored)?;
-        }
+    }
 
-        let status = match (j.is_fatal(), j.unknown) {
-            (true, _) => Status::Broken,
-            (false, true) => Status::Unsupported,
-            (false, false) => Status::Sound,
+    /// Whether the value of a field is of this type; then its head is read.
+    ///
+    /// Nothing stops a parse of what was read before.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn find(&mut self, key: Key, major: u8) -> bool {
+        let at = self.entry.place(key);
+        self.void = at == 0;
+        if self.void {
+            self.fault(key, MISSING);
+            return false;
+        }
+        self.pull.item_at(at);
+        if self.pull.head.major == major {
+            return true;
+        }
+        self.void = self.pull.head.is_null();
+        if self.void && matches!(key, Key::ENDIANNESS | Key::CHECKSUM) {
+            self.flag_alone(rules::FIELD_NULL, key);
+        } else {
+            self.fault(key, MISTYPED);
+        }
+        false
+    }
+
+    /// Reads the text of a field; false if it is none.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn text(&mut self, key: Key) -> bool {
+        let found = self.find(key, major::TEXT);
+        if found {
+            self.pull.string();
+        }
+        found
+    }
+
+    /// The position of a field's text among these words.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
+        if !self.text(key) {
+            return None;
+        }
+        let Some((place, exact)) = words::find(words, &self.pull.text) else {
+            self.unknown = true;
+            self.fault(key, UNKNOWN);
+            return None;
         };
-        let chunks = match blob.filter(|_| status != Status::Broken) {
-            Some(blob) => Chunks::One(blob),
-            None => Chunks::None,
+        if !exact {
+            self.fault(key, CASE);
+        }
+        Some(place)
+    }
+
+    fn name(&mut self) {
+        if !self.find(Key::NAME, major::TEXT) {
+            return;
+        }
+        self.tensor.name = self.pull.string_at();
+        let (mut empty, mut nul) = (true, false);
+        for byte in self.pull.text.bytes() {
+            empty = false;
+            nul |= byte == 0;
+        }
+        if empty {
+            self.flag_alone(rules::NAME_EMPTY, Key::NAME);
+        }
+        if nul {
+            self.flag_alone(rules::NAME_NUL, Key::NAME);
+        }
+    }
+
+    fn dtype(&mut self) {
+        if let Some(place) = self.word(Key::DTYPE, field::DTYPE_NAMES) {
+            let dtype = field::DTYPES.get(usize::from(place));
+            self.tensor.dtype = dtype.copied().unwrap_or_default();
+        }
+    }
+
+    fn layout(&mut self) {
+        let place = self.word(Key::LAYOUT, field::LAYOUT_NAMES);
+        self.tensor.layout = match place.and_then(|place| field::LAYOUTS.get(usize::from(place))) {
+            Some(layout) => *layout,
+            // It is said to be the default.
+            None if self.entry.place(Key::LAYOUT) == 0 => Layout::RowMajor,
+            None => Layout::Unknown,
         };
-        Ok(Tensor {
-            index: j.r.subject().entry,
-            at: at.at,
-            name: entry.name.name_at(),
-            dtype,
-            status,
-            layout,
-            encoding,
-            endianness,
-            dims,
-            elements: elements.unwrap_or(0),
-            chunks,
-            extra: entry.span,
-        })
+        if self.tensor.layout == Layout::Sparse {
+            self.unknown = true;
+            if self.entry.place(Key::SPARSE_FORMAT) == 0 {
+                self.flag_alone(rules::SPARSE_FORMAT_MISSING, Key::LAYOUT);
+            } else if self.find(Key::SPARSE_FORMAT, major::TEXT) {
+                self.flag_alone(rules::SPARSE_UNDEFINED, Key::SPARSE_FORMAT);
+            }
+        }
+    }
+
+    fn encoding(&mut self) {
+        self.tensor.encoding = match self.word(Key::ENCODING, b"raw zstd ") {
+            Some(0) => Encoding::Raw,
+            Some(_) => Encoding::Zstd,
+            None => Encoding::Unknown,
+        };
+    }
+
+    fn endianness(&mut self) {
+        let Tensor { dtype, encoding, .. } = self.tensor;
+        let (raw, wide) = (encoding == Encoding::Raw, dtype.bits() > 8);
+        let Some(order) = self.word(Key::ENDIANNESS, b"little big ") else {
+            if self.void && raw && wide {
+                self.report(rules::ENDIANNESS_IMPLICIT, self.entry.at, 1, 0, 0);
+            }
+            return;
+        };
+        let big = order == 1;
+        let unused = match encoding {
+            // Inside a frame, data has the order of the machine that wrote it,
+            // which is little-endian on every real one.
+            Encoding::Zstd if wide && big => rules::ENDIANNESS_ZSTD,
+            Encoding::Zstd => rules::ENDIANNESS_UNUSED,
+            Encoding::Raw if dtype.bits() == 8 => rules::ENDIANNESS_UNUSED,
+            _ => {
+                if big {
+                    self.tensor.endianness = Endianness::Big;
+                }
+                return;
+            }
+        };
+        self.flag_alone(unused, Key::ENDIANNESS);
+    }
+
+    fn checksum(&mut self) {
+        if self.entry.place(Key::CHECKSUM) != 0
+            && self.text(Key::CHECKSUM)
+            && let Some(rule) = checksum::fault(&self.pull.text)
+        {
+            self.flag_alone(rule, Key::CHECKSUM);
+        }
+    }
+
+    /// Judges the shape; whether 64 bits hold the number of elements.
+    #[inline(never)]
+    fn shape(&mut self) -> bool {
+        if !self.find(Key::SHAPE, major::ARRAY) {
+            return false;
+        }
+        let mut left = self.pull.count();
+        let at = self.pull.at();
+        let mut rank = 0_u32;
+        let (mut product, mut zero) = (Some(1_u64), false);
+        let end = loop {
+            let here = self.pull.at();
+            if left == 0 {
+                break here;
+            }
+            self.pull.item(4, left == OPEN);
+            let head = self.pull.head;
+            if head.is_break() {
+                break here;
+            }
+            if head.major != major::UINT || head.at != here {
+                self.pull.r.about_part(rank);
+                self.report(rules::TYPE_DIM, here, 1, 0, 0);
+                self.pull.r.about_part(Subject::NO_PART);
+                return false;
+            }
+            let dim = head.argument;
+            if rank == 0 {
+                self.rows = dim;
+            }
+            // A product that exceeds 64 bits does so beside a zero as well.
+            match dim {
+                0 => zero = true,
+                _ => product = product.and_then(|product| product.checked_mul(dim)),
+            }
+            rank = rank.wrapping_add(1);
+            left = if left == OPEN { OPEN } else { left.wrapping_sub(1) };
+        };
+        let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
+        let encoding = DimEncoding::Cbor;
+        self.tensor.dims = DimsAt { at: wide(at), len, rank, lead: None, encoding };
+        if rank > field::RANK {
+            let (most, rank) = (u64::from(field::RANK), u64::from(rank));
+            self.flag(rules::SHAPE_RANK, Key::SHAPE, most, rank);
+        }
+        match product {
+            Some(product) => self.tensor.elements = if zero { 0 } else { product },
+            None => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
+        }
+        product.is_some()
     }
 
     /// Where the blob lies, if that is inside the file's data.
-    fn judge_place(&self, j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) -> Option<Span> {
-        let number = |field: &Field<'_>| match field.value {
-            Value::Uint(n) => Some(n),
-            _ => None,
-        };
-        let (at, len) = (number(&entry.offset), number(&entry.size));
-        if at.is_none() {
-            j.required(entry.span, &entry.offset, rules::FIELD_OFFSET, rules::TYPE_OFFSET);
+    #[inline(never)]
+    fn blob(&mut self) -> Option<Span> {
+        let placed = self.find(Key::OFFSET, major::UINT);
+        let at = self.pull.head.argument;
+        let sized = self.find(Key::SIZE, major::UINT);
+        let len = self.pull.head.argument;
+        if !placed {
+            return None;
         }
-        if len.is_none() {
-            j.required(entry.span, &entry.size, rules::FIELD_SIZE, rules::TYPE_SIZE);
-        }
-        let (place, at) = (entry.offset.span, at?);
         if at < field::MAGIC_LEN {
-            j.flag(rules::BLOB_MAGIC, place, field::MAGIC_LEN, at);
+            self.flag(rules::BLOB_MAGIC, Key::OFFSET, field::MAGIC_LEN, at);
             return None;
         }
         if at & field::ALIGN.wrapping_sub(1) != 0 {
-            j.flag(rules::BLOB_ALIGN, place, field::ALIGN, at);
+            self.flag(rules::BLOB_ALIGN, Key::OFFSET, field::ALIGN, at);
         }
-        let blob = Span::new(at, len?);
-        let Some(end) = blob.end() else {
-            j.flag(rules::BLOB_OVERFLOW, place, 0, at);
+        if !sized {
             return None;
+        }
+        let blob = Span::new(at, len);
+        let (index_at, file) = (wide(self.index_at), self.pull.r.source().len());
+        let (rule, expected, found) = match blob.end() {
+            Some(end) if end <= index_at => return Some(blob),
+            None => (rules::BLOB_OVERFLOW, 0, at),
+            Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
+            Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
+            Some(end) => (rules::BLOB_INDEX, index_at, end),
         };
-        if end <= self.index_at {
-            return Some(blob);
-        }
-        let file = j.r.source().len();
-        if blob.is_empty() {
-            j.flag(rules::BLOB_EMPTY_BOUNDS, place, self.index_at, at);
-            return Some(blob);
-        } else if end > file {
-            j.flag(rules::BLOB_BOUNDS, place, file, end);
-        } else {
-            j.flag(rules::BLOB_INDEX, place, self.index_at, end);
-        }
-        None
+        self.flag(rule, Key::OFFSET, expected, found);
+        (len == 0).then_some(blob)
     }
-}
 
-fn judge_name(j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) {
-    let Some(Text { name, .. }) = entry.name.text() else {
-        j.required(entry.span, &entry.name, rules::FIELD_NAME, rules::TYPE_NAME);
-        return;
-    };
-    if name.is_empty() {
-        j.flag_at(rules::NAME_EMPTY, entry.name.span);
-    }
-    let nul = match name.as_bytes() {
-        Some(bytes) => bytes.contains(&0),
-        None => name.bytes().any(|byte| byte == 0),
-    };
-    if nul {
-        j.flag_at(rules::NAME_NUL, entry.name.span);
-    }
-}
-
-/// Looks a name up in a list, letter case aside; the second part of the answer
-/// tells whether the case is right.
-fn look_up<T: Copy>(list: &[(&str, T)], name: &Name<'_>) -> Option<(T, bool)> {
-    if let Some(bytes) = name.as_bytes()
-        && let Some((_, value)) = list.iter().find(|(text, _)| text.as_bytes() == bytes)
-    {
-        return Some((*value, true));
-    }
-    list.iter().find_map(|(text, value)| {
-        let exact = *name == **text;
-        let same = || name.bytes().map(|b| b.to_ascii_lowercase()).eq(text.bytes());
-        (exact || same()).then_some((*value, exact))
-    })
-}
-
-fn judge_dtype(j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) -> DType {
-    let Some(text) = entry.dtype.text() else {
-        j.required(entry.span, &entry.dtype, rules::FIELD_DTYPE, rules::TYPE_DTYPE);
-        return DType::Unknown;
-    };
-    let found = look_up(&field::DTYPES, &text.name);
-    match found {
-        Some((_, true)) => {}
-        Some((_, false)) => j.flag_at(rules::DTYPE_CASE, entry.dtype.span),
-        None => {
-            j.flag_at(rules::DTYPE_UNKNOWN, entry.dtype.span);
-            j.unknown = true;
-        }
-    }
-    found.map_or(DType::Unknown, |(dtype, _)| dtype)
-}
-
-fn judge_encoding(j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) -> Encoding {
-    let Some(text) = entry.encoding.text() else {
-        j.required(entry.span, &entry.encoding, rules::FIELD_ENCODING, rules::TYPE_ENCODING);
-        return Encoding::Unknown;
-    };
-    let found = look_up(&[("raw", Encoding::Raw), ("zstd", Encoding::Zstd)], &text.name);
-    match found {
-        Some((_, true)) => {}
-        Some((_, false)) => j.flag_at(rules::ENCODING_CASE, entry.encoding.span),
-        None => {
-            j.flag_at(rules::ENCODING_UNKNOWN, entry.encoding.span);
-            j.unknown = true;
-        }
-    }
-    found.map_or(Encoding::Unknown, |(encoding, _)| encoding)
-}
-
-fn judge_layout(j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) -> Layout {
-    if entry.layout.is_missing() {
-        j.flag_at(rules::FIELD_LAYOUT, Span::new(entry.span.at, 1));
-        return Layout::RowMajor;
-    }
-    let Some(text) = entry.layout.text() else {
-        j.flag_at(rules::TYPE_LAYOUT, entry.layout.span);
-        return Layout::Unknown;
-    };
-    let Some((layout, exact)) = look_up(&field::LAYOUTS, &text.name) else {
-        j.flag_at(rules::LAYOUT_UNKNOWN, entry.layout.span);
-        j.unknown = true;
-        return Layout::Unknown;
-    };
-    if !exact {
-        j.flag_at(rules::LAYOUT_CASE, entry.layout.span);
-    }
-    if layout == Layout::Sparse {
-        j.unknown = true;
-        if entry.sparse_format.is_missing() {
-            j.flag_at(rules::SPARSE_FORMAT_MISSING, entry.layout.span);
-        } else if entry.sparse_format.text().is_none() {
-            j.flag_at(rules::SPARSE_FORMAT_TYPE, entry.sparse_format.span);
-        } else {
-            j.flag_at(rules::SPARSE_UNDEFINED, entry.sparse_format.span);
-        }
-    }
-    layout
-}
-
-fn judge_endianness(
-    j: &mut Judge<'_, '_, '_>,
-    entry: &Entry<'_>,
-    dtype: DType,
-    encoding: Encoding,
-) -> Endianness {
-    let place = entry.endianness.span;
-    let wide = dtype.bits() > 8;
-    let order = match entry.endianness.value {
-        Value::Missing | Value::Null => {
-            if matches!(entry.endianness.value, Value::Null) {
-                j.flag_at(rules::FIELD_NULL, place);
+    /// Compares the size of the blob with what shape, type and layout ask for.
+    #[inline(never)]
+    fn size(&mut self, len: u64) {
+        let Tensor { dtype, layout, encoding, elements, dims, .. } = self.tensor;
+        let width = u64::from(dtype.bits() >> 3);
+        let dense = elements.checked_mul(width);
+        let raw = encoding == Encoding::Raw;
+        let rank = u64::from(dims.rank);
+        let broken = match layout {
+            _ if encoding == Encoding::Zstd && len == 0 => {
+                let nothing = layout == Layout::RowMajor && dense == Some(0);
+                (if nothing { rules::ZSTD_EMPTY } else { rules::ZSTD_TRUNCATED }, 0, 0)
             }
-            if wide && encoding == Encoding::Raw {
-                j.flag_at(rules::ENDIANNESS_IMPLICIT, Span::new(entry.span.at, 1));
-            }
-            return Endianness::Little;
-        }
-        Value::Text(text) => text,
-        _ => {
-            j.flag_at(rules::TYPE_ENDIANNESS, place);
-            return Endianness::Little;
-        }
-    };
-    let orders = [("little", Endianness::Little), ("big", Endianness::Big)];
-    let Some((order, exact)) = look_up(&orders, &order.name) else {
-        j.flag_at(rules::ENDIANNESS_VALUE, place);
-        return Endianness::Little;
-    };
-    if !exact {
-        j.flag_at(rules::ENDIANNESS_CASE, place);
-    }
-    match encoding {
-        // Inside a frame, data has the order of the machine that wrote it,
-        // which is little-endian on every real one.
-        Encoding::Zstd => {
-            let matters = wide && order == Endianness::Big;
-            j.flag_at(
-                if matters { rules::ENDIANNESS_ZSTD } else { rules::ENDIANNESS_UNUSED },
-                place,
-            );
-            Endianness::Little
-        }
-        Encoding::Raw if dtype.bits() == 8 => {
-            j.flag_at(rules::ENDIANNESS_UNUSED, place);
-            Endianness::Little
-        }
-        _ => order,
-    }
-}
-
-fn judge_checksum(j: &mut Judge<'_, '_, '_>, entry: &Entry<'_>) {
-    let rule = match entry.checksum.value {
-        Value::Missing => return,
-        Value::Null => Some(rules::FIELD_NULL),
-        Value::Text(text) => checksum::parse(&text.name).1,
-        _ => Some(rules::TYPE_CHECKSUM),
-    };
-    if let Some(rule) = rule {
-        j.flag_at(rule, entry.checksum.span);
-    }
-}
-
-/// The shape, and the number of elements if 64 bits hold it.
-fn judge_shape(
-    j: &mut Judge<'_, '_, '_>,
-    entry: &Entry<'_>,
-) -> Result<(DimsAt, Option<u64>), Halt> {
-    let dims = match entry.shape.value {
-        Value::Dims(dims) => dims,
-        Value::BadDim { at, part } => {
-            j.r.about_part(part);
-            j.flag_at(rules::TYPE_DIM, Span::new(at, 1));
-            j.r.about_part(crate::finding::Subject::NO_PART);
-            return Ok((DimsAt::default(), None));
-        }
-        _ => {
-            j.required(entry.span, &entry.shape, rules::FIELD_SHAPE, rules::TYPE_SHAPE);
-            return Ok((DimsAt::default(), None));
-        }
-    };
-    if dims.rank > field::RANK {
-        j.flag(rules::SHAPE_RANK, entry.shape.span, u64::from(field::RANK), u64::from(dims.rank));
-    }
-    let elements = read_dims(j.r, &dims)?.product();
-    if elements.is_none() {
-        j.flag_at(rules::SHAPE_OVERFLOW, entry.shape.span);
-    }
-    Ok((dims, elements))
-}
-
-fn read_dims<'a>(r: &mut Reader<'_, 'a>, dims: &DimsAt) -> Result<Dims<'a>, Halt> {
-    dims.read(r.source()).map_err(|absent| r.lack(absent))
-}
-
-/// What the size of a blob is judged by.
-struct Stored {
-    blob: Span,
-    /// Where the field `size` lies.
-    size: Span,
-    dtype: DType,
-    layout: Layout,
-    encoding: Encoding,
-    elements: u64,
-    dims: DimsAt,
-}
-
-/// Compares the size of the blob with what shape, type and layout ask for.
-fn judge_size(j: &mut Judge<'_, '_, '_>, stored: &Stored) -> Result<(), Halt> {
-    let Stored { blob, size, dtype, layout, encoding, elements, dims } = *stored;
-    let dense = dtype.bytes(elements);
-    let raw = encoding == Encoding::Raw;
-    if encoding == Encoding::Zstd && blob.is_empty() {
-        let nothing = layout == Layout::RowMajor && dense == Some(0);
-        j.flag_at(if nothing { rules::ZSTD_EMPTY } else { rules::ZSTD_TRUNCATED }, size);
-        return Ok(());
-    }
-    match layout {
-        Layout::RowMajor => match dense {
-            None => j.flag(rules::SHAPE_BYTES, size, u64::MAX, elements),
-            Some(bytes) if raw && bytes != blob.len => {
-                j.flag(rules::SHAPE_SIZE, size, bytes, blob.len);
-            }
-            Some(_) => {}
-        },
-        Layout::Coo if dims.rank == 0 => j.flag_at(rules::SPARSE_COO_RANK, size),
-        Layout::Csr if dims.rank != 2 => {
-            j.flag(rules::SPARSE_CSR_RANK, size, 2, u64::from(dims.rank));
-        }
-        Layout::Coo | Layout::Csr if raw => {
-            let rows = read_dims(j.r, &dims)?.next().unwrap_or(0);
-            let (head, entry) = sparse_sizes(layout, dims.rank, rows, dtype);
-            let entries = head.and_then(|head| blob.len.checked_sub(head));
-            let whole = entries.and_then(|n| div_rem(n, entry)).is_some_and(|(_, rest)| rest == 0);
-            match layout {
-                Layout::Coo if !whole => j.flag(rules::SPARSE_COO_SIZE, size, entry, blob.len),
-                Layout::Csr if !whole => {
-                    j.flag(rules::SPARSE_CSR_SIZE, size, head.unwrap_or(u64::MAX), blob.len);
+            Layout::RowMajor => match dense {
+                None => (rules::SHAPE_BYTES, u64::MAX, elements),
+                Some(bytes) if raw && bytes != len => (rules::SHAPE_SIZE, bytes, len),
+                Some(_) => return,
+            },
+            Layout::Coo if rank == 0 => (rules::SPARSE_COO_RANK, 0, 0),
+            Layout::Csr if rank != 2 => (rules::SPARSE_CSR_RANK, 2, rank),
+            Layout::Coo | Layout::Csr if raw => {
+                // Coordinates or a column, then the value; rows have pointers
+                // before all entries, one more than there are rows.
+                let rows = layout == Layout::Csr;
+                let indices = if rows { 1 } else { rank };
+                let entry = indices.wrapping_mul(field::INDEX).wrapping_add(width);
+                let pointers = if rows { self.rows.checked_add(1) } else { Some(0) };
+                let head = pointers.and_then(|pointers| pointers.checked_mul(field::INDEX));
+                let entries = match rows {
+                    true if self.rows >= len >> 3 => None,
+                    true => Some(len.wrapping_sub((self.rows << 3).wrapping_add(field::INDEX))),
+                    false => Some(len),
+                };
+                // The data lies in the file, so its length is a word.
+                let entry_len = word(entry.min(wide(Word::MAX)));
+                let whole = entries.is_some_and(|n| word(n).checked_rem(entry_len) == Some(0));
+                if !whole && rows {
+                    (rules::SPARSE_CSR_SIZE, head.unwrap_or(u64::MAX), len)
+                } else if !whole {
+                    (rules::SPARSE_COO_SIZE, entry, len)
+                } else if dense != Some(len) {
+                    (rules::SPARSE_DENSE_SIZE, dense.unwrap_or(u64::MAX), len)
+                } else {
+                    return;
                 }
-                _ if dense != Some(blob.len) => {
-                    j.flag(rules::SPARSE_DENSE_SIZE, size, dense.unwrap_or(u64::MAX), blob.len);
-                }
-                _ => {}
             }
-        }
-        _ => {}
-    }
-    Ok(())
-}
-
-/// Bytes before the entries, and bytes of one entry: coordinates or a column
-/// as 64-bit numbers, then the value.
-pub(super) fn sparse_sizes(
-    layout: Layout,
-    rank: u32,
-    rows: u64,
-    dtype: DType,
-) -> (Option<u64>, u64) {
-    let width = u64::from(dtype.bits() >> 3);
-    match layout {
-        Layout::Csr => (
-            rows.checked_add(1).and_then(|pointers| pointers.checked_mul(field::INDEX)),
-            width.saturating_add(field::INDEX),
-        ),
-        _ => (Some(0), u64::from(rank).saturating_mul(field::INDEX).saturating_add(width)),
+            _ => return,
+        };
+        let (rule, expected, found) = broken;
+        self.flag(rule, Key::SIZE, expected, found);
     }
 }

@@ -4,177 +4,142 @@
 //! Keys in ascending order prove themselves, and real writers sort. Keys that
 //! are in no order are compared one with another, up to a limit.
 
-use super::cbor::{Head, Pull, major};
-use super::entry::{Key, Pairs};
+use super::cbor::Pull;
+use super::entry::{Entry, Key};
+use super::head::major;
 use super::{field, rules};
 use crate::limits::CBOR_KEYS;
-use crate::name::Name;
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::source::{Source, Span};
+use crate::name::{Name, NameEncoding};
+use crate::slot::{Word, wide};
+use crate::source::Span;
 use core::cmp::Ordering;
 
-/// What is to be looked at in the map of one tensor.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Check {
-    /// The whole map.
-    pub(super) span: Span,
-    /// Equal keys in it cannot be ruled out by their order.
-    pub(super) unsorted: bool,
-    /// Some of its values hold maps.
-    pub(super) nested: bool,
-}
+/// How many keys are held while the others are compared with them. With fewer
+/// than may have to be compared, a map is read several times.
+const HELD: usize = if cfg!(feature = "windows") { CBOR_KEYS } else { 16 };
 
-impl Check {
-    /// Reports the rule about keys that the map breaks, if any.
-    #[inline(never)]
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>) {
-        if !self.unsorted && !self.nested {
-            return;
+/// Reports the rule about keys that a map breaks, if any.
+///
+/// The map was read before, so nothing is lacking and nothing stops the parse.
+#[inline(never)]
+pub(super) fn judge(pull: &mut Pull<'_, '_, '_>, entry: &Entry) {
+    let mut at = entry.at;
+    // Of the tensor's own map, which comes first, equal custom keys are left.
+    let mut own = true;
+    while at < entry.end && entry.map && (own && entry.unsorted || pull.maps) {
+        pull.go(at);
+        pull.next_head();
+        if pull.head.is_string() && !pull.head.is_indefinite() {
+            pull.string();
         }
-        if let Some((rule, place)) = self.fault(r.source()) {
-            r.flag(rule, place, 1, field::KEYS, 0);
-        }
-    }
-
-    fn fault(&self, source: &Source<'_>) -> Option<(Rule, u64)> {
-        let mut sink = |_| {};
-        let mut reader = Reader::new(source, &mut sink);
-        reader.mute();
-        // The map was read before, so nothing is lacking and nothing is broken;
-        // if bytes have changed since, this finds nothing.
-        let span = self.span;
-        let top = match self.unsorted {
-            true => unique(&mut reader, span, span.at, true).ok().flatten(),
-            false => None,
-        };
-        if top.is_some() || !self.nested {
-            return top;
-        }
-        walk(&mut reader, span).ok().flatten()
-    }
-}
-
-/// Looks at every map inside the map at `span.at`.
-fn walk(r: &mut Reader<'_, '_>, span: Span) -> Result<Option<(Rule, u64)>, Halt> {
-    let end = span.end().unwrap_or(u64::MAX);
-    let mut at = span.at;
-    while at < end {
-        r.region(at, end, rules::CBOR_TRUNCATED);
-        let mut pull = Pull::new(r);
-        let head = pull.head()?;
-        if matches!(head.major, major::BYTES | major::TEXT) && !head.is_indefinite() {
-            pull.string(&head)?;
-        }
-        let next = pull.r.at();
-        if head.major == major::MAP && at != span.at && head.argument != 1 {
-            let found = unique(r, span, at, false)?;
-            if found.is_some() {
-                return Ok(found);
+        let next = pull.at();
+        if pull.head.major == major::MAP {
+            let looked = if own { entry.unsorted } else { pull.head.argument != 1 };
+            let start = if own { entry.at } else { at };
+            if looked && !unique(pull, start, own) {
+                return;
             }
+            own = false;
         }
         at = next;
     }
-    Ok(None)
 }
 
-/// Whether the keys of the map at `at`, inside `whole`, are unique.
-fn unique(
-    r: &mut Reader<'_, '_>,
-    whole: Span,
-    at: u64,
-    top: bool,
-) -> Result<Option<(Rule, u64)>, Halt> {
-    // Offsets from the start of the whole map.
-    let mut keys = [0_u32; CBOR_KEYS];
-    let mut count = 0_usize;
-    let (mut by_bytes, mut by_form) = (true, true);
-    let mut previous = None;
-    r.region(at, whole.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
-    let mut pull = Pull::new(r);
-    let head = pull.item(2)?;
-    let mut pairs = Pairs::new(&mut pull, &head)?;
-    while let Some(key) = pairs.next_key(&mut pull)? {
-        let read = read_key(&mut pull, key)?;
-        if let Some(previous) = previous {
-            by_bytes &= read.by_bytes(&previous) == Ordering::Greater;
-            by_form &= read.by_form(&previous) == Ordering::Greater;
-        }
-        previous = Some(read);
-        if let Some(slot) = keys.get_mut(count) {
-            *slot = u32::try_from(key.at.wrapping_sub(whole.at)).unwrap_or(u32::MAX);
-        }
-        count = count.wrapping_add(1);
-        let value = pull.item(3)?;
-        pull.skip(value, 3)?;
-    }
-    if by_bytes || by_form {
-        return Ok(None);
-    }
-    let Some(keys) = keys.get(..count) else {
-        return Ok(Some((rules::CBOR_KEYS, at)));
-    };
-    for (i, &second) in keys.iter().enumerate() {
-        let key = reread(r, whole, second)?;
-        // Fields of the specification that occur twice have their own rule.
-        if top && key.name.as_ref().and_then(Key::of).is_some() {
-            continue;
-        }
-        for &first in keys.get(..i).unwrap_or_default() {
-            if reread(r, whole, first)?.by_bytes(&key) == Ordering::Equal {
-                let at = whole.at.wrapping_add(u64::from(second));
-                return Ok(Some((rules::CBOR_KEY_DUPLICATE, at)));
+/// Whether the keys of the map at `start` are unique, which else is reported; with
+/// `own` it is the map of the tensor itself.
+#[inline(never)]
+fn unique(pull: &mut Pull<'_, '_, '_>, start: Word, own: bool) -> bool {
+    // Where the keys begin that the others are compared with.
+    let mut held = [0; HELD];
+    // The position of the first of them: in the first pass there is none.
+    let mut from = 0_usize.wrapping_sub(HELD);
+    let mut twin = Word::MAX;
+    loop {
+        let mut count = 0_usize;
+        let mut previous = 0;
+        let (mut by_value, mut by_form) = (true, true);
+        pull.item_at(start);
+        let mut left = pull.count_resident();
+        loop {
+            pull.key(&mut left);
+            if pull.head.is_break() {
+                break;
             }
+            let key = pull.head.at;
+            pull.skip(3);
+            let value = pull.at();
+            if count > 0 {
+                by_value &= order(pull, previous, key, false).is_lt();
+                by_form &= order(pull, previous, key, true).is_lt();
+            }
+            let earlier = count.saturating_sub(from).min(HELD);
+            for &first in held.get(..earlier).unwrap_or_default() {
+                // Fields of the specification that occur twice have their own rule.
+                if order(pull, first, key, false).is_eq() && !(own && is_field(pull, key)) {
+                    twin = twin.min(key);
+                }
+            }
+            if let Some(slot) = held.get_mut(count.wrapping_sub(from)) {
+                *slot = key;
+            }
+            previous = key;
+            count = count.wrapping_add(1);
+            pull.item_at(value);
+            pull.skip(3);
+        }
+        if by_value || by_form {
+            return true;
+        }
+        from = from.wrapping_add(HELD);
+        if count > CBOR_KEYS {
+            pull.r.flag(rules::CBOR_KEYS, wide(start), 1, field::KEYS, 0);
+            return false;
+        }
+        if from >= count {
+            break;
         }
     }
-    Ok(None)
-}
-
-/// A key: its type and number, its text or bytes, or else its stored bytes.
-#[derive(Clone, Copy)]
-struct Stored<'a> {
-    major: u8,
-    argument: u64,
-    name: Option<Name<'a>>,
-    bytes: &'a [u8],
-}
-
-impl Stored<'_> {
-    /// By type, then by value.
-    fn by_bytes(&self, other: &Self) -> Ordering {
-        let value = || match (&self.name, &other.name) {
-            (Some(a), Some(b)) => a.cmp(b),
-            _ => self.argument.cmp(&other.argument).then_with(|| self.bytes.cmp(other.bytes)),
-        };
-        self.major.cmp(&other.major).then_with(value)
+    if twin == Word::MAX {
+        return true;
     }
-
-    /// As the encoded bytes compare: shorter strings first.
-    fn by_form(&self, other: &Self) -> Ordering {
-        let forms = self.major.cmp(&other.major).then(self.argument.cmp(&other.argument));
-        forms.then_with(|| self.by_bytes(other))
-    }
+    pull.r.flag(rules::CBOR_KEY_DUPLICATE, wide(twin), 1, field::KEYS, 0);
+    false
 }
 
-/// Reads the key that `head` began.
-fn read_key<'a>(pull: &mut Pull<'_, '_, 'a>, head: Head) -> Result<Stored<'a>, Halt> {
-    let mut key = Stored { major: head.major, argument: head.argument, name: None, bytes: &[] };
-    match head.major {
-        major::BYTES | major::TEXT => key.name = Some(pull.string(&head)?.name),
-        // Numbers are equal whatever form they have.
-        major::UINT | major::NINT => {}
-        _ => {
-            pull.skip(head, 3)?;
-            key.bytes = pull.r.get(super::cbor::since(pull.r, head.at))?;
-        }
-    }
-    Ok(key)
+/// Whether the key at `at` names a field of the specification.
+fn is_field(pull: &mut Pull<'_, '_, '_>, at: Word) -> bool {
+    read(pull, at);
+    pull.head.major == major::TEXT && Key::of(&pull.text).is_some()
 }
 
-fn reread<'a>(r: &mut Reader<'_, 'a>, whole: Span, offset: u32) -> Result<Stored<'a>, Halt> {
-    let at = whole.at.wrapping_add(u64::from(offset));
-    r.region(at, whole.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
-    let mut pull = Pull::new(r);
-    let head = pull.item(3)?;
-    read_key(&mut pull, head)
+/// The order of the keys at `first` and `second`: by type, then by value; or by
+/// `form` as the encoded bytes compare, shorter strings first.
+#[inline(never)]
+fn order(pull: &mut Pull<'_, '_, '_>, first: Word, second: Word, form: bool) -> Ordering {
+    read(pull, first);
+    let (a, text) = (pull.head, pull.text);
+    read(pull, second);
+    let b = &pull.head;
+    let arguments = || match form || !a.is_string() {
+        true => a.argument.cmp(&b.argument),
+        false => Ordering::Equal,
+    };
+    a.major.cmp(&b.major).then_with(arguments).then_with(|| text.cmp(&pull.text))
+}
+
+/// Reads the key at `at`: its head, and its text or bytes, or else its stored
+/// bytes.
+#[inline(never)]
+fn read(pull: &mut Pull<'_, '_, '_>, at: Word) {
+    pull.item_at(at);
+    let head = pull.head;
+    pull.text = Name::default();
+    pull.skip(3);
+    pull.head = head;
+    // Numbers are equal whatever form they have.
+    if !head.is_string() && head.major > major::NINT {
+        let span = Span::new(wide(at), wide(pull.at().wrapping_sub(at)));
+        let bytes = pull.r.get(span).unwrap_or_default();
+        pull.text = Name::new(bytes, NameEncoding::Plain);
+    }
 }

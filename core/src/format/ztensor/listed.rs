@@ -15,16 +15,24 @@ pub(super) mod cover {
     pub(in super::super) const PROVED: u64 = 2;
 }
 
+/// Whether a blob begins before the end of data that was listed. What is read out
+/// of order is compared with nothing.
+#[inline]
+pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
+    !blob.is_empty() && blob.at < c.state && c.state != Cursor::UNKNOWN
+}
+
 /// Remembers where the data ends that was listed.
 #[inline]
 pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
-    if blob.is_empty() || c.state == Cursor::UNKNOWN {
+    if blob.is_empty() {
         return;
     }
     if cfg!(feature = "sweep") && c.extra == cover::TIGHT && !is_padding(source, c.state, blob.at) {
         c.extra = cover::LOOSE;
     }
-    c.state = c.state.max(blob.end().unwrap_or(u64::MAX));
+    // Beyond the largest number, which stands for "unknown", nothing ends.
+    c.state = c.state.max(blob.at.wrapping_add(blob.len));
 }
 
 /// Whether what lies between the data that was listed and `at` is padding, and

@@ -48,12 +48,14 @@ mod cbor;
 mod checksum;
 mod entry;
 mod faults;
+mod head;
 mod item;
 mod judge;
 mod keys;
 mod listed;
 mod open;
 pub mod rules;
+mod words;
 
 pub use item::{Item, Items};
 
@@ -65,12 +67,12 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::name::Name;
 use crate::read::{Halt, Reader};
+use crate::slot::{Word, wide, word};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{
-    Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
-};
-use cbor::{Pull, major};
+use crate::tensor::{Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Tensor, Value, Version};
+use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
+use head::major;
 use listed::cover;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
@@ -80,10 +82,8 @@ mod field {
     use crate::tensor::Layout;
 
     pub(super) const MAGIC: [u8; 8] = *b"ZTEN0001";
-    /// Generations 1.0 to 1.2.
-    pub(super) const MAGIC_1: [u8; 8] = *b"ZTEN1000";
-    /// Generation 2.
-    pub(super) const MAGIC_2: [u8; 8] = *b"\x89ZT2\r\n\x1A\n";
+    /// That one, that of generations 1.0 to 1.2, and that of generation 2.
+    pub(super) const MAGICS: [[u8; 8]; 3] = [MAGIC, *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
     pub(super) const MAGIC_LEN: u64 = 8;
     pub(super) const LENGTH_LEN: u64 = 8;
     pub(super) const SMALLEST: u64 = 17;
@@ -94,40 +94,45 @@ mod field {
     pub(super) const RANK: u32 = 64;
     pub(super) const KEYS: u64 = widen(crate::limits::CBOR_KEYS);
 
-    pub(super) const DTYPES: [(&str, DType); 13] = [
-        ("float32", DType::F32),
-        ("float16", DType::F16),
-        ("bfloat16", DType::BF16),
-        ("float64", DType::F64),
-        ("int64", DType::I64),
-        ("int32", DType::I32),
-        ("int16", DType::I16),
-        ("int8", DType::I8),
-        ("uint64", DType::U64),
-        ("uint32", DType::U32),
-        ("uint16", DType::U16),
-        ("uint8", DType::U8),
-        ("bool", DType::Bool),
+    /// The names of data types, and what they stand for.
+    pub(super) const DTYPE_NAMES: &[u8] =
+        b"float32 float16 bfloat16 float64 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool ";
+    pub(super) const DTYPES: [DType; 13] = [
+        DType::F32,
+        DType::F16,
+        DType::BF16,
+        DType::F64,
+        DType::I64,
+        DType::I32,
+        DType::I16,
+        DType::I8,
+        DType::U64,
+        DType::U32,
+        DType::U16,
+        DType::U8,
+        DType::Bool,
     ];
-    pub(super) const LAYOUTS: [(&str, Layout); 4] = [
-        ("dense", Layout::RowMajor),
-        ("sparsecoo", Layout::Coo),
-        ("sparsecsr", Layout::Csr),
-        ("sparse", Layout::Sparse),
-    ];
+    /// The same for layouts.
+    pub(super) const LAYOUT_NAMES: &[u8] = b"dense sparsecoo sparsecsr sparse ";
+    pub(super) const LAYOUTS: [Layout; 4] =
+        [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
+
+/// How far behind the end of data a second file may end at the earliest: it has
+/// a magic, as the first one has, and an index.
+const SECOND: Word = 9;
 
 /// What opening proved: where the index lies, and that it is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Where the index begins, and blobs must end.
-    index_at: u64,
+    index_at: Word,
     /// Where it ends.
-    index_end: u64,
+    index_end: Word,
     /// Where its first element begins.
-    first: u64,
-    /// Its elements; `None` if a break ends it.
-    count: Option<u32>,
+    first: Word,
+    /// Its elements; [`OPEN`] if a break ends it.
+    count: u32,
 }
 
 impl Container for Header {
@@ -146,49 +151,29 @@ impl Container for Header {
     };
 
     fn detect(head: &[u8], _len: u64) -> bool {
-        [field::MAGIC, field::MAGIC_1, field::MAGIC_2].iter().any(|magic| head.starts_with(magic))
+        open::generation(head).is_some()
     }
 
-    /// The magic, the length and the index lie apart, so each is passed before
-    /// the next is asked for: the cursor's phase tells how far it came, and its
-    /// position where the index begins.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        let len = r.source().len();
-        let index_end = len.saturating_sub(field::LENGTH_LEN);
-        if c.phase == 0 {
-            c.phase = open::magic(r, len)?;
-        }
-        if c.phase == open::GENERATION_1 {
-            return Err(open::generation_1(r, len));
-        }
-        if c.phase == open::MAGIC_SEEN {
-            c.at = open::length(r, len)?;
-            c.phase = open::LENGTH_SEEN;
-        }
-        let index_at = c.at;
-        r.region(index_at, index_end, rules::CBOR_TRUNCATED);
+        let index_at = open::index(r, c)?;
+        let index_end = word(r.source().len().saturating_sub(field::LENGTH_LEN));
+        r.region(wide(index_at), wide(index_end), rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
-        let root = pull.item_or_break(1)?;
-        if root.major != major::ARRAY {
-            let first = r.get(Span::new(index_at, 1))?.first().copied().unwrap_or(0);
-            return Err(open::refuse(
-                r,
-                rules::INDEX_ROOT,
-                Span::new(index_at, 1),
-                0,
-                u64::from(first),
-            ));
+        pull.item_or_break(1);
+        pull.done()?;
+        if pull.head.major != major::ARRAY {
+            let root = Span::new(wide(index_at), 1);
+            let first = open::look(r, root)?.first().copied().unwrap_or(0);
+            return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
         }
-        let count = pull.count(&root)?;
-        if count.is_none() {
-            pull.seen.indefinite = root.at;
+        let at = pull.head.at;
+        let count = pull.count();
+        pull.done()?;
+        if count == OPEN {
+            pull.note(odd::INDEFINITE, at);
         }
-        let seen = pull.seen;
-        let header = Header { index_at, index_end, first: r.at(), count };
-        for (rule, at) in seen.rules() {
-            r.check(at == 0, rule, Span::new(at, 1), 0, 0);
-        }
-        Ok(header)
+        pull.report();
+        Ok(Header { index_at, index_end, first: word(r.at()), count })
     }
 
     fn version(&self) -> Option<Version> {
@@ -198,8 +183,10 @@ impl Container for Header {
     /// For an index of indefinite length, which no real writer makes, as many
     /// as its bytes could hold.
     fn tensor_count(&self) -> u64 {
-        let most = self.index_end.saturating_sub(self.first);
-        self.count.map_or(most, u64::from)
+        match self.count {
+            OPEN => wide(self.index_end.saturating_sub(self.first)),
+            count => u64::from(count),
+        }
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
@@ -253,13 +240,12 @@ impl Container for Header {
                     }
                 }
                 c.next_phase();
-                let span = Span::between(self.index_at, self.index_end);
-                return Ok(Some(region(Part::Table, span)));
+                return Ok(Some(region(Part::Table, self.index())));
             }
             _ => {}
         }
         c.finish();
-        Ok(Some(region(Part::Tail, Span::new(self.index_end, field::LENGTH_LEN))))
+        Ok(Some(region(Part::Tail, Span::new(wide(self.index_end), field::LENGTH_LEN))))
     }
 
     #[cfg(feature = "sweep")]
@@ -287,7 +273,7 @@ impl Container for Header {
 impl Header {
     /// The index: a CBOR array of maps.
     pub const fn index(&self) -> Span {
-        Span::between(self.index_at, self.index_end)
+        Span::between(wide(self.index_at), wide(self.index_end))
     }
 
     /// The checksum of a tensor's stored bytes; `None` if it has none that is
@@ -300,8 +286,8 @@ impl Header {
         source: &Source<'_>,
         tensor: &Tensor,
     ) -> Result<Option<Checksum>, Absent> {
-        let text = attribute::text(source, tensor.extra, Key::Checksum)?;
-        Ok(text.and_then(|text| checksum::parse(&text).0))
+        let text = attribute::text(source, tensor.extra, Key::CHECKSUM)?;
+        Ok(text.and_then(|text| checksum::value(&text)))
     }
 
     /// A field of the tensor's map that holds text, for example `dtype`, as
@@ -324,94 +310,68 @@ impl Header {
     /// The next element of the index, judged.
     ///
     /// The cursor's state is where the data ends that was listed so far.
+    #[inline(never)]
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let at = c.at.max(self.first);
-        r.region(at, self.index_end, rules::CBOR_TRUNCATED);
-        match self.count {
-            Some(count) if c.index >= count => return self.end(r, c, at),
-            None if r.left() > 0 && r.u8()? == cbor::BREAK => {
+        let at = word(c.at).max(self.first);
+        let region = |r: &mut Reader<'_, '_>| {
+            r.region(wide(at), wide(self.index_end), rules::CBOR_TRUNCATED);
+        };
+        region(r);
+        if self.count == OPEN {
+            if r.left() > 0 && r.u8()? == head::BREAK {
                 return self.end(r, c, at.saturating_add(1));
             }
-            Some(_) => {}
-            None => r.region(at, self.index_end, rules::CBOR_TRUNCATED),
+            region(r);
+        } else if c.index >= self.count {
+            return self.end(r, c, at);
         }
         r.about(Kind::Tensor, c.index);
         #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        let mut keys = keys::Check::default();
-        let mut offset = Span::default();
-        let result = self.element(r, &mut keys, &mut offset);
-        let end = r.at();
-        match &result {
-            Err(_) => return result,
-            Ok(None) => {
-                let span = cbor::since(r, at);
-                r.flag(rules::INDEX_ELEMENT, span.at, span.len, 0, 0);
-                c.advance(end);
-                let index = r.subject().entry;
-                return Ok(Some(Tensor { index, at, status: Status::Broken, ..Tensor::default() }));
-            }
-            Ok(Some(tensor)) => {
-                keys.judge(r);
-                if let Chunks::One(blob) = tensor.chunks {
-                    let ordered =
-                        blob.is_empty() || c.state == Cursor::UNKNOWN || blob.at >= c.state;
-                    r.check(ordered, rules::BLOB_ORDER, offset, c.state, blob.at);
-                    listed::pass_blob(r.source(), c, blob);
-                }
-            }
-        }
-        c.advance(end);
-        result
-    }
-
-    /// The next element of the index, judged but for its keys; `None` if it is no
-    /// map. Where its offset is stored comes beside it.
-    ///
-    /// In a frame of its own: the map taken apart is large for a small stack.
-    #[inline(never)]
-    fn element(
-        &self,
-        r: &mut Reader<'_, '_>,
-        keys: &mut keys::Check,
-        offset: &mut Span,
-    ) -> Result<Option<Tensor>, Halt> {
+        // What goes deep comes first: a tensor is large for a small stack.
         let mut entry = Entry::default();
-        if !entry.read(&mut Pull::new(r))? {
-            return Ok(None);
-        }
-        *keys = keys::Check { span: entry.span, unsorted: entry.unsorted, nested: entry.seen.maps };
-        *offset = entry.offset.span;
-        self.judge(r, &entry).map(Some)
+        let mut pull = Pull::new(r);
+        entry.read(&mut pull);
+        pull.done()?;
+        entry.report(&mut pull);
+        keys::judge(&mut pull, &entry);
+        Ok(Some(self.judge(&mut pull, &entry, c)))
     }
 
     /// Judges what follows the last element, at `at`.
-    fn end(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: u64) -> Result<Option<Tensor>, Halt> {
-        let data_end = c.state.max(field::MAGIC_LEN);
-        let unused = Span::between(data_end, self.index_at);
+    fn end(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        at: Word,
+    ) -> Result<Option<Tensor>, Halt> {
+        // What is read out of order ends nowhere, and is compared with nothing.
+        let data_end = word(c.state.max(field::MAGIC_LEN));
+        let unused = self.index_at.saturating_sub(data_end);
         // In a file that was appended to another, the index lies as far behind
         // the second magic as the data ends behind the first. The element that
         // ends an index of indefinite length and this place need not be
         // resident together, so such an index is not looked at.
-        let second = unused.len;
-        let least = data_end.saturating_add(field::SMALLEST).saturating_sub(field::MAGIC_LEN);
-        let twice = self.count.is_some()
-            && c.state != Cursor::UNKNOWN
-            && second >= least
-            && r.get(Span::new(second, field::MAGIC_LEN))? == field::MAGIC;
+        let second = wide(unused);
+        let least = data_end.wrapping_add(SECOND);
+        let twice = self.count != OPEN
+            && unused >= least
+            && open::look(r, Span::new(second, field::MAGIC_LEN))?.starts_with(&field::MAGIC);
         r.about(Kind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
-        } else if c.index == 0 {
-            r.check(unused.is_empty(), rules::FILE_ZERO_TENSORS, unused, 0, unused.len);
+        } else if c.index == 0 && unused > 0 {
+            r.flag(rules::FILE_ZERO_TENSORS, wide(data_end), second, 0, second);
         }
-        let rest = Span::between(at, self.index_end);
-        r.check(rest.is_empty(), rules::INDEX_TRAILING, rest, 0, rest.len);
+        if at < self.index_end {
+            let rest = wide(self.index_end.saturating_sub(at));
+            r.flag(rules::INDEX_TRAILING, wide(at), rest, 0, rest);
+        }
         if cfg!(feature = "sweep")
             && c.extra == cover::TIGHT
-            && listed::is_padding(r.source(), data_end, self.index_at)
+            && listed::is_padding(r.source(), wide(data_end), wide(self.index_at))
         {
             c.extra = cover::PROVED;
         }

@@ -2,56 +2,93 @@
 //! at the end (Container).
 
 use super::{field, rules};
+use crate::cursor::Cursor;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
+use crate::slot::{Word, word};
 use crate::source::Span;
 
 /// Phase of opening: the magic number was read.
-pub(super) const MAGIC_SEEN: u8 = 1;
+const MAGIC_SEEN: u8 = 1;
 /// So was the length of the index.
-pub(super) const LENGTH_SEEN: u8 = 2;
+const LENGTH_SEEN: u8 = 2;
 /// The file is of a later generation.
-pub(super) const GENERATION_1: u8 = 3;
+const GENERATION_1: u8 = 3;
 
-/// Reads the magic number; the phase that follows.
-pub(super) fn magic(r: &mut Reader<'_, '_>, len: u64) -> Result<u8, Halt> {
-    let found = Span::new(0, len.min(field::MAGIC_LEN));
-    let magic = r.get(found)?;
-    if magic == field::MAGIC {
-        return Ok(MAGIC_SEEN);
+/// The position of the magic number that a file begins with in
+/// [`MAGICS`](field::MAGICS).
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn generation(head: &[u8]) -> Option<usize> {
+    field::MAGICS.iter().position(|magic| head.starts_with(magic))
+}
+
+/// The bytes of `span`. Where all are resident, and the span lies in the file,
+/// nothing is lacking.
+#[inline]
+pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
+    if cfg!(feature = "windows") { r.get(span) } else { Ok(r.source().run(span.at)) }
+}
+
+/// Where the index begins.
+///
+/// The magic and the length lie apart, so each is passed before the next is
+/// asked for: the cursor's phase tells how far this came, and its position where
+/// the index begins.
+#[inline]
+pub(super) fn index(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Word, Halt> {
+    let len = r.source().len();
+    // Where all bytes are resident, nothing is taken up again.
+    let resumed = cfg!(feature = "windows");
+    if !resumed || c.phase == 0 {
+        let head = Span::new(0, len.min(field::MAGIC_LEN));
+        let rule = match generation(look(r, head)?) {
+            Some(0) => None,
+            Some(1) if !resumed => Some(generation_1(r, len)?),
+            Some(1) => {
+                c.phase = GENERATION_1;
+                None
+            }
+            Some(_) => Some(rules::GENERATION_2),
+            None => Some(rules::FILE_MAGIC),
+        };
+        if let Some(rule) = rule {
+            return Err(refuse(r, rule, head, 0, 0));
+        }
+        c.phase = c.phase.max(MAGIC_SEEN);
     }
-    if magic == field::MAGIC_1 {
-        return Ok(GENERATION_1);
+    if resumed && c.phase == GENERATION_1 {
+        let rule = generation_1(r, len)?;
+        return Err(refuse(r, rule, Span::new(0, field::MAGIC_LEN), 0, 0));
     }
-    let known = magic == field::MAGIC_2;
-    Err(refuse(r, if known { rules::GENERATION_2 } else { rules::FILE_MAGIC }, found, 0, 0))
+    if !resumed || c.phase == MAGIC_SEEN {
+        c.at = length(r, len)?;
+        c.phase = LENGTH_SEEN;
+    }
+    Ok(word(c.at))
 }
 
 /// Generations 1.0 and 1.1 share their magic; the latter ends with it as well.
-pub(super) fn generation_1(r: &mut Reader<'_, '_>, len: u64) -> Halt {
-    let at = len.saturating_sub(field::MAGIC_LEN);
-    let again = match r.get(Span::new(at, field::MAGIC_LEN)) {
-        Ok(tail) => at > 0 && tail == field::MAGIC_1,
-        Err(halt) => return halt,
-    };
-    let rule = if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 };
-    refuse(r, rule, Span::new(0, field::MAGIC_LEN), 0, 0)
+#[inline]
+fn generation_1(r: &mut Reader<'_, '_>, len: u64) -> Result<Rule, Halt> {
+    let tail = Span::new(len.saturating_sub(field::MAGIC_LEN), field::MAGIC_LEN);
+    let again = tail.at > 0 && generation(look(r, tail)?) == Some(1);
+    Ok(if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 })
 }
 
 /// Reads the length of the index; where the index begins.
-pub(super) fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
+#[inline]
+fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
     if len < field::SMALLEST {
         return Err(refuse(r, rules::FILE_SIZE, Span::new(0, len), field::SMALLEST, len));
     }
-    let index_end = len.saturating_sub(field::LENGTH_LEN);
+    let index_end = len.wrapping_sub(field::LENGTH_LEN);
+    let room = index_end.wrapping_sub(field::MAGIC_LEN);
     let tail = Span::new(index_end, field::LENGTH_LEN);
-    r.region(index_end, len, rules::FILE_SIZE);
-    let size = r.u64()?;
-    let room = index_end.saturating_sub(field::MAGIC_LEN);
+    let size = look(r, tail)?.first_chunk().map_or(0, |size| u64::from_le_bytes(*size));
     match size {
         0 => Err(refuse(r, rules::INDEX_EMPTY, tail, 1, 0)),
         _ if size > room => Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size)),
-        _ => Ok(index_end.saturating_sub(size)),
+        _ => Ok(index_end.wrapping_sub(size)),
     }
 }
 

@@ -1,0 +1,112 @@
+//! Heads of CBOR data items (RFC 8949 §3).
+
+use super::rules;
+use crate::leaf::{Parsed, byte, incomplete};
+use crate::slot::Word;
+
+/// Major types (RFC 8949 §3.1).
+pub(super) mod major {
+    pub(in super::super) const UINT: u8 = 0;
+    pub(in super::super) const NINT: u8 = 1;
+    pub(in super::super) const BYTES: u8 = 2;
+    pub(in super::super) const TEXT: u8 = 3;
+    pub(in super::super) const ARRAY: u8 = 4;
+    pub(in super::super) const MAP: u8 = 5;
+    pub(in super::super) const TAG: u8 = 6;
+    pub(in super::super) const OTHER: u8 = 7;
+}
+
+/// The byte that ends an item of indefinite length.
+pub(super) const BREAK: u8 = 0xFF;
+
+/// Additional information that stands for "indefinite length" and for a break.
+const INDEFINITE: u8 = 31;
+const NULL: u8 = 22;
+
+/// The head of a data item: major type, additional information, argument.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head {
+    /// Where the item begins, tags included.
+    pub(super) start: Word,
+    /// Where the head itself begins.
+    pub(super) at: Word,
+    pub(super) major: u8,
+    pub(super) info: u8,
+    pub(super) argument: u64,
+}
+
+impl Head {
+    pub(super) fn is_break(&self) -> bool {
+        self.major == major::OTHER && self.info == INDEFINITE
+    }
+
+    pub(super) fn is_indefinite(&self) -> bool {
+        self.info == INDEFINITE
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        self.major == major::OTHER && self.info == NULL
+    }
+
+    /// Whether it begins a text or byte string.
+    pub(super) fn is_string(&self) -> bool {
+        matches!(self.major, major::BYTES | major::TEXT)
+    }
+
+    /// Becomes that of a break.
+    pub(super) fn end(&mut self) {
+        (self.major, self.info) = (major::OTHER, INDEFINITE);
+    }
+
+    pub(super) fn is_container(&self) -> bool {
+        matches!(self.major, major::ARRAY | major::MAP)
+    }
+
+    /// Bytes of the float that the argument holds; 0 if it holds none.
+    pub(super) fn float_width(&self) -> u8 {
+        match self.info {
+            25 if self.major == major::OTHER => 2,
+            26 if self.major == major::OTHER => 4,
+            27 if self.major == major::OTHER => 8,
+            _ => 0,
+        }
+    }
+
+    /// Whether the argument would fit a shorter head.
+    pub(super) fn is_wide(&self) -> bool {
+        const MOST: [u32; 4] = [23, 0xFF, 0xFFFF, 0xFFFF_FFFF];
+        let most = MOST.get(usize::from(self.info & 3)).copied().unwrap_or(0);
+        matches!(self.info, 24..=27) && self.argument <= u64::from(most)
+    }
+}
+
+/// Leaf parser of a head; its places are filled in by the caller.
+#[inline(always)]
+pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
+    let (rest, first) = byte(input)?;
+    let (major, info) = (first >> 5, first & 0x1F);
+    let (more, short) = match info {
+        0..=23 => (0, info),
+        24..=27 => (1_usize << (info & 3), 0),
+        INDEFINITE if !matches!(major, major::UINT | major::NINT | major::TAG) => (0, 0),
+        _ => return Err(nom::Err::Error(rules::CBOR_RESERVED)),
+    };
+    let Some((bytes, rest)) = rest.split_at_checked(more) else {
+        return incomplete(more.wrapping_sub(rest.len()));
+    };
+    let argument = bytes.iter().fold(u64::from(short), |n, byte| n << 8 | u64::from(*byte));
+    Ok((rest, Head { start: 0, at: 0, major, info, argument }))
+}
+
+/// Whether single-precision bits fit half precision: the low bits of the
+/// mantissa are zero, and the exponent is in range. Subnormal halves are left
+/// alone.
+pub(super) fn single_is_half(bits: u64) -> bool {
+    bits & 0x1FFF == 0 && matches!((bits >> 23) & 0xFF, 0xFF | 113..=142) || bits & 0x7FFF_FFFF == 0
+}
+
+/// Whether double-precision bits fit single precision, likewise.
+pub(super) fn double_is_single(bits: u64) -> bool {
+    bits & 0x1FFF_FFFF == 0 && matches!((bits >> 52) & 0x7FF, 0x7FF | 897..=1150)
+        || bits & 0x7FFF_FFFF_FFFF_FFFF == 0
+}
