@@ -331,7 +331,7 @@ fn low(n: Word) -> u32 {
 
 /// The element type with this discriminant.
 fn dtype(code: Word) -> DType {
-    let known = usize::try_from(code).ok().and_then(|code| field::DTYPES.get(code));
+    let known = usize::try_from(wide(code)).ok().and_then(|code| field::DTYPES.get(code));
     known.copied().unwrap_or(DType::Unknown)
 }
 

@@ -24,7 +24,9 @@ pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, Word)
     let known = code < word(widen(field::DTYPES.len()));
     r.check(known, rules::T4, Span::new(wide(dtype), 1), 14, wide(code));
 
-    let wider = field::WIDER.iter().map(|first| u32::from(code >= *first)).sum();
+    let wider = field::WIDER
+        .iter()
+        .fold(0_u32, |wider, first| wider.wrapping_add(u32::from(code >= *first)));
     let dims = span(entry.dims_at, entry.start.at);
     if entry.overflows {
         r.flag(rules::S1, dims.at, dims.len, 0, 0);
@@ -70,7 +72,7 @@ impl Header {
         let start_alone = !begins && sized && shaped == end;
         if end < start && !start_alone {
             r.flag(rules::O2, ends.at, ends.len, wide(start), wide(end));
-            if !sized {
+            if !sized || shaped == Word::MAX {
                 shaped = base;
             }
             (stated, sound) = (shaped, false);
