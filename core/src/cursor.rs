@@ -131,6 +131,7 @@ impl Cursor {
     }
 
     /// Goes on with the next table.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn next_phase(&mut self) {
         let phase = self.phase.wrapping_add(1);
         *self = Cursor { phase, ..Cursor::START };

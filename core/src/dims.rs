@@ -159,6 +159,15 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     if cfg!(feature = "sweep") && (a | b) >> 32 == 0 {
         return Some(a.wrapping_mul(b));
     }
+    if cfg!(not(feature = "windows")) {
+        // Of two numbers of more than 32 bits the product has more than 64, and a
+        // multiplication by one of 32 bits takes much less code.
+        let (long, short) = if a >> 32 == 0 { (b, a) } else { (a, b) };
+        let short = u64::from(u32::try_from(short).ok()?);
+        let low = (long & 0xFFFF_FFFF).wrapping_mul(short);
+        let high = (long >> 32).wrapping_mul(short).wrapping_add(low >> 32);
+        return (high >> 32 == 0).then_some((high << 32) | (low & 0xFFFF_FFFF));
+    }
     a.checked_mul(b)
 }
 

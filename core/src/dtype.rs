@@ -228,7 +228,16 @@ impl DType {
 
     /// Width of an element in bits; 0 where it is not fixed or not known.
     #[inline]
+    #[allow(clippy::as_conversions, reason = "u8 to u32 in a const fn")]
     pub const fn bits(self) -> u32 {
+        self.width() as u32
+    }
+
+    /// The same as one byte, which makes for a short table. By itself: inlined, the
+    /// table is one of words.
+    #[cfg_attr(feature = "windows", inline)]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    const fn width(self) -> u8 {
         match self {
             DType::I1 | DType::U1 | DType::T1 => 1,
             DType::I2 | DType::U2 | DType::T2 => 2,

@@ -4,7 +4,7 @@
 //! into either [`Absent`] (the file has the bytes, memory has not) or a broken
 //! rule (the region that the format declared is over).
 
-#[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv"))]
+#[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
 mod behind;
 mod report;
 
@@ -79,11 +79,11 @@ pub(crate) struct Reader<'r, 'a> {
     shared: u64,
     /// What a format's audit holds from one step to the next, beside its cursor:
     /// an entry and the bytes that it refers to need not be resident together.
-    #[cfg(feature = "oinf")]
+    #[cfg(all(feature = "oinf", feature = "windows"))]
     pub(crate) held: [u64; 4],
     /// Why a field of the entry that is being read could not be, for formats that
     /// read on behind it.
-    #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv"))]
+    #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
     halted: Option<Halt>,
     /// Where the first integer lies of the entry that is longer than it must be; 0
     /// if there is none.
@@ -137,9 +137,14 @@ impl<'r, 'a> Reader<'r, 'a> {
             fatal: false,
             #[cfg(feature = "payloads")]
             shared: 0,
-            #[cfg(feature = "oinf")]
+            #[cfg(all(feature = "oinf", feature = "windows"))]
             held: [0; 4],
-            #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv"))]
+            #[cfg(any(
+                feature = "bintensors",
+                feature = "gguf",
+                feature = "idv",
+                feature = "oinf"
+            ))]
             halted: None,
             #[cfg(feature = "bintensors")]
             overlong: 0,

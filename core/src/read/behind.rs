@@ -5,6 +5,8 @@
 //! no bytes, and whoever began the entry asks once, with
 //! [`settle`](Reader::settle).
 
+#[cfg(feature = "oinf")]
+use super::BYTES_CHANGED;
 use super::{Halt, Reader};
 use crate::slot::{Word, wide};
 
@@ -44,17 +46,26 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A little-endian `u32`.
-    #[cfg(feature = "idv")]
+    #[cfg(any(feature = "idv", feature = "oinf"))]
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn next_u32(&mut self) -> u32 {
         self.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// A little-endian `u64`.
-    #[cfg(feature = "idv")]
+    #[cfg(any(feature = "idv", feature = "oinf"))]
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Goes to the `len` bytes from `at`, which the file is known to have.
+    #[cfg(feature = "oinf")]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(crate) fn within(&mut self, at: Word, len: Word) {
+        let end = at.wrapping_add(len);
+        self.begin(at, end, BYTES_CHANGED);
+        self.read_ahead(wide(end));
     }
 
     /// Offset of the next byte.

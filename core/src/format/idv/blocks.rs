@@ -32,15 +32,15 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The rule that its block breaks by where it lies.
+    /// The rule that its block breaks by where it lies, and the field that tells.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn fault(&self, header: &Header) -> Option<Rule> {
+    fn fault(&self, header: &Header) -> Option<(Rule, u8)> {
         if u64::from(self.stored) > LARGEST {
-            Some(rules::L_COMPLEN)
+            Some((rules::L_COMPLEN, 8))
         } else if u64::from(self.decoded) > LARGEST {
-            Some(rules::L_DECLEN)
+            Some((rules::L_DECLEN, 12))
         } else if !header.is_inside(place(self.offset), word(self.stored.into())) {
-            Some(rules::L_OFFSET)
+            Some((rules::L_OFFSET, 0))
         } else {
             None
         }
@@ -349,20 +349,20 @@ impl Header {
     fn judge_entry(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
         let at = wide(blocks.at);
         let (stored, decoded) = (u64::from(entry.stored), u64::from(entry.decoded));
-        let unlike = (blocks.raw && stored != decoded).then_some(rules::B_NONE_LEN);
-        let Some(rule) = entry.fault(self).or(unlike) else {
+        let unlike = (blocks.raw && stored != decoded).then_some((rules::B_NONE_LEN, 12));
+        let Some((rule, field)) = entry.fault(self).or(unlike) else {
             let rows = if blocks.left == 1 { blocks.last } else { blocks.rows_per_block };
             let rows = u32::try_from(rows).unwrap_or(u32::MAX);
             return blocks.measure.judge(r, rows, word(decoded), Span::new(at.wrapping_add(12), 4));
         };
-        let (field, len, expected, found) = match rule {
-            rules::L_COMPLEN => (8, 4, LARGEST, stored),
-            rules::L_DECLEN => (12, 4, LARGEST, decoded),
-            rules::L_OFFSET => (0, 8, wide(self.tail).saturating_sub(stored), entry.offset),
-            _ => (12, 4, stored, decoded),
+        let (len, expected, found) = match rule {
+            rules::L_COMPLEN => (4, LARGEST, stored),
+            rules::L_DECLEN => (4, LARGEST, decoded),
+            rules::L_OFFSET => (8, wide(self.tail).saturating_sub(stored), entry.offset),
+            _ => (4, stored, decoded),
         };
         let rule = if blocks.dead { rules::L_DEAD } else { rule };
-        r.flag(rule, at.wrapping_add(field), len, expected, found);
+        r.flag(rule, at.wrapping_add(u64::from(field)), len, expected, found);
     }
 }
 

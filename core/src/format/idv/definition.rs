@@ -110,6 +110,7 @@ impl Head {
     }
 
     /// Whether the data cannot be read, for lack of knowledge alone.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn is_dead(&self) -> bool {
         !self.definition.is_known() || self.compression > 2
     }

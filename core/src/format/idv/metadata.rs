@@ -125,7 +125,7 @@ impl Header {
     }
 
     /// Where the attributes of a column are.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn find(
         &self,
         r: &mut Reader<'_, '_>,
@@ -231,7 +231,7 @@ impl Header {
 
     /// Starts an entry of the metadata table of contents that begins at
     /// `metadata`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn entry(&self, r: &mut Reader<'_, '_>, metadata: Word, at: Word) {
         let end = wide(if metadata < self.toc { self.toc } else { self.tail });
         r.region(wide(at), end, rules::M_EOF);
@@ -327,7 +327,7 @@ impl Header {
 
     /// The next pair of slot index and name. The cursor keeps where it begins,
     /// where the last one ends, and how many there are.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn slot_name(
         &self,
         r: &mut Reader<'_, '_>,

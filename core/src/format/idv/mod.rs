@@ -409,7 +409,7 @@ fn refuse(r: &mut Reader<'_, '_>, rule: Rule, field: Field, expected: u64, found
 }
 
 /// How a block with this compression kind is stored.
-#[cfg_attr(not(feature = "windows"), inline(never))]
+#[cfg_attr(not(feature = "windows"), inline(always))]
 fn encoding(kind: u8) -> Encoding {
     match kind {
         0 => Encoding::Raw,

@@ -1,329 +1,347 @@
-//! What the tables have in common, and the entries of sizevars and metadata.
+//! Entries of the three tables: reading them, and what they have in common.
 
-use super::{Header, Table, element_type, field, is_aligned, rules};
+use super::text::{is_no_name, judge_bytes, judge_padding};
+use super::{Header, element_type, field, rules, size_of};
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
-use crate::source::{Span, widen};
+use crate::slot::{Word, wide, word};
+use crate::source::Span;
 use crate::tensor::{Meta, Status};
 
-/// A string with its padding, taken but not judged.
-pub(super) struct Text<'a> {
-    pub(super) at: NameAt,
-    bytes: &'a [u8],
-    padding: &'a [u8],
+/// An entry of any of the tables.
+///
+/// It is filled where it lies, because it is large to be moved.
+pub(super) struct Entry<'h, 'a> {
+    pub(super) header: &'h Header,
+    /// Which table: [`Kind::SizeVar`], [`Kind::Metadata`] or [`Kind::Tensor`].
+    pub(super) kind: Kind,
+    pub(super) index: u32,
+    /// Where it begins.
+    pub(super) at: Word,
+    name_len: Word,
+    /// Where the fields behind the name begin.
+    pub(super) fields: Word,
+    pub(super) tag: u32,
+    pub(super) flags: u32,
+    pub(super) extents: &'a [u8],
+    /// Number of a tensor's elements; 0 if it exceeds 64 bits.
+    pub(super) elements: u64,
+    /// The data, the value.
+    pub(super) data: Span,
+    /// The quantisation; empty if there is none.
+    pub(super) quant: Span,
+    /// Whether no rule is broken that the data cannot be read without.
+    pub(super) sound: bool,
+    /// Whether it ends the table because it does not fit, in a file that is not
+    /// cut off.
+    pub(super) broken: bool,
 }
 
-/// What follows the last entry of a table.
-pub(super) enum Slack<'a> {
-    /// Another entry, or nothing.
-    None,
-    /// Padding, and where it lies.
-    Padding(u64, &'a [u8]),
-    /// More than padding.
-    Gap(Span),
-}
-
-impl Header {
-    /// The next sizevar; `None` behind the last one.
-    pub(super) fn sizevar_entry(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        let table = self.sizevars;
-        if !self.enter(r, c, table, Kind::SizeVar) {
-            return Ok(None);
+impl<'h, 'a> Entry<'h, 'a> {
+    /// No entry yet, of the table of this kind.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn of(header: &'h Header, kind: Kind) -> Self {
+        Entry {
+            header,
+            kind,
+            index: 0,
+            at: 0,
+            name_len: 0,
+            fields: 0,
+            tag: 0,
+            flags: 0,
+            extents: &[],
+            elements: 0,
+            data: Span::default(),
+            quant: Span::default(),
+            sound: false,
+            broken: false,
         }
-        let index = c.index;
-        let at = r.at();
-        let broken =
-            Meta { kind: Kind::SizeVar, index, at, status: Status::Broken, ..Meta::default() };
-        let taken = self.string(r, table).and_then(|name| {
-            self.require(r, table, 8)?;
-            let stored = Span::new(r.at(), 8);
-            r.u64()?;
-            let end = r.at();
-            Ok((name, stored, end, self.slack(r, c, table)?))
-        });
-        let (name, stored, end, slack) = match taken {
-            Ok(taken) => taken,
-            Err(halt) if halt.is_absent() => return Err(halt),
-            Err(_) if is_cut(r, table) => return Ok(None),
-            Err(_) => {
-                c.next_phase();
-                return Ok(Some(broken));
+    }
+
+    /// Where its name lies.
+    pub(super) fn name(&self) -> NameAt {
+        if self.broken {
+            return NameAt::default();
+        }
+        NameAt::plain(wide(self.at.wrapping_add(4)), wide(self.name_len))
+    }
+
+    pub(super) fn status(&self) -> Status {
+        if self.sound { Status::Sound } else { Status::Broken }
+    }
+
+    /// It as what is handed out of metadata and sizevars.
+    pub(super) fn meta(&self) -> Meta {
+        Meta {
+            kind: self.kind,
+            index: self.index,
+            at: wide(self.at),
+            key: self.name(),
+            tag: self.tag,
+            status: self.status(),
+            stored: self.data,
+        }
+    }
+
+    /// Reads the name with its padding, or tells what is wrong.
+    #[inline(always)]
+    fn read_name(&mut self, r: &mut Reader<'_, 'a>) -> Result<&'a [u8], Fault> {
+        require(r, 8)?;
+        let len = word(r.next_u32().into());
+        let left = word(r.left());
+        // Wraps for lengths only that are longer than anything in memory.
+        let padded = (len.wrapping_add(11) & !7).wrapping_sub(4);
+        if len > left || padded > left {
+            return Err((rules::STR_LEN, self.at, 4, wide(left), wide(len)));
+        }
+        self.name_len = len;
+        Ok(r.bytes(padded))
+    }
+
+    /// Reads what is behind the name, or tells what is wrong.
+    #[inline(always)]
+    fn read_fields(&mut self, r: &mut Reader<'_, 'a>) -> Result<(), Fault> {
+        self.fields = r.here();
+        let fixed = match self.kind {
+            Kind::SizeVar => 8,
+            Kind::Metadata => 24,
+            _ => 12,
+        };
+        require(r, fixed)?;
+        if self.kind == Kind::SizeVar {
+            self.data = Span::new(wide(self.fields), 8);
+            r.next_u64();
+            return Ok(());
+        }
+        self.tag = r.next_u32();
+        self.flags = r.next_u32();
+        // The data, and from version 2 on the quantisation.
+        let mut spans = 1;
+        if self.kind == Kind::Tensor {
+            let rank = word(self.flags.into());
+            self.flags = r.next_u32();
+            spans = self.header.version;
+            let trailer = word(spans.into()) << 4;
+            let left = word(r.left());
+            let room = (left.saturating_sub(trailer) >> 3).min(word(u64::from(u32::MAX) >> 3));
+            if rank > room || left < trailer {
+                let at = self.fields.wrapping_add(4);
+                return Err((rules::TENSOR_NDIM, at, 4, wide(room), wide(rank)));
             }
-        };
-        c.advance(end);
-        judge_text(r, &name);
-        slack.judge(r);
-        Ok(Some(Meta { key: name.at, status: Status::Sound, stored, ..broken }))
-    }
-
-    /// The next metadata entry; `None` behind the last one, and where the table
-    /// cannot be read on.
-    pub(super) fn metadata_entry(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        let table = self.metadata;
-        if !self.enter(r, c, table, Kind::Metadata) {
-            return Ok(None);
+            self.extents = r.bytes(rank << 3);
         }
-        let index = c.index;
-        let at = r.at();
-        let taken = self.string(r, table).and_then(|key| {
-            self.require(r, table, 24)?;
-            let fields = r.at();
-            let (tag, flags) = (r.u32()?, r.u32()?);
-            let (nbytes, offset) = (r.u64()?, r.u64()?);
-            let end = r.at();
-            let slack = self.slack(r, c, table)?;
-            Ok((key, fields, tag, flags, Span::new(offset, nbytes), end, slack))
-        });
-        let (key, fields, tag, flags, stored, end, slack) = match taken {
-            Ok(taken) => taken,
-            Err(halt) if halt.is_absent() => return Err(halt),
-            Err(_) => return Ok(None),
-        };
-        c.advance(end);
-        judge_text(r, &key);
-        let mut sound = true;
-        let flags_at = Span::new(fields.wrapping_add(4), 4);
-        r.check(flags == 0, rules::META_FLAGS, flags_at, 0, u64::from(flags));
-        let scalar = element_type(tag);
-        let known = scalar.is_some() || matches!(tag, field::BITSET..=field::NDARRAY);
-        if !known {
-            r.flag(rules::META_TYPE, fields, 4, 25, u64::from(tag));
-            sound = false;
-        }
-        let place = Place {
-            stored,
-            offset_at: fields.wrapping_add(16),
-            align: rules::META_ALIGN,
-            before: rules::META_BEFORE,
-            bounds: rules::META_BOUNDS,
-            overflow: rules::META_OVERFLOW,
-        };
-        let placed = place.judge(r, self, true);
-        if let Some(size) = scalar.and_then(|dtype| dtype.bytes(1))
-            && placed
-            && size != stored.len
-        {
-            r.flag(rules::META_SIZE, fields.wrapping_add(8), 8, size, stored.len);
-            sound = false;
-        }
-        slack.judge(r);
-        let status = if sound && placed { Status::Sound } else { Status::Broken };
-        Ok(Some(Meta { kind: Kind::Metadata, index, at, key: key.at, tag, status, stored }))
-    }
-
-    /// Empty sections that are not empty.
-    pub(super) fn judge_empty_tables(&self, r: &mut Reader<'_, '_>) {
-        for table in [self.sizevars, self.metadata, self.tensors] {
-            let gap = Span::between(table.at.max(field::HEADER), table.end.min(r.source().len()));
-            if table.count == 0 && gap.len >= field::ALIGN {
-                r.flag(rules::TABLE_GAP, gap.at, gap.len, 0, gap.len);
-            }
-        }
-    }
-
-    /// Goes to the entry that the cursor stands before; `false` if there is
-    /// none.
-    pub(super) fn enter(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &Cursor,
-        table: Table,
-        kind: Kind,
-    ) -> bool {
-        r.region(c.at.max(table.at), table.end, BYTES_CHANGED);
-        // The tables lie next to each other and are read in order.
-        r.read_ahead(self.data);
-        r.about(kind, c.index);
-        c.index < table.count
-    }
-
-    /// Reports that what follows does not fit into the table's section, unless
-    /// that is because the file is cut off.
-    #[cold]
-    pub(super) fn overrun<O>(
-        &self,
-        r: &mut Reader<'_, '_>,
-        table: Table,
-        rule: Rule,
-        span: Span,
-        [expected, found]: [u64; 2],
-    ) -> Result<O, Halt> {
-        if !is_cut(r, table) {
-            r.flag(rule, span.at, span.len, expected, found);
-        }
-        Err(Halt::refused(rule))
-    }
-
-    /// The section has `len` bytes left.
-    pub(super) fn require(
-        &self,
-        r: &mut Reader<'_, '_>,
-        table: Table,
-        len: u64,
-    ) -> Result<(), Halt> {
-        let left = r.left();
-        if len > left {
-            let span = Span::new(r.at(), left);
-            return self.overrun(r, table, rules::TABLE_OVERRUN, span, [len, left]);
+        read_span(r, &mut self.data);
+        if spans > 1 {
+            read_span(r, &mut self.quant);
         }
         Ok(())
     }
 
-    /// A string and its padding.
-    pub(super) fn string<'a>(
-        &self,
-        r: &mut Reader<'_, 'a>,
-        table: Table,
-    ) -> Result<Text<'a>, Halt> {
-        self.require(r, table, 8)?;
-        let len_at = Span::new(r.at(), 4);
-        let len = u64::from(r.u32()?);
-        let padded = padded(len.saturating_add(4)).saturating_sub(4);
-        let left = r.left();
-        if padded > left {
-            return self.overrun(r, table, rules::STR_LEN, len_at, [left, len]);
+    /// Reads and judges the entry that the cursor stands before, and goes behind
+    /// it. `false` behind the last one, where the table cannot be read on, and
+    /// where bytes are [lacking](settle).
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
+        let header = self.header;
+        let table = match self.kind {
+            Kind::SizeVar => 0,
+            Kind::Metadata => 1,
+            _ => 2,
+        };
+        let Some([section, next, ..]) = header.sections.get(table..) else { return false };
+        let left = section.count.saturating_sub(c.index);
+        self.index = c.index;
+        r.region(wide(word(c.at).max(section.at)), wide(next.at), BYTES_CHANGED);
+        // The tables lie next to each other and are read in order.
+        r.read_ahead(header.data);
+        r.about(self.kind, self.index);
+        if left == 0 {
+            return false;
         }
-        let at = NameAt::plain(r.at(), len);
-        let bytes = r.take(len)?;
-        let padding = r.take(padded.wrapping_sub(len))?;
-        Ok(Text { at, bytes, padding })
-    }
-
-    /// What lies between the entry that was just taken and the next section.
-    pub(super) fn slack<'a>(
-        &self,
-        r: &mut Reader<'_, 'a>,
-        c: &Cursor,
-        table: Table,
-    ) -> Result<Slack<'a>, Halt> {
-        if c.index.saturating_add(1) < table.count || is_cut(r, table) {
-            return Ok(Slack::None);
+        // The file ends before the section does, which was reported with the header.
+        let cut = next.at > word(r.source().len());
+        self.at = r.here();
+        let text = self.read_name(r).and_then(|text| self.read_fields(r).map(|()| text));
+        let text = match text {
+            Ok(text) => text,
+            Err((rule, at, len, expected, found)) => {
+                if !cut && !lacks(r) {
+                    r.flag(rule, wide(at), len, expected, found);
+                    self.broken = true;
+                }
+                return false;
+            }
+        };
+        // What lies between the last entry and the next section.
+        let end = r.here();
+        let slack = if left == 1 && !cut { word(r.left()) } else { 0 };
+        let gap = slack >= word(field::ALIGN);
+        let padding = r.bytes(if gap { 0 } else { slack });
+        if lacks(r) {
+            return false;
         }
-        let at = r.at();
-        let left = r.left();
-        if left >= field::ALIGN {
-            return Ok(Slack::Gap(Span::new(at, left)));
-        }
-        Ok(Slack::Padding(at, r.take(left)?))
-    }
-}
-
-impl Slack<'_> {
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>) {
+        c.advance(wide(end));
+        self.judge(r, text);
         r.about(Kind::File, 0);
-        match *self {
-            Slack::None => {}
-            Slack::Gap(gap) => r.flag(rules::TABLE_GAP, gap.at, gap.len, 0, gap.len),
-            Slack::Padding(at, bytes) => judge_padding(r, rules::TABLE_SLACK, at, bytes),
+        if gap {
+            r.flag(rules::TABLE_GAP, wide(end), wide(slack), 0, wide(slack));
+        }
+        judge_padding(r, rules::TABLE_SLACK, end, padding);
+        r.about(self.kind, self.index);
+        true
+    }
+
+    // By itself where size matters: reading and judging leave each other no registers.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn judge(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
+        let at = self.at.wrapping_add(4);
+        let len = usize::try_from(wide(self.name_len)).unwrap_or(0);
+        let (name, padding) = text.split_at_checked(len).unwrap_or_default();
+        if name.is_empty() {
+            r.flag(rules::STR_EMPTY, wide(self.at), 4, 1, 0);
+        }
+        judge_bytes(r, rules::STR_CHARSET, at, name, is_no_name);
+        judge_padding(r, rules::STR_PAD, at.wrapping_add(self.name_len), padding);
+        match self.kind {
+            Kind::SizeVar => self.sound = true,
+            Kind::Metadata => self.judge_metadata(r),
+            _ => self.judge_tensor(r),
         }
     }
-}
 
-/// Whether the file ends before the table's section does, which was reported
-/// with the header.
-fn is_cut(r: &Reader<'_, '_>, table: Table) -> bool {
-    table.end > r.source().len()
-}
-
-/// `len` rounded up to a multiple of 8; all callers add to 32-bit lengths.
-#[cfg_attr(not(feature = "windows"), inline(never))]
-pub(super) fn padded(len: u64) -> u64 {
-    len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
-}
-
-/// Rules of every string (guide, Strings).
-pub(super) fn judge_text(r: &mut Reader<'_, '_>, text: &Text<'_>) {
-    let NameAt { at, len, .. } = text.at;
-    if len == 0 {
-        r.flag(rules::STR_EMPTY, at.wrapping_sub(4), 4, 1, 0);
-    }
-    if let Some((i, byte)) = text.bytes.iter().enumerate().find(|(_, byte)| !is_name_byte(**byte)) {
-        r.flag(rules::STR_CHARSET, at.wrapping_add(widen(i)), 1, 0, u64::from(*byte));
-    }
-    judge_padding(r, rules::STR_PAD, at.wrapping_add(u64::from(len)), text.padding);
-}
-
-/// Reports `rule` from the first byte on that is not zero.
-pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: u64, bytes: &[u8]) {
-    if let Some((i, byte)) = bytes.iter().enumerate().find(|(_, byte)| **byte != 0) {
-        let len = widen(bytes.len().wrapping_sub(i));
-        r.flag(rule, at.wrapping_add(widen(i)), len, 0, u64::from(*byte));
-    }
-}
-
-/// The alphabet of names and string values.
-pub(super) fn is_name_byte(byte: u8) -> bool {
-    // A bit for each: names are most of what is read of an index.
-    let word = NAME_BYTES.get(usize::from(byte >> 5)).copied().unwrap_or(0);
-    (word >> (byte & 31)) & 1 == 1
-}
-
-/// Bytes 0 to 31, `-`, `.` and digits, `_` and capitals, small letters.
-const NAME_BYTES: [u32; 4] = [0, 0x03FF_6000, 0x87FF_FFFE, 0x07FF_FFFE];
-
-/// The offset and size of a payload as an entry records them, and the rules
-/// that stand for what can be wrong with them.
-pub(super) struct Place {
-    pub(super) stored: Span,
-    /// Where the entry records the offset.
-    pub(super) offset_at: u64,
-    pub(super) align: Rule,
-    pub(super) before: Rule,
-    pub(super) bounds: Rule,
-    pub(super) overflow: Rule,
-}
-
-impl Place {
-    /// Whether the payload lies in the data section and in the file.
-    ///
-    /// `sized` tells whether the size is known to be right; the end is not
-    /// judged otherwise.
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, header: &Header, sized: bool) -> bool {
-        let Span { at, len } = self.stored;
-        let offset_at = Span::new(self.offset_at, 8);
-        let mut sound = sized;
-        r.check(is_aligned(at), self.align, offset_at, field::ALIGN, at);
-        if at < header.data {
-            r.check(false, self.before, offset_at, header.data, at);
-            sound = false;
-        } else if sized {
-            match self.stored.end() {
-                None => {
-                    r.check(false, self.overflow, offset_at, u64::MAX.saturating_sub(at), len);
-                    sound = false;
+    #[inline(always)]
+    fn judge_metadata(&mut self, r: &mut Reader<'_, '_>) {
+        let fields = wide(self.fields);
+        if self.flags != 0 {
+            r.flag(rules::META_FLAGS, fields.wrapping_add(4), 4, 0, self.flags.into());
+        }
+        self.sound = true;
+        self.judge_place(r, self.fields.wrapping_add(8), &VALUE, Size::Right);
+        match element_type(self.tag) {
+            Some(dtype) => {
+                let (size, found) = (size_of(dtype, 1), self.data.len);
+                if self.sound && size != found {
+                    r.flag(rules::META_SIZE, fields.wrapping_add(8), 8, size, found);
+                    self.sound = false;
                 }
-                Some(end) if end > header.bound => {
-                    r.check(false, self.bounds, offset_at, header.bound, end);
-                    sound = false;
-                }
-                Some(_) => {}
+            }
+            None if matches!(self.tag, field::BITSET..=field::NDARRAY) => {}
+            None => {
+                r.flag(rules::META_TYPE, fields, 4, 25, self.tag.into());
+                self.sound = false;
             }
         }
-        // Bytes that a truncated file lacks were reported with the header.
-        sound && self.stored.end().is_some_and(|end| end <= r.source().len())
+    }
+
+    /// Judges whether a payload lies in the data section and in the file. Its size and
+    /// its offset are recorded at `at`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn judge_place(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        rules: &PlaceRules,
+        size: Size,
+    ) {
+        let stored = if rules.quant { &mut self.quant } else { &mut self.data };
+        let Span { at: offset, len } = *stored;
+        if size == Size::None {
+            *stored = Span::default();
+            if (len | offset) != 0 {
+                let found = if len != 0 { len } else { offset };
+                r.flag(rules.unused, wide(at), 16, 0, found);
+            }
+            return;
+        }
+        let at = wide(at).wrapping_add(8);
+        if offset & 7 != 0 {
+            r.flag(rules.align, at, 8, field::ALIGN, offset);
+        }
+        let Header { data, bound, .. } = *self.header;
+        let (end, exceeds) = offset.overflowing_add(len);
+        let (rule, expected, found) = if offset < data {
+            (rules.before, data, offset)
+        } else if size == Size::Wrong {
+            self.sound = false;
+            return;
+        } else if exceeds {
+            (rules.overflow, u64::MAX.saturating_sub(offset), len)
+        } else if end > bound {
+            (rules.bounds, bound, end)
+        } else {
+            // Bytes that a truncated file lacks were reported with the header.
+            self.sound &= end <= r.source().len();
+            return;
+        };
+        r.flag(rule, at, 8, expected, found);
+        self.sound = false;
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::is_name_byte;
+/// What is known of the size of a payload.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    /// There should be no payload.
+    None,
+    /// It is wrong, so that the end is not judged.
+    Wrong,
+    /// Nothing is wrong with it.
+    Right,
+}
 
-    #[test]
-    fn the_alphabet_of_names() {
-        for byte in 0..=u8::MAX {
-            let expected = byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-            assert_eq!(is_name_byte(byte), expected, "{byte:#x}");
-        }
-    }
+/// The rules of the place of a payload.
+pub(super) struct PlaceRules {
+    /// A multiple of 8.
+    pub(super) align: Rule,
+    /// Not before the data section.
+    pub(super) before: Rule,
+    /// Its end inside of the file.
+    pub(super) bounds: Rule,
+    /// Its end within 64 bits.
+    pub(super) overflow: Rule,
+    /// None at all, if there is no payload.
+    pub(super) unused: Rule,
+    /// Which payload they are for.
+    pub(super) quant: bool,
+}
+
+static VALUE: PlaceRules = PlaceRules {
+    align: rules::META_ALIGN,
+    before: rules::META_BEFORE,
+    bounds: rules::META_BOUNDS,
+    overflow: rules::META_OVERFLOW,
+    unused: rules::META_SIZE,
+    quant: false,
+};
+
+/// What is wrong: a rule, where, in how many bytes, what is expected and found.
+type Fault = (Rule, Word, u64, u64, u64);
+
+/// Size and offset of a payload.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+fn read_span(r: &mut Reader<'_, '_>, span: &mut Span) {
+    span.len = r.next_u64();
+    span.at = r.next_u64();
+}
+
+/// The section has `len` bytes left.
+#[inline(always)]
+fn require(r: &Reader<'_, '_>, len: u64) -> Result<(), Fault> {
+    let left = r.left();
+    if left < len { Err((rules::TABLE_OVERRUN, r.here(), left, len, left)) } else { Ok(()) }
+}
+
+/// Whether bytes were lacking, which never are where all are in memory: nothing is
+/// read here that was not proved to be in the file.
+pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
+    cfg!(feature = "windows") && r.is_halted()
+}
+
+/// The same, as what a step comes back with.
+pub(super) fn settle(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+    if cfg!(feature = "windows") { r.settle() } else { Ok(()) }
 }

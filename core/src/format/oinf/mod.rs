@@ -38,11 +38,16 @@
 //!   not measured for `QUANT-SIZE`.
 //! - Fewer than 8 bytes in an empty section are the fault of `HDR-ALIGN`.
 
+mod header;
 mod index;
 mod quant;
+#[cfg(feature = "windows")]
+mod resume;
 pub mod rules;
+#[cfg(feature = "windows")]
 mod scan;
 mod tensor;
+mod text;
 mod value;
 
 pub use quant::Quantization;
@@ -52,8 +57,10 @@ use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::format::{Container, Policy};
 use crate::read::{Halt, Reader};
+use crate::slot::Word;
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
+use index::Entry;
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
 mod field {
@@ -73,30 +80,25 @@ mod field {
     pub(super) const HAS_QUANT: u32 = 2;
 }
 
-/// One of the three tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Table {
-    /// Where its section begins.
-    at: u64,
-    /// Where the next section begins.
-    end: u64,
-    /// How many entries it should have.
+/// Where a section begins, and how many entries it should have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Section {
+    at: Word,
     count: u32,
 }
 
 /// What the header says, as far as it was proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    version: u16,
-    sizevars: Table,
-    metadata: Table,
-    tensors: Table,
-    /// Where the data section begins.
+    /// Where the data begins.
     data: u64,
     /// The recorded length.
     file_size: u64,
     /// What places are judged by.
     bound: u64,
+    version: u32,
+    /// Sizevars, metadata, tensors, data.
+    sections: [Section; 4],
 }
 
 impl Container for Header {
@@ -121,72 +123,15 @@ impl Container for Header {
     }
 
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
-        let len = r.source().len();
-        r.region(0, field::HEADER, rules::HDR_SHORT);
-        let head = r.get(Span::new(0, len.min(5)))?;
-        if !field::MAGIC.starts_with(head) {
-            r.flag(rules::HDR_MAGIC, 0, len.min(5), 0, 0);
-            return Err(Halt::refused(rules::HDR_MAGIC));
-        }
-        if len < field::HEADER {
-            r.flag(rules::HDR_SHORT, 0, len, field::HEADER, len);
-            return Err(Halt::refused(rules::HDR_SHORT));
-        }
-        r.take(5)?;
-        let version = r.u32()?;
-        let flags = r.u32()?;
-        let counts = [r.u32()?, r.u32()?, r.u32()?];
-        let reserved = r.u32()?;
-        let offsets = [r.u64()?, r.u64()?, r.u64()?, r.u64()?];
-        let file_size = r.u64()?;
-        let padding = r.take(3)?;
-
-        let version = match version {
-            1 => 1,
-            2 => 2,
-            _ => {
-                r.flag(rules::HDR_VERSION, field::AT_VERSION, 4, 2, u64::from(version));
-                return Err(Halt::refused(rules::HDR_VERSION));
-            }
-        };
-        let word = |at| Span::new(at, 4);
-        r.check(flags == 0, rules::HDR_FLAGS, word(field::AT_FLAGS), 0, u64::from(flags));
-        r.check(
-            reserved == 0,
-            rules::HDR_RESERVED,
-            word(field::AT_RESERVED),
-            0,
-            u64::from(reserved),
-        );
-        if padding != [0; 3] {
-            r.flag(rules::HDR_PAD, field::AT_PADDING, 3, 0, 0);
-        }
-        let exact = r.source().is_exact();
-        let bound = if exact { file_size.max(len) } else { file_size };
-        let whole = if exact { file_size == len } else { file_size <= len };
-        let size_at = Span::new(field::AT_FILE_SIZE, 8);
-        r.check(whole, rules::HDR_FILESIZE, size_at, file_size, len);
-        let aligned = !whole || is_aligned(file_size);
-        r.check(aligned, rules::FILE_TAIL_ALIGN, size_at, field::ALIGN, file_size);
-        judge_offsets(r, offsets, bound)?;
-
-        let [sizevars, metadata, tensors, data] = offsets;
-        let [n_sizevars, n_metadata, n_tensors] = counts;
-        let header = Header {
-            version,
-            sizevars: Table { at: sizevars, end: metadata, count: n_sizevars },
-            metadata: Table { at: metadata, end: tensors, count: n_metadata },
-            tensors: Table { at: tensors, end: data, count: n_tensors },
-            data,
-            file_size,
-            bound,
-        };
-        header.judge_empty_tables(r);
+        let mut header =
+            Header { data: 0, file_size: 0, bound: 0, version: 0, sections: Default::default() };
+        header.read(r)?;
+        header.judge_gaps(r);
         Ok(header)
     }
 
     fn version(&self) -> Option<Version> {
-        Some(Version::major(self.version))
+        Some(Version::major(if self.version == 1 { 1 } else { 2 }))
     }
 
     fn file_len(&self) -> Option<u64> {
@@ -194,31 +139,37 @@ impl Container for Header {
     }
 
     fn tensor_count(&self) -> u64 {
-        u64::from(self.tensors.count)
+        let [_, _, tensors, _] = self.sections;
+        tensors.count.into()
     }
 
     /// Sizevars come first, then metadata. A table of sizevars that cannot be
     /// read on ends with a broken entry, so that metadata comes all the same.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
-        if c.phase == 0 {
-            if let Some(meta) = self.sizevar_entry(r, c)? {
-                return Ok(Some(meta));
+        let mut e = Entry::of(self, if c.phase == 0 { Kind::SizeVar } else { Kind::Metadata });
+        while !e.next(r, c) {
+            index::settle(r)?;
+            if e.kind == Kind::Metadata {
+                c.finish();
+                return Ok(None);
             }
             c.next_phase();
+            if e.broken {
+                break;
+            }
+            e.kind = Kind::Metadata;
         }
-        let meta = self.metadata_entry(r, c);
-        if matches!(meta, Ok(None)) {
-            c.finish();
-        }
-        meta
+        Ok(Some(e.meta()))
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let tensor = self.tensor_entry(r, c);
-        if matches!(tensor, Ok(None)) {
-            c.finish();
+        let mut e = Entry::of(self, Kind::Tensor);
+        if e.next(r, c) {
+            return Ok(Some(e.tensor()));
         }
-        tensor
+        index::settle(r)?;
+        c.finish();
+        Ok(None)
     }
 
     fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
@@ -229,63 +180,82 @@ impl Container for Header {
             r.region(meta.stored.at, meta.stored.end().unwrap_or(0), crate::read::BYTES_CHANGED);
             return Ok(Some(Value::Size(r.u64()?)));
         }
-        let shape = value::shape(r, meta.tag, meta.stored, 0)?;
-        Ok(shape.map(|shape| shape.value))
+        value::value(r, meta)
     }
 
     /// Header, tables, then the values in the order of the tables. What the
     /// tables leave unused is judged with them.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
-        match c.phase {
-            0 => {
-                c.next_phase();
-                return Ok(Some(region(Part::Header, Span::new(0, field::HEADER))));
-            }
-            1 => {
-                c.next_phase();
-                return Ok(Some(region(Part::Table, Span::between(field::HEADER, self.data))));
-            }
-            2 => {
-                while let Some(meta) = self.metadata_entry(r, c)? {
-                    if meta.status == Status::Sound {
-                        let Meta { index: entry, stored: span, kind, .. } = meta;
-                        return Ok(Some(Region { part: Part::Metadata, span, kind, entry }));
-                    }
-                }
-                c.next_phase();
-            }
-            _ => {}
+        if c.phase < 2 {
+            let (part, span) = match c.phase {
+                0 => (Part::Header, Span::new(0, field::HEADER)),
+                _ => (Part::Table, Span::between(field::HEADER, self.data)),
+            };
+            c.next_phase();
+            return Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }));
         }
         loop {
-            let mut next = *c;
-            let Some(tensor) = self.tensor_entry(r, &mut next)? else {
+            let (at, index) = (c.at, c.index);
+            let mut e = Entry::of(self, if c.phase == 2 { Kind::Metadata } else { Kind::Tensor });
+            if !e.next(r, c) {
+                index::settle(r)?;
+                if c.phase == 2 {
+                    c.next_phase();
+                    continue;
+                }
                 c.finish();
                 return Ok(None);
-            };
-            let region =
-                |part, span| Region { part, span, kind: Kind::Tensor, entry: tensor.index };
-            // The data comes in phase 3. The same entry is read again in phase
-            // 4 for its quantisation.
-            if let (3, Chunks::One(span)) = (c.phase, tensor.chunks) {
-                if tensor.extra.is_empty() {
-                    *c = next;
-                } else {
-                    c.phase = 4;
+            }
+            let (part, span) = match c.phase {
+                2 if e.sound => (Part::Metadata, e.data),
+                2 => continue,
+                3 if e.has_data() => {
+                    // The same entry is read again for its quantisation.
+                    if !e.quant.is_empty() {
+                        (c.at, c.index, c.phase) = (at, index, 4);
+                    }
+                    (Part::Payload, e.data)
                 }
-                return Ok(Some(region(Part::Payload, span)));
-            }
-            *c = next;
-            c.phase = 3;
-            if !tensor.extra.is_empty() {
-                return Ok(Some(region(Part::Quantization, tensor.extra)));
-            }
+                _ => {
+                    c.phase = 3;
+                    if e.quant.is_empty() {
+                        continue;
+                    }
+                    (Part::Quantization, e.quant)
+                }
+            };
+            return Ok(Some(Region { part, span, kind: e.kind, entry: e.index }));
         }
     }
 
     /// Values of metadata first, then quantisation.
+    #[cfg(feature = "windows")]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        if c.phase < quant::FIRST_PHASE { self.audit_values(r, c) } else { self.audit_quant(r, c) }
+        self.audit_step(r, c)
+    }
+
+    /// Values of metadata first, then quantisation, an entry in a step: all of it
+    /// is in memory.
+    #[cfg(not(feature = "windows"))]
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        let mut e = Entry::of(self, if c.phase == 0 { Kind::Metadata } else { Kind::Tensor });
+        r.mute();
+        let found = e.next(r, c);
+        r.unmute();
+        if !found {
+            if c.phase == 0 {
+                c.next_phase();
+            } else {
+                c.finish();
+            }
+        } else if e.kind == Kind::Tensor {
+            if !e.quant.is_empty() {
+                quant::audit(r, &e);
+            }
+        } else if e.sound {
+            value::audit(r, &e);
+        }
+        Ok(())
     }
 }
 
@@ -301,32 +271,6 @@ impl Header {
         let bytes = source.get(Span::new(at, 4))?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }
-}
-
-/// Checks where the sections begin (guide, FileHeader).
-fn judge_offsets(r: &mut Reader<'_, '_>, offsets: [u64; 4], bound: u64) -> Result<(), Halt> {
-    let [first, ..] = offsets;
-    let first_at = Span::new(field::AT_OFFSETS, 8);
-    let mut least = 0;
-    let mut at = field::AT_OFFSETS;
-    for offset in offsets {
-        if offset < least || offset > bound {
-            let limit = if offset < least { least } else { bound };
-            r.flag(rules::HDR_ORDER, at, 8, limit, offset);
-            return Err(Halt::refused(rules::HDR_ORDER));
-        }
-        r.check(is_aligned(offset), rules::HDR_ALIGN, Span::new(at, 8), field::ALIGN, offset);
-        least = offset;
-        at = at.wrapping_add(8);
-    }
-    r.check(first >= field::HEADER, rules::HDR_OVERLAP, first_at, field::HEADER, first);
-    let gap = Span::between(field::HEADER, first.min(r.source().len()));
-    r.check(gap.len < field::ALIGN, rules::START_GAP, gap, 0, gap.len);
-    Ok(())
-}
-
-fn is_aligned(offset: u64) -> bool {
-    offset & (field::ALIGN.wrapping_sub(1)) == 0
 }
 
 /// The type of an element; `None` for tags that are no such type, or none at all.
@@ -356,4 +300,32 @@ fn element_type(tag: u32) -> Option<DType> {
         25 => DType::T1,
         _ => return None,
     })
+}
+
+/// Bytes of so many elements: `ceil(elements × bits / 8)`; `u64::MAX` if that
+/// exceeds 64 bits.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+fn size_of(dtype: DType, elements: u64) -> u64 {
+    let bits = u64::from(dtype.bits());
+    match (elements >> 3).checked_mul(bits) {
+        // It fits if those of eight elements do: the number of bits is a power of 2.
+        Some(size) => size.wrapping_add((elements & 7).wrapping_mul(bits).wrapping_add(7) >> 3),
+        None => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_types() {
+        let counts = [0, 1, 7, 8, 9, 1 << 32, (1 << 61) - 1, 1 << 61, 1 << 63, u64::MAX - 8];
+        for dtype in (0..=25).filter_map(element_type) {
+            for count in counts {
+                let expected = dtype.bytes(count).unwrap_or(u64::MAX);
+                assert_eq!(size_of(dtype, count), expected, "{count} of {}", dtype.name());
+            }
+        }
+    }
 }

@@ -10,33 +10,22 @@
 //! | 32 | 16 | axis and number of the zero points |
 //! | 48 | | `f32` scales, `i32` zero points, zeros up to a multiple of 8 |
 
-use super::index::{Place, judge_padding, padded};
-use super::scan::{self, Scan};
-use super::{Header, field, rules};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::leaf::{Parsed, le_u32, le_u64};
-use crate::read::{BYTES_CHANGED, Halt, Reader};
+#[cfg(not(feature = "windows"))]
+use super::index::Entry;
+#[cfg(not(feature = "windows"))]
+use super::text::judge_padding;
+use super::text::padded;
+use super::{Header, rules};
+use crate::read::Reader;
 use crate::rule::Rule;
+use crate::slot::{Word, place, wide, word};
+#[cfg(not(feature = "windows"))]
+use crate::source::widen;
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Status, Tensor};
+use crate::tensor::Tensor;
 
 /// Bytes before the scales.
-const FIXED: u64 = 48;
-
-/// Steps of the audit of one tensor's quantisation, as phases of its cursor.
-mod phase {
-    pub(super) const ENTRY: u8 = 4;
-    /// Which extent is needed.
-    pub(super) const AXIS: u8 = 5;
-    pub(super) const EXTENT: u8 = 6;
-    pub(super) const PARAMETERS: u8 = 7;
-    pub(super) const SCALES: u8 = 8;
-    pub(super) const END: u8 = 9;
-}
-
-/// Where the audit of quantisation begins.
-pub(super) const FIRST_PHASE: u8 = phase::ENTRY;
+pub(super) const FIXED: u64 = 48;
 
 /// How the elements of a tensor stand for numbers: `(element - zero point) ×
 /// scale` (guide 2).
@@ -56,138 +45,155 @@ pub struct Quantization {
     pub zero_points: Span,
 }
 
-/// The fixed fields, as they are stored.
-#[derive(Clone, Copy)]
-struct Parameters {
-    scheme: u32,
-    scale_mode: u32,
-    zp_mode: u32,
-    reserved: u32,
-    scale_axis: u64,
-    scale_count: u64,
-    zp_axis: u64,
-    zp_count: u64,
+/// The fixed fields, as they are stored. Numbers beyond all memory are not told
+/// apart: such counts fill no payload, and there is no such axis.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Parameters {
+    /// Scheme, scale mode, zero point mode, and 0.
+    modes: [Word; 4],
+    /// Axis and number of the scales, and of the zero points.
+    lists: [[Word; 2]; 2],
 }
 
 impl Parameters {
-    fn parse(input: &[u8]) -> Parsed<'_, Self> {
-        let (rest, scheme) = le_u32(input)?;
-        let (rest, scale_mode) = le_u32(rest)?;
-        let (rest, zp_mode) = le_u32(rest)?;
-        let (rest, reserved) = le_u32(rest)?;
-        let (rest, scale_axis) = le_u64(rest)?;
-        let (rest, scale_count) = le_u64(rest)?;
-        let (rest, zp_axis) = le_u64(rest)?;
-        let (rest, zp_count) = le_u64(rest)?;
-        Ok((
-            rest,
-            Parameters {
-                scheme,
-                scale_mode,
-                zp_mode,
-                reserved,
-                scale_axis,
-                scale_count,
-                zp_axis,
-                zp_count,
-            },
-        ))
-    }
-
-    /// The fixed fields of the quantisation at `stored`.
-    fn read(r: &mut Reader<'_, '_>, stored: Span) -> Result<Self, Halt> {
-        r.region(stored.at, stored.end().unwrap_or(0), BYTES_CHANGED);
-        r.read_ahead(stored.end().unwrap_or(0));
-        r.parse(Parameters::parse)
-    }
-
-    /// Scales and zero points, if they fit `stored` to the byte.
-    fn lists(&self, stored: Span) -> Option<[Span; 2]> {
-        let scales = self.scale_count.checked_mul(4)?;
-        let zero_points = self.zp_count.checked_mul(4)?;
-        let size = FIXED.checked_add(scales)?.checked_add(zero_points)?;
-        if size.checked_next_multiple_of(field::ALIGN)? != stored.len {
-            return None;
+    /// The fixed fields of the quantisation at `stored`; zeros where they are
+    /// lacking. The reader then stands before the scales.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
+        r.within(place(stored.at), place(stored.len));
+        for mode in &mut self.modes {
+            *mode = word(r.next_u32().into());
         }
-        let at = stored.at.checked_add(FIXED)?;
-        Some([Span::new(at, scales), Span::new(at.checked_add(scales)?, zero_points)])
+        for field in self.lists.as_flattened_mut() {
+            *field = place(r.next_u64());
+        }
+    }
+
+    /// The axis of the scales.
+    pub(super) fn axis(&self) -> Word {
+        let [[axis, _], _] = self.lists;
+        axis
+    }
+
+    /// Whether scales differ along that axis.
+    pub(super) fn is_per_channel(&self) -> bool {
+        let [_, scale_mode, ..] = self.modes;
+        scale_mode == 2
+    }
+
+    /// How many bytes the scales and the zero points have, if they fill a payload of
+    /// `len` bytes.
+    pub(super) fn lists(&self, len: u64) -> Option<[Word; 2]> {
+        // Words behind the fixed fields, of which one may be padding.
+        let room = word(len >> 2).wrapping_sub(12);
+        let [[_, scales], [_, zero_points]] = self.lists;
+        let padding = room.checked_sub(scales)?.checked_sub(zero_points)?;
+        (padding <= 1).then_some([scales << 2, zero_points << 2])
     }
 
     /// The size that the counts ask for.
-    fn size(&self) -> u64 {
-        let words = self.scale_count.saturating_add(self.zp_count);
+    pub(super) fn size(&self) -> u64 {
+        let [[_, scales], [_, zero_points]] = self.lists.map(|list| list.map(wide));
+        let words = scales.saturating_add(zero_points);
         padded(words.saturating_mul(4).saturating_add(FIXED))
     }
 
     /// Checks the fields against each other and against the tensor's `rank` and
     /// the `extent` of the axis of the scales. Whether the counts hold.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn judge(&self, r: &mut Reader<'_, '_>, at: u64, rank: u64, extent: u64) -> bool {
-        let mut sound = true;
-        let flag = |r: &mut Reader<'_, '_>, rule: Rule, from: u64, len, expected, found| {
-            r.flag(rule, at.wrapping_add(from), len, expected, found);
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: Word, rank: Word, extent: Word) -> bool {
+        let [scheme, scale_mode, zp_mode, reserved] = self.modes;
+        let [[axis, count], _] = self.lists;
+        if reserved != 0 {
+            r.flag(rules::QUANT_RESERVED, wide(at).wrapping_add(12), 4, 0, wide(reserved));
+        }
+        if !matches!(scheme, 1 | 2) {
+            r.flag(rules::QUANT_SCHEME, wide(at), 4, 2, wide(scheme));
+        } else if scheme == 1 && matches!(zp_mode, 1 | 2) {
+            r.flag(rules::QUANT_SYM_ZP, wide(at).wrapping_add(8), 4, 0, wide(zp_mode));
+        }
+        let scales = match scale_mode {
+            1 if axis != 0 => Some((rules::QUANT_SCALE_PT, SCALE_AXIS, 0, axis)),
+            1 if count != 1 => Some((rules::QUANT_SCALE_PT, SCALE_COUNT, 1, count)),
+            2 if axis >= rank => Some((rules::QUANT_SCALE_AXIS, SCALE_AXIS, rank, axis)),
+            2 if count != extent => Some((rules::QUANT_SCALE_COUNT, SCALE_COUNT, extent, count)),
+            1 | 2 => None,
+            _ => Some((rules::QUANT_SCALEMODE, 4, 2, scale_mode)),
         };
-        if self.reserved != 0 {
-            flag(r, rules::QUANT_RESERVED, 12, 4, 0, u64::from(self.reserved));
+        report(r, at, scales) & self.judge_zero_points(r, at, rank, extent)
+    }
+
+    /// The same for what is told of the zero points.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn judge_zero_points(
+        &self,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        rank: Word,
+        extent: Word,
+    ) -> bool {
+        let [_, scale_mode, zp_mode, _] = self.modes;
+        let [[scale_axis, _], [axis, count]] = self.lists;
+        if zp_mode == 0 && axis != 0 {
+            let at = wide(at.wrapping_add(ZP_AXIS));
+            r.flag(rules::QUANT_ZP_NONE_AXIS, at, 8, 0, wide(axis));
         }
-        if !matches!(self.scheme, 1 | 2) {
-            flag(r, rules::QUANT_SCHEME, 0, 4, 2, u64::from(self.scheme));
-        }
-        match self.scale_mode {
-            1 if self.scale_axis != 0 => {
-                flag(r, rules::QUANT_SCALE_PT, 16, 8, 0, self.scale_axis);
-            }
-            1 if self.scale_count != 1 => {
-                flag(r, rules::QUANT_SCALE_PT, 24, 8, 1, self.scale_count);
-                sound = false;
-            }
-            2 if self.scale_axis >= rank => {
-                flag(r, rules::QUANT_SCALE_AXIS, 16, 8, rank, self.scale_axis);
-            }
-            2 if self.scale_count != extent => {
-                flag(r, rules::QUANT_SCALE_COUNT, 24, 8, extent, self.scale_count);
-                sound = false;
-            }
-            1 | 2 => {}
-            mode => flag(r, rules::QUANT_SCALEMODE, 4, 4, 2, u64::from(mode)),
-        }
-        match (self.zp_mode, self.scale_mode) {
-            (0, _) => {
-                if self.zp_count != 0 {
-                    flag(r, rules::QUANT_ZP_NONE, 40, 8, 0, self.zp_count);
-                    sound = false;
-                }
-                if self.zp_axis != 0 {
-                    flag(r, rules::QUANT_ZP_NONE_AXIS, 32, 8, 0, self.zp_axis);
-                }
-            }
-            (1, 2) | (2, 1) => {
-                let expected = u64::from(self.scale_mode);
-                flag(r, rules::QUANT_ZP_MIX, 8, 4, expected, u64::from(self.zp_mode));
-            }
-            (1, 1) if self.zp_axis != 0 => {
-                flag(r, rules::QUANT_ZP_PT, 32, 8, 0, self.zp_axis);
-            }
-            (1, 1) if self.zp_count != 1 => {
-                flag(r, rules::QUANT_ZP_PT, 40, 8, 1, self.zp_count);
-                sound = false;
-            }
-            (2, 2) if self.zp_axis != self.scale_axis => {
-                flag(r, rules::QUANT_ZP_AXIS, 32, 8, self.scale_axis, self.zp_axis);
-            }
-            (2, 2) if self.scale_axis < rank && self.zp_count != extent => {
-                flag(r, rules::QUANT_ZP_COUNT, 40, 8, extent, self.zp_count);
-                sound = false;
-            }
+        let fault = match zp_mode {
+            0 if count != 0 => Some((rules::QUANT_ZP_NONE, ZP_COUNT, 0, count)),
+            0 => None,
+            3.. => Some((rules::QUANT_ZPMODE, 8, 2, zp_mode)),
             // What the zero points should be like is unknown when the scale
             // mode is.
-            (1 | 2, _) => {}
-            (mode, _) => flag(r, rules::QUANT_ZPMODE, 8, 4, 2, u64::from(mode)),
+            _ if !matches!(scale_mode, 1 | 2) => None,
+            _ if zp_mode != scale_mode => Some((rules::QUANT_ZP_MIX, 8, scale_mode, zp_mode)),
+            1 if axis != 0 => Some((rules::QUANT_ZP_PT, ZP_AXIS, 0, axis)),
+            1 if count != 1 => Some((rules::QUANT_ZP_PT, ZP_COUNT, 1, count)),
+            1 => None,
+            _ if axis != scale_axis => Some((rules::QUANT_ZP_AXIS, ZP_AXIS, scale_axis, axis)),
+            _ if axis < rank && count != extent => {
+                Some((rules::QUANT_ZP_COUNT, ZP_COUNT, extent, count))
+            }
+            _ => None,
+        };
+        report(r, at, fault)
+    }
+}
+
+/// Where axes and counts are stored, of the scales and of the zero points.
+const SCALE_AXIS: Word = 16;
+const SCALE_COUNT: Word = 24;
+const ZP_AXIS: Word = 32;
+const ZP_COUNT: Word = 40;
+
+/// Reports a fault of the quantisation at `at`: a rule, a field, and what is expected and
+/// found. Whether the counts hold.
+#[inline(always)]
+fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Word)>) -> bool {
+    let Some((rule, from, expected, found)) = fault else { return true };
+    let len = if from < SCALE_AXIS { 4 } else { 8 };
+    r.flag(rule, wide(at.wrapping_add(from)), len, wide(expected), wide(found));
+    !matches!(from, SCALE_COUNT | ZP_COUNT)
+}
+
+/// Judges the quantisation of an entry.
+#[cfg(not(feature = "windows"))]
+#[inline(never)]
+pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
+    let stored = e.quant;
+    let mut parameters = Parameters::default();
+    parameters.read(r, &stored);
+    let extent = e.extents.as_chunks().0.get(parameters.axis());
+    let extent = extent.map_or(0, |extent| place(u64::from_le_bytes(*extent)));
+    let counted = parameters.judge(r, word(stored.at), word(e.rank().into()), extent);
+    if let Some([scales, zero_points]) = parameters.lists(stored.len) {
+        let at = r.here();
+        if let Some(i) = not_finite(r.bytes(scales)) {
+            r.flag(rules::QUANT_SCALE_FINITE, wide(at.wrapping_add(i)), 4, 0, widen(i >> 2));
         }
-        if self.scheme == 1 && matches!(self.zp_mode, 1 | 2) {
-            flag(r, rules::QUANT_SYM_ZP, 8, 4, 0, u64::from(self.zp_mode));
-        }
-        sound
+        r.bytes(zero_points);
+        judge_padding(r, rules::QUANT_PAD, r.here(), r.resident());
+    } else if counted {
+        r.flag(rules::QUANT_SIZE, wide(e.quant_at()), 8, parameters.size(), stored.len);
     }
 }
 
@@ -203,141 +209,32 @@ impl Header {
         tensor: &Tensor,
     ) -> Result<Option<Quantization>, Absent> {
         let stored = tensor.extra;
-        if stored.len < FIXED {
+        if stored.len < FIXED || stored.len & 7 != 0 {
             return Ok(None);
         }
-        let bytes = source.get(Span::new(stored.at, FIXED))?;
-        let Ok((_, parameters)) = Parameters::parse(bytes) else { return Ok(None) };
-        let Some([scales, zero_points]) = parameters.lists(stored) else { return Ok(None) };
-        let per_channel = parameters.scale_mode == 2;
+        source.get(Span::new(stored.at, FIXED))?;
+        let mut sink = |_| {};
+        let mut parameters = Parameters::default();
+        parameters.read(&mut Reader::new(source, &mut sink), &stored);
+        let Some(lists) = parameters.lists(stored.len) else { return Ok(None) };
+        let [scales, zero_points] = lists.map(wide);
+        let [scheme, _, zp_mode, _] = parameters.modes;
+        let at = stored.at.wrapping_add(FIXED);
         Ok(Some(Quantization {
-            symmetric: parameters.scheme == 1,
-            axis: per_channel.then_some(parameters.scale_axis),
-            scales,
-            has_zero_points: parameters.zp_mode != 0,
-            zero_points,
+            symmetric: scheme == 1,
+            axis: parameters.is_per_channel().then_some(wide(parameters.axis())),
+            scales: Span::new(at, scales),
+            has_zero_points: zp_mode != 0,
+            zero_points: Span::new(at.wrapping_add(scales), zero_points),
         }))
-    }
-
-    /// Checks what a tensor entry says of its quantisation, in fields at `at`.
-    pub(super) fn judge_quant_place(
-        &self,
-        r: &mut Reader<'_, '_>,
-        stored: Span,
-        at: u64,
-        has_quant: bool,
-        has_data: bool,
-    ) -> bool {
-        if !has_quant {
-            let found = if stored.len != 0 { stored.len } else { stored.at };
-            r.check(stored == Span::default(), rules::QUANT_NONE, Span::new(at, 16), 0, found);
-            return true;
-        }
-        r.check(has_data, rules::QUANT_NODATA, Span::new(at, 16), 0, stored.len);
-        let size = padded(stored.len.max(FIXED));
-        let sized = size == stored.len;
-        r.check(sized, rules::QUANT_SIZE, Span::new(at, 8), size, stored.len);
-        let place = Place {
-            stored,
-            offset_at: at.wrapping_add(8),
-            align: rules::QUANT_ALIGN,
-            before: rules::QUANT_BEFORE,
-            bounds: rules::QUANT_BOUNDS,
-            overflow: rules::QUANT_OVERFLOW,
-        };
-        place.judge(r, self, sized)
-    }
-
-    /// One step of the audit of quantisation.
-    ///
-    /// The entry, the parameters and the lists need not be resident together,
-    /// so what is known is held in the reader.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn audit_quant(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        if c.phase == phase::ENTRY {
-            return self.audit_tensor(r, c);
-        }
-        r.about(Kind::Tensor, c.index.wrapping_sub(1));
-        let [at, len, third, fourth] = r.held;
-        match c.phase {
-            phase::AXIS => {
-                let parameters = Parameters::read(r, Span::new(at, len))?;
-                let axis = parameters.scale_axis;
-                let needed = parameters.scale_mode == 2 && axis < fourth;
-                c.state = if needed { axis } else { 0 };
-                c.phase = if needed { phase::EXTENT } else { phase::PARAMETERS };
-            }
-            phase::EXTENT => {
-                let extent_at = third.saturating_add(c.state.saturating_mul(8));
-                let bytes = r.get(Span::new(extent_at, 8))?;
-                c.state = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-                c.phase = phase::PARAMETERS;
-            }
-            phase::PARAMETERS => {
-                let stored = Span::new(at, len);
-                let parameters = Parameters::read(r, stored)?;
-                let counted = parameters.judge(r, at, fourth, c.state);
-                c.phase = phase::ENTRY;
-                match parameters.lists(stored) {
-                    Some([scales, zero_points]) => {
-                        let end = stored.end().unwrap_or(u64::MAX);
-                        let padding = zero_points.end().unwrap_or(u64::MAX);
-                        r.held = [scales.at, scales.len, padding, end];
-                        c.state = 0;
-                        c.phase = phase::SCALES;
-                    }
-                    // The entry ends with the size and the offset.
-                    None if counted => {
-                        let size_at = c.at.wrapping_sub(16);
-                        r.flag(rules::QUANT_SIZE, size_at, 8, parameters.size(), len);
-                    }
-                    None => {}
-                }
-            }
-            phase::SCALES => {
-                match scan::step(r, c, Span::new(at, len), 4, not_finite)? {
-                    Scan::More => return Ok(()),
-                    Scan::Clean => {}
-                    Scan::Bad(bad) => {
-                        let channel = bad.wrapping_sub(at) >> 2;
-                        r.flag(rules::QUANT_SCALE_FINITE, bad, 4, 0, channel);
-                    }
-                }
-                c.phase = phase::END;
-            }
-            _ => {
-                let bytes = r.get(Span::between(third, fourth))?;
-                judge_padding(r, rules::QUANT_PAD, third, bytes);
-                c.phase = phase::ENTRY;
-            }
-        }
-        Ok(())
-    }
-
-    fn audit_tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut next = *c;
-        r.mute();
-        let tensor = self.tensor_entry(r, &mut next);
-        r.unmute();
-        let Some(tensor) = tensor? else {
-            c.finish();
-            return Ok(());
-        };
-        *c = next;
-        if tensor.status == Status::Sound && !tensor.extra.is_empty() {
-            let Span { at, len } = tensor.extra;
-            r.held = [at, len, tensor.dims.at, tensor.dims.rank()];
-            r.charge(len);
-            c.phase = phase::AXIS;
-        }
-        Ok(())
     }
 }
 
 /// The position of the first scale that is infinite or not a number.
-fn not_finite(run: &[u8]) -> Option<usize> {
+pub(super) fn not_finite(run: &[u8]) -> Option<usize> {
     let scales = run.as_chunks::<4>().0;
-    let scale = scales.iter().position(|scale| !f32::from_le_bytes(*scale).is_finite())?;
+    // By the exponent.
+    let scale = scales.iter().position(|scale| (u32::from_le_bytes(*scale) << 1) >> 24 == 255)?;
     Some(scale.saturating_mul(4))
 }
 
@@ -345,31 +242,23 @@ fn not_finite(run: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn counts(scale_count: u64, zp_count: u64) -> Parameters {
-        Parameters {
-            scheme: 2,
-            scale_mode: 2,
-            zp_mode: 2,
-            reserved: 0,
-            scale_axis: 0,
-            scale_count,
-            zp_axis: 0,
-            zp_count,
-        }
+    fn lists(scales: u64, zero_points: u64, len: u64) -> Option<[Word; 2]> {
+        let lists = [[0, place(scales)], [0, place(zero_points)]];
+        Parameters { modes: [2, 2, 2, 0], lists }.lists(len)
     }
 
     #[test]
     fn lists_fill_the_payload_or_are_none() {
-        let stored = |len| Span::new(1000, len);
-        let [scales, points] = counts(3, 2).lists(stored(72)).unwrap();
-        assert_eq!((scales, points), (Span::new(1048, 12), Span::new(1060, 8)));
-        assert_eq!(counts(0, 0).lists(stored(48)), Some([Span::new(1048, 0); 2]));
-        assert_eq!(counts(3, 2).lists(stored(64)), None);
-        assert_eq!(counts(3, 2).lists(stored(80)), None);
+        assert_eq!(lists(3, 2, 72), Some([12, 8]));
+        assert_eq!(lists(4, 2, 72), Some([16, 8]));
+        assert_eq!(lists(0, 0, 48), Some([0, 0]));
+        assert_eq!(lists(3, 2, 64), None);
+        assert_eq!(lists(3, 2, 80), None);
         // Counts whose products, or whose sum, would wrap to something small.
-        assert_eq!(counts(1 << 62, 0).lists(stored(48)), None);
-        assert_eq!(counts(1 << 61, 1 << 61).lists(stored(48)), None);
-        assert_eq!(counts(u64::MAX >> 2, 1).lists(stored(48)), None);
+        assert_eq!(lists(1 << 62, 0, 48), None);
+        assert_eq!(lists(1 << 61, 1 << 61, 48), None);
+        assert_eq!(lists(u64::MAX >> 2, 1, 48), None);
+        assert_eq!(lists(u64::MAX, 1, 48), None);
     }
 
     #[test]

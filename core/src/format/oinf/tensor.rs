@@ -1,158 +1,185 @@
 //! Entries of the tensor table.
 
-use super::index::{Place, Text, judge_text};
-use super::{Header, Table, element_type, field, rules};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt};
+use super::index::{Entry, PlaceRules, Size};
+use super::quant::FIXED;
+use super::text::padded;
+use super::{element_type, field, rules, size_of};
+use crate::dims::{self, DimEncoding, DimsAt};
 use crate::dtype::DType;
-use crate::finding::Kind;
-use crate::read::{Halt, Reader};
-use crate::source::Span;
-use crate::tensor::{Chunks, Status, Tensor};
+use crate::read::Reader;
+use crate::slot::{Word, wide, word};
+use crate::source::{Span, widen};
+use crate::tensor::{Chunks, Tensor};
 
-/// One entry of the tensor table, as it is stored.
-struct Entry<'a> {
-    at: u64,
-    name: Text<'a>,
-    /// Where the type is; rank and flags follow it.
-    fields: u64,
-    tag: u32,
-    flags: u32,
-    dims: DimsAt,
-    extents: &'a [u8],
-    data: Span,
-    quant: Option<Span>,
-}
+/// Where extents begin, behind the type, the rank and the flags.
+const EXTENTS: Word = 12;
 
-impl Header {
-    /// The next tensor; `None` behind the last one, and where the table cannot
-    /// be read on.
-    pub(super) fn tensor_entry(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Tensor>, Halt> {
-        let table = self.tensors;
-        if !self.enter(r, c, table, Kind::Tensor) {
-            return Ok(None);
-        }
-        let at = r.at();
-        let taken = self.string(r, table).and_then(|name| {
-            self.require(r, table, 12)?;
-            let fields = r.at();
-            let (tag, rank, flags) = (r.u32()?, r.u32()?, r.u32()?);
-            let dims = self.dims(r, table, fields, rank)?;
-            let extents = r.take(u64::from(dims.len))?;
-            let nbytes = r.u64()?;
-            let data = Span::new(r.u64()?, nbytes);
-            let quant = if self.version == 1 {
-                None
-            } else {
-                let nbytes = r.u64()?;
-                Some(Span::new(r.u64()?, nbytes))
-            };
-            let end = r.at();
-            let slack = self.slack(r, c, table)?;
-            Ok((Entry { at, name, fields, tag, flags, dims, extents, data, quant }, end, slack))
-        });
-        let (entry, end, slack) = match taken {
-            Ok(taken) => taken,
-            Err(halt) if halt.is_absent() => return Err(halt),
-            Err(_) => return Ok(None),
-        };
-        c.advance(end);
-        judge_text(r, &entry.name);
-        let tensor = self.judge_tensor(r, &entry);
-        slack.judge(r);
-        Ok(Some(tensor))
+static DATA: PlaceRules = PlaceRules {
+    align: rules::TENSOR_ALIGN,
+    before: rules::TENSOR_BEFORE,
+    bounds: rules::TENSOR_BOUNDS,
+    overflow: rules::TENSOR_OVERFLOW,
+    unused: rules::TENSOR_NODATA,
+    quant: false,
+};
+
+static QUANT: PlaceRules = PlaceRules {
+    align: rules::QUANT_ALIGN,
+    before: rules::QUANT_BEFORE,
+    bounds: rules::QUANT_BOUNDS,
+    overflow: rules::QUANT_OVERFLOW,
+    unused: rules::QUANT_NONE,
+    quant: true,
+};
+
+impl Entry<'_, '_> {
+    /// Where the extents begin.
+    fn dims_at(&self) -> Word {
+        self.fields.wrapping_add(EXTENTS)
     }
 
-    /// Where the extents of an entry lie, whose fixed fields are at `fields`.
-    fn dims(
-        &self,
-        r: &mut Reader<'_, '_>,
-        table: Table,
-        fields: u64,
-        rank: u32,
-    ) -> Result<DimsAt, Halt> {
-        let trailer = if self.version == 1 { 16 } else { 32 };
-        let room = r.left().saturating_sub(trailer) >> 3;
-        let len = u64::from(rank).wrapping_mul(8);
-        match u32::try_from(len) {
-            Ok(len) if u64::from(rank) <= room && r.left() >= trailer => {
-                Ok(DimsAt { at: r.at(), len, rank, lead: None, encoding: DimEncoding::U64 })
-            }
-            _ => {
-                let span = Span::new(fields.wrapping_add(4), 4);
-                self.overrun(r, table, rules::TENSOR_NDIM, span, [room, u64::from(rank)])
-            }
+    /// Where the size and the offset of the data are recorded.
+    fn data_at(&self) -> Word {
+        self.dims_at().wrapping_add(word(widen(self.extents.len())))
+    }
+
+    /// Number of extents.
+    pub(super) fn rank(&self) -> u32 {
+        u32::try_from(self.extents.len() >> 3).unwrap_or(0)
+    }
+
+    /// Where the extents lie.
+    pub(super) fn dims(&self) -> DimsAt {
+        DimsAt {
+            at: wide(self.dims_at()),
+            len: self.rank() << 3,
+            rank: self.rank(),
+            lead: None,
+            encoding: DimEncoding::U64,
         }
     }
 
-    fn judge_tensor(&self, r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> Tensor {
-        let Entry { fields, tag, flags, data, .. } = *entry;
-        let has_data = flags & field::HAS_DATA != 0;
-        let has_quant = entry.quant.is_some() && flags & field::HAS_QUANT != 0;
-        let known =
-            if self.version == 1 { field::HAS_DATA } else { field::HAS_DATA | field::HAS_QUANT };
-        let unknown = u64::from(flags & !known);
-        let flags_at = Span::new(fields.wrapping_add(8), 4);
-        r.check(unknown == 0, rules::TENSOR_FLAGS, flags_at, 0, unknown);
+    /// Where the size and the offset of the quantisation are recorded.
+    pub(super) fn quant_at(&self) -> Word {
+        self.data_at().wrapping_add(16)
+    }
 
-        let mut sound = true;
-        let dtype = element_type(tag).unwrap_or(DType::Unknown);
-        if dtype == DType::Unknown {
-            r.flag(rules::TENSOR_DTYPE, fields, 4, 25, u64::from(tag));
-            sound = false;
-        }
-        let product = Dims::new(entry.extents, entry.dims.rank, DimEncoding::U64).product();
-        if product.is_none() {
-            let DimsAt { at, len, .. } = entry.dims;
-            r.flag(rules::TENSOR_NUMEL, at, u64::from(len), u64::MAX, u64::MAX);
-            sound = false;
-        }
-        let data_at = entry.dims.at.wrapping_add(u64::from(entry.dims.len));
-        if has_data {
-            let mut sized = true;
-            if let (Some(count), true) = (product, dtype != DType::Unknown) {
-                let size = dtype.bytes(count);
-                if size != Some(data.len) {
-                    r.flag(rules::TENSOR_SIZE, data_at, 8, size.unwrap_or(u64::MAX), data.len);
-                    sized = false;
-                }
-            }
-            let place = Place {
-                stored: data,
-                offset_at: data_at.wrapping_add(8),
-                align: rules::TENSOR_ALIGN,
-                before: rules::TENSOR_BEFORE,
-                bounds: rules::TENSOR_BOUNDS,
-                overflow: rules::TENSOR_OVERFLOW,
-            };
-            sound &= place.judge(r, self, sized);
-        } else if data != Span::default() {
-            let found = if data.len != 0 { data.len } else { data.at };
-            r.flag(rules::TENSOR_NODATA, data_at, 16, 0, found);
-        }
-        let extra = match entry.quant {
-            Some(stored) => {
-                let quant_at = data_at.wrapping_add(16);
-                sound &= self.judge_quant_place(r, stored, quant_at, has_quant, has_data);
-                if has_quant { stored } else { Span::default() }
-            }
-            None => Span::default(),
-        };
+    /// Whether it has data that may be used.
+    pub(super) fn has_data(&self) -> bool {
+        self.sound && self.flags & field::HAS_DATA != 0
+    }
+
+    /// It as what is handed out of tensors.
+    pub(super) fn tensor(&self) -> Tensor {
         Tensor {
-            index: r.subject().entry,
-            at: entry.at,
-            name: entry.name.at,
-            dtype,
-            status: if sound { Status::Sound } else { Status::Broken },
-            dims: entry.dims,
-            elements: product.unwrap_or(0),
-            chunks: if sound && has_data { Chunks::One(data) } else { Chunks::None },
-            extra: if sound { extra } else { Span::default() },
+            index: self.index,
+            at: wide(self.at),
+            name: self.name(),
+            dtype: element_type(self.tag).unwrap_or(DType::Unknown),
+            status: self.status(),
+            dims: self.dims(),
+            elements: self.elements,
+            chunks: if self.has_data() { Chunks::One(self.data) } else { Chunks::None },
+            extra: self.quant,
             ..Tensor::default()
         }
+    }
+
+    #[cfg_attr(not(feature = "windows"), inline(always))]
+    pub(super) fn judge_tensor(&mut self, r: &mut Reader<'_, '_>) {
+        let fields = wide(self.fields);
+        let quantised = self.header.version > 1;
+        let known = if quantised { field::HAS_DATA | field::HAS_QUANT } else { field::HAS_DATA };
+        let unknown = self.flags & !known;
+        if unknown != 0 {
+            r.flag(rules::TENSOR_FLAGS, fields.wrapping_add(8), 4, 0, unknown.into());
+        }
+        let dtype = element_type(self.tag).unwrap_or(DType::Unknown);
+        self.sound = dtype != DType::Unknown;
+        if !self.sound {
+            r.flag(rules::TENSOR_DTYPE, fields, 4, 25, self.tag.into());
+        }
+        if !count(self.extents, &mut self.elements) {
+            let len = widen(self.extents.len());
+            r.flag(rules::TENSOR_NUMEL, wide(self.dims_at()), len, u64::MAX, u64::MAX);
+            self.sound = false;
+        }
+        let at = self.data_at();
+        let has_data = self.flags & field::HAS_DATA != 0;
+        let mut size = if has_data { Size::Right } else { Size::None };
+        // Of what is broken already, the size is not known.
+        if has_data && self.sound {
+            let (expected, found) = (size_of(dtype, self.elements), self.data.len);
+            if expected != found {
+                r.flag(rules::TENSOR_SIZE, wide(at), 8, expected, found);
+                size = Size::Wrong;
+            }
+        }
+        self.judge_place(r, at, &DATA, size);
+        if quantised {
+            let at = self.quant_at();
+            let Span { len, .. } = self.quant;
+            let mut size = Size::None;
+            if self.flags & field::HAS_QUANT != 0 {
+                size = Size::Right;
+                if !has_data {
+                    r.flag(rules::QUANT_NODATA, wide(at), 16, 0, len);
+                }
+                if len < FIXED || len & 7 != 0 {
+                    r.flag(rules::QUANT_SIZE, wide(at), 8, padded(len.max(FIXED)), len);
+                    size = Size::Wrong;
+                }
+            }
+            self.judge_place(r, at, &QUANT, size);
+        }
+        if !self.sound {
+            self.quant = Span::default();
+        }
+    }
+}
+
+/// Multiplies the extents: 1 for rank 0, and 0 as soon as one extent is 0. Whether
+/// the product of the other extents fits 64 bits, even beside a 0, so that the
+/// answer does not depend on their order; the product is 0 if not.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn count(extents: &[u8], elements: &mut u64) -> bool {
+    let (mut product, mut zero) = (1_u64, false);
+    *elements = 0;
+    for extent in extents.as_chunks().0 {
+        let extent = u64::from_le_bytes(*extent);
+        if extent == 0 {
+            zero = true;
+            continue;
+        }
+        match dims::product(product, extent) {
+            Some(next) => product = next,
+            None => return false,
+        }
+    }
+    if !zero {
+        *elements = product;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn product(extents: &[u64]) -> Option<u64> {
+        let bytes: std::vec::Vec<u8> = extents.iter().flat_map(|n| n.to_le_bytes()).collect();
+        let mut elements = 7;
+        count(&bytes, &mut elements).then_some(elements)
+    }
+
+    #[test]
+    fn elements_do_not_depend_on_the_order_of_extents() {
+        assert_eq!(product(&[]), Some(1));
+        assert_eq!(product(&[3, 5]), Some(15));
+        assert_eq!(product(&[0, 1 << 40]), Some(0));
+        assert_eq!(product(&[u64::MAX]), Some(u64::MAX));
+        assert_eq!(product(&[1 << 32, 1 << 32]), None);
+        assert_eq!(product(&[0, 1 << 32, 1 << 32]), None);
+        assert_eq!(product(&[1 << 32, 1 << 32, 0]), None);
     }
 }

@@ -7,307 +7,237 @@
 //! | BITSET | `u32` number of bits, `u32` number of bytes, the bytes, zeros up to a multiple of 8 |
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
-use super::index::{is_name_byte, judge_padding, padded};
-use super::scan::{self, Scan};
-use super::{Header, element_type, field, quant, rules};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt};
+#[cfg(not(feature = "windows"))]
+use super::index::Entry;
+use super::index::lacks;
+use super::tensor::count;
+#[cfg(not(feature = "windows"))]
+use super::text::{first, judge_padding};
+use super::text::{is_no_name, padded};
+use super::{element_type, field, rules, size_of};
+use crate::dims::{DimEncoding, DimsAt};
 use crate::dtype::DType;
-use crate::finding::Kind;
 use crate::name::NameAt;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
+use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::source::Span;
-use crate::tensor::{Status, Value};
+use crate::slot::{place, wide, word};
+use crate::source::{Span, widen};
+use crate::tensor::{Meta, Value};
 
-/// A value whose structure holds.
+/// The structure of a value.
+#[derive(Default)]
 pub(super) struct Shape {
-    pub(super) value: Value,
-    /// Its elements, characters or bits, without the padding.
-    data: Span,
-    dtype: DType,
+    /// Bytes before the data: counts and extents.
+    before: u64,
+    /// Bytes of the elements, characters or bits, without the padding.
+    pub(super) len: u64,
+    /// Type of the elements.
+    pub(super) dtype: DType,
+    /// Number of elements.
+    elements: u64,
+    /// Number of extents.
+    rank: u32,
     /// How many bits of the last byte are used; 0 if all are.
-    used: u64,
+    pub(super) used: u32,
 }
 
-/// Steps of the audit of one metadata entry, as phases of its cursor.
-mod phase {
-    pub(super) const ENTRY: u8 = 0;
-    pub(super) const SHAPE: u8 = 1;
-    pub(super) const DATA: u8 = 2;
-    pub(super) const END: u8 = 3;
-}
-
-/// What is held of a value while its bytes are looked at.
-#[derive(Clone, Copy)]
-struct Held {
-    data: Span,
-    /// Where the value ends, padding included.
-    end: u64,
-    tag: u32,
-    used: u64,
-}
-
-impl Held {
-    fn pack(self, dtype: DType) -> [u64; 4] {
-        // Of the element's type only two matter from here on.
-        let kind = match dtype {
-            DType::Bool => 1,
-            DType::T2 => 2,
-            _ => 0,
-        };
-        let more = (u64::from(self.tag) << 16) | (kind << 8) | self.used;
-        [self.data.at, self.data.len, self.end, more]
-    }
-
-    fn unpack([at, len, end, more]: [u64; 4]) -> (Self, DType) {
-        let dtype = match (more >> 8) & 0xFF {
-            1 => DType::Bool,
-            2 => DType::T2,
-            _ => DType::Unknown,
-        };
-        let tag = u32::try_from(more >> 16).unwrap_or(0);
-        (Held { data: Span::new(at, len), end, tag, used: more & 0xFF }, dtype)
+impl Shape {
+    /// Where the data of the value lies that is stored at `at`.
+    pub(super) fn data(&self, at: u64) -> Span {
+        Span::new(at.wrapping_add(self.before), self.len)
     }
 }
 
-/// The structure of a value of type `tag`, judged; `None` if it is broken.
+/// Reads the structure of a value of type `tag` and judges it; the reader then
+/// stands before the data. A value that is broken is refused, which was reported.
 ///
 /// `size_at` is where the entry records the size, for findings about it.
+#[cfg_attr(not(feature = "windows"), inline(always))]
 pub(super) fn shape(
     r: &mut Reader<'_, '_>,
     tag: u32,
-    stored: Span,
+    stored: &Span,
     size_at: u64,
-) -> Result<Option<Shape>, Halt> {
-    r.region(stored.at, stored.end().unwrap_or(0), BYTES_CHANGED);
-    match tag {
-        field::STRING => string(r, stored, size_at),
-        field::BITSET => bits(r, stored, size_at),
-        field::NDARRAY => array(r, stored, size_at),
-        _ => Ok(element_type(tag).map(|dtype| Shape {
-            value: Value::Scalar { dtype, stored },
-            data: stored,
-            dtype,
-            used: used_bits(dtype, 1),
-        })),
-    }
-}
-
-/// The size that the entry records is not what the value takes.
-#[cold]
-fn wrong_size(
-    r: &mut Reader<'_, '_>,
-    rule: Rule,
-    size_at: u64,
-    expected: u64,
-    found: u64,
-) -> Result<Option<Shape>, Halt> {
-    r.flag(rule, size_at, 8, expected, found);
-    Ok(None)
-}
-
-fn string(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<Shape>, Halt> {
-    if stored.len < 4 {
-        return wrong_size(r, rules::META_STR_SIZE, size_at, 8, stored.len);
-    }
-    let len = u64::from(r.u32()?);
-    let size = padded(len.saturating_add(4));
-    if size != stored.len {
-        return wrong_size(r, rules::META_STR_SIZE, size_at, size, stored.len);
-    }
-    if len == 0 {
-        r.flag(rules::STR_EMPTY, stored.at, 4, 1, 0);
-    }
-    let at = stored.at.wrapping_add(4);
-    let value = Value::Text(NameAt::plain(at, len));
-    Ok(Some(Shape { value, data: Span::new(at, len), dtype: DType::Unknown, used: 0 }))
-}
-
-fn bits(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<Shape>, Halt> {
-    if stored.len < 8 {
-        return wrong_size(r, rules::META_BITSET_SIZE, size_at, 8, stored.len);
-    }
-    let count = u64::from(r.u32()?);
-    let bytes = u64::from(r.u32()?);
-    let expected = count.saturating_add(7) >> 3;
-    if bytes != expected {
-        r.flag(rules::META_BITSET_COUNT, stored.at.wrapping_add(4), 4, expected, bytes);
-        return Ok(None);
-    }
-    let size = padded(bytes.saturating_add(8));
-    if size != stored.len {
-        return wrong_size(r, rules::META_BITSET_SIZE, size_at, size, stored.len);
-    }
-    let data = Span::new(stored.at.wrapping_add(8), bytes);
-    let value = Value::Bits { count, stored: data };
-    Ok(Some(Shape { value, data, dtype: DType::U1, used: used_bits(DType::U1, count) }))
-}
-
-fn array(r: &mut Reader<'_, '_>, stored: Span, size_at: u64) -> Result<Option<Shape>, Halt> {
-    if stored.len < 8 {
-        return wrong_size(r, rules::META_ND_SIZE, size_at, 8, stored.len);
-    }
-    let tag = r.u32()?;
-    let rank = r.u32()?;
-    let Some(dtype) = element_type(tag) else {
-        r.flag(rules::META_ND_ELEM, stored.at, 4, 25, u64::from(tag));
-        return Ok(None);
-    };
-    let room = r.left();
-    let dims_at = r.at();
-    let dims_len = match u32::try_from(u64::from(rank).wrapping_mul(8)) {
-        Ok(len) if u64::from(len) <= room => len,
+    shape: &mut Shape,
+) -> Result<(), Halt> {
+    let Span { at, len: size } = *stored;
+    r.within(place(at), place(size));
+    let (head, rule) = match tag {
+        field::STRING => (4, rules::META_STR_SIZE),
+        field::BITSET => (8, rules::META_BITSET_SIZE),
+        field::NDARRAY => (8, rules::META_ND_SIZE),
         _ => {
-            r.flag(rules::META_ND_NDIM, stored.at.wrapping_add(4), 4, room, u64::from(rank));
-            return Ok(None);
+            shape.dtype = element_type(tag).unwrap_or_default();
+            shape.len = size;
+            shape.used = used_bits(shape.dtype, 1);
+            return Ok(());
         }
     };
-    let extents = r.take(u64::from(dims_len))?;
-    let elements = Dims::new(extents, rank, DimEncoding::U64).product();
-    let before = u64::from(dims_len).wrapping_add(8);
-    let len = elements.and_then(|count| dtype.bytes(count));
-    let size = len
-        .and_then(|len| len.checked_add(before))
-        .and_then(|size| size.checked_next_multiple_of(field::ALIGN));
-    let (Some(elements), Some(len), Some(size)) = (elements, len, size) else {
-        r.flag(rules::META_ND_OVERFLOW, dims_at, u64::from(dims_len), u64::MAX, u64::MAX);
-        return Ok(None);
+    let size_at = Span::new(size_at, 8);
+    let fault = 'shape: {
+        if size < head {
+            break 'shape (rule, size_at, 8, size);
+        }
+        let number = r.next_u32();
+        let second = if tag == field::STRING { 0 } else { r.next_u32() };
+        if lacks(r) {
+            return r.settle();
+        }
+        let second_at = Span::new(at.wrapping_add(4), 4);
+        shape.before = head;
+        shape.len = number.into();
+        if tag == field::BITSET {
+            let expected = (number >> 3).wrapping_add(u32::from(number & 7 != 0));
+            if second != expected {
+                let rule = rules::META_BITSET_COUNT;
+                break 'shape (rule, second_at, expected.into(), second.into());
+            }
+            (shape.dtype, shape.elements) = (DType::U1, number.into());
+            shape.len = second.into();
+        } else if tag == field::NDARRAY {
+            let Some(dtype) = element_type(number) else {
+                break 'shape (rules::META_ND_ELEM, Span::new(at, 4), 25, number.into());
+            };
+            let room = word(r.left());
+            let rank = word(second.into());
+            if rank > (room >> 3).min(word(u64::from(u32::MAX) >> 3)) {
+                break 'shape (rules::META_ND_NDIM, second_at, wide(room), wide(rank));
+            }
+            let extents = r.bytes(rank << 3);
+            if lacks(r) {
+                return r.settle();
+            }
+            (shape.dtype, shape.rank) = (dtype, second);
+            shape.before = head.wrapping_add(widen(extents.len()));
+            shape.len = u64::MAX;
+            if count(extents, &mut shape.elements) {
+                shape.len = size_of(dtype, shape.elements);
+            }
+        }
+        let expected = padded(shape.len.saturating_add(shape.before));
+        if expected == u64::MAX {
+            let extents = Span::new(at.wrapping_add(8), shape.before.wrapping_sub(8));
+            break 'shape (rules::META_ND_OVERFLOW, extents, u64::MAX, u64::MAX);
+        }
+        if expected != size {
+            break 'shape (rule, size_at, expected, size);
+        }
+        if tag == field::STRING && number == 0 {
+            r.flag(rules::STR_EMPTY, at, 4, 1, 0);
+        }
+        shape.used = used_bits(shape.dtype, shape.elements);
+        return Ok(());
     };
-    if size != stored.len {
-        return wrong_size(r, rules::META_ND_SIZE, size_at, size, stored.len);
+    let (rule, span, expected, found) = fault;
+    r.flag(rule, span.at, span.len, expected, found);
+    Err(Halt::refused(rule))
+}
+
+/// What a metadata entry holds; `None` if its value is broken.
+pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    let stored = meta.stored;
+    let mut found = Shape::default();
+    match shape(r, meta.tag, &stored, 0, &mut found) {
+        Ok(()) => {}
+        Err(halt) if halt.is_absent() => return Err(halt),
+        Err(_) => return Ok(None),
     }
-    let data = Span::new(stored.at.wrapping_add(before), len);
-    let dims = DimsAt { at: dims_at, len: dims_len, rank, lead: None, encoding: DimEncoding::U64 };
-    let value = Value::Array { dtype, dims, elements, stored: data };
-    Ok(Some(Shape { value, data, dtype, used: used_bits(dtype, elements) }))
+    let Shape { dtype, elements, rank, .. } = found;
+    let data = found.data(stored.at);
+    Ok(Some(match meta.tag {
+        field::STRING => Value::Text(NameAt::plain(data.at, data.len)),
+        field::BITSET => Value::Bits { count: elements, stored: data },
+        field::NDARRAY => {
+            let at = stored.at.wrapping_add(8);
+            let encoding = DimEncoding::U64;
+            let dims = DimsAt { at, len: rank << 3, rank, lead: None, encoding };
+            Value::Array { dtype, dims, elements, stored: data }
+        }
+        _ if dtype == DType::Unknown => return Ok(None),
+        _ => Value::Scalar { dtype, stored },
+    }))
 }
 
 /// How many bits of the last byte hold elements, 0 if all do.
-fn used_bits(dtype: DType, elements: u64) -> u64 {
-    if dtype.is_packed() { elements.wrapping_mul(u64::from(dtype.bits())) & 7 } else { 0 }
+fn used_bits(dtype: DType, elements: u64) -> u32 {
+    // Of the product the lowest three bits matter.
+    let elements = u32::try_from(elements & 7).unwrap_or(0);
+    elements.wrapping_mul(dtype.bits()) & 7
 }
 
-impl Header {
-    /// One step of the audit of metadata values.
-    ///
-    /// An entry and its value need not be resident together, so what is known
-    /// of the value is held in the reader.
-    // By itself: inlined into the audit it takes 0.7 kB more.
-    #[inline(never)]
-    pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        if c.phase == phase::ENTRY {
-            return self.audit_entry(r, c);
-        }
-        r.about(Kind::Metadata, c.index.wrapping_sub(1));
-        if c.phase == phase::SHAPE {
-            let [at, len, tag, _] = r.held;
-            let stored = Span::new(at, len);
-            let tag = u32::try_from(tag).unwrap_or(0);
-            // The entry ends with its size and its offset.
-            let shape = shape(r, tag, stored, c.at.wrapping_sub(16))?;
-            c.phase = phase::ENTRY;
-            if let Some(Shape { data, dtype, used, .. }) = shape {
-                let end = stored.end().unwrap_or(u64::MAX);
-                r.held = Held { data, end, tag, used }.pack(dtype);
-                c.state = 0;
-                c.phase = phase::DATA;
-            }
-            return Ok(());
-        }
-        let (held, dtype) = Held::unpack(r.held);
-        if c.phase == phase::DATA { audit_data(r, c, held, dtype) } else { audit_end(r, c, held) }
-    }
+/// A rule that bytes of a value may break, and which bytes break it.
+pub(super) type Content = (Rule, fn(u8) -> bool);
 
-    fn audit_entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut next = *c;
-        r.mute();
-        let meta = self.metadata_entry(r, &mut next);
-        r.unmute();
-        match meta? {
-            Some(meta) => {
-                *c = next;
-                if meta.status == Status::Sound {
-                    r.held = [meta.stored.at, meta.stored.len, u64::from(meta.tag), 0];
-                    r.charge(meta.stored.len);
-                    c.phase = phase::SHAPE;
-                }
-            }
-            None => *c = Cursor { phase: quant::FIRST_PHASE, ..Cursor::default() },
-        }
-        Ok(())
-    }
-}
-
-/// Looks at the bytes of a value whose type leaves some of them meaningless.
-fn audit_data(
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-    held: Held,
-    dtype: DType,
-) -> Result<(), Halt> {
-    let Held { data, tag, used, .. } = held;
+/// What the bytes of a value are held to; `None` if any will do.
+pub(super) fn content(tag: u32, dtype: DType) -> Option<Content> {
     let array = tag == field::NDARRAY;
-    let (rule, bad): (Rule, fn(&u8) -> bool) = match (tag, dtype) {
-        (field::STRING, _) => (rules::STR_CHARSET, |byte| !is_name_byte(*byte)),
-        (_, DType::Bool) if array => (rules::META_ND_BOOL, |byte| *byte > 1),
-        (_, DType::Bool) => (rules::META_BOOL, |byte| *byte > 1),
-        (_, DType::T2) if array => (rules::META_ND_T2, |byte| forbidden_ternary(*byte) != 0),
-        (_, DType::T2) => (rules::META_T2, |byte| forbidden_ternary(*byte) != 0),
-        _ => {
-            c.phase = phase::END;
-            return Ok(());
-        }
-    };
-    match scan::step(r, c, data, 1, |run| run.iter().position(bad))? {
-        Scan::More => {}
-        Scan::Clean => c.phase = phase::END,
-        Scan::Bad(at) => {
-            let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
-            // Codes in the unused bits of the last byte are no elements.
-            let last = Some(at) == data.end().and_then(|end| end.checked_sub(1));
-            if dtype != DType::T2 || !last || forbidden_ternary(byte) & mask(used) != 0 {
-                r.flag(rule, at, 1, 0, u64::from(byte));
-            }
-            c.phase = phase::END;
-        }
-    }
-    Ok(())
+    Some(match (tag, dtype) {
+        (field::STRING, _) => (rules::STR_CHARSET, is_no_name),
+        (_, DType::Bool) if array => (rules::META_ND_BOOL, is_no_bool),
+        (_, DType::Bool) => (rules::META_BOOL, is_no_bool),
+        (_, DType::T2) if array => (rules::META_ND_T2, is_no_ternary),
+        (_, DType::T2) => (rules::META_T2, is_no_ternary),
+        _ => return None,
+    })
 }
 
-/// Looks at the unused bits of the last byte, and at the padding.
-fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor, held: Held) -> Result<(), Halt> {
-    let Held { data, end, tag, used } = held;
-    let data_end = data.end().unwrap_or(u64::MAX);
-    let last = data_end.saturating_sub(u64::from(used != 0));
-    let bytes = r.get(Span::between(last, end))?;
-    let (tail, padding) = match bytes.split_first() {
-        Some((first, rest)) if used != 0 => (first & !mask(used), rest),
-        _ => (0, bytes),
-    };
-    let (tail_bits, pad) = match tag {
+/// The rules of unused bits of the last byte, and of the padding.
+pub(super) fn rest(tag: u32) -> (Rule, Rule) {
+    match tag {
         field::BITSET => (rules::META_BITSET_TAILBITS, rules::META_BITSET_PAD),
         field::NDARRAY => (rules::META_ND_TAILBITS, rules::META_ND_PAD),
         _ => (rules::META_TAILBITS, rules::STR_PAD),
-    };
-    r.check(tail == 0, tail_bits, Span::new(last, 1), 0, u64::from(tail));
-    judge_padding(r, pad, data_end, padding);
-    c.phase = phase::ENTRY;
-    Ok(())
+    }
+}
+
+/// Judges the value of an entry.
+#[cfg(not(feature = "windows"))]
+#[inline(never)]
+pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
+    let mut found = Shape::default();
+    // Type and flags come before the size.
+    let size_at = wide(e.fields).wrapping_add(8);
+    if shape(r, e.tag, &e.data, size_at, &mut found).is_err() {
+        return;
+    }
+    let at = r.here();
+    let data = r.bytes(word(found.len));
+    let (end, padding) = (r.here(), r.resident());
+    let used = mask(found.used);
+    let last = data.last().copied().unwrap_or(0);
+    if let Some((rule, bad)) = content(e.tag, found.dtype)
+        && let Some(i) = first(data, bad)
+    {
+        let bad_at = at.wrapping_add(i);
+        // Codes in the unused bits of the last byte are no elements.
+        if bad_at.wrapping_add(1) != end || bad(last & used) {
+            let byte = data.get(i).copied().unwrap_or(0);
+            r.flag(rule, wide(bad_at), 1, 0, byte.into());
+        }
+    }
+    let (tail_bits, pad) = rest(e.tag);
+    let tail = last & !used;
+    if tail != 0 {
+        r.flag(tail_bits, wide(end).wrapping_sub(1), 1, 0, tail.into());
+    }
+    judge_padding(r, pad, end, padding);
 }
 
 /// The low `used` bits; all if `used` is 0.
-fn mask(used: u64) -> u8 {
-    let shift = u32::try_from(used).unwrap_or(0);
-    match 1_u8.checked_shl(shift) {
-        Some(bit) if shift != 0 => bit.wrapping_sub(1),
+pub(super) fn mask(used: u32) -> u8 {
+    match 1_u8.checked_shl(used) {
+        Some(bit) if used != 0 => bit.wrapping_sub(1),
         _ => u8::MAX,
     }
 }
 
-/// The upper bits of the two-bit codes in a byte that are 10.
-fn forbidden_ternary(byte: u8) -> u8 {
-    byte & 0xAA & !((byte & 0x55) << 1)
+fn is_no_bool(byte: u8) -> bool {
+    byte > 1
+}
+
+/// Whether one of the two-bit codes in it is 10.
+fn is_no_ternary(byte: u8) -> bool {
+    byte & 0xAA & !((byte & 0x55) << 1) != 0
 }
 
 #[cfg(test)]
@@ -330,15 +260,7 @@ mod tests {
     fn one_ternary_code_is_forbidden() {
         for byte in 0..=u8::MAX {
             let codes = [byte & 3, (byte >> 2) & 3, (byte >> 4) & 3, byte >> 6];
-            assert_eq!(forbidden_ternary(byte) != 0, codes.contains(&0b10), "{byte:#010b}");
+            assert_eq!(is_no_ternary(byte), codes.contains(&0b10), "{byte:#010b}");
         }
-    }
-
-    #[test]
-    fn what_is_held_survives_packing() {
-        let held = Held { data: Span::new(77, 5), end: 88, tag: field::NDARRAY, used: 6 };
-        let (back, dtype) = Held::unpack(held.pack(DType::T2));
-        assert_eq!(dtype, DType::T2);
-        assert_eq!((back.data, back.end, back.tag, back.used), (held.data, 88, field::NDARRAY, 6));
     }
 }

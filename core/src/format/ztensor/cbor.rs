@@ -77,7 +77,7 @@ pub(super) struct Pull<'p, 'r, 'a> {
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Pulls from where `r` stands.
-    #[inline]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull {
@@ -98,6 +98,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Where the next item begins.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn at(&self) -> Word {
         word(self.r.at())
     }
@@ -118,7 +119,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Remembers the first place of something odd.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[inline(always)]
     pub(super) fn note(&mut self, what: usize, at: Word) {
         if let Some(place) = self.seen.get_mut(what)
             && *place == 0
@@ -158,6 +159,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// No head could be read.
     #[cold]
+    #[inline(never)]
     fn lost(&mut self, halt: Halt) {
         match halt.unreported() {
             Some(rules::CBOR_RESERVED) => {
@@ -275,24 +277,24 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// The bytes of a definite-length string.
     #[inline]
     fn definite(&mut self) -> &'a [u8] {
-        let (left, len) = (self.r.left(), self.head.argument);
-        if len > left {
-            self.broken(rules::CBOR_LENGTH, left, len);
-            return &[];
-        }
-        let at = self.at();
-        match self.r.take(len) {
-            Ok(bytes) => {
-                if self.head.major == major::TEXT && !crate::utf8::is(bytes) {
-                    self.note(odd::UTF8, at);
-                }
-                bytes
+        let (at, len, run) = (self.at(), self.head.argument, self.r.resident());
+        let taken = usize::try_from(len).ok().and_then(|len| run.split_at_checked(len));
+        if let Some((bytes, rest)) = taken {
+            self.r.pass(rest);
+            if self.head.major == major::TEXT && !crate::utf8::is(bytes) {
+                self.note(odd::UTF8, at);
             }
-            Err(halt) => {
-                self.end(halt);
-                &[]
-            }
+            return bytes;
         }
+        if cfg!(feature = "windows")
+            && len <= self.r.left()
+            && let Err(halt) = self.r.require(len)
+        {
+            self.end(halt);
+        } else {
+            self.broken(rules::CBOR_LENGTH, self.r.left(), len);
+        }
+        &[]
     }
 
     /// How many data items the array or map holds that began; [`OPEN`] if a break
@@ -379,10 +381,10 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
                     used = used.wrapping_sub(1);
                     continue;
                 }
+                // A map of indefinite length goes from keys to values and back.
                 *top = match left {
                     OPEN => OPEN,
-                    OPEN_MAP => OPEN_VALUE,
-                    OPEN_VALUE => OPEN_MAP,
+                    OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
                     _ => left.wrapping_sub(1),
                 };
                 self.item(depth.wrapping_add(used), left >= OPEN_MAP);

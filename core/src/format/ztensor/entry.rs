@@ -2,9 +2,9 @@
 
 use super::cbor::{OPEN, Pull, odd};
 use super::head::major;
-use super::{rules, words};
+use super::words;
 use crate::name::Name;
-use crate::slot::{Word, wide};
+use crate::slot::Word;
 use core::cmp::Ordering;
 
 /// A field of the specification, numbered in the order that real writers keep.
@@ -30,7 +30,7 @@ impl Key {
     const NAMES: &[u8] = b"name offset size dtype layout shape encoding data_endianness checksum \
         sparse_format ";
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn of(name: &Name<'_>) -> Option<Key> {
         match name.as_bytes() {
             #[cfg(feature = "sweep")]
@@ -77,7 +77,7 @@ pub(super) struct Entry {
     /// Where what follows it begins.
     pub(super) end: Word,
     /// Where the value of each field begins; 0 if the field is missing.
-    places: [Word; Key::COUNT],
+    pub(super) places: [Word; Key::COUNT],
     /// Whether it is a map at all.
     pub(super) map: bool,
     /// Equal keys among the custom ones cannot be ruled out by their order.
@@ -93,12 +93,10 @@ impl Entry {
         self.places.get(key.position()).copied().unwrap_or(0)
     }
 
-    /// Reads the element of the index where the reader stands, of which all bytes
+    /// Reads the rest of the element of the index that began, of which all bytes
     /// are resident from then on.
     #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
-        self.at = pull.at();
-        pull.item(2, false);
         self.map = pull.head.major == major::MAP;
         if self.map {
             self.pairs(pull);
@@ -147,17 +145,6 @@ impl Entry {
             }
             pull.skip(3);
             pull.custom = false;
-        }
-    }
-
-    /// Reports what is odd about the map, or that it is none.
-    #[inline]
-    pub(super) fn report(&mut self, pull: &mut Pull<'_, '_, '_>) {
-        if self.map {
-            self.fatal = pull.report();
-        } else {
-            let len = wide(self.end.wrapping_sub(self.at));
-            pull.r.flag(rules::INDEX_ELEMENT, wide(self.at), len, 0, 0);
         }
     }
 }

@@ -17,6 +17,7 @@ pub(super) mod major {
 }
 
 /// The byte that ends an item of indefinite length.
+#[cfg(feature = "sweep")]
 pub(super) const BREAK: u8 = 0xFF;
 
 /// Additional information that stands for "indefinite length" and for a break.
@@ -102,11 +103,18 @@ pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
 /// mantissa are zero, and the exponent is in range. Subnormal halves are left
 /// alone.
 pub(super) fn single_is_half(bits: u64) -> bool {
+    let bits = low(bits);
     bits & 0x1FFF == 0 && matches!((bits >> 23) & 0xFF, 0xFF | 113..=142) || bits & 0x7FFF_FFFF == 0
 }
 
 /// Whether double-precision bits fit single precision, likewise.
 pub(super) fn double_is_single(bits: u64) -> bool {
-    bits & 0x1FFF_FFFF == 0 && matches!((bits >> 52) & 0x7FF, 0x7FF | 897..=1150)
-        || bits & 0x7FFF_FFFF_FFFF_FFFF == 0
+    let (high, low) = (low(bits >> 32), low(bits));
+    low & 0x1FFF_FFFF == 0 && matches!((high >> 20) & 0x7FF, 0x7FF | 897..=1150)
+        || high & 0x7FFF_FFFF | low == 0
+}
+
+/// The low half of a number.
+fn low(bits: u64) -> u32 {
+    u32::try_from(bits & 0xFFFF_FFFF).unwrap_or(0)
 }

@@ -66,8 +66,13 @@ pub(super) struct Judge<'j, 'p, 'r, 'a> {
     unknown: bool,
     /// The field that was looked for last is missing or null.
     void: bool,
+    /// Bytes of an element; 0 if its type is not known.
+    width: u8,
     /// The first dimension.
     rows: u64,
+    /// A product, and whether it exceeds 64 bits.
+    product: u64,
+    exceeds: bool,
 }
 
 impl Header {
@@ -87,7 +92,10 @@ impl Header {
             fatal: entry.fatal,
             unknown: false,
             void: false,
+            width: 0,
             rows: 0,
+            product: 1,
+            exceeds: false,
         };
         judge.tensor.index = c.index;
         judge.tensor.at = wide(entry.at);
@@ -112,22 +120,18 @@ impl Judge<'_, '_, '_, '_> {
         self.checksum();
         let counted = self.shape();
         let placed = self.blob();
-        if let Some(blob) = placed
-            && counted
-            && self.tensor.dtype.bits() > 0
-        {
+        let Chunks::One(blob) = self.tensor.chunks else { return };
+        if placed && counted && self.width > 0 {
             self.size(blob.len);
         }
         if self.fatal {
+            self.tensor.chunks = Chunks::None;
             return;
         }
-        if let Some(blob) = placed {
-            self.tensor.chunks = Chunks::One(blob);
-            if listed::is_before(c, blob) {
-                self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
-            }
-            listed::pass_blob(self.pull.r.source(), c, blob);
+        if listed::is_before(c, blob) {
+            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
         }
+        listed::pass_blob(self.pull.r.source(), c, blob);
         self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };
     }
 
@@ -193,7 +197,7 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     /// Reads the text of a field; false if it is none.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[inline(always)]
     fn text(&mut self, key: Key) -> bool {
         let found = self.find(key, major::TEXT);
         if found {
@@ -240,7 +244,7 @@ impl Judge<'_, '_, '_, '_> {
     fn dtype(&mut self) {
         if let Some(place) = self.word(Key::DTYPE, field::DTYPE_NAMES) {
             let dtype = field::DTYPES.get(usize::from(place));
-            self.tensor.dtype = dtype.copied().unwrap_or_default();
+            (self.tensor.dtype, self.width) = dtype.copied().unwrap_or_default();
         }
     }
 
@@ -271,10 +275,9 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     fn endianness(&mut self) {
-        let Tensor { dtype, encoding, .. } = self.tensor;
-        let (raw, wide) = (encoding == Encoding::Raw, dtype.bits() > 8);
+        let (encoding, ordered) = (self.tensor.encoding, self.width > 1);
         let Some(order) = self.word(Key::ENDIANNESS, b"little big ") else {
-            if self.void && raw && wide {
+            if self.void && ordered && encoding == Encoding::Raw {
                 self.report(rules::ENDIANNESS_IMPLICIT, self.entry.at, 1, 0, 0);
             }
             return;
@@ -283,9 +286,9 @@ impl Judge<'_, '_, '_, '_> {
         let unused = match encoding {
             // Inside a frame, data has the order of the machine that wrote it,
             // which is little-endian on every real one.
-            Encoding::Zstd if wide && big => rules::ENDIANNESS_ZSTD,
+            Encoding::Zstd if ordered && big => rules::ENDIANNESS_ZSTD,
             Encoding::Zstd => rules::ENDIANNESS_UNUSED,
-            Encoding::Raw if dtype.bits() == 8 => rules::ENDIANNESS_UNUSED,
+            Encoding::Raw if self.width == 1 => rules::ENDIANNESS_UNUSED,
             _ => {
                 if big {
                     self.tensor.endianness = Endianness::Big;
@@ -314,7 +317,7 @@ impl Judge<'_, '_, '_, '_> {
         let mut left = self.pull.count();
         let at = self.pull.at();
         let mut rank = 0_u32;
-        let (mut product, mut zero) = (Some(1_u64), false);
+        let mut zero = false;
         let end = loop {
             let here = self.pull.at();
             if left == 0 {
@@ -338,7 +341,7 @@ impl Judge<'_, '_, '_, '_> {
             // A product that exceeds 64 bits does so beside a zero as well.
             match dim {
                 0 => zero = true,
-                _ => product = product.and_then(|product| product.checked_mul(dim)),
+                _ => self.multiply(dim),
             }
             rank = rank.wrapping_add(1);
             left = if left == OPEN { OPEN } else { left.wrapping_sub(1) };
@@ -350,52 +353,64 @@ impl Judge<'_, '_, '_, '_> {
             let (most, rank) = (u64::from(field::RANK), u64::from(rank));
             self.flag(rules::SHAPE_RANK, Key::SHAPE, most, rank);
         }
-        match product {
-            Some(product) => self.tensor.elements = if zero { 0 } else { product },
-            None => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
+        if self.exceeds {
+            self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE);
+        } else if !zero {
+            self.tensor.elements = self.product;
         }
-        product.is_some()
+        !self.exceeds
     }
 
-    /// Where the blob lies, if that is inside the file's data.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    fn multiply(&mut self, factor: u64) {
+        let (product, exceeds) = self.product.overflowing_mul(factor);
+        self.product = product;
+        self.exceeds |= exceeds;
+    }
+
+    /// Judges where the blob lies; whether that is inside the file's data.
     #[inline(never)]
-    fn blob(&mut self) -> Option<Span> {
+    fn blob(&mut self) -> bool {
         let placed = self.find(Key::OFFSET, major::UINT);
         let at = self.pull.head.argument;
         let sized = self.find(Key::SIZE, major::UINT);
         let len = self.pull.head.argument;
         if !placed {
-            return None;
+            return false;
         }
-        if at < field::MAGIC_LEN {
-            self.flag(rules::BLOB_MAGIC, Key::OFFSET, field::MAGIC_LEN, at);
-            return None;
-        }
-        if at & field::ALIGN.wrapping_sub(1) != 0 {
-            self.flag(rules::BLOB_ALIGN, Key::OFFSET, field::ALIGN, at);
-        }
-        if !sized {
-            return None;
-        }
-        let blob = Span::new(at, len);
         let (index_at, file) = (wide(self.index_at), self.pull.r.source().len());
-        let (rule, expected, found) = match blob.end() {
-            Some(end) if end <= index_at => return Some(blob),
-            None => (rules::BLOB_OVERFLOW, 0, at),
-            Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
-            Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
-            Some(end) => (rules::BLOB_INDEX, index_at, end),
+        let blob = Span::new(at, len);
+        let end = blob.end();
+        self.tensor.chunks = Chunks::One(blob);
+        let (rule, expected, found) = if at < field::MAGIC_LEN {
+            (rules::BLOB_MAGIC, field::MAGIC_LEN, at)
+        } else {
+            if at & field::ALIGN.wrapping_sub(1) != 0 {
+                self.flag(rules::BLOB_ALIGN, Key::OFFSET, field::ALIGN, at);
+            }
+            if !sized {
+                return false;
+            }
+            match end {
+                Some(end) if end <= index_at => return true,
+                None => (rules::BLOB_OVERFLOW, 0, at),
+                Some(_) if len == 0 => (rules::BLOB_EMPTY_BOUNDS, index_at, at),
+                Some(end) if end > file => (rules::BLOB_BOUNDS, file, end),
+                Some(end) => (rules::BLOB_INDEX, index_at, end),
+            }
         };
         self.flag(rule, Key::OFFSET, expected, found);
-        (len == 0).then_some(blob)
+        rule == rules::BLOB_EMPTY_BOUNDS
     }
 
     /// Compares the size of the blob with what shape, type and layout ask for.
     #[inline(never)]
     fn size(&mut self, len: u64) {
-        let Tensor { dtype, layout, encoding, elements, dims, .. } = self.tensor;
-        let width = u64::from(dtype.bits() >> 3);
-        let dense = elements.checked_mul(width);
+        let Tensor { layout, encoding, elements, dims, .. } = self.tensor;
+        let width = u64::from(self.width);
+        self.product = elements;
+        self.multiply(width);
+        let dense = (!self.exceeds).then_some(self.product);
         let raw = encoding == Encoding::Raw;
         let rank = u64::from(dims.rank);
         let broken = match layout {

@@ -11,7 +11,6 @@ use super::{field, rules};
 use crate::limits::CBOR_KEYS;
 use crate::name::{Name, NameEncoding};
 use crate::slot::{Word, wide};
-use crate::source::Span;
 use core::cmp::Ordering;
 
 /// How many keys are held while the others are compared with them. With fewer
@@ -26,7 +25,7 @@ pub(super) fn judge(pull: &mut Pull<'_, '_, '_>, entry: &Entry) {
     let mut at = entry.at;
     // Of the tensor's own map, which comes first, equal custom keys are left.
     let mut own = true;
-    while at < entry.end && entry.map && (own && entry.unsorted || pull.maps) {
+    while at < entry.end && (own && entry.unsorted || pull.maps) {
         pull.go(at);
         pull.next_head();
         if pull.head.is_string() && !pull.head.is_indefinite() {
@@ -54,8 +53,8 @@ fn unique(pull: &mut Pull<'_, '_, '_>, start: Word, own: bool) -> bool {
     // The position of the first of them: in the first pass there is none.
     let mut from = 0_usize.wrapping_sub(HELD);
     let mut twin = Word::MAX;
-    loop {
-        let mut count = 0_usize;
+    let rule = loop {
+        let (mut count, mut filled) = (0_usize, 0_usize);
         let mut previous = 0;
         let (mut by_value, mut by_form) = (true, true);
         pull.item_at(start);
@@ -72,15 +71,17 @@ fn unique(pull: &mut Pull<'_, '_, '_>, start: Word, own: bool) -> bool {
                 by_value &= order(pull, previous, key, false).is_lt();
                 by_form &= order(pull, previous, key, true).is_lt();
             }
-            let earlier = count.saturating_sub(from).min(HELD);
-            for &first in held.get(..earlier).unwrap_or_default() {
+            for &first in held.iter().take(filled) {
                 // Fields of the specification that occur twice have their own rule.
-                if order(pull, first, key, false).is_eq() && !(own && is_field(pull, key)) {
+                if order(pull, first, key, false).is_eq() && !(own && is_field(pull)) {
                     twin = twin.min(key);
                 }
             }
-            if let Some(slot) = held.get_mut(count.wrapping_sub(from)) {
+            if count >= from
+                && let Some(slot) = held.get_mut(filled)
+            {
                 *slot = key;
+                filled = filled.wrapping_add(1);
             }
             previous = key;
             count = count.wrapping_add(1);
@@ -92,23 +93,22 @@ fn unique(pull: &mut Pull<'_, '_, '_>, start: Word, own: bool) -> bool {
         }
         from = from.wrapping_add(HELD);
         if count > CBOR_KEYS {
-            pull.r.flag(rules::CBOR_KEYS, wide(start), 1, field::KEYS, 0);
-            return false;
+            twin = start;
+            break rules::CBOR_KEYS;
         }
         if from >= count {
-            break;
+            break rules::CBOR_KEY_DUPLICATE;
         }
+    };
+    let unique = twin == Word::MAX;
+    if !unique {
+        pull.r.flag(rule, wide(twin), 1, field::KEYS, 0);
     }
-    if twin == Word::MAX {
-        return true;
-    }
-    pull.r.flag(rules::CBOR_KEY_DUPLICATE, wide(twin), 1, field::KEYS, 0);
-    false
+    unique
 }
 
-/// Whether the key at `at` names a field of the specification.
-fn is_field(pull: &mut Pull<'_, '_, '_>, at: Word) -> bool {
-    read(pull, at);
+/// Whether the key that was read names a field of the specification.
+fn is_field(pull: &Pull<'_, '_, '_>) -> bool {
     pull.head.major == major::TEXT && Key::of(&pull.text).is_some()
 }
 
@@ -131,15 +131,17 @@ fn order(pull: &mut Pull<'_, '_, '_>, first: Word, second: Word, form: bool) -> 
 /// bytes.
 #[inline(never)]
 fn read(pull: &mut Pull<'_, '_, '_>, at: Word) {
-    pull.item_at(at);
+    pull.go(at);
+    let run = pull.r.resident();
+    pull.item(0, false);
     let head = pull.head;
     pull.text = Name::default();
     pull.skip(3);
     pull.head = head;
     // Numbers are equal whatever form they have.
     if !head.is_string() && head.major > major::NINT {
-        let span = Span::new(wide(at), wide(pull.at().wrapping_sub(at)));
-        let bytes = pull.r.get(span).unwrap_or_default();
+        let len = usize::try_from(wide(pull.at().wrapping_sub(at))).unwrap_or(usize::MAX);
+        let bytes = run.get(..len).unwrap_or_default();
         pull.text = Name::new(bytes, NameEncoding::Plain);
     }
 }

@@ -81,9 +81,8 @@ mod field {
     use crate::source::widen;
     use crate::tensor::Layout;
 
-    pub(super) const MAGIC: [u8; 8] = *b"ZTEN0001";
-    /// That one, that of generations 1.0 to 1.2, and that of generation 2.
-    pub(super) const MAGICS: [[u8; 8]; 3] = [MAGIC, *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
+    /// Those of this generation, of generations 1.0 to 1.2, and of generation 2.
+    pub(super) const MAGICS: [[u8; 8]; 3] = [*b"ZTEN0001", *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
     pub(super) const MAGIC_LEN: u64 = 8;
     pub(super) const LENGTH_LEN: u64 = 8;
     pub(super) const SMALLEST: u64 = 17;
@@ -94,23 +93,24 @@ mod field {
     pub(super) const RANK: u32 = 64;
     pub(super) const KEYS: u64 = widen(crate::limits::CBOR_KEYS);
 
-    /// The names of data types, and what they stand for.
+    /// The names of data types.
     pub(super) const DTYPE_NAMES: &[u8] =
         b"float32 float16 bfloat16 float64 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool ";
-    pub(super) const DTYPES: [DType; 13] = [
-        DType::F32,
-        DType::F16,
-        DType::BF16,
-        DType::F64,
-        DType::I64,
-        DType::I32,
-        DType::I16,
-        DType::I8,
-        DType::U64,
-        DType::U32,
-        DType::U16,
-        DType::U8,
-        DType::Bool,
+    /// What they stand for, and how many bytes an element takes.
+    pub(super) const DTYPES: [(DType, u8); 13] = [
+        (DType::F32, 4),
+        (DType::F16, 2),
+        (DType::BF16, 2),
+        (DType::F64, 8),
+        (DType::I64, 8),
+        (DType::I32, 4),
+        (DType::I16, 2),
+        (DType::I8, 1),
+        (DType::U64, 8),
+        (DType::U32, 4),
+        (DType::U16, 2),
+        (DType::U8, 1),
+        (DType::Bool, 1),
     ];
     /// The same for layouts.
     pub(super) const LAYOUT_NAMES: &[u8] = b"dense sparsecoo sparsecsr sparse ";
@@ -223,29 +223,30 @@ impl Container for Header {
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
+        let tail = Span::new(wide(self.index_end), field::LENGTH_LEN);
+        let mut region = Region { part: Part::Tail, span: tail, kind: Kind::File, entry: 0 };
         match c.phase {
             0 => {
                 c.next_phase();
-                return Ok(Some(region(Part::Header, Span::new(0, field::MAGIC_LEN))));
+                (region.part, region.span) = (Part::Header, Span::new(0, field::MAGIC_LEN));
             }
-            1 => {
-                while let Some(tensor) = self.next(r, c)? {
-                    match tensor.chunks {
-                        Chunks::One(span) if !span.is_empty() => {
-                            let (kind, entry) = (Kind::Tensor, tensor.index);
-                            return Ok(Some(Region { part: Part::Payload, span, kind, entry }));
-                        }
-                        _ => {}
-                    }
+            1 => loop {
+                let Some(tensor) = self.next(r, c)? else {
+                    c.next_phase();
+                    (region.part, region.span) = (Part::Table, self.index());
+                    break;
+                };
+                if let Chunks::One(span) = tensor.chunks
+                    && !span.is_empty()
+                {
+                    let (kind, entry) = (Kind::Tensor, tensor.index);
+                    region = Region { part: Part::Payload, span, kind, entry };
+                    break;
                 }
-                c.next_phase();
-                return Ok(Some(region(Part::Table, self.index())));
-            }
-            _ => {}
+            },
+            _ => c.finish(),
         }
-        c.finish();
-        Ok(Some(region(Part::Tail, Span::new(wide(self.index_end), field::LENGTH_LEN))))
+        Ok(Some(region))
     }
 
     #[cfg(feature = "sweep")]
@@ -313,16 +314,9 @@ impl Header {
     #[inline(never)]
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = word(c.at).max(self.first);
-        let region = |r: &mut Reader<'_, '_>| {
-            r.region(wide(at), wide(self.index_end), rules::CBOR_TRUNCATED);
-        };
-        region(r);
-        if self.count == OPEN {
-            if r.left() > 0 && r.u8()? == head::BREAK {
-                return self.end(r, c, at.saturating_add(1));
-            }
-            region(r);
-        } else if c.index >= self.count {
+        r.region(wide(at), wide(self.index_end), rules::CBOR_TRUNCATED);
+        let open = self.count == OPEN;
+        if !open && c.index >= self.count {
             return self.end(r, c, at);
         }
         r.about(Kind::Tensor, c.index);
@@ -331,12 +325,23 @@ impl Header {
             return Ok(Some(tensor));
         }
         // What goes deep comes first: a tensor is large for a small stack.
-        let mut entry = Entry::default();
+        let mut entry = Entry { at, ..Entry::default() };
         let mut pull = Pull::new(r);
+        pull.item(2, open);
+        if pull.head.is_break() {
+            pull.done()?;
+            let at = pull.at();
+            return self.end(r, c, at);
+        }
         entry.read(&mut pull);
         pull.done()?;
-        entry.report(&mut pull);
-        keys::judge(&mut pull, &entry);
+        if entry.map {
+            entry.fatal = pull.report();
+            keys::judge(&mut pull, &entry);
+        } else {
+            let len = wide(entry.end.wrapping_sub(at));
+            pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);
+        }
         Ok(Some(self.judge(&mut pull, &entry, c)))
     }
 
@@ -358,7 +363,7 @@ impl Header {
         let least = data_end.wrapping_add(SECOND);
         let twice = self.count != OPEN
             && unused >= least
-            && open::look(r, Span::new(second, field::MAGIC_LEN))?.starts_with(&field::MAGIC);
+            && open::generation(open::look(r, Span::new(second, field::MAGIC_LEN))?) == Some(0);
         r.about(Kind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);

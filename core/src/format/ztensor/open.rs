@@ -19,7 +19,8 @@ const GENERATION_1: u8 = 3;
 /// [`MAGICS`](field::MAGICS).
 #[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn generation(head: &[u8]) -> Option<usize> {
-    field::MAGICS.iter().position(|magic| head.starts_with(magic))
+    let head = head.first_chunk()?;
+    field::MAGICS.iter().position(|magic| magic == head)
 }
 
 /// The bytes of `span`. Where all are resident, and the span lies in the file,
