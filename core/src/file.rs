@@ -156,6 +156,19 @@ macro_rules! formats {
                 }
             }
 
+            /// Whether parts of files are compared with one another, in any format.
+            #[cfg(not(feature = "windows"))]
+            pub(crate) const COVERS: bool = {
+                let mut covers = false;
+                $(
+                    #[cfg(feature = $feature)]
+                    if format::$module::Header::POLICY.covers() {
+                        covers = true;
+                    }
+                )*
+                covers
+            };
+
             pub(crate) fn policy(&self) -> &'static Policy {
                 match *self {
                     $(

@@ -174,7 +174,7 @@ impl Audit {
     /// through the parts of the file and reports overlaps, gaps and padding that is
     /// not zero. Slots are needed only if what comes is not in order.
     fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
-        let parts = self.stage == Stage::Coverage;
+        let parts = File::COVERS && self.stage == Stage::Coverage;
         match self.judged || parts {
             true => r.mute(),
             false => r.unmute(),
@@ -259,7 +259,7 @@ impl Audit {
         *slot = Slot::EMPTY;
         while slot.is_empty() && !c.done {
             match self.stage {
-                Stage::Coverage => self.part(r, c, slot),
+                Stage::Coverage if File::COVERS => self.part(r, c, slot),
                 Stage::Tensors => self.tensor(r, c, slot),
                 _ => self.meta(r, c, slot),
             }?;

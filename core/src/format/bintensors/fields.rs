@@ -3,7 +3,7 @@
 //! Fields are read without asking each time whether they are there: what is not
 //! reads as 0 or as no bytes, and whoever began the entry is told at its end.
 
-use super::{field, rules};
+use super::{field, low, rules};
 use crate::dims::{bincode_uint, product};
 use crate::division::div_rem;
 use crate::read::{Halt, Reader};
@@ -11,10 +11,11 @@ use crate::rule::Rule;
 use crate::slot::{Word, place, wide, word};
 use crate::source::{Span, widen};
 
-/// An integer, and where it begins.
+/// An integer, and where it begins. What is beyond all that may be in memory stays
+/// so in a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Int {
-    pub(super) value: u64,
+    pub(super) value: Word,
     pub(super) at: Word,
 }
 
@@ -38,8 +39,8 @@ pub(super) struct Entry<'a> {
 impl Entry<'_> {
     /// Where the name lies.
     pub(super) fn name_span(&self) -> Span {
-        let len = widen(self.name.len());
-        Span::new(wide(self.dtype.at).wrapping_sub(len), len)
+        let len = word(widen(self.name.len()));
+        Span::new(wide(self.dtype.at.wrapping_sub(len)), wide(len))
     }
 }
 
@@ -54,9 +55,9 @@ fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Word, expected: u64, found: u6
     }
 }
 
-/// Reads an integer.
+/// Reads an integer; all of it comes back.
 #[cfg_attr(not(feature = "windows"), inline(never))]
-fn int(r: &mut Reader<'_, '_>, int: &mut Int) {
+fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     int.at = r.here();
     let first = r.resident().first().copied().unwrap_or(0);
     let wider = first.saturating_sub(field::ONE_BYTE);
@@ -71,10 +72,11 @@ fn int(r: &mut Reader<'_, '_>, int: &mut Int) {
     for byte in bytes.iter().skip(1).rev() {
         value = value << 8 | u64::from(*byte);
     }
-    int.value = value;
     if value < least(wider) && r.overlong == 0 {
         r.overlong = int.at;
     }
+    int.value = place(value);
+    value
 }
 
 /// The least value that needs the width.
@@ -91,14 +93,14 @@ fn least(wider: u8) -> u64 {
 /// is room for break `rule`.
 #[cfg_attr(not(feature = "windows"), inline(never))]
 fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
-    int(r, n);
+    let found = int(r, n);
     let left = r.left();
-    if place(n.value).saturating_mul(least) > word(left) {
+    if n.value.saturating_mul(least) > word(left) {
         let most = if cfg!(feature = "details") { div_rem(left, wide(least)) } else { None };
-        refuse(r, rule, n.at, most.map_or(0, |(most, _)| most), n.value);
+        refuse(r, rule, n.at, most.map_or(0, |(most, _)| most), found);
         return 0;
     }
-    word(n.value)
+    n.value
 }
 
 /// Reads a string.
@@ -123,23 +125,29 @@ pub(super) fn pass_pair(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     r.settle()
 }
 
-/// Reads how many entries of at least `least` bytes follow.
-pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> Result<u32, Halt> {
-    r.overlong = 0;
-    let count = many(r, least, rule, &mut Int::default());
-    r.settle()?;
-    flag_overlong(r);
-    // No more than the header has bytes.
-    Ok(u32::try_from(count).unwrap_or(u32::MAX))
+/// Reads the length of the header.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn fixed(r: &mut Reader<'_, '_>) -> u64 {
+    r.bytes(word(field::LENGTH)).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Reads a metadata entry; its value.
-pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result<&'a [u8], Halt> {
+/// Reads how many entries of at least `least` bytes follow.
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
+    r.overlong = 0;
+    let count = many(r, least, rule, &mut Int::default());
+    if !r.is_halted() {
+        flag_overlong(r);
+    }
+    low(count)
+}
+
+/// Reads a metadata entry; its value. Whoever asks settles it.
+pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8] {
     r.overlong = 0;
     entry.name = text(r, rules::M2);
     entry.dtype.at = r.here();
-    let value = text(r, rules::M2);
-    r.settle().map(|()| value)
+    text(r, rules::M2)
 }
 
 /// Reads a tensor of the list.
@@ -160,8 +168,8 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
         if r.is_halted() {
             break;
         }
-        int(r, &mut entry.start);
-        match product(entry.elements, entry.start.value) {
+        let extent = int(r, &mut entry.start);
+        match product(entry.elements, extent) {
             Some(elements) => entry.elements = elements,
             None => entry.overflows = true,
         }

@@ -51,7 +51,7 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide, word};
+use crate::slot::{Word, place, wide, word};
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
 use crate::utf8;
@@ -102,7 +102,7 @@ mod field {
         DType::U64,
     ];
     /// Where elements begin to take two, four and eight bytes.
-    pub(super) const WIDER: [u64; 3] = [5, 9, 12];
+    pub(super) const WIDER: [Word; 3] = [5, 9, 12];
 }
 
 /// What the header says, as far as it was proved. No header is so long that an
@@ -134,10 +134,10 @@ impl Container for Header {
         let Some((length, rest)) = head.split_first_chunk() else {
             return false;
         };
-        let length = u64::from_le_bytes(*length);
+        let length = place(u64::from_le_bytes(*length));
         // The tag and the number of tensors are two bytes at least.
-        (2..=field::LONGEST).contains(&length)
-            && length.saturating_add(field::LENGTH) <= len
+        (2..=word(field::LONGEST)).contains(&length)
+            && length.saturating_add(word(field::LENGTH)) <= word(len)
             && matches!(rest.first(), Some(&(field::NONE | field::SOME)))
     }
 
@@ -160,11 +160,11 @@ impl Container for Header {
         }
         let (at, index) = (self.go(r, c, Kind::Metadata), c.index);
         let mut entry = Entry::default();
-        let value = fields::pair(r, &mut entry)?;
-        let (key, end) = (entry.name_span(), r.at());
-        c.advance(end);
-        let len = widen(value.len());
-        let stored = Span::new(end.wrapping_sub(len), len);
+        let value = fields::pair(r, &mut entry);
+        r.settle()?;
+        c.advance(r.at());
+        let (key, len) = (entry.name_span(), word(widen(value.len())));
+        let stored = Span::new(wide(r.here().wrapping_sub(len)), wide(len));
 
         r.check(is_utf8(entry.name), rules::M3, key, 0, 0);
         r.check(is_utf8(value), rules::M4, stored, 0, 0);
@@ -201,7 +201,8 @@ impl Container for Header {
             }
         }
         c.advance(r.at());
-        let status = self.judge(r, c, &entry);
+        let judged = spans::judge(r, &entry);
+        let status = self.judge_place(r, c, &entry, judged);
         #[cfg(not(feature = "windows"))]
         order::follow(r, index, &entry, rules::C1);
         Ok(Some(self.describe(index, at, &entry, status)))
@@ -283,7 +284,7 @@ impl Header {
     /// Goes to the next entry of the metadata or of the tensors; where that is.
     fn go(&self, r: &mut Reader<'_, '_>, c: &Cursor, kind: Kind) -> u64 {
         let list = if kind == Kind::Tensor { self.list_at } else { self.meta_at };
-        let at = c.at.max(list.into());
+        let at = wide(word(c.at).max(word(list.into())));
         r.region(at, self.data_at(), rules::F4);
         r.about(kind, c.index);
         at
@@ -293,10 +294,10 @@ impl Header {
         let name = entry.name_span();
         // Proved where the entry is sound.
         let data = Span {
-            at: self.data_at().wrapping_add(entry.start.value),
-            len: entry.end.value.wrapping_sub(entry.start.value),
+            at: wide(word(self.data_at()).wrapping_add(entry.start.value)),
+            len: wide(entry.end.value.wrapping_sub(entry.start.value)),
         };
-        let dims = wide(entry.start.at.wrapping_sub(entry.dims_at));
+        let dims = entry.start.at.wrapping_sub(entry.dims_at);
         Tensor {
             index,
             at,
@@ -305,8 +306,8 @@ impl Header {
             status,
             dims: DimsAt {
                 at: wide(entry.dims_at),
-                len: u32::try_from(dims).unwrap_or(u32::MAX),
-                rank: u32::try_from(entry.rank.value).unwrap_or(u32::MAX),
+                len: low(dims),
+                rank: low(entry.rank.value),
                 lead: None,
                 encoding: DimEncoding::Bincode,
             },
@@ -323,9 +324,14 @@ impl Header {
     }
 }
 
+/// An offset or a number in the header, which has no more bytes than that.
+fn low(n: Word) -> u32 {
+    u32::try_from(wide(n) & 0xFFFF_FFFF).unwrap_or(0)
+}
+
 /// The element type with this discriminant.
-fn dtype(code: u64) -> DType {
-    let known = usize::try_from(code).ok().and_then(|code| field::DTYPES.get(code));
+fn dtype(code: Word) -> DType {
+    let known = usize::try_from(wide(code)).ok().and_then(|code| field::DTYPES.get(code));
     known.copied().unwrap_or(DType::Unknown)
 }
 

@@ -9,96 +9,100 @@ use crate::slot::{Word, place, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::Status;
 
+/// Judges the name, the type and the shape of an entry. How many bytes of data it
+/// should have, where that is [`Status::Sound`].
+#[cfg_attr(not(feature = "windows"), inline(never))]
+pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, Word) {
+    let (dtype, code) = (entry.dtype.at, entry.dtype.value);
+    r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
+    let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
+    r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, wide(code));
+    // A type in 64 bits is longer than it must be as well; once is enough.
+    if !(is_wide && r.overlong == dtype) {
+        fields::flag_overlong(r);
+    }
+    let known = code < word(widen(field::DTYPES.len()));
+    r.check(known, rules::T4, Span::new(wide(dtype), 1), 14, wide(code));
+
+    let wider = field::WIDER
+        .iter()
+        .fold(0_u32, |wider, first| wider.wrapping_add(u32::from(code >= *first)));
+    let dims = span(entry.dims_at, entry.start.at);
+    if entry.overflows {
+        r.flag(rules::S1, dims.at, dims.len, 0, 0);
+        return (Status::Broken, 0);
+    }
+    if !known {
+        return (Status::Unsupported, 0);
+    }
+    // The width is a power of two, so the size has as many bits more.
+    if entry.elements.leading_zeros() < wider {
+        r.flag(rules::S2, dims.at, dims.len, 0, entry.elements);
+        return (Status::Broken, 0);
+    }
+    let one: Word = 1;
+    (Status::Sound, place(entry.elements).saturating_mul(one.wrapping_shl(wider)))
+}
+
 impl Header {
-    /// Judges an entry. The cursor stands behind it already, and holds where
-    /// its data should begin: `state`, or `extra` if that was in doubt.
+    /// Judges where the data of an entry lies, and leaves in the cursor where that
+    /// of the next should begin: `state`, or `extra` if that is in doubt. The cursor
+    /// stands behind the entry already.
+    ///
+    /// What is beyond all that may be in memory stays so in all sums.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn judge(
+    pub(super) fn judge_place(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         entry: &Entry<'_>,
+        (status, size): (Status, Word),
     ) -> Status {
-        let Entry { dtype, rank, start, end, .. } = entry;
-        r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
-        let is_wide = rank.at.wrapping_sub(dtype.at) == field::WIDE;
-        r.check(!is_wide, rules::V3, Span::new(wide(dtype.at), wide(field::WIDE)), 0, dtype.value);
-        // A type in 64 bits is longer than it must be as well; once is enough.
-        if !(is_wide && r.overlong == dtype.at) {
-            fields::flag_overlong(r);
-        }
-        let wider = field::WIDER.iter().filter(|first| dtype.value >= **first).count();
-        let known = dtype.value < widen(field::DTYPES.len());
-        r.check(known, rules::T4, Span::new(wide(dtype.at), 1), 14, dtype.value);
-
-        let dims = span(entry.dims_at, start.at);
-        let (starts, ends) = (span(start.at, end.at), span(end.at, word(c.at)));
-        // What is beyond all that may be in memory stays so in all sums.
-        let (begin, stated) = (place(start.value), place(end.value));
+        let starts = span(entry.start.at, entry.end.at);
+        let ends = span(entry.end.at, word(c.at));
+        let (start, end) = (entry.start.value, entry.end.value);
         let (state, extra) = (word(c.state), word(c.extra));
         let unplaced = c.state == Cursor::UNKNOWN;
-        let base = if unplaced || begin == extra { begin } else { state };
-        let begins = begin == base;
-        // As many of the uppermost bits are lost as the width has zeros.
-        let exceeds = known && usize::try_from(entry.elements.leading_zeros()).unwrap_or(0) < wider;
-        let sized = known && !exceeds && !entry.overflows;
-        let width = 1_usize.wrapping_shl(u32::try_from(wider).unwrap_or(0));
-        let size = place(entry.elements).saturating_mul(word(widen(width)));
-        let mut shaped = if sized { base.saturating_add(size) } else { stated };
+        let base = if unplaced || start == extra { start } else { state };
+        let begins = start == base;
+        let sized = status == Status::Sound;
+        let mut shaped = if sized { base.saturating_add(size) } else { end };
+        let (mut stated, mut sound) = (end, begins);
         // Only the start is wrong: the end is where the shape puts it.
-        let start_alone = !begins && sized && shaped == stated;
-        let backwards = stated < begin && !start_alone;
-
-        let mut sound = begins && !backwards;
-        if backwards {
-            r.flag(rules::O2, ends.at, ends.len, start.value, end.value);
-        } else if !begins {
-            r.flag(rules::O1, starts.at, starts.len, wide(base), start.value);
-        }
-        let len = wide(stated.saturating_sub(begin));
-        if entry.overflows {
-            r.flag(rules::S1, dims.at, dims.len, 0, 0);
-            sound = false;
-        } else if exceeds {
-            r.flag(rules::S2, dims.at, dims.len, 0, entry.elements);
-            sound = false;
-        } else if sized && !backwards && !start_alone && begin.saturating_add(size) != stated {
-            r.flag(rules::S3, ends.at, ends.len, wide(size), len);
-            sound = false;
-        }
-
-        // The next tensor begins where this one says it ends or, if that is in
-        // doubt, where its shape says so.
-        let before = state.min(extra);
-        let mut next = stated;
-        if backwards {
-            if !sized {
+        let start_alone = !begins && sized && shaped == end;
+        if end < start && !start_alone {
+            r.flag(rules::O2, ends.at, ends.len, wide(start), wide(end));
+            if !sized || shaped == Word::MAX {
                 shaped = base;
             }
-            next = shaped;
+            (stated, sound) = (shaped, false);
+        } else {
+            if !begins {
+                r.flag(rules::O1, starts.at, starts.len, wide(base), wide(start));
+            }
+            if sized && !start_alone && start.saturating_add(size) != end {
+                r.flag(rules::S3, ends.at, ends.len, wide(size), wide(end.wrapping_sub(start)));
+                sound = false;
+            }
         }
-        (c.state, c.extra) = (wide(next), wide(shaped));
+        // The next tensor begins where this one says it ends or, if that is in
+        // doubt, where its shape says so.
+        (c.state, c.extra) = (wide(stated), wide(shaped));
 
-        let data_len = self.data_len(r);
-        let (reach, furthest) = (next.min(shaped), next.max(shaped));
-        let data_at = self.data_at();
-        if reach > data_len {
+        let (len, data_at) = (self.data_len(r), self.data_at());
+        let (reach, furthest) = (stated.min(shaped), stated.max(shaped));
+        if reach > len {
             // Those behind the first that is cut are broken without a finding.
-            if before <= data_len {
+            if state.min(extra) <= len {
                 let file_end = data_at.saturating_add(wide(reach));
                 r.flag(rules::B2, ends.at, ends.len, file_end, r.source().len());
             }
-        } else if c.index >= self.count && furthest < data_len && r.source().is_exact() && !unplaced
-        {
-            let rest = wide(data_len.wrapping_sub(furthest));
+        } else if c.index >= self.count && furthest < len && r.source().is_exact() {
             let at = data_at.wrapping_add(wide(furthest));
-            r.flag(rules::B1, at, rest, wide(furthest), wide(data_len));
+            let rest = wide(len.wrapping_sub(furthest));
+            r.flag(rules::B1, at, rest, wide(furthest), wide(len));
         }
-        match sound && stated <= data_len {
-            false => Status::Broken,
-            true if !known => Status::Unsupported,
-            true => Status::Sound,
-        }
+        if sound && end <= len { status } else { Status::Broken }
     }
 }
 

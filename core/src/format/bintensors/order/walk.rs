@@ -6,6 +6,7 @@ use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
+use crate::slot::{Word, wide};
 use crate::source::Span;
 
 /// What the cursor's phase means here.
@@ -29,18 +30,21 @@ struct List {
 /// What an entry is ordered by: descending element type, then ascending name.
 /// Metadata has no types.
 struct Place<'a> {
-    dtype: u64,
+    dtype: Word,
     name: &'a [u8],
     name_at: Span,
     /// The end of its data, by which the sweep goes on.
-    end: u64,
+    end: Word,
 }
 
 impl<'a> Place<'a> {
     fn read(r: &mut Reader<'_, 'a>, kind: Kind) -> Result<Self, Halt> {
         let mut entry = Entry::default();
         match kind {
-            Kind::Metadata => fields::pair(r, &mut entry).map(|_| ()),
+            Kind::Metadata => {
+                fields::pair(r, &mut entry);
+                r.settle()
+            }
             _ => fields::entry(r, &mut entry),
         }?;
         Ok(Place {
@@ -143,7 +147,7 @@ impl Header {
             let index = c.index;
             c.advance(r.at());
             c.extra = at;
-            c.state = place.end;
+            c.state = wide(place.end);
             if compares && before.is_some_and(|before| place.comes_before(&before)) {
                 let name = place.name_at;
                 r.about(list.kind, index);
