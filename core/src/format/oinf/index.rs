@@ -322,7 +322,7 @@ static VALUE: PlaceRules = PlaceRules {
 type Fault = (Rule, Word, u64, u64, u64);
 
 /// Size and offset of a payload.
-#[cfg_attr(not(feature = "windows"), inline(never))]
+#[cfg_attr(not(feature = "windows"), inline(always))]
 fn read_span(r: &mut Reader<'_, '_>, span: &mut Span) {
     span.len = r.next_u64();
     span.at = r.next_u64();

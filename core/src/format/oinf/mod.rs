@@ -185,6 +185,7 @@ impl Container for Header {
 
     /// Header, tables, then the values in the order of the tables. What the
     /// tables leave unused is judged with them.
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         if c.phase < 2 {
             let (part, span) = match c.phase {
@@ -237,6 +238,7 @@ impl Container for Header {
     /// Values of metadata first, then quantisation, an entry in a step: all of it
     /// is in memory.
     #[cfg(not(feature = "windows"))]
+    #[inline(never)]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut e = Entry::of(self, if c.phase == 0 { Kind::Metadata } else { Kind::Tensor });
         r.mute();

@@ -124,7 +124,7 @@ impl Parameters {
     }
 
     /// The same for what is told of the zero points.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_zero_points(
         &self,
         r: &mut Reader<'_, '_>,

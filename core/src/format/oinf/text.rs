@@ -21,7 +21,7 @@ pub(super) fn first(bytes: &[u8], bad: fn(u8) -> bool) -> Option<usize> {
 }
 
 /// Reports `rule` for the first byte that is `bad`, of `bytes` at `at`.
-#[cfg_attr(not(feature = "windows"), inline(never))]
+#[cfg_attr(not(feature = "windows"), inline(always))]
 pub(super) fn judge_bytes(
     r: &mut Reader<'_, '_>,
     rule: Rule,
