@@ -92,7 +92,7 @@ pub(crate) struct Reader<'r, 'a> {
     /// What the entry before is ordered by, and whether the list was in order up to
     /// there.
     #[cfg(all(feature = "bintensors", not(feature = "windows")))]
-    pub(crate) before: (bool, Word, &'a [u8]),
+    pub(crate) before: (bool, u64, &'a [u8]),
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {

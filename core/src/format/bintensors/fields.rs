@@ -8,14 +8,13 @@ use crate::dims::{bincode_uint, product};
 use crate::division::div_rem;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::slot::{Word, place, wide, word};
+use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
 
-/// An integer, and where it begins. What is beyond all that may be in memory stays
-/// so in a word.
+/// An integer, and where it begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Int {
-    pub(super) value: Word,
+    pub(super) value: u64,
     pub(super) at: Word,
 }
 
@@ -75,7 +74,7 @@ fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     if value < least(wider) && r.overlong == 0 {
         r.overlong = int.at;
     }
-    int.value = place(value);
+    int.value = value;
     value
 }
 
@@ -95,12 +94,14 @@ fn least(wider: u8) -> u64 {
 fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
     let found = int(r, n);
     let left = r.left();
-    if n.value.saturating_mul(least) > word(left) {
+    // As long as each takes a byte, their number is one that may be in memory.
+    let most = wide(word(found)).saturating_mul(wide(least));
+    if found > left || most > left {
         let most = if cfg!(feature = "details") { div_rem(left, wide(least)) } else { None };
         refuse(r, rule, n.at, most.map_or(0, |(most, _)| most), found);
         return 0;
     }
-    n.value
+    word(found)
 }
 
 /// Reads a string.

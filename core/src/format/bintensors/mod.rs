@@ -294,8 +294,8 @@ impl Header {
         let name = entry.name_span();
         // Proved where the entry is sound.
         let data = Span {
-            at: wide(word(self.data_at()).wrapping_add(entry.start.value)),
-            len: wide(entry.end.value.wrapping_sub(entry.start.value)),
+            at: self.data_at().wrapping_add(entry.start.value),
+            len: entry.end.value.wrapping_sub(entry.start.value),
         };
         let dims = entry.start.at.wrapping_sub(entry.dims_at);
         Tensor {
@@ -307,7 +307,7 @@ impl Header {
             dims: DimsAt {
                 at: wide(entry.dims_at),
                 len: low(dims),
-                rank: low(entry.rank.value),
+                rank: low(word(entry.rank.value)),
                 lead: None,
                 encoding: DimEncoding::Bincode,
             },
@@ -319,8 +319,8 @@ impl Header {
 
     /// How many bytes the file has behind the header.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn data_len(&self, r: &Reader<'_, '_>) -> Word {
-        word(r.source().len()).saturating_sub(word(self.data_at()))
+    fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
+        r.source().len().saturating_sub(self.data_at())
     }
 }
 
@@ -330,8 +330,8 @@ fn low(n: Word) -> u32 {
 }
 
 /// The element type with this discriminant.
-fn dtype(code: Word) -> DType {
-    let known = usize::try_from(wide(code)).ok().and_then(|code| field::DTYPES.get(code));
+fn dtype(code: u64) -> DType {
+    let known = usize::try_from(code).ok().and_then(|code| field::DTYPES.get(code));
     known.copied().unwrap_or(DType::Unknown)
 }
 

@@ -39,7 +39,7 @@ impl Header {
         header.count = fields::count(r, field::ENTRY, rules::T1);
         header.list_at = low(r.here());
         r.settle()?;
-        let data = wide(header.data_len(r));
+        let data = header.data_len(r);
         if header.count == 0 && data > 0 && r.source().is_exact() {
             r.flag(rules::B1, header.data_at(), data, 0, data);
         }

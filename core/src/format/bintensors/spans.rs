@@ -5,28 +5,28 @@ use super::fields::{self, Entry};
 use super::{Header, field, is_utf8, rules};
 use crate::cursor::Cursor;
 use crate::read::Reader;
-use crate::slot::{Word, place, wide, word};
+use crate::slot::{Word, wide, word};
 use crate::source::{Span, widen};
 use crate::tensor::Status;
 
 /// Judges the name, the type and the shape of an entry. How many bytes of data it
 /// should have, where that is [`Status::Sound`].
 #[cfg_attr(not(feature = "windows"), inline(never))]
-pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, Word) {
+pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) {
     let (dtype, code) = (entry.dtype.at, entry.dtype.value);
     r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
     let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
-    r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, wide(code));
+    r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, code);
     // A type in 64 bits is longer than it must be as well; once is enough.
     if !(is_wide && r.overlong == dtype) {
         fields::flag_overlong(r);
     }
-    let known = code < word(widen(field::DTYPES.len()));
-    r.check(known, rules::T4, Span::new(wide(dtype), 1), 14, wide(code));
+    let known = code < widen(field::DTYPES.len());
+    r.check(known, rules::T4, Span::new(wide(dtype), 1), 14, code);
 
     let wider = field::WIDER
         .iter()
-        .fold(0_u32, |wider, first| wider.wrapping_add(u32::from(code >= *first)));
+        .fold(0_u32, |wider, first| wider.wrapping_add(u32::from(word(code) >= *first)));
     let dims = span(entry.dims_at, entry.start.at);
     if entry.overflows {
         r.flag(rules::S1, dims.at, dims.len, 0, 0);
@@ -40,29 +40,26 @@ pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, Word)
         r.flag(rules::S2, dims.at, dims.len, 0, entry.elements);
         return (Status::Broken, 0);
     }
-    let one: Word = 1;
-    (Status::Sound, place(entry.elements).saturating_mul(one.wrapping_shl(wider)))
+    (Status::Sound, entry.elements.wrapping_shl(wider))
 }
 
 impl Header {
     /// Judges where the data of an entry lies, and leaves in the cursor where that
     /// of the next should begin: `state`, or `extra` if that is in doubt. The cursor
     /// stands behind the entry already.
-    ///
-    /// What is beyond all that may be in memory stays so in all sums.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn judge_place(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         entry: &Entry<'_>,
-        (status, size): (Status, Word),
+        (status, size): (Status, u64),
     ) -> Status {
         let starts = span(entry.start.at, entry.end.at);
         let ends = span(entry.end.at, word(c.at));
         let (start, end) = (entry.start.value, entry.end.value);
-        let (state, extra) = (word(c.state), word(c.extra));
-        let unplaced = c.state == Cursor::UNKNOWN;
+        let (state, extra) = (c.state, c.extra);
+        let unplaced = state == Cursor::UNKNOWN;
         let base = if unplaced || start == extra { start } else { state };
         let begins = start == base;
         let sized = status == Status::Sound;
@@ -71,36 +68,35 @@ impl Header {
         // Only the start is wrong: the end is where the shape puts it.
         let start_alone = !begins && sized && shaped == end;
         if end < start && !start_alone {
-            r.flag(rules::O2, ends.at, ends.len, wide(start), wide(end));
-            if !sized || shaped == Word::MAX {
+            r.flag(rules::O2, ends.at, ends.len, start, end);
+            if !sized || shaped == u64::MAX {
                 shaped = base;
             }
             (stated, sound) = (shaped, false);
         } else {
             if !begins {
-                r.flag(rules::O1, starts.at, starts.len, wide(base), wide(start));
+                r.flag(rules::O1, starts.at, starts.len, base, start);
             }
             if sized && !start_alone && start.saturating_add(size) != end {
-                r.flag(rules::S3, ends.at, ends.len, wide(size), wide(end.wrapping_sub(start)));
+                r.flag(rules::S3, ends.at, ends.len, size, end.wrapping_sub(start));
                 sound = false;
             }
         }
         // The next tensor begins where this one says it ends or, if that is in
         // doubt, where its shape says so.
-        (c.state, c.extra) = (wide(stated), wide(shaped));
+        (c.state, c.extra) = (stated, shaped);
 
         let (len, data_at) = (self.data_len(r), self.data_at());
         let (reach, furthest) = (stated.min(shaped), stated.max(shaped));
         if reach > len {
             // Those behind the first that is cut are broken without a finding.
             if state.min(extra) <= len {
-                let file_end = data_at.saturating_add(wide(reach));
+                let file_end = data_at.saturating_add(reach);
                 r.flag(rules::B2, ends.at, ends.len, file_end, r.source().len());
             }
         } else if c.index >= self.count && furthest < len && r.source().is_exact() {
-            let at = data_at.wrapping_add(wide(furthest));
-            let rest = wide(len.wrapping_sub(furthest));
-            r.flag(rules::B1, at, rest, wide(furthest), wide(len));
+            let at = data_at.wrapping_add(furthest);
+            r.flag(rules::B1, at, len.wrapping_sub(furthest), furthest, len);
         }
         if sound && end <= len { status } else { Status::Broken }
     }
