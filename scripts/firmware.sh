@@ -11,6 +11,8 @@ source ../scripts/targets.sh
 triple=thumbv7em-none-eabihf
 formats=$(sed -n 's/^\([a-z]*\) = \["weighbridge\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
+# All but those of large models, together.
+five=stb,oinf,bintensors,ztensor,idv
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -67,9 +69,12 @@ grep -q weighbridge_reaches_a_panic "$work/faulty" || { cat "$work/faulty" >&2; 
 echo "firmware: bytes of code and constants"
 printf '  %-12s %8s %8s %18s\n' reader mapped budget 'windows, details'
 over=0
-for format in $formats all; do
-  features=$format
-  [ "$format" != all ] || features=$all
+for format in $formats five all; do
+  case $format in
+    five) features=$five ;;
+    all) features=$all ;;
+    *) features=$format ;;
+  esac
   build release "$features" size
   bytes=$(size_of "$image")
   build release "$features,full" size
