@@ -1,5 +1,5 @@
 //! One module a format, all of the same shape: `rules` (its catalogue), `Header`
-//! (what opening proved, plain numbers), and on the header what [`Container`]
+//! (what opening proved, plain numbers), and on the header what `Container`
 //! asks for, which [`File`](crate::File) dispatches to.
 
 use crate::checksum::Checksum;
