@@ -125,7 +125,7 @@ impl Iterator for Dims<'_> {
             DimEncoding::Cbor if DimEncoding::Cbor.is_used() => cbor_uint(self.bytes),
             DimEncoding::Json if DimEncoding::Json.is_used() => json_uint(self.bytes),
             DimEncoding::Reversed if DimEncoding::Reversed.is_used() => le_u64_behind(self.bytes),
-            DimEncoding::ReversedBig if DimEncoding::Reversed.is_used() => {
+            DimEncoding::ReversedBig if DimEncoding::ReversedBig.is_used() => {
                 le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
             _ => incomplete(1),

@@ -1,97 +1,12 @@
 //! What every audit judges alike, whether files are in memory as a whole or not:
-//! entries and their names, parts of the file and what lies between them.
+//! names that are equal, parts of the file and what lies between them.
 
-#[cfg(feature = "windows")]
-use crate::cursor::Cursor;
 use crate::file::File;
 use crate::finding::Kind;
-#[cfg(feature = "windows")]
-use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::slot::{Slot, Word, wide};
 use crate::source::Span;
-#[cfg(feature = "windows")]
-use crate::tensor::{Meta, Status};
-
-/// An entry that may have a name.
-#[cfg(feature = "windows")]
-pub(crate) struct Named {
-    pub(crate) kind: Kind,
-    /// Position in its table.
-    pub(crate) index: u32,
-    pub(crate) name: NameAt,
-    pub(crate) broken: bool,
-}
-
-#[cfg(feature = "windows")]
-impl Named {
-    /// Whether the file gives the entry a name; one whose name is missing is
-    /// broken for that reason, and equal to no other.
-    pub(crate) fn is_named(&self) -> bool {
-        self.name.at != 0
-    }
-
-    /// A metadata entry.
-    pub(crate) fn of(meta: &Meta) -> Named {
-        let broken = meta.status == Status::Broken;
-        Named { kind: meta.kind, index: meta.index, name: meta.key, broken }
-    }
-}
-
-#[cfg(feature = "windows")]
-impl File {
-    // Entries are large for a small stack: each kind has a frame of its own, and
-    // is looked at where it was returned.
-    #[inline(never)]
-    pub(crate) fn named_tensor(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Named>, Halt> {
-        match &self.tensor(r, c) {
-            Ok(Some(tensor)) => Ok(Some(Named {
-                kind: Kind::Tensor,
-                index: tensor.index,
-                name: tensor.name,
-                broken: tensor.status == Status::Broken,
-            })),
-            Ok(None) => Ok(None),
-            Err(halt) => Err(*halt),
-        }
-    }
-
-    #[inline(never)]
-    pub(crate) fn named_meta(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-    ) -> Result<Option<Named>, Halt> {
-        match &self.meta(r, c) {
-            Ok(meta) => Ok(meta.as_ref().map(Named::of)),
-            Err(halt) => Err(*halt),
-        }
-    }
-
-    /// The next part that has bytes. Unless values are `measured`, only parts that
-    /// the index itself measures are compared.
-    #[inline(never)]
-    pub(crate) fn next_part(
-        &self,
-        r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
-        measured: bool,
-    ) -> Result<Option<Slot>, Halt> {
-        while let Some(region) = self.region(r, c)? {
-            let unsure = !measured && region.part.is_value();
-            if !region.span.is_empty() && !unsure {
-                let who = Slot::pack(region.entry, region.kind.code());
-                return Ok(Some(Slot::part(region.span, who)));
-            }
-        }
-        Ok(None)
-    }
-}
 
 impl File {
     /// Reports that two entries have one name, where that breaks a rule; they may

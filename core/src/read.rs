@@ -162,7 +162,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.read_ahead(end);
     }
 
-    #[inline(never)]
+    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn begin(&mut self, at: Word, end: Word, overrun: Rule) {
         self.overrun = overrun;
         self.enter(at, end);

@@ -4,6 +4,9 @@
 //! resident. It never performs input or output: what is not there is asked for
 //! with [`Absent`], and the host fetches and calls again.
 
+#[cfg(not(feature = "windows"))]
+use crate::slot::place;
+
 /// Bytes of a file that are in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window<'a> {
@@ -132,8 +135,7 @@ impl<'a> Source<'a> {
     /// The `span` as one slice, if the file has it.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
-        let saturated = |n| usize::try_from(n).unwrap_or(usize::MAX);
-        self.piece(saturated(span.at), saturated(span.len))
+        self.piece(place(span.at), place(span.len))
     }
 
     /// The `span` as one slice.

@@ -8,6 +8,7 @@
 #[cfg(feature = "idv")]
 mod attributes;
 mod cover;
+mod entries;
 mod names;
 #[cfg(feature = "payloads")]
 mod payload;

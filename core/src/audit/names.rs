@@ -1,10 +1,10 @@
 //! Entries, and whether two of them have one name.
 
 use super::Audit;
+use super::entries::Named;
 use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::hash;
-use crate::judge::Named;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::slot::Slot;

@@ -1,6 +1,6 @@
 //! Every fixture breaks exactly the rules that it was made to break.
 
-use weighbridge::{Format, Severity, Status};
+use weighbridge::{Cursor, File, Format, Severity, Source, Status, Stop};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;
 
@@ -18,6 +18,42 @@ fn each_breaks_what_it_says() {
                 "{name} {}: {:#?}",
                 fixture.name,
                 survey.findings.iter().map(|f| format!("{f:?} {f}")).collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
+/// Goes on to the end, or to what stops it for good.
+fn ends<T>(mut next: impl FnMut() -> Result<Option<T>, Stop>) -> Result<(), Stop> {
+    while next()?.is_some() {}
+    Ok(())
+}
+
+#[test]
+fn the_end_of_a_table_is_told_to_the_cursor() {
+    let mut sink = |_| {};
+    for (name, fixtures) in fixtures::all() {
+        for fixture in fixtures {
+            let source = Source::whole(&fixture.bytes);
+            let Ok(file) = File::open_as(Format::by_name(name).unwrap(), &source, &mut sink) else {
+                continue;
+            };
+            let [mut meta, mut tensor, mut region] = [Cursor::default(); 3];
+            assert!(
+                ends(|| file.next_meta(&source, &mut meta, &mut |_| {})).is_err() || meta.is_done(),
+                "metadata of {name} {}",
+                fixture.name
+            );
+            assert!(
+                ends(|| file.next_tensor(&source, &mut tensor, &mut |_| {})).is_err()
+                    || tensor.is_done(),
+                "tensors of {name} {}",
+                fixture.name
+            );
+            assert!(
+                ends(|| file.next_region(&source, &mut region)).is_err() || region.is_done(),
+                "regions of {name} {}",
+                fixture.name
             );
         }
     }

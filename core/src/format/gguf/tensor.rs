@@ -194,7 +194,7 @@ impl Header {
         // Without the end of the tables or an alignment, data lies nowhere.
         let measured = size != UNKNOWN || stored.is_none();
         if self.data_at != 0 && tensor.name.at != 0 && measured {
-            self.place(r, c, entry, &mut tensor, size, before, next);
+            self.place_data(r, c, entry, &mut tensor, size, before, next);
         }
         if tensor.status != Status::Broken && stored.is_none() {
             tensor.status = Status::Unsupported;
@@ -217,7 +217,7 @@ impl Header {
     /// the `next` begins; ggml expects it at `before`.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     #[allow(clippy::too_many_arguments, reason = "what is known of one tensor")]
-    fn place(
+    fn place_data(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
