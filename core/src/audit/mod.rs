@@ -57,6 +57,9 @@ pub struct Audit {
     covered: bool,
     /// Entries, or parts, that were seen.
     counted: u32,
+    /// Tensors that one sweep after the other passed over.
+    #[cfg(feature = "sweep")]
+    swept: names::Swept,
     sorting: sorting::Sorting,
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
@@ -93,6 +96,8 @@ impl Audit {
             unmeasured: false,
             covered: false,
             counted: 0,
+            #[cfg(feature = "sweep")]
+            swept: names::Swept::default(),
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: cover::Covering::default(),

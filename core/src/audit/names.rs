@@ -3,13 +3,52 @@
 use super::Audit;
 use super::entries::Named;
 use crate::cursor::Cursor;
+#[cfg(feature = "sweep")]
+use crate::file::File;
 use crate::finding::Kind;
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
 use crate::hash;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader};
 use crate::slot::Slot;
 use crate::stage::Stage;
 use crate::twins::Twins;
+
+/// The longest row of tensors that sweeps passed over, one after the other.
+#[cfg(feature = "sweep")]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Swept {
+    from: u32,
+    until: u32,
+}
+
+#[cfg(feature = "sweep")]
+impl Swept {
+    /// Takes note of a sweep.
+    fn add(&mut self, from: u32, until: u32) {
+        if from == self.until {
+            self.until = until;
+        } else if until.saturating_sub(from) > self.until.saturating_sub(self.from) {
+            *self = Swept { from, until };
+        }
+    }
+
+    /// Sweeps once more.
+    pub(super) fn again<'a>(
+        &self,
+        file: &File,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if (self.from..self.until).contains(&c.index) {
+            file.sweep_again(r, c, self.until, goes_on);
+        } else {
+            file.sweep(r, c, goes_on);
+        }
+    }
+}
 
 impl Audit {
     /// Judges all entries, and looks whether their names ascend.
@@ -60,16 +99,18 @@ impl Audit {
         if self.counted == 0 {
             last = None;
         }
-        let Audit { file, cursor, ordered, previous, counted, .. } = self;
+        let Audit { file, cursor, ordered, previous, counted, swept, .. } = self;
+        let from = cursor.index;
         file.sweep(r, cursor, &mut |glance| {
-            if *ordered && last.is_some_and(|last| !last.precedes(&glance.name)) {
-                return false;
+            if *ordered {
+                *ordered = last.is_none_or(|last| last.precedes(&glance.name));
+                last = Some(glance.name);
+                *previous = glance.name_at;
             }
-            last = Some(glance.name);
-            *previous = glance.name_at;
-            *counted = counted.saturating_add(1);
             true
         });
+        *counted = counted.saturating_add(cursor.index.saturating_sub(from));
+        swept.add(from, cursor.index);
     }
 
     /// Keeps the names of tensors that nothing is wrong with, while there is room.
@@ -78,8 +119,8 @@ impl Audit {
         if self.stage != Stage::TensorNames {
             return;
         }
-        let Audit { file, cursor, seed, sorting, .. } = self;
-        file.sweep(r, cursor, &mut |glance| {
+        let Audit { file, cursor, seed, sorting, swept, .. } = self;
+        swept.again(file, r, cursor, &mut |glance| {
             let hash = hash::name(*seed, 0, &glance.name);
             sorting.keep(slots, Slot::named(hash, Kind::Tensor, glance.index, &glance.name_at))
         });

@@ -79,6 +79,21 @@ impl File {
         }
     }
 
+    /// The same up to entry `until`, where a sweep has passed over all of these
+    /// before.
+    #[cfg(feature = "sweep")]
+    pub(crate) fn sweep_again<'a>(
+        &self,
+        reader: &mut Reader<'_, 'a>,
+        cursor: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if !cursor.done {
+            each!(self, header => header.sweep_again(reader, cursor, until, goes_on), ());
+        }
+    }
+
     /// Whether listing all tensors, which ended at `listed`, has proved that
     /// the parts of the file come in order with nothing but sound padding
     /// between them.

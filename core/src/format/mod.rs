@@ -168,6 +168,19 @@ pub(crate) trait Container: Sized {
     ) {
     }
 
+    /// The same up to entry `until`, where [`sweep`](Self::sweep) has passed over
+    /// all of these before: a shorter look at each suffices.
+    #[cfg(feature = "sweep")]
+    fn sweep_again<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        _until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep(r, c, goes_on);
+    }
+
     /// Whether listing all tensors, which ended at `listed`, has proved that the
     /// parts of the file come in order with nothing but sound padding between them.
     fn is_covered(&self, _listed: &Cursor) -> bool {

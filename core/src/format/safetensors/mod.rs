@@ -250,6 +250,17 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
+    #[cfg(feature = "sweep")]
+    fn sweep_again<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_names(r, c, until, goes_on);
+    }
+
     /// Whether the listing that ended with this cursor found every byte of the
     /// buffer in one tensor after the other.
     fn is_covered(&self, listed: &Cursor) -> bool {

@@ -1,0 +1,283 @@
+//! Members that nothing is wrong with: a fast way to read or pass over them.
+//!
+//! Every writer emits members without white space and with the fields in one
+//! order. Such a member is taken apart with few branches; anything else is
+//! judged with care.
+
+mod member;
+mod words;
+
+use super::{Header, METADATA, rules, stands};
+use crate::cursor::Cursor;
+use crate::dims::{DimEncoding, DimsAt};
+use crate::format::Glance;
+use crate::name::{Name, NameAt, NameEncoding};
+use crate::read::Reader;
+use crate::source::{Span, widen};
+use crate::tensor::{Chunks, Status, Tensor};
+use member::{brief, known, skim_one};
+
+impl Header {
+    /// The tensor of the member that lies at the reader's position, `start`;
+    /// `None` if anything about it needs a closer look.
+    pub(super) fn plain_tensor(
+        &self,
+        r: &Reader<'_, '_>,
+        c: &mut Cursor,
+        start: u64,
+    ) -> Option<Tensor> {
+        let run = r.resident();
+        let (brief, after) = brief(run)?;
+        let last = match after.first()? {
+            b',' => false,
+            b'}' => true,
+            _ => return None,
+        };
+        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
+        if brief.end > data_len || brief.name == METADATA.as_bytes() {
+            return None;
+        }
+        let offset = |at: usize| start.saturating_add(widen(at));
+        let from = |rest: usize| offset(run.len().saturating_sub(rest));
+        let tensor = Tensor {
+            index: c.index,
+            at: start,
+            name: NameAt::plain(offset(1), widen(brief.name.len())),
+            status: Status::Sound,
+            dtype: brief.dtype,
+            dims: DimsAt {
+                at: from(brief.dims_left),
+                len: u32::try_from(brief.dims_len).ok()?,
+                rank: brief.rank,
+                lead: None,
+                encoding: DimEncoding::Json,
+            },
+            elements: brief.elements,
+            chunks: Chunks::One(Span::new(
+                u64::from(self.data_at).saturating_add(brief.begin),
+                brief.end.saturating_sub(brief.begin),
+            )),
+            // Behind the name stands `":{"dtype":"`.
+            extra: Span::new(offset(brief.name.len().saturating_add(13)), brief.spelling),
+            ..Tensor::default()
+        };
+        let end = from(after.len()).saturating_add(1);
+        c.state = if brief.begin == c.state { brief.end } else { Cursor::UNKNOWN };
+        c.advance(end);
+        c.extra = if last { stands::END } else { stands::BEHIND };
+        Some(tensor)
+    }
+
+    pub(super) fn sweep_sound<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if c.extra >= stands::END {
+            return;
+        }
+        r.region(c.at.max(u64::from(self.first)), u64::from(self.data_at), rules::JSON_TRUNCATED);
+        let (start, run) = (r.at(), r.resident());
+        let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
+        let mut rest = run;
+        let mut swept = *c;
+        while let Some((brief, after)) = brief(rest) {
+            let last = match after.first() {
+                Some(b',') => false,
+                Some(b'}') => true,
+                _ => break,
+            };
+            if brief.end > data_len || brief.name == METADATA.as_bytes() {
+                break;
+            }
+            let at = start.saturating_add(widen(run.len().saturating_sub(rest.len())));
+            if !goes_on(&glance(swept.index, at, brief.name)) {
+                break;
+            }
+            rest = after.get(1..).unwrap_or_default();
+            swept.state = if brief.begin == swept.state { brief.end } else { Cursor::UNKNOWN };
+            swept.index = swept.index.saturating_add(1);
+            swept.extra = if last { stands::END } else { stands::BEHIND };
+            if last {
+                break;
+            }
+        }
+        if swept.index > c.index {
+            r.pass(rest);
+            *c = Cursor { at: r.at(), ..swept };
+        }
+    }
+
+    /// Passes once more over members that [`Header::sweep_sound`] passed over, as
+    /// far as `until`: what is known of their form need not be looked at again.
+    pub(super) fn sweep_names<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if c.extra >= stands::END {
+            return;
+        }
+        r.region(c.at.max(u64::from(self.first)), u64::from(self.data_at), rules::JSON_TRUNCATED);
+        let (start, run) = (r.at(), r.resident());
+        let mut rest = run;
+        let mut index = c.index;
+        let mut last = false;
+        while index < until
+            && !last
+            && let Some((name, ends, after)) = known(rest)
+        {
+            let at = start.saturating_add(widen(run.len().saturating_sub(rest.len())));
+            if !goes_on(&glance(index, at, name)) {
+                break;
+            }
+            (rest, last) = (after, ends);
+            index = index.saturating_add(1);
+        }
+        if index > c.index {
+            r.pass(rest);
+            let extra = if last { stands::END } else { stands::BEHIND };
+            *c = Cursor { at: r.at(), state: Cursor::UNKNOWN, extra, index, ..*c };
+        }
+    }
+}
+
+/// The member at `at`, whose name stands behind a quote.
+#[inline(always)]
+fn glance(index: u32, at: u64, name: &[u8]) -> Glance<'_> {
+    let name_at = NameAt::plain(at.saturating_add(1), widen(name.len()));
+    Glance { index, at, name_at, name: Name::new(name, NameEncoding::Plain) }
+}
+
+/// Passes over members in the form that writers emit: how many, what follows,
+/// and whether the closing brace was among it. The scan would find the same.
+pub(super) fn skim(run: &[u8]) -> (u32, &[u8], bool) {
+    let (mut rest, mut count) = (run, 0_u32);
+    while let Some(after) = skim_one(rest) {
+        match after.split_first() {
+            Some((b',', after)) => rest = after,
+            Some((b'}', after)) => return (count.saturating_add(1), after, true),
+            _ => break,
+        }
+        count = count.saturating_add(1);
+    }
+    (count, rest, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Container;
+    use crate::source::Source;
+    use std::vec::Vec;
+
+    const HEADER: &[u8] = br#"{"a.b":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"c":{"dtype":"F8_E4M3FNUZ","shape":[],"data_offsets":[24,25]},"d":{"dtype":"BF16","shape":[10],"data_offsets":[30,50]}}"#;
+
+    /// Both ways to read each member of `text`; how many were plain.
+    fn compare(text: &[u8]) -> usize {
+        let mut file = widen(text.len()).to_le_bytes().to_vec();
+        file.extend_from_slice(text);
+        file.resize(file.len() + 50, 0);
+        let source = Source::whole(&file);
+        let mut opened = |_| {};
+        let mut reader = Reader::new(&source, &mut opened);
+        let Ok(header) = Header::open(&mut reader, &mut Cursor::default()) else { return 0 };
+        let found = core::cell::Cell::new(0);
+        let mut sink = |_| found.set(found.get() + 1);
+        let mut r = Reader::new(&source, &mut sink);
+        let mut cursor = Cursor { extra: stands::FIRST, ..Cursor::default() };
+        let mut plain = 0;
+        loop {
+            let start = cursor.at.max(u64::from(header.first));
+            r.region(start, u64::from(header.data_at), rules::JSON_TRUNCATED);
+            let mut other = cursor;
+            let before = found.get();
+            let quick = header.plain_tensor(&r, &mut other, start);
+            let mut tensor = Tensor::default();
+            match header.any_tensor(&mut r, &mut cursor, &mut tensor) {
+                Ok(true) if quick.is_some() => {
+                    assert_eq!(quick, Some(tensor));
+                    assert_eq!((other, found.get()), (cursor, before));
+                    plain += 1;
+                }
+                Ok(true) => assert_eq!(quick, None),
+                _ => {
+                    assert_eq!(quick, None);
+                    break;
+                }
+            }
+            if cursor.extra == stands::END || cursor.done {
+                break;
+            }
+        }
+        plain
+    }
+
+    #[test]
+    fn what_is_plain_reads_as_with_care() {
+        assert_eq!(compare(HEADER), 3);
+        let mut plain = 0;
+        for at in 0..HEADER.len() {
+            for byte in (b' '..=b'~').chain([0, b'\n', 0x7F, 0x80, 0xFF]) {
+                let mut text = HEADER.to_vec();
+                if let Some(slot) = text.get_mut(at) {
+                    *slot = byte;
+                }
+                plain += compare(&text);
+            }
+        }
+        assert!(plain > 10_000, "{plain}");
+    }
+
+    /// Which members a sweep passes over, and where it ends; the second way is for
+    /// those that were passed over before.
+    fn swept(text: &[u8], until: Option<u32>) -> (Vec<(u32, NameAt, Vec<u8>)>, Cursor) {
+        let mut file = widen(text.len()).to_le_bytes().to_vec();
+        file.extend_from_slice(text);
+        file.resize(file.len() + 50, 0);
+        let source = Source::whole(&file);
+        let mut sink = |_| {};
+        let mut r = Reader::new(&source, &mut sink);
+        let mut cursor = Cursor::default();
+        let mut passed = Vec::new();
+        if let Ok(header) = Header::open(&mut r, &mut Cursor::default()) {
+            let mut note = |glance: &Glance<'_>| {
+                assert_eq!(glance.at + 1, glance.name_at.at);
+                passed.push((glance.index, glance.name_at, glance.name.bytes().collect()));
+                true
+            };
+            match until {
+                Some(until) => header.sweep_names(&mut r, &mut cursor, until, &mut note),
+                None => header.sweep_sound(&mut r, &mut cursor, &mut note),
+            }
+        }
+        (passed, cursor)
+    }
+
+    #[test]
+    fn a_second_sweep_passes_over_the_same() {
+        let mut all = 0;
+        for at in 0..HEADER.len() {
+            for byte in (b' '..=b'~').chain([0, 0x80]) {
+                let mut text = HEADER.to_vec();
+                if let Some(slot) = text.get_mut(at) {
+                    *slot = byte;
+                }
+                let (first, cursor) = swept(&text, None);
+                for until in 0..=cursor.index {
+                    let (again, short) = swept(&text, Some(until));
+                    assert_eq!(Some(&again[..]), first.get(..again.len()));
+                    assert_eq!((again.len(), short.index), (until as usize, until));
+                    if until > 0 && until == cursor.index {
+                        assert_eq!((short.at, short.extra), (cursor.at, cursor.extra));
+                    }
+                }
+                all += first.len();
+            }
+        }
+        assert!(all > 15_000, "{all}");
+    }
+}
