@@ -8,6 +8,8 @@
 #[cfg(feature = "idv")]
 mod attributes;
 mod cover;
+#[cfg(feature = "sweep")]
+mod distinct;
 mod entries;
 mod names;
 #[cfg(feature = "payloads")]

@@ -145,7 +145,11 @@ impl Audit {
     }
 
     /// The next entry, judged.
-    fn named(&self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
+    pub(super) fn named(
+        &self,
+        r: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
         if matches!(self.stage, Stage::Tensors | Stage::TensorNames) {
             self.file.named_tensor(r, cursor)
         } else {
@@ -156,6 +160,10 @@ impl Audit {
     /// Sorts the names by hash and compares those of equal hash.
     #[inline(never)]
     pub(super) fn names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        #[cfg(feature = "sweep")]
+        if self.are_distinct(r, slots) {
+            return Ok(());
+        }
         while !self.cursor.done {
             self.sweep_names(r, slots);
             let mut next = self.cursor;

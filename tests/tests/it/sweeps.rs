@@ -117,6 +117,61 @@ fn check_cover(name: &str, bytes: &[u8]) {
     assert_eq!(count(&["GAP", "TRAILING", "PADDING"]), faults, "{name}");
 }
 
+/// What the structural audit finds whose slots are as many as `rooms` says, one
+/// after the other, and then as many as it asks for.
+fn audited_in(bytes: &[u8], rooms: &[usize]) -> Vec<Finding> {
+    let source = Source::whole(bytes);
+    let file = Opening::of(Some(Format::Safetensors)).step(&source, &mut |_| {}).unwrap();
+    let (mut audit, mut findings) = (Audit::new(file).structure_only(), Vec::new());
+    let mut slots = Vec::new();
+    let mut rooms = rooms.iter();
+    loop {
+        if let Some(room) = rooms.next() {
+            slots.resize(*room, Slot::EMPTY);
+        }
+        match audit.step(&source, &mut slots, &mut |finding| findings.push(finding)) {
+            Ok(()) => break,
+            Err(Stop::Room { needed }) => slots.resize(needed as usize, Slot::EMPTY),
+            Err(stop) => panic!("{stop}"),
+        }
+    }
+    findings.sort_by_key(|f| (f.at, f.rule, f.entry));
+    findings
+}
+
+/// Equal names are found whether they can be told by a table of hashes, which takes
+/// a slot for each name, or were begun to be sorted, and whatever lies between
+/// members that a sweep passes over.
+#[test]
+fn equal_names_among_members_of_all_forms() {
+    let count = 14;
+    let among = [None, Some(0), Some(1), Some(6), Some(count - 1)];
+    for (first, second) in (0..count).flat_map(|second| (0..=second).map(move |i| (i, second))) {
+        for (metadata, spaced) in among.iter().flat_map(|m| among.map(move |s| (*m, s))) {
+            let mut members = Vec::new();
+            for i in 0..count {
+                // In no order, and of several lengths.
+                let mut name = if i == second { first } else { i } * 5 % count;
+                name += if name > 9 { 1000 } else { 0 };
+                if metadata == Some(i) {
+                    members.push(r#""__metadata__":{"}":"\"]}"}"#.to_string());
+                }
+                let (space, at) = (if spaced == Some(i) { " " } else { "" }, 4 * i);
+                let fields = format!(r#""shape":[],"data_offsets":[{at},{}]"#, at + 4);
+                members.push(format!(r#""t{name}":{space}{{"dtype":"F32",{fields}}}"#));
+            }
+            let header = format!("{{{}}}", members.join(","));
+            let bytes = safetensors::raw(header.as_bytes(), &vec![0; 4 * count]);
+            let findings = audited_in(&bytes, &[1000]);
+            let equal = findings.iter().filter(|f| f.rule.id() == "NAME-DUPLICATE").count();
+            assert_eq!(equal, usize::from(first != second), "{header}");
+            for rooms in [&[][..], &[1], &[0, count], &[5, 3000], &[count]] {
+                assert_eq!(audited_in(&bytes, rooms), findings, "{header}");
+            }
+        }
+    }
+}
+
 proptest::proptest! {
     #[test]
     fn damaged_one_by_one(
