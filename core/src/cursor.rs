@@ -100,6 +100,7 @@ impl Cursor {
     }
 
     /// Steps behind an entry that ended at `at`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn advance(&mut self, at: u64) {
         self.at = at;
         self.index = self.index.wrapping_add(1);

@@ -390,7 +390,7 @@ impl File {
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again with the same
     /// cursor.
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
     pub fn find(
         &self,
         source: &Source<'_>,

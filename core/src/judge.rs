@@ -5,8 +5,8 @@ use crate::file::File;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::slot::{Slot, Word, wide};
-use crate::source::Span;
+use crate::slot::{Slot, Word, wide, word};
+use crate::source::widen;
 
 impl File {
     /// Reports that two entries have one name, where that breaks a rule; they may
@@ -48,6 +48,7 @@ pub(crate) struct Cover {
 
 impl Cover {
     /// Adds a part to what is covered, and reports if some of it was before.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn place(&mut self, file: &File, r: &mut Reader<'_, '_>, part: &Slot) {
         if part.key < self.end {
             let policy = file.policy();
@@ -67,7 +68,8 @@ impl Cover {
 
     /// Judges the bytes before `at` that belong to nothing; so many as alignment
     /// does not explain break `rule`.
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
         &self,
         file: &File,
@@ -78,19 +80,25 @@ impl Cover {
         if at <= self.end {
             return Ok(());
         }
-        let gap = Span::between(wide(self.end), wide(at));
-        let (mut rule, mut first, mut found) = (rule, 0, gap.len);
-        if gap.len < file.alignment() {
+        let gap = at.wrapping_sub(self.end);
+        // What is reported reaches up to `at`.
+        let (mut rule, mut len, mut found) = (rule, gap, wide(gap));
+        if wide(gap) < file.alignment() {
             rule = None;
-            if file.policy().padding.is_some()
-                && let Some((i, byte)) = (0_u64..).zip(r.get(gap)?).find(|(_, byte)| **byte != 0)
-            {
-                (rule, first, found) = (file.policy().padding, i, u64::from(*byte));
+            if file.policy().padding.is_some() {
+                let mut bytes = r.piece(self.end, gap)?;
+                while let Some((0, rest)) = bytes.split_first() {
+                    bytes = rest;
+                }
+                if let Some(byte) = bytes.first() {
+                    rule = file.policy().padding;
+                    (len, found) = (word(widen(bytes.len())), u64::from(*byte));
+                }
             }
         }
         if let Some(rule) = rule {
             r.about(Kind::File, 0);
-            r.report(rule, gap.at.wrapping_add(first), gap.len.wrapping_sub(first), 0, found);
+            r.report(rule, wide(at.wrapping_sub(len)), wide(len), 0, found);
         }
         Ok(())
     }

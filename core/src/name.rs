@@ -32,15 +32,7 @@ pub enum NameEncoding {
 }
 
 /// Whether all names of this build are identifiers of one byte.
-pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(
-    feature = "bintensors",
-    feature = "gguf",
-    feature = "idv",
-    feature = "oinf",
-    feature = "safetensors",
-    feature = "ztensor",
-    test
-)));
+pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(feature = "names", test)));
 
 impl NameEncoding {
     /// Whether some format of this build stores names so; the code for the
@@ -163,6 +155,7 @@ impl<'a> Name<'a> {
 
     /// The identifier whose name this is: an identifier as it is stored, or a decimal
     /// number of one byte in its only form.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn number(&self) -> Option<u8> {
         let Some(text) = self.as_bytes() else { return self.bytes.first().copied() };
         let mut number = 0_u32;
@@ -214,6 +207,7 @@ impl<'a> From<&'a str> for Name<'a> {
 }
 
 impl PartialEq for Name<'_> {
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn eq(&self, other: &Self) -> bool {
         match (self.as_bytes(), other.as_bytes()) {
             (Some(a), Some(b)) => a == b,

@@ -37,7 +37,7 @@ impl Opening {
     /// [`Stop::Absent`]: make the bytes resident and call again.
     /// [`Stop::Refused`]: the file cannot be opened; the finding went to
     /// `sink`.
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
     pub fn step(
         &mut self,
         source: &Source<'_>,

@@ -115,7 +115,8 @@ fn more_of(len: u64) -> u64 {
 
 impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of the file, whose region is the whole file.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(all(feature = "names", not(feature = "windows")), inline(never))]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
         Reader {
             source,
@@ -162,7 +163,8 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.read_ahead(end);
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(never))]
+    #[cfg_attr(all(feature = "names", not(feature = "windows")), inline(never))]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn begin(&mut self, at: Word, end: Word, overrun: Rule) {
         self.overrun = overrun;
         self.enter(at, end);
@@ -232,6 +234,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Names the entry that findings are about from here on.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn about(&mut self, kind: Kind, entry: u32) {
         self.subject = Subject::new(kind, entry);
     }
@@ -247,6 +250,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Moves to `at`, in a region up to `end`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn enter(&mut self, at: Word, end: Word) {
         let run = self.source.run(wide(at));
         let left = end.saturating_sub(at);
@@ -333,6 +337,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// `len` bytes from here on are wanted and not in the run.
     #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn short(&mut self, len: u64) -> Halt {
         #[cfg(feature = "windows")]
         if len <= self.left() {
@@ -374,11 +379,13 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// `N` bytes, for entries of a fixed length.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], Halt> {
         Ok(self.take(widen(N))?.first_chunk().unwrap_or(&[0; N]))
     }
 
     /// `len` bytes as one slice.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn take(&mut self, len: u64) -> Result<&'a [u8], Halt> {
         let split = usize::try_from(len).ok().and_then(|n| self.run.split_at_checked(n));
         match split {
@@ -442,6 +449,14 @@ impl<'r, 'a> Reader<'r, 'a> {
     #[cfg(not(feature = "windows"))]
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
         self.source.all(span).ok_or(Halt::broken(BYTES_CHANGED))
+    }
+
+    /// The `len` bytes from `at`, which the file is known to have.
+    pub(crate) fn piece(&mut self, at: Word, len: Word) -> Result<&'a [u8], Halt> {
+        #[cfg(feature = "windows")]
+        return self.get(Span::new(at, len));
+        #[cfg(not(feature = "windows"))]
+        self.source.piece(at, len).ok_or(Halt::broken(BYTES_CHANGED))
     }
 
     /// The name at `at`, wherever it lies.

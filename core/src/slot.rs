@@ -162,6 +162,7 @@ pub(crate) const fn word(n: u64) -> Word {
 
 /// An offset or a length that may be anything: what is beyond all that may be in
 /// memory stays so.
+#[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn place(n: u64) -> Word {
     Word::try_from(n).unwrap_or(Word::MAX)
 }

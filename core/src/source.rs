@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
 
     /// The `len` bytes from `at`, if there are as many.
     #[cfg(not(feature = "windows"))]
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
     pub(crate) fn piece(&self, at: usize, len: usize) -> Option<&'a [u8]> {
         self.first.bytes.get(at..)?.get(..len)
     }

@@ -21,6 +21,12 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
+    /// Where the index ends, before all data.
+    #[cfg(not(any(feature = "names", feature = "windows")))]
+    pub(crate) fn index_end(&self) -> u64 {
+        each!(self, header => header.table_end(), 0)
+    }
+
     /// The alignment of payloads in bytes.
     pub(crate) fn alignment(&self) -> u64 {
         each!(self, header => Container::alignment(header), 1)
@@ -43,6 +49,7 @@ impl File {
         each!(self, header => header.meta(reader, cursor), Ok(None))
     }
 
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn tensor(
         &self,
         reader: &mut Reader<'_, '_>,

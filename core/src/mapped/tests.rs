@@ -1,8 +1,17 @@
-//! Slots that are lacking, in the one build that has this audit.
+//! Slots that are lacking, in the builds that have these audits: both report the same
+//! of a file of STB, and ask for slots where they need them.
 
-use super::*;
-use crate::rule::Severity;
+use super::Audit;
+use crate::file::File;
+use crate::finding::{Finding, Stop};
+use crate::rule::{Severity, general};
+use crate::slot::Slot;
+use crate::source::Source;
+use crate::stage::Stage;
 use std::vec::Vec;
+
+/// Whether ids are looked up and only data is compared with data.
+const NUMBERED: bool = cfg!(not(feature = "names"));
 
 /// An STB file of tensors with these ids, of 64 bytes each, whose data lies at
 /// these multiples of 64 behind the table.
@@ -25,9 +34,9 @@ fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// What an audit reports that is given more slots whenever it asks for them, and
-/// how many it was given at last.
-fn audited(bytes: &[u8]) -> (Vec<Finding>, usize) {
+/// What an audit reports that is given more slots whenever it asks for them, as rule,
+/// place and entry, and how many it was given at last.
+fn audited(bytes: &[u8]) -> (Vec<(&'static str, u64, u32)>, usize) {
     let source = Source::whole(bytes);
     let mut findings = Vec::new();
     let mut sink = |finding| findings.push(finding);
@@ -39,7 +48,7 @@ fn audited(bytes: &[u8]) -> (Vec<Finding>, usize) {
         assert!(needed as usize > slots.len(), "it asks for what it has");
         slots.resize(needed as usize, Slot::EMPTY);
     }
-    (findings, slots.len())
+    (findings.iter().map(|f| (f.rule.id(), f.at, f.entry)).collect(), slots.len())
 }
 
 #[test]
@@ -48,20 +57,56 @@ fn what_is_in_order_takes_no_slots() {
 }
 
 #[test]
-fn equal_names_are_found_with_slots_and_reported_once() {
-    let (findings, slots) = audited(&file(&[(9, 0), (5, 1), (9, 2), (9, 3)]));
-    let found: Vec<_> = findings.iter().map(|f| (f.rule.id(), f.at, f.entry)).collect();
+fn equal_names_are_found_and_reported_once() {
+    let (found, slots) = audited(&file(&[(9, 0), (5, 1), (9, 2), (9, 3)]));
     assert_eq!(found, [("T-ID-DUP", 96, 2), ("T-ID-DUP", 128, 3)]);
-    assert_eq!(slots, 4);
+    assert_eq!(slots, if NUMBERED { 0 } else { 4 });
+}
+
+#[test]
+fn an_equal_name_tells_which_entry_had_it_before() {
+    let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
+    let source = Source::whole(&bytes);
+    let mut told = Vec::new();
+    let mut sink = |f: Finding| told.push((f.expected, f.found, f.len, f.kind));
+    let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
+    audit.step(&source, &mut [Slot::EMPTY; 8], &mut sink).unwrap();
+    let kind = crate::finding::Kind::Tensor;
+    assert_eq!(told, [(0, 2, 1, kind), (2, 3, 1, kind)]);
 }
 
 #[test]
 fn parts_out_of_order_are_compared_with_slots() {
     // Header, table, and three payloads of which two are one range.
-    let (findings, slots) = audited(&file(&[(1, 2), (2, 0), (3, 0)]));
-    let found: Vec<_> = findings.iter().map(|f| (f.rule.id(), f.at)).collect();
-    assert_eq!(found, [("T-ALIAS", 128), ("D-GAP", 192)]);
-    assert_eq!(slots, 5);
+    let (found, slots) = audited(&file(&[(1, 2), (2, 0), (3, 0)]));
+    assert_eq!(found, [("T-ALIAS", 128, 2), ("D-GAP", 192, 0)]);
+    assert_eq!(slots, if NUMBERED { 3 } else { 5 });
+}
+
+#[test]
+fn entries_are_judged_once_however_often_slots_are_lacking() {
+    // The second entry has a reserved type and the last the id of the first.
+    let mut bytes = file(&[(1, 2), (2, 0), (1, 1)]);
+    bytes[32 + 32 + 1] = 9;
+    let (found, _) = audited(&bytes);
+    assert_eq!(found, [("T-DTYPE", 65, 1), ("T-ID-DUP", 96, 2)]);
+}
+
+#[test]
+fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
+    for tensors in [&[(1, 0), (2, 2)][..], &[(2, 2), (1, 0)]] {
+        let mut bytes = file(tensors);
+        // Two tensors: the table ends where data begins, at 96 of 128.
+        let gap = 128 + 64;
+        assert_eq!(audited(&bytes).0, [("D-GAP", gap, 0)]);
+        bytes[100] = 7;
+        let found = audited(&bytes).0;
+        assert_eq!(found, [("D-PAD", 100, 0), ("D-GAP", gap, 0)]);
+        // Of a tensor that is broken nobody knows where its bytes lie.
+        bytes[32 + 2] = 9;
+        let found = audited(&bytes).0;
+        assert_eq!(found, [("T-RANK", 34, 0)]);
+    }
 }
 
 #[test]
@@ -71,13 +116,18 @@ fn what_is_given_up_is_reported_as_not_checked() {
     let mut findings = Vec::new();
     let mut sink = |finding: Finding| findings.push((finding.rule, finding.severity()));
     let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
-    for stage in [Stage::TensorNames, Stage::Coverage] {
+    let stages = [Stage::TensorNames, Stage::Coverage];
+    let rules = [general::NAMES_UNCHECKED, general::COVERAGE_UNCHECKED];
+    // Ids take no slots.
+    let lacking = usize::from(NUMBERED)..;
+    for stage in &stages[lacking.clone()] {
         assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::Room { .. })));
-        assert_eq!(audit.stage(), stage);
+        assert_eq!(audit.stage(), *stage);
         audit.skip(&mut sink);
     }
     assert_eq!(audit.step(&source, &mut [], &mut sink), Ok(()));
     assert_eq!(audit.stage(), Stage::Done);
-    let unchecked = [general::NAMES_UNCHECKED, general::COVERAGE_UNCHECKED];
-    assert_eq!(findings, unchecked.map(|rule| (rule, Severity::Unchecked)));
+    let unchecked: Vec<_> =
+        rules[lacking].iter().map(|rule| (*rule, Severity::Unchecked)).collect();
+    assert_eq!(findings, unchecked);
 }

@@ -48,7 +48,8 @@ impl Reader<'_, '_> {
     // Not cold where size matters: what leads here would go to the end of each
     // function, with a branch there and another back.
     #[cfg_attr(feature = "windows", cold)]
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn flag_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         if !self.muted {
             self.report_at(rule, at, len, expected, found);
@@ -56,7 +57,8 @@ impl Reader<'_, '_> {
     }
 
     #[cfg_attr(feature = "windows", cold)]
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn report_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         let at = wide(at);
         self.fatal |= rule.severity() == Severity::Fatal;
@@ -76,6 +78,7 @@ impl Reader<'_, '_> {
 
     /// Reports that `field` of the entry that the region began with breaks
     /// `rule`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
         let Field { at, len } = field;
         let at = wide(self.mark).wrapping_add(u64::from(at));
@@ -84,6 +87,7 @@ impl Reader<'_, '_> {
 
     /// The same, when nothing can be read without that field.
     #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn reject(&mut self, rule: Rule, field: Field, expected: u64, found: u64) -> Halt {
         self.fault(rule, field, expected, found);
         Halt::refused(rule)
@@ -102,6 +106,7 @@ impl Reader<'_, '_> {
     /// short, `found` is how many bytes it has left and `expected` how many
     /// were to be read.
     #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
         if let Some(rule) = halt.unreported() {
             let left = self.left();
@@ -154,6 +159,7 @@ impl Reader<'_, '_> {
     /// The public form of a halt; a broken rule is reported first.
     #[cfg(not(feature = "windows"))]
     #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
         match self.refuse(halt).rule() {
             Some(rule) => Stop::Refused(rule),

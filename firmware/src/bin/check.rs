@@ -91,7 +91,7 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
 /// Open, audit and lookup without any output: what the stack is measured of.
 #[inline(never)]
 fn work(record: &Record, name: &Name<'_>, slots: &mut [Slot]) -> Option<Span> {
-    smallest::find(Format::by_name(record.format), record.bytes, name, slots)
+    smallest::find(Format::by_name(record.format), record.bytes, name, slots, |_| {})
 }
 
 /// The name of the last tensor that can be listed; an empty one if there is none.

@@ -30,15 +30,16 @@
 
 pub mod rules;
 
+mod entry;
+
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
-use crate::dtype::DType;
-use crate::finding::{Kind, Subject};
+use crate::dims::DimEncoding;
+use crate::finding::Kind;
 use crate::format::{Container, Policy};
-use crate::name::{NameAt, NameEncoding};
-use crate::read::{Field, Halt, Reader};
+use crate::read::{Halt, Reader};
 use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunks, Layout, Part, Region, Status, Tensor, Version};
+use crate::tensor::{Part, Region, Tensor, Version};
+use entry::Entry;
 
 /// Where fields lie and what they hold (§3, §4).
 mod field {
@@ -50,6 +51,7 @@ mod field {
     pub(super) const ALIGN: u64 = 64;
     pub(super) const DIRECT_RANK: u8 = 3;
     pub(super) const LARGEST_RANK: u8 = 8;
+    pub(super) const LAST_LAYOUT: u8 = 2;
 
     pub(super) const H_MAGIC: Field = Field::new(0, 4);
     pub(super) const H_VERSION: Field = Field::new(4, 1);
@@ -98,7 +100,8 @@ impl Container for Header {
         head.starts_with(&field::MAGIC)
     }
 
-    #[inline(never)]
+    #[cfg_attr(feature = "names", inline(never))]
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_LEN);
@@ -155,6 +158,7 @@ impl Container for Header {
         u64::from(self.count)
     }
 
+    #[cfg_attr(not(feature = "names"), inline(always))]
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = if c.at == 0 { field::HEADER } else { c.at };
         let end = at.wrapping_add(field::ENTRY);
@@ -166,7 +170,7 @@ impl Container for Header {
         r.region(at, end, rules::H_FSIZE);
         r.read_ahead(self.table_end());
         r.about(Kind::Tensor, c.index);
-        let entry = r.array()?;
+        let entry = Entry(r.array()?);
         c.advance(end);
         Ok(Some(self.judge(r, at, entry)))
     }
@@ -235,119 +239,9 @@ impl Header {
         Ok(bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)))
     }
 
-    fn table_end(&self) -> u64 {
+    pub(crate) fn table_end(&self) -> u64 {
         field::HEADER.wrapping_add(u64::from(u32::from(self.count).wrapping_mul(32)))
     }
-
-    #[inline(never)]
-    fn judge(&self, r: &mut Reader<'_, '_>, at: u64, entry: &[u8; 32]) -> Tensor {
-        let [dtype_code] = field::DTYPE.of(entry);
-        let [rank] = field::RANK.of(entry);
-        let [layout_code] = field::LAYOUT.of(entry);
-        let direct = rank <= field::DIRECT_RANK;
-        // Filled where it is handed out: what is stored there need not be kept.
-        let mut tensor = Tensor {
-            index: r.subject().entry,
-            at,
-            name: NameAt { at, len: 1, encoding: NameEncoding::Number },
-            dims: DimsAt {
-                at: at.wrapping_add(field::DIMS.at.into()),
-                len: if direct { u32::from(rank) << 2 } else { 0 },
-                rank: rank.into(),
-                lead: None,
-                encoding: if direct { DimEncoding::U32 } else { DimEncoding::External },
-            },
-            ..Tensor::default()
-        };
-        let width;
-        (tensor.dtype, width) = match dtype_code {
-            0 => (DType::F32, 4_u64),
-            1 => (DType::F16, 2),
-            2 => (DType::I8, 1),
-            3 => (DType::I32, 4),
-            _ => (DType::Unknown, 0),
-        };
-        tensor.layout = match layout_code {
-            0 => Layout::RowMajor,
-            1 => Layout::ColumnMajor,
-            2 => Layout::ChannelsLast,
-            _ => Layout::Unknown,
-        };
-        if width == 0 {
-            r.fault(rules::T_DTYPE, field::DTYPE, 0, dtype_code.into());
-            tensor.status = Status::Unsupported;
-        }
-        if tensor.layout == Layout::Unknown {
-            r.fault(rules::T_LAYOUT, field::LAYOUT, 0, layout_code.into());
-            tensor.status = Status::Unsupported;
-        }
-
-        let len = u64::from_le_bytes(field::SIZE.of(entry));
-        // Whole elements of the data: all that can be asked for where the shape is
-        // not in the file.
-        let whole = match width {
-            4 => len >> 2,
-            2 => len >> 1,
-            1 => len,
-            _ => 0,
-        };
-        let odd = len & width.wrapping_sub(1);
-        let mut shaped = Some(whole);
-        if direct {
-            shaped = judge_shape(r, rank.into(), entry);
-        }
-        if rank > field::LARGEST_RANK {
-            let largest = field::LARGEST_RANK.into();
-            r.fault(rules::T_RANK, field::RANK, largest, rank.into());
-            tensor.status = Status::Broken;
-        } else {
-            tensor.elements = shaped.unwrap_or(0);
-            if width != 0 && (odd != 0 || shaped != Some(whole)) {
-                let size = shaped.and_then(|n| n.checked_mul(width));
-                r.fault(rules::T_SIZE, field::SIZE, size.unwrap_or(u64::MAX), len);
-                tensor.status = Status::Broken;
-            }
-        }
-
-        let data = Span { at: u64::from_le_bytes(field::OFFSET.of(entry)), len };
-        let end = data.at.saturating_add(data.len);
-        if data.at < self.data_offset {
-            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
-            tensor.status = Status::Broken;
-        } else if end > self.bound {
-            r.fault(rules::T_END, field::OFFSET, self.bound, end);
-            tensor.status = Status::Broken;
-        }
-        if !is_aligned(data.at) {
-            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.at);
-        }
-        // Bytes that a truncated file lacks were reported with the header.
-        if end > r.source().len() {
-            tensor.status = Status::Broken;
-        }
-        if tensor.status != Status::Broken {
-            tensor.chunks = Chunks::One(data);
-        }
-        tensor
-    }
-}
-
-/// The product of the extents; those beyond the rank are 0. `None` if it exceeds
-/// `u64`, as three of 32 bits may: no type and size fit then.
-fn judge_shape(r: &mut Reader<'_, '_>, rank: u32, entry: &[u8; 32]) -> Option<u64> {
-    let mut product = Some(1_u64);
-    for i in 0..u32::from(field::DIRECT_RANK) {
-        let place = Field::new(field::DIMS.at.wrapping_add(i << 2), 4);
-        let extent = u32::from_le_bytes(place.of(entry));
-        if i < rank {
-            product = product.and_then(|n| n.checked_mul(extent.into()));
-        } else if extent != 0 {
-            r.about_part(i);
-            r.fault(rules::T_DIMS0, place, 0, extent.into());
-        }
-    }
-    r.about_part(Subject::NO_PART);
-    product
 }
 
 fn is_aligned(offset: u64) -> bool {

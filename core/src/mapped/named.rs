@@ -1,10 +1,9 @@
-//! The audit of a file that is in memory as a whole, as flash is that is mapped.
+//! The audit of files whose entries have names.
 //!
-//! Nothing is ever absent, so no stage is taken up again but for lack of slots,
-//! and only before it reported what the slots are for. That leaves two loops: one
-//! over values, and one over what is put in order and compared with its neighbour,
-//! the entries of each table and the parts of the file. Names are sorted by
-//! themselves rather than by a hash: whoever chooses them gains nothing.
+//! There are two loops: one over values, and one over what is put in order and
+//! compared with its neighbour, the entries of each table and the parts of the file.
+//! Names are sorted by themselves rather than by a hash: whoever chooses them gains
+//! nothing.
 
 use crate::cursor::Cursor;
 use crate::file::File;
@@ -351,6 +350,3 @@ impl Audit {
 fn by_name(source: &Source<'_>, a: &Slot, b: &Slot) -> Ordering {
     a.table().cmp(&b.table()).then_with(|| a.read(source).order(&b.read(source)))
 }
-
-#[cfg(test)]
-mod tests;

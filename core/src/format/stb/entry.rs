@@ -1,0 +1,230 @@
+//! An entry of the table: what is wrong with it, and the tensor that it describes.
+
+use super::{Header, field, is_aligned, rules};
+use crate::dims::{DimEncoding, DimsAt, product};
+use crate::dtype::DType;
+use crate::finding::Subject;
+use crate::name::{NameAt, NameEncoding};
+use crate::read::{Field, Reader};
+use crate::source::Span;
+use crate::tensor::{Chunks, Layout, Status, Tensor};
+
+/// What may be wrong with an entry, a bit for each. Extents that the rank does not
+/// reach are not among it, as they change nothing.
+mod fault {
+    pub(super) const DTYPE: u32 = 1;
+    pub(super) const LAYOUT: u32 = 1 << 1;
+    pub(super) const RANK: u32 = 1 << 2;
+    pub(super) const SIZE: u32 = 1 << 3;
+    pub(super) const OFF_MIN: u32 = 1 << 4;
+    pub(super) const END: u32 = 1 << 5;
+    pub(super) const OFF_ALIGN: u32 = 1 << 6;
+    /// The file ends before the data, which is reported with the header unless the
+    /// recorded length does as well.
+    pub(super) const CUT: u32 = 1 << 7;
+
+    /// The data can be found, but not understood.
+    pub(super) const UNSUPPORTED: u32 = DTYPE | LAYOUT;
+    /// The data cannot be used.
+    pub(super) const BROKEN: u32 = RANK | SIZE | OFF_MIN | END | CUT;
+}
+
+/// The bytes of an entry (§4).
+#[derive(Clone, Copy)]
+pub(super) struct Entry<'a>(pub(super) &'a [u8; 32]);
+
+impl Entry<'_> {
+    #[inline(always)]
+    fn byte(self, field: Field) -> u8 {
+        let [byte] = field.of(self.0);
+        byte
+    }
+
+    #[inline(always)]
+    fn rank(self) -> u8 {
+        self.byte(field::RANK)
+    }
+
+    /// Whether the extents are in the entry, not in a table that is not in the file.
+    #[inline(always)]
+    fn is_direct(self) -> bool {
+        self.rank() <= field::DIRECT_RANK
+    }
+
+    /// Where the data begins, and how many bytes it has.
+    #[inline(always)]
+    fn data(self) -> Span {
+        Span {
+            at: u64::from_le_bytes(field::OFFSET.of(self.0)),
+            len: u64::from_le_bytes(field::SIZE.of(self.0)),
+        }
+    }
+
+    /// Bytes of an element; 0 if its type is not known.
+    #[inline(always)]
+    fn width(self) -> u64 {
+        match self.byte(field::DTYPE) {
+            0 | 3 => 4,
+            1 => 2,
+            2 => 1,
+            _ => 0,
+        }
+    }
+
+    /// Number `i` of the three extents.
+    #[inline(always)]
+    fn extent(self, i: u8) -> u64 {
+        u32::from_le_bytes(place_of(i).of(self.0)).into()
+    }
+
+    /// How many elements there are: the product of the extents that the rank reaches,
+    /// or as many whole ones as the data has where the shape is not in the file. `None`
+    /// if the product exceeds `u64`, as that of three numbers of 32 bits may.
+    #[inline(always)]
+    fn elements(self) -> Option<u64> {
+        if self.is_direct() {
+            let factor = |i| if i < self.rank() { self.extent(i) } else { 1 };
+            // Two of them fit.
+            return product(factor(0).wrapping_mul(factor(1)), factor(2));
+        }
+        match self.width() {
+            0 => Some(0),
+            // Half of 4, 2 and 1 is the logarithm.
+            width => Some(self.data().len >> (width >> 1)),
+        }
+    }
+
+    /// How many bytes they take; `None` if as many as no file has.
+    #[inline(always)]
+    fn size(self) -> Option<u64> {
+        product(self.elements()?, self.width())
+    }
+}
+
+/// Where extent number `i` lies.
+#[inline(always)]
+fn place_of(i: u8) -> Field {
+    Field::new(field::DIMS.at.wrapping_add(u32::from(i) << 2), 4)
+}
+
+impl Header {
+    /// What is wrong with an entry of a file of `len` bytes, as bits of [`fault`].
+    ///
+    /// In one number, so that what asks whether the data can be used has it from the
+    /// same code as what reports, and reports are made only where there are any.
+    #[cfg_attr(feature = "names", inline(always))]
+    #[cfg_attr(not(feature = "names"), inline(never))]
+    fn faults(&self, len: u64, entry: Entry<'_>) -> u32 {
+        let (rank, width, data) = (entry.rank(), entry.width(), entry.data());
+        let mut faults = 0;
+        if width == 0 {
+            faults |= fault::DTYPE;
+        }
+        if entry.byte(field::LAYOUT) > field::LAST_LAYOUT {
+            faults |= fault::LAYOUT;
+        }
+        if rank > field::LARGEST_RANK {
+            faults |= fault::RANK;
+        } else if width != 0 && entry.size() != Some(data.len) {
+            faults |= fault::SIZE;
+        }
+        let end = data.at.saturating_add(data.len);
+        if data.at < self.data_offset {
+            faults |= fault::OFF_MIN;
+        } else if end > self.bound {
+            faults |= fault::END;
+        }
+        if end > len {
+            faults |= fault::CUT;
+        }
+        if !is_aligned(data.at) {
+            faults |= fault::OFF_ALIGN;
+        }
+        faults
+    }
+
+    /// Reports what is wrong with an entry.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn report(&self, r: &mut Reader<'_, '_>, faults: u32, entry: Entry<'_>) {
+        let (rank, data) = (entry.rank(), entry.data());
+        if faults & fault::DTYPE != 0 {
+            r.fault(rules::T_DTYPE, field::DTYPE, 0, entry.byte(field::DTYPE).into());
+        }
+        if faults & fault::LAYOUT != 0 {
+            r.fault(rules::T_LAYOUT, field::LAYOUT, 0, entry.byte(field::LAYOUT).into());
+        }
+        for i in rank..field::DIRECT_RANK {
+            let extent = entry.extent(i);
+            if extent != 0 {
+                r.about_part(i.into());
+                r.fault(rules::T_DIMS0, place_of(i), 0, extent);
+            }
+        }
+        r.about_part(Subject::NO_PART);
+        if faults & fault::RANK != 0 {
+            let largest = field::LARGEST_RANK.into();
+            r.fault(rules::T_RANK, field::RANK, largest, rank.into());
+        }
+        if faults & fault::SIZE != 0 {
+            let size = entry.size().unwrap_or(u64::MAX);
+            r.fault(rules::T_SIZE, field::SIZE, size, data.len);
+        }
+        let end = data.at.saturating_add(data.len);
+        if faults & fault::OFF_MIN != 0 {
+            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
+        }
+        if faults & fault::END != 0 {
+            r.fault(rules::T_END, field::OFFSET, self.bound, end);
+        }
+        if faults & fault::OFF_ALIGN != 0 {
+            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.at);
+        }
+    }
+
+    /// Judges the entry at `at`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: u64, entry: Entry<'_>) -> Tensor {
+        let faults = self.faults(r.source().len(), entry);
+        self.report(r, faults, entry);
+        let (rank, direct, data) = (entry.rank(), entry.is_direct(), entry.data());
+        // Filled where it is handed out: what is stored there need not be kept.
+        let mut tensor = Tensor {
+            index: r.subject().entry,
+            at,
+            name: NameAt { at, len: 1, encoding: NameEncoding::Number },
+            dtype: match entry.byte(field::DTYPE) {
+                0 => DType::F32,
+                1 => DType::F16,
+                2 => DType::I8,
+                3 => DType::I32,
+                _ => DType::Unknown,
+            },
+            layout: match entry.byte(field::LAYOUT) {
+                0 => Layout::RowMajor,
+                1 => Layout::ColumnMajor,
+                2 => Layout::ChannelsLast,
+                _ => Layout::Unknown,
+            },
+            dims: DimsAt {
+                at: at.wrapping_add(field::DIMS.at.into()),
+                len: if direct { u32::from(rank) << 2 } else { 0 },
+                rank: rank.into(),
+                lead: None,
+                encoding: if direct { DimEncoding::U32 } else { DimEncoding::External },
+            },
+            ..Tensor::default()
+        };
+        if faults & fault::RANK == 0 {
+            tensor.elements = entry.elements().unwrap_or(0);
+        }
+        if faults & fault::UNSUPPORTED != 0 {
+            tensor.status = Status::Unsupported;
+        }
+        if faults & fault::BROKEN != 0 {
+            tensor.status = Status::Broken;
+        } else {
+            tensor.chunks = Chunks::One(data);
+        }
+        tensor
+    }
+}
