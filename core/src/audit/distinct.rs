@@ -23,6 +23,11 @@ impl Audit {
         }
         let len = usize::try_from(self.counted).unwrap_or(usize::MAX);
         let Some(slots) = slots.get_mut(..len) else { return false };
+        // A host with a small window may take many calls to get at the first name,
+        // and each would clear all slots.
+        if self.named(r, &mut { self.cursor }).is_err() {
+            return false;
+        }
         let mut seen = Seen::among(slots);
         let mut next = self.cursor;
         let mut fresh = true;
@@ -100,6 +105,38 @@ impl<'s> Seen<'s> {
 mod tests {
     use super::*;
     use std::vec::Vec;
+
+    /// Two tensors whose names are in no order.
+    #[cfg(feature = "safetensors")]
+    const UNORDERED: &[u8] = br#"{"b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}"#;
+
+    #[cfg(feature = "safetensors")]
+    #[test]
+    fn slots_are_left_alone_until_the_first_name_is_at_hand() {
+        use crate::finding::Stop;
+        use crate::source::{Source, Window, widen};
+
+        let mut bytes = widen(UNORDERED.len()).to_le_bytes().to_vec();
+        bytes.extend_from_slice(UNORDERED);
+        bytes.extend_from_slice(b"\0\0");
+        let whole = Source::whole(&bytes);
+        let mut sink = |finding| panic!("{finding:?}");
+        let file = crate::File::open(&whole, &mut sink).unwrap();
+        let mut audit = Audit::new(file).structure_only();
+        assert!(matches!(audit.step(&whole, &mut [], &mut sink), Err(Stop::Room { .. })));
+        assert_eq!(audit.stage(), Stage::TensorNames);
+
+        let kept = [Slot { key: 7, at: 7, who: 7 }; 2];
+        let mut slots = kept;
+        for len in 0..60 {
+            let windows = [Window { at: 0, bytes: bytes.get(..len).unwrap_or_default() }];
+            let source = Source::windows(whole.len(), &windows);
+            assert!(matches!(audit.step(&source, &mut slots, &mut sink), Err(Stop::Absent(_))));
+            assert_eq!(slots, kept, "{len}");
+        }
+        assert_eq!(audit.step(&whole, &mut slots, &mut sink), Ok(()));
+        assert_ne!(slots, kept);
+    }
 
     /// How many of these hashes are new before one is not.
     fn new(slots: usize, hashes: &[u64]) -> usize {
