@@ -159,7 +159,8 @@ pub enum Stop {
     /// The file cannot be read on from here. The finding went to the sink;
     /// this is its rule.
     Refused(Rule),
-    /// The slots are too few: call again with at least `needed`.
+    /// The slots are too few: call again with at least `needed`, the first of which
+    /// hold what they held.
     Room {
         /// How many slots would do.
         needed: u32,

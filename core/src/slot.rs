@@ -20,7 +20,9 @@ pub(crate) type Word = usize;
 /// each part of the file: 24 bytes, or 16 in a reader for 32 bits of files that
 /// are in memory as a whole.
 ///
-/// What it holds belongs to this crate; make slots with [`Slot::EMPTY`].
+/// What it holds belongs to this crate; make slots with [`Slot::EMPTY`]. What is
+/// called again after a [`Stop`](crate::Stop) takes slots up where it left them: with
+/// others in their place, an audit may miss what it looks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
     /// What is sorted by: the hash of a name, or an offset.
