@@ -63,6 +63,7 @@ fn equal_names_are_found_and_reported_once() {
     assert_eq!(slots, if NUMBERED { 0 } else { 4 });
 }
 
+#[cfg(feature = "details")]
 #[test]
 fn an_equal_name_tells_which_entry_had_it_before() {
     let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
