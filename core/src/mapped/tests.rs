@@ -8,6 +8,7 @@ use crate::rule::{Severity, general};
 use crate::slot::Slot;
 use crate::source::Source;
 use crate::stage::Stage;
+use std::vec;
 use std::vec::Vec;
 
 /// Whether ids are looked up and only data is compared with data.
@@ -111,6 +112,23 @@ fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
 }
 
 #[test]
+fn a_tensor_without_elements_takes_no_bytes() {
+    // It lies inside the data of the one before.
+    let mut bytes = file(&[(1, 0), (2, 0), (3, 1)]);
+    let second = 32 + 32;
+    bytes[second + 12] = 0;
+    bytes[second + 20] = 0;
+    assert_eq!(audited(&bytes), (Vec::new(), 0));
+}
+
+#[test]
+fn a_table_that_is_cut_off_is_reported_once() {
+    let mut bytes = file(&[(1, 0), (2, 1), (3, 2)]);
+    bytes.truncate(32 + 32 + 31);
+    assert_eq!(audited(&bytes), (vec![("H-FSIZE", 24, 0)], 0));
+}
+
+#[test]
 fn what_is_given_up_is_reported_as_not_checked() {
     let bytes = file(&[(9, 1), (5, 0)]);
     let source = Source::whole(&bytes);
@@ -123,7 +141,7 @@ fn what_is_given_up_is_reported_as_not_checked() {
     let lacking = usize::from(NUMBERED)..;
     for stage in &stages[lacking.clone()] {
         assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::Room { .. })));
-        assert_eq!(audit.stage(), *stage);
+        assert_eq!((audit.stage(), audit.position()), (*stage, 0));
         audit.skip(&mut sink);
     }
     assert_eq!(audit.step(&source, &mut [], &mut sink), Ok(()));
