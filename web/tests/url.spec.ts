@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { BrowserContext } from '@playwright/test';
-import { expect, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
+import { BY_URL, LOCAL, expect, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
-test.use({ baseURL: 'http://127.0.0.1:4174/' });
+test.use({ baseURL: BY_URL });
 
 /** A server that knows the samples, with ranges or without. */
 async function serve(context: BrowserContext, ranges: boolean, spoil?: (from: number, to: number) => { range?: string; to?: number } | undefined): Promise<{ ranges: string[]; bytes: number }> {
@@ -107,7 +107,7 @@ test('plain http is refused', async ({ page }) => {
 });
 
 test('the other build has no field for addresses', async ({ page }) => {
-  await page.goto('http://127.0.0.1:4173/');
+  await page.goto(LOCAL);
   await expect(page.locator('.sample')).not.toHaveCount(0);
   await expect(page.getByLabel('Address of a file')).toHaveCount(0);
 });

@@ -100,12 +100,14 @@ fn a_folder_that_is_not_writable_is_told() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_shorter_than_it_claims_is_an_error() {
-    let claims = "/sys/kernel/mm/transparent_hugepage/enabled";
-    let Ok(metadata) = fs::metadata(claims) else {
-        println!("left out: there is no {claims}");
-        return;
+    let candidates = ["/sys/kernel/uevent_seqnum", "/sys/devices/system/cpu/online"];
+    let shorter = |path: &&&str| match (fs::metadata(path), fs::read(path)) {
+        (Ok(metadata), Ok(bytes)) => metadata.len() > bytes.len() as u64,
+        _ => false,
     };
-    assert!(metadata.len() > fs::read(claims).expect("reads").len() as u64);
+    let Some(claims) = candidates.iter().find(shorter) else {
+        return weighbridge_tests::left_out("no file of the kernel claims to be longer than it is");
+    };
     let folder = Folder::new();
     for format in weighbridge::Format::ALL {
         let run = bounded(&folder, &["check", "--format", format.name(), claims]);
