@@ -3,6 +3,7 @@
 # stack, and the verdicts of a host.
 #
 #   scripts/firmware.sh        what `make test` runs
+#   scripts/firmware.sh sizes  of that the bytes of code and constants alone
 #   scripts/firmware.sh deep   the panic gate at opt-level 3, and the sizes that have
 #                              no budget: with windows and details, for thumbv6m
 #   scripts/firmware.sh write  measures, and writes budgets.txt and the figures of code
@@ -11,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../firmware"
 source ../scripts/setup.sh
 mode=${1:-test}
-case $mode in test | deep | write) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/firmware.sh >&2; exit 2 ;; esac
+case $mode in test | sizes | deep | write) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/firmware.sh >&2; exit 2 ;; esac
 ready_or_leave_out firmware
 
 triple=thumbv7em-none-eabihf
@@ -193,6 +194,7 @@ target_ready "$triple"
 echo "firmware: $target_note, in $(pwd)"
 case $mode in
   deep) deep ;;
+  sizes) sizes ;;
   *)
     [ "$mode" = write ] || { on_this_machine; panic_gate; }
     sizes
