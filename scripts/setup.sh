@@ -125,6 +125,7 @@ look_host() {
 }
 
 look_target() {
+  command -v rustc >/dev/null || return 0
   target_obtainable "$1" ||
     lack "the libraries of Rust for $1, which rustup does not get" rustc-web rust-web-src
 }
