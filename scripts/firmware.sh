@@ -121,7 +121,7 @@ in_qemu() {
   build release "${all}model" model
   WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_MODEL=$image \
     WEIGHBRIDGE_STACK=$work/stack "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
-    -p weighbridge-tests --features firmware --test firmware -- --nocapture
+    --workspace --test firmware -- --nocapture
   echo "firmware: bytes of stack"
   sort "$work/stack" | awk '{ most[$1] = $2 > most[$1] ? $2 : most[$1] }
     END { for (reader in most) print reader, most[reader] }' | sort >"$work/deepest"

@@ -111,7 +111,8 @@ wasm() {
     -p weighbridge-fuzz-wasm)
   work=$(mktemp -d)
   trap 'rm -rf "$work"' RETURN
-  cargo run --quiet -p weighbridge-tests --example kept -- "$work"
+  host_programs
+  "$target_dir/debug/examples/kept" "$work"
   MODULE=$module INPUTS=$work node --test fuzz/wasm/test.mjs
 }
 

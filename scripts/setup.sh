@@ -172,6 +172,14 @@ look_peers() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || lack "Python 3 with venv" python3-venv
 }
 
+# host_programs: the command line, the samples and the examples of the tests, which are
+# then in $target_dir/debug. All at once, with the dependencies of tests, so that they
+# are what `cargo test --workspace` takes, and nothing is built twice.
+host_programs() {
+  "${CARGO:-cargo}" build --quiet --manifest-path "$root/Cargo.toml" --workspace \
+    --bin weighbridge --bin weighbridge-samples --example fixtures --example kept
+}
+
 # npm_packages FOLDER: those of its lock file, unless they are there already.
 npm_packages() {
   if [ ! -f "$root/$1/node_modules/.package-lock.json" ] ||

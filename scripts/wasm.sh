@@ -74,13 +74,14 @@ done
 [ "$failed" -eq 0 ] || { echo "the module is above its budget" >&2; exit 1; }
 
 if [ "${1:-}" = test ]; then
-  cargo build --quiet -p weighbridge-cli
-  cargo run --quiet -p weighbridge-tests --example fixtures -- "$target_dir/wasm-fixtures"
+  host_programs
+  "$target_dir/debug/examples/fixtures" "$target_dir/wasm-fixtures"
   (cd wasm && node --test test/*.test.mjs)
 fi
 
 if [ "${1:-}" = bench ]; then
-  cargo run --quiet -p weighbridge-samples -- "$work" "$target_dir/web-trials"
+  host_programs
+  "$target_dir/debug/weighbridge-samples" "$work" "$target_dir/web-trials"
   scripts/peers.sh npm
   node wasm/bench/open.mjs
   node wasm/bench/statistics.mjs

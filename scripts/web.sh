@@ -14,7 +14,8 @@ source scripts/setup.sh
 build() {
   scripts/wasm.sh
   npm_packages web
-  cargo run --quiet -p weighbridge-samples -- web/public/samples "$target_dir/web-trials"
+  host_programs
+  "$target_dir/debug/weighbridge-samples" web/public/samples "$target_dir/web-trials"
   (cd web && npm run --silent build && npm run --silent sizes)
 }
 
