@@ -1,5 +1,6 @@
 //! What a check reports.
 
+use crate::plural;
 use crate::rule::{Rule, Severity};
 use crate::source::Absent;
 use core::fmt::{self, Write as _};
@@ -127,26 +128,39 @@ impl Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.rule.info().message;
+        // The number that stands before `rest`.
+        let mut number = 0;
         while let Some((text, more)) = rest.split_once('{') {
-            f.write_str(text)?;
+            plural::write(f, number, text)?;
+            number = 0;
             let Some((field, after)) = more.split_once('}') else {
                 f.write_char('{')?;
                 rest = more;
                 continue;
             };
-            match field {
-                "found" => write!(f, "{}", self.found)?,
-                "expected" => write!(f, "{}", self.expected)?,
-                "missing" => write!(f, "{}", self.expected.saturating_sub(self.found))?,
-                "surplus" => write!(f, "{}", self.found.saturating_sub(self.expected))?,
-                "part" => write!(f, "{}", self.part)?,
-                "found:#x" => write!(f, "{:#x}", self.found)?,
-                "expected:#x" => write!(f, "{:#x}", self.expected)?,
-                _ => write!(f, "{{{field}}}")?,
-            }
             rest = after;
+            number = match field {
+                "found" => self.found,
+                "expected" => self.expected,
+                "missing" => self.expected.saturating_sub(self.found),
+                "surplus" => self.found.saturating_sub(self.expected),
+                "part" => self.part.into(),
+                "found:#x" => {
+                    write!(f, "{:#x}", self.found)?;
+                    continue;
+                }
+                "expected:#x" => {
+                    write!(f, "{:#x}", self.expected)?;
+                    continue;
+                }
+                _ => {
+                    write!(f, "{{{field}}}")?;
+                    continue;
+                }
+            };
+            write!(f, "{number}")?;
         }
-        f.write_str(rest)
+        plural::write(f, number, rest)
     }
 }
 
@@ -184,11 +198,19 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stop::Absent(absent) => {
-                write!(f, "{} bytes at offset {} are not in memory", absent.need, absent.at)
+                write!(f, "{}", absent.need)?;
+                plural::write(f, absent.need, " bytes are not in memory")?;
+                write!(f, ", at offset {}", absent.at)
             }
             Stop::Refused(rule) => write!(f, "the file breaks {}", rule.id()),
-            Stop::Room { needed } => write!(f, "{needed} slots are needed"),
-            Stop::Buffer { needed } => write!(f, "a buffer of {needed} bytes is needed"),
+            Stop::Room { needed } => {
+                write!(f, "{needed}")?;
+                plural::write(f, u64::from(*needed), " slots are needed")
+            }
+            Stop::Buffer { needed } => {
+                write!(f, "a buffer of {needed}")?;
+                plural::write(f, *needed, " bytes is needed")
+            }
         }
     }
 }

@@ -66,8 +66,8 @@ impl Cover {
         }
     }
 
-    /// Judges the bytes before `at` that belong to nothing; so many as alignment
-    /// does not explain break `rule`.
+    /// Judges the bytes before `at` that belong to nothing: up to the next multiple of
+    /// the alignment they are padding, whatever follows; those behind it break `rule`.
     #[cfg_attr(feature = "names", inline(never))]
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
@@ -80,25 +80,24 @@ impl Cover {
         if at <= self.end {
             return Ok(());
         }
-        let gap = at.wrapping_sub(self.end);
-        // What is reported reaches up to `at`.
-        let (mut rule, mut len, mut found) = (rule, gap, wide(gap));
-        if wide(gap) < file.alignment() {
-            rule = None;
-            if file.policy().padding.is_some() {
-                let mut bytes = r.piece(self.end, gap)?;
-                while let Some((0, rest)) = bytes.split_first() {
-                    bytes = rest;
-                }
-                if let Some(byte) = bytes.first() {
-                    rule = file.policy().padding;
-                    (len, found) = (word(widen(bytes.len())), u64::from(*byte));
-                }
+        let align = word(file.alignment());
+        let padding = self.end.wrapping_neg() & align.wrapping_sub(1);
+        let from = self.end.wrapping_add(padding.min(at.wrapping_sub(self.end)));
+        r.about(Kind::File, 0);
+        if let Some(rule) = file.policy().padding {
+            // Read before anything is reported.
+            let mut bytes = r.piece(self.end, from.wrapping_sub(self.end))?;
+            while let Some((0, rest)) = bytes.split_first() {
+                bytes = rest;
+            }
+            if let Some(byte) = bytes.first() {
+                let len = widen(bytes.len());
+                r.report(rule, wide(from).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
-        if let Some(rule) = rule {
-            r.about(Kind::File, 0);
-            r.report(rule, wide(at.wrapping_sub(len)), wide(len), 0, found);
+        let gap = wide(at.wrapping_sub(from));
+        if let Some(rule) = rule.filter(|_| gap > 0) {
+            r.report(rule, wide(from), gap, 0, gap);
         }
         Ok(())
     }

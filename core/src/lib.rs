@@ -88,6 +88,7 @@ mod leaf;
 mod mapped;
 mod name;
 mod opening;
+mod plural;
 mod read;
 mod rule;
 mod slot;

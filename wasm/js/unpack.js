@@ -152,7 +152,58 @@ export function sentence(message, expected, found, part) {
     'found:#x': `0x${found.toString(16)}`,
     'expected:#x': `0x${expected.toString(16)}`,
   };
-  return message.replace(/\{([^{}]*)\}/g, (whole, field) => values[field] ?? whole);
+  // Text before a field, and the field; a number says how what follows it is counted.
+  let number = 0n;
+  return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (whole, text, field) => {
+    const before = agreeing(text, number);
+    const value = values[field];
+    number = typeof value === 'string' ? 0n : BigInt(value ?? 0);
+    return field === undefined ? before : before + (value ?? `{${field}}`);
+  });
+}
+
+const NOUNS = {
+  bits: 'bit',
+  blocks: 'block',
+  bytes: 'byte',
+  dimensions: 'dimension',
+  elements: 'element',
+  entries: 'entry',
+  items: 'item',
+  keys: 'key',
+  levels: 'level',
+  minutes: 'minute',
+  names: 'name',
+  points: 'point',
+  rows: 'row',
+  scales: 'scale',
+  slots: 'slot',
+  tensors: 'tensor',
+  values: 'value',
+};
+const VERBS = {
+  are: 'is',
+  belong: 'belongs',
+  do: 'does',
+  follow: 'follows',
+  lie: 'lies',
+  take: 'takes',
+};
+
+/** What follows a number: in the singular after 1, as `plural.rs` of the core has it. */
+function agreeing(text, number) {
+  if (number !== 1n) {
+    return text;
+  }
+  const [, clause, rest] = /^([^,;:()]*)(.*)$/s.exec(text);
+  let counted = false;
+  const words = clause.split(' ').map((word, i) => {
+    const noun = (i === 1 || i === 2) && !counted && NOUNS[word];
+    const verb = (i === 1 || counted) && VERBS[word];
+    counted ||= Boolean(noun);
+    return noun || verb || word;
+  });
+  return words.join(' ') + rest;
 }
 
 /** An error of this package. */

@@ -110,8 +110,8 @@ fn with_lint() -> Vec<u8> {
     stb.encode()
 }
 
-/// Has a tensor of an unknown type, which is a violation (`T-DTYPE`) and
-/// leaves its data unchecked.
+/// Has a tensor of an unknown type, which leaves its size (`T-DTYPE`) and its data
+/// unchecked.
 fn with_unknown_type() -> Vec<u8> {
     let mut stb = sound();
     stb.tensors[1].dtype = 77;
