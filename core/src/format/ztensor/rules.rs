@@ -63,9 +63,9 @@ rules! { Format::ZTensor.code();
     CBOR_CHUNK = "CBOR-CHUNK", Fatal, Implied,
         "a chunk of a string is not a string of the same kind and of definite length",
         "RFC 8949 §3.2.3: the chunks of a string are definite-length strings of the same major type";
-    CBOR_DEPTH = "CBOR-DEPTH", Fatal, Silent,
-        "data items nest deeper than {expected} levels",
-        "the specification sets no limit; the published reader gives up at 128 levels as well";
+    CBOR_DEPTH = "CBOR-DEPTH", Unchecked, Silent,
+        "data items nest deeper than {expected} levels, so the index was not checked from here on",
+        "a limit of this reader (CBOR_DEPTH); the published reader gives up at 128 levels as well";
 
     // CBOR that is well formed but not valid.
     CBOR_UTF8 = "CBOR-UTF8", Violation, Implied,
@@ -77,9 +77,12 @@ rules! { Format::ZTensor.code();
     CBOR_KEY_DUPLICATE = "CBOR-KEY-DUPLICATE", Violation, Implied,
         "a key occurs twice in one map",
         "RFC 8949 §5.6: the keys of a valid map are unique";
-    CBOR_KEYS = "CBOR-KEYS", Violation, Silent,
-        "a map has more than {expected} keys and they are in no order, so that equal keys cannot be ruled out",
-        "RFC 8949 §5.6: the keys of a valid map are unique; real writers sort custom keys";
+    CBOR_KEYS = "CBOR-KEYS", Unchecked, Silent,
+        "maps that are open here have more than {expected} keys, not all of them in order, so whether a key occurs twice was not checked",
+        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEYS)";
+    CBOR_KEY_NESTED = "CBOR-KEY-NESTED", Unchecked, Silent,
+        "a key is a map of several pairs or nests deeper than {expected} levels, so whether it occurs twice was not checked",
+        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEY_DEPTH)";
     CBOR_TAG = "CBOR-TAG", Violation, Silent,
         "a tag stands before the index, a map, a key or a value that the specification defines",
         "Tensor Metadata: fields are strings, numbers and arrays; no tag is mentioned, no writer emits one";
@@ -129,9 +132,9 @@ rules! { Format::ZTensor.code();
     FIELD_KEY = "FIELD-KEY", Lint, Silent,
         "a key is not text, so that it names no field",
         "Tensor Metadata: unknown keys are ignored";
-    FIELD_NULL = "FIELD-NULL", Lint, Silent,
-        "an optional field is null, and taken as missing",
-        "Optional fields: data_endianness and checksum are strings; no writer emits null";
+    FIELD_NULL = "FIELD-NULL", Violation, Stated,
+        "an optional field is null and should be text or missing; it is taken as missing",
+        "Optional fields: data_endianness (string), checksum (string)";
     TYPE_NAME = "TYPE-NAME", Fatal, Stated,
         "\"name\" is not text", "Tensor Metadata: name (string)";
     TYPE_OFFSET = "TYPE-OFFSET", Fatal, Stated,
@@ -304,8 +307,8 @@ rules! { Format::ZTensor.code();
     ZSTD_DICTIONARY = "ZSTD-DICTIONARY", Fatal, Implied,
         "the frame needs dictionary {found}, which the file does not have",
         "RFC 8878 §3.1.1.1.3: a frame with a dictionary id is decoded with that dictionary";
-    ZSTD_WINDOW = "ZSTD-WINDOW", Fatal, Silent,
-        "the frame asks for a window of {found} bytes and {expected} are allowed",
+    ZSTD_WINDOW = "ZSTD-WINDOW", Unchecked, Silent,
+        "the frame asks for a window of {found} bytes, more than the {expected} that are decoded, so the data was not checked",
         "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB";
     ZSTD_BLOCK_TYPE = "ZSTD-BLOCK-TYPE", Fatal, Implied,
         "a block is of the reserved type",
