@@ -26,6 +26,17 @@ pub const CBOR_KEYS: usize = if cfg!(feature = "windows") { 1024 } else { 128 };
 /// Real writers have keys of text and numbers only.
 pub const CBOR_KEY_DEPTH: usize = 8;
 
+/// How many extents of a sparse tensor the audit holds by itself. More take slots of
+/// the caller, without which the coordinates are unchecked.
+///
+/// Real sparse tensors have two or three.
+pub const SPARSE_RANK: usize = 8;
+
+/// Most bytes that are decoded of data whose size nothing tells: that of a type or a
+/// layout that is not known, of which only the stream is checked. What follows stays
+/// unchecked, as all of its values do.
+pub const UNMEASURED_BYTES: u64 = 16 << 20;
+
 /// How deep values of a JSON header may nest, the header itself included.
 ///
 /// Real headers nest three levels; a bit is kept for each.

@@ -287,6 +287,9 @@ rules! { Format::ZTensor.code();
     SPARSE_CSR_COLUMN = "SPARSE-CSR-COLUMN", Fatal, Implied,
         "a column is {found}, and the shape has {expected}",
         "Layouts: sparse_format \"csr\"; an entry lies inside shape";
+    SPARSE_CSR_DUPLICATE = "SPARSE-CSR-DUPLICATE", Violation, Implied,
+        "two entries of a row have the same column ({found})",
+        "Layouts: a sparse tensor has one value at each position";
     SPARSE_DENSE_SIZE = "SPARSE-DENSE-SIZE", Lint, Silent,
         "size is {found}, and a dense tensor would take {expected}",
         "nothing asks for it; the published writer and reader insist that both are equal";
