@@ -111,7 +111,7 @@ impl<'a> Keys<'a> {
         let now = self.section(level);
         if is_given_up(now) {
             note(&mut self.found.unkept, at);
-            return;
+            return self.set(level, 0);
         }
         let len = now & section::LEN;
         if self.used >= CBOR_KEYS && len > 1 && now & section::ORDERED != 0 {
@@ -119,15 +119,16 @@ impl<'a> Keys<'a> {
             let last = self.held.last().copied().unwrap_or(0);
             self.used = self.used.saturating_sub(usize::from(len));
             self.push(last);
-            self.set(level, now & !section::LEN | section::CUT | 1);
+            self.set(level, (now & !section::LEN) | section::CUT | 1);
         }
         let place = u32::try_from(at.wrapping_sub(self.at)).ok();
         if place.is_none_or(|place| !self.push(place)) {
-            // A map of one key needs no room.
+            // A map of one key needs no room, which the next one shows.
             if len > 0 {
                 note(&mut self.found.unkept, at);
             }
-            self.give_up(level);
+            self.end(level);
+            self.set(level, if len > 0 { 0 } else { section::MAP | section::CUT });
         }
     }
 
@@ -139,12 +140,6 @@ impl<'a> Keys<'a> {
             return true;
         }
         false
-    }
-
-    /// Drops the keys of a map, of which no more is found out.
-    fn give_up(&mut self, level: usize) {
-        self.end(level);
-        self.set(level, section::MAP | section::CUT);
     }
 
     /// Compares the key that was kept last with those of its map before it.
@@ -173,6 +168,11 @@ impl<'a> Keys<'a> {
             }
         }
         if now & section::ORDERED != 0 {
+            // Of keys that are not all kept, the last is enough.
+            if now & section::CUT != 0 {
+                self.end(level);
+                now &= !section::LEN;
+            }
             self.push(key);
             self.set(level, now.wrapping_add(1));
         } else {
@@ -188,7 +188,7 @@ impl<'a> Keys<'a> {
         }
         if now & section::CUT != 0 {
             note(&mut self.found.unkept, at);
-            return self.give_up(level);
+            return self.end(level);
         }
         let len = usize::from(now & section::LEN);
         let first = self.used.saturating_sub(len);
@@ -235,7 +235,7 @@ impl<'a> Keys<'a> {
     fn too_complex(&mut self, level: usize, key: u32) {
         let at = self.at_of(key);
         note(&mut self.found.complex, at);
-        self.give_up(level);
+        self.end(level);
     }
 
     fn at_of(&self, key: u32) -> Word {
@@ -243,9 +243,10 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Whether no more is found out about the keys of a map.
+/// Whether no more is found out about the keys of a map; one of which that was said is
+/// taken for an array.
 fn is_given_up(now: u16) -> bool {
-    now & section::CUT != 0 && now & section::ORDERED == 0
+    now & section::MAP == 0 || (now & section::CUT != 0 && now & section::ORDERED == 0)
 }
 
 /// Keeps the first place.

@@ -401,6 +401,10 @@ impl Header {
         } else if c.index == 0 && unused > 0 {
             r.flag(rules::FILE_ZERO_TENSORS, wide(data_end), second, 0, second);
         }
+        let size = self.index_end.saturating_sub(self.index_at);
+        if c.index == 0 && unused == 0 && at >= self.index_end && size > 1 {
+            r.flag(rules::FILE_ZERO_FORM, wide(self.index_at), wide(size), 1, wide(size));
+        }
         if at < self.index_end {
             let rest = wide(self.index_end.saturating_sub(at));
             r.flag(rules::INDEX_TRAILING, wide(at), rest, 0, rest);

@@ -26,6 +26,9 @@ rules! { Format::ZTensor.code();
     FILE_ZERO_TENSORS = "FILE-ZERO-TENSORS", Violation, Stated,
         "the file has no tensors, and {found} bytes between its magic and its index",
         "Zero-Tensor Files: magic, one byte of index, length: 17 bytes in total";
+    FILE_ZERO_FORM = "FILE-ZERO-FORM", Lint, Silent,
+        "the file has no tensors, and its index takes {found} bytes where 1 does",
+        "Zero-Tensor Files: the index is one byte, 0x80; no writer makes another form";
 
     // Where the index lies.
     INDEX_EMPTY = "INDEX-EMPTY", Fatal, Implied,
@@ -33,7 +36,7 @@ rules! { Format::ZTensor.code();
         "File Layout: the last 8 bytes are the size of a CBOR array, which takes at least one byte";
     INDEX_BOUNDS = "INDEX-BOUNDS", Fatal, Implied,
         "the index is said to take {found} bytes and there is room for {expected}",
-        "Index Reading: the index starts at file size - index size - 8, behind the magic";
+        "Index Reading: the index starts at file size - index size - 8, after the magic";
     INDEX_ROOT = "INDEX-ROOT", Fatal, Stated,
         "the index is not a CBOR array (its first byte is {found:#x})",
         "File Layout: the index is a CBOR-encoded array of maps";
@@ -56,7 +59,7 @@ rules! { Format::ZTensor.code();
         "RFC 8949 §3.1: a string is followed by as many bytes as its head says";
     CBOR_BREAK = "CBOR-BREAK", Fatal, Implied,
         "a break stands where a data item is expected",
-        "RFC 8949 §3.2.1: a break ends an item of indefinite length, and a map only behind a value";
+        "RFC 8949 §3.2.1: a break ends an item of indefinite length, and a map only after a value";
     CBOR_RESERVED = "CBOR-RESERVED", Fatal, Implied,
         "the head {found:#x} is not defined",
         "RFC 8949 §3: additional information 28 to 30 is reserved, 31 not allowed for numbers and tags";
@@ -232,10 +235,10 @@ rules! { Format::ZTensor.code();
         "the data ends at {found}, beyond the file's {expected} bytes",
         "File Layout: blobs lie between the magic and the index";
     BLOB_INDEX = "BLOB-INDEX", Fatal, Implied,
-        "the data ends at {found}, behind the start of the index at {expected}",
+        "the data ends at {found}, after the start of the index at {expected}",
         "File Layout: blobs lie between the magic and the index";
     BLOB_EMPTY_BOUNDS = "BLOB-EMPTY-BOUNDS", Violation, Silent,
-        "data of no bytes lies at {found}, behind the start of the index at {expected}",
+        "data of no bytes lies at {found}, after the start of the index at {expected}",
         "File Layout: blobs lie between the magic and the index; nothing is said of empty ones";
     BLOB_OVERLAP = "BLOB-OVERLAP", Violation, Implied,
         "the data begins at {found}, inside other data that ends at {expected}",
