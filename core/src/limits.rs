@@ -13,11 +13,29 @@ pub const ZSTD_WINDOW: u64 = 8 << 20;
 /// Real writers nest four levels; the reference reader gives up at 128.
 pub const CBOR_DEPTH: usize = 128;
 
-/// How many keys of one CBOR map are compared with one another when they are
-/// in no order.
+/// How many keys of all CBOR maps that are open are kept, to compare them where they
+/// are in no order. Beyond, whether one occurs twice is unchecked.
 ///
-/// Real writers sort the keys of custom maps, and a map that does not has few.
-pub const CBOR_KEYS: usize = 128;
+/// Real writers sort, and keys that ascend or descend prove themselves, however many
+/// they are. They are kept on the stack, which is small in readers of mapped flash.
+pub const CBOR_KEYS: usize = if cfg!(feature = "windows") { 1024 } else { 128 };
+
+/// How deep the arrays and maps may nest that are keys of CBOR maps themselves, for
+/// such keys to be compared. Beyond, whether one occurs twice is unchecked.
+///
+/// Real writers have keys of text and numbers only.
+pub const CBOR_KEY_DEPTH: usize = 8;
+
+/// How many extents of a sparse tensor the audit holds by itself. More take slots of
+/// the caller, without which the coordinates are unchecked.
+///
+/// Real sparse tensors have two or three.
+pub const SPARSE_RANK: usize = 8;
+
+/// Most bytes that are decoded of data whose size nothing tells: that of a type or a
+/// layout that is not known, of which only the stream is checked. What follows stays
+/// unchecked, as all of its values do.
+pub const UNMEASURED_BYTES: u64 = 16 << 20;
 
 /// How deep values of a JSON header may nest, the header itself included.
 ///

@@ -153,22 +153,23 @@ impl Audit {
         while self.take_in_hand(r)? {
             let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
             r.about(Kind::Tensor, tensor.index);
-            match tensor.status {
-                Status::Unsupported => r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0),
-                Status::Broken => {}
-                Status::Sound => {
-                    if !self.payload.plain {
-                        if let Some(span) = tensor.raw() {
-                            self.values_of(r, &tensor, span)?;
-                        }
-                        self.payload.plain = true;
-                    }
-                    if self.payload.frames == Frames::Unknown {
-                        self.payload.frames = self.frames_of(r, &tensor)?;
-                    }
-                    if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
-                        self.unstreamed(r, &tensor)?;
-                    }
+            // Checksums and frames are about the stored bytes, whatever they mean.
+            let stored = self.file.policy().checksum.is_some();
+            if tensor.status != Status::Broken && !self.payload.plain {
+                if tensor.status == Status::Unsupported {
+                    r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
+                }
+                if let Some(span) = tensor.raw() {
+                    self.values_of(r, &tensor, span)?;
+                }
+                self.payload.plain = true;
+            }
+            if tensor.status == Status::Sound || (tensor.status == Status::Unsupported && stored) {
+                if self.payload.frames == Frames::Unknown {
+                    self.payload.frames = self.frames_of(r, &tensor)?;
+                }
+                if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
+                    self.unstreamed(r, &tensor)?;
                 }
             }
             self.pass();
@@ -214,7 +215,9 @@ impl Audit {
             return Ok(());
         }
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
-        if !plain && self.payload.frames == Frames::Sound {
+        // Of values that are not known, that was said.
+        let sound = tensor.status == Status::Sound;
+        if sound && !plain && self.payload.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
         } else if self.file.policy().checksum.is_some() {
             let found = self.file.checksum(r.source(), tensor);

@@ -8,10 +8,10 @@ use crate::checksum::{Checksum, Hasher};
 use crate::codec::{Decoder, Fault, Size, Step};
 use crate::read::Reader;
 use crate::rule::general;
-use crate::slot::{Slot, sort};
+use crate::limits::UNMEASURED_BYTES;
+use crate::slot::Slot;
 use crate::source::{Absent, Span, widen};
-use crate::sparse;
-use crate::tensor::{Chunk, Encoding, Layout, Tensor};
+use crate::tensor::{Chunk, Encoding, Layout, Status, Tensor};
 
 /// What an audit of payloads works in: a decoder and the state of checks (11.5
 /// KiB together, 10.6 in 32 bits), and a buffer of the caller for decoded bytes.
@@ -64,6 +64,10 @@ struct Progress {
     chunk: Chunk,
     checksum: Option<Checksum>,
     sparse: Option<Sparse>,
+    /// Slots that its extents take, before its indices can be looked at.
+    extents: Option<u64>,
+    /// Type and layout are known, and so is what is stored.
+    measured: bool,
     /// Stored bytes that were used.
     read: u64,
     /// The data is decoded, or was until a fault.
@@ -78,10 +82,8 @@ struct Progress {
 enum Stage {
     #[default]
     Start,
-    /// All bytes are looked at.
+    /// All bytes are looked at, once or several times.
     Bytes,
-    /// The coordinates of entries are noted in slots.
-    Coordinates,
 }
 
 impl Streams for Scratch<'_> {
@@ -120,37 +122,60 @@ impl Scratch<'_> {
         tensor: &Tensor,
     ) -> Result<(), Pause> {
         if p.stage == Stage::Start {
-            let Some(start) = self.begin(audit, r, tensor)? else { return Ok(()) };
+            let Some(start) = self.begin(audit, r, slots, tensor)? else { return Ok(()) };
             *p = start;
         }
-        if p.stage == Stage::Bytes {
+        loop {
             if !p.over {
-                self.bytes(audit, p, r, None)?;
+                self.bytes(audit, p, r, slots)?;
             }
-            let Some(sparse) = p.sparse.filter(|sparse| sparse.needs_sorting() && !p.faulty) else {
+            if p.faulty {
                 return Ok(());
+            }
+            if let Some(sparse) = &p.sparse
+                && let Some((fault, at, found)) = sparse.twin(slots)
+            {
+                if let Some(rule) = audit.file.policy().sparse {
+                    let span = place(&p.chunk, at, 8);
+                    r.flag(rule(fault), span.at, span.len, 0, found);
+                }
+                return Ok(());
+            }
+            // The same once more, into slots.
+            let needed = match &p.sparse {
+                Some(sparse) => sparse.needs(),
+                None => p.extents,
             };
-            let needed = u32::try_from(sparse.entries()).unwrap_or(u32::MAX);
+            let Some(needed) = needed else { return Ok(()) };
+            let needed = u32::try_from(needed).unwrap_or(u32::MAX);
             if slots.len() < usize::try_from(needed).unwrap_or(usize::MAX) {
                 return Err(Pause::Room(needed));
             }
-            // The same once more, into slots.
-            p.sparse = Some(sparse.again());
+            p.sparse = match p.sparse {
+                Some(sparse) => Some(sparse.again()),
+                None => self.sparse(p, r, slots, tensor)?,
+            };
+            p.extents = None;
             p.checksum = None;
             p.read = 0;
-            p.stage = Stage::Coordinates;
+            p.over = false;
             self.start(p, tensor);
         }
-        self.bytes(audit, p, r, Some(slots))?;
-        let entries = p.sparse.map_or(0, |sparse| sparse.entries());
-        let slots = slots.get_mut(..usize::try_from(entries).unwrap_or(0)).unwrap_or_default();
-        sort(slots);
-        let twin = slots.array_windows().find(|[one, two]| one.key == two.key);
-        if let (Some([_, twin]), Some(rule)) = (twin, audit.file.policy().sparse) {
-            let span = place(&p.chunk, twin.at, 8);
-            r.flag(rule(sparse::Fault::Duplicate), span.at, span.len, 0, twin.key);
-        }
-        Ok(())
+    }
+
+    /// What reads the indices of a sparse tensor.
+    fn sparse(
+        &self,
+        p: &mut Progress,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<Option<Sparse>, Pause> {
+        let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
+        let sparse = Sparse::new(tensor, dims, p.chunk.decoded, slots);
+        let encoding = p.chunk.encoding;
+        p.decodes = sparse.is_some() && encoding != Encoding::Raw && Decoder::decodes(encoding);
+        Ok(sparse)
     }
 
     /// Looks what there is to do; `None` if nothing is.
@@ -158,6 +183,7 @@ impl Scratch<'_> {
         &mut self,
         audit: &Audit,
         r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<Option<Progress>, Pause> {
         let policy = audit.file.policy();
@@ -174,17 +200,26 @@ impl Scratch<'_> {
             return Ok(None);
         };
         p.chunk = chunk;
-        let wanted = matches!(tensor.layout, Layout::Coo | Layout::Csr) && policy.sparse.is_some();
+        let sound = tensor.status == Status::Sound;
+        let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+        let wanted = sound && sparse && policy.sparse.is_some();
         if wanted {
-            let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
-            p.sparse = Sparse::new(tensor, dims, chunk.decoded);
+            p.extents = Sparse::extents(tensor);
+            if p.extents.is_none() {
+                p.sparse = self.sparse(&mut p, r, slots, tensor)?;
+            }
         }
         let encoded = chunk.encoding != Encoding::Raw;
-        let sized = chunk.decoded.is_some() || p.sparse.is_some();
-        p.decodes = encoded && Decoder::decodes(chunk.encoding) && sized;
-        if !p.faulty && ((encoded && !p.decodes) || (wanted && p.sparse.is_none())) {
-            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
-            p.sparse = None;
+        // Of what is not known, only whether the stream is sound.
+        p.measured = sound;
+        if !p.decodes && p.extents.is_none() {
+            let sized = chunk.decoded.is_some() || p.sparse.is_some() || !sound;
+            p.decodes = encoded && Decoder::decodes(chunk.encoding) && sized;
+            let unread = (encoded && !p.decodes) || (wanted && p.sparse.is_none());
+            if sound && !p.faulty && unread {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                p.sparse = None;
+            }
         }
         self.hasher = p.checksum.and_then(|checksum| Hasher::new(checksum.algorithm()));
         if let (Some(checksum), None) = (p.checksum, &self.hasher) {
@@ -194,14 +229,15 @@ impl Scratch<'_> {
         self.start(&p, tensor);
         let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
         let idle = p.checksum.is_none() && !looks;
-        Ok((!idle).then_some(p))
+        p.over = idle;
+        Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
     }
 
     fn start(&mut self, p: &Progress, tensor: &Tensor) {
         let size = match (p.chunk.decoded, p.sparse) {
             (Some(decoded), _) => Size::Exactly(decoded),
             (None, Some(sparse)) => Size::AtMost(sparse.most(tensor.elements)),
-            (None, None) => Size::AtMost(0),
+            (None, None) => Size::AtMost(UNMEASURED_BYTES),
         };
         self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
     }
@@ -212,7 +248,7 @@ impl Scratch<'_> {
         audit: &Audit,
         p: &mut Progress,
         r: &mut Reader<'_, '_>,
-        mut slots: Option<&mut [Slot]>,
+        slots: &mut [Slot],
     ) -> Result<(), Pause> {
         loop {
             let at = p.chunk.stored.at.saturating_add(p.read);
@@ -221,14 +257,14 @@ impl Scratch<'_> {
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
             let (used, produced, ended) = if !p.decodes || p.faulty {
                 if !p.faulty {
-                    p.feed(audit, r, run, slots.as_deref_mut());
+                    p.feed(audit, r, run, slots);
                 }
                 (run.len(), 0, left == 0)
             } else {
                 match self.decoder.step(run, self.buffer) {
                     Ok(Step { read, written, done }) => {
                         let piece = self.buffer.get(written).unwrap_or_default();
-                        p.feed(audit, r, piece, slots.as_deref_mut());
+                        p.feed(audit, r, piece, slots);
                         (read, piece.len(), done)
                     }
                     Err(fault) => {
@@ -257,6 +293,10 @@ impl Scratch<'_> {
 
     /// Reports a stream that is faulty.
     fn flag(&self, audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault) {
+        // That more follows is no fault where nothing tells the size.
+        if fault == Fault::Long && !p.measured {
+            return;
+        }
         let rule = audit.file.policy().stream.filter(|_| fault.is_of_file());
         let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
         let written = self.decoder.written();
@@ -297,7 +337,7 @@ impl Progress {
         audit: &Audit,
         r: &mut Reader<'_, '_>,
         piece: &[u8],
-        slots: Option<&mut [Slot]>,
+        slots: &mut [Slot],
     ) {
         let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
             return;
