@@ -2,6 +2,7 @@
 
 use crate::rule::{Rule, Severity};
 use crate::source::Absent;
+use crate::tensor::Version;
 use core::fmt::{self, Write as _};
 
 /// What kind of thing a finding is about.
@@ -124,6 +125,32 @@ impl Finding {
     }
 }
 
+/// What messages count, many and one.
+const PLURALS: &[(&str, &str)] = &[
+    (" bytes", " byte"),
+    (" unused bytes lie", " unused byte lies"),
+    (" unused bytes follow", " unused byte follows"),
+    (" more bytes", " more byte"),
+    (" bits", " bit"),
+    (" blocks", " block"),
+    (" data items are", " data item is"),
+    (" dimensions", " dimension"),
+    (" elements take", " element takes"),
+    (" elements", " element"),
+    (" entries", " entry"),
+    (" items", " item"),
+    (" levels", " level"),
+    (" metadata entries", " metadata entry"),
+    (" rows", " row"),
+    (" scales", " scale"),
+    (" slot names do", " slot name does"),
+    (" slots", " slot"),
+    (" tensors are", " tensor is"),
+    (" tensors", " tensor"),
+    (" values", " value"),
+    (" zero points", " zero point"),
+];
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.rule.info().message;
@@ -134,17 +161,45 @@ impl fmt::Display for Finding {
                 rest = more;
                 continue;
             };
-            match field {
-                "found" => write!(f, "{}", self.found)?,
-                "expected" => write!(f, "{}", self.expected)?,
-                "missing" => write!(f, "{}", self.expected.saturating_sub(self.found))?,
-                "surplus" => write!(f, "{}", self.found.saturating_sub(self.expected))?,
-                "part" => write!(f, "{}", self.part)?,
-                "found:#x" => write!(f, "{:#x}", self.found)?,
-                "expected:#x" => write!(f, "{:#x}", self.expected)?,
-                _ => write!(f, "{{{field}}}")?,
-            }
             rest = after;
+            let number = match field {
+                "found" => self.found,
+                "expected" => self.expected,
+                "missing" => self.expected.saturating_sub(self.found),
+                "surplus" => self.found.saturating_sub(self.expected),
+                "part" => self.part.into(),
+                "found:#x" => {
+                    write!(f, "{:#x}", self.found)?;
+                    continue;
+                }
+                "expected:#x" => {
+                    write!(f, "{:#x}", self.expected)?;
+                    continue;
+                }
+                "found:i" => {
+                    write!(f, "{}", self.found.cast_signed())?;
+                    continue;
+                }
+                "found:v" => {
+                    write!(f, "{}", Version::of_number(self.found))?;
+                    continue;
+                }
+                "expected:v" => {
+                    write!(f, "{}", Version::of_number(self.expected))?;
+                    continue;
+                }
+                _ => {
+                    write!(f, "{{{field}}}")?;
+                    continue;
+                }
+            };
+            write!(f, "{number}")?;
+            // One of them is no more than one.
+            let one = |(many, one): &(&str, &'static str)| Some((rest.strip_prefix(*many)?, *one));
+            if let (1, Some((after, one))) = (number, PLURALS.iter().find_map(one)) {
+                f.write_str(one)?;
+                rest = after;
+            }
         }
         f.write_str(rest)
     }

@@ -140,6 +140,37 @@ export function rulesOf(name) {
   });
 }
 
+/** What messages count, many and one: as in the core. */
+const PLURALS = [
+  [' bytes', ' byte'],
+  [' unused bytes lie', ' unused byte lies'],
+  [' unused bytes follow', ' unused byte follows'],
+  [' more bytes', ' more byte'],
+  [' bits', ' bit'],
+  [' blocks', ' block'],
+  [' data items are', ' data item is'],
+  [' dimensions', ' dimension'],
+  [' elements take', ' element takes'],
+  [' elements', ' element'],
+  [' entries', ' entry'],
+  [' items', ' item'],
+  [' levels', ' level'],
+  [' metadata entries', ' metadata entry'],
+  [' rows', ' row'],
+  [' scales', ' scale'],
+  [' slot names do', ' slot name does'],
+  [' slots', ' slot'],
+  [' tensors are', ' tensor is'],
+  [' tensors', ' tensor'],
+  [' values', ' value'],
+  [' zero points', ' zero point'],
+];
+
+/** A version of four parts, which one number holds. */
+function version(number) {
+  return [48n, 32n, 16n, 0n].map((shift) => (number >> shift) & 0xffffn).join('.');
+}
+
 /** The sentence of a finding. */
 export function sentence(message, expected, found, part) {
   const less = (a, b) => (a > b ? a - b : 0n);
@@ -151,8 +182,24 @@ export function sentence(message, expected, found, part) {
     part,
     'found:#x': `0x${found.toString(16)}`,
     'expected:#x': `0x${expected.toString(16)}`,
+    'found:i': BigInt.asIntN(64, found),
+    'found:v': version(found),
+    'expected:v': version(expected),
   };
-  return message.replace(/\{([^{}]*)\}/g, (whole, field) => values[field] ?? whole);
+  const [head, ...parts] = message.split('{');
+  return parts.reduce((text, part) => {
+    const end = part.indexOf('}');
+    const field = part.slice(0, end);
+    const rest = part.slice(end + 1);
+    const value = values[field];
+    if (end < 0 || value === undefined) {
+      return `${text}{${part}`;
+    }
+    // One of them is no more than one.
+    const one = String(value) === '1' && !field.includes(':');
+    const [many, single] = (one && PLURALS.find(([many]) => rest.startsWith(many))) || ['', ''];
+    return `${text}${value}${single}${rest.slice(many.length)}`;
+  }, head);
 }
 
 /** An error of this package. */
