@@ -413,6 +413,7 @@ fn show_element(out: &mut dyn Write, shown: &Shown<'_>) -> io::Result<()> {
     match shown {
         // It may have millions of elements.
         Shown::Row(row) if !row.is_scalar() => json::write(out, row),
+        Shown::Element(element) if element.to_f64().is_finite() => json::write(out, shown),
         shown => {
             let value = serde_json::to_value(shown)?;
             out.write_all(show_value(&value).as_bytes())

@@ -145,6 +145,8 @@ impl Number {
         let is = |form: &str| message.contains(&format!("{{{name}:{form}}}"));
         if is("i") {
             Number::Signed(value.cast_signed())
+        } else if is("i32") {
+            Number::Signed((value as u32).cast_signed().into())
         } else if is("v") {
             Number::Text(weighbridge::Version::of_number(value).to_string())
         } else {

@@ -183,6 +183,7 @@ export function sentence(message, expected, found, part) {
     'found:#x': `0x${found.toString(16)}`,
     'expected:#x': `0x${expected.toString(16)}`,
     'found:i': BigInt.asIntN(64, found),
+    'found:i32': BigInt.asIntN(32, found),
     'found:v': version(found),
     'expected:v': version(expected),
   };

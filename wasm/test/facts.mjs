@@ -63,6 +63,9 @@ function as(message, name, value) {
   if (message.includes(`{${name}:v}`)) {
     return [48n, 32n, 16n, 0n].map((shift) => (value >> shift) & 0xffffn).join('.');
   }
+  if (message.includes(`{${name}:i32}`)) {
+    return BigInt.asIntN(32, value);
+  }
   return message.includes(`{${name}:i}`) ? BigInt.asIntN(64, value) : value;
 }
 

@@ -33,7 +33,7 @@ rules! { Format::Idv.code();
         "the row count is negative: {found:i}",
         "header: the row count is an i64";
     H_COLS = "H.cols", Fatal, Implied,
-        "the column count is negative: {found:i}",
+        "the column count is negative: {found:i32}",
         "header: the column count is an i32";
     H_TOC_LOW = "H.toc.low", Fatal, Implied,
         "the table of contents begins at {found:#x}, inside the header",
@@ -180,7 +180,7 @@ rules! { Format::Idv.code();
         "the slot name is not UTF-8, or its length not in the shortest form",
         "IDV, slot names: the slot name is a string";
     S_INDEX = "S.index", Violation, Implied,
-        "the index of the slot is negative: {found:i}",
+        "the index of the slot is negative: {found:i32}",
         "IDV, slot names: index of the slot";
     S_SIZE = "S.size", Violation, Implied,
         "{found} bytes of the slot names are left over",
@@ -190,10 +190,10 @@ rules! { Format::Idv.code();
         "{found} blocks; released software reads no more than 2^31 - 1",
         "IDV sets no bound; the loader refuses it";
     L_COMPLEN = "L.complen", Fatal, Implied,
-        "the stored length of block {part} is negative: {found:i}",
+        "the stored length of block {part} is negative: {found:i32}",
         "IDV, lookup table format: block length, its size in bytes in the file";
     L_DECLEN = "L.declen", Fatal, Implied,
-        "the uncompressed length of block {part} is negative: {found:i}",
+        "the uncompressed length of block {part} is negative: {found:i32}",
         "IDV, lookup table format: uncompressed block length";
     L_OFFSET = "L.offset", Fatal, Implied,
         "block {part}, at {found:#x}, is not between header and tail",

@@ -222,10 +222,10 @@ rules! { Format::Oinf.code();
         "the scales run along axis {found} of a tensor of rank {expected}",
         "per channel: scale_axis < ndim (guide 2, quantisation payload)";
     QUANT_SCALE_COUNT = "QUANT-SCALE-COUNT", Fatal, Stated,
-        "there are {found} scales for an axis of {expected}",
+        "the quantisation has {found} scales for an axis of {expected}",
         "per channel: scale_count = the extent of scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_NONE = "QUANT-ZP-NONE", Fatal, Stated,
-        "there are {found} zero points where the mode says none",
+        "the quantisation has {found} zero points where the mode says none",
         "no zero points: zp_count = 0 (guide 2, quantisation payload)";
     QUANT_ZP_NONE_AXIS = "QUANT-ZP-NONE-AXIS", Lint, Silent,
         "the axis of no zero points is {found}",
@@ -240,7 +240,7 @@ rules! { Format::Oinf.code();
         "the zero points run along axis {found}, the scales along {expected}",
         "per channel: zp_axis = scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_COUNT = "QUANT-ZP-COUNT", Fatal, Stated,
-        "there are {found} zero points for an axis of {expected}",
+        "the quantisation has {found} zero points for an axis of {expected}",
         "per channel: zp_count = the extent of zp_axis (guide 2, quantisation payload)";
     QUANT_SYM_ZP = "QUANT-SYM-ZP", Fatal, Stated,
         "symmetric quantisation has zero points (mode {found})",
