@@ -3,6 +3,7 @@
 use crate::plural;
 use crate::rule::{Rule, Severity};
 use crate::source::Absent;
+use crate::tensor::Version;
 use core::fmt::{self, Write as _};
 
 /// What kind of thing a finding is about.
@@ -153,6 +154,23 @@ impl fmt::Display for Finding {
                     write!(f, "{:#x}", self.expected)?;
                     continue;
                 }
+                "found:i" => {
+                    write!(f, "{}", self.found.cast_signed())?;
+                    continue;
+                }
+                "found:i32" => {
+                    let low = u32::try_from(self.found).unwrap_or_default();
+                    write!(f, "{}", low.cast_signed())?;
+                    continue;
+                }
+                "found:v" => {
+                    write!(f, "{}", Version::of_number(self.found))?;
+                    continue;
+                }
+                "expected:v" => {
+                    write!(f, "{}", Version::of_number(self.expected))?;
+                    continue;
+                }
                 _ => {
                     write!(f, "{{{field}}}")?;
                     continue;
@@ -216,3 +234,32 @@ impl fmt::Display for Stop {
 }
 
 impl core::error::Error for Stop {}
+
+#[cfg(all(test, feature = "idv", feature = "bintensors"))]
+mod tests {
+    use super::*;
+    use crate::format::{bintensors, idv};
+    use std::string::ToString as _;
+
+    fn says(rule: Rule, expected: u64, found: u64) -> std::string::String {
+        let (kind, part) = (Kind::File, Subject::NO_PART);
+        Finding { at: 0, expected, found, len: 0, entry: 0, part, rule, kind }.to_string()
+    }
+
+    #[test]
+    fn numbers_read_as_what_they_are() {
+        let negative = says(idv::rules::H_ROWS, 0, 10_u64.wrapping_neg());
+        assert_eq!(negative, "the row count is negative: -10");
+        let negative = says(idv::rules::H_COLS, 0, u64::from(u32::MAX));
+        assert_eq!(negative, "the column count is negative: -1");
+        let version = says(idv::rules::H_COMPAT_MIN, 0, 0x0001_0001_0001_0003);
+        assert!(version.contains("since version 1.1.1.3;"), "{version}");
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        let bytes = |found| says(bintensors::rules::B1, 0, found);
+        assert_eq!(bytes(1), "the data has 1 byte, and the tensors end at 0");
+        assert_eq!(bytes(11), "the data has 11 bytes, and the tensors end at 0");
+    }
+}

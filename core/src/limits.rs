@@ -109,3 +109,18 @@ pub const BLOCK_BYTES: u64 = 256 << 20;
 ///
 /// Room for the names of a million slots. A bomb of 24 KiB gets no further.
 pub const ANNOTATION_BYTES: u64 = 24 << 20;
+
+/// How many findings of one rule are kept of a file; all are counted.
+///
+/// A file can break a rule in every byte. Nobody reads more of one kind, and every
+/// entry of a small table still has its own.
+pub const FINDINGS_RULE: u64 = 1_000;
+
+/// How many findings are kept of a file before each further rule gets
+/// [`FINDINGS_LEAST`] only.
+///
+/// 400 KB as they are, and a few MB of JSON.
+pub const FINDINGS_FILE: u64 = 10_000;
+
+/// How many findings of a rule are kept however many there are of others.
+pub const FINDINGS_LEAST: u64 = 10;

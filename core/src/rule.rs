@@ -95,7 +95,9 @@ pub struct RuleInfo {
     /// What the specification says about it.
     pub basis: Basis,
     /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}`
-    /// (expected less found) and `{part}` stand for the values of the finding.
+    /// (expected less found) and `{part}` stand for the values of the finding;
+    /// `{found:#x}` in hexadecimal, `{found:i}` and `{found:i32}` as a signed number
+    /// of 64 and 32 bits, `{found:v}` as a version of four parts.
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,

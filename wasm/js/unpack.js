@@ -140,6 +140,11 @@ export function rulesOf(name) {
   });
 }
 
+/** A version of four parts, which one number holds. */
+function version(number) {
+  return [48n, 32n, 16n, 0n].map((shift) => (number >> shift) & 0xffffn).join('.');
+}
+
 /** The sentence of a finding. */
 export function sentence(message, expected, found, part) {
   const less = (a, b) => (a > b ? a - b : 0n);
@@ -151,13 +156,18 @@ export function sentence(message, expected, found, part) {
     part,
     'found:#x': `0x${found.toString(16)}`,
     'expected:#x': `0x${expected.toString(16)}`,
+    'found:i': BigInt.asIntN(64, found),
+    'found:i32': BigInt.asIntN(32, found),
+    'found:v': version(found),
+    'expected:v': version(expected),
   };
   // Text before a field, and the field; a number says how what follows it is counted.
   let number = 0n;
   return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (whole, text, field) => {
     const before = agreeing(text, number);
     const value = values[field];
-    number = typeof value === 'string' ? 0n : BigInt(value ?? 0);
+    // A number that is not counted: in another base, with a sign, a version.
+    number = field?.includes(':') ? 0n : BigInt(value ?? 0);
     return field === undefined ? before : before + (value ?? `{${field}}`);
   });
 }

@@ -6,6 +6,7 @@ mod corpus;
 mod extract;
 mod gguf;
 mod inspect;
+mod limits;
 mod oinf;
 mod other;
 mod paths;

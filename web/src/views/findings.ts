@@ -64,7 +64,7 @@ export class FindingsView {
     fill(
       this.#empty,
       dropped > 0
-        ? `${count(dropped)} further findings were counted, but not kept.`
+        ? `${count(dropped)} further findings were counted, but not kept: ${(verdict?.notListed ?? []).map((it) => `${it.rule} ${count(it.count)}`).join(', ')}.`
         : verdict === undefined
           ? 'Checking…'
           : verdict.checked.includes('payloads')

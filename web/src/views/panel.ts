@@ -208,7 +208,7 @@ export class TensorPanel {
         'div',
         { class: 'actions' },
         button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
-        accessOf(tensor) === 'dense' && tensor.layout !== 'row-major' && h('span', { class: 'muted' }, `${tensor.layout}: elements are written in the order of the file`),
+        accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are written in the order of the file`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),

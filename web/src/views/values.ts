@@ -37,7 +37,7 @@ export class ValuesView {
   constructor(file: OpenFile, tensor: TensorDetails) {
     this.#file = file;
     this.#tensor = tensor;
-    this.#whole = file.isTable || tensor.layout !== 'row-major' || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text';
+    this.#whole = file.isTable || (tensor.layout !== 'row-major' && tensor.layout !== 'column-major') || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text';
     this.#controls = new SliceControls(this.#whole ? new BigUint64Array() : tensor.shape, (slice) => {
       this.#slice = slice;
       this.#first = 0n;

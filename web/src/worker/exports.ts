@@ -245,6 +245,7 @@ export async function report(context: Context, id: number, profile: Profile): Pr
         message,
         spec,
       })),
+    findings_not_listed: verdict.notListed.length > 0 ? verdict.notListed : undefined,
   };
   return new Blob([json(all), '\n'], { type: 'application/json' });
 }

@@ -14,6 +14,7 @@ pub use stream::{Paused, Scratch};
 
 use super::Audit;
 use crate::codec::frame::Walk;
+use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
 use crate::read::{Halt, Reader};
 use crate::rule::general;
@@ -111,6 +112,14 @@ impl Audit {
         self
     }
 
+    /// Looks at the data of tensor number `index` alone, and at nothing before it:
+    /// for who takes that tensor out of the file.
+    #[must_use]
+    pub fn payload_of(file: File, index: u32) -> Self {
+        let stage = super::Stage::Payloads;
+        Audit { stage, only: Some(index), ..Audit::new(file) }
+    }
+
     /// As [`step`](Self::step), with memory to decode in: payloads are checked
     /// to their last byte. The same `scratch` at each call, untouched between.
     ///
@@ -152,6 +161,10 @@ impl Audit {
     ) -> Result<(), Pause> {
         while self.take_in_hand(r)? {
             let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
+            if !self.wants(tensor.index) {
+                self.pass();
+                continue;
+            }
             r.about(Kind::Tensor, tensor.index);
             // Checksums and frames are about the stored bytes, whatever they mean.
             let stored = self.file.policy().checksum.is_some();

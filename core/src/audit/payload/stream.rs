@@ -324,7 +324,8 @@ impl Scratch<'_> {
             let found = hasher.finish();
             if found != expected {
                 let Span { at, len } = p.chunk.stored;
-                r.flag(rule, at, len, expected.head(), found.head());
+                let (expected, found) = expected.difference(&found);
+                r.flag(rule, at, len, expected, found);
             }
         }
     }

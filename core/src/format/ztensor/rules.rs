@@ -204,7 +204,7 @@ rules! { Format::ZTensor.code();
     CHECKSUM_EMPTY = "CHECKSUM-EMPTY", Lint, Silent,
         "the checksum is empty, and taken as missing", "Optional fields: checksum (string)";
     CHECKSUM_MISMATCH = "CHECKSUM-MISMATCH", Fatal, Stated,
-        "the checksum is {expected:#x}, and that of the stored bytes is {found:#x}",
+        "the checksum has {expected:#x} where that of the stored bytes has {found:#x}",
         "Optional fields: checksum; it covers the bytes as they are stored";
     CHECKSUM_UNKNOWN = "CHECKSUM-UNKNOWN", Unchecked, Implied,
         "the algorithm of the checksum is not known, so it is not verified",
