@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sound and broken files through the readers that people use: prints a table of
 # how many each accepts and refuses, and whether what ggml's Python package reads of
-# GGUF files is what we read. Installs the readers below target/peers, with pip, npm
+# GGUF files is what we read, and whether we read a file of each type that ggml wrote.
+# Installs the readers below target/peers, with pip, npm
 # and cargo; what cannot be installed is left out with a sentence.
 #
 #   scripts/peers.sh           the tables
@@ -122,6 +123,11 @@ row gguf Weighbridge "${ours[@]}" gguf
 ! has npm || row gguf '`@huggingface/gguf` 0.4.6' node "$here/scripts/peers/read.mjs" @huggingface/gguf
 ! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
 ! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
+
+if has ggml && command -v python3 >/dev/null; then
+  echo
+  python3 scripts/ggml_types.py "$target_dir/debug/weighbridge" "$work/ggml/read" "$work/ggml/types"
+fi
 
 if has python; then
   echo

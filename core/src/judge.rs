@@ -1,6 +1,7 @@
 //! What every audit judges alike, whether files are in memory as a whole or not:
 //! names that are equal, parts of the file and what lies between them.
 
+use crate::division::padding;
 use crate::file::File;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
@@ -60,7 +61,7 @@ impl Cover {
                 r.report(rule, wide(part.key), wide(len), wide(self.end), wide(part.key));
             }
         }
-        if part.end() > self.end {
+        if part.end() > self.end && part.at != 0 {
             self.end = part.end();
             self.widest = *part;
         }
@@ -80,24 +81,26 @@ impl Cover {
         if at <= self.end {
             return Ok(());
         }
-        let align = word(file.alignment());
-        let padding = self.end.wrapping_neg() & align.wrapping_sub(1);
-        let from = self.end.wrapping_add(padding.min(at.wrapping_sub(self.end)));
-        r.about(Kind::File, 0);
+        let gap = at.wrapping_sub(self.end);
+        let padded = word(padding(wide(self.end), file.alignment())).min(gap);
+        let behind = self.end.wrapping_add(padded);
         if let Some(rule) = file.policy().padding {
-            // Read before anything is reported.
-            let mut bytes = r.piece(self.end, from.wrapping_sub(self.end))?;
+            let mut bytes = r.piece(self.end, padded)?;
             while let Some((0, rest)) = bytes.split_first() {
                 bytes = rest;
             }
             if let Some(byte) = bytes.first() {
                 let len = widen(bytes.len());
-                r.report(rule, wide(from).wrapping_sub(len), len, 0, u64::from(*byte));
+                r.about(Kind::File, 0);
+                r.report(rule, wide(behind).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
-        let gap = wide(at.wrapping_sub(from));
-        if let Some(rule) = rule.filter(|_| gap > 0) {
-            r.report(rule, wide(from), gap, 0, gap);
+        if let Some(rule) = rule
+            && behind < at
+        {
+            let len = wide(at.wrapping_sub(behind));
+            r.about(Kind::File, 0);
+            r.report(rule, wide(behind), len, 0, len);
         }
         Ok(())
     }

@@ -42,10 +42,16 @@ pub const UNMEASURED_BYTES: u64 = 16 << 20;
 /// Real headers nest three levels; a bit is kept for each.
 pub const JSON_DEPTH: u32 = 127;
 
+/// How many keys are compared with one another in the fields of an entry that no
+/// reader asks for, in all the objects that are open at once.
+///
+/// No writer adds fields. Eight bytes are kept for each, on small stacks as well.
+pub const JSON_KEYS: usize = 16;
+
 /// How deep arrays of GGUF metadata may nest.
 ///
-/// The specification allows nesting, ggml refuses it, and no writer does it. The
-/// one other reader that looks goes four levels deep.
+/// The specification allows nesting, ggml refuses it, and no model has it. What is
+/// deeper is left unchecked, with all that follows.
 pub const GGUF_DEPTH: u8 = 3;
 
 /// How many bytes a key or a name of GGUF may have before it is passed over.

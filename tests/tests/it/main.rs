@@ -17,6 +17,7 @@ mod json;
 mod large;
 mod mutations;
 mod peer;
+mod places;
 mod properties;
 mod quants;
 mod readback;

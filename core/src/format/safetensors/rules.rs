@@ -67,6 +67,15 @@ rules! { Format::Safetensors.code();
     FIELD_UNKNOWN = "FIELD-UNKNOWN", Lint, Silent,
         "the entry has a field beside dtype, shape and data_offsets",
         "no writer adds fields; the crate passes over them";
+    KEY_DUPLICATE = "KEY-DUPLICATE", Violation, Stated,
+        "a field that no reader asks for occurs twice, or an object in it has a key twice",
+        "Notes: duplicate keys are disallowed";
+    KEYS_UNCHECKED = "KEYS-UNCHECKED", Unchecked, Silent,
+        "fields that no reader asks for have more than {expected} keys at once; whether one of them occurs twice was not checked",
+        "a limit of this reader; no writer adds fields";
+    NUMBER_DOUBLE = "NUMBER-DOUBLE", Violation, Implied,
+        "a number is beyond what 64 bits of floating point hold",
+        "Notes: the subset of JSON is decided by serde_json, which refuses such numbers wherever they are";
     DTYPE_TYPE = "DTYPE-TYPE", Fatal, Stated,
         "dtype is no string",
         "Format: \"dtype\": \"F16\"";
