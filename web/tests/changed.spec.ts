@@ -28,7 +28,7 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await expect(page.locator('.file-tab')).toHaveCount(1);
   // The same tensor in the same view, as it is now.
   await expect(page.locator('.panel-name')).toHaveText('w');
-  await expect(page.locator('.panel-values .value').first()).toHaveText('2');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
 });
 
 test('a change is noticed when the page is looked at again', async ({ page }) => {
@@ -65,7 +65,7 @@ test('with a handle, a changed file opens again at once', async ({ page }) => {
   await page.getByRole('button', { name: 'Reload' }).click();
   await expect(page.locator('.verdict-head')).toHaveText('Valid');
   await expect(page.locator('.panel-name')).toHaveText('x');
-  await expect(page.locator('.panel-values .value').first()).toHaveText('2');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
   await expect(page.locator('.file-tab')).toHaveCount(1);
 });
 
@@ -76,6 +76,6 @@ test('a file that does not change stays as it is', async ({ page }) => {
   await page.evaluate(() => void dispatchEvent(new Event('focus')));
   await openTensor(page, 'x');
   await panelTab(page, 'Values');
-  await expect(page.locator('.panel-values .value').first()).toHaveText('1');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('1');
   await expect(page.locator('.verdict-head')).toHaveText('Valid');
 });

@@ -8,7 +8,7 @@ test('changing only the view of the tensor in the address shows it', async ({ pa
   await openTensor(page, 'test.ramp');
   await expect(page).toHaveURL(/#sample=oinf&tensor=26$/);
   await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=26&panel=values'));
-  await expect(page.locator('.panel-values .value').first()).toHaveText(/\d/);
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText(/\d/);
   await expect(page.getByRole('tab', { name: 'Values' })).toHaveAttribute('aria-selected', 'true');
   await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=26&panel=statistics'));
   await expect(page.locator('.statistics')).toContainText('-48');
@@ -42,7 +42,7 @@ test('Back goes through the views to the start page, Forward back again, and no 
     await page.goForward();
   }
   await expect(page.locator('.panel-name')).toHaveText('test.ramp');
-  await expect(page.locator('.panel-values .value').first()).toHaveText(/\d/);
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText(/\d/);
   await page.goForward();
   await expect(page.locator('.layout-table')).toBeVisible();
 });

@@ -5,9 +5,9 @@ import { expect, openFiles, openTensor, panelTab, settled, test } from './page.t
 import { patiently } from '../src/worker/patience.ts';
 import { fromFile } from '../src/worker/sources.ts';
 
-/** Elements of a tensor of 24 MiB. */
-const ELEMENTS = 6 << 20;
-const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+/** Elements of a tensor of 20 MiB. */
+const ELEMENTS = 5 << 20;
+const NAMES = ['a', 'b', 'c', 'd'];
 
 /** A checkpoint of several tensors, each longer than 16 MiB. */
 function checkpoint(change: number): Buffer {
@@ -25,10 +25,10 @@ test('all values of pairs longer than 16 MiB are compared to the end', async ({ 
   await settled(page);
   await page.getByRole('tab', { name: 'Compare' }).click();
   // One pair alone, then the others, several times: what stalls does so now and then.
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     await page.getByRole('button', { name: 'Compare all values' }).click();
-    await expect(page.locator('.compare .list-summary')).toContainText('1 changed · 5 unchanged · 0 not compared', { timeout: 50_000 });
-    await expect(page.locator('.compare .list-summary')).toContainText(`1 of ${(6 * ELEMENTS).toLocaleString('en-GB')} values differ`);
+    await expect(page.locator('.compare .list-summary')).toContainText('1 changed · 3 unchanged · 0 not compared', { timeout: 50_000 });
+    await expect(page.locator('.compare .list-summary')).toContainText(`1 of ${(4 * ELEMENTS).toLocaleString('en-GB')} values differ`);
     await page.getByRole('button', { name: 'Close after.safetensors' }).click();
     await page.locator('input[type=file]').setInputFiles(paths[1]);
     await settled(page);
@@ -41,7 +41,7 @@ test('statistics of tensors longer than a read come to the end', async ({ page }
   for (const name of NAMES) {
     await openTensor(page, name);
     await panelTab(page, 'Statistics');
-    await expect(page.locator('.statistics')).toContainText((6_291_456).toLocaleString('en-GB'));
+    await expect(page.locator('.statistics')).toContainText(ELEMENTS.toLocaleString('en-GB'));
   }
 });
 
