@@ -56,6 +56,13 @@ export class OpenFile {
     return this.client.api;
   }
 
+  /** Looks whether the file is still the one that was opened; the worker tells if not. */
+  touch(): void {
+    if (!this.info.remote && this.outdated === undefined) {
+      this.api.touch(this.id).catch(() => undefined);
+    }
+  }
+
   /** The file is not the one any more that was opened. */
   outdate(message: string): void {
     if (this.outdated === undefined) {
@@ -73,6 +80,7 @@ export class OpenFile {
   select(tensor: number | undefined): void {
     if (tensor !== this.tensor) {
       this.tensor = tensor;
+      this.touch();
       this.selected.emit(tensor);
       this.moved.emit(false);
     }

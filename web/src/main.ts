@@ -356,11 +356,7 @@ void follow(pending);
 
 // A file may have been written to while the page was not looked at.
 addEventListener('focus', () => {
-  for (const { file } of entries) {
-    if (!file.info.remote && file.outdated === undefined) {
-      file.api.touch(file.id).catch(() => undefined);
-    }
-  }
+  entries.forEach(({ file }) => file.touch());
 });
 
 if ('serviceWorker' in navigator && import.meta.env.PROD) {

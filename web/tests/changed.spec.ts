@@ -11,8 +11,9 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await openFiles(page, path);
   await expect(page.locator('.verdict-head')).toHaveText('Valid');
   await openTensor(page, 'w');
-  appendFileSync(path, 'more');
   await panelTab(page, 'Values');
+  appendFileSync(path, 'more');
+  await openTensor(page, 'x');
   await expect(page.locator('.verdict-head')).toHaveText('Changed on disk');
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'outdated');
   await expect(page.locator('.verdict-counts')).toHaveText(/^model\.safetensors has been changed, moved or deleted since it was opened\./);
@@ -27,7 +28,7 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await expect(page.locator('.verdict-head')).toHaveText('Valid');
   await expect(page.locator('.file-tab')).toHaveCount(1);
   // The same tensor in the same view, as it is now.
-  await expect(page.locator('.panel-name')).toHaveText('w');
+  await expect(page.locator('.panel-name')).toHaveText('x');
   await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
 });
 
