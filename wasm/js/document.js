@@ -391,6 +391,9 @@ export function documents(glue) {
         kind: fields.column(Uint16Array),
         entry: fields.column(Uint32Array),
         overlap: fields.column(BigUint64Array),
+        partnerPart: fields.column(Uint16Array),
+        partnerKind: fields.column(Uint16Array),
+        partner: fields.column(Uint32Array),
       }));
     }
 

@@ -151,4 +151,8 @@ export interface Layout {
   entry: Uint32Array;
   /** Bytes that an earlier part holds too. */
   overlap: BigUint64Array;
+  /** That part, as `part`, `kind` and `entry` above; 0xFFFFFFFF in `partner` where nothing is shared. */
+  partnerPart: Uint16Array;
+  partnerKind: Uint16Array;
+  partner: Uint32Array;
 }

@@ -119,7 +119,7 @@ test('a tensor as .npy', async ({ page }) => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as .npy' }).click();
   const file = await download;
-  expect(file.suggestedFilename()).toBe('tensor-26.npy');
+  expect(file.suggestedFilename()).toBe('test.ramp.npy');
   const parts: Buffer[] = [];
   for await (const part of await file.createReadStream()) {
     parts.push(part as Buffer);

@@ -41,7 +41,7 @@ test('6 GB open at once in little memory; statistics stream, and cancel', { tag:
 
   await page.locator('.tensor-table .v-list [role=row]').first().click();
   await panelTab(page, 'Statistics');
-  await expect(page.locator('.panel-statistics')).toContainText('5.59 GiB have to be read');
+  await expect(page.locator('.panel-statistics')).toContainText('5.59 GiB will be read');
   await page.getByRole('button', { name: 'Compute statistics' }).click();
   const bar = page.getByRole('progressbar', { name: 'Statistics' });
   await expect(bar).toBeVisible();

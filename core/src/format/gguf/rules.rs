@@ -47,10 +47,10 @@ rules! { Format::Gguf.code();
         "two metadata entries have one key",
         "File Structure: metadata is a map from keys; ggml refuses duplicates";
     VALUE_TYPE = "VALUE-TYPE", Fatal, Stated,
-        "the type of the value is {found}, which is none of the 13 known, so where it ends cannot be told",
+        "the value has type {found}, which is not one of the 13 that GGUF defines, so its end is unknown",
         "File Structure: gguf_metadata_value_type";
     ARRAY_TYPE = "ARRAY-TYPE", Fatal, Stated,
-        "the items of the array are of type {found}, which is none of the 13 known, so where it ends cannot be told",
+        "the items of the array have type {found}, which is not one of the 13 that GGUF defines, so its end is unknown",
         "File Structure: any value type is valid for the items of an array";
     ARRAY_BOUNDS = "ARRAY-BOUNDS", Fatal, Implied,
         "the array counts {found} items; the file has room for {expected}",

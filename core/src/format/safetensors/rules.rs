@@ -80,7 +80,7 @@ rules! { Format::Safetensors.code();
         "dtype is no string",
         "Format: \"dtype\": \"F16\"";
     DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Implied,
-        "the element type is none of the 22 known, so the size cannot be verified",
+        "the element type is not one of the 22 that safetensors defines, so the size cannot be checked",
         "Format names the types, and later releases add to them";
     SHAPE_TYPE = "SHAPE-TYPE", Fatal, Stated,
         "shape is no array of integers",
