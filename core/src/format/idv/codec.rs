@@ -10,7 +10,7 @@ use crate::limits;
 use crate::source::Source;
 
 /// A codec with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Codec {
     /// The codec of one value, or of the items of a vector.
     pub item: Item,
