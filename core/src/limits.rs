@@ -10,6 +10,9 @@
 /// where that is less: it is decoded into a buffer of up to [`BLOCK_BYTES`].
 pub const ZSTD_WINDOW: u64 = 8 << 20;
 
+/// From here on no window is taken, whatever is in memory: the C library refuses it.
+pub const ZSTD_WINDOW_END: u64 = 1 << 32;
+
 /// How many bytes are asked for to decode frames with a larger window in one piece,
 /// however few are stored. Nothing but decoding them proves that they are there.
 pub const ZSTD_WHOLE: u64 = 64 << 20;

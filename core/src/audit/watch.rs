@@ -107,3 +107,116 @@ impl Hasher for Fold {
         self.0
     }
 }
+
+#[cfg(all(test, feature = "ztensor"))]
+mod tests {
+    use super::super::payload::{Pause, Streams};
+    use super::*;
+    use crate::file::File;
+    use crate::finding::Finding;
+    use crate::read::Reader;
+    use crate::rule::general;
+    use crate::slot::Slot;
+    use crate::source::{Absent, Window};
+    use crate::tensor::Tensor;
+    use std::vec::Vec;
+
+    /// A tensor of four bytes, and its index.
+    fn file() -> Vec<u8> {
+        let mut bytes = b"ZTEN0001".to_vec();
+        bytes.resize(68, 0);
+        let index: &[u8] = b"\x81\xA7\x64name\x61x\x66offset\x18\x40\x64size\x04\x65dtype\x65uint8\
+            \x66layout\x65dense\x65shape\x81\x04\x68encoding\x63raw";
+        bytes.extend_from_slice(index);
+        bytes.extend_from_slice(&(index.len() as u64).to_le_bytes());
+        bytes
+    }
+
+    /// Does not get any further.
+    enum Idle {
+        /// Wants a buffer that it has, and slots that there are.
+        Buffer,
+        Room,
+        /// Wants bytes that are resident.
+        Absent,
+        /// Wants one byte after the other, again and again.
+        Cycle(u64),
+    }
+
+    impl Streams for Idle {
+        fn check(
+            &mut self,
+            _: &mut Audit,
+            r: &mut Reader<'_, '_>,
+            _: &mut [Slot],
+            _: &Tensor,
+        ) -> Result<bool, Pause> {
+            Err(match self {
+                Idle::Buffer => Pause::Buffer(100),
+                Idle::Room => Pause::Room(3),
+                Idle::Absent => r.lack(Absent { at: 0, need: 1, want: 1 }).into(),
+                Idle::Cycle(at) => {
+                    *at = (*at + 1) % 5;
+                    r.lack(Absent { at: *at, need: 1, want: 1 }).into()
+                }
+            })
+        }
+
+        fn buffer(&self) -> u64 {
+            100
+        }
+    }
+
+    /// Serves what is asked for, byte by byte; what was found.
+    fn served(mut idle: Idle) -> Vec<Finding> {
+        let bytes = file();
+        let mut findings = Vec::new();
+        let file = File::open(&Source::whole(&bytes), &mut |_| {}).unwrap();
+        let mut audit = Audit::new(file);
+        let mut held = 0..bytes.len();
+        for _ in 0..200 {
+            let window = Window { at: held.start as u64, bytes: &bytes[held.clone()] };
+            let windows = [window];
+            let source = Source::windows(bytes.len() as u64, &windows);
+            let sink = &mut |finding| findings.push(finding);
+            match audit.drive(&source, &mut [Slot::EMPTY; 3], sink, &mut idle) {
+                Ok(()) => return findings,
+                Err(Stop::Absent(absent)) => {
+                    held = absent.at as usize..(absent.at + absent.need) as usize;
+                }
+                Err(stop) => panic!("{stop:?}"),
+            }
+        }
+        panic!("it never ends");
+    }
+
+    #[test]
+    fn whoever_serves_it_comes_to_the_end() {
+        for idle in [Idle::Buffer, Idle::Room, Idle::Absent] {
+            let findings = served(idle);
+            assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
+        }
+    }
+
+    #[cfg(feature = "sweep")]
+    #[test]
+    fn cycles_come_to_light() {
+        let findings = served(Idle::Cycle(5));
+        assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
+    }
+
+    /// Nobody is blamed for a host that comes back with empty hands.
+    #[test]
+    fn a_host_may_ask_again() {
+        let bytes = file();
+        let none = [];
+        let source = Source::windows(bytes.len() as u64, &none);
+        let file = File::open(&Source::whole(&bytes), &mut |_| {}).unwrap();
+        let mut audit = Audit::new(file);
+        for _ in 0..100 {
+            let sink = &mut |finding| panic!("{finding:?}");
+            let stop = audit.step(&source, &mut [], sink);
+            assert!(matches!(stop, Err(Stop::Absent(_))), "{stop:?}");
+        }
+    }
+}

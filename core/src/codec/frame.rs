@@ -219,7 +219,9 @@ impl Walk {
         if header.dictionary != 0 {
             self.limited = true;
             r.flag(rule(Fault::Dictionary), at, span.len, 0, u64::from(header.dictionary));
-        } else if window > limits::ZSTD_WINDOW && expected.is_none() {
+        } else if window > limits::ZSTD_WINDOW
+            && (expected.is_none() || header.window >= Some(limits::ZSTD_WINDOW_END))
+        {
             self.limited = true;
             r.flag(rule(Fault::Window), at, span.len, limits::ZSTD_WINDOW, window);
         }

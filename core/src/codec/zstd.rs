@@ -17,7 +17,9 @@
 
 use super::strict::Strict;
 use super::{End, Fault, Job, Outcome};
-use crate::limits::{WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW};
+use crate::limits::{
+    WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END,
+};
 use crate::source::widen;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -284,7 +286,8 @@ impl Frames {
                     let content = block.get(BLOCK_HEADER..).unwrap_or_default();
                     let sequences = frame.strict.check(content, frame.block);
                     let sequences = sequences.map_err(|_| malformed())?;
-                    let work = WORK_PER_BLOCK.saturating_add(sequences.saturating_mul(WORK_PER_SEQUENCE));
+                    let sequences = sequences.saturating_mul(WORK_PER_SEQUENCE);
+                    let work = WORK_PER_BLOCK.saturating_add(sequences);
                     self.work = self.work.saturating_add(work);
                 }
                 frame.block(block, *last, tail)
@@ -316,6 +319,7 @@ impl Frame {
             decoder.reset(header)
         } else {
             // A single segment of the length of the room.
+            let room = room.filter(|_| descriptor.single || window < ZSTD_WINDOW_END);
             let room = room.ok_or(Fault::Window)?.clamp(LEAST_WINDOW, window);
             decoder.set_max_window_size(room.max(ZSTD_WINDOW));
             let [m0, m1, m2, m3] = MAGIC.to_le_bytes();

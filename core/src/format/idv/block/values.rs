@@ -2,7 +2,7 @@
 
 use super::super::codec::{Item, Key};
 use super::super::rules;
-use super::super::text::{LENGTH, Leb};
+use super::super::text::{LENGTH, Leb, least};
 use super::text::{Taken, Text, units};
 use super::{Judge, Judged, Words, place};
 use crate::dtype::DType;
