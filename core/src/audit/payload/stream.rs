@@ -373,7 +373,7 @@ impl Scratch<'_> {
             if looked || p.chunk.encoding == Encoding::Raw {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, p.fault, sum));
             } else if let (Some(known), Some(_)) = (known, sum) {
-                self.results.remember(&p.chunk, Known { sum, ..known });
+                self.results.remember(&p.chunk, Known::new(&p.chunk, known.fault, sum));
             }
         }
     }
