@@ -251,7 +251,7 @@ pub mod general {
             "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes behind was not checked",
             "a bound of this reader; real files share a payload between two or three tensors";
         WORK_UNCHECKED = "WORK-UNCHECKED", Unchecked, Silent,
-            "decoding took more work than {expected} decoded bytes (limit WORK, --max-work); the data of {found} tensors was not decoded to its end",
+            "decoding took more work than {expected} decoded bytes (limit WORK, --max-work); tensors whose data was not decoded to its end: {found}",
             "a bound of this reader, in proportion to the length of the file; real data takes a hundredth of it";
         INTERNAL = "INTERNAL-UNCHECKED", Unchecked, Silent,
             "internal error: the check came to a standstill, and what it was about was not checked; please report this file",

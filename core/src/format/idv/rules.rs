@@ -271,7 +271,7 @@ rules! { Format::Idv.code();
         "the joined string is not UTF-8, or its length malformed, at byte {found} of the payload",
         "IDV, general data format: strings are an LEB128 length and UTF-8 bytes";
     B_TEXT_LEB = "B.text.leb", Lint, Silent,
-        "the length of the joined string takes more than the {expected} bytes that would do, at byte {found} of the payload",
+        "the length of the joined string takes more bytes than it needs, which is {expected}, at byte {found} of the payload",
         "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can";
     B_VEC_COUNT = "B.vec.count", Fatal, Implied,
         "the number of vectors is not the {expected} of the block",

@@ -24,7 +24,12 @@ pub fn compress_with(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
 
 /// One frame that says how long its content is.
 pub fn compress_sized(data: &[u8]) -> Vec<u8> {
-    ::zstd::bulk::compress(data, 0).expect("memory takes every byte")
+    compress_sized_with(data, 0)
+}
+
+/// The same at `level`: a single segment where its window holds the content.
+pub fn compress_sized_with(data: &[u8], level: i32) -> Vec<u8> {
+    ::zstd::bulk::compress(data, level).expect("memory takes every byte")
 }
 
 /// One block of a frame made by hand.
