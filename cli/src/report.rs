@@ -31,6 +31,8 @@ pub(crate) struct Judge {
     pub(crate) deny_lint: bool,
     /// These rules count, whatever their severity.
     pub(crate) deny: BTreeSet<&'static str>,
+    /// How much work decoding may take, if not what the file's length allows.
+    pub(crate) max_work: Option<u64>,
 }
 
 impl Judge {
@@ -160,6 +162,9 @@ impl Report {
                 let mut all = Audit::new(file);
                 if depth == Depth::Structure {
                     all = all.structure_only();
+                }
+                if let Some(work) = judge.max_work {
+                    all = all.max_work(work);
                 }
                 audit(session, all, depth, &mut |finding| findings.push(finding))?;
                 report.file = Some(file);
