@@ -6,9 +6,9 @@ use super::sparse::Sparse;
 use super::{Pause, Streams};
 use crate::checksum::{Checksum, Hasher};
 use crate::codec::{Decoder, Fault, Size, Step};
+use crate::limits::UNMEASURED_BYTES;
 use crate::read::Reader;
 use crate::rule::general;
-use crate::limits::UNMEASURED_BYTES;
 use crate::slot::Slot;
 use crate::source::{Absent, Span, widen};
 use crate::tensor::{Chunk, Encoding, Layout, Status, Tensor};
@@ -332,13 +332,7 @@ impl Scratch<'_> {
 
 impl Progress {
     /// Looks at the next decoded bytes.
-    fn feed(
-        &mut self,
-        audit: &Audit,
-        r: &mut Reader<'_, '_>,
-        piece: &[u8],
-        slots: &mut [Slot],
-    ) {
+    fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
         let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
             return;
         };
