@@ -180,12 +180,7 @@ impl Sparse {
     }
 
     /// The next decoded bytes.
-    pub(super) fn feed(
-        &mut self,
-        mut bytes: &[u8],
-        slots: &mut [Slot],
-        report: &mut Report<'_>,
-    ) {
+    pub(super) fn feed(&mut self, mut bytes: &[u8], slots: &mut [Slot], report: &mut Report<'_>) {
         while !bytes.is_empty() {
             if self.step == Step::Over && self.skip == 0 {
                 if self.rows {
@@ -227,13 +222,7 @@ impl Sparse {
         }
     }
 
-    fn word(
-        &mut self,
-        word: u64,
-        at: u64,
-        slots: &mut [Slot],
-        report: &mut Report<'_>,
-    ) {
+    fn word(&mut self, word: u64, at: u64, slots: &mut [Slot], report: &mut Report<'_>) {
         match self.step {
             Step::Coordinates => self.coordinate(word, at, slots, report),
             Step::Pointers => self.pointer(word, at, slots, report),
@@ -242,13 +231,7 @@ impl Sparse {
         }
     }
 
-    fn coordinate(
-        &mut self,
-        word: u64,
-        at: u64,
-        slots: &mut [Slot],
-        report: &mut Report<'_>,
-    ) {
+    fn coordinate(&mut self, word: u64, at: u64, slots: &mut [Slot], report: &mut Report<'_>) {
         let axis = usize::try_from(self.words).unwrap_or(usize::MAX);
         let dim = self.dim(axis, slots);
         if word >= dim {

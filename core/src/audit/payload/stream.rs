@@ -440,13 +440,7 @@ fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum,
 
 impl Progress {
     /// Looks at the next decoded bytes.
-    fn feed(
-        &mut self,
-        audit: &Audit,
-        r: &mut Reader<'_, '_>,
-        piece: &[u8],
-        slots: &mut [Slot],
-    ) {
+    fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
         let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
             return;
         };

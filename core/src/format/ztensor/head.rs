@@ -152,9 +152,7 @@ pub(super) fn float_value(info: u8, bits: u64) -> u64 {
         }
         _ => (exponent.wrapping_add(bias), mantissa),
     };
-    sign.wrapping_shl(63)
-        | exponent.wrapping_shl(DOUBLE_MANTISSA)
-        | mantissa.wrapping_shl(widened)
+    sign.wrapping_shl(63) | exponent.wrapping_shl(DOUBLE_MANTISSA) | mantissa.wrapping_shl(widened)
 }
 
 const DOUBLE_EXPONENT: u32 = 11;
