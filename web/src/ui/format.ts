@@ -92,10 +92,12 @@ export function fit(text: string, room: number): string {
   if (NUMBER.test(text)) {
     const value = Number(text);
     for (let digits = Math.min(17, room); digits > 0; digits--) {
-      // Without zeros at the end of the digits, and without the plus of an exponent.
-      const short = value.toPrecision(digits).replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.(?=e|$)/, '').replace('e+', 'e');
-      if (short.length <= room) {
-        return short;
+      for (const written of [value.toPrecision(digits), value.toExponential(digits - 1)]) {
+        // Without zeros at the end of the digits, and without the plus of an exponent.
+        const short = written.replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.(?=e|$)/, '').replace('e+', 'e');
+        if (short.length <= room) {
+          return short;
+        }
       }
     }
     return text;

@@ -3,7 +3,7 @@
 import type { DifferenceSummary } from 'weighbridge';
 import { line } from '../csv.ts';
 import { accessOf } from '../storage.ts';
-import { count, counted, real, size } from '../ui/format.ts';
+import { count, counted, fit, real, size } from '../ui/format.ts';
 import type { Pair } from '../worker/jobs.ts';
 import { position } from './statistics.ts';
 
@@ -105,7 +105,7 @@ export function shown(line: Line, column: Column): string {
       return values === undefined || (values.maxAt === undefined && values.different > 0n) ? '' : real(values.maxAbs);
     case 'cosine':
       // NumPy has no cosine either once there is a NaN.
-      return values === undefined ? '' : nans(line)! > 0n ? '–' : real(values.cosine);
+      return values === undefined ? '' : nans(line)! > 0n ? '–' : fit(real(values.cosine), 8);
     case 'nans':
       return values === undefined ? '' : count(nans(line)!);
   }

@@ -177,6 +177,6 @@ export class TensorsView {
     const elements = shown.reduce((sum, total) => sum + total.elements, 0n);
     const stored = shown.reduce((sum, total) => sum + total.stored, 0n);
     const noun = this.#file.isTable ? 'column' : 'tensor';
-    fill(this.#summary, [counted(tensors, noun), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} parameters (${counted(elements, 'element')})`, size(stored)].join(' · '));
+    fill(this.#summary, [counted(tensors, noun), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} parameters${elements < 1000n ? '' : ` (${counted(elements, 'element')})`}`, size(stored)].join(' · '));
   }
 }
