@@ -98,9 +98,9 @@ fn check_cover(name: &str, bytes: &[u8]) {
     let (mut end, mut faults) = (0, 0);
     let alignment = u64::from(header.alignment().max(1));
     let mut between = |end: u64, at: u64| {
-        if at >= end + alignment || bytes[end as usize..at as usize].iter().any(|byte| *byte > 0) {
-            faults += 1;
-        }
+        let padded = end.next_multiple_of(alignment).min(at);
+        faults += usize::from(bytes[end as usize..padded as usize].iter().any(|byte| *byte > 0));
+        faults += usize::from(at > padded);
     };
     let mut overlaps = 0;
     for part in parts.iter().filter(|part| !part.is_empty()) {
