@@ -145,7 +145,7 @@ impl Document {
 /// Where the elements of `runs` lie, which count the last axis as the fastest, if the
 /// first is. `None` where the extents are not known.
 fn stored(runs: &[(u64, u64)], extents: &[u64]) -> Option<Vec<(u64, u64)>> {
-    let most = runs.iter().map(|(_, len)| len).sum();
+    let most: u64 = runs.iter().map(|(_, len)| len).sum();
     if extents.contains(&NONE) {
         return if most > 1 { None } else { Some(runs.to_vec()) };
     }
