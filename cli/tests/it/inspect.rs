@@ -83,7 +83,8 @@ fn an_unknown_type_is_told_with_the_number_of_the_file() {
     assert_eq!(json["tensors"][1]["dtype"], "unknown");
     assert_eq!(json["tensors"][1]["dtype_raw"], 77);
     assert_eq!(json["tensors"][0]["values"][2], 1.5, "the others stay usable");
-    assert_eq!(json["unchecked"][1]["entry"], "1");
+    assert_eq!(json["unchecked"][0]["entry"], "1", "its size was not verified");
+    assert_eq!(json["unchecked"][2]["entry"], "1", "nor its values shown");
 }
 
 #[test]
