@@ -145,7 +145,7 @@ impl Document {
 /// Where the elements of `runs` lie, which count the last axis as the fastest, if the
 /// first is. `None` where the extents are not known.
 fn stored(runs: &[(u64, u64)], extents: &[u64]) -> Option<Vec<(u64, u64)>> {
-    let most = runs.iter().map(|(_, len)| len).sum();
+    let most: u64 = runs.iter().map(|(_, len)| len).sum();
     if extents.contains(&NONE) {
         return if most > 1 { None } else { Some(runs.to_vec()) };
     }
@@ -194,7 +194,10 @@ mod tests {
 
     #[test]
     fn column_major_elements_are_found_in_row_major_order() {
-        assert_eq!(stored(&[(0, 6)], &[2, 3]).unwrap(), [(0, 1), (2, 1), (4, 1), (1, 1), (3, 1), (5, 1)]);
+        assert_eq!(
+            stored(&[(0, 6)], &[2, 3]).unwrap(),
+            [(0, 1), (2, 1), (4, 1), (1, 1), (3, 1), (5, 1)]
+        );
         assert_eq!(stored(&[(1, 2)], &[1, 4]).unwrap(), [(1, 2)]);
         let places = stored(&[(0, 8)], &[2, 2, 2]).unwrap();
         assert!(places.iter().map(|(at, _)| *at).eq([0, 4, 2, 6, 1, 5, 3, 7]));
