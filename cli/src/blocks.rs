@@ -5,8 +5,8 @@ use crate::values::{Json, Shown};
 use serde::ser::{Serialize, SerializeSeq as _, SerializeStruct as _, Serializer};
 use serde_json::{Value, json};
 use weighbridge::codec::{self, Decoder, Size, Undecoded};
-use weighbridge::format::idv::block::{Row, Scalar, Text};
 use weighbridge::format::idv::Header;
+use weighbridge::format::idv::block::{Row, Scalar, Text};
 use weighbridge::{Chunk, Meta, Status, Stop, Tensor, limits};
 
 /// Whether the first `limit` rows of a column can be shown: they can be decoded, and

@@ -149,7 +149,10 @@ mod tests {
         assert_eq!(shown(b"\xA2\x61a\x01\x05\xBF\xFF"), "cbor [[\"a\",1],[5,{}]]");
         assert_eq!(shown(b"\xA2\x61a\x01\x61b\xA0"), "cbor {\"a\":1,\"b\":{}}");
         assert_eq!(shown(b"\xC1\x07"), "cbor 7");
-        assert_eq!(shown(&[0x3B, 0xFF, 255, 255, 255, 255, 255, 255, 255]), "cbor -18446744073709551616");
+        assert_eq!(
+            shown(&[0x3B, 0xFF, 255, 255, 255, 255, 255, 255, 255]),
+            "cbor -18446744073709551616"
+        );
         assert_eq!(shown(b"\x3B\x80\0\0\0\0\0\0\0"), "cbor -9223372036854775809");
         // No entry is lost.
         assert_eq!(shown(b"\xA2\x05\x01\x615\x02"), "cbor [[5,1],[\"5\",2]]");

@@ -122,10 +122,16 @@ mod tests {
         let here = thread::current().id();
         let none = || thread::Builder::new().stack_size(1 << 60);
         let mut taken = Vec::new();
-        in_order_on(none, &inputs, jobs(20_000), |n| (thread::current().id(), *n), |result| {
-            taken.push(result);
-            ControlFlow::Continue(())
-        });
+        in_order_on(
+            none,
+            &inputs,
+            jobs(20_000),
+            |n| (thread::current().id(), *n),
+            |result| {
+                taken.push(result);
+                ControlFlow::Continue(())
+            },
+        );
         assert!(taken.into_iter().eq(inputs.iter().map(|n| (here, *n))));
     }
 

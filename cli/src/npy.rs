@@ -52,8 +52,9 @@ mod tests {
 
     #[test]
     fn scalars_and_vectors_are_tuples() {
-        let text =
-            |shape: &[u64]| String::from_utf8_lossy(&header("|u1", shape, false)[10..]).into_owned();
+        let text = |shape: &[u64]| {
+            String::from_utf8_lossy(&header("|u1", shape, false)[10..]).into_owned()
+        };
         assert!(text(&[]).contains("'shape': (), }"));
         assert!(text(&[7]).contains("'shape': (7,), }"));
     }

@@ -227,9 +227,10 @@ impl Report {
     /// How many findings are not listed of the rules that are (`unchecked`: are
     /// not) about things that were not checked.
     pub(crate) fn not_listed(&self, unchecked: bool) -> u64 {
-        let left = self.tally.rules().filter(|count| {
-            (count.rule.severity() == Severity::Unchecked) == unchecked
-        });
+        let left = self
+            .tally
+            .rules()
+            .filter(|count| (count.rule.severity() == Severity::Unchecked) == unchecked);
         left.map(|count| count.found - count.kept).sum()
     }
 

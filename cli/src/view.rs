@@ -59,10 +59,7 @@ pub(crate) fn head(object: &mut Object<'_>, file: &Text, report: &Report) -> io:
 }
 
 /// What was not checked, as far as the report knows. More may follow.
-pub(crate) fn unchecked<'o>(
-    object: &'o mut Object<'_>,
-    report: &Report,
-) -> io::Result<List<'o>> {
+pub(crate) fn unchecked<'o>(object: &'o mut Object<'_>, report: &Report) -> io::Result<List<'o>> {
     let mut list = object.list("unchecked")?;
     report.unchecked.iter().try_for_each(|it| left(&mut list, it))?;
     Ok(list)

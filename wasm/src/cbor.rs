@@ -105,7 +105,8 @@ fn map(pairs: &[(String, String)], texts: bool, out: &mut String) {
         if texts && keys.len() == pairs.len() { ("{", "}", ":") } else { ("[", "]", ",") };
     out.push_str(open);
     for (i, (key, value)) in pairs.iter().enumerate() {
-        let pair = if colon == "," { ["[", key, colon, value, "]"] } else { ["", key, colon, value, ""] };
+        let pair =
+            if colon == "," { ["[", key, colon, value, "]"] } else { ["", key, colon, value, ""] };
         out.push_str(if i == 0 { "" } else { "," });
         out.extend(pair);
     }

@@ -194,7 +194,10 @@ mod tests {
 
     #[test]
     fn column_major_elements_are_found_in_row_major_order() {
-        assert_eq!(stored(&[(0, 6)], &[2, 3]).unwrap(), [(0, 1), (2, 1), (4, 1), (1, 1), (3, 1), (5, 1)]);
+        assert_eq!(
+            stored(&[(0, 6)], &[2, 3]).unwrap(),
+            [(0, 1), (2, 1), (4, 1), (1, 1), (3, 1), (5, 1)]
+        );
         assert_eq!(stored(&[(1, 2)], &[1, 4]).unwrap(), [(1, 2)]);
         let places = stored(&[(0, 8)], &[2, 2, 2]).unwrap();
         assert!(places.iter().map(|(at, _)| *at).eq([0, 4, 2, 6, 1, 5, 3, 7]));

@@ -176,7 +176,8 @@ fn complex_numbers_and_narrow_floats() {
 fn columns() -> Stb {
     let mut stb = sound();
     stb.tensors[0].layout = 1;
-    stb.tensors[0].payload = [0, 3, 1, 4, 2, 5].iter().flat_map(|n| (*n as f32).to_le_bytes()).collect();
+    stb.tensors[0].payload =
+        [0, 3, 1, 4, 2, 5].iter().flat_map(|n| (*n as f32).to_le_bytes()).collect();
     stb
 }
 
@@ -257,7 +258,8 @@ fn column_major_data_of_unknown_extents_has_no_order() {
 fn data_that_is_not_what_it_should_be_is_refused() {
     use weighbridge_tests::encode::ztensor::{Checksum, File, Tensor};
     let folder = Folder::new();
-    let wrong = Tensor::raw("x", "uint8", &[3], vec![1, 2, 3]).checksum(Checksum::Text("crc32c:0x00000001".to_owned()));
+    let wrong = Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])
+        .checksum(Checksum::Text("crc32c:0x00000001".to_owned()));
     let sound = Tensor::raw("y", "uint8", &[3], vec![1, 2, 3]);
     folder.write("a.zt", &File::of([wrong, sound]).encode());
     for form in [&["--raw"][..], &[]] {

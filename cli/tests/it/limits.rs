@@ -59,7 +59,8 @@ fn the_verdict_counts_what_is_not_listed() {
 #[test]
 fn shards_that_lack_all_that_is_listed_are_bounded_as_well() {
     let folder = Folder::new();
-    folder.write("one.safetensors", &safetensors::File { metadata: None, tensors: vec![] }.encode());
+    folder
+        .write("one.safetensors", &safetensors::File { metadata: None, tensors: vec![] }.encode());
     let names: Vec<String> = (0..3_000).map(|i| format!("t.{i}")).collect();
     let entries: Vec<_> = names.iter().map(|name| (name.as_str(), "one.safetensors")).collect();
     folder.write("a.safetensors.index.json", &Index::of(None, &entries).encode());

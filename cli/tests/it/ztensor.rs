@@ -102,13 +102,17 @@ fn checksums_that_differ_look_different() {
     let folder = Folder::new();
     // SHA-256 of no bytes, but for its last digit.
     let sum = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856";
-    write(&folder, vec![Tensor::raw("b", "int8", &[0], vec![]).checksum(Checksum::Text(sum.to_owned()))]);
+    write(
+        &folder,
+        vec![Tensor::raw("b", "int8", &[0], vec![]).checksum(Checksum::Text(sum.to_owned()))],
+    );
     let run = run(&folder, &["check", "a.zt", "--json"]);
     let json = run.json();
     let finding = &json["findings"][0];
     assert_eq!(finding["rule"], "CHECKSUM-MISMATCH", "{json}");
     assert_ne!(finding["expected"], finding["found"]);
-    let message = "the checksum has 0xa495991b7852b856 where that of the stored bytes has 0xa495991b7852b855";
+    let message =
+        "the checksum has 0xa495991b7852b856 where that of the stored bytes has 0xa495991b7852b855";
     assert_eq!(finding["message"], message);
 }
 
