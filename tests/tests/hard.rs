@@ -232,6 +232,8 @@ fn ten_thousand_levels() {
             let worst = match what {
                 // Nobody looks into it.
                 "codecs that nobody knows" => Some(Severity::Unchecked),
+                // A limit of this reader, where any item may stand.
+                _ if format == Format::ZTensor && what != "the index" => Some(Severity::Unchecked),
                 _ => Some(Severity::Fatal),
             };
             assert_eq!(judged.worst, worst, "{format}, {what}: {judged:?}");

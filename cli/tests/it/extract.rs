@@ -251,7 +251,8 @@ fn column_major_data_of_unknown_extents_has_no_order() {
     let json = run.json();
     assert!(json["tensors"][0].get("values").is_none());
     let why = "its extents are not in the file, so its column-major order is unknown";
-    assert_eq!(json["unchecked"][0]["why"], why);
+    let listed = json["unchecked"].as_array().expect("a list");
+    assert!(listed.iter().any(|unchecked| unchecked["why"] == why), "{json}");
 }
 
 #[test]

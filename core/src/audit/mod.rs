@@ -121,6 +121,7 @@ impl Audit {
             payload: payload::Progress::default(),
             #[cfg(feature = "payloads")]
             only: None,
+            #[cfg(feature = "payloads")]
             work: payload::Work::default(),
             #[cfg(feature = "payloads")]
             watch: watch::Watch::default(),

@@ -19,5 +19,5 @@ fn public_types() {
     assert!(size_of::<Meta>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
-    assert!(size_of::<Audit>() <= 1112, "{}", size_of::<Audit>());
+    assert!(size_of::<Audit>() <= 1240, "{}", size_of::<Audit>());
 }

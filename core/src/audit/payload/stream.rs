@@ -434,7 +434,8 @@ fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, writt
 fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum, found: Checksum) {
     if found != expected {
         let Span { at, len } = p.chunk.stored;
-        r.flag(rule, at, len, expected.head(), found.head());
+        let (expected, found) = expected.difference(&found);
+        r.flag(rule, at, len, expected, found);
     }
 }
 

@@ -51,10 +51,21 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
         }
         match refusing(|| peer.read_raw_tensor_data(theirs).ok()) {
             Some(data) => assert!(data == native(bytes, fact), "{name}: {}", theirs.name),
-            None => assert!(!clean, "{name}: only the crate refuses {}", theirs.name),
+            None => {
+                let wide = asks_for_more_than_128_mib(bytes, fact);
+                assert!(!clean || wide, "{name}: only the crate refuses {}", theirs.name);
+            }
         }
     }
     clean
+}
+
+/// Whether a zstd frame has a window that the C library does not take unless it is
+/// told to; data that fits in memory as a whole needs none.
+fn asks_for_more_than_128_mib(bytes: &[u8], fact: &TensorFact) -> bool {
+    let stored = &bytes[fact.chunks[0].stored.at as usize..];
+    matches!(stored, [0x28, 0xB5, 0x2F, 0xFD, descriptor, window, ..]
+        if descriptor & 0x20 == 0 && *window > (27 - 10) << 3)
 }
 
 /// Whether the index of a file without fault holds an integer below -2^63, which

@@ -162,8 +162,10 @@ const EXTENSIBLE: &[&str] = &[
 ];
 
 /// Limits of readers: what is beyond ours is not checked, which is said.
-const LIMITED: &[&str] =
-    &["i35_custom_depth_130.zt", "y15_window_3_75_tib.zt", "y16_window_256_mib.zt"];
+const LIMITED: &[&str] = &["i35_custom_depth_130.zt", "y15_window_3_75_tib.zt"];
+
+/// A window that is larger than the data, which is decoded as a whole.
+const WIDE: &[&str] = &["y16_window_256_mib.zt"];
 
 /// Fields that are null, where text is specified; the published reader takes them.
 const NULL: &[&str] = &["f30_endianness_null.zt", "f32_checksum_null.zt"];
@@ -183,6 +185,8 @@ fn broken_files() {
         } else if NULL.contains(&file) {
             assert!(survey.broken().contains(&"FIELD-NULL"), "{file}: {:?}", survey.findings);
             assert!(!survey.is_valid(), "{file}");
+        } else if WIDE.contains(&file) {
+            assert!(survey.is_valid(), "{file}: {:?}", survey.findings);
         } else if LIMITED.contains(&file) {
             assert!(!survey.findings.is_empty(), "{file} must not pass as checked");
         } else if matches!(class, "violates-seed" | "violates-cbor" | "attack") {
