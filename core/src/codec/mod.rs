@@ -15,13 +15,13 @@
 //! [`ZSTD_WINDOW`]: crate::limits::ZSTD_WINDOW
 
 mod fault;
-pub(crate) mod frame;
 #[cfg(feature = "deflate")]
 mod inflate;
-#[cfg(feature = "zstd")]
+#[cfg(feature = "ruzstd")]
+mod ruzstd;
+#[cfg(feature = "ruzstd")]
 mod strict;
-#[cfg(feature = "zstd")]
-mod zstd;
+pub(crate) mod zstd;
 
 pub use fault::Fault;
 
@@ -133,6 +133,9 @@ pub struct Decoder {
     inflate: inflate::Inflate,
     #[cfg(feature = "zstd")]
     zstd: zstd::Frames,
+    /// Decodes zstd instead.
+    #[cfg(feature = "ruzstd")]
+    ruzstd: Option<ruzstd::Frames>,
 }
 
 /// How a stream ended, once it has.
@@ -202,7 +205,16 @@ impl Decoder {
             inflate: inflate::Inflate::new(),
             #[cfg(feature = "zstd")]
             zstd: zstd::Frames::new(),
+            #[cfg(feature = "ruzstd")]
+            ruzstd: None,
         }
+    }
+
+    /// A decoder that leaves zstd frames to ruzstd, as a second opinion. Its window
+    /// is on the heap, and the output buffer may be of any size.
+    #[cfg(feature = "ruzstd")]
+    pub fn with_ruzstd() -> Self {
+        Decoder { ruzstd: Some(ruzstd::Frames::new()), ..Decoder::new() }
     }
 
     /// Whether this build decodes `encoding`.
@@ -231,6 +243,10 @@ impl Decoder {
         self.inflate.start();
         #[cfg(feature = "zstd")]
         self.zstd.start();
+        #[cfg(feature = "ruzstd")]
+        if let Some(ruzstd) = &mut self.ruzstd {
+            ruzstd.start();
+        }
     }
 
     /// Begins a chunk whose decoded size its format records.
@@ -262,11 +278,52 @@ impl Decoder {
     /// How many zstd frames were begun, skippable ones included; 0 for other
     /// encodings. Real writers store one.
     pub fn frames(&self) -> u64 {
+        #[cfg(feature = "ruzstd")]
+        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
+            return ruzstd.count();
+        }
         #[cfg(feature = "zstd")]
         if self.encoding == Encoding::Zstd {
             return self.zstd.count();
         }
         0
+    }
+
+    /// How many stored bytes from [`read`](Self::read) on a call needs to get any
+    /// further: a zstd block is decoded once all of it is at hand.
+    pub fn needs(&self) -> u64 {
+        let rest = self.stored.len.saturating_sub(self.read);
+        #[cfg(feature = "zstd")]
+        if self.is_own() {
+            return widen(self.zstd.needs()).min(rest).max(1);
+        }
+        rest.clamp(1, 1)
+    }
+
+    /// The output buffer in which the zstd frame goes on that was begun, or that
+    /// [`Fault::Buffer`] was about, without moving its window: the window and two
+    /// blocks, or all of the frame. One block is enough.
+    pub fn buffer(&self) -> u64 {
+        #[cfg(feature = "zstd")]
+        if self.is_own() {
+            return self.zstd.buffer();
+        }
+        widen(WINDOW).min(self.size.most())
+    }
+
+    /// Zstd, decoded here.
+    #[cfg(feature = "zstd")]
+    fn is_own(&self) -> bool {
+        #[cfg(feature = "ruzstd")]
+        if self.ruzstd.is_some() {
+            return false;
+        }
+        self.encoding == Encoding::Zstd
+    }
+
+    #[cfg(not(feature = "zstd"))]
+    fn is_own(&self) -> bool {
+        false
     }
 
     /// Decodes some of `input`, which are the stored bytes from
@@ -292,25 +349,39 @@ impl Decoder {
         let last = widen(input.len()) == rest;
         let left = self.size.most().saturating_sub(self.written);
         let whole = widen(output.len()) >= self.size.most();
-        let ring = match whole {
+        let own = self.is_own();
+        let ring = match whole || own {
             true => output.len(),
             false => 1_usize.checked_shl(output.len().checked_ilog2().unwrap_or(0)).unwrap_or(0),
         };
-        if !whole && (output.is_empty() || (self.looks_back() && ring < WINDOW)) {
+        if !whole && !own && (output.is_empty() || (self.looks_back() && ring < WINDOW)) {
             return Err(Fault::Buffer);
         }
-        // In a ring, the remainder by a power of two.
-        let mask = if whole { u64::MAX } else { widen(ring).saturating_sub(1) };
+        // In a ring, the remainder by a power of two. Zstd keeps its own place.
+        let mask = match whole {
+            true => u64::MAX,
+            false if own => 0,
+            false => widen(ring).saturating_sub(1),
+        };
         let at = usize::try_from(self.written & mask).map_err(|_| Fault::Buffer)?;
         let room = ring.saturating_sub(at).min(usize::try_from(left).unwrap_or(usize::MAX));
         let Some(output) = output.get_mut(..ring) else { return Err(Fault::Buffer) };
         let written = self.written;
-        let outcome = self.run(Job { input, last, output, at, room, whole, left, written });
+        let mut job = Job { input, last, output, at, room, whole, left, written };
+        let outcome = self.run(&mut job);
+        let at = job.at;
 
         self.read = self.read.saturating_add(widen(outcome.read));
         self.written = self.written.saturating_add(widen(outcome.written));
-        self.end = self.judge(outcome.end);
         let written = at..at.saturating_add(outcome.written);
+        if outcome.end == End::Fault(Fault::Buffer) {
+            // Not of the stream: it goes on in a larger one.
+            return match written.is_empty() && outcome.read == 0 {
+                true => Err(Fault::Buffer),
+                false => Ok(Step { read: outcome.read, written, done: false }),
+            };
+        }
+        self.end = self.judge(outcome.end);
         match self.end {
             End::Fault(fault) if written.is_empty() => Err(fault),
             end => Ok(Step { read: outcome.read, written, done: end == End::Done }),
@@ -348,7 +419,8 @@ impl Decoder {
                 return Ok(None);
             }
             if read == 0 {
-                return Err(Absent { at, need: 1, want: left.max(1) }.into());
+                let need = self.needs();
+                return Err(Absent { at, need, want: left.max(need) }.into());
             }
         }
     }
@@ -375,7 +447,8 @@ impl Decoder {
                 return Ok(cut(buffer, self.written));
             }
             if read == 0 && written.is_empty() {
-                return Err(Absent { at, need: 1, want: left.max(1) }.into());
+                let need = self.needs();
+                return Err(Absent { at, need, want: left.max(need) }.into());
             }
         }
     }
@@ -384,7 +457,11 @@ impl Decoder {
         matches!(self.encoding, Encoding::Deflate | Encoding::Zlib)
     }
 
-    fn run(&mut self, job: Job<'_>) -> Outcome {
+    fn run(&mut self, job: &mut Job<'_>) -> Outcome {
+        #[cfg(feature = "ruzstd")]
+        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &mut self.ruzstd) {
+            return ruzstd.step(job);
+        }
         match self.encoding {
             #[cfg(feature = "deflate")]
             Encoding::Deflate => self.inflate.step(job, false),
@@ -418,7 +495,7 @@ fn cut(bytes: &[u8], most: u64) -> &[u8] {
 }
 
 /// The encoding `raw`.
-fn copy(job: Job<'_>) -> Outcome {
+fn copy(job: &mut Job<'_>) -> Outcome {
     let target = job.output.get_mut(job.at..).unwrap_or_default();
     let target = target.get_mut(..job.room).unwrap_or_default();
     let taken = target.len().min(job.input.len());

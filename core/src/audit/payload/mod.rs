@@ -13,7 +13,7 @@ mod stream;
 pub use stream::{Paused, Scratch};
 
 use super::Audit;
-use crate::codec::frame::Walk;
+use crate::codec::zstd::walk::Walk;
 use crate::finding::{Finding, Kind, Stop};
 use crate::read::{Halt, Reader};
 use crate::rule::general;

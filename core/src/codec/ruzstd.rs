@@ -16,11 +16,11 @@ use super::strict::Strict;
 use super::{End, Fault, Job, Outcome};
 use crate::limits::ZSTD_WINDOW;
 use crate::source::widen;
+use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ::ruzstd::io::Read as _;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hash::Hasher as _;
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-use ruzstd::io::Read as _;
 use twox_hash::XxHash64;
 
 /// First bytes of a frame (§3.1.1).
@@ -93,9 +93,9 @@ impl Frames {
         self.count
     }
 
-    pub(super) fn step(&mut self, mut job: Job<'_>) -> Outcome {
+    pub(super) fn step(&mut self, job: &mut Job<'_>) -> Outcome {
         let mut outcome = Outcome { read: 0, written: 0, end: End::NotYet };
-        if let Err(end) = self.go_on(&mut job, &mut outcome) {
+        if let Err(end) = self.go_on(job, &mut outcome) {
             outcome.end = end;
         }
         outcome
