@@ -65,6 +65,10 @@ pub(crate) struct CheckArgs {
     /// Stop before the payloads
     #[arg(long)]
     pub(crate) structure: bool,
+    /// Do this much work at most to decode payloads, in decoded bytes [default: 2 GiB
+    /// and 2048 for each byte of the file]; what is left is not checked
+    #[arg(long, value_name = "N", conflicts_with = "structure")]
+    pub(crate) max_work: Option<u64>,
     /// Count remarks as faults: `lint` for all of them, or the id of a rule
     #[arg(long, value_name = "lint|RULE")]
     pub(crate) deny: Vec<String>,

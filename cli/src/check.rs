@@ -63,6 +63,7 @@ struct Tally {
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let mut judge = Judge::new(args.lenient);
+    judge.max_work = args.max_work;
     for what in &args.deny {
         judge.deny(what)?;
     }

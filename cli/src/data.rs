@@ -2,8 +2,8 @@
 
 use crate::session::{Halt, Session};
 use crate::tensors;
-use weighbridge::codec::{Decoder, Size, Undecoded};
-use weighbridge::{Chunk, Encoding, File, Layout, Source, Sparse, Status, Stop, Tensor};
+use weighbridge::codec::{Decoder, Fault, Size, Undecoded};
+use weighbridge::{Chunk, Encoding, File, Layout, Source, Sparse, Status, Stop, Tensor, limits};
 
 /// Bytes that are decoded at a time: a power of two.
 const PIECE: usize = 256 << 10;
@@ -99,11 +99,32 @@ pub(crate) fn bytes<E: From<Halt>>(
             Err(Undecoded::Fault(fault)) => Ok(Err(fault)),
         })?;
         taken?;
-        if !more.map_err(Halt::Fault)? {
-            break;
+        match more {
+            Ok(true) => {}
+            Ok(false) => break,
+            // Nothing was decoded yet, and what comes may fit as a whole.
+            Err(Fault::Window) if left == len && grow(&mut buffer, &chunk) => {
+                decoder.start(chunk.encoding, chunk.stored, size);
+            }
+            Err(fault) => return Err(Halt::Fault(fault).into()),
         }
     }
     Ok(())
+}
+
+/// Makes the buffer as large as what a chunk decodes to, within the limits of the
+/// core; false if it cannot, or was before.
+fn grow(buffer: &mut Vec<u8>, chunk: &Chunk) -> bool {
+    let most = chunk.stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
+    let most = most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES);
+    let decoded = chunk.decoded.filter(|decoded| *decoded <= most);
+    let more = decoded.and_then(|decoded| usize::try_from(decoded).ok());
+    let more = more.and_then(|decoded| decoded.checked_sub(buffer.len())).unwrap_or(0);
+    let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
+    if grows {
+        buffer.resize(buffer.len() + more, 0);
+    }
+    grows
 }
 
 /// How many decoded and how many stored bytes it takes to look at the first

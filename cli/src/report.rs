@@ -31,6 +31,8 @@ pub(crate) struct Judge {
     pub(crate) deny_lint: bool,
     /// These rules count, whatever their severity.
     pub(crate) deny: BTreeSet<&'static str>,
+    /// How much work decoding may take, if not what the file's length allows.
+    pub(crate) max_work: Option<u64>,
 }
 
 impl Judge {
@@ -128,7 +130,7 @@ impl Report {
         let mut opening = Opening::of(format);
         match session.ask(|source| opening.step(source, &mut |finding| findings.push(finding))) {
             Ok(file) => {
-                audit(session, file, depth, &mut findings)?;
+                audit(session, file, (depth, judge.max_work), &mut findings)?;
                 report.file = Some(file);
                 report.checked.push("structure");
                 if depth == Depth::Payloads {
@@ -201,7 +203,7 @@ impl Report {
 fn audit(
     session: &mut Session<'_>,
     file: File,
-    depth: Depth,
+    (depth, max_work): (Depth, Option<u64>),
     findings: &mut Vec<Finding>,
 ) -> Result<(), Halt> {
     let mut sink = |finding| findings.push(finding);
@@ -209,6 +211,9 @@ fn audit(
     let mut audit = Audit::new(file).seeded(RandomState::new().hash_one(0));
     if depth == Depth::Structure {
         audit = audit.structure_only();
+    }
+    if let Some(work) = max_work {
+        audit = audit.max_work(work);
     }
     let mut slots = Vec::new();
     let mut buffer = match depth {

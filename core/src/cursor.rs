@@ -8,7 +8,7 @@ use crate::slot::Word;
 ///
 /// A cursor belongs to one file and one kind of iteration. The default cursor
 /// stands at the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// Offset of the next entry; 0 at the start.
     pub(crate) at: u64,

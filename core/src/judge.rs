@@ -38,7 +38,7 @@ impl File {
 }
 
 /// How far the parts of a file cover it, in ascending order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Cover {
     /// Where the bytes end that belong to something.
     pub(crate) end: Word,

@@ -2,11 +2,54 @@
 //!
 //! Bounds that a specification sets are with their format.
 
-/// Largest window of a zstd frame that is decoded, in bytes.
+/// Largest window of a zstd frame that is decoded, in bytes, unless the caller's
+/// buffer holds all that the frame decodes to.
 ///
 /// Real zTensor 0.1 files ask for 2 MiB; level 19 asks for 8 MiB. A frame of a
-/// few bytes may ask for terabytes.
+/// few bytes may ask for terabytes. Level 22 asks for 128 MiB, or for the content
+/// where that is less: it is decoded into a buffer of up to [`BLOCK_BYTES`].
 pub const ZSTD_WINDOW: u64 = 8 << 20;
+
+/// From here on no window is taken, whatever is in memory: the C library refuses it.
+pub const ZSTD_WINDOW_END: u64 = 1 << 32;
+
+/// How many bytes are asked for to decode frames with a larger window in one piece,
+/// however few are stored. Nothing but decoding them proves that they are there.
+pub const ZSTD_WHOLE: u64 = 64 << 20;
+
+/// How many bytes more are asked for then for each stored one. Weights decode to twice
+/// their length at most, and masks to some ten times.
+pub const ZSTD_WHOLE_PER_BYTE: u64 = 64;
+
+/// How much decoding an audit does, however short the file is, in decoded bytes or
+/// what takes as long.
+///
+/// The work of one second at most. Room for two gigabytes of zeros in a file of a
+/// few kilobytes.
+pub const WORK: u64 = 2 << 30;
+
+/// How much more it does for each byte of the file.
+///
+/// No deflate stream decodes to more than 1032 times its length, and those that are
+/// decoded twice, for lack of a buffer, stay below twice that. Real data decode to
+/// less than ten times their length. A megabyte of the worst takes a second.
+pub const WORK_PER_BYTE: u64 = 2048;
+
+/// As how many decoded bytes a sequence of a zstd block counts.
+///
+/// It may stand for three bytes and takes 25 ns, in which 256 bytes are copied. Real
+/// sequences take two bytes of the file or more, which allow for sixteen of them.
+pub const WORK_PER_SEQUENCE: u64 = 256;
+
+/// As how many decoded bytes a compressed zstd block counts.
+///
+/// Ten bytes may describe tables of some thousand entries. Real blocks take kilobytes
+/// of the file; from 64 bytes on their length allows for this.
+pub const WORK_PER_BLOCK: u64 = 128 << 10;
+
+/// As how many decoded bytes a zstd frame counts: each takes a decoder of its own,
+/// and nine bytes may be one.
+pub const WORK_PER_FRAME: u64 = 32 << 10;
 
 /// How deep the data items of a CBOR index may nest.
 ///
@@ -81,9 +124,11 @@ pub const METADATA_AHEAD: u64 = 1 << 10;
 /// A round trip costs more than this many bytes do.
 pub const TABLE_SLACK: u64 = 16 << 10;
 
-/// Most bytes that are decoded for one block of a data view.
+/// Most bytes that are decoded into one buffer: a block of a data view, or the
+/// content of zstd frames whose window exceeds [`ZSTD_WINDOW`].
 ///
-/// Its writer aims at 80 MiB and estimates, so a legal block may be larger.
+/// The writer of data views aims at 80 MiB and estimates, so a legal block may be
+/// larger. The window of zstd's highest level is 128 MiB.
 pub const BLOCK_BYTES: u64 = 256 << 20;
 
 /// Most bytes that are decoded for one annotation of a data view, whose

@@ -89,6 +89,10 @@ pub(crate) struct Reader<'r, 'a> {
     /// if there is none.
     #[cfg(feature = "bintensors")]
     pub(crate) overlong: Word,
+    /// The first LEB128 number of the entry that takes more bytes than it must: where
+    /// it lies, how many it takes, and how many would do.
+    #[cfg(feature = "idv")]
+    pub(crate) padded: Option<(Word, u8, u8)>,
     /// What the entry before is ordered by, and whether the list was in order up to
     /// there.
     #[cfg(all(feature = "bintensors", not(feature = "windows")))]
@@ -149,6 +153,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             halted: None,
             #[cfg(feature = "bintensors")]
             overlong: 0,
+            #[cfg(feature = "idv")]
+            padded: None,
             #[cfg(all(feature = "bintensors", not(feature = "windows")))]
             before: (false, 0, &[]),
         }

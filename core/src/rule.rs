@@ -250,6 +250,12 @@ pub mod general {
         SHARED_UNCHECKED = "SHARED-UNCHECKED", Unchecked, Silent,
             "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes behind was not checked",
             "a bound of this reader; real files share a payload between two or three tensors";
+        WORK_UNCHECKED = "WORK-UNCHECKED", Unchecked, Silent,
+            "decoding took more work than {expected} decoded bytes (limit WORK, --max-work); tensors whose data was not decoded to its end: {found}",
+            "a bound of this reader, in proportion to the length of the file; real data takes a hundredth of it";
+        INTERNAL = "INTERNAL-UNCHECKED", Unchecked, Silent,
+            "internal error: the check came to a standstill, and what it was about was not checked; please report this file",
+            "a checker that makes no progress stops, and says so";
         BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
             "the bytes here are not those that were read before",
             "a file that is being written, or flash that is being updated, is not read as if it were whole";

@@ -23,7 +23,7 @@ pub(crate) type Word = usize;
 /// What it holds belongs to this crate; make slots with [`Slot::EMPTY`]. What is
 /// called again after a [`Stop`](crate::Stop) takes slots up where it left them: with
 /// others in their place, an audit may miss what it looks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Slot {
     /// What is sorted by: the hash of a name, or an offset.
     pub(crate) key: Word,

@@ -177,7 +177,7 @@ impl Chunk {
 
 /// A tensor, or a column of a data view: plain numbers that outlive the
 /// windows they were read from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tensor {
     /// Position in the index.
     pub index: u32,

@@ -5,7 +5,7 @@ use crate::source::{Absent, Source};
 
 /// Two names of a file, compared piece by piece: at most one of them need be
 /// resident at a time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Twins {
     first: NameAt,
     second: NameAt,

@@ -33,5 +33,8 @@ fn main() -> std::io::Result<()> {
     for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
         write(&format!("shared-{what}"), format, bytes)?;
     }
+    for (what, format, bytes, _) in hard::payloads(1 << 20) {
+        write(&format!("payload-{what}"), format, bytes)?;
+    }
     Ok(())
 }

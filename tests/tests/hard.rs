@@ -268,3 +268,42 @@ fn everything_is_shared() {
         println!("{format}, {what}: {len} bytes, {judged:?}");
     }
 }
+
+/// What takes long to decode ends within the work that a file of its length is
+/// allowed, in memory in proportion to it, and says what was left.
+#[test]
+fn decoding_is_bounded() {
+    for (what, format, bytes, beyond) in hard::payloads(1 << 18) {
+        let source = Source::whole(&bytes);
+        let file = Opening::of(Some(format)).step(&source, &mut |_| {}).expect("it opens");
+        let len = bytes.len() as u64;
+        let megabytes = len.div_ceil(1 << 20) as i64;
+        let mut broken: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let mut asked = 0;
+        budget::heap(megabytes * (64 << 20), || {
+            let mut slots = vec![Slot::EMPTY; 1 << 12];
+            let mut buffer = vec![0; WINDOW];
+            let mut scratch = Scratch::new(&mut buffer);
+            let mut audit = Audit::new(file).seeded(7);
+            loop {
+                let mut sink =
+                    |f: weighbridge::Finding| *broken.entry(f.rule.id()).or_default() += 1;
+                match audit.step_with(&source, &mut slots, &mut scratch, &mut sink) {
+                    Ok(()) | Err(Stop::Refused(_)) => break,
+                    Err(Stop::Buffer { needed }) => {
+                        asked += 1;
+                        buffer = vec![0; needed as usize];
+                        scratch = Scratch::new(&mut buffer);
+                    }
+                    Err(stop) => panic!("{what}: {stop:?}"),
+                }
+            }
+        });
+        println!("{what}: {len} bytes, {asked} buffers, {broken:?}");
+        assert!(asked <= 2, "{what}: {asked} buffers");
+        assert_eq!(broken.contains_key("WORK-UNCHECKED"), beyond, "{what}: {broken:?}");
+        assert!(!broken.contains_key("INTERNAL-UNCHECKED"), "{what}: {broken:?}");
+        // One a tensor for its range, and one for the file.
+        assert!(broken.values().sum::<u64>() <= 512, "{what}: {broken:?}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use weighbridge_tests::encode::ztensor::{File, Item, Tensor, sparse};
+use weighbridge_tests::encode::ztensor::{File, Item, Tensor, sparse, zstd};
 
 fn write(folder: &Folder, tensors: Vec<Tensor>) {
     folder.write("a.zt", &File::of(tensors).encode());
@@ -80,4 +80,46 @@ fn big_endian_elements_and_custom_fields() {
     let npy = std::fs::read(folder.path().join("tensor.npy")).expect("it was written");
     assert!(String::from_utf8_lossy(&npy[..30]).contains(">i2"));
     assert_eq!(npy[128..], [1, 0, 0xFF, 0xFE]);
+}
+
+/// Eight bytes, and matches of three bytes at a time, which take no bits.
+fn bomb(blocks: u64) -> Tensor {
+    let sequences = (0..blocks).map(|_| zstd::Block::sequences(43_690, 0));
+    let first = zstd::Block::Raw(b"abcdefgh".to_vec());
+    let frame = zstd::Frame::of([first].into_iter().chain(sequences).collect());
+    Tensor::framed("bomb", "uint8", &[8 + blocks * (3 * 43_690 + 1)], frame.encode())
+}
+
+#[test]
+fn work_has_a_limit_that_can_be_set() {
+    let folder = Folder::new();
+    write(&folder, vec![bomb(2)]);
+    assert_eq!(run(&folder, &["check", "a.zt"]).code, 0);
+    let few = run(&folder, &["check", "a.zt", "--max-work", "1000000", "--json"]);
+    assert_eq!(few.code, 3, "{few:?}");
+    let json = few.json();
+    assert_eq!(json["valid"], true);
+    let why = json["unchecked"][0]["why"].as_str().expect("a reason");
+    assert!(why.contains("1000000") && why.contains("--max-work"), "{why}");
+    let enough = run(&folder, &["check", "a.zt", "--max-work", "100000000"]);
+    assert_eq!(enough.code, 0, "{enough:?}");
+    // More than the length of the file allows.
+    write(&folder, vec![bomb(400)]);
+    assert_eq!(run(&folder, &["check", "a.zt"]).code, 3);
+    assert_eq!(run(&folder, &["check", "a.zt", "--structure"]).code, 0);
+}
+
+/// What the highest level of zstd makes of 9 MiB: a single segment.
+#[test]
+fn large_windows_are_decoded_in_one_piece() {
+    let folder = Folder::new();
+    let mut data: Vec<u8> = (0..1_u32 << 16).flat_map(|i| (i * i * 7).to_le_bytes()).collect();
+    data.resize(9 << 20, 0);
+    data.extend_from_within(..1 << 18);
+    let blob = zstd::compress_sized_with(&data, 22);
+    write(&folder, vec![Tensor::framed("z", "uint8", &[data.len() as u64], blob)]);
+    let run = run(&folder, &["check", "a.zt"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(super::run(&folder, &["extract", "a.zt", "z", "--raw", "-o", "z.bin"]).code, 0);
+    assert!(std::fs::read(folder.path().join("z.bin")).expect("it was written") == data);
 }

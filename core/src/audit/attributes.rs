@@ -9,7 +9,7 @@ use crate::slot::Slot;
 use crate::tensor::{Meta, Tensor};
 
 /// Where the check stands within one tensor.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Attributes {
     cursor: Cursor,
     /// The entries were judged; now equal keys are looked for.

@@ -6,7 +6,7 @@ use crate::read::{Halt, Reader};
 use crate::slot::Slot;
 
 /// Where the coverage check stands.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Covering {
     /// A part whose distance from the one before is not judged yet: its bytes
     /// need not be resident together with its entry.

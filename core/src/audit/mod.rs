@@ -18,6 +18,8 @@ mod payload;
 #[path = "no_payload.rs"]
 mod payload;
 mod sorting;
+#[cfg(feature = "payloads")]
+mod watch;
 
 use crate::cursor::Cursor;
 use crate::file::File;
@@ -74,6 +76,11 @@ pub struct Audit {
     hand: Option<Tensor>,
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
+    /// How much decoding was done.
+    #[cfg(feature = "payloads")]
+    work: payload::Work,
+    #[cfg(feature = "payloads")]
+    watch: watch::Watch,
     /// How many bytes entries referred to in this stage.
     #[cfg(feature = "payloads")]
     shared: u64,
@@ -110,6 +117,10 @@ impl Audit {
             #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
             #[cfg(feature = "payloads")]
+            work: payload::Work::default(),
+            #[cfg(feature = "payloads")]
+            watch: watch::Watch::default(),
+            #[cfg(feature = "payloads")]
             shared: 0,
         }
     }
@@ -130,6 +141,17 @@ impl Audit {
     #[inline(always)]
     pub fn seeded(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Decodes no more than `work`: decoded bytes, and what takes as long as so many
+    /// ([`limits`](crate::limits) has the numbers). What is left is reported as not
+    /// checked. Without this, [`WORK`](crate::limits::WORK) and
+    /// [`WORK_PER_BYTE`](crate::limits::WORK_PER_BYTE) of the file.
+    #[cfg(feature = "payloads")]
+    #[must_use]
+    pub fn max_work(mut self, work: u64) -> Self {
+        self.work.most = Some(work);
         self
     }
 
@@ -174,6 +196,10 @@ impl Audit {
         let mut reader = Reader::new(source, sink);
         #[cfg(feature = "payloads")]
         reader.set_shared(self.shared);
+        #[cfg(feature = "payloads")]
+        let given = watch::Given { source, slots: slots.len(), buffer: streams.buffer() };
+        #[cfg(feature = "payloads")]
+        self.watch.resume(&given);
         while self.stage != Stage::Done {
             let result = self.work(&mut reader, slots, streams);
             #[cfg(feature = "payloads")]
@@ -191,10 +217,42 @@ impl Audit {
                     reader.set_shared(0);
                     self.advance();
                 }
-                Err(halt) => return Err(reader.stop(halt)),
+                Err(halt) => {
+                    let stop = reader.stop(halt);
+                    #[cfg(feature = "payloads")]
+                    {
+                        let state = self.state(&stop, streams.state());
+                        let mut watch = self.watch;
+                        let stuck = watch.is_stuck(stop, &given, state);
+                        self.watch = watch;
+                        if stuck {
+                            self.stand_still(&mut reader);
+                            continue;
+                        }
+                    }
+                    return Err(stop);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Passes over what no host can help with.
+    #[cfg(feature = "payloads")]
+    #[cold]
+    fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
+        r.unmute();
+        let at = self.hand.map_or(0, |tensor| tensor.at);
+        r.about(Kind::File, 0);
+        r.flag(crate::rule::general::INTERNAL, at, 0, 0, 0);
+        if self.stage == Stage::Payloads && self.hand.is_some() {
+            self.pass();
+        } else {
+            self.shared = 0;
+            r.set_shared(0);
+            self.hand = None;
+            self.advance();
+        }
     }
 
     /// Ends a stage in which entries referred to more bytes than are looked at.

@@ -17,7 +17,7 @@ use crate::twins::Twins;
 
 /// The longest row of tensors that sweeps passed over, one after the other.
 #[cfg(feature = "sweep")]
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Swept {
     from: u32,
     until: u32,

@@ -5,7 +5,7 @@ use crate::slot::{Slot, room, sort};
 
 /// Slots of the caller that are filled one by one, then sorted, then looked at
 /// in order; plain numbers, because the slots come anew with every call.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Sorting {
     pub(crate) filled: usize,
     sorted: bool,

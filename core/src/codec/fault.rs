@@ -26,10 +26,14 @@ pub enum Fault {
     /// A zstd frame holds more or fewer bytes than its header says.
     ContentSize,
     /// A zstd frame asks for a window beyond
-    /// [`ZSTD_WINDOW`](crate::limits::ZSTD_WINDOW).
+    /// [`ZSTD_WINDOW`](crate::limits::ZSTD_WINDOW), and the output does not hold
+    /// all of its content.
     Window,
     /// A zstd frame needs a dictionary, which no format provides.
     Dictionary,
+    /// Decoding takes more work than [`Decoder::allow`](super::Decoder::allow)
+    /// allows.
+    Work,
     /// The encoding is unknown, or this build has no decoder for it.
     Unsupported,
     /// The output buffer is too small for this encoding: the mistake of the
@@ -38,9 +42,13 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether the fault lies in the file, and not in this build or its caller.
+    /// Whether the fault lies in the file, and not in a limit of this build or its
+    /// caller.
     pub const fn is_of_file(self) -> bool {
-        !matches!(self, Fault::Unsupported | Fault::Buffer)
+        !matches!(
+            self,
+            Fault::Window | Fault::Dictionary | Fault::Work | Fault::Unsupported | Fault::Buffer
+        )
     }
 }
 
@@ -56,6 +64,7 @@ impl fmt::Display for Fault {
             Fault::ContentSize => "a frame's size is not what its header says",
             Fault::Window => "a frame asks for a window beyond the limit",
             Fault::Dictionary => "a frame needs a dictionary",
+            Fault::Work => "decoding takes more work than is allowed",
             Fault::Unsupported => "no decoder for this encoding",
             Fault::Buffer => "the output buffer is too small",
         })

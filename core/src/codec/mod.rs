@@ -10,7 +10,10 @@
 //! |---|---|---|---|
 //! | raw | | any, or none ([`Decoder::next`] lends the stored bytes) | none |
 //! | deflate, zlib | 10.5 KiB in the decoder | all of the output, or at least [`WINDOW`] | none |
-//! | zstd | on the heap | any | its window (at most [`ZSTD_WINDOW`]) and 0.5 MiB; up to 1.5 times as much while it grows |
+//! | zstd | on the heap | any | its window and 0.5 MiB; up to 1.5 times as much while it grows |
+//!
+//! A window is at most [`ZSTD_WINDOW`], or as long as the output buffer where that holds
+//! all of the output.
 //!
 //! [`ZSTD_WINDOW`]: crate::limits::ZSTD_WINDOW
 
@@ -128,6 +131,8 @@ pub struct Decoder {
     read: u64,
     /// Bytes that were handed out.
     written: u64,
+    /// How much work the stream may take.
+    allowed: u64,
     end: End,
     #[cfg(feature = "deflate")]
     inflate: inflate::Inflate,
@@ -163,6 +168,9 @@ struct Job<'j> {
     left: u64,
     /// Bytes that were written before.
     written: u64,
+    /// How much work is left.
+    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others write bytes only"))]
+    work: u64,
 }
 
 /// What a codec did.
@@ -186,6 +194,7 @@ impl fmt::Debug for Decoder {
             .field("size", &self.size)
             .field("read", &self.read)
             .field("written", &self.written)
+            .field("work", &self.work())
             .field("end", &self.end)
             .finish_non_exhaustive()
     }
@@ -200,6 +209,7 @@ impl Decoder {
             size: Size::Exactly(0),
             read: 0,
             written: 0,
+            allowed: u64::MAX,
             end: End::NotYet,
             #[cfg(feature = "deflate")]
             inflate: inflate::Inflate::new(),
@@ -235,6 +245,7 @@ impl Decoder {
         self.size = size;
         self.read = 0;
         self.written = 0;
+        self.allowed = u64::MAX;
         self.end = match Decoder::decodes(encoding) {
             true => End::NotYet,
             false => End::Fault(Fault::Unsupported),
@@ -258,6 +269,23 @@ impl Decoder {
         let size = chunk.decoded.ok_or(Fault::Unsupported)?;
         self.start(chunk.encoding, chunk.stored, Size::Exactly(size));
         Ok(())
+    }
+
+    /// Gives the stream that was begun so much [`work`](Self::work), beyond which it
+    /// ends with [`Fault::Work`]. Without this it may take any.
+    pub fn allow(&mut self, work: u64) {
+        self.allowed = work;
+    }
+
+    /// How much work the stream took so far: its decoded bytes, and what takes as
+    /// long as decoding so many ([`limits::WORK`](crate::limits::WORK) and what
+    /// follows there). The same on every machine.
+    pub fn work(&self) -> u64 {
+        #[cfg(feature = "zstd")]
+        if self.encoding == Encoding::Zstd {
+            return self.written.saturating_add(self.zstd.work());
+        }
+        self.written
     }
 
     /// How many stored bytes were used so far.
@@ -330,10 +358,11 @@ impl Decoder {
     /// [`read`](Self::read) on, into `output`, which is the same at every
     /// call: deflate looks back into it.
     ///
-    /// An output that holds all of [`Size`] is filled from its start to its
-    /// end. Another one is used as a ring of the largest power of two that it
-    /// holds. New bytes are valid until the next call. Without an effect
-    /// (nothing read or written, and not done) more input is needed.
+    /// The output is filled from its start to its end. If more comes, it is used as
+    /// a ring of the largest power of two that it holds from then on. So a stream
+    /// that fits lies in it as a whole at last. New bytes are valid until the next
+    /// call. Without an effect (nothing read or written, and not done) more input
+    /// is needed.
     ///
     /// # Errors
     /// The fault, again at each further call. Bytes are always handed out
@@ -350,24 +379,29 @@ impl Decoder {
         let left = self.size.most().saturating_sub(self.written);
         let whole = widen(output.len()) >= self.size.most();
         let own = self.is_own();
-        let ring = match whole || own {
-            true => output.len(),
-            false => 1_usize.checked_shl(output.len().checked_ilog2().unwrap_or(0)).unwrap_or(0),
-        };
-        if !whole && !own && (output.is_empty() || (self.looks_back() && ring < WINDOW)) {
+        let power = 1_usize.checked_shl(output.len().checked_ilog2().unwrap_or(0)).unwrap_or(0);
+        if !whole && !own && (output.is_empty() || (self.looks_back() && power < WINDOW)) {
             return Err(Fault::Buffer);
         }
-        // In a ring, the remainder by a power of two. Zstd keeps its own place.
-        let mask = match whole {
+        // Zstd keeps its own place in a ring.
+        let filling = whole || own || self.written < widen(output.len());
+        let ring = if filling { output.len() } else { power };
+        if self.written == widen(output.len()) && !whole && !own {
+            // The last bytes, to where they lie in the ring.
+            output.copy_within(ring.., 0);
+        }
+        // In a ring, the remainder by a power of two.
+        let mask = match filling {
+            _ if own && !whole => 0,
             true => u64::MAX,
-            false if own => 0,
             false => widen(ring).saturating_sub(1),
         };
         let at = usize::try_from(self.written & mask).map_err(|_| Fault::Buffer)?;
         let room = ring.saturating_sub(at).min(usize::try_from(left).unwrap_or(usize::MAX));
         let Some(output) = output.get_mut(..ring) else { return Err(Fault::Buffer) };
         let written = self.written;
-        let mut job = Job { input, last, output, at, room, whole, left, written };
+        let work = self.allowed.saturating_sub(self.work());
+        let mut job = Job { input, last, output, at, room, whole, left, written, work };
         let outcome = self.run(&mut job);
         let at = job.at;
 
@@ -382,6 +416,9 @@ impl Decoder {
             };
         }
         self.end = self.judge(outcome.end);
+        if self.work() > self.allowed {
+            self.end = End::Fault(Fault::Work);
+        }
         match self.end {
             End::Fault(fault) if written.is_empty() => Err(fault),
             end => Ok(Step { read: outcome.read, written, done: end == End::Done }),

@@ -3,19 +3,25 @@
 //! ruzstd decodes a frame block by block once all bytes of a block are at
 //! hand. This module finds the ends of headers and blocks, so that input may
 //! come in any pieces, and adds what ruzstd leaves out: it compares content
-//! checksums and content sizes, measures streams of literals, refuses reserved
-//! bits and trailing bytes,
+//! checksums and content sizes, measures streams of literals and what blocks decode
+//! to, refuses reserved bits and trailing bytes, counts work,
 //! takes a new decoder for each frame (a used one would reserve the next
 //! frame's window at once), and empties the decoder before each block, so that
 //! memory stays small and what is accepted does not depend on the pieces.
+//!
+//! A window beyond the limit is taken as one of the output's length where the output
+//! holds everything: nothing refers to further back.
 //!
 //! Frames may follow one another, and skippable frames may lie between them,
 //! as every zstd decoder allows.
 
 use super::strict::Strict;
 use super::{End, Fault, Job, Outcome};
-use crate::limits::ZSTD_WINDOW;
+use crate::limits::{
+    WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END,
+};
 use crate::source::widen;
+use ::ruzstd::decoding::errors::FrameDecoderError;
 use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ::ruzstd::io::Read as _;
 use alloc::boxed::Box;
@@ -33,6 +39,8 @@ const LEAST_HEADER: usize = 5;
 /// Magic and size of a skippable frame.
 const SKIP_HEADER: usize = 8;
 const BLOCK_HEADER: usize = 3;
+/// Smallest window (§3.1.1.1.2).
+const LEAST_WINDOW: u64 = 1 << 10;
 /// Largest block, stored or decoded (§3.1.1.2.4).
 const BLOCK: u32 = 128 << 10;
 
@@ -47,6 +55,8 @@ pub(super) struct Frames {
     count: u64,
     /// Frames that hold data and are complete.
     complete: u64,
+    /// Work beside the bytes that were handed out.
+    work: u64,
 }
 
 /// The frame that is being decoded.
@@ -78,7 +88,7 @@ enum Unit {
 
 impl Frames {
     pub(super) fn new() -> Self {
-        Frames { carry: Vec::new(), frame: None, skip: 0, count: 0, complete: 0 }
+        Frames { carry: Vec::new(), frame: None, skip: 0, count: 0, complete: 0, work: 0 }
     }
 
     pub(super) fn start(&mut self) {
@@ -87,6 +97,11 @@ impl Frames {
         self.skip = 0;
         self.count = 0;
         self.complete = 0;
+        self.work = 0;
+    }
+
+    pub(super) fn work(&self) -> u64 {
+        self.work
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -109,10 +124,14 @@ impl Frames {
                 return Ok(());
             }
             let before = input.len();
-            let result = self.advance(&mut input, job.last);
+            let work = self.work;
+            let room = Some(job.room.saturating_sub(outcome.written)).filter(|_| job.whole);
+            let result = self.advance(&mut input, job.last, room.map(widen));
+            job.work = job.work.saturating_sub(self.work.saturating_sub(work));
             let used = before.saturating_sub(input.len());
             outcome.read = outcome.read.saturating_add(used);
-            if !result? {
+            // What the caller adds up decides; here the loop ends.
+            if !result? || job.work == 0 {
                 return Ok(());
             }
         }
@@ -157,7 +176,7 @@ impl Frames {
     }
 
     /// Reads one header or block; false if the input does not reach so far.
-    fn advance(&mut self, input: &mut &[u8], last: bool) -> Result<bool, End> {
+    fn advance(&mut self, input: &mut &[u8], last: bool, room: Option<u64>) -> Result<bool, End> {
         if self.skip > 0 {
             let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(input.len());
             self.skip = self.skip.saturating_sub(widen(skipped));
@@ -188,7 +207,7 @@ impl Frames {
         let carried = !self.carry.is_empty();
         let carry = core::mem::take(&mut self.carry);
         let bytes = if carried { carry.get(..len) } else { input.get(..len) };
-        let result = self.take(&unit, bytes.unwrap_or_default());
+        let result = self.take(&unit, bytes.unwrap_or_default(), room);
         if !carried {
             *input = input.get(len..).unwrap_or_default();
         }
@@ -217,7 +236,8 @@ impl Frames {
             };
             let header = u32::from_le_bytes([b0, b1, b2, 0]);
             let (last, kind, size) = (header & 1 == 1, (header >> 1) & 3, header >> 3);
-            if kind == 3 || size > BLOCK {
+            let most = self.frame.as_ref().map_or(0, |frame| frame.block);
+            if kind == 3 || u64::from(size) > most {
                 return Err(malformed());
             }
             let stored = if kind == 1 { 1 } else { usize::try_from(size).unwrap_or(usize::MAX) };
@@ -242,7 +262,7 @@ impl Frames {
         Ok(Unit::Header(LEAST_HEADER.saturating_add(fields)))
     }
 
-    fn take(&mut self, unit: &Unit, bytes: &[u8]) -> Result<(), End> {
+    fn take(&mut self, unit: &Unit, bytes: &[u8], room: Option<u64>) -> Result<(), End> {
         match unit {
             Unit::Skip(_) => {
                 let size = bytes.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -252,20 +272,25 @@ impl Frames {
             }
             Unit::Header(_) => {
                 self.count = self.count.saturating_add(1);
-                self.frame = Some(Box::new(Frame::open(bytes).map_err(End::Fault)?));
+                self.work = self.work.saturating_add(WORK_PER_FRAME);
+                self.frame = Some(Box::new(Frame::open(bytes, room).map_err(End::Fault)?));
                 Ok(())
             }
             Unit::Block { last, compressed, .. } => {
                 let Some(frame) = &mut self.frame else { return Err(malformed()) };
+                let tail = if *last && frame.checked { 4 } else { 0 };
+                let (block, tail) = bytes
+                    .split_at_checked(bytes.len().saturating_sub(tail))
+                    .ok_or_else(malformed)?;
                 if *compressed {
-                    let block = bytes.get(BLOCK_HEADER..).unwrap_or_default();
-                    frame.strict.check(block, frame.block).map_err(|_| malformed())?;
+                    let content = block.get(BLOCK_HEADER..).unwrap_or_default();
+                    let sequences = frame.strict.check(content, frame.block);
+                    let sequences = sequences.map_err(|_| malformed())?;
+                    let sequences = sequences.saturating_mul(WORK_PER_SEQUENCE);
+                    let work = WORK_PER_BLOCK.saturating_add(sequences);
+                    self.work = self.work.saturating_add(work);
                 }
-                let one = BlockDecodingStrategy::UptoBlocks(1);
-                match frame.decoder.decode_blocks(bytes, one) {
-                    Ok(finished) if finished == *last => Ok(()),
-                    _ => Err(malformed()),
-                }
+                frame.block(block, *last, tail)
             }
             Unit::More(_) => Ok(()),
         }
@@ -273,8 +298,9 @@ impl Frames {
 }
 
 impl Frame {
-    /// Judges a complete frame header and begins the frame.
-    fn open(header: &[u8]) -> Result<Frame, Fault> {
+    /// Judges a complete frame header and begins the frame. If the output holds all
+    /// of the stream, `room` is what is left of it.
+    fn open(header: &[u8], room: Option<u64>) -> Result<Frame, Fault> {
         let descriptor = Descriptor::of(header.get(4).copied().unwrap_or(0));
         if descriptor.reserved {
             return Err(Fault::Malformed);
@@ -284,19 +310,67 @@ impl Frame {
             Some(size) if descriptor.single => size,
             _ => window(header.get(LEAST_HEADER).copied().unwrap_or(0)),
         };
-        if window > ZSTD_WINDOW {
-            return Err(Fault::Window);
-        }
         if descriptor.dictionary_id(header) != 0 {
             return Err(Fault::Dictionary);
         }
         let mut decoder = FrameDecoder::new();
-        decoder.set_max_window_size(ZSTD_WINDOW);
-        decoder.reset(header).map_err(|_| Fault::Malformed)?;
+        let opened = if window <= ZSTD_WINDOW {
+            decoder.set_max_window_size(ZSTD_WINDOW);
+            decoder.reset(header)
+        } else {
+            // A single segment of the length of the room.
+            let room = room.filter(|_| descriptor.single || window < ZSTD_WINDOW_END);
+            let room = room.ok_or(Fault::Window)?.clamp(LEAST_WINDOW, window);
+            decoder.set_max_window_size(room.max(ZSTD_WINDOW));
+            let [m0, m1, m2, m3] = MAGIC.to_le_bytes();
+            let form = if descriptor.checked { 0xE4 } else { 0xE0 };
+            let [s0, s1, s2, s3, s4, s5, s6, s7] = room.to_le_bytes();
+            decoder.reset([m0, m1, m2, m3, form, s0, s1, s2, s3, s4, s5, s6, s7].as_slice())
+        };
+        opened.map_err(|_| Fault::Malformed)?;
         let hash = XxHash64::with_seed(0);
         let (strict, checked) = (Strict::new(), descriptor.checked);
         let block = window.min(u64::from(BLOCK));
         Ok(Frame { decoder, hash, strict, block, checked, stated, written: 0 })
+    }
+
+    /// Decodes a block, which must not become more than a block may.
+    ///
+    /// The decoder stops behind bytes or behind the last block. So it is told that
+    /// more blocks follow, and runs out of input unless the block is too long; then
+    /// it gets an empty last block, and the checksum in `tail`.
+    fn block(&mut self, block: &[u8], last: bool, tail: &[u8]) -> Result<(), End> {
+        let (header, content) = block.split_at_checked(BLOCK_HEADER).ok_or_else(malformed)?;
+        let Some(&[low, middle, high]) = header.first_chunk() else { return Err(malformed()) };
+        let most = usize::try_from(self.block).unwrap_or(usize::MAX);
+        let beyond = BlockDecodingStrategy::UptoBytes(most.saturating_add(1));
+        let open = [low & !1, middle, high];
+        match self.decoder.decode_blocks(Joined(&open, content), beyond) {
+            Err(FrameDecoderError::FailedToReadBlockHeader(_)) => {}
+            _ => return Err(malformed()),
+        }
+        if last {
+            let one = BlockDecodingStrategy::UptoBlocks(1);
+            match self.decoder.decode_blocks(Joined(&[1, 0, 0], tail), one) {
+                Ok(true) => {}
+                _ => return Err(malformed()),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One slice behind the other.
+struct Joined<'b>(&'b [u8], &'b [u8]);
+
+impl ::ruzstd::io::Read for Joined<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, ::ruzstd::io::Error> {
+        let Joined(first, second) = self;
+        let from = if first.is_empty() { second } else { first };
+        let read = buf.len().min(from.len());
+        buf.iter_mut().zip(from.iter()).for_each(|(to, from)| *to = *from);
+        *from = from.get(read..).unwrap_or_default();
+        Ok(read)
     }
 }
 

@@ -15,6 +15,8 @@ const LONGEST: usize = 11;
 const CODES: usize = 1 << LONGEST;
 /// States of the table that weights are coded with (§4.2.1.1).
 const STATES: usize = 1 << 6;
+/// Shortest match (§3.1.1.3.2.1.1).
+const SHORTEST: u64 = 3;
 /// Fewest literals that four streams can hold.
 const FEWEST: usize = 6;
 
@@ -36,8 +38,9 @@ impl Strict {
         Strict { lengths: [[0; 2]; CODES], counts: [0; CODES], known: false }
     }
 
-    /// Judges a compressed block, which may decode to `most` bytes.
-    pub(super) fn check(&mut self, block: &[u8], most: u64) -> Result<(), Malformed> {
+    /// Judges a compressed block, which may decode to `most` bytes; how many
+    /// sequences it has.
+    pub(super) fn check(&mut self, block: &[u8], most: u64) -> Result<u64, Malformed> {
         let first = block.first().copied().ok_or(Malformed)?;
         let (kind, format) = (first & 3, (first >> 2) & 3);
         // Sizes lie behind the kind and the format: of 5 bits, or of 12 or 20
@@ -80,14 +83,19 @@ impl Strict {
         }
         // The number of sequences in one, two or three bytes, then the modes of
         // their codes and two reserved bits (§3.1.1.3.2.1).
-        let modes = match sequences.first().copied().ok_or(Malformed)? {
-            0 => return Ok(()),
-            1..=127 => 1,
-            128..=254 => 2,
-            255 => 3,
+        let first = sequences.first().copied().ok_or(Malformed)?;
+        let (one, two) = (sequences.get(1).copied(), sequences.get(2).copied());
+        let (one, two) = (u64::from(one.unwrap_or(0)), u64::from(two.unwrap_or(0)));
+        let (count, modes) = match first {
+            0 => return Ok(0),
+            1..=127 => (u64::from(first), 1),
+            128..=254 => (u64::from(first).wrapping_sub(128) << 8 | one, 2),
+            255 => (one.wrapping_add(two << 8).wrapping_add(0x7F00), 3),
         };
+        // Each copies three bytes at least.
+        let least = widen(literals).wrapping_add(count.wrapping_mul(SHORTEST));
         match sequences.get(modes) {
-            Some(modes) if modes & 3 == 0 => Ok(()),
+            Some(modes) if modes & 3 == 0 && least <= most => Ok(count),
             _ => Err(Malformed),
         }
     }

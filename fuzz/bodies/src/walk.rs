@@ -51,6 +51,7 @@ impl Tally {
         let mut letters = Letters(0);
         write!(letters, "{finding}").expect("counting letters cannot fail");
         assert!(letters.0 > 0, "{finding:?} says nothing");
+        assert_ne!(finding.rule, weighbridge::general::INTERNAL, "a standstill");
         facts::note(finding);
         self.count += 1;
         self.worst = self.worst.max(finding.severity());
@@ -252,7 +253,7 @@ fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut 
                 if needed > ENOUGH {
                     audit.skip(&mut |f| tally.note(&f));
                 } else {
-                    buffer = vec![0; needed as usize];
+                    buffer = vec![0; larger(needed as usize, source.len())];
                     scratch = Scratch::new(&mut buffer);
                 }
             }
@@ -265,6 +266,16 @@ fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut 
         elements(&file, source, &tensor);
     }
     decoded
+}
+
+/// Room for what is needed: exactly, a little more, or of another form.
+fn larger(needed: usize, how: u64) -> usize {
+    match how % 4 {
+        0 => needed,
+        1 => needed + 1,
+        2 => needed.next_power_of_two(),
+        _ => needed + needed / 3,
+    }
 }
 
 /// Most bytes that the data of a tensor decodes to, annotations included.

@@ -4,10 +4,12 @@
 //! Payloads are zeros, so that files differ in their tables only.
 
 mod nested;
+mod payloads;
 mod shared;
 mod write;
 
 pub use nested::nested;
+pub use payloads::payloads;
 pub use shared::shared;
 
 use crate::encode;

@@ -16,6 +16,7 @@ mod idv;
 mod json;
 mod large;
 mod mutations;
+mod payloads;
 mod peer;
 mod properties;
 mod quants;

@@ -5,10 +5,11 @@
 //! date-times) is judged as a whole: where it lies if it is raw and resident,
 //! else in the buffer. If it does not fit, it is decoded through the window
 //! first, to its end, so that a larger buffer is asked for only once the bytes
-//! for it were proved to be there.
+//! for it were proved to be there. Then it is decoded again, to as many bytes.
 
 use super::super::Audit;
 use super::Pause;
+use super::Work;
 use super::stream::Scratch;
 use crate::codec::{self, Decoder, Size, Step};
 use crate::cursor::Cursor;
@@ -26,7 +27,7 @@ use crate::tensor::{Chunk, Encoding, Tensor};
 const ENTRY: u64 = 16;
 
 /// How far the blocks of the current column are checked.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Progress {
     /// What its values are.
     codec: Option<Codec>,
@@ -44,7 +45,7 @@ pub(super) struct Progress {
 }
 
 /// A block, or the value of an annotation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 struct Payload {
     chunk: Chunk,
     codec: Codec,
@@ -53,7 +54,7 @@ struct Payload {
     state: State,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     /// Nothing was done yet.
     Fresh,
@@ -72,9 +73,9 @@ impl Scratch<'_> {
         tensor: &Tensor,
     ) -> Result<(), Pause> {
         let File::Idv(header) = audit.file else { return Ok(()) };
-        let mut p = audit.payload.blocks;
-        let result = self.all(audit, &header, &mut p, r, tensor);
-        audit.payload.blocks = p;
+        let (mut p, mut work) = (audit.payload.blocks, audit.work);
+        let result = self.all(audit, &header, (&mut p, &mut work), r, tensor);
+        (audit.payload.blocks, audit.work) = (p, work);
         result
     }
 
@@ -82,7 +83,7 @@ impl Scratch<'_> {
         &mut self,
         audit: &Audit,
         header: &Header,
-        p: &mut Progress,
+        (p, work): (&mut Progress, &mut Work),
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
     ) -> Result<(), Pause> {
@@ -96,7 +97,7 @@ impl Scratch<'_> {
             };
             r.about(payload.kind, tensor.index);
             r.about_part(payload.part);
-            let result = self.payload(header, &mut payload, r);
+            let result = self.payload(header, &mut payload, work, r);
             p.current = Some(payload);
             if !result? && !p.unchecked {
                 r.about(Kind::Tensor, tensor.index);
@@ -107,14 +108,16 @@ impl Scratch<'_> {
         }
     }
 
-    /// Checks one payload; tells whether that was possible.
+    /// Checks one payload; tells whether that was possible, or is reported with what
+    /// took too much work.
     fn payload(
         &mut self,
         header: &Header,
         payload: &mut Payload,
+        work: &mut Work,
         r: &mut Reader<'_, '_>,
     ) -> Result<bool, Pause> {
-        let Chunk { stored, decoded, encoding, .. } = payload.chunk;
+        let Chunk { stored, decoded: recorded, encoding, .. } = payload.chunk;
         let wanted = payload.is_wanted();
         if encoding == Encoding::Raw {
             if !wanted {
@@ -139,30 +142,33 @@ impl Scratch<'_> {
             if let Some(needed) = known.filter(|len| *len > room) {
                 return Err(Pause::Buffer(needed));
             }
-            let size = match known.or(decoded) {
+            let size = match known.or(recorded) {
                 Some(len) => Size::Exactly(len),
                 None => Size::AtMost(most),
             };
+            let Some(rest) = work.rest(r) else { return Ok(true) };
             self.decoder.start(encoding, stored, size);
+            self.decoder.allow(rest);
             payload.state = State::Decoding;
         }
-        if let Err(fault) = self.decode(r, stored)? {
+        let decoded = self.decode(r, stored)?;
+        if work.charge(self.decoder.work(), decoded.err()) {
+            return Ok(true);
+        }
+        if let Err(fault) = decoded {
             return Ok(payload.flag_stream(r, fault, self.decoder.written()));
         }
         if !wanted {
             return Ok(true);
         }
         let len = self.decoder.written();
-        // Of a larger payload only the end is left in the buffer, which was
-        // used as a ring.
-        let ring = 1_u64.checked_shl(room.checked_ilog2().unwrap_or(0)).unwrap_or(0);
-        let whole = len <= ring || (len <= room && decoded == Some(len));
-        if !whole {
+        // Of a larger payload only the end is left in the buffer.
+        if len > room {
             if len > most {
                 return Ok(false);
             }
             payload.state = State::Proved(len);
-            return self.payload(header, payload, r);
+            return Err(Pause::Buffer(len));
         }
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         payload.judge(header, r, self.buffer.get(..len).unwrap_or_default());

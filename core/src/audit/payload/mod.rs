@@ -9,12 +9,15 @@ mod blocks;
 mod raw;
 mod sparse;
 mod stream;
+mod work;
 
 pub use stream::{Paused, Scratch};
+pub(super) use work::Work;
 
 use super::Audit;
-use crate::codec::zstd::walk::Walk;
+use crate::codec::zstd::walk::{Fault, Walk};
 use crate::finding::{Finding, Kind, Stop};
+use crate::limits;
 use crate::read::{Halt, Reader};
 use crate::rule::general;
 use crate::slot::Slot;
@@ -22,7 +25,7 @@ use crate::source::Source;
 use crate::tensor::{Chunks, Encoding, Layout, Status, Tensor};
 
 /// How far the payload of the current tensor is checked.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Progress {
     /// Bytes of its data that were looked at.
     done: u64,
@@ -40,7 +43,7 @@ pub(super) struct Progress {
 }
 
 /// The structure of the frames that a tensor's data is in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Frames {
     #[default]
     Unknown,
@@ -57,6 +60,16 @@ pub(super) trait Streams {
         slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<bool, Pause>;
+
+    /// Bytes that it may decode into.
+    fn buffer(&self) -> u64 {
+        0
+    }
+
+    /// How far it is, as a number that is another one behind each byte.
+    fn state(&self) -> u64 {
+        0
+    }
 }
 
 /// Cannot: a program that decodes nothing does not carry decoders.
@@ -84,10 +97,6 @@ pub(super) type Stage =
 pub(super) enum Pause {
     Halt(Halt),
     Room(u32),
-    #[cfg_attr(
-        not(feature = "idv"),
-        allow(dead_code, reason = "only blocks are judged as a whole")
-    )]
     Buffer(u64),
 }
 
@@ -173,11 +182,13 @@ impl Audit {
             }
             self.pass();
         }
+        self.work.report(r);
         Ok(())
     }
 
     /// Is done with the current tensor.
-    fn pass(&mut self) {
+    pub(super) fn pass(&mut self) {
+        self.work.pass(self.hand.map_or(0, |tensor| tensor.at));
         self.hand = None;
         self.payload = Progress::default();
     }
@@ -225,7 +236,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Gives up the current tensor for lack of slots.
+    /// Gives up the current tensor for lack of slots or of a buffer.
     pub(super) fn skip_payload(&mut self, r: &mut Reader<'_, '_>) {
         if let Some(tensor) = self.hand {
             r.about(Kind::Tensor, tensor.index);
@@ -235,7 +246,20 @@ impl Audit {
                 return;
             }
             let slots = u64::from(self.payload.slots);
-            r.flag(general::COORDINATES_UNCHECKED, tensor.at, 0, slots, 0);
+            let window = self.payload.walk.window();
+            if let (0, Some(rule)) = (slots, self.file.policy().frame)
+                && window > limits::ZSTD_WINDOW
+            {
+                let rule = rule(Fault::Window);
+                r.flag(rule, tensor.at, 0, limits::ZSTD_WINDOW, window);
+                self.pass();
+                return;
+            }
+            let rule = match slots {
+                0 => general::PAYLOAD_UNCHECKED,
+                _ => general::COORDINATES_UNCHECKED,
+            };
+            r.flag(rule, tensor.at, 0, slots, 0);
         }
         self.pass();
     }

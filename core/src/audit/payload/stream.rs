@@ -3,18 +3,20 @@
 
 use super::super::Audit;
 use super::sparse::Sparse;
-use super::{Pause, Streams};
+use super::work::{Known, Results};
+use super::{Pause, Streams, Work};
 use crate::checksum::{Checksum, Hasher};
 use crate::codec::{Decoder, Fault, Size, Step};
+use crate::limits;
 use crate::read::Reader;
-use crate::rule::general;
+use crate::rule::{Rule, general};
 use crate::slot::{Slot, sort};
 use crate::source::{Absent, Span, widen};
 use crate::sparse;
 use crate::tensor::{Chunk, Encoding, Layout, Tensor};
 
-/// What an audit of payloads works in: a decoder and the state of checks (11.5
-/// KiB together, 10.6 in 32 bits), and a buffer of the caller for decoded bytes.
+/// What an audit of payloads works in: a decoder and the state of checks (12.5
+/// KiB together, 11.5 in 32 bits), and a buffer of the caller for decoded bytes.
 ///
 /// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
 /// means fewer calls. One scratch serves one audit after the other.
@@ -23,13 +25,20 @@ pub struct Scratch<'b> {
     pub(crate) decoder: Decoder,
     hasher: Option<Hasher>,
     progress: Progress,
+    results: Results,
     pub(crate) buffer: &'b mut [u8],
 }
 
 impl<'b> Scratch<'b> {
     /// A scratch that decodes into `buffer`.
     pub fn new(buffer: &'b mut [u8]) -> Self {
-        Scratch { decoder: Decoder::new(), hasher: None, progress: Progress::default(), buffer }
+        Scratch {
+            decoder: Decoder::new(),
+            hasher: None,
+            progress: Progress::default(),
+            results: Results::default(),
+            buffer,
+        }
     }
 }
 
@@ -37,7 +46,8 @@ impl<'b> Scratch<'b> {
     /// Takes leave of the buffer, whose content must not change until
     /// [`Paused::resume`]: for hosts that own the buffer and come back later.
     pub fn pause(self) -> Paused {
-        Paused { decoder: self.decoder, hasher: self.hasher, progress: self.progress }
+        let Scratch { decoder, hasher, progress, results, .. } = self;
+        Paused { decoder, hasher, progress, results }
     }
 }
 
@@ -47,13 +57,14 @@ pub struct Paused {
     decoder: Decoder,
     hasher: Option<Hasher>,
     progress: Progress,
+    results: Results,
 }
 
 impl Paused {
     /// Goes on with the buffer that the scratch had.
     pub fn resume(self, buffer: &mut [u8]) -> Scratch<'_> {
-        let Paused { decoder, hasher, progress } = self;
-        Scratch { decoder, hasher, progress, buffer }
+        let Paused { decoder, hasher, progress, results } = self;
+        Scratch { decoder, hasher, progress, results, buffer }
     }
 }
 
@@ -68,13 +79,15 @@ struct Progress {
     read: u64,
     /// The data is decoded, or was until a fault.
     decodes: bool,
-    /// Decoding ended with a fault, which was reported.
+    /// Nothing is decoded, or no more: what is wrong was reported.
     faulty: bool,
+    /// The fault that decoding ended with, and behind how many bytes.
+    fault: Option<(Fault, u64)>,
     /// All bytes were looked at.
     over: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Stage {
     #[default]
     Start,
@@ -100,13 +113,24 @@ impl Streams for Scratch<'_> {
             self.progress = Progress::default();
             audit.payload.streaming = true;
         }
-        let mut progress = self.progress;
-        let result = self.go_on(audit, &mut progress, r, slots, tensor);
-        self.progress = progress;
+        let (mut progress, mut work) = (self.progress, audit.work);
+        let result = self.go_on(audit, (&mut progress, &mut work), r, slots, tensor);
+        (self.progress, audit.work) = (progress, work);
         if let Err(Pause::Room(needed)) = result {
             audit.payload.slots = needed;
         }
         result.map(|()| true)
+    }
+
+    fn buffer(&self) -> u64 {
+        widen(self.buffer.len())
+    }
+
+    fn state(&self) -> u64 {
+        let Progress { stage, read, over, .. } = self.progress;
+        let begun = u64::from(stage != Stage::Start).wrapping_add(u64::from(over));
+        let read = read.wrapping_add(self.decoder.read());
+        read.wrapping_add(self.decoder.written() << 20).wrapping_add(begun << 60)
     }
 }
 
@@ -114,18 +138,18 @@ impl Scratch<'_> {
     fn go_on(
         &mut self,
         audit: &Audit,
-        p: &mut Progress,
+        (p, work): (&mut Progress, &mut Work),
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<(), Pause> {
         if p.stage == Stage::Start {
-            let Some(start) = self.begin(audit, r, tensor)? else { return Ok(()) };
+            let Some(start) = self.begin(audit, work, r, tensor)? else { return Ok(()) };
             *p = start;
         }
         if p.stage == Stage::Bytes {
             if !p.over {
-                self.bytes(audit, p, r, None)?;
+                self.bytes(audit, (p, work), r, None)?;
             }
             let Some(sparse) = p.sparse.filter(|sparse| sparse.needs_sorting() && !p.faulty) else {
                 return Ok(());
@@ -139,9 +163,12 @@ impl Scratch<'_> {
             p.checksum = None;
             p.read = 0;
             p.stage = Stage::Coordinates;
-            self.start(p, tensor);
+            self.start(p, work, r, tensor);
         }
-        self.bytes(audit, p, r, Some(slots))?;
+        self.bytes(audit, (p, work), r, Some(slots))?;
+        if p.faulty {
+            return Ok(());
+        }
         let entries = p.sparse.map_or(0, |sparse| sparse.entries());
         let slots = slots.get_mut(..usize::try_from(entries).unwrap_or(0)).unwrap_or_default();
         sort(slots);
@@ -157,6 +184,7 @@ impl Scratch<'_> {
     fn begin(
         &mut self,
         audit: &Audit,
+        work: &mut Work,
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
     ) -> Result<Option<Progress>, Pause> {
@@ -182,6 +210,10 @@ impl Scratch<'_> {
         let encoded = chunk.encoding != Encoding::Raw;
         let sized = chunk.decoded.is_some() || p.sparse.is_some();
         p.decodes = encoded && Decoder::decodes(chunk.encoding) && sized;
+        let known = self.results.of(&chunk).filter(|_| !wanted);
+        if p.decodes && !p.faulty && known.is_none() {
+            p.faulty = !self.holds_window(audit, &chunk, r)?;
+        }
         if !p.faulty && ((encoded && !p.decodes) || (wanted && p.sparse.is_none())) {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
             p.sparse = None;
@@ -191,26 +223,75 @@ impl Scratch<'_> {
             r.flag(general::CHECKSUM_UNCHECKED, tensor.at, 0, checksum.head(), 0);
             p.checksum = None;
         }
-        self.start(&p, tensor);
+        if let Some(known) = known {
+            self.again(audit, &mut p, &known, r);
+        }
+        self.start(&mut p, work, r, tensor);
         let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
         let idle = p.checksum.is_none() && !looks;
         Ok((!idle).then_some(p))
     }
 
-    fn start(&mut self, p: &Progress, tensor: &Tensor) {
+    /// Whether what is decoded fits into the buffer as a whole, if it takes a larger
+    /// window than the decoder has; reported if not, or a buffer is asked for.
+    fn holds_window(
+        &mut self,
+        audit: &Audit,
+        chunk: &Chunk,
+        r: &mut Reader<'_, '_>,
+    ) -> Result<bool, Pause> {
+        let window = audit.payload.walk.window();
+        let (decoded, stored) = (chunk.decoded.unwrap_or(u64::MAX), chunk.stored);
+        if window <= limits::ZSTD_WINDOW || decoded <= widen(self.buffer.len()) {
+            return Ok(true);
+        }
+        let most = stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
+        if decoded <= most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES) {
+            return Err(Pause::Buffer(decoded));
+        }
+        if let Some(rule) = audit.file.policy().stream {
+            r.flag(rule(Fault::Window), stored.at, stored.len, limits::ZSTD_WINDOW, window);
+        }
+        Ok(false)
+    }
+
+    /// Says of bytes that were looked at for another tensor what was found then.
+    fn again(&mut self, audit: &Audit, p: &mut Progress, known: &Known, r: &mut Reader<'_, '_>) {
+        if p.decodes && !p.faulty {
+            if let Some((fault, written)) = known.fault {
+                flag(audit, p, r, fault, written);
+            }
+            p.faulty = true;
+        }
+        if let (Some(expected), Some(found), Some(rule)) =
+            (p.checksum, known.sum, audit.file.policy().checksum)
+            && expected.algorithm() == found.algorithm()
+        {
+            compare(p, r, rule, expected, found);
+            p.checksum = None;
+        }
+    }
+
+    fn start(&mut self, p: &mut Progress, work: &mut Work, r: &Reader<'_, '_>, tensor: &Tensor) {
         let size = match (p.chunk.decoded, p.sparse) {
             (Some(decoded), _) => Size::Exactly(decoded),
             (None, Some(sparse)) => Size::AtMost(sparse.most(tensor.elements)),
             (None, None) => Size::AtMost(0),
         };
         self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
+        if p.decodes && !p.faulty {
+            match work.rest(r) {
+                Some(rest) => self.decoder.allow(rest),
+                None => p.faulty = true,
+            }
+        }
     }
 
     /// Passes through all stored bytes.
     fn bytes(
         &mut self,
         audit: &Audit,
-        p: &mut Progress,
+        (p, work): (&mut Progress, &mut Work),
         r: &mut Reader<'_, '_>,
         mut slots: Option<&mut [Slot]>,
     ) -> Result<(), Pause> {
@@ -229,13 +310,25 @@ impl Scratch<'_> {
                     Ok(Step { read, written, done }) => {
                         let piece = self.buffer.get(written).unwrap_or_default();
                         p.feed(audit, r, piece, slots.as_deref_mut());
+                        if done {
+                            work.charge(self.decoder.work(), None);
+                        }
                         (read, piece.len(), done)
                     }
+                    // Taken up again in a buffer that holds the window.
+                    Err(Fault::Buffer) => return Err(Pause::Buffer(self.decoder.buffer())),
                     Err(fault) => {
                         p.faulty = true;
-                        self.flag(audit, p, r, fault);
+                        let written = self.decoder.written();
+                        p.fault = Some((fault, written));
+                        if !work.charge(self.decoder.work(), Some(fault)) {
+                            flag(audit, p, r, fault, written);
+                        }
+                        if p.checksum.is_none() {
+                            break;
+                        }
                         // What is left is only summed up.
-                        (0, 0, p.checksum.is_none())
+                        continue;
                     }
                 }
             };
@@ -246,24 +339,14 @@ impl Scratch<'_> {
             if ended {
                 break;
             }
-            if used == 0 && produced == 0 && run.is_empty() {
-                return Err(r.lack(Absent { at, need: 1, want: left }).into());
+            if used == 0 && produced == 0 {
+                let need = if p.decodes && !p.faulty { self.decoder.needs() } else { 1 };
+                return Err(r.lack(Absent { at, need, want: left.max(need) }).into());
             }
         }
         p.over = true;
         self.end(audit, p, r);
         Ok(())
-    }
-
-    /// Reports a stream that is faulty.
-    fn flag(&self, audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault) {
-        let rule = audit.file.policy().stream.filter(|_| fault.is_of_file());
-        let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
-        let written = self.decoder.written();
-        let expected = p.chunk.decoded.unwrap_or(written);
-        let found = written.saturating_add(u64::from(fault == Fault::Long));
-        let Span { at, len } = p.chunk.stored;
-        r.flag(rule, at, len, expected, found);
     }
 
     /// Judges what only all bytes together show.
@@ -278,15 +361,43 @@ impl Scratch<'_> {
             });
         }
         let hasher = self.hasher.take();
+        let mut sum = None;
         if let (Some(expected), Some(hasher), Some(rule)) =
             (p.checksum, hasher, audit.file.policy().checksum)
         {
             let found = hasher.finish();
-            if found != expected {
-                let Span { at, len } = p.chunk.stored;
-                r.flag(rule, at, len, expected.head(), found.head());
+            compare(p, r, rule, expected, found);
+            sum = Some(found);
+        }
+        let cut = p.fault.is_some_and(|(fault, _)| fault == Fault::Work);
+        let looked = p.decodes && (!p.faulty || p.fault.is_some()) && !cut;
+        let known = self.results.of(&p.chunk);
+        if p.sparse.is_none() && p.stage == Stage::Bytes {
+            if looked || p.chunk.encoding == Encoding::Raw {
+                self.results.remember(&p.chunk, Known::new(&p.chunk, p.fault, sum));
+            } else if let (Some(known), Some(_)) = (known, sum) {
+                self.results.remember(&p.chunk, Known::new(&p.chunk, known.fault, sum));
             }
         }
+    }
+}
+
+/// Reports a stream that is faulty behind `written` bytes.
+fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
+    let limited = matches!(fault, Fault::Window | Fault::Dictionary);
+    let rule = audit.file.policy().stream.filter(|_| fault.is_of_file() || limited);
+    let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
+    let expected = p.chunk.decoded.unwrap_or(written);
+    let found = written.saturating_add(u64::from(fault == Fault::Long));
+    let Span { at, len } = p.chunk.stored;
+    r.flag(rule, at, len, expected, found);
+}
+
+/// Reports a sum that is not what the file says.
+fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum, found: Checksum) {
+    if found != expected {
+        let Span { at, len } = p.chunk.stored;
+        r.flag(rule, at, len, expected.head(), found.head());
     }
 }
 

@@ -63,19 +63,16 @@ impl State {
         self.tables.forget();
     }
 
-    /// Decodes a block; where it ends in the buffer, and the steps that took
-    /// beyond those for each byte.
-    pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u64), Fault> {
+    /// Decodes a block; where it ends in the buffer, and how many sequences it has.
+    pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
         let (header, rest) = Header::read(block)?;
         let Header { kind, four, count, stored } = header;
         let split = rest.split_at_checked(wide(stored));
         let (mut data, behind) = split.ok_or(Fault::Malformed)?;
         let (sequences, behind) = sequences::count(behind)?;
         room.bound(count)?;
-        let mut work = u64::from(sequences);
         if kind == 2 {
             data = self.huffman.read(data)?;
-            work = work.wrapping_add(super::huffman::WORK);
         }
         // Without sequences the literals are the block. Else they wait at the
         // end of the room, where the block does not get before they are used.
@@ -91,10 +88,9 @@ impl State {
         }
         if sequences == 0 {
             let end = room.at.wrapping_add(count);
-            return if behind.is_empty() { Ok((end, work)) } else { Err(Fault::Malformed) };
+            return if behind.is_empty() { Ok((end, sequences)) } else { Err(Fault::Malformed) };
         }
-        let (stream, filled) = self.tables.read(behind)?;
-        work = work.saturating_add(filled);
+        let stream = self.tables.read(behind)?;
         let tables = &mut self.tables;
         let end = if kind == 0 {
             // What follows the literals may be read with them.
@@ -104,6 +100,6 @@ impl State {
             let literals = Literals { bytes: &[], from: at, to: at.wrapping_add(count) };
             execute::run::<true>(tables, stream, sequences, &literals, room)?
         };
-        Ok((end, work))
+        Ok((end, sequences))
     }
 }

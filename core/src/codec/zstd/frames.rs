@@ -6,7 +6,9 @@ use super::frame::{BlockHeader, COMPRESSED, Descriptor, Header, Kind, MAGIC, SKI
 use super::ring::{Extent, FURTHEST, Ring};
 use super::xxh64::Xxh64;
 use crate::codec::{End, Fault, Job, Outcome};
-use crate::limits::ZSTD_WINDOW;
+use crate::limits::{
+    WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END,
+};
 use crate::source::widen;
 
 /// Magic and descriptor.
@@ -14,9 +16,6 @@ const LEAST_HEADER: usize = 5;
 /// Magic and size of a skippable frame.
 const SKIP_HEADER: usize = 8;
 const BLOCK_HEADER: usize = 3;
-/// Windows from here on are refused by the reference decoder as well, whatever the
-/// frame becomes: their logarithm exceeds 31.
-const WINDOW_END: u64 = 1 << 32;
 /// As many decoded bytes are handed out at once, so that the caller finds them
 /// near.
 const ENOUGH: usize = 64 << 10;
@@ -127,9 +126,11 @@ impl Frames {
         job.at = self.ring.at;
         let mut outcome = Outcome { read: 0, written: 0, end: End::NotYet };
         self.needs = 0;
+        let allowed = self.work.saturating_add(job.work);
         loop {
             match self.go_on(job, &mut outcome) {
-                Ok(()) if outcome.written < ENOUGH => {}
+                // What the caller adds up decides; here the loop ends.
+                Ok(()) if outcome.written < ENOUGH && self.work <= allowed => {}
                 Ok(()) | Err(Pause::Output) => break,
                 Err(Pause::Input(needs)) if job.last => {
                     outcome.end = End::Fault(self.cut_off(job, &outcome, needs));
@@ -145,8 +146,6 @@ impl Frames {
                 }
             }
         }
-        self.work = self.work.saturating_add(widen(outcome.read));
-        self.work = self.work.saturating_add(widen(outcome.written));
         outcome
     }
 
@@ -234,7 +233,7 @@ impl Frames {
         let extent = frame.extent(job, outcome);
         // What the frame may become bounds its window as well.
         let limit = if job.whole { FURTHEST } else { ZSTD_WINDOW };
-        let beyond = header.window.is_some_and(|window| window >= WINDOW_END);
+        let beyond = header.window.is_some_and(|window| window >= ZSTD_WINDOW_END);
         if beyond || window.min(extent.left) > limit {
             return Err(Fault::Window.into());
         }
@@ -255,6 +254,7 @@ impl Frames {
         self.hash = Xxh64::new();
         self.frame = frame;
         self.stage = Stage::Block;
+        self.work = self.work.saturating_add(WORK_PER_FRAME);
         self.count = self.count.saturating_add(1);
         Ok(len)
     }
@@ -285,8 +285,9 @@ impl Frames {
         let (first, mut room) = self.ring.room(job.output, &extent).ok_or(Fault::Buffer)?;
         let end = match header.kind {
             Kind::Compressed => {
-                let (end, work) = self.state.block(data, &mut room)?;
-                self.work = self.work.saturating_add(work);
+                let (end, sequences) = self.state.block(data, &mut room)?;
+                let work = u64::from(sequences).saturating_mul(WORK_PER_SEQUENCE);
+                self.work = self.work.saturating_add(WORK_PER_BLOCK).saturating_add(work);
                 end
             }
             _ => {
@@ -309,7 +310,6 @@ impl Frames {
         self.ring.at = end;
         self.frame.written = self.frame.written.saturating_add(widen(written));
         outcome.written = outcome.written.saturating_add(written);
-        self.work = self.work.saturating_add(1);
         if header.last {
             if self.frame.stated.is_some_and(|stated| stated != self.frame.written) {
                 // What was decoded comes first.

@@ -158,11 +158,6 @@ impl Chances {
             *entry = Entry::new(value, extra, count.wrapping_shl(bits).wrapping_sub(size), bits);
         }
     }
-
-    /// How many states there are.
-    pub(super) fn states(&self) -> u64 {
-        1_u64.wrapping_shl(self.width)
-    }
 }
 
 fn set(symbols: &mut [u8; STATES], at: u32, symbol: u8) {

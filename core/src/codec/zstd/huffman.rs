@@ -11,8 +11,6 @@ pub(super) const LONGEST: u32 = 11;
 pub(super) const CODES: usize = 1 << LONGEST;
 /// Largest weight; a code of weight w has `longest + 1 - w` bits.
 const WEIGHTS: usize = 11;
-/// What filling the table takes, in steps.
-pub(super) const WORK: u64 = 512;
 /// Widest state of weights that are coded themselves.
 const WIDTH: u32 = 6;
 

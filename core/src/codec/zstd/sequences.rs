@@ -161,14 +161,12 @@ impl Tables {
         self.held.iter_mut().for_each(|held| held.told = false);
     }
 
-    /// Reads the tables of a block; what follows them, and how many states were
-    /// filled in.
-    pub(super) fn read<'s>(&mut self, bytes: &'s [u8]) -> Result<(&'s [u8], u64), Fault> {
+    /// Reads the tables of a block; what follows them.
+    pub(super) fn read<'s>(&mut self, bytes: &'s [u8]) -> Result<&'s [u8], Fault> {
         let (modes, mut rest) = bytes.split_first().ok_or(Fault::Malformed)?;
         if modes & 3 != 0 {
             return Err(Fault::Malformed);
         }
-        let mut filled = 0_u64;
         let modes = [modes >> 6, (modes >> 4) & 3, (modes >> 2) & 3];
         for ((kind, mode), held) in Kind::ALL.into_iter().zip(modes).zip(&mut self.held) {
             let (symbols, widest) = kind.limits();
@@ -206,10 +204,9 @@ impl Tables {
             if let Some(chances) = chances {
                 chances.fill(table, kind.value());
                 held.width = chances.width;
-                filled = filled.saturating_add(chances.states());
             }
         }
-        Ok((rest, filled))
+        Ok(rest)
     }
 
     /// The first states of the codes of a block.

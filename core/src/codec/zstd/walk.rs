@@ -61,7 +61,7 @@ pub(crate) enum Fault {
 
 /// How far the frames of one piece of data were followed: plain numbers, kept
 /// between calls.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Walk {
     /// Bytes that were passed.
     passed: u64,
@@ -81,6 +81,10 @@ pub(crate) struct Walk {
     /// A frame does not state its size.
     unstated: bool,
     skippable: bool,
+    /// A frame is beyond what is decoded here.
+    limited: bool,
+    /// Largest window of a frame.
+    window: u64,
 }
 
 /// Why a walk ended before the end of the data.
@@ -97,10 +101,16 @@ impl From<Halt> for End {
 }
 
 impl Walk {
+    /// The largest window that a frame asks for.
+    pub(crate) fn window(&self) -> u64 {
+        self.window
+    }
+
     /// Follows the frames that `data` holds and reports what is wrong with
     /// them. `expected` is the size of what they decode to, if that is known.
     ///
-    /// A fault ends the walk; the answer then is `false`.
+    /// A fault ends the walk; the answer then is `false`. So it is, at the end, when
+    /// the frames are sound and yet not to be decoded.
     pub(crate) fn run(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -108,12 +118,12 @@ impl Walk {
         expected: Option<u64>,
         rule: fn(Fault) -> Rule,
     ) -> Result<bool, Halt> {
-        match self.follow(r, data, expected, rule(Fault::Truncated)) {
+        match self.follow(r, data, expected, rule) {
             Ok(()) => {
                 if self.frames > 1 || self.skippable {
                     r.flag(rule(Fault::Frames), data.at, data.len, 1, u64::from(self.frames));
                 }
-                Ok(true)
+                Ok(!self.limited)
             }
             Err(End::Fault(fault, at, expected, found)) => {
                 r.flag(rule(fault), at.at, at.len, expected, found);
@@ -135,17 +145,17 @@ impl Walk {
         r: &mut Reader<'_, '_>,
         data: Span,
         expected: Option<u64>,
-        truncated: Rule,
+        rule: fn(Fault) -> Rule,
     ) -> Result<(), End> {
         let end = data.end().unwrap_or(u64::MAX);
         loop {
             let at = data.at.saturating_add(self.passed);
-            r.region(at, end, truncated);
+            r.region(at, end, rule(Fault::Truncated));
             let mut next = *self;
             if self.inside {
                 next.block(r, expected)?;
             } else if at < end {
-                next.frame(r, expected)?;
+                next.frame(r, expected, rule)?;
             } else {
                 break;
             }
@@ -164,7 +174,12 @@ impl Walk {
     }
 
     /// Reads the start of a frame.
-    fn frame(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
+    fn frame(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        expected: Option<u64>,
+        rule: fn(Fault) -> Rule,
+    ) -> Result<(), End> {
         let at = r.at();
         let left = r.left();
         if left < 4 && self.frames > 0 {
@@ -188,9 +203,6 @@ impl Walk {
         if header.reserved {
             return Err(End::Fault(Fault::Reserved, span, 0, 1));
         }
-        if header.dictionary != 0 {
-            return Err(End::Fault(Fault::Dictionary, span, 0, u64::from(header.dictionary)));
-        }
         match header.content {
             Some(size) => self.stated = self.stated.saturating_add(size),
             None => self.unstated = true,
@@ -202,9 +214,16 @@ impl Walk {
         }
         // In a single segment the window is the content, of known size.
         let window = header.window.or(header.content).unwrap_or(0);
-        let bounded = header.window.is_none() && expected.is_some();
-        if window > limits::ZSTD_WINDOW && !bounded {
-            return Err(End::Fault(Fault::Window, span, limits::ZSTD_WINDOW, window));
+        self.window = self.window.max(window);
+        // Nothing was broken, and nothing is read behind this that may be lacking.
+        if header.dictionary != 0 {
+            self.limited = true;
+            r.flag(rule(Fault::Dictionary), at, span.len, 0, u64::from(header.dictionary));
+        } else if window > limits::ZSTD_WINDOW
+            && (expected.is_none() || header.window >= Some(limits::ZSTD_WINDOW_END))
+        {
+            self.limited = true;
+            r.flag(rule(Fault::Window), at, span.len, limits::ZSTD_WINDOW, window);
         }
         self.block_max = window.min(field::BLOCK);
         self.frames = self.frames.saturating_add(1);

@@ -10,7 +10,7 @@ use crate::limits;
 use crate::source::Source;
 
 /// A codec with its parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Codec {
     /// The codec of one value, or of the items of a vector.
     pub item: Item,
@@ -19,7 +19,7 @@ pub struct Codec {
 }
 
 /// The codec of one value that is no vector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Item {
     /// A codec that this build does not know.
@@ -47,7 +47,7 @@ pub enum Item {
 }
 
 /// The parameters of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The unsigned integer that a rank is stored as.
     pub stored: DType,
@@ -60,7 +60,7 @@ pub struct Key {
 }
 
 /// The parameters of a vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vector {
     /// Product of the dimensions; 0 if the length varies from row to row.
     pub size: u32,

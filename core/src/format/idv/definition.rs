@@ -210,9 +210,8 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     let mut name = Text::NONE;
     let bytes = r.string(rules::T_CODEC_NAME, &mut name);
     let length_at = r.here();
-    let mut sound = true;
     let largest = i64::MAX.unsigned_abs();
-    let len = r.leb(rules::T_CODEC_LEN, NUMBER, largest, &mut sound);
+    let len = r.leb(rules::T_CODEC_LEN, NUMBER, largest);
     let taken = wide(r.here().wrapping_sub(length_at));
     if len > largest {
         r.fail(rules::T_CODEC_LEN, length_at, taken, largest, len);
@@ -225,11 +224,9 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     if r.is_halted() {
         return;
     }
-    if !sound {
-        r.flag(rules::T_CODEC_LEN, wide(length_at), taken, largest, len);
-    }
+    let mut sound = true;
     let span = name.span();
-    if !name.sound || name.is_empty() || !name.utf8 {
+    if name.is_empty() || !name.utf8 {
         r.flag(rules::T_CODEC_NAME, span.at, span.len, 0, 0);
         sound = false;
     }

@@ -211,8 +211,8 @@ impl Header {
     ) -> Result<Word, Halt> {
         self.entry(r, metadata, metadata);
         let most = LARGEST.wrapping_sub(1);
-        let mut shortest = true;
-        let count = r.leb_word(rules::M_COUNT, most, &mut shortest);
+        r.padded = None;
+        let count = r.leb_word(rules::M_COUNT, most);
         if let Err(halt) = r.settle() {
             if halt.is_absent() {
                 self.widen(r, owner);
@@ -221,8 +221,9 @@ impl Header {
             r.refuse(halt);
             return Ok(0);
         }
+        r.flag_padded();
         let fits = (1..=word(most)).contains(&count);
-        if !fits || !shortest {
+        if !fits {
             let len = wide(r.here().wrapping_sub(metadata));
             r.flag(rules::M_COUNT, wide(metadata), len, most, wide(count));
         }
@@ -291,15 +292,16 @@ impl Header {
         annotation: &mut Attribute,
     ) -> Result<(), Halt> {
         self.entry(r, metadata, at);
+        r.padded = None;
         annotation.head.take(r, rules::M_KIND);
         let offset = r.next_word();
         let size_at = r.here();
-        let mut shortest = true;
-        let size = r.leb_word(rules::M_SIZE, wide(self.tail), &mut shortest);
+        let size = r.leb_word(rules::M_SIZE, wide(self.tail));
         r.settle()?;
+        r.flag_padded();
 
         let Head { name, definition, compression, .. } = &annotation.head;
-        let mut sound = name.sound && name.utf8;
+        let mut sound = name.utf8;
         r.check(sound, rules::M_KIND, name.span(), 0, 0);
         r.check(!name.is_empty(), rules::M_KIND_EMPTY, name.span(), 1, 0);
         let tail = wide(self.tail);
@@ -308,7 +310,7 @@ impl Header {
         let offset_span = Span::new(compression_at.wrapping_add(1), 8);
         r.check(inside, rules::M_OFFSET, offset_span, tail, wide(offset));
         let size_span = Span::new(wide(size_at), wide(r.here().wrapping_sub(size_at)));
-        let fits = shortest && size != 0 && (!inside || self.is_inside(offset, size));
+        let fits = size != 0 && (!inside || self.is_inside(offset, size));
         r.check(fits, rules::M_SIZE, size_span, tail.saturating_sub(wide(offset)), wide(size));
         let dead = definition.sound && annotation.head.is_dead();
         let (code, code_span) = (u64::from(*compression), Span::new(compression_at, 1));
@@ -347,6 +349,7 @@ impl Header {
             r.check(left == 0, rules::S_SIZE, Span::new(span.at, left), 0, left);
             return Ok(());
         }
+        r.padded = None;
         let slot = r.next_u32();
         let name = &mut found.head.name;
         r.string(rules::S_EOF, name);
@@ -355,10 +358,11 @@ impl Header {
         if !found.found {
             return Ok(());
         }
+        r.flag_padded();
         let positive = u64::from(slot) <= LARGEST;
         r.check(positive, rules::S_INDEX, span, 0, u64::from(slot));
         let name = &found.head.name;
-        r.check(name.sound && name.utf8, rules::S_NAME, name.span(), 0, 0);
+        r.check(name.utf8, rules::S_NAME, name.span(), 0, 0);
         (found.head.at, found.slot) = (*at, slot);
         (found.stored, found.stored_len) = (*at, 4);
         *at = r.here();

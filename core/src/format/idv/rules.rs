@@ -57,11 +57,15 @@ rules! { Format::Idv.code();
         "{surplus} bytes follow the tail",
         "header: the tail ends the file; the loader calls more \"legal but unusual\"";
 
+    G_LEB = "G.leb", Lint, Silent,
+        "a number takes {found} bytes, where {expected} would do",
+        "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can";
+
     T_EOF = "T.eof", Fatal, Implied,
         "the entry needs {missing} more bytes than the table of contents has",
         "IDV, table of contents: as many packed entries as columns, before the tail";
     T_NAME = "T.name", Fatal, Stated,
-        "the length of the name is negative, malformed or not in its shortest form",
+        "the length of the name is negative or malformed",
         "IDV, general data format: a string is an LEB128 length, then its bytes";
     T_NAME_UTF8 = "T.name.utf8", Violation, Stated,
         "the name is not UTF-8",
@@ -73,7 +77,7 @@ rules! { Format::Idv.code();
         "the codec's loadname is empty, not UTF-8, or its length malformed",
         "IDV, table of contents: the codec loadname is a string";
     T_CODEC_LEN = "T.codec.len", Fatal, Stated,
-        "the length of the codec's parameters is malformed, too large or not in its shortest form",
+        "the length of the codec's parameters is malformed or too large",
         "IDV, table of contents: the parameterization length is an LEB128 integer";
     T_CODEC_PARAM = "T.codec.param", Fatal, Stated,
         "the codec's parameters are {found} bytes, and {expected} were read or needed",
@@ -112,7 +116,7 @@ rules! { Format::Idv.code();
         "compression kind zlib, which no released software reads or writes",
         "IDV, compression kind: 2 is zlib";
     T_RPB = "T.rpb", Fatal, Stated,
-        "the rows per block are malformed or not in their shortest form",
+        "the rows per block are malformed",
         "IDV, table of contents: rows per block is an LEB128 integer";
     T_RPB_ZERO = "T.rpb.zero", Fatal, Implied,
         "0 rows per block",
@@ -146,7 +150,7 @@ rules! { Format::Idv.code();
         "the annotation needs {missing} more bytes than its table can have",
         "IDV, metadata table of contents: packed entries";
     M_COUNT = "M.count", Fatal, Stated,
-        "the number of annotations is {found}, malformed or not in its shortest form",
+        "the number of annotations is {found}, or malformed",
         "IDV, metadata table of contents: an LEB128 integer, which should be positive";
     M_COUNT_MISMATCH = "M.count.mismatch", Fatal, Implied,
         "annotation {part} of {expected} would lie in the column table of contents",
@@ -177,7 +181,7 @@ rules! { Format::Idv.code();
         "the slot name needs {missing} more bytes than there are",
         "IDV, slot names: pairs of an index and a string, in the byte size given";
     S_NAME = "S.name", Violation, Stated,
-        "the slot name is not UTF-8, or its length not in the shortest form",
+        "the slot name is not UTF-8",
         "IDV, slot names: the slot name is a string";
     S_INDEX = "S.index", Violation, Implied,
         "the index of the slot is negative: {found:#x}",
@@ -266,6 +270,9 @@ rules! { Format::Idv.code();
     B_TEXT_UTF8 = "B.text.utf8", Fatal, Stated,
         "the joined string is not UTF-8, or its length malformed, at byte {found} of the payload",
         "IDV, general data format: strings are an LEB128 length and UTF-8 bytes";
+    B_TEXT_LEB = "B.text.leb", Lint, Silent,
+        "the length of the joined string takes more bytes than it needs, which is {expected}, at byte {found} of the payload",
+        "IDV, general data format: an LEB128 number ends with the first byte below 128; every writer takes as few as it can";
     B_VEC_COUNT = "B.vec.count", Fatal, Implied,
         "the number of vectors is not the {expected} of the block",
         "VBuffer: the vector count, one for each value";

@@ -1,5 +1,6 @@
 //! LEB128 numbers and strings, read on behind a failure.
 
+use super::rules;
 use crate::name::NameAt;
 use crate::read::{Halt, Reader, place};
 use crate::rule::Rule;
@@ -16,6 +17,12 @@ pub(super) struct Leb {
     pub(super) whole: bool,
     /// It is the only form of its value that a writer makes.
     pub(super) shortest: bool,
+}
+
+/// How many bytes a number takes at least.
+pub(super) fn least(value: u64) -> u8 {
+    let bits = value.checked_ilog2().unwrap_or(0).wrapping_add(1);
+    u8::try_from(bits.wrapping_add(6).wrapping_div(7)).unwrap_or(0)
 }
 
 /// Most bytes of a number of 64 bits, of which the last is 0 or 1.
@@ -67,10 +74,10 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// An LEB128 number of at most `most` bytes. One that is malformed breaks
-    /// `rule`, whose finding names the `largest`, and halts; one that is not in
-    /// its shortest form is not `sound`.
+    /// `rule`, whose finding names the `largest`, and halts; the first of an entry
+    /// that is not in its shortest form is noted.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64, sound: &mut bool) -> u64 {
+    pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64) -> u64 {
         if self.is_halted() {
             return 0;
         }
@@ -85,14 +92,25 @@ impl<'a> Reader<'_, 'a> {
             self.fail(rule, start, widen(leb.len), largest, leb.value);
             return 0;
         }
-        *sound &= leb.shortest;
+        if !leb.shortest && self.padded.is_none() {
+            let len = u8::try_from(leb.len).unwrap_or(u8::MAX);
+            self.padded = Some((start, len, least(leb.value)));
+        }
         leb.value
+    }
+
+    /// Reports the number that was noted, when an entry is judged; forgets it.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn flag_padded(&mut self) {
+        if let Some((at, len, least)) = self.padded.take() {
+            self.flag(rules::G_LEB, wide(at), len.into(), least.into(), len.into());
+        }
     }
 
     /// The same for an offset or a length.
     #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn leb_word(&mut self, rule: Rule, largest: u64, sound: &mut bool) -> Word {
-        place(self.leb(rule, NUMBER, largest, sound))
+    pub(super) fn leb_word(&mut self, rule: Rule, largest: u64) -> Word {
+        place(self.leb(rule, NUMBER, largest))
     }
 
     /// The bytes of a string, and where they are. A length that cannot be read
@@ -100,8 +118,7 @@ impl<'a> Reader<'_, 'a> {
     #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
         text.start = self.here();
-        text.sound = true;
-        let len = self.leb(rule, LENGTH, LARGEST, &mut text.sound);
+        let len = self.leb(rule, LENGTH, LARGEST);
         text.at = self.here();
         let bytes = self.bytes(word(len));
         text.len = word(widen(bytes.len()));
@@ -118,15 +135,13 @@ pub(super) struct Text {
     /// Offset and number of the bytes.
     at: Word,
     len: Word,
-    /// The length is in the form that writers store.
-    pub(super) sound: bool,
     /// The bytes are UTF-8.
     pub(super) utf8: bool,
 }
 
 impl Text {
     /// None yet.
-    pub(super) const NONE: Text = Text { start: 0, at: 0, len: 0, sound: false, utf8: false };
+    pub(super) const NONE: Text = Text { start: 0, at: 0, len: 0, utf8: false };
 
     /// Length and bytes.
     pub(super) fn span(&self) -> Span {

@@ -174,9 +174,9 @@ impl Header {
         r.read_ahead(at.saturating_add(ahead).min(wide(self.end())));
         r.about(Kind::Tensor, c.index);
         *column = Column::NONE;
+        r.padded = None;
         column.head.take(r, rules::T_NAME);
-        let mut shortest = true;
-        column.rows_per_block = r.leb(rules::T_RPB, NUMBER, 0, &mut shortest);
+        column.rows_per_block = r.leb(rules::T_RPB, NUMBER, 0);
         let lookup_at = r.here();
         let lookup = r.next_word();
         let (mut last, mut size, mut count) = (0, 0, 0);
@@ -194,9 +194,9 @@ impl Header {
         r.settle()?;
 
         column.end = r.here();
+        r.flag_padded();
         let Head { name, definition, compression, .. } = &column.head;
-        column.sound = name.sound && definition.sound && shortest;
-        r.check(name.sound, rules::T_NAME, name.span(), 0, 0);
+        column.sound = definition.sound;
         r.check(name.utf8, rules::T_NAME_UTF8, name.name().span(), 0, 0);
         let nameless = name.is_empty() && !column.head.is_dead();
         r.check(!nameless, rules::T_NAME_EMPTY, name.span(), 1, 0);
@@ -209,7 +209,6 @@ impl Header {
         r.check(*compression != 2, rules::T_COMP_ZLIB, kind_span, 1, code);
         let rows_at = compression_at.wrapping_add(1);
         let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
-        r.check(shortest, rules::T_RPB, rows_span, 0, column.rows_per_block);
         self.compare(r, c, column.rows_per_block, rows_span);
         self.judge_blocks(r, column, [rows_at, lookup_at], lookup);
         self.judge_last(r, column, lookup_at.wrapping_add(8), [last, size, count]);

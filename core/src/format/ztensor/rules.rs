@@ -301,11 +301,11 @@ rules! { Format::ZTensor.code();
     ZSTD_RESERVED = "ZSTD-RESERVED", Fatal, Implied,
         "a reserved bit of the frame header is set",
         "RFC 8878 §3.1.1.1.1.4: a decoder must ensure that the reserved bit is zero";
-    ZSTD_DICTIONARY = "ZSTD-DICTIONARY", Fatal, Implied,
-        "the frame needs dictionary {found}, which the file does not have",
+    ZSTD_DICTIONARY = "ZSTD-DICTIONARY", Unchecked, Implied,
+        "the data was not decoded: it takes the zstd dictionary {found}, which the file does not have",
         "RFC 8878 §3.1.1.1.3: a frame with a dictionary id is decoded with that dictionary";
-    ZSTD_WINDOW = "ZSTD-WINDOW", Fatal, Silent,
-        "the frame asks for a window of {found} bytes and {expected} are allowed",
+    ZSTD_WINDOW = "ZSTD-WINDOW", Unchecked, Silent,
+        "the data was not decoded: it takes a window of {found} bytes, and the limit is {expected} (ZSTD_WINDOW) unless the data fits in memory as a whole",
         "RFC 8878 §3.1.1.1.2: decoders may refuse windows above 8 MiB; real files ask for 2 MiB";
     ZSTD_BLOCK_TYPE = "ZSTD-BLOCK-TYPE", Fatal, Implied,
         "a block is of the reserved type",

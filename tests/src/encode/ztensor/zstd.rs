@@ -24,7 +24,12 @@ pub fn compress_with(data: &[u8], level: i32, checksum: bool) -> Vec<u8> {
 
 /// One frame that says how long its content is.
 pub fn compress_sized(data: &[u8]) -> Vec<u8> {
-    ::zstd::bulk::compress(data, 0).expect("memory takes every byte")
+    compress_sized_with(data, 0)
+}
+
+/// The same at `level`: a single segment where its window holds the content.
+pub fn compress_sized_with(data: &[u8], level: i32) -> Vec<u8> {
+    ::zstd::bulk::compress(data, level).expect("memory takes every byte")
 }
 
 /// One block of a frame made by hand.
@@ -36,6 +41,22 @@ pub enum Block {
     Rle(u8, u32),
     /// A header of this kind and size, then these bytes.
     Other(u32, u32, Vec<u8>),
+}
+
+impl Block {
+    /// A literal, and so many sequences that take no bits: no literals, the offset of
+    /// four bytes, a match of `code` and 3 bytes, for codes below 32.
+    pub fn sequences(count: u64, code: u8) -> Self {
+        let mut body = vec![8, b'a'];
+        match count {
+            0..128 => body.push(count as u8),
+            128..0x7F00 => body.extend([(count >> 8) as u8 + 128, count as u8]),
+            _ => body.extend([255, (count - 0x7F00) as u8, ((count - 0x7F00) >> 8) as u8]),
+        }
+        // Tables of one entry, and the mark at the end of the bits.
+        body.extend([0x54, 0, 0, code, 1]);
+        Block::Other(2, body.len() as u32, body)
+    }
 }
 
 /// A frame made by hand.
@@ -122,6 +143,11 @@ mod tests {
         ];
         for frame in by_hand {
             assert_eq!(::zstd::decode_all(&frame[..]).unwrap(), data);
+        }
+        for (count, code) in [(1, 0), (200, 31), (40_000, 0)] {
+            let frame = Frame::of(vec![Block::Raw(data.clone()), Block::sequences(count, code)]);
+            let decoded = ::zstd::decode_all(&frame.encode()[..]).unwrap();
+            assert_eq!(decoded.len() as u64, 24 + 1 + count * (u64::from(code) + 3));
         }
         let rle = Frame::of(vec![Block::Rle(7, 300)]).encode();
         assert_eq!(::zstd::decode_all(&rle[..]).unwrap(), [7; 300]);

@@ -137,9 +137,18 @@ fn frame_headers() {
     // The window: 8 MiB is the limit, 9 MiB and 3.75 TiB are beyond it.
     assert_eq!(limits::ZSTD_WINDOW, 8 << 20);
     assert_eq!(ok(&frame(0, &[13 << 3], &[])).1, Ok(()));
-    assert_eq!(bad(&frame(0, &[(13 << 3) | 1], &[])), Fault::Window);
+    // Where the output holds all there is, it only counts from 4 GiB on.
+    assert_eq!(ok(&frame(0, &[(13 << 3) | 1], &[])), (b"abc".to_vec(), Ok(())));
+    assert_eq!(ok(&frame(0, &[0xAF], &[])), (b"abc".to_vec(), Ok(())));
+    assert_eq!(bad(&frame(0, &[0xB0], &[])), Fault::Window);
     assert_eq!(bad(&frame(0, &[0xFF], &[])), Fault::Window);
-    assert_eq!(bad(&frame(0xE0, &[0xFF; 8], &[])), Fault::Window);
+    assert_eq!(bad(&frame(0xE0, &[0xFF; 8], &[])), Fault::ContentSize);
+    let narrow = |stored: &[u8]| {
+        decode(Encoding::Zstd, stored, Size::AtMost(4), &Portions { input: 9, output: 3 }).1
+    };
+    assert_eq!(narrow(&frame(0, &[13 << 3], &[])), Ok(()));
+    assert_eq!(narrow(&frame(0, &[(13 << 3) | 1], &[])), Err(Fault::Window));
+    assert_eq!(narrow(&frame(0xE0, &[0xFF; 8], &[])), Err(Fault::Window));
 
     // What the header says of the content.
     assert_eq!(bad(&frame(0x20, &[4], &[])), Fault::ContentSize);
@@ -170,6 +179,7 @@ fn mistakes_of_the_caller() {
     let (out, end) = decode(Encoding::Deflate, &stored, Size::Exactly(50_000), &portions);
     assert_eq!((out.len(), end), (0, Err(Fault::Buffer)));
     assert!(!Fault::Buffer.is_of_file());
+    assert!(!Fault::Window.is_of_file() && !Fault::Dictionary.is_of_file());
     let (_, end) = decode(Encoding::Unknown, &stored, Size::Exactly(1), &Portions::WHOLE);
     assert_eq!(end, Err(Fault::Unsupported));
 }

@@ -2,7 +2,7 @@
 
 use super::super::codec::{Item, Key};
 use super::super::rules;
-use super::super::text::{LENGTH, Leb};
+use super::super::text::{LENGTH, Leb, least};
 use super::text::{Taken, Text, units};
 use super::{Judge, Judged, Words, place};
 use crate::dtype::DType;
@@ -375,7 +375,11 @@ impl<'b> Judge<'b, '_> {
                 .unwrap_or_else(|| self.fault(rules::B_SHORT, length_at, 0, 0)));
         };
         self.take(widen(length.len))?;
-        if !length.whole || !length.shortest {
+        if !length.shortest {
+            let least = u64::from(least(length.value));
+            self.flag(rules::B_TEXT_LEB, length_at, widen(length.len), least);
+        }
+        if !length.whole {
             return Err(self.fault(rules::B_TEXT_UTF8, length_at, widen(length.len), 0));
         }
         let at = self.at;
