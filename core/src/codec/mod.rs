@@ -70,6 +70,12 @@ pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
     }
 }
 
+/// The output buffer in which zstd frames with a window of so many bytes are decoded
+/// without moving it: room for two blocks more. One is enough.
+pub const fn ring(window: u64) -> u64 {
+    zstd::ring(window)
+}
+
 /// What one [`step`](Decoder::step) did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -320,23 +326,23 @@ impl Decoder {
     /// How many stored bytes from [`read`](Self::read) on a call needs to get any
     /// further: a zstd block is decoded once all of it is at hand.
     pub fn needs(&self) -> u64 {
-        let rest = self.stored.len.saturating_sub(self.read);
         #[cfg(feature = "zstd")]
         if self.is_own() {
+            let rest = self.stored.len.saturating_sub(self.read);
             return widen(self.zstd.needs()).min(rest).max(1);
         }
-        rest.clamp(1, 1)
+        1
     }
 
     /// The output buffer in which the zstd frame goes on that was begun, or that
     /// [`Fault::Buffer`] was about, without moving its window: the window and two
-    /// blocks, or all of the frame. One block is enough.
+    /// blocks, or all of the frame. One block is enough. 0 for other encodings.
     pub fn buffer(&self) -> u64 {
         #[cfg(feature = "zstd")]
         if self.is_own() {
             return self.zstd.buffer();
         }
-        widen(WINDOW).min(self.size.most())
+        0
     }
 
     /// Zstd, decoded here.
@@ -388,7 +394,8 @@ impl Decoder {
         let ring = if filling { output.len() } else { power };
         if self.written == widen(output.len()) && !whole && !own {
             // The last bytes, to where they lie in the ring.
-            output.copy_within(ring.., 0);
+            let (first, last) = output.split_at_mut_checked(ring).unwrap_or_default();
+            first.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
         }
         // In a ring, the remainder by a power of two.
         let mask = match filling {

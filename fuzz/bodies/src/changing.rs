@@ -3,7 +3,7 @@
 
 use crate::walk::Tally;
 use crate::{Tail, format_of};
-use weighbridge::codec::{Decoder, Undecoded, WINDOW};
+use weighbridge::codec::{Decoder, Fault, Undecoded, WINDOW};
 use weighbridge::{
     Audit, Cursor, File, Finding, Index, Opening, Scratch, Slot, Source, Sparse, Stop, Tensor,
     Window,
@@ -159,6 +159,9 @@ fn data<'a>(
         match decoder.next(&Source::windows(len, &windows), &mut buffer) {
             Ok(Some(piece)) if first.is_empty() => first.extend_from_slice(piece),
             Ok(Some(_)) => {}
+            Err(Undecoded::Fault(Fault::Buffer)) if decoder.buffer() > buffer.len() as u64 => {
+                buffer.resize(decoder.buffer() as usize, 0);
+            }
             Ok(None) | Err(Undecoded::Absent(_) | Undecoded::Fault(_)) => break,
         }
     }

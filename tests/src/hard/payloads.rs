@@ -69,4 +69,3 @@ fn blocks(len: usize) -> Vec<u8> {
     let column = column.rows_per_block(1).compressed(Compression::Deflate);
     idv::encode(&idv::File::new(1, vec![column])).bytes
 }
-

@@ -173,9 +173,8 @@ fn shared_data_is_decoded_once() {
         let one = Tensor::framed("t0", "uint8", &[size], blob.clone()).checksum(Checksum::Crc32c);
         let sum = one.checksum_text().expect("it was asked for");
         let other = Tensor::zstd("u", "uint8", &[3], &[1, 2, 4]);
-        let more = (1..60).map(|i| {
-            Tensor::framed(&format!("t{i:02}"), "uint8", &[size], Vec::new())
-        });
+        let more =
+            (1..60).map(|i| Tensor::framed(&format!("t{i:02}"), "uint8", &[size], Vec::new()));
         let tensors = [one].into_iter().chain(more).chain([other]);
         let mut draft = ztensor::File::of(tensors).draft();
         for entry in draft.entries.iter_mut().skip(1).take(59) {

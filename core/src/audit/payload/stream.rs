@@ -6,7 +6,7 @@ use super::sparse::Sparse;
 use super::work::{Known, Results};
 use super::{Pause, Streams, Work};
 use crate::checksum::{Checksum, Hasher};
-use crate::codec::{Decoder, Fault, Size, Step};
+use crate::codec::{self, Decoder, Fault, Size, Step};
 use crate::limits;
 use crate::read::Reader;
 use crate::rule::{Rule, general};
@@ -212,7 +212,7 @@ impl Scratch<'_> {
         p.decodes = encoded && Decoder::decodes(chunk.encoding) && sized;
         let known = self.results.of(&chunk).filter(|_| !wanted);
         if p.decodes && !p.faulty && known.is_none() {
-            p.faulty = !self.holds_window(audit, &chunk, r)?;
+            p.faulty = !self.holds_window(audit, &p, tensor, r)?;
         }
         if !p.faulty && ((encoded && !p.decodes) || (wanted && p.sparse.is_none())) {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
@@ -232,18 +232,27 @@ impl Scratch<'_> {
         Ok((!idle).then_some(p))
     }
 
-    /// Whether what is decoded fits into the buffer as a whole, if it takes a larger
-    /// window than the decoder has; reported if not, or a buffer is asked for.
+    /// Whether the buffer holds the window of what is decoded, or all of it if it
+    /// takes a larger window than the decoder has; reported if that cannot be, or a
+    /// buffer is asked for.
     fn holds_window(
         &mut self,
         audit: &Audit,
-        chunk: &Chunk,
+        p: &Progress,
+        tensor: &Tensor,
         r: &mut Reader<'_, '_>,
     ) -> Result<bool, Pause> {
         let window = audit.payload.walk.window();
-        let (decoded, stored) = (chunk.decoded.unwrap_or(u64::MAX), chunk.stored);
-        if window <= limits::ZSTD_WINDOW || decoded <= widen(self.buffer.len()) {
+        let stored = p.chunk.stored;
+        let decoded = p.most(tensor);
+        let room = widen(self.buffer.len());
+        if decoded <= room || p.chunk.encoding != Encoding::Zstd {
             return Ok(true);
+        }
+        if window <= limits::ZSTD_WINDOW {
+            // Asked for before anything is looked at, which would begin again.
+            let needed = codec::ring(window).min(decoded);
+            return if needed > room { Err(Pause::Buffer(needed)) } else { Ok(true) };
         }
         let most = stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
         if decoded <= most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES) {
@@ -273,10 +282,9 @@ impl Scratch<'_> {
     }
 
     fn start(&mut self, p: &mut Progress, work: &mut Work, r: &Reader<'_, '_>, tensor: &Tensor) {
-        let size = match (p.chunk.decoded, p.sparse) {
-            (Some(decoded), _) => Size::Exactly(decoded),
-            (None, Some(sparse)) => Size::AtMost(sparse.most(tensor.elements)),
-            (None, None) => Size::AtMost(0),
+        let size = match p.chunk.decoded {
+            Some(decoded) => Size::Exactly(decoded),
+            None => Size::AtMost(p.most(tensor)),
         };
         self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
         if p.decodes && !p.faulty {
@@ -402,6 +410,12 @@ fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum,
 }
 
 impl Progress {
+    /// Most bytes that the data decodes to.
+    fn most(&self, tensor: &Tensor) -> u64 {
+        let sparse = self.sparse.map_or(0, |sparse| sparse.most(tensor.elements));
+        self.chunk.decoded.unwrap_or(sparse)
+    }
+
     /// Looks at the next decoded bytes.
     fn feed(
         &mut self,

@@ -14,12 +14,12 @@ pub(super) struct State {
 }
 
 /// The header of the literals (§3.1.1.3.1.1).
-struct Header {
+pub(super) struct Header {
     /// 0 stored as they are, 1 one repeated, 2 codes and their description,
     /// 3 codes that an earlier block described.
-    kind: u8,
-    four: bool,
-    count: u32,
+    pub(super) kind: u8,
+    pub(super) four: bool,
+    pub(super) count: u32,
     /// Bytes that they are stored in.
     stored: u32,
 }
@@ -50,6 +50,14 @@ impl Header {
         };
         Ok((Header { kind, four: format != 0, count, stored }, rest))
     }
+
+    /// The header, the stored literals, and what follows them.
+    pub(super) fn split(block: &[u8]) -> Result<(Self, &[u8], &[u8]), Fault> {
+        let (header, rest) = Header::read(block)?;
+        let split = rest.split_at_checked(wide(header.stored));
+        let (data, rest) = split.ok_or(Fault::Malformed)?;
+        Ok((header, data, rest))
+    }
 }
 
 impl State {
@@ -64,11 +72,14 @@ impl State {
     }
 
     /// Decodes a block; where it ends in the buffer, and how many sequences it has.
+    ///
+    /// # Errors
+    /// What is wrong with it. Of one that is too long, [`cut`](Self::cut) makes the
+    /// start.
     pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
-        let (header, rest) = Header::read(block)?;
-        let Header { kind, four, count, stored } = header;
-        let split = rest.split_at_checked(wide(stored));
-        let (mut data, behind) = split.ok_or(Fault::Malformed)?;
+        self.tables.keep();
+        let (Header { kind, four, count, .. }, mut data, behind) = Header::split(block)?;
+        let after = behind.len();
         let (sequences, behind) = sequences::count(behind)?;
         room.bound(count)?;
         if kind == 2 {
@@ -81,7 +92,10 @@ impl State {
             _ => room.end.wrapping_sub(count),
         };
         match kind {
-            0 if sequences == 0 => room.put(data)?,
+            0 if sequences == 0 => {
+                let part = room.part(at, count)?;
+                part.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
+            }
             0 => {}
             1 => room.part(at, count)?.fill(data.first().copied().unwrap_or(0)),
             _ => self.huffman.decode(data, four, room.part(at, count)?)?,
@@ -94,7 +108,9 @@ impl State {
         let tables = &mut self.tables;
         let end = if kind == 0 {
             // What follows the literals may be read with them.
-            let literals = Literals { bytes: rest, from: 0, to: narrow(data.len()) };
+            let from = block.len().saturating_sub(after).saturating_sub(data.len());
+            let bytes = block.get(from..).unwrap_or_default();
+            let literals = Literals { bytes, from: 0, to: narrow(data.len()) };
             execute::run::<false>(tables, stream, sequences, &literals, room)?
         } else {
             let literals = Literals { bytes: &[], from: at, to: at.wrapping_add(count) };

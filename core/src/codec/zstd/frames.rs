@@ -231,10 +231,12 @@ impl Frames {
         }
         let frame = Frame { window, stated: header.content, checked: header.checked, written: 0 };
         let extent = frame.extent(job, outcome);
-        // What the frame may become bounds its window as well.
-        let limit = if job.whole { FURTHEST } else { ZSTD_WINDOW };
-        let beyond = header.window.is_some_and(|window| window >= ZSTD_WINDOW_END);
-        if beyond || window.min(extent.left) > limit {
+        // An output that holds everything stands in for a window of any size.
+        let refused = match job.whole {
+            true => window.min(extent.left) > FURTHEST || header.window >= Some(ZSTD_WINDOW_END),
+            false => window > ZSTD_WINDOW,
+        };
+        if refused {
             return Err(Fault::Window.into());
         }
         self.buffer = extent.best();
@@ -283,23 +285,30 @@ impl Frames {
             job.at = self.ring.at;
         }
         let (first, mut room) = self.ring.room(job.output, &extent).ok_or(Fault::Buffer)?;
+        let mut fault = None;
         let end = match header.kind {
             Kind::Compressed => {
-                let (end, sequences) = self.state.block(data, &mut room)?;
+                let (end, sequences) = match self.state.block(data, &mut room) {
+                    Err(over) if over == room.over && over != Fault::Malformed => {
+                        fault = Some(over);
+                        (self.state.cut(data, &mut room), 0)
+                    }
+                    decoded => decoded?,
+                };
                 let work = u64::from(sequences).saturating_mul(WORK_PER_SEQUENCE);
                 self.work = self.work.saturating_add(WORK_PER_BLOCK).saturating_add(work);
                 end
             }
             _ => {
-                room.bound(header.size)?;
+                // Of what is too long, as much as may be comes first.
+                let len = header.size.min(room.most);
+                let part = room.part(room.at, len)?;
                 match header.kind {
-                    Kind::Raw => room.put(data)?,
-                    _ => {
-                        let byte = data.first().copied().unwrap_or(0);
-                        room.part(room.at, header.size)?.fill(byte);
-                    }
+                    Kind::Raw => part.iter_mut().zip(data).for_each(|(to, from)| *to = *from),
+                    _ => part.fill(data.first().copied().unwrap_or(0)),
                 }
-                room.at.saturating_add(header.size)
+                fault = room.bound(header.size).err();
+                room.at.saturating_add(len)
             }
         };
         let end = first.saturating_add(wide(end));
@@ -310,6 +319,9 @@ impl Frames {
         self.ring.at = end;
         self.frame.written = self.frame.written.saturating_add(widen(written));
         outcome.written = outcome.written.saturating_add(written);
+        if let Some(fault) = fault {
+            return Err(fault.into());
+        }
         if header.last {
             if self.frame.stated.is_some_and(|stated| stated != self.frame.written) {
                 // What was decoded comes first.

@@ -8,6 +8,8 @@ use super::bits::{Forwards, low, wide};
 pub(super) const SYMBOLS: usize = 53;
 /// Most states of a table.
 pub(super) const STATES: usize = 1 << 9;
+/// Most states of the table of offsets.
+pub(super) const OFFSETS: usize = 1 << 8;
 
 /// What a state says, packed so that a sum of entries has the sum of their
 /// widths: from the lowest bit on, the width of what is added to the next

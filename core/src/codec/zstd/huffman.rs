@@ -72,6 +72,19 @@ impl Huffman {
         }
     }
 
+    /// Literals in one stream or four, one at a time.
+    pub(super) fn codes<'s>(
+        &'s self,
+        bytes: &'s [u8],
+        four: bool,
+        count: u32,
+    ) -> Result<streams::Codes<'s>, Fault> {
+        if !self.known {
+            return Err(Fault::Malformed);
+        }
+        streams::Codes::new(&self.table, bytes, four, count)
+    }
+
     fn fill(&mut self, mut weights: Weights) -> Result<(), Fault> {
         let (longest, counts) = weights.complete()?;
         // Codes ascend with the weight, then with the symbol.
@@ -170,8 +183,7 @@ impl Weights {
         let mut table = [Entry::default(); 1 << WIDTH];
         chances.fill(&mut table, |weight| (weight.into(), 0));
         let mut bits = Backwards::new(bytes.get(used..).unwrap_or_default())?;
-        let at =
-            |state: u32| table.get(wide(state) & (table.len() - 1)).copied().unwrap_or_default();
+        let at = |state: u32| table.get(wide(state)).copied().unwrap_or_default();
         if bits.left() < wide(chances.width.wrapping_mul(2)) {
             return Err(Fault::Malformed);
         }

@@ -31,6 +31,8 @@ mod bits;
 #[cfg(feature = "zstd")]
 mod block;
 #[cfg(feature = "zstd")]
+mod cut;
+#[cfg(feature = "zstd")]
 mod execute;
 #[cfg(feature = "zstd")]
 mod frames;
@@ -48,6 +50,12 @@ mod sequences;
 mod streams;
 #[cfg(feature = "zstd")]
 mod xxh64;
+
+/// The ring for a window in which nothing is moved.
+pub(super) const fn ring(window: u64) -> u64 {
+    // Two blocks of 128 KiB, and what copies touch beyond them.
+    window.saturating_add(258 << 10)
+}
 
 #[cfg(feature = "zstd")]
 use super::Fault;

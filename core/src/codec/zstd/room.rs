@@ -39,14 +39,6 @@ impl Room<'_> {
     pub(super) fn bound(&self, len: u32) -> Result<(), Fault> {
         if len > self.most { Err(self.over) } else { Ok(()) }
     }
-
-    /// Puts bytes at the start.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        let room = self.bytes.get_mut(wide(self.at)..).unwrap_or_default();
-        let room = room.get_mut(..bytes.len()).ok_or(Fault::Malformed)?;
-        room.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        Ok(())
-    }
 }
 
 /// Copies `N` bytes within a buffer.

@@ -3,15 +3,17 @@
 
 use super::Fault;
 use super::bits::{Backwards, top, wide};
-use super::fse::{Chances, Entry, STATES};
+use super::fse::{Chances, Entry, OFFSETS as OFFSET_STATES, STATES};
 
 /// The tables of a frame, and the offsets that may be repeated.
 pub(super) struct Tables {
     literals: [Entry; STATES],
     matches: [Entry; STATES],
-    offsets: [Entry; STATES / 2],
+    offsets: [Entry; OFFSET_STATES],
     held: [Held; 3],
     repeated: [u32; 3],
+    /// Those that the block began with.
+    kept: [u32; 3],
 }
 
 /// What a table holds.
@@ -149,9 +151,10 @@ impl Tables {
         Tables {
             literals: [Entry::NONE; STATES],
             matches: [Entry::NONE; STATES],
-            offsets: [Entry::NONE; STATES / 2],
+            offsets: [Entry::NONE; OFFSET_STATES],
             held: [Held { width: 0, told: false, known: false }; 3],
             repeated: REPEATED,
+            kept: REPEATED,
         }
     }
 
@@ -159,6 +162,16 @@ impl Tables {
     pub(super) fn forget(&mut self) {
         self.repeated = REPEATED;
         self.held.iter_mut().for_each(|held| held.told = false);
+    }
+
+    /// Begins a block.
+    pub(super) fn keep(&mut self) {
+        self.kept = self.repeated;
+    }
+
+    /// Begins the block once more.
+    pub(super) fn again(&mut self) {
+        self.repeated = self.kept;
     }
 
     /// Reads the tables of a block; what follows them.
@@ -236,7 +249,7 @@ impl Tables {
                 self.literals.get(wide(literals_state) & (STATES - 1)).copied().unwrap_or_default();
             let o = self
                 .offsets
-                .get(wide(offset_state) & (STATES / 2 - 1))
+                .get(wide(offset_state) & (OFFSET_STATES - 1))
                 .copied()
                 .unwrap_or_default();
             let m = self.matches.get(wide(match_state) & (STATES - 1)).copied().unwrap_or_default();

@@ -7,7 +7,7 @@
 //! each stream are decoded between two loads.
 
 use super::Fault;
-use super::bits::wide;
+use super::bits::{narrow, wide};
 use super::huffman::{LONGEST, Table};
 
 /// Codes that a word holds for certain: 7 bits of 64 may be used up.
@@ -70,20 +70,26 @@ impl Stream {
         let left = bytes.len().wrapping_mul(8).checked_sub(used);
         let mut left = left.ok_or(Fault::Malformed)?;
         for to in out {
-            let end = left.wrapping_add(7) >> 3;
-            let spare = u32::try_from(left.wrapping_neg() & 7).unwrap_or(0);
-            // 11 bits and 7 that are used lie in three bytes.
-            let word = bytes.get(..end).unwrap_or_default().iter().rev().take(3);
-            let word = word.fold((0_u64, 64_u32), |(word, at), byte| {
-                let at = at.wrapping_sub(8);
-                (word | u64::from(*byte).wrapping_shl(at), at)
-            });
-            let [length, symbol] = code(table, word.0.wrapping_shl(spare)).to_le_bytes();
-            left = left.checked_sub(usize::from(length)).ok_or(Fault::Malformed)?;
-            *to = symbol;
+            *to = careful(bytes, table, &mut left)?;
         }
         if left == 0 { Ok(()) } else { Err(Fault::Malformed) }
     }
+}
+
+/// The next literal of a stream of which `left` bits are left, and every byte of
+/// which is looked at by itself.
+fn careful(bytes: &[u8], table: &Table, left: &mut usize) -> Result<u8, Fault> {
+    let end = left.wrapping_add(7) >> 3;
+    let spare = narrow(left.wrapping_neg() & 7);
+    // 11 bits and 7 that are used lie in three bytes.
+    let word = bytes.get(..end).unwrap_or_default().iter().rev().take(3);
+    let word = word.fold((0_u64, 64_u32), |(word, at), byte| {
+        let at = at.wrapping_sub(8);
+        (word | u64::from(*byte).wrapping_shl(at), at)
+    });
+    let [length, symbol] = code(table, word.0.wrapping_shl(spare)).to_le_bytes();
+    *left = left.checked_sub(usize::from(length)).ok_or(Fault::Malformed)?;
+    Ok(symbol)
 }
 
 /// The code at the top of a word.
@@ -110,12 +116,7 @@ pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fau
 /// Fills `out` with four streams, the first three of which hold a quarter each,
 /// rounded up. The lengths of these three come first.
 pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
-    let (lengths, bytes) = bytes.split_first_chunk::<6>().ok_or(Fault::Malformed)?;
-    let &[a0, a1, b0, b1, c0, c1] = lengths;
-    let behind = |at: usize, len| at.wrapping_add(usize::from(u16::from_le_bytes(len)));
-    let a = behind(0, [a0, a1]);
-    let b = behind(a, [b0, b1]);
-    let c = behind(b, [c0, c1]);
+    let (bytes, [a, b, c]) = ends(bytes)?;
     let mut first = Stream::new(bytes, 0, a)?;
     let mut second = Stream::new(bytes, a, b)?;
     let mut third = Stream::new(bytes, b, c)?;
@@ -149,4 +150,64 @@ pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fa
     second.finish(bytes, table, out2.get_mut(done..).unwrap_or_default())?;
     third.finish(bytes, table, out3.get_mut(done..).unwrap_or_default())?;
     fourth.finish(bytes, table, out4.get_mut(done..).unwrap_or_default())
+}
+
+/// Four streams, and where the first three end.
+fn ends(bytes: &[u8]) -> Result<(&[u8], [usize; 3]), Fault> {
+    let (lengths, bytes) = bytes.split_first_chunk::<6>().ok_or(Fault::Malformed)?;
+    let mut end = 0_usize;
+    let [a, b, c] = *lengths.as_chunks().0 else { return Err(Fault::Malformed) };
+    let ends = [a, b, c].map(|len| {
+        end = end.wrapping_add(usize::from(u16::from_le_bytes(len)));
+        end
+    });
+    Ok((bytes, ends))
+}
+
+/// The literals of one stream or four, one at a time.
+pub(super) struct Codes<'s> {
+    table: &'s Table,
+    bytes: &'s [u8],
+    /// Where the streams end that are still to come.
+    ends: core::array::IntoIter<usize, 4>,
+    start: usize,
+    end: usize,
+    /// Literals of a stream, and those that are left in the current one.
+    each: u32,
+    count: u32,
+    /// Bits of the current one that are left.
+    left: usize,
+}
+
+impl<'s> Codes<'s> {
+    pub(super) fn new(
+        table: &'s Table,
+        bytes: &'s [u8],
+        four: bool,
+        count: u32,
+    ) -> Result<Self, Fault> {
+        let (bytes, ends, each) = if four {
+            let (bytes, [a, b, c]) = ends(bytes)?;
+            (bytes, [a, b, c, bytes.len()], count.wrapping_add(3) >> 2)
+        } else {
+            (bytes, [bytes.len(); 4], count)
+        };
+        let ends = ends.into_iter();
+        Ok(Codes { table, bytes, ends, start: 0, end: 0, each, count: 0, left: 0 })
+    }
+
+    pub(super) fn next(&mut self) -> Result<u8, Fault> {
+        if self.count == 0 {
+            self.start = self.end;
+            self.end = self.ends.next().ok_or(Fault::Malformed)?;
+            self.count = self.each;
+            let stream = Stream::new(self.bytes, self.start, self.end)?;
+            let used = wide(stream.word.trailing_zeros());
+            let all = self.end.wrapping_sub(self.start).wrapping_mul(8);
+            self.left = all.checked_sub(used).ok_or(Fault::Malformed)?;
+        }
+        self.count = self.count.wrapping_sub(1);
+        let bytes = self.bytes.get(self.start..self.end).unwrap_or_default();
+        careful(bytes, self.table, &mut self.left)
+    }
 }
