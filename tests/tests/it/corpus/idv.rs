@@ -253,6 +253,10 @@ fn synthetic_files() {
 fn remark(file: &str, rule: &str) -> Option<&'static str> {
     Some(match (file, rule) {
         ("key_not_contiguous.idv", _) => "T.codec.key.gaps",
+        // The loader reads numbers that are longer than they must be.
+        ("text_len_overlong.idv", _) => "B.text.leb",
+        ("text_overlong_utf8.idv", _) => return None,
+        (file, _) if file.ends_with("_overlong.idv") => "G.leb",
         (_, "T.codec.key.min") => "T.codec.key.min",
         (_, "H.compat.min") => "H.compat.min",
         (_, "H.trailing") => "H.trailing",
