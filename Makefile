@@ -3,12 +3,14 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help view web test-wasm test-web test check tree firmware lint doc bench bench-wasm peers package fuzz fuzz-smoke hard dependencies clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web peers package fuzz fuzz-smoke hard dependencies deny clean
+# Targets share the folder that they build in, and the order below is meant.
+.NOTPARALLEL:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-view: ## build the inspector, serve it, and print its address
+view: ## build the inspector, serve it on the next free port, and print its address
 	scripts/web.sh view
 
 web: ## build the page; prints its sizes and fails above the budget
@@ -16,14 +18,23 @@ web: ## build the page; prints its sizes and fails above the budget
 
 test-wasm: ## build the JavaScript package and test it in Node
 	scripts/wasm.sh test
-	scripts/fuzz.sh wasm
 
 test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
+setup: ## look for what `make test` needs, and install it or say what does
+	scripts/setup.sh host firmware wasm web
+
 # `cargo test` comes last, so that its summaries are the closing lines.
-test: tree dependencies firmware test-wasm test-web ## the checks of the tree, then every test: Cortex-M, Node, Chromium, host
+test: setup tree dependencies firmware test-wasm test-web ## every part: Cortex-M, Node, Chromium, host; 12 minutes at most on 2 cores
 	$(CARGO) test --workspace
+
+# The same, with the tests that change every byte of every file.
+test-deep: setup ## what takes longer: all changed bytes, counted steps, seeds in 32 bits, opt-level 3
+	scripts/firmware.sh deep
+	scripts/fuzz.sh wasm
+	scripts/fuzz.sh smoke
+	$(CARGO) test --workspace --features weighbridge-tests/deep
 
 check: ## type-check everything, quickly
 	$(CARGO) check --workspace --all-targets
@@ -33,6 +44,9 @@ tree: ## look for machine paths, registry addresses and overlong files
 
 firmware: ## the microcontroller: panics, size, stack, and a model in QEMU
 	scripts/firmware.sh
+
+firmware-write: ## measure, and write the budgets and figures of the microcontroller anew
+	scripts/firmware.sh write
 
 lint: ## formatting, clippy, each feature alone, a target without std
 	scripts/lint.sh
@@ -55,8 +69,14 @@ hard: ## what the hardest files take, in seconds and MiB
 dependencies: ## the core depends on what was decided, and on nothing else
 	scripts/dependencies.sh
 
+deny: ## licences, advisories and sources of every dependency, with cargo-deny
+	scripts/dependencies.sh deny
+
 bench-wasm: ## opening in Node, against JSON.parse
 	scripts/wasm.sh bench
+
+bench-web: ## how soon the page shows large files, held to its budgets
+	scripts/web.sh bench
 
 peers: ## sound and broken files through other readers of safetensors and GGUF
 	scripts/peers.sh

@@ -1,9 +1,41 @@
 #!/usr/bin/env bash
 # The core depends on the packages that were decided, on what they need, and on
-# nothing else. `cargo deny check`, where it is installed, looks at licences,
-# advisories and sources as well.
+# nothing else.
+#
+#   scripts/dependencies.sh
+#   scripts/dependencies.sh deny   licences, bans, sources and advisories of all that
+#                                  is built, with cargo-deny, which it installs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+ready host
+
+# deny MANIFEST CHECK...: cargo-deny over a workspace.
+deny() {
+  local manifest=$1
+  shift
+  echo "cargo-deny: $manifest"
+  cargo deny --log-level error --locked --manifest-path "$manifest" --config deny.toml \
+    check --hide-inclusion-graph "$@" || failed=1
+}
+
+if [ "${1:-}" = deny ]; then
+  failed=0
+  if ! cargo deny --version >/dev/null 2>&1; then
+    echo "setup: cargo install cargo-deny" >&2
+    cargo install --quiet --locked cargo-deny
+  fi
+  checks=(bans licenses sources)
+  if cargo deny --config deny.toml fetch db >/dev/null 2>&1; then
+    checks+=(advisories)
+  else
+    left_out "the database of advisories, which cannot be fetched"
+  fi
+  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml wasm/bindgen/Cargo.toml; do
+    deny "$manifest" "${checks[@]}"
+  done
+  exit "$failed"
+fi
 
 # What the core names in its manifest, and behind a colon what that needs, to
 # build (rustc_version) or on some other target (crunchy) included.
@@ -64,26 +96,4 @@ for script in $(git ls-files '*build.rs'); do
     failed=1
   fi
 done
-
-# deny MANIFEST CHECK...: cargo-deny over a workspace.
-deny() {
-  local manifest=$1
-  shift
-  echo "cargo-deny: $manifest"
-  cargo deny --log-level error --locked --manifest-path "$manifest" --config deny.toml \
-    check --hide-inclusion-graph "$@" || failed=1
-}
-if cargo deny --version >/dev/null 2>&1; then
-  checks=(bans licenses sources)
-  if cargo deny --config deny.toml fetch db >/dev/null 2>&1; then
-    checks+=(advisories)
-  else
-    echo "cargo-deny: the database of advisories cannot be fetched, so it is not compared" >&2
-  fi
-  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml wasm/bindgen/Cargo.toml; do
-    deny "$manifest" "${checks[@]}"
-  done
-else
-  echo "cargo-deny is not installed: licences, bans, sources and advisories are not checked" >&2
-fi
 exit "$failed"

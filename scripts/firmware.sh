@@ -1,37 +1,38 @@
 #!/usr/bin/env bash
-# Builds the images of firmware/ and holds them to what is promised: no panic,
-# size, stack, and the verdicts of a host. Prints the tables of docs/firmware.md.
+# Builds the images of firmware/ and holds them to what is promised: no panic, size,
+# stack, and the verdicts of a host.
 #
-# What this machine has not and cannot get is left out with a sentence; with
-# WEIGHBRIDGE_REQUIRE=1, as in CI, that is an error.
+#   scripts/firmware.sh        what `make test` runs
+#   scripts/firmware.sh sizes  of that the bytes of code and constants alone
+#   scripts/firmware.sh deep   the panic gate at opt-level 3, and the sizes that have
+#                              no budget: with windows and details, for thumbv6m
+#   scripts/firmware.sh write  measures, and writes budgets.txt and the figures of code
+#                              and stack in docs/firmware.md and README.md anew
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../firmware"
-source ../scripts/targets.sh
+source ../scripts/setup.sh
+mode=${1:-test}
+case $mode in test | sizes | deep | write) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/firmware.sh >&2; exit 2 ;; esac
+ready_or_leave_out firmware
 
 triple=thumbv7em-none-eabihf
 formats=$(sed -n 's/^\([a-z]*\) = \["weighbridge\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
 # All but those of large models, together.
 five=stb,oinf,bintensors,ztensor,idv
+size_tool=$(command -v llvm-size || command -v size)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-# leave_out WHAT: for lack of a tool.
-leave_out() {
-  echo "firmware: left out: $1"
-  [ "${WEIGHBRIDGE_REQUIRE:-0}" = 0 ] || exit 1
-  exit 0
-}
 
 # build PROFILE FEATURES BIN: prints nothing but errors. The path of the image
 # is left in $image.
 build() {
-  if ! target_cargo build --quiet --profile "$1" --no-default-features --features "$2" \
-    --bin "$3" 2>"$work/log"; then
+  if ! RUSTC_WRAPPER=$PWD/rustc.sh target_cargo build --quiet --target-dir "$target_dir/firmware" \
+    --profile "$1" --no-default-features --features "$2" --bin "$3" 2>"$work/log"; then
     cat "$work/log" >&2
     return 1
   fi
-  image=${CARGO_TARGET_DIR:-target}/$triple/$1/$3
+  image=$target_dir/firmware/$target_triple/$1/$3
 }
 
 # The sections of an image that take up flash, in bytes.
@@ -40,77 +41,164 @@ size_of() {
     END { print n }'
 }
 
-# The number of a format in a column of budgets.txt.
-budget() {
-  awk -v format="$1" -v column="$2" '$1 == format { n = $column } END { print n }' budgets.txt
+# features_of READER: as the first column of budgets.txt names it.
+features_of() {
+  case $1 in
+    five) echo "$five" ;;
+    all) echo "$all" ;;
+    *) echo "$1" ;;
+  esac
 }
 
-echo "firmware: the audits of files that are in memory as a whole, on this machine"
-for features in formats stb; do
-  "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml -p weighbridge --lib \
-    --no-default-features --features "$features,details"
-done
+# panics PROFILE FEATURES WHAT: the gate, which does not link if one can be reached.
+panics() {
+  build "$1" "$2" panic
+  echo "  $3, $1"
+}
 
-size_tool=$(command -v llvm-size || command -v size) || leave_out "everything, for lack of \`size\`"
-target_ready "$triple" || leave_out "everything, for lack of a compiler"
-echo "firmware: $target_note"
+# What depends on no target: that the audits of mapped files are right.
+on_this_machine() {
+  local features
+  echo "firmware: the audits of files that are in memory as a whole, on this machine"
+  for features in formats stb; do
+    "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml -p weighbridge --lib \
+      --no-default-features --features "$features,details"
+  done
+}
 
-echo "firmware: nothing that is public can reach a panic"
-for profile in opt-s opt-3; do
-  build "$profile" "${all}full" panic
-  echo "  every format, $profile"
-done
-build opt-s "$all" panic
-echo "  every format over mapped flash, opt-s"
-for profile in opt-s opt-3; do
-  build "$profile" stb panic
-done
-echo "  STB alone, whose tensors have no names, opt-s and opt-3"
-if (build opt-s "${all}faulty" panic) 2>"$work/faulty"; then
-  echo "firmware: the gate lets a panic through" >&2
-  exit 1
-fi
-grep -q weighbridge_reaches_a_panic "$work/faulty" || { cat "$work/faulty" >&2; exit 1; }
+panic_gate() {
+  echo "firmware: nothing that is public can reach a panic"
+  panics opt-s "${all}full" "every format"
+  panics opt-s "$all" "every format over mapped flash"
+  panics opt-s stb "STB alone, whose tensors have no names"
+  if (build opt-s "${all}faulty" panic) 2>"$work/faulty"; then
+    echo "firmware: the gate lets a panic through" >&2
+    exit 1
+  fi
+  grep -q weighbridge_reaches_a_panic "$work/faulty" || { cat "$work/faulty" >&2; exit 1; }
+}
 
-echo "firmware: bytes of code and constants"
-printf '  %-12s %8s %8s %18s\n' reader mapped budget 'windows, details'
-over=0
-for format in $formats five all; do
-  case $format in
-    five) features=$five ;;
-    all) features=$all ;;
-    *) features=$format ;;
-  esac
-  build release "$features" size
-  bytes=$(size_of "$image")
-  build release "$features,full" size
-  printf '  %-12s %8d %8d %18d\n' "$format" "$bytes" "$(budget "$format" 2)" "$(size_of "$image")"
-  [ "$bytes" -le "$(budget "$format" 2)" ] || over=1
-done
-# The one reader that is inlined, so that what a program does not ask for falls away.
-build release stb,told size
-echo "  stb for a program that is told of each finding: $(size_of "$image")"
-[ "$over" = 0 ] || { echo "firmware: over budget" >&2; exit 1; }
+# sizes: measures every reader of budgets.txt into $work/code, and compares.
+sizes() {
+  local reader
+  : >"$work/code"
+  for reader in $formats five all; do
+    build release "$(features_of "$reader")" size
+    printf '%s %d\n' "$reader" "$(size_of "$image")" >>"$work/code"
+  done
+  echo "firmware: bytes of code and constants"
+  judge code 2 "$work/code"
+}
 
-build release "${all}full,decode" check
-check=$work/check
-cp "$image" "$check"
-mkdir "$work/readers"
-for format in $formats; do
-  build release "$format" check
-  cp "$image" "$work/readers/$format"
-done
-build release "${all}model" model
-model=$PWD/$image
-(
-  triple=thumbv6m-none-eabi
-  target_ready "$triple" || leave_out "thumbv6m, for lack of a compiler"
+# judge WHAT COLUMN MEASURED: fails where something is above its budget.
+judge() {
+  awk -v what="$1" -v column="$2" -v mode="$mode" '
+    /^#/ { next }
+    FNR == NR { budget[$1] = $column; next }
+    {
+      if (budget[$1] == "") { printf "  %s has no row in budgets.txt\n", $1; over = 1; next }
+      printf "  %-12s measured %6d, budget %6d, slack %5.1f %%", $1, $2, budget[$1], 100 * (budget[$1] / $2 - 1)
+      if ($2 > budget[$1]) { over = 1; printf "  ABOVE THE BUDGET by %d", $2 - budget[$1] }
+      printf "\n"
+    }
+    END {
+      if (!over || mode == "write") exit 0
+      printf "firmware: too much %s (%s); budgets are in firmware/budgets.txt\n", what, "'"$target_note"'" | "cat >&2"
+      exit 1
+    }' budgets.txt "$3"
+}
+
+# in_qemu: the verdicts of a host, stack, a model. Stack is measured into $work/stack.
+in_qemu() {
+  local reader
+  build release "${all}full,decode" check
+  cp "$image" "$work/check"
+  mkdir "$work/readers"
+  for reader in $formats; do
+    build release "$reader" check
+    cp "$image" "$work/readers/$reader"
+  done
+  build release "${all}model" model
+  WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_MODEL=$image \
+    WEIGHBRIDGE_STACK=$work/stack "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
+    --workspace --test firmware -- --nocapture
+  echo "firmware: bytes of stack"
+  sort "$work/stack" | awk '{ most[$1] = $2 > most[$1] ? $2 : most[$1] }
+    END { for (reader in most) print reader, most[reader] }' | sort >"$work/deepest"
+  judge stack 3 "$work/deepest"
+}
+
+deep() {
+  local reader
+  echo "firmware: nothing that is public can reach a panic"
+  panics opt-3 "${all}full" "every format"
+  panics opt-3 stb "STB alone, whose tensors have no names"
+  echo "firmware: bytes of code and constants with windows, details and payloads"
+  for reader in $formats five all; do
+    build release "$(features_of "$reader"),full" size
+    printf '  %-12s %6d\n' "$reader" "$(size_of "$image")"
+  done
+  # The one reader that is inlined, so that what a program does not ask for falls away.
+  build release stb,told size
+  echo "firmware: STB for a program that is told of each finding: $(size_of "$image")"
+  target_ready thumbv6m-none-eabi
   build release "$all" size
-  echo "firmware: every format for thumbv6m, $(size_of "$image") bytes"
-)
+  echo "firmware: every format for thumbv6m, $(size_of "$image") bytes ($target_note)"
+}
 
-command -v "${QEMU:-qemu-system-arm}" >/dev/null || target_apt qemu-system-arm ||
-  leave_out "what runs in QEMU, for lack of qemu-system-arm"
-WEIGHBRIDGE_CHECK=$check WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_MODEL=$model "${CARGO:-cargo}" test --quiet \
-  --manifest-path ../Cargo.toml -p weighbridge-tests --features firmware --test firmware \
-  -- --nocapture
+# write: budgets 5 % above what was measured, in steps of 50 (code) and 10 (stack).
+write() {
+  awk '
+    function up(n, step) { return int((n + step - 1) / step) * step }
+    FILENAME ~ /code$/ { code[$1] = $2; next }
+    FILENAME ~ /deepest$/ { stack[$1] = $2; next }
+    /^#/ { print; next }
+    {
+      if (code[$1] > $4 || stack[$1] > 2048) {
+        printf "firmware: %s breaks its promise: code %d of %d, stack %d of 2048\n", $1, code[$1], $4, stack[$1] | "cat >&2"
+        failed = 1
+      }
+      budget = up(code[$1] * 1.05, 50); if (budget > $4) budget = $4
+      room = stack[$1] == "" ? "-" : up(stack[$1] * 1.05, 10); if (room != "-" && room > 2048) room = 2048
+      printf "%-11s %6d %6s %9d\n", $1, budget, room, $4
+    }
+    END { exit failed }' "$work/code" "$work/deepest" budgets.txt >"$work/budgets"
+  cp "$work/budgets" budgets.txt
+  # The tables: one row a reader here, one column a reader there.
+  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,five the first five,all all seven'
+  for text in ../docs/firmware.md ../README.md; do
+    awk -F '|' -v OFS='|' -v titles="$titles" '
+      function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
+      function bytes(n) { return " " (n > 999 ? int(n / 1000) "," sprintf("%03d", n % 1000) : n) " B " }
+      BEGIN {
+        count = split(titles, pairs, ",")
+        for (i = 1; i <= count; i++) { at = index(pairs[i], " "); name[substr(pairs[i], at + 1)] = substr(pairs[i], 1, at - 1) }
+      }
+      FILENAME ~ /code$/ { split($0, of, " "); code[of[1]] = of[2]; next }
+      FILENAME ~ /deepest$/ { split($0, of, " "); stack[of[1]] = of[2]; next }
+      trimmed($2) == "" && trimmed($3) in name { for (i = 3; i < NF; i++) column[i] = name[trimmed($i)] }
+      trimmed($2) in name && $3 ~ / B $/ {
+        reader = name[trimmed($2)]
+        $3 = bytes(code[reader])
+        if (stack[reader] != "") $4 = bytes(stack[reader])
+      }
+      trimmed($2) == "code and constants, kB" { for (i in column) $i = sprintf(" %.1f ", code[column[i]] / 1000) }
+      trimmed($2) == "stack, kB" { for (i in column) $i = sprintf(" %.1f ", stack[column[i]] / 1000) }
+      { print }' "$work/code" "$work/deepest" "$text" >"$work/text"
+    cp "$work/text" "$text"
+  done
+  git --no-pager diff --stat -- budgets.txt ../docs/firmware.md ../README.md || true
+}
+
+target_ready "$triple"
+echo "firmware: $target_note, in $(pwd)"
+case $mode in
+  deep) deep ;;
+  sizes) sizes ;;
+  *)
+    [ "$mode" = write ] || { on_this_machine; panic_gate; }
+    sizes
+    in_qemu
+    [ "$mode" != write ] || write
+    ;;
+esac

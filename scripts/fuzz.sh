@@ -15,6 +15,7 @@
 # fuzz/logs/runs.tsv.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
 
 seconds=${FUZZ_S:-60}
 host=$(rustc -vV | sed -n 's/^host: //p')
@@ -26,7 +27,7 @@ targets=$(sed -n 's/^    target("\([a-z_]*\)".*/\1/p' fuzz/bodies/src/lib.rs)
 
 # bodies PROGRAM ARGUMENTS...: a program of the bodies, on stable Rust.
 bodies() {
-  (cd fuzz && RUSTFLAGS="$counters" cargo run --quiet --target-dir target/stable \
+  (cd fuzz && RUSTFLAGS="$counters" cargo run --quiet --target-dir "$target_dir/fuzz" \
     -p weighbridge-fuzz-bodies --bin "$@")
 }
 
@@ -36,12 +37,20 @@ bodies() {
 fuzz() {
   local command=$1
   shift
-  RUSTFLAGS="$counters" cargo +nightly fuzz "$command" --sanitizer none --no-cfg-fuzzing "$@"
+  RUSTFLAGS="$counters" cargo +nightly fuzz "$command" --sanitizer none --no-cfg-fuzzing \
+    --target-dir "$target_dir/fuzz-nightly" "$@"
 }
 
 ready() {
-  command -v cargo-fuzz >/dev/null || cargo install cargo-fuzz --locked
-  rustup run nightly rustc --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
+  ready host
+  command -v cargo-fuzz >/dev/null || {
+    echo "setup: cargo install cargo-fuzz" >&2
+    cargo install cargo-fuzz --locked
+  }
+  rustup run nightly rustc --version >/dev/null 2>&1 || {
+    echo "setup: rustup toolchain install nightly" >&2
+    rustup toolchain install nightly --profile minimal
+  }
 }
 
 # fresh FOLDER: the seeds of the encoders.
@@ -62,7 +71,7 @@ run() {
     local dictionary=() file=fuzz/dictionaries/${target#*_}.dict log=fuzz/logs/$target.log
     [ ! -f "$file" ] || dictionary=("-dict=$file")
     local TIMEFORMAT='%U %S'
-    { time "fuzz/target/$host/release/$target" "fuzz/corpus/$target" "$work/seeds/$target" \
+    { time "$target_dir/fuzz-nightly/$host/release/$target" "fuzz/corpus/$target" "$work/seeds/$target" \
       "fuzz/seeds/$target" "-artifact_prefix=fuzz/artifacts/$target/" \
       ${dictionary[@]+"${dictionary[@]}"} "-max_len=$(longest "$target")" -timeout=60 \
       -rss_limit_mb=2048 "-max_total_time=$seconds" -print_final_stats=1 \
@@ -95,15 +104,16 @@ smoke() {
 
 # What the bodies see with addresses of 32 bits, compared with what they see here.
 wasm() {
-  local work module=fuzz/target/stable/wasm32-unknown-unknown/release/weighbridge_fuzz_wasm.wasm
-  source scripts/targets.sh
+  local work module=$target_dir/fuzz/wasm32-unknown-unknown/release/weighbridge_fuzz_wasm.wasm
+  ready_or_leave_out wasm
   target_ready wasm32-unknown-unknown std,panic_abort
-  (cd fuzz && target_cargo build --quiet --release --target-dir target/stable \
+  (cd fuzz && target_cargo build --quiet --release --target-dir "$target_dir/fuzz" \
     -p weighbridge-fuzz-wasm)
   work=$(mktemp -d)
   trap 'rm -rf "$work"' RETURN
-  cargo run --quiet -p weighbridge-tests --example kept -- "$work"
-  MODULE=$PWD/$module INPUTS=$work node --test fuzz/wasm/test.mjs
+  host_programs
+  "$target_dir/debug/examples/kept" "$work"
+  MODULE=$module INPUTS=$work node --test fuzz/wasm/test.mjs
 }
 
 # minimise TARGET...: of what was found and what is kept, a few small files that
@@ -119,7 +129,7 @@ minimise() {
     mkdir -p "fuzz/corpus/$target" "fuzz/seeds/$target" "$work/new" "$work/kept"
     # What the first folder holds counts as reached; the rest is merged by size.
     cp "$work/seeds/$target"/* "$work/new/"
-    "fuzz/target/$host/release/$target" -merge=1 "$work/new" "fuzz/seeds/$target" \
+    "$target_dir/fuzz-nightly/$host/release/$target" -merge=1 "$work/new" "fuzz/seeds/$target" \
       "fuzz/corpus/$target" >"fuzz/logs/$target.merge.log" 2>&1
     # Of the rest some of every size: small ones are many and reach little.
     (cd "$work/new" && comm -23 <(ls) <(ls "$work/seeds/$target") | xargs -r stat -c '%s %n') |
@@ -139,9 +149,12 @@ minimise() {
 # a line a file, the sum, and every line that is not reached in
 # target/coverage/missed.txt.
 coverage() {
-  local folder=$PWD/target/coverage tools objects
+  local folder=$target_dir/coverage tools objects
   tools=$(rustc --print sysroot)/lib/rustlib/$host/bin
-  [ -x "$tools/llvm-cov" ] || rustup component add llvm-tools
+  [ -x "$tools/llvm-cov" ] || {
+    echo "setup: rustup component add llvm-tools" >&2
+    rustup component add llvm-tools
+  }
   rm -rf "$folder/profiles"
   mkdir -p "$folder/profiles"
   local -x RUSTFLAGS='-C instrument-coverage' CARGO_TARGET_DIR=$folder

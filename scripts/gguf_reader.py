@@ -9,11 +9,13 @@
 Every fixture, and 40 copies of each with damaged bytes, are read by both. Where
 both accept a file they must have read the same metadata with the same values, and
 the same names, shapes, types and places of tensors. A file that the reader accepts
-and we refuse breaks rules in ACCEPTED only, and there is none that it refuses and we
-accept. Anything else is printed, and the exit code is 1, as it is when a line of
+and we refuse breaks rules in ACCEPTED only, and one that it refuses and we accept has
+a reason in BEHIND. Anything else is printed, and the exit code is 1, as it is when a line of
 ACCEPTED excuses nothing.
 
-GGML is the program of scripts/peers/ggml.cpp: its verdicts are compared likewise.
+GGML is the program of scripts/peers/ggml.cpp: its verdicts are compared likewise. What
+the reference reader refuses is a violation at least, but for NARROWER, where the
+specification allows in so many words what ggml does not read.
 
 Then tensors of every type that we take apart, of random blocks, go through the
 package's writer and `weighbridge extract`, and must come out as its `dequantize`
@@ -44,9 +46,9 @@ ACCEPTED = {
     "KEY-ASCII": "keys are decoded as UTF-8",
     "KEY-FORM": "any key is taken",
     "VALUE-BOOL": "NumPy takes any byte for true",
-    "ARRAY-DEPTH": "arrays nest without a bound",
     "NAME-LENGTH": "any name is taken",
     "NAME-LIMIT": "any name is taken",
+    "NAME-NUL": "any name is taken",
     "DIMS-COUNT": "any number of dimensions is taken",
     "OFFSET-ALIGN": "offsets are taken as they are",
     "OFFSET-ORDER": "offsets are taken as they are",
@@ -60,6 +62,7 @@ ACCEPTED = {
 
 # Likewise for ggml's own reader, which does not look at data.
 GGML = {
+    "NAME-NUL": "a name ends at its first zero",
     "KEY-LENGTH": "any key but the empty one is taken",
     "KEY-ASCII": "any key but the empty one is taken",
     "KEY-FORM": "any key but the empty one is taken",
@@ -76,7 +79,18 @@ NARROWER = {
     "big": "the other byte order is not read",
     "ARRAY-NESTED": "arrays in arrays are not read",
     "NAME-64": "a name needs room for a zero",
+    "ALIGNMENT-POWER": "alignments are powers of two",
+    "DTYPE-UNKNOWN": "types of a later ggml are not read",
 }
+
+# What the package refuses, and ggml does not.
+BEHIND = {
+    "types": "the package does not know the newest type of ggml, or a later one",
+}
+
+# The package takes the floats of a block of this type to have 32 bits; ggml has had 16
+# for years.
+GGML_QUANT_SIZES[GGMLQuantizationType.Q8_1] = (32, 36)
 
 SECONDS = 5
 COPIES = 40
@@ -240,6 +254,8 @@ class Tally:
             used = {rule for rule in breaks if rule in narrower}
             if "big" in narrower and big(path):
                 used.add("big")
+            if "types" in narrower and "GGMLQuantizationType" in (note or ""):
+                used.add("types")
             explained = bool(used)
         else:
             used = {rule for rule, severity in breaks.items() if severity != "lint"}
@@ -270,7 +286,7 @@ def big(path):
 def main():
     binary, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     rng = random.Random(8)
-    package, ggml = Tally(ACCEPTED, {}), Tally(GGML, NARROWER)
+    package, ggml = Tally(ACCEPTED, BEHIND), Tally(GGML, NARROWER)
     with tempfile.TemporaryDirectory() as temporary:
         temporary = pathlib.Path(temporary)
         paths = sorted(folder.glob("*.gguf"))

@@ -6,11 +6,13 @@
 #                                 which is built
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+ready_or_leave_out hard
 
 command=${1:-}
 if [ -z "$command" ]; then
   cargo build --quiet --release -p weighbridge-cli
-  command=target/release/weighbridge
+  command=$target_dir/release/weighbridge
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

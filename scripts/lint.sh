@@ -3,7 +3,8 @@
 # format alone, none at all, and a target that has neither std nor a heap.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-source scripts/targets.sh
+source scripts/setup.sh
+ready host
 
 bare_target=thumbv7em-none-eabihf
 

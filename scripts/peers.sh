@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Sound and broken files through the readers that people use: prints a table of
 # how many each accepts and refuses, and whether what ggml's Python package reads of
-# GGUF files is what we read. Installs the readers below target/peers; what cannot
-# be installed is left out with a sentence.
+# GGUF files is what we read, and whether we read a file of each type that ggml wrote.
+# Installs the readers below target/peers, with pip, npm
+# and cargo; what cannot be installed is left out with a sentence.
 #
 #   scripts/peers.sh           the tables
 #   scripts/peers.sh -v        and which files each reader gets wrong
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-here=$PWD
-target=${CARGO_TARGET_DIR:-$here/target}
-work=$target/peers
+source scripts/setup.sh
+ready_or_leave_out peers
+here=$root
+work=$target_dir/peers
 mkdir -p "$work"
 verbose=${1:-}
 python=$work/venv/bin/python
@@ -25,7 +27,7 @@ install() {
   if (cd "$work" && "$@") >"$work/$name.log" 2>&1; then
     touch "$work/$name.done"
   else
-    echo "peers: left out: $name, which cannot be installed"
+    left_out "$name, which cannot be installed: $work/$name.log"
   fi
 }
 
@@ -35,7 +37,7 @@ has() {
 
 pip_packages() {
   python3 -m venv venv
-  venv/bin/pip install --quiet gguf==0.19.0 safetensors==0.8.0 numpy sft-cli==0.2.2 netron==9.3.3
+  venv/bin/python -m pip install --quiet gguf==0.19.0 safetensors==0.8.0 numpy sft-cli==0.2.2 netron==9.3.3
 }
 
 npm_packages() {
@@ -101,12 +103,12 @@ each() {
   done
 }
 
-ours="each $target/debug/weighbridge check --format"
+ours=(each "$target_dir/debug/weighbridge" check --format)
 printf '| %-36s | %-10s | %-10s |\n' 'safetensors' 'refused' 'accepted'
 echo '|---|---|---|'
-row safetensors Weighbridge $ours safetensors
+row safetensors Weighbridge "${ours[@]}" safetensors
 ! has zt || row safetensors '`zt` 2.1.1' each bin/zt verify
-row safetensors '`safetensors` 0.8 (crate)' "$target/debug/examples/peers"
+row safetensors '`safetensors` 0.8 (crate)' "$target_dir/debug/examples/peers"
 ! has python || row safetensors '`safetensors` 0.8 (Python)' "$python" "$here/scripts/peers/read.py" safetensors
 ! has npm || row safetensors '`@huggingface/hub` 2.17.5' node "$here/scripts/peers/read.mjs" @huggingface/hub
 ! has python || row safetensors 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-safetensors
@@ -114,7 +116,7 @@ row safetensors '`safetensors` 0.8 (crate)' "$target/debug/examples/peers"
 
 printf '\n| %-36s | %-10s | %-10s |\n' 'GGUF' 'refused' 'accepted'
 echo '|---|---|---|'
-row gguf Weighbridge $ours gguf
+row gguf Weighbridge "${ours[@]}" gguf
 ! has ggml || row gguf 'ggml 0.26, `gguf_init_from_file`' ggml/read
 ! has zt || row gguf '`zt` 2.1.1' each bin/zt verify
 ! has python || row gguf '`gguf` 0.19 (Python)' "$python" "$here/scripts/peers/read.py" gguf
@@ -122,8 +124,15 @@ row gguf Weighbridge $ours gguf
 ! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
 ! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
 
+if has ggml && command -v python3 >/dev/null; then
+  echo
+  python3 scripts/ggml_types.py "$target_dir/debug/weighbridge" "$work/ggml/read" "$work/ggml/types"
+fi
+
 if has python; then
   echo
-  "$python" scripts/gguf_reader.py "$target/debug/weighbridge" "$work/files/gguf" \
-    $(! has ggml || echo "$work/ggml/read")
+  ggml_read=()
+  ! has ggml || ggml_read=("$work/ggml/read")
+  "$python" scripts/gguf_reader.py "$target_dir/debug/weighbridge" "$work/files/gguf" \
+    ${ggml_read[@]+"${ggml_read[@]}"}
 fi

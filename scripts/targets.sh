@@ -1,29 +1,40 @@
 #!/usr/bin/env bash
 # Makes a cargo that builds for another target, whatever this machine has.
 #
-#   source scripts/targets.sh
-#   target_ready thumbv7em-none-eabihf || exit 1
+#   source scripts/setup.sh                 # which looks what this machine lacks
+#   target_ready thumbv7em-none-eabihf
 #   target_cargo build --release            # cargo build --release --target ...
 #
 # Tried in this order:
 #   1. the active toolchain, if it has the target;
-#   2. Debian's rustc-web with its source, installed if this is root and apt
-#      offers them: the target's libraries are then built along the way;
-#   3. `rustup target add`, which downloads them.
+#   2. Debian's rustc-web with its source, if installed: the target's libraries are
+#      then built along the way;
+#   3. `rustup target add`, which downloads them and needs no root;
+#   4. as 2., which scripts/setup.sh installs if it can.
 #
 # `target_ready TARGET [LIBRARIES]` builds `core` in the second case, or the
 # LIBRARIES that it is given in the form that -Zbuild-std takes, for example
 # `std,panic_abort`. It may be called again for another target.
 
-target_triple='' target_env=() target_flags=() target_note=''
+target_triple='' target_env=() target_flags=() target_note='' target_tried=' '
+
+# The version of Rust that Cargo.toml asks for.
+target_rust_version() {
+  sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml"
+}
+
+target_new_enough() {
+  local wanted
+  wanted=$(target_rust_version)
+  [ "$(printf '%s\n%s\n' "$wanted" "$1" | sort -V | head -n 1)" = "$wanted" ]
+}
 
 # The linker that comes with a rustup toolchain; Debian's rustc has none for
 # bare targets.
 target_linker() {
   local sysroot host linker
-  command -v rustup >/dev/null || return 1
-  sysroot=$(rustup run "${RUSTUP_TOOLCHAIN:-stable}" rustc --print sysroot 2>/dev/null) || return 1
-  host=$(rustup run "${RUSTUP_TOOLCHAIN:-stable}" rustc -vV | sed -n 's/^host: //p')
+  sysroot=$(rustc --print sysroot 2>/dev/null) || return 1
+  host=$(rustc -vV | sed -n 's/^host: //p')
   linker=$sysroot/lib/rustlib/$host/bin/rust-lld
   [ -x "$linker" ] && printf '%s\n' "$linker"
 }
@@ -35,28 +46,24 @@ target_installed() {
   compgen -G "$sysroot/lib/rustlib/$1/lib/libcore-*.rlib" >/dev/null
 }
 
-# Installs what is named with apt, if this is root and apt offers all of it.
-target_apt() {
-  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || return 1
-  local missing=() package
-  for package; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' ||
-      missing+=("$package")
+# Whether Debian's rustc and its source are there, new enough.
+target_debian() {
+  local package
+  target_linker >/dev/null && command -v dpkg-query >/dev/null && [ -x /usr/bin/rustc ] || return 1
+  for package in rustc-web rust-web-src; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep ' installed$' >/dev/null || return 1
   done
-  [ "${#missing[@]}" -gt 0 ] || return 0
-  echo "installing ${missing[*]} with apt" >&2
-  apt-get update -qq >&2 || true
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    "${missing[@]}" >/dev/null
+  target_new_enough "$(/usr/bin/rustc --version | cut -d' ' -f2)"
 }
 
-# Debian's rustc of at least the version that Cargo.toml asks for.
-target_debian() {
-  local wanted have
-  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml")
-  target_linker >/dev/null && target_apt rustc-web rust-web-src || return 1
-  have=$(/usr/bin/rustc --version | cut -d' ' -f2)
-  [ "$(printf '%s\n%s\n' "$wanted" "$have" | sort -V | head -1)" = "$wanted" ]
+# Whether one of the first three ways leads to the target; takes the third.
+target_obtainable() {
+  target_installed "$1" || target_debian && return
+  case $target_tried in *" $1 "*) return 1 ;; esac
+  target_tried+="$1 "
+  command -v rustup >/dev/null || return 1
+  echo "setup: rustup target add $1" >&2
+  rustup target add "$1" >&2 && target_installed "$1"
 }
 
 target_ready() {
@@ -70,10 +77,10 @@ target_ready() {
     target_env=(RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
       "CARGO_TARGET_${upper}_LINKER=$(target_linker)")
     target_flags=("-Zbuild-std=$libraries")
-  elif command -v rustup >/dev/null && rustup target add "$1" >&2; then
+  elif target_obtainable "$1"; then
     target_note=$(rustc --version)
   else
-    echo "no Rust toolchain for $1: rustup cannot get it, and apt (as root) offers none" >&2
+    echo "no Rust toolchain for $1: rustup cannot get it, and Debian's rustc-web is not installed" >&2
     return 1
   fi
 }

@@ -10,7 +10,8 @@
 # BINDGEN may name a weighbridge-bindgen that is built already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-source scripts/targets.sh
+source scripts/setup.sh
+ready_or_leave_out wasm
 
 # The small module, gzipped, in bytes: what every visitor of the page loads.
 budget=60000
@@ -22,19 +23,20 @@ features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext
   --enable-reference-types --enable-multivalue)
 
 target_ready "$target" std,panic_abort
-(cd wasm && { [ -d node_modules ] && [ node_modules/.package-lock.json -nt package-lock.json ] ||
-  npm ci --no-audit --no-fund --loglevel=error; })
+echo "wasm: $target_note"
+npm_packages wasm
 
 bindgen=${BINDGEN:-}
 if [ -z "$bindgen" ]; then
-  cargo build --release --quiet --manifest-path wasm/bindgen/Cargo.toml
-  bindgen=wasm/bindgen/target/release/weighbridge-bindgen
+  cargo build --release --quiet --manifest-path wasm/bindgen/Cargo.toml \
+    --target-dir "$target_dir/bindgen"
+  bindgen=$target_dir/bindgen/release/weighbridge-bindgen
 fi
 
 mkdir -p "$dist"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-folder=${CARGO_TARGET_DIR:-target}/$target
+folder=$target_dir/$target
 
 # build NAME LEVEL --profile PROFILE FEATURES: one module, optimised for size
 # or for speed, and the code that loads it.
@@ -72,13 +74,14 @@ done
 [ "$failed" -eq 0 ] || { echo "the module is above its budget" >&2; exit 1; }
 
 if [ "${1:-}" = test ]; then
-  cargo build --quiet -p weighbridge-cli
-  cargo run --quiet -p weighbridge-tests --example fixtures -- "${CARGO_TARGET_DIR:-target}/wasm-fixtures"
+  host_programs
+  "$target_dir/debug/examples/fixtures" "$target_dir/wasm-fixtures"
   (cd wasm && node --test test/*.test.mjs)
 fi
 
 if [ "${1:-}" = bench ]; then
-  cargo run --quiet -p weighbridge-samples -- "$work" "${CARGO_TARGET_DIR:-target}/web-trials"
+  host_programs
+  "$target_dir/debug/weighbridge-samples" "$work" "$target_dir/web-trials"
   scripts/peers.sh npm
   node wasm/bench/open.mjs
   node wasm/bench/statistics.mjs

@@ -1,5 +1,30 @@
 import { existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { defineConfig } from '@playwright/test';
+
+/** A port that nothing listens on. */
+function free(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+// Chosen once: the processes that run the tests read this file again, and inherit them.
+process.env.PORT_LOCAL ??= String(await free());
+process.env.PORT_URL ??= String(await free());
+
+const address = (port: string) => `http://127.0.0.1:${port}/`;
+const local = address(process.env.PORT_LOCAL);
+const url = address(process.env.PORT_URL);
+
+/** Serves a build on a port, or fails if it has been taken since. */
+const serve = (options: string, port: string) =>
+  `npx vite preview ${options} --host 127.0.0.1 --port ${port} --strictPort`;
 
 // The system's Chromium if there is one, else the one that Playwright brings.
 const system = process.env.CHROMIUM ?? '/usr/bin/chromium';
@@ -13,7 +38,7 @@ export default defineConfig({
   expect: { timeout: 20_000 },
   reporter: [['list']],
   use: {
-    baseURL: 'http://127.0.0.1:4173/',
+    baseURL: local,
     viewport: { width: 1280, height: 800 },
     serviceWorkers: 'block',
     launchOptions: {
@@ -30,15 +55,7 @@ export default defineConfig({
     },
   },
   webServer: [
-    {
-      command: 'npx vite preview --host 127.0.0.1 --port 4173 --strictPort --outDir dist/local',
-      url: 'http://127.0.0.1:4173/',
-      reuseExistingServer: false,
-    },
-    {
-      command: 'npx vite preview --mode url --host 127.0.0.1 --port 4174 --strictPort --outDir dist/url',
-      url: 'http://127.0.0.1:4174/',
-      reuseExistingServer: false,
-    },
+    { command: serve('--outDir dist/local', process.env.PORT_LOCAL), url: local, reuseExistingServer: false },
+    { command: serve('--mode url --outDir dist/url', process.env.PORT_URL), url, reuseExistingServer: false },
   ],
 });

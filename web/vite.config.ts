@@ -11,7 +11,7 @@ function policy(mode: string): Record<string, string> {
     'style-src': "'self'",
     'img-src': "'self'",
     'manifest-src': "'self'",
-    'connect-src': mode === 'url' ? "'self' https:" : "'self'",
+    'connect-src': mode === 'url' ? "'self' https: http://localhost:* http://127.0.0.1:*" : "'self'",
     'base-uri': "'none'",
     'form-action': "'none'",
   };

@@ -75,7 +75,7 @@ pub(crate) struct CheckArgs {
     /// Print the SHA-256 of each file
     #[arg(long)]
     pub(crate) sha256: bool,
-    /// Check this many files at a time
+    /// Check this many files at a time, 128 at most
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) jobs: NonZeroUsize,
     /// Print one JSON object a line, one line a file
@@ -113,12 +113,17 @@ pub(crate) struct ExtractArgs {
     pub(crate) name: OsString,
     #[command(flatten)]
     pub(crate) open: OpenArgs,
-    /// Where to write; without it `tensor.npy`, or the first free `tensor-N.npy`
+    /// Where to write, `-` for standard output; without it `tensor.npy`, or the first
+    /// free `tensor-N.npy`
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// Write the bytes of the payload as they are, without the .npy header
     #[arg(long)]
     pub(crate) raw: bool,
+    /// Write even where the checksum is wrong, the data breaks a rule that is fatal, or
+    /// several tensors have the name, of which the first is taken
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]

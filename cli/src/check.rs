@@ -2,19 +2,18 @@
 
 use crate::args::CheckArgs;
 use crate::formats;
-use crate::human;
+use crate::human::{self, Left};
 use crate::jobs;
-use crate::json;
+use crate::json::Object;
 use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::report::{Depth, Judge, Report, Unchecked};
 use crate::session::{Halt, Session};
 use crate::terminal;
 use crate::text::{Text, hex};
-use crate::view::ReportView;
+use crate::view;
 use crate::walk::{self, Input};
 use crate::windows::{FileSource, ReadError};
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -37,14 +36,6 @@ struct Done {
 
 struct Checked {
     report: Report,
-    sha256: Option<String>,
-}
-
-#[derive(Serialize)]
-struct CheckView {
-    #[serde(flatten)]
-    report: ReportView,
-    #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
@@ -123,7 +114,7 @@ impl Task {
         let mut report = Report::of(&mut session, path, self.format, self.depth, &self.judge)?;
         if self.depth == Depth::Structure && report.file.is_some() {
             let why = "payloads not asked for".to_owned();
-            report.unchecked.push(Unchecked { entry: None, why, asked: false });
+            report.leave(Unchecked { entry: None, why, asked: false });
         }
         let mut sha256 = None;
         if self.sha256 {
@@ -141,14 +132,14 @@ impl Task {
 }
 
 fn print(out: &mut dyn Write, done: &Done, as_json: bool) -> io::Result<()> {
+    if let Err(why) = &done.result {
+        terminal::complain(&done.file, why);
+    }
     match &done.result {
-        Err(why) => terminal::complain(&done.file, why),
-        Ok(Checked { report, sha256 }) if as_json => {
-            let report = ReportView::new(&done.file, report);
-            json::line(out, &CheckView { report, sha256: sha256.clone() })?;
-        }
+        _ if as_json => line(out, done)?,
+        Err(_) => {}
         Ok(Checked { report, sha256 }) => {
-            out.write_all(human::report(&done.file, report).as_bytes())?;
+            human::report(out, &done.file, report, &Left::default())?;
             if let Some(sha256) = sha256 {
                 writeln!(out, "  sha256    {sha256}")?;
             }
@@ -158,10 +149,26 @@ fn print(out: &mut dyn Write, done: &Done, as_json: bool) -> io::Result<()> {
     out.flush()
 }
 
+/// The line of a file, whatever became of it.
+fn line(out: &mut dyn Write, done: &Done) -> io::Result<()> {
+    let mut object = Object::begin(out)?;
+    match &done.result {
+        Err(why) => view::failed(&mut object, &done.file, why)?,
+        Ok(Checked { report, sha256 }) => {
+            view::head(&mut object, &done.file, report)?;
+            view::unchecked(&mut object, report)?.end()?;
+            view::findings(&mut object, report)?;
+            object.optional("sha256", sha256.as_ref())?;
+        }
+    }
+    object.end()?;
+    out.write_all(b"\n")
+}
+
 impl Tally {
     fn count(&mut self, done: &Done) {
         let outcome = match &done.result {
-            Ok(checked) => checked.report.outcome(),
+            Ok(checked) => checked.report.outcome(false),
             Err(_) => Outcome::Failed,
         };
         self.outcome.include(outcome);
@@ -172,7 +179,7 @@ impl Tally {
             Outcome::Invalid => self.invalid += 1,
         }
         if let Ok(checked) = &done.result {
-            self.findings += checked.report.findings.len() as u64;
+            self.findings += checked.report.total();
         }
     }
 

@@ -1,7 +1,8 @@
 //! Columns of a data view as arrays: numbers and truth values, alone or in
 //! vectors of a fixed length, sparse ones filled with zeros.
 
-use crate::blocks::decode;
+use crate::blocks::{Trouble, decode};
+use crate::human;
 use crate::session::{Halt, Session};
 use std::io;
 use weighbridge::format::idv::Header;
@@ -21,7 +22,7 @@ pub(crate) enum Fault<E> {
     /// The file, or what it is written to.
     Other(E),
     /// In words.
-    Unsupported(&'static str),
+    Unsupported(String),
 }
 
 impl<E: From<Halt>> From<Halt> for Fault<E> {
@@ -39,17 +40,28 @@ pub(crate) fn write<E: From<Halt> + From<io::Error>>(
     (length, width): (u64, usize),
     out: &mut impl io::Write,
 ) -> Result<(), Fault<E>> {
-    let undecodable = "a block of it cannot be decoded; check tells why";
+    let undecodable = || Fault::Unsupported("a block of it cannot be decoded".to_owned());
     let codec = session.ask(|source| Ok(header.codec(source, tensor)?))?;
     for i in 0..tensor.chunks.count() {
         let chunk = session.ask(|source| File::Idv(*header).chunk(source, tensor, i))?;
-        let chunk = chunk.ok_or(Fault::Unsupported(undecodable))?;
-        let decoded = decode(session, &chunk, limits::BLOCK_BYTES)?;
-        let block = decoded.as_deref().and_then(|it| header.block(&codec, chunk.elements, it).ok());
-        let block = block.ok_or(Fault::Unsupported(undecodable))?;
+        let chunk = chunk.ok_or_else(undecodable)?;
+        let decoded = match decode(session, &chunk, limits::BLOCK_BYTES)? {
+            Ok(decoded) => decoded,
+            Err(Trouble::Faulty) => return Err(undecodable()),
+            Err(Trouble::NoMemory(len)) => {
+                let len = human::plural(len, "byte");
+                return Err(Fault::Unsupported(format!("there is no memory for a block of {len}")));
+            }
+            Err(Trouble::TooLarge(len)) => {
+                let (len, most) = (human::bytes(len), human::bytes(limits::BLOCK_BYTES));
+                let why = format!("a block of it has {len}, and at most {most} are decoded");
+                return Err(Fault::Unsupported(why));
+            }
+        };
+        let block = header.block(&codec, chunk.elements, &decoded).map_err(|_| undecodable())?;
         for row in block.rows() {
             let mut write = |scalar: Option<Scalar<'_>>| -> Result<(), Fault<E>> {
-                let bytes = bytes_of(scalar).map_err(Fault::Unsupported)?;
+                let bytes = bytes_of(scalar).map_err(|why| Fault::Unsupported(why.to_owned()))?;
                 let bytes = bytes.get(..width).unwrap_or(&bytes);
                 out.write_all(bytes).map_err(|error| Fault::Other(error.into()))
             };
@@ -61,7 +73,7 @@ pub(crate) fn write<E: From<Halt> + From<io::Error>>(
                 Row::Vector(vector) => vector,
             };
             if u64::from(vector.len()) != length {
-                return Err(Fault::Unsupported("its vectors differ in length"));
+                return Err(Fault::Unsupported("its vectors differ in length".to_owned()));
             }
             match vector.indices() {
                 None => vector.values().try_for_each(|value| write(Some(value)))?,

@@ -7,6 +7,10 @@ use weighbridge::{Chunk, Encoding, File, Layout, Source, Sparse, Status, Stop, T
 
 /// Bytes that are decoded at a time: a power of two.
 const PIECE: usize = 256 << 10;
+/// Bytes of elements that are put in order at a time.
+const ORDERED: usize = 16 << 20;
+/// What is read at once of elements that lie apart.
+const PAGE: usize = 4 << 10;
 /// Most bytes of a sparse tensor that are decoded to show some of its entries:
 /// of compressed rows, pointers, columns and values lie apart.
 const SPARSE: u64 = 64 << 20;
@@ -26,8 +30,146 @@ pub(crate) fn is_plain(tensor: &Tensor) -> bool {
     sound && dense && stored && tensor.dtype.is_numeric()
 }
 
+/// In which order the elements of a dense tensor are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As they are counted, the last axis fastest; or in an order of which no
+    /// format says what it means, which is left as it is.
+    Rows,
+    /// The first axis fastest; with the extents.
+    Columns(Vec<u64>),
+    /// The first axis fastest, but nothing tells the extents.
+    Unknown,
+}
+
+/// In which order the elements of a tensor that [`is_dense`] are stored.
+pub(crate) fn order(session: &mut Session<'_>, tensor: &Tensor) -> Result<Order, Halt> {
+    if tensor.layout != Layout::ColumnMajor || tensor.elements < 2 {
+        return Ok(Order::Rows);
+    }
+    let extents = session.ask(|source| tensors::shape(source, tensor))?;
+    let Some(extents) = extents.into_iter().collect::<Option<Vec<u64>>>() else {
+        return Ok(Order::Unknown);
+    };
+    let whole = tensor.dtype.unit().is_some_and(|(count, _)| count == 1);
+    match extents.iter().filter(|extent| **extent != 1).count() {
+        0 | 1 => Ok(Order::Rows),
+        _ if whole && tensor.raw().is_some() => Ok(Order::Columns(extents)),
+        _ => Ok(Order::Unknown),
+    }
+}
+
+/// As [`elements`], in row-major order; nothing where the order is unknown.
+pub(crate) fn ordered<E: From<Halt>>(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    count: u64,
+    take: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<(), E> {
+    match (order(session, tensor)?, tensor.raw()) {
+        (Order::Rows, _) => elements(session, file, tensor, count, take),
+        (Order::Columns(extents), Some(span)) => {
+            let width = tensor.dtype.unit().map_or(1, |(_, width)| u64::from(width));
+            let columns = Columns { at: span.at, width, extents: &extents };
+            columns.read(session, tensor.elements.min(count), take)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Elements that are stored with the first axis fastest.
+struct Columns<'e> {
+    /// Absolute offset of the first.
+    at: u64,
+    /// Bytes of one.
+    width: u64,
+    /// None is 0.
+    extents: &'e [u64],
+}
+
+impl Columns<'_> {
+    /// Calls `take` with the first `count` elements in row-major order. Of as many
+    /// rows as fit into memory, each run along the first axis is read at once.
+    fn read<E: From<Halt>>(
+        &self,
+        session: &mut Session<'_>,
+        count: u64,
+        mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some((first, others)) = self.extents.split_first() else { return Ok(()) };
+        let row: u64 = others.iter().product();
+        let room = (ORDERED as u64 / self.width).max(1);
+        let mut near = Near::default();
+        let mut done = 0;
+        while done < count {
+            let (at, column) = (done / row, done % row);
+            let wanted = (count - done).div_ceil(row);
+            let rows = if row <= room { (room / row).min(first - at).min(wanted) } else { 1 };
+            let columns = if rows > 1 { row } else { room.min(row - column).min(count - done) };
+            let width = self.width as usize;
+            let mut piece = vec![0; (rows * columns) as usize * width];
+            let mut run = vec![0; rows as usize * width];
+            for k in 0..columns {
+                let place = (column_major(column + k, others) * first + at) * self.width;
+                near.read(session, self.at + place, &mut run)?;
+                let cells = piece.chunks_exact_mut(columns as usize * width);
+                for (cells, bytes) in cells.zip(run.chunks_exact(width)) {
+                    cells[k as usize * width..][..width].copy_from_slice(bytes);
+                }
+            }
+            let here = (rows * columns).min(count - done);
+            take(&piece[..here as usize * width], here)?;
+            done += here;
+        }
+        Ok(())
+    }
+}
+
+/// Where an element lies that is number `at` with the last axis fastest, if the
+/// first is fastest.
+fn column_major(mut at: u64, extents: &[u64]) -> u64 {
+    let indices = extents.iter().rev().map(|extent| {
+        let index = at % extent;
+        at /= extent;
+        (index, extent)
+    });
+    // From the last axis to the first, which is how they nest.
+    indices.fold(0, |place, (index, extent)| place * extent + index)
+}
+
+/// A page of the file, for short runs that follow one another.
+#[derive(Default)]
+struct Near {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Near {
+    fn read(&mut self, session: &mut Session<'_>, at: u64, into: &mut [u8]) -> Result<(), Halt> {
+        if into.len() >= PAGE {
+            return session.read(at, into);
+        }
+        let held = |near: &Near| {
+            let from = usize::try_from(at.checked_sub(near.at)?).ok()?;
+            Some(from..from.checked_add(into.len())?).filter(|it| it.end <= near.bytes.len())
+        };
+        if held(self).is_none() {
+            let len = (session.len() - at).min(PAGE as u64);
+            self.bytes.resize(len as usize, 0);
+            self.at = at;
+            session.read(at, &mut self.bytes)?;
+        }
+        if let Some(range) = held(self) {
+            into.copy_from_slice(&self.bytes[range]);
+        }
+        Ok(())
+    }
+}
+
 /// Calls `take` with the bytes of the first `count` elements of a tensor that
-/// [`is_plain`], piece by piece, and how many elements each piece holds.
+/// [`is_plain`] in the order of the file, piece by piece, and how many elements each
+/// piece holds.
 pub(crate) fn elements<E: From<Halt>>(
     session: &mut Session<'_>,
     file: &File,
@@ -153,23 +295,23 @@ pub(crate) fn len(chunk: &Chunk) -> Option<u64> {
     chunk.decoded.or((chunk.encoding == Encoding::Raw).then_some(chunk.stored.len))
 }
 
-/// The first `count` entries of a sparse tensor as `give` makes them, of their
-/// coordinates and value; `None` if it is not sparse or too large.
-pub(crate) fn entries<T>(
+/// Calls `give` with the coordinates and the value of the first `count` entries of a
+/// sparse tensor; `false` if it is not sparse or too large.
+pub(crate) fn entries<E: From<Halt>>(
     session: &mut Session<'_>,
     file: &File,
     tensor: &Tensor,
     count: u64,
-    mut give: impl FnMut(&[u64], weighbridge::Element) -> T,
-) -> Result<Option<Vec<T>>, Halt> {
+    mut give: impl FnMut(&[u64], weighbridge::Element) -> Result<(), E>,
+) -> Result<bool, E> {
     let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
     let chunk = session.ask(|source| file.chunk(source, tensor, 0))?;
     let Some(chunk) = chunk.filter(|_| sparse && tensor.status == Status::Sound) else {
-        return Ok(None);
+        return Ok(false);
     };
     let extents = session.ask(|source: &Source<'_>| tensors::shape(source, tensor))?;
     let Some(extents) = extents.into_iter().collect::<Option<Vec<u64>>>() else {
-        return Ok(None);
+        return Ok(false);
     };
     // The entries of COO come one after the other.
     let entry = 8 * extents.len() as u64 + u64::from(tensor.dtype.bits() / 8);
@@ -181,15 +323,14 @@ pub(crate) fn entries<T>(
     let mut held = Vec::new();
     let whole = len(&chunk).is_none_or(|len| len <= SPARSE) || tensor.layout == Layout::Coo;
     if !whole || !Decoder::decodes(tensor.encoding) {
-        return Ok(None);
+        return Ok(false);
     }
     bytes(session, file, tensor, wanted, |piece| {
         held.extend_from_slice(piece);
         Ok::<(), Halt>(())
     })?;
-    let Some(sparse) = Sparse::new(tensor, extents, &held) else { return Ok(None) };
+    let Some(sparse) = Sparse::new(tensor, extents, &held) else { return Ok(false) };
     let shown = usize::try_from(count).map_or(sparse.len(), |count| count.min(sparse.len()));
-    let mut out = Vec::new();
     let mut row = 0;
     for i in 0..shown {
         let place: Vec<u64> = if tensor.layout == Layout::Coo {
@@ -202,9 +343,23 @@ pub(crate) fn entries<T>(
             [Some(row), sparse.column(i)].into_iter().flatten().collect()
         };
         match sparse.value(i) {
-            Some(value) => out.push(give(&place, value)),
+            Some(value) => give(&place, value)?,
             None => break,
         }
     }
-    Ok(Some(out))
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_column_major_elements() {
+        let places: Vec<_> = (0..6).map(|at| column_major(at, &[2, 3])).collect();
+        assert_eq!(places, [0, 2, 4, 1, 3, 5]);
+        let places: Vec<_> = (0..8).map(|at| column_major(at, &[2, 1, 2, 2])).collect();
+        assert_eq!(places, [0, 4, 2, 6, 1, 5, 3, 7]);
+        assert_eq!(column_major(0, &[]), 0);
+    }
 }

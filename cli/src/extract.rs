@@ -2,25 +2,27 @@
 
 use crate::args::ExtractArgs;
 use crate::column::{self, Fault};
-use crate::data;
+use crate::data::{self, Order};
+use crate::form::{Form, How};
 use crate::formats;
+use crate::human;
 use crate::npy;
 use crate::outcome::Outcome;
 use crate::output::Output;
 use crate::progress::Bars;
+use crate::report::{self, Depth, ask_or_end};
 use crate::session::{Halt, Session};
 use crate::tensors;
 use crate::terminal;
 use crate::text::Text;
-use crate::values;
 use crate::windows::{FileSource, ReadError};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use weighbridge::codec::Decoder;
 use weighbridge::format::idv::Header;
 use weighbridge::{
-    Cursor, DType, DimEncoding, Element, Endianness, File, Finding, Layout, Name, NameEncoding,
-    Opening, Severity, Status, Tensor,
+    Audit, Cursor, DType, DimEncoding, File, Finding, Kind, Layout, Name, NameEncoding, Opening,
+    Severity, Status, Tensor,
 };
 
 /// Why a tensor was not written.
@@ -62,13 +64,16 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Outcome, String> {
     survive_size_limits();
     let file = Text::from(args.file.as_path());
     let target = || match &args.output {
+        Some(path) if path == Path::new("-") => Text::from("standard output"),
         Some(path) => Text::from(path.as_path()),
         None => Text::from("the current folder"),
     };
     let name = Text::from(Path::new(&args.name));
     Ok(match extract(args) {
         Ok(path) => {
-            terminal::note(format_args!("wrote {}", Text::from(path.as_path())));
+            if let Some(path) = path {
+                terminal::note(format_args!("wrote {}", Text::from(path.as_path())));
+            }
             Outcome::Valid
         }
         Err(Failure::Read(halt @ Halt::Fault(_))) => {
@@ -98,7 +103,7 @@ pub(crate) fn run(args: &ExtractArgs) -> Result<Outcome, String> {
     })
 }
 
-fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
+fn extract(args: &ExtractArgs) -> Result<Option<PathBuf>, Failure> {
     let path = args.file.as_path();
     let source = FileSource::open(path).map_err(Halt::Read)?;
     let bars = Bars::new();
@@ -119,12 +124,13 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
         opened => opened?,
     };
     let name = Name::new(args.name.as_encoded_bytes(), NameEncoding::Plain);
-    let tensor = find(&mut session, &file, &name)?;
+    let tensor = find(&mut session, &file, &name, args.force)?;
     if tensor.status == Status::Broken {
-        let why = format!("tensor \"{name}\" is broken; check tells which rule");
-        return Err(Failure::Invalid(why));
+        return Err(Failure::Invalid(broken(&mut session, &file, &tensor, &name)?));
     }
+    verify(&mut session, &file, &tensor, &name, args.force)?;
     let target = |extension| match &args.output {
+        Some(path) if path == Path::new("-") => Output::standard(),
         Some(path) => Output::named(path, &args.file),
         None => Output::free("tensor", extension),
     };
@@ -154,12 +160,15 @@ fn extract(args: &ExtractArgs) -> Result<std::path::PathBuf, Failure> {
             return Err(Failure::Unsupported("its data are not as long as its shape".to_owned()));
         }
         let shape = shape(&mut session, &tensor)?;
+        let order = data::order(&mut session, &tensor)?;
+        let fortran = matches!(order, Order::Columns(_));
+        let header = array_header(&form, &shape, fortran)?;
         let mut out = target("npy")?;
-        out.write_all(&npy::header(form.descr, &shape))?;
+        out.write_all(&header)?;
         data::elements(&mut session, &file, &tensor, tensor.elements, |bytes, count| {
             Ok::<(), Failure>(form.write(bytes, count, &mut out)?)
         })?;
-        for note in notes(&tensor, &form) {
+        for note in notes(&tensor, &form, &order) {
             terminal::note(format_args!("\"{name}\": {note}"));
         }
         out
@@ -175,7 +184,7 @@ fn column(
     tensor: &Tensor,
     form: &Form,
     mut out: Output,
-) -> Result<std::path::PathBuf, Failure> {
+) -> Result<Option<PathBuf>, Failure> {
     let extents = session.ask(|source| tensors::shape(source, tensor))?;
     let shape: Option<Vec<u64>> = extents.into_iter().collect();
     let shape = shape.ok_or_else(|| {
@@ -187,15 +196,19 @@ fn column(
     let bytes = product(&shape).and_then(|elements| elements.checked_mul(width as u64));
     let length = product(shape.get(1..).unwrap_or_default());
     let Some((length, _)) = length.zip(bytes.filter(|bytes| *bytes <= most)) else {
-        let bytes = bytes.map_or("more than 2^64".to_owned(), |bytes| bytes.to_string());
-        let why = format!("its rows would fill {bytes} bytes, and {most} are written at most");
+        let bytes = match bytes {
+            Some(bytes) => human::plural(bytes, "byte"),
+            None => "2^64 bytes or more".to_owned(),
+        };
+        let most = human::thousands(most);
+        let why = format!("its rows would fill {bytes}, and at most {most} are written");
         return Err(Failure::Unsupported(why));
     };
-    out.write_all(&npy::header(form.descr, &shape))?;
+    out.write_all(&array_header(form, &shape, false)?)?;
     column::write(session, header, tensor, (length, width), &mut out).map_err(
         |fault: Fault<Failure>| match fault {
             Fault::Other(failure) => failure,
-            Fault::Unsupported(why) => Failure::Unsupported(why.to_owned()),
+            Fault::Unsupported(why) => Failure::Unsupported(why),
         },
     )?;
     session.verify_unchanged().map_err(Halt::Read)?;
@@ -210,13 +223,96 @@ fn first_fatal(findings: &[Finding], rule: &str) -> String {
     }
 }
 
-fn find(session: &mut Session<'_>, file: &File, name: &Name<'_>) -> Result<Tensor, Failure> {
+/// The tensor of this name. Where there are several, nothing says which is meant.
+fn find(
+    session: &mut Session<'_>,
+    file: &File,
+    name: &Name<'_>,
+    force: bool,
+) -> Result<Tensor, Failure> {
     let mut cursor = Cursor::default();
-    match session.ask(|source| file.find(source, name, &mut cursor)) {
-        Ok(Some(tensor)) => Ok(tensor),
-        Ok(None) | Err(Halt::Refused(_)) => Err(Failure::Missing),
-        Err(halt) => Err(halt.into()),
+    let mut next = |session: &mut Session<'_>| {
+        ask_or_end(session, |source| file.find(source, name, &mut cursor))
+    };
+    let first = next(session)?.ok_or(Failure::Missing)?;
+    let mut count = 1_u64;
+    while next(session)?.is_some() {
+        count += 1;
     }
+    if count > 1 {
+        let count = human::thousands(count);
+        if !force {
+            let why = format!("{count} tensors are called \"{name}\"; --force takes the first");
+            return Err(Failure::Invalid(why));
+        }
+        terminal::note(format_args!("{count} tensors are called \"{name}\"; this is the first"));
+    }
+    Ok(first)
+}
+
+/// Why a tensor cannot be used.
+fn broken(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    name: &Name<'_>,
+) -> Result<String, Halt> {
+    let mut why = None;
+    let audit = Audit::new(*file).structure_only();
+    report::audit(session, audit, Depth::Structure, &mut |finding| {
+        if is_about(&finding, tensor) {
+            why.get_or_insert(finding);
+        }
+    })?;
+    Ok(match why {
+        Some(it) => format!("tensor \"{name}\" is broken: {it} ({} at {})", it.rule.id(), it.at),
+        None => format!("tensor \"{name}\" is broken, as the rest of the file may be"),
+    })
+}
+
+/// Refuses data that is not what it should be, unless it is wanted by `force`.
+fn verify(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    name: &Name<'_>,
+    force: bool,
+) -> Result<(), Failure> {
+    let (mut why, mut unchecked) = (None, None);
+    let audit = Audit::payload_of(*file, tensor.index);
+    report::audit(session, audit, Depth::Payloads, &mut |finding| {
+        if is_about(&finding, tensor) {
+            why.get_or_insert(finding);
+        } else if finding.severity() == Severity::Unchecked {
+            unchecked.get_or_insert(finding);
+        }
+    })?;
+    if let Some(it) = why {
+        let why = format!("\"{name}\": {it} ({} at {})", it.rule.id(), it.at);
+        if !force {
+            return Err(Failure::Invalid(format!("{why}; --force writes the data as it is")));
+        }
+        terminal::note(why);
+    } else if let Some(it) = unchecked {
+        terminal::note(format_args!("\"{name}\" is not verified: {it}"));
+    }
+    Ok(())
+}
+
+/// Whether a finding says that a tensor cannot be read, or would be read wrongly.
+fn is_about(finding: &Finding, tensor: &Tensor) -> bool {
+    let same = finding.kind == Kind::Tensor && finding.entry == tensor.index;
+    same && finding.severity() == Severity::Fatal
+}
+
+/// The header of an array, if NumPy has arrays of so many axes.
+fn array_header(form: &Form, shape: &[u64], fortran: bool) -> Result<Vec<u8>, Failure> {
+    if shape.len() > npy::MOST_AXES {
+        let (axes, most) = (human::thousands(shape.len() as u64), npy::MOST_AXES);
+        let why = format!("it has {axes} dims, and arrays of NumPy have at most {most}");
+        return Err(Failure::Unsupported(format!("{why}; --raw writes its bytes")));
+    }
+    Ok(npy::header(form.descr, shape, fortran))
 }
 
 /// The extents. Where they are not in the file, the elements are written as a
@@ -250,12 +346,13 @@ fn length(session: &mut Session<'_>, file: &File, tensor: &Tensor) -> Result<u64
 }
 
 /// What is worth knowing about an array whose form is not quite the tensor's.
-fn notes(tensor: &Tensor, form: &Form) -> Vec<String> {
+fn notes(tensor: &Tensor, form: &Form, order: &Order) -> Vec<String> {
     let mut notes = Vec::new();
     if !matches!(form.how, How::Copy) && tensor.dtype != DType::Bool {
         notes.push(format!("{} elements are written as {}", tensor.dtype.name(), form.descr));
     }
-    if tensor.layout != Layout::RowMajor {
+    let ordered = matches!(order, Order::Columns(_));
+    if !ordered && (tensor.layout == Layout::ChannelsLast || *order == Order::Unknown) {
         let layout = tensor.layout.name();
         notes.push(format!("its layout is {layout}; elements are in the order of the file"));
     }
@@ -263,79 +360,6 @@ fn notes(tensor: &Tensor, form: &Form) -> Vec<String> {
         notes.push("its extents are not in the file; elements are written as a row".to_owned());
     }
     notes
-}
-
-/// How elements of a type stand in an .npy file.
-struct Form {
-    descr: &'static str,
-    dtype: DType,
-    endianness: Endianness,
-    how: How,
-}
-
-/// What happens to an element on its way.
-enum How {
-    /// Its bytes stay as they are.
-    Copy,
-    /// It is one byte afterwards.
-    Byte,
-    /// It is a float of 32 bits afterwards.
-    Float,
-}
-
-impl Form {
-    /// `None` where NumPy has no such type.
-    fn of(dtype: DType, endianness: Endianness) -> Option<Form> {
-        let (little, big, how) = match dtype {
-            DType::I8 => ("|i1", "|i1", How::Copy),
-            DType::U8 => ("|u1", "|u1", How::Copy),
-            DType::I16 => ("<i2", ">i2", How::Copy),
-            DType::U16 => ("<u2", ">u2", How::Copy),
-            DType::I32 => ("<i4", ">i4", How::Copy),
-            DType::U32 => ("<u4", ">u4", How::Copy),
-            DType::I64 => ("<i8", ">i8", How::Copy),
-            DType::U64 => ("<u8", ">u8", How::Copy),
-            DType::F16 => ("<f2", ">f2", How::Copy),
-            DType::F32 => ("<f4", ">f4", How::Copy),
-            DType::F64 => ("<f8", ">f8", How::Copy),
-            DType::C64 => ("<c8", ">c8", How::Copy),
-            DType::Bool => ("|b1", "|b1", How::Byte),
-            DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
-            DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
-            // What is left of numbers are floats that are narrow, or in blocks.
-            dtype if dtype.is_numeric() => ("<f4", "<f4", How::Float),
-            _ => return None,
-        };
-        let descr = if endianness == Endianness::Big { big } else { little };
-        Some(Form { descr, dtype, endianness, how })
-    }
-
-    /// Writes the first `count` elements of `bytes`.
-    fn write(&self, bytes: &[u8], count: u64, out: &mut impl Write) -> io::Result<()> {
-        let elements = values::elements(self.dtype, bytes, count, self.endianness);
-        match self.how {
-            How::Copy => out.write_all(bytes),
-            // NumPy expects 0 or 1, so other bytes are not passed on.
-            How::Byte if self.dtype == DType::Bool => {
-                elements.into_iter().try_for_each(|e| out.write_all(&[low_byte(e).min(1)]))
-            }
-            How::Byte => elements.into_iter().try_for_each(|e| out.write_all(&[low_byte(e)])),
-            How::Float => elements.into_iter().try_for_each(|e| match e {
-                Element::F32(value) => out.write_all(&value.to_le_bytes()),
-                _ => Err(io::ErrorKind::InvalidData.into()),
-            }),
-        }
-    }
-}
-
-/// An element that fits into a byte, in two's complement.
-fn low_byte(element: Element) -> u8 {
-    match element {
-        Element::Int(value) => value.to_le_bytes()[0],
-        Element::Uint(value) => value.to_le_bytes()[0],
-        Element::Bool(value) => value.into(),
-        _ => 0,
-    }
 }
 
 /// A limit on file sizes (`ulimit -f`) ends a process with a signal. With a
@@ -346,66 +370,5 @@ fn survive_size_limits() {
         let seen = std::sync::Arc::default();
         // Without the handler all works as well, but for that limit.
         let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn written(dtype: DType, endianness: Endianness, bytes: &[u8], count: u64) -> Vec<u8> {
-        let form = Form::of(dtype, endianness).expect("NumPy can hold it");
-        let mut out = Vec::new();
-        form.write(bytes, count, &mut out).expect("a vector takes all");
-        out
-    }
-
-    #[test]
-    fn packed_elements_get_a_byte_each() {
-        let little = Endianness::Little;
-        assert_eq!(written(DType::I4, little, &[0x8F, 0x07], 3), [0xFF, 0xF8, 7]);
-        assert_eq!(written(DType::U2, little, &[0b11_10_01_00], 4), [0, 1, 2, 3]);
-        assert_eq!(written(DType::T1, little, &[0b10], 2), [0xFF, 1]);
-        assert_eq!(written(DType::Bool, little, &[0, 1, 7], 3), [0, 1, 1]);
-    }
-
-    #[test]
-    fn narrow_floats_are_widened() {
-        let one_and_half = 1.5_f32.to_le_bytes();
-        assert_eq!(written(DType::BF16, Endianness::Little, &[0xC0, 0x3F], 1), one_and_half);
-        assert_eq!(written(DType::BF16, Endianness::Big, &[0x3F, 0xC0], 1), one_and_half);
-        assert_eq!(written(DType::F8E4M3, Endianness::Little, &[0x3C], 1), one_and_half);
-        assert_eq!(written(DType::F8E5M2, Endianness::Little, &[0x3E], 1), one_and_half);
-        assert_eq!(written(DType::F8E4M3Fnuz, Endianness::Little, &[0x44], 1), one_and_half);
-        assert_eq!(written(DType::F8E5M2Fnuz, Endianness::Little, &[0x42], 1), one_and_half);
-        let halves = [0.5_f32, 1.5].map(f32::to_le_bytes).concat();
-        assert_eq!(written(DType::F4, Endianness::Little, &[0x31], 2), halves);
-        let two = 2.0_f32.to_le_bytes();
-        assert_eq!(written(DType::F8E8M0, Endianness::Little, &[0x80], 1), two);
-    }
-
-    #[test]
-    fn byte_order_is_told_and_not_changed() {
-        let form = Form::of(DType::F32, Endianness::Big).expect("NumPy can hold it");
-        assert_eq!(form.descr, ">f4");
-        assert_eq!(written(DType::F32, Endianness::Big, &[1, 2, 3, 4], 1), [1, 2, 3, 4]);
-        let descr = |dtype, order| Form::of(dtype, order).map(|form| form.descr);
-        assert_eq!(descr(DType::C64, Endianness::Little), Some("<c8"));
-        assert_eq!(descr(DType::C64, Endianness::Big), Some(">c8"));
-    }
-
-    /// What `inspect` shows as numbers can be extracted, and complex numbers.
-    #[test]
-    fn every_number_has_a_form() {
-        for dtype in DType::ALL {
-            let expected = dtype.is_numeric() || *dtype == DType::C64;
-            let form = Form::of(*dtype, Endianness::Little);
-            assert_eq!(form.is_some(), expected, "{}", dtype.name());
-            let (Some(form), Some((count, len))) = (form, dtype.unit()) else { continue };
-            let mut out = Vec::new();
-            form.write(&vec![0; len as usize], count.into(), &mut out).expect("a vector takes all");
-            let width: usize = form.descr[2..].parse().expect("NumPy's width");
-            assert_eq!(out.len(), count as usize * width, "{}", dtype.name());
-        }
     }
 }

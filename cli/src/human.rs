@@ -1,9 +1,11 @@
 //! Reports for people.
 
+use crate::outcome::Outcome;
 use crate::report::{Found, Report, Unchecked};
 use crate::text::Text;
 use anstyle::{AnsiColor, Style};
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
 use weighbridge::{Finding, Format, Kind, Severity, Subject};
 
 /// The most findings, and the most unchecked entries, that are printed of one
@@ -70,20 +72,42 @@ pub(crate) fn plural(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
-/// The line with the verdict, and one line for each finding.
-pub(crate) fn report(file: &Text, report: &Report) -> String {
-    let mut out = String::new();
-    // Writing to a string does not fail.
-    let _ = write_report(&mut out, file, report);
-    out
+/// What was not checked beside what a report knows of.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// The first of it, as far as it was asked for.
+    told: Vec<Unchecked>,
+    /// How many more was asked for.
+    more: u64,
 }
 
-fn write_report(out: &mut String, file: &Text, report: &Report) -> fmt::Result {
-    let unchecked = report.unchecked.iter().any(|unchecked| unchecked.asked);
-    let verdict = match (report.valid, unchecked) {
-        (true, false) => styled(GREEN, "valid    "),
-        (true, true) => styled(YELLOW, "unchecked"),
-        (false, _) => styled(BRIGHT_RED, "invalid  "),
+impl Left {
+    pub(crate) fn push(&mut self, unchecked: Unchecked) {
+        // What nobody asked for is told once, not of every entry.
+        if unchecked.asked && self.told.len() < MOST {
+            self.told.push(unchecked);
+        } else if unchecked.asked {
+            self.more += 1;
+        }
+    }
+
+    /// Whether something was asked for that was not checked.
+    pub(crate) fn any(&self) -> bool {
+        !self.told.is_empty()
+    }
+}
+
+/// Writes the line with the verdict, and one line for each finding.
+pub(crate) fn report(
+    out: &mut dyn Write,
+    file: &Text,
+    report: &Report,
+    left: &Left,
+) -> io::Result<()> {
+    let verdict = match report.outcome(left.any()) {
+        Outcome::Invalid => styled(BRIGHT_RED, "invalid  "),
+        Outcome::Valid => styled(GREEN, "valid    "),
+        _ => styled(YELLOW, "unchecked"),
     };
     write!(out, "{verdict} {}  ", bold(file))?;
     match (&report.file, report.format) {
@@ -104,27 +128,37 @@ fn write_report(out: &mut String, file: &Text, report: &Report) -> fmt::Result {
     for Found { finding, entry } in report.findings.iter().take(MOST) {
         writeln!(out, "  {}", line(finding, entry.as_deref()))?;
     }
-    more(out, report.findings.len(), "findings")?;
+    let dropped = report.not_listed(false);
+    more(out, report.total().saturating_sub(MOST as u64).max(dropped), dropped, "finding")?;
     if report.file.is_some() {
-        // What nobody asked for is told once, not of every entry.
         let worth_telling = |unchecked: &&Unchecked| unchecked.asked || unchecked.entry.is_none();
-        let told: Vec<_> = report.unchecked.iter().filter(worth_telling).collect();
-        for Unchecked { entry, why, .. } in told.iter().take(MOST) {
+        let known = report.unchecked.iter().filter(worth_telling);
+        let all = known.clone().count() + left.told.len();
+        for Unchecked { entry, why, .. } in known.chain(&left.told).take(MOST) {
             let entry = entry.as_ref().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
             writeln!(out, "  {} {entry}{why}", styled(DIM, "unchecked"))?;
         }
-        more(out, told.len(), "that were not checked")?;
+        let dropped = report.not_listed(true) + report.unchecked_more;
+        let beyond = all.saturating_sub(MOST) as u64;
+        more(out, beyond + dropped + left.more, dropped, "thing that was not checked")?;
     }
     Ok(())
 }
 
-fn more(out: &mut String, all: usize, what: &str) -> fmt::Result {
-    match all.checked_sub(MOST) {
-        None | Some(0) => Ok(()),
-        Some(more) => {
-            writeln!(out, "  and {} more {what}; --json lists all", thousands(more as u64))
-        }
-    }
+/// Says how many more things there are, of which `dropped` are counted only.
+fn more(out: &mut dyn Write, more: u64, dropped: u64, what: &str) -> io::Result<()> {
+    let lists = match dropped {
+        _ if more == 0 => return Ok(()),
+        0 => "--json lists all".to_owned(),
+        dropped if dropped == more => "they are only counted".to_owned(),
+        dropped => format!("--json lists all but {}", thousands(dropped)),
+    };
+    let what = match what.split_once(' ') {
+        Some((thing, rest)) if more > 1 => format!("{thing}s {}", rest.replace("was", "were")),
+        None if more > 1 => format!("{what}s"),
+        _ => what.to_owned(),
+    };
+    writeln!(out, "  and {} more {what}; {lists}", thousands(more))
 }
 
 /// A finding on one line: severity, rule, place, entry, and the sentence.

@@ -6,8 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
+/// The most threads that work, whatever is asked for: each has windows of its file
+/// and buffers, and more do not read faster.
+const MOST: usize = 128;
+
 /// Calls `work` for each input on `jobs` threads, and `take` for each result,
-/// on this thread and in input order, until it breaks.
+/// on this thread and in input order, until it breaks. Where the system gives
+/// fewer threads, those do the work; where it gives none, this one does.
 ///
 /// No more than twice as many results as threads wait for their turn, so that
 /// a slow first file does not fill the memory with the reports of the others.
@@ -15,40 +20,49 @@ pub(crate) fn in_order<I: Sync, R: Send>(
     inputs: &[I],
     jobs: NonZeroUsize,
     work: impl Fn(&I) -> R + Sync,
+    take: impl FnMut(R) -> ControlFlow<()>,
+) {
+    let named = || thread::Builder::new().name("check".to_owned());
+    in_order_on(named, inputs, jobs, work, take);
+}
+
+fn in_order_on<I: Sync, R: Send>(
+    builder: impl Fn() -> thread::Builder,
+    inputs: &[I],
+    jobs: NonZeroUsize,
+    work: impl Fn(&I) -> R + Sync,
     mut take: impl FnMut(R) -> ControlFlow<()>,
 ) {
-    let jobs = jobs.get().min(inputs.len());
-    if jobs <= 1 {
-        for input in inputs {
-            if take(work(input)).is_break() {
-                return;
-            }
-        }
-        return;
-    }
     let (tickets, todo) = mpsc::channel::<usize>();
     let todo = Mutex::new(todo);
     let (results, done) = mpsc::channel();
     thread::scope(|scope| {
-        for _ in 0..jobs {
-            let (todo, work, results) = (&todo, &work, results.clone());
-            scope.spawn(move || {
-                loop {
-                    let ticket = todo.lock().map(|todo| todo.recv());
-                    let Ok(Ok(n)) = ticket else { return };
-                    let Some(input) = inputs.get(n) else { return };
-                    if results.send((n, work(input))).is_err() {
-                        return;
+        let mut jobs = jobs.get().min(inputs.len()).min(MOST);
+        if jobs > 1 {
+            let start = |_: &usize| {
+                let (todo, work, results) = (&todo, &work, results.clone());
+                let run = move || {
+                    loop {
+                        let ticket = todo.lock().map(|todo| todo.recv());
+                        let Ok(Ok(n)) = ticket else { return };
+                        let Some(input) = inputs.get(n) else { return };
+                        if results.send((n, work(input))).is_err() {
+                            return;
+                        }
                     }
-                }
-            });
+                };
+                builder().spawn_scoped(scope, run).is_ok()
+            };
+            jobs = (0..jobs).take_while(start).count();
+        } else {
+            jobs = 0;
         }
         // Only the threads hold it now: if all of them end, waiting ends too.
         drop(results);
 
         let mut issued = 0;
         let mut waiting = BTreeMap::new();
-        for next in 0..inputs.len() {
+        for (next, input) in inputs.iter().enumerate() {
             while issued < inputs.len() && issued < next + 2 * jobs {
                 if tickets.send(issued).is_err() {
                     return;
@@ -56,6 +70,9 @@ pub(crate) fn in_order<I: Sync, R: Send>(
                 issued += 1;
             }
             let result = loop {
+                if jobs == 0 {
+                    break work(input);
+                }
                 if let Some(result) = waiting.remove(&next) {
                     break result;
                 }
@@ -96,6 +113,34 @@ mod tests {
             });
             assert!(taken.iter().copied().eq((0..200).map(|input| input * 2)), "{n} jobs");
         }
+    }
+
+    /// A stack that no machine has stands in for a system that gives no threads.
+    #[test]
+    fn without_threads_this_one_works() {
+        let inputs: Vec<u64> = (0..20).collect();
+        let here = thread::current().id();
+        let none = || thread::Builder::new().stack_size(1 << 60);
+        let mut taken = Vec::new();
+        in_order_on(none, &inputs, jobs(20_000), |n| (thread::current().id(), *n), |result| {
+            taken.push(result);
+            ControlFlow::Continue(())
+        });
+        assert!(taken.into_iter().eq(inputs.iter().map(|n| (here, *n))));
+    }
+
+    #[test]
+    fn no_more_threads_than_are_of_use() {
+        let inputs = vec![(); 5_000];
+        let ids = Mutex::new(std::collections::HashSet::new());
+        let work = |_: &()| ids.lock().map(|mut ids| ids.insert(thread::current().id())).is_ok();
+        let mut taken = 0;
+        in_order(&inputs, jobs(20_000), work, |done| {
+            taken += usize::from(done);
+            ControlFlow::Continue(())
+        });
+        assert_eq!(taken, inputs.len());
+        assert!(ids.lock().expect("no thread panics").len() <= MOST);
     }
 
     #[test]

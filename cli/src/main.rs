@@ -8,6 +8,7 @@ mod check;
 mod column;
 mod data;
 mod extract;
+mod form;
 mod formats;
 mod human;
 mod inspect;

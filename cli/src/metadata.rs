@@ -1,9 +1,9 @@
 //! Metadata entries as JSON values.
 
 use crate::blocks;
-use crate::cbor;
+use crate::cbor::{self, Tree};
 use crate::report::{ask_or_end, within};
-use crate::session::{Halt, Session};
+use crate::session::{Session, Stopped};
 use crate::text::Text;
 use crate::values;
 use serde::Serialize;
@@ -30,71 +30,69 @@ pub(crate) struct MetaView {
     pub(crate) dtype: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shape: Option<Vec<u64>>,
-    pub(crate) value: Json,
+    pub(crate) value: Tree,
     #[serde(skip_serializing_if = "Option::is_none")]
     value_hex: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
 }
 
-/// The metadata of the file.
-pub(crate) fn of_file(session: &mut Session<'_>, file: &File) -> Result<Vec<MetaView>, Halt> {
-    collect(session, file, |source, cursor| file.next_meta(source, cursor, &mut |_| {}))
+/// Calls `take` with each metadata entry of the file.
+pub(crate) fn of_file(
+    session: &mut Session<'_>,
+    file: &File,
+    take: &mut dyn FnMut(&MetaView) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    let next =
+        |source: &Source<'_>, cursor: &mut Cursor| file.next_meta(source, cursor, &mut |_| {});
+    each(session, file, next, |_, _, view| take(&view))
 }
 
-/// The metadata of one tensor.
+/// Calls `take` with each metadata entry of one tensor.
 pub(crate) fn of_tensor(
     session: &mut Session<'_>,
     file: &File,
     tensor: &Tensor,
-) -> Result<Vec<MetaView>, Halt> {
+    take: &mut dyn FnMut(&MetaView) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
     let next =
         |source: &Source<'_>, cursor: &mut Cursor| file.next_attribute(source, tensor, cursor);
-    let File::Idv(header) = file else { return collect(session, file, next) };
-    // What an annotation holds is the payload of a row.
-    let mut all = collect(session, file, next)?;
-    let mut cursor = Cursor::default();
-    for view in &mut all {
-        let meta = ask_or_end(session, |source| next(source, &mut cursor))?;
-        let Some(meta) = meta.filter(|meta| meta.status == Status::Sound) else { continue };
-        if session.room() == 0 {
-            break;
+    each(session, file, next, |session, meta, mut view| {
+        // What an annotation holds is the payload of a row.
+        if let File::Idv(header) = file
+            && meta.status == Status::Sound
+            && session.room() > 0
+        {
+            session.show(meta.stored.len);
+            if let Some((value, cut)) = blocks::annotation(session, header, meta, MOST)? {
+                // A few bytes may decode to many.
+                session.show(value.to_string().len() as u64 / 64);
+                (view.value, view.truncated) = (value.into(), cut);
+            }
         }
-        session.show(meta.stored.len);
-        if let Some((value, cut)) = blocks::annotation(session, header, &meta, MOST)? {
-            // A few bytes may decode to many.
-            session.show(value.to_string().len() as u64 / 64);
-            (view.value, view.truncated) = (value, cut);
-        }
-    }
-    Ok(all)
+        take(&view)
+    })
 }
 
-fn collect(
+fn each(
     session: &mut Session<'_>,
     file: &File,
     next: impl Fn(&Source<'_>, &mut Cursor) -> Result<Option<Meta>, Stop>,
-) -> Result<Vec<MetaView>, Halt> {
-    let mut all = Vec::new();
+    mut take: impl FnMut(&mut Session<'_>, &Meta, MetaView) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
     let mut cursor = Cursor::default();
-    // The cursor also advances inside the list of an entry, so that an entry whose
-    // value is lacking is not asked for again.
-    let mut at_hand = None;
     let (most, mut shown) = (session.room(), 0_u64);
-    ask_or_end(session, |source| {
-        while shown <= most {
-            if at_hand.is_none() {
-                at_hand = next(source, &mut cursor)?;
-            }
-            let Some(meta) = at_hand else { return Ok(()) };
-            all.push(view(source, file, &meta)?);
-            shown = shown.saturating_add(meta.stored.len.min(MOST)).saturating_add(ENTRY);
-            at_hand = None;
-        }
-        Ok(())
-    })?;
+    while shown <= most {
+        // The cursor also advances inside the list of an entry, so that an entry whose
+        // value is lacking is not asked for again.
+        let Some(meta) = ask_or_end(session, |source| next(source, &mut cursor))? else { break };
+        let found = ask_or_end(session, |source| view(source, file, &meta).map(Some))?;
+        let Some(view) = found else { break };
+        shown = shown.saturating_add(meta.stored.len.min(MOST)).saturating_add(ENTRY);
+        take(session, &meta, view)?;
+    }
     session.show(shown);
-    Ok(all)
+    Ok(())
 }
 
 fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop> {
@@ -109,7 +107,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
         kind: if meta.kind == Kind::SizeVar { "sizevar" } else { "unknown" },
         dtype: None,
         shape: None,
-        value: Json::Null,
+        value: Json::Null.into(),
         value_hex: None,
         truncated: false,
     };
@@ -128,7 +126,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.kind = dtype.name();
             let bytes = values::bytes(source, stored, MOST)?;
             let mut scalar = values::values(dtype, bytes, 1, file.endianness());
-            view.value = scalar.next().unwrap_or(Json::Null);
+            view.value = scalar.next().unwrap_or(Json::Null).into();
         }
         Some(Value::Bits { count, stored }) => {
             view.kind = "bitset";
@@ -138,7 +136,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
                 let byte = bytes.get(usize::try_from(i / 8).ok()?)?;
                 Some(Json::from(byte >> (i % 8) & 1 == 1))
             };
-            view.value = (0..count).map_while(bit).collect();
+            view.value = (0..count).map_while(bit).collect::<Json>().into();
         }
         Some(Value::Array { dtype, dims, elements: count, stored }) => {
             view.kind = "ndarray";
@@ -146,7 +144,8 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.shape = Some(dims.read(source)?.collect());
             let bytes = values::bytes(source, stored, MOST)?;
             view.truncated = stored.len > MOST;
-            view.value = values::values(dtype, bytes, count, file.endianness()).collect();
+            let values = values::values(dtype, bytes, count, file.endianness());
+            view.value = values.collect::<Json>().into();
         }
         Some(Value::List { count, stored }) => {
             let bytes = values::bytes(source, stored, MOST)?;
@@ -226,7 +225,7 @@ mod tests {
         view.text(&Source::whole(&bytes), at).expect("all is there");
         assert!(view.truncated);
         assert_eq!(view.value_hex, None);
-        assert_eq!(view.value.as_str().map(str::len), Some(65_535));
+        assert_eq!(view.value.to_string().len(), 65_535 + 2);
     }
 
     fn view_of_nothing() -> MetaView {
@@ -236,7 +235,7 @@ mod tests {
             kind: "string",
             dtype: None,
             shape: None,
-            value: Json::Null,
+            value: Json::Null.into(),
             value_hex: None,
             truncated: false,
         }

@@ -1,7 +1,7 @@
 //! Writing a file that appears when it is complete, or not at all.
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -20,10 +20,13 @@ enum Sink {
     Temporary(NamedTempFile),
     /// A device or a pipe, which cannot be replaced by renaming.
     Special(fs::File),
+    Standard(io::Stdout),
 }
 
 #[derive(Debug)]
 enum Place {
+    /// Standard output.
+    Standard,
     /// Asked for by name, so it may replace what stands there.
     Named(PathBuf),
     /// `stem.extension` in the current folder, or with a number if it exists.
@@ -56,6 +59,15 @@ impl Output {
         Ok(Output { to, place: Place::Named(path) })
     }
 
+    /// Standard output, unless it is a terminal.
+    pub(crate) fn standard() -> io::Result<Self> {
+        let out = io::stdout();
+        if out.is_terminal() {
+            return Err(io::Error::other("is a terminal, and the data is not text"));
+        }
+        Ok(Output { to: BufWriter::new(Sink::Standard(out)), place: Place::Standard })
+    }
+
     /// Will create `stem.extension` in the current folder, or
     /// `stem-N.extension` with the first number that is free.
     pub(crate) fn free(stem: &'static str, extension: &'static str) -> io::Result<Self> {
@@ -63,16 +75,18 @@ impl Output {
         Ok(Output { to, place: Place::Free { stem, extension } })
     }
 
-    /// Lets the file appear, and tells where.
-    pub(crate) fn finish(self) -> io::Result<PathBuf> {
+    /// Lets the file appear, and tells where, if it is a file.
+    pub(crate) fn finish(self) -> io::Result<Option<PathBuf>> {
         let sink = self.to.into_inner().map_err(io::IntoInnerError::into_error)?;
         let mut file = match sink {
             Sink::Temporary(file) => file,
+            Sink::Standard(mut out) => return out.flush().map(|()| None),
             Sink::Special(_) => {
-                return match self.place {
-                    Place::Named(path) => Ok(path),
-                    Place::Free { stem, .. } => Ok(PathBuf::from(stem)),
-                };
+                return Ok(match self.place {
+                    Place::Named(path) => Some(path),
+                    Place::Free { stem, .. } => Some(PathBuf::from(stem)),
+                    Place::Standard => None,
+                });
             }
         };
         // A full disk may tell only now.
@@ -80,8 +94,9 @@ impl Output {
         match self.place {
             Place::Named(path) => {
                 file.persist(&path)?;
-                Ok(path)
+                Ok(Some(path))
             }
+            Place::Standard => Ok(None),
             Place::Free { stem, extension } => {
                 for n in 0u32.. {
                     let name = match n {
@@ -89,7 +104,7 @@ impl Output {
                         n => PathBuf::from(format!("{stem}-{n}.{extension}")),
                     };
                     match file.persist_noclobber(&name) {
-                        Ok(_) => return Ok(name),
+                        Ok(_) => return Ok(Some(name)),
                         Err(err) if err.error.kind() == io::ErrorKind::AlreadyExists => {
                             file = err.file;
                         }
@@ -118,6 +133,7 @@ impl Write for Sink {
             // Past the wrapper, which would put the temporary name into errors.
             Sink::Temporary(file) => file.as_file_mut().write(bytes),
             Sink::Special(file) => file.write(bytes),
+            Sink::Standard(out) => out.write(bytes),
         }
     }
 
@@ -125,6 +141,7 @@ impl Write for Sink {
         match self {
             Sink::Temporary(file) => file.as_file_mut().flush(),
             Sink::Special(file) => file.flush(),
+            Sink::Standard(out) => out.flush(),
         }
     }
 }
@@ -168,7 +185,7 @@ mod tests {
         let mut out = Output::named(&path, Path::new("a.stb"))?;
         out.write_all(b"abc")?;
         assert!(!path.exists());
-        assert_eq!(out.finish()?, path);
+        assert_eq!(out.finish()?.as_ref(), Some(&path));
         assert_eq!(fs::read(&path)?, b"abc");
 
         let mut out = Output::named(&path, Path::new("a.stb"))?;

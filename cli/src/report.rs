@@ -3,15 +3,15 @@
 use crate::formats;
 use crate::outcome::Outcome;
 use crate::session::{Halt, Session};
-use crate::shards;
+use crate::shards::{self, Across};
 use crate::text::Text;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use weighbridge::{
-    Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Scratch, Severity, Slot, Source,
-    Span, Stage, Stop,
+    Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Rule, Scratch, Severity, Slot,
+    Source, Span, Stage, Stop, Tally, limits,
 };
 
 /// The most slots that an audit gets: 1.5 GiB of them. A file needs tens of
@@ -54,17 +54,24 @@ impl Judge {
         if found.is_empty() { Err(format!("no rule has the id {what:?}")) } else { Ok(()) }
     }
 
-    pub(crate) fn accepts(&self, finding: &Finding) -> bool {
-        let severity = finding.severity();
+    /// Whether a file that breaks this rule is still valid.
+    pub(crate) fn accepts(&self, rule: Rule) -> bool {
+        let severity = rule.severity();
         self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
-            && !self.deny.contains(finding.rule.id())
+            && !self.deny.contains(rule.id())
+    }
+
+    /// Whether a file with all these findings is valid, those included that are
+    /// not listed.
+    pub(crate) fn passes(&self, tally: &Tally) -> bool {
+        tally.rules().all(|count| self.accepts(count.rule))
     }
 }
 
 /// So many bytes of a name stand beside a finding: there may be as many findings
 /// as a name has bytes.
-const MOST_NAME: usize = 512;
+pub(crate) const MOST_NAME: usize = 512;
 
 /// A finding, and the name of the entry that it is about.
 #[derive(Debug)]
@@ -92,9 +99,29 @@ pub(crate) struct Report {
     pub(crate) file: Option<File>,
     pub(crate) checked: Vec<&'static str>,
     pub(crate) unchecked: Vec<Unchecked>,
-    /// In the order of the file.
+    /// How many more things were not checked than are listed, beside those that
+    /// `tally` knows of.
+    pub(crate) unchecked_more: u64,
+    /// In the order of the file, as far as they are kept.
     pub(crate) findings: Vec<Found>,
+    /// All findings, counted.
+    pub(crate) tally: Tally,
     pub(crate) valid: bool,
+}
+
+/// Findings as they come: all are counted, and those that are listed are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) kept: Vec<Finding>,
+    pub(crate) tally: Tally,
+}
+
+impl Collected {
+    pub(crate) fn push(&mut self, finding: Finding) {
+        if self.tally.add(&finding) {
+            self.kept.push(finding);
+        }
+    }
 }
 
 /// How much of a file is to be checked.
@@ -123,14 +150,23 @@ impl Report {
             file: None,
             checked: Vec::new(),
             unchecked: Vec::new(),
+            unchecked_more: 0,
             findings: Vec::new(),
+            tally: Tally::default(),
             valid: true,
         };
-        let mut findings = Vec::new();
+        let mut findings = Collected::default();
         let mut opening = Opening::of(format);
         match session.ask(|source| opening.step(source, &mut |finding| findings.push(finding))) {
             Ok(file) => {
-                audit(session, file, (depth, judge.max_work), &mut findings)?;
+                let mut all = Audit::new(file);
+                if depth == Depth::Structure {
+                    all = all.structure_only();
+                }
+                if let Some(work) = judge.max_work {
+                    all = all.max_work(work);
+                }
+                audit(session, all, depth, &mut |finding| findings.push(finding))?;
                 report.file = Some(file);
                 report.checked.push("structure");
                 if depth == Depth::Payloads {
@@ -143,15 +179,15 @@ impl Report {
             }
             Err(halt) => return Err(halt),
         }
-        report.valid = findings.iter().all(|finding| judge.accepts(finding));
+        report.valid = judge.passes(&findings.tally);
+        report.tally = findings.tally;
         let sound = report.valid;
-        report.enter(session, findings, judge)?;
-        if let Some(file @ File::Shards(header)) = &report.file {
+        report.enter(session, findings.kept, judge)?;
+        if let Some(file @ File::Shards(header)) = report.file {
             if sound {
-                let across = shards::compare(session, file, header, path, depth, judge)?;
-                report.valid = across.findings.iter().all(|found| judge.accepts(&found.finding));
-                report.findings.extend(across.findings);
-                report.unchecked.extend(across.unchecked);
+                let across = Across::new(&mut report);
+                shards::compare(session, &file, &header, path, depth, judge, across)?;
+                report.valid = judge.passes(&report.tally);
                 report.findings.sort_by_key(|found| (found.finding.at, found.finding.rule));
             } else {
                 let why = "the files that it lists were not looked at".to_owned();
@@ -161,15 +197,40 @@ impl Report {
         Ok(report)
     }
 
-    /// What the caller of the process is told.
-    pub(crate) fn outcome(&self) -> Outcome {
+    /// What the caller of the process is told; `more` is whether something was
+    /// not checked that the report does not know of.
+    pub(crate) fn outcome(&self, more: bool) -> Outcome {
+        let left = more || self.unchecked_more > 0;
         if !self.valid {
             Outcome::Invalid
-        } else if self.unchecked.iter().any(|unchecked| unchecked.asked) {
+        } else if left || self.unchecked.iter().any(|unchecked| unchecked.asked) {
             Outcome::Unchecked
         } else {
             Outcome::Valid
         }
+    }
+
+    /// Adds something that was not checked, or counts it where enough is listed.
+    pub(crate) fn leave(&mut self, unchecked: Unchecked) {
+        if (self.unchecked.len() as u64) < limits::FINDINGS_FILE {
+            self.unchecked.push(unchecked);
+        } else {
+            self.unchecked_more += 1;
+        }
+    }
+
+    /// How many findings there are, those included that are not listed.
+    pub(crate) fn total(&self) -> u64 {
+        self.findings.len() as u64 + self.not_listed(false)
+    }
+
+    /// How many findings are not listed of the rules that are (`unchecked`: are
+    /// not) about things that were not checked.
+    pub(crate) fn not_listed(&self, unchecked: bool) -> u64 {
+        let left = self.tally.rules().filter(|count| {
+            (count.rule.severity() == Severity::Unchecked) == unchecked
+        });
+        left.map(|count| count.found - count.kept).sum()
     }
 
     /// Sorts findings by their place, with the names of their entries, and
@@ -190,7 +251,7 @@ impl Report {
             if finding.severity() == Severity::Unchecked {
                 let why = finding.to_string();
                 self.unchecked.push(Unchecked { entry: entry.clone(), why, asked: true });
-                if judge.accepts(&finding) {
+                if judge.accepts(finding.rule) {
                     continue;
                 }
             }
@@ -200,21 +261,15 @@ impl Report {
     }
 }
 
-fn audit(
+/// Runs an audit to its end.
+pub(crate) fn audit(
     session: &mut Session<'_>,
-    file: File,
-    (depth, max_work): (Depth, Option<u64>),
-    findings: &mut Vec<Finding>,
+    audit: Audit,
+    depth: Depth,
+    mut sink: &mut dyn FnMut(Finding),
 ) -> Result<(), Halt> {
-    let mut sink = |finding| findings.push(finding);
     // Random, so that nobody can choose names that hash alike.
-    let mut audit = Audit::new(file).seeded(RandomState::new().hash_one(0));
-    if depth == Depth::Structure {
-        audit = audit.structure_only();
-    }
-    if let Some(work) = max_work {
-        audit = audit.max_work(work);
-    }
+    let mut audit = audit.seeded(RandomState::new().hash_one(0));
     let mut slots = Vec::new();
     let mut buffer = match depth {
         Depth::Structure => Vec::new(),

@@ -1,9 +1,11 @@
 //! A file that is being worked on: it is read as the core asks for it.
 
+use crate::human;
 use crate::progress::{Bar, Bars};
 use crate::text::Text;
 use crate::windows::{FileSource, ReadError};
 use std::fmt;
+use std::io;
 use weighbridge::codec::Fault;
 use weighbridge::{Absent, Rule, Source, Stop, limits};
 
@@ -58,13 +60,14 @@ impl fmt::Display for Halt {
         match self {
             Halt::Read(err) => err.fmt(f),
             Halt::Stuck(Absent { at, need, .. }) => {
-                write!(f, "internal error: {need} bytes at offset {at} were asked for twice")
+                let bytes = human::plural(*need, "byte");
+                write!(f, "internal error: {bytes} at offset {at} asked for twice")
             }
             Halt::Refused(rule) => write!(f, "breaks {}: {}", rule.id(), rule.info().spec),
             Halt::Fault(fault) => write!(f, "its data cannot be decoded: {fault}"),
             Halt::Shard(name, halt) => write!(f, "\"{name}\": {halt}"),
-            Halt::Room(slots) => write!(f, "{slots} slots would be needed"),
-            Halt::Buffer(bytes) => write!(f, "a buffer of {bytes} bytes would be needed"),
+            Halt::Room(slots) => write!(f, "{} needed", human::plural((*slots).into(), "slot")),
+            Halt::Buffer(len) => write!(f, "a buffer of {} needed", human::plural(*len, "byte")),
         }
     }
 }
@@ -72,6 +75,33 @@ impl fmt::Display for Halt {
 impl From<ReadError> for Halt {
     fn from(err: ReadError) -> Self {
         Halt::Read(err)
+    }
+}
+
+/// Why something was not shown to its end.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// Of the file that is read.
+    Read(Halt),
+    /// Of what is written.
+    Write(io::Error),
+}
+
+impl From<Halt> for Stopped {
+    fn from(halt: Halt) -> Self {
+        Stopped::Read(halt)
+    }
+}
+
+impl From<ReadError> for Stopped {
+    fn from(err: ReadError) -> Self {
+        Stopped::Read(err.into())
+    }
+}
+
+impl From<io::Error> for Stopped {
+    fn from(err: io::Error) -> Self {
+        Stopped::Write(err)
     }
 }
 
@@ -105,6 +135,16 @@ impl<'a> Session<'a> {
     /// `decoded` ones.
     pub(crate) fn look(&mut self, stored: u64, decoded: u64) {
         self.looked = self.looked.saturating_add(stored.max(decoded / DECODED));
+    }
+
+    /// Begins anew with what is shown, for a second pass over the same entries.
+    pub(crate) fn rewind(&mut self) {
+        (self.shown, self.looked, self.rows) = (0, 0, ROWS);
+    }
+
+    /// Reads bytes of the file past the windows.
+    pub(crate) fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), Halt> {
+        Ok(self.file.read_exact_at(at, bytes)?)
     }
 
     /// How many bytes of rows may still be shown.
@@ -226,7 +266,12 @@ mod tests {
         let report = report.expect("it is read");
         assert!(report.valid && report.findings.is_empty(), "{report:?}");
         let file = report.file.expect("it opens");
-        assert_eq!(tensors::all(&mut session, &file).expect("it is read").len(), 1000);
+        let mut count = 0;
+        let listed = tensors::each(&mut session, &file, &mut |_, _| {
+            count += 1;
+            Ok(())
+        });
+        assert!(listed.is_ok() && count == 1000);
         let read = session.file.bytes_read();
         assert!(read < 1 << 20, "{read} bytes were read");
     }

@@ -1,12 +1,13 @@
 //! Statistics of tensors, as `inspect --stats` shows them.
 
 use crate::data;
+use crate::human;
 use crate::session::{Halt, Session};
 use crate::values;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
-use weighbridge::{Element, File, Histogram, Stats, Tensor};
+use weighbridge::{Element, Encoding, File, Histogram, Stats, Tensor};
 
 /// Bins of the histogram, from the least to the greatest element.
 const BINS: usize = 16;
@@ -28,6 +29,28 @@ pub(crate) struct StatsView {
     /// How many elements are in each of the bins of equal width between `min`
     /// and `max`.
     histogram: Option<Vec<u64>>,
+}
+
+/// Whether there are statistics of a tensor. What is stored encoded is decoded for
+/// that.
+pub(crate) fn can_show(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+) -> Result<bool, Halt> {
+    if !data::is_plain(tensor)
+        || Stats::new(tensor.dtype, tensor.endianness, 0, tensor.elements).is_none()
+    {
+        return Ok(false);
+    }
+    if tensor.encoding == Encoding::Raw {
+        return Ok(true);
+    }
+    let take = |_: &[u8], _| Ok::<(), Halt>(());
+    match data::elements(session, file, tensor, tensor.elements, take) {
+        Err(Halt::Fault(_)) => Ok(false),
+        read => read.map(|()| true),
+    }
 }
 
 /// The statistics of a tensor; `None` if it has no elements that are numbers,
@@ -84,7 +107,7 @@ fn read(
 impl StatsView {
     /// For people, in a line or two.
     pub(crate) fn show(&self) -> String {
-        let mut out = format!("{} elements", self.count);
+        let mut out = human::plural(self.count, "element");
         let numbers =
             [("min", &self.min), ("max", &self.max), ("mean", &self.mean), ("std", &self.std)];
         // Writing to a string does not fail.

@@ -37,3 +37,51 @@ pub(crate) fn written(result: io::Result<()>, mut outcome: Outcome) -> Outcome {
     }
     outcome
 }
+
+/// Output that can be taken back until it is long.
+///
+/// An error in the middle of a short answer leaves nothing, not half of it; a long
+/// answer is not kept in memory.
+pub(crate) struct Held {
+    out: Box<dyn Write>,
+    held: Vec<u8>,
+    flows: bool,
+}
+
+/// So much can be taken back.
+const HELD: usize = 1 << 20;
+
+impl Held {
+    pub(crate) fn new(out: Box<dyn Write>) -> Self {
+        Held { out, held: Vec::new(), flows: false }
+    }
+
+    /// Writes out what is held, to the end.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.out.write_all(&self.held)?;
+        self.out.flush()
+    }
+
+    /// The output, as if nothing had been written; `None` if something was.
+    pub(crate) fn take_back(self) -> Option<Box<dyn Write>> {
+        (!self.flows).then_some(self.out)
+    }
+}
+
+impl Write for Held {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.flows {
+            return self.out.write(bytes);
+        }
+        self.held.extend_from_slice(bytes);
+        if self.held.len() > HELD {
+            self.flows = true;
+            self.out.write_all(&std::mem::take(&mut self.held))?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.flows { self.out.flush() } else { Ok(()) }
+    }
+}

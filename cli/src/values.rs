@@ -1,10 +1,14 @@
 //! Numbers of a file as JSON values.
 
-use crate::data;
+use crate::blocks::{self, RowView};
+use crate::data::{self, Order};
 use crate::report::within;
-use crate::session::{Halt, Session};
-use serde_json::{Number, Value, json};
-use weighbridge::{DType, Element, Endianness, File, Format, Source, Span, Status, Stop, Tensor};
+use crate::session::{Halt, Session, Stopped};
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
+use serde_json::{Number, Value};
+use weighbridge::{
+    DType, Element, Encoding, Endianness, File, Format, Layout, Source, Span, Status, Stop, Tensor,
+};
 
 /// The elements that `bytes` hold, `count` of them at most, as JSON values.
 pub(crate) fn values(
@@ -57,42 +61,106 @@ pub(crate) fn elements(
     (0..count).map_while(move |i| dtype.element(bytes, i, endianness))
 }
 
-/// The first `limit` elements of a tensor in the order in which they are
-/// stored, or entries of a sparse one; `None` if they cannot be read.
+/// Something that is shown of a tensor's data.
+pub(crate) enum Shown<'a> {
+    Element(Element),
+    /// An entry of a sparse tensor: coordinates and value.
+    Entry(&'a [u64], Element),
+    /// A row of a column.
+    Row(RowView<'a>),
+}
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Shown::Element(element) => Json(*element).serialize(to),
+            Shown::Entry(index, element) => {
+                let mut entry = to.serialize_struct("Entry", 2)?;
+                entry.serialize_field("index", index)?;
+                entry.serialize_field("value", &Json(*element))?;
+                entry.end()
+            }
+            Shown::Row(row) => row.serialize(to),
+        }
+    }
+}
+
+/// An element as [`value`] makes it, without making it.
+pub(crate) struct Json(pub(crate) Element);
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Element::Int(value) => to.serialize_i64(value),
+            Element::Uint(value) => to.serialize_u64(value),
+            element => value(element).serialize(to),
+        }
+    }
+}
+
+/// Whether the elements of a tensor, its rows or its entries can be shown. What is
+/// stored encoded is decoded for that, as far as `limit` elements need it.
+pub(crate) fn can_show(
+    session: &mut Session<'_>,
+    file: &File,
+    tensor: &Tensor,
+    limit: u64,
+) -> Result<bool, Halt> {
+    if is_empty(tensor) {
+        return Ok(true);
+    }
+    let read = if let File::Idv(header) = file {
+        return blocks::can_show(session, header, tensor, limit);
+    } else if !data::is_plain(tensor) {
+        data::entries(session, file, tensor, limit, |_, _| Ok::<(), Halt>(()))
+    } else if data::order(session, tensor)? == Order::Unknown {
+        Ok(false)
+    } else if tensor.encoding == Encoding::Raw {
+        Ok(true)
+    } else {
+        let count = tensor.elements.min(limit);
+        data::elements(session, file, tensor, count, |_, _| Ok::<(), Halt>(())).map(|()| true)
+    };
+    match read {
+        // The audit names the rule.
+        Err(Halt::Fault(_)) => Ok(false),
+        read => read,
+    }
+}
+
+/// Calls `take` with the first `limit` elements of a tensor that
+/// [can be shown](can_show), in row-major order, with rows, or with entries in the
+/// order of the file.
 pub(crate) fn first(
     session: &mut Session<'_>,
     file: &File,
     tensor: &Tensor,
     limit: u64,
-) -> Result<Option<Vec<Value>>, Halt> {
-    if tensor.elements == 0 && tensor.status == Status::Sound && tensor.dtype != DType::Unknown {
-        return Ok(Some(Vec::new()));
+    take: &mut dyn FnMut(&Shown<'_>) -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    if let File::Idv(header) = file {
+        return blocks::first(session, header, tensor, limit, take);
     }
-    let read = if data::is_plain(tensor) {
-        let mut all = Vec::new();
-        let (dtype, endianness) = (tensor.dtype, tensor.endianness);
-        let count = tensor.elements.min(limit);
-        let read = data::elements(session, file, tensor, count, |bytes, count| {
-            let found = elements(dtype, bytes, count, endianness);
-            all.extend(found.map(|element| value(truth(file, dtype, element))));
-            Ok::<(), Halt>(())
-        });
-        // Of complex numbers, for one, there are no elements to show.
-        read.map(|()| (count == 0 || !all.is_empty()).then_some(all))
-    } else {
-        data::entries(
-            session,
-            file,
-            tensor,
-            limit,
-            |index, element| json!({ "index": index, "value": value(element) }),
-        )
-    };
-    match read {
-        // The audit names the rule.
-        Err(Halt::Fault(_)) => Ok(None),
-        read => read,
+    if is_empty(tensor) {
+        return Ok(());
     }
+    if !data::is_plain(tensor) {
+        let entry = |index: &[u64], element: Element| take(&Shown::Entry(index, element));
+        return data::entries(session, file, tensor, limit, entry).map(|_| ());
+    }
+    let (dtype, endianness) = (tensor.dtype, tensor.endianness);
+    let count = tensor.elements.min(limit);
+    data::ordered(session, file, tensor, count, |bytes, count| {
+        elements(dtype, bytes, count, endianness)
+            .try_for_each(|element| take(&Shown::Element(truth(file, dtype, element))))
+    })
+}
+
+fn is_empty(tensor: &Tensor) -> bool {
+    tensor.elements == 0
+        && tensor.status == Status::Sound
+        && tensor.dtype != DType::Unknown
+        && tensor.layout != Layout::Blocks
 }
 
 /// The bytes of a span, `limit` of them at most; empty where it does not lie
@@ -121,6 +189,16 @@ mod tests {
         assert_eq!(shown(Element::F32(f32::NAN)), "\"NaN\"");
         assert_eq!(shown(Element::F32(f32::INFINITY)), "\"Infinity\"");
         assert_eq!(shown(Element::F64(f64::NEG_INFINITY)), "\"-Infinity\"");
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_made() {
+        let floats = [0.1, -0.0, f64::NAN, f64::INFINITY, 1e300, 5e-324].map(Element::F64);
+        let others = [Element::Int(-5), Element::Uint(u64::MAX), Element::Bool(true)];
+        for element in floats.into_iter().chain(others).chain([Element::F32(0.1)]) {
+            let written = serde_json::to_string(&Json(element)).expect("it is written");
+            assert_eq!(written, value(element).to_string());
+        }
     }
 
     #[test]

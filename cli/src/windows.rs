@@ -78,7 +78,8 @@ impl fmt::Display for ReadError {
             ReadError::NotAFile(what) => write!(f, "is {what}, not a file"),
             ReadError::Changed => f.write_str("the file changed while it was read"),
             ReadError::TooLarge { at, need } => {
-                write!(f, "{need} bytes at offset {at} would have to be in memory at once")
+                let bytes = crate::human::plural(*need, "byte");
+                write!(f, "{bytes} at offset {at} would have to be in memory at once")
             }
         }
     }

@@ -64,6 +64,11 @@ pub(crate) fn element(dtype: DType, block: &[u8], i: usize, endianness: Endianne
             let q = (low | (b.pair(128, i) << 4)).wrapping_sub(32);
             b.half(208) * b.signed(192, i >> 4) * number(q)
         }
+        // Bits of four elements are in one byte, and not 32 bytes apart as below.
+        DType::Q2_0 => {
+            let q = (b.byte(2_usize.wrapping_add(i >> 2)) >> ((i & 3) << 1)) & 3;
+            number(q.wrapping_sub(1)) * b.half(0)
+        }
         DType::TQ2_0 => b.half(64) * number(b.pair(0, i).wrapping_sub(1)),
         DType::Iq4Nl => b.half(0) * step(&UNEVEN, b.nibble(2, 16, i)),
         DType::Iq4Xs => {
@@ -188,6 +193,20 @@ mod tests {
                 }
             }
             assert!(changed.iter().all(|seen| *seen), "{}", dtype.name());
+        }
+    }
+
+    /// `dequantize_row_q2_0` of ggml: four codes a byte, the lowest bits first, for -1 to
+    /// 2 times the scale.
+    #[test]
+    fn codes_of_two_bits() {
+        let mut block = [0b11_10_01_00; 18];
+        (block[0], block[1], block[17]) = (0x00, 0x38, 0b00_01_10_11);
+        let all = |i| element(DType::Q2_0, &block, i, Endianness::Little);
+        for (i, value) in
+            [(0, -0.5), (1, 0.0), (2, 0.5), (3, 1.0), (59, 1.0), (60, 1.0), (63, -0.5)]
+        {
+            assert_eq!(all(i), Some(value), "{i}");
         }
     }
 

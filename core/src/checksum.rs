@@ -64,10 +64,22 @@ impl Checksum {
         self.value.get(..self.algorithm.width()).unwrap_or_default()
     }
 
-    /// Its first eight bytes (all four of a CRC-32C) as a number, which is what
-    /// a finding shows.
+    /// Its first eight bytes (all four of a CRC-32C) as a number.
     pub fn head(&self) -> u64 {
-        self.bytes().iter().take(8).fold(0, |value, byte| (value << 8) | u64::from(*byte))
+        self.words().next().unwrap_or(0)
+    }
+
+    /// The first eight bytes (all four of a CRC-32C) in which it and `other` differ, as
+    /// numbers, which is what a finding shows; those at the start if they are equal.
+    pub fn difference(&self, other: &Checksum) -> (u64, u64) {
+        let differ = |(one, two): &(u64, u64)| one != two;
+        self.words().zip(other.words()).find(differ).unwrap_or((self.head(), other.head()))
+    }
+
+    /// Its bytes as numbers, eight at a time.
+    fn words(&self) -> impl Iterator<Item = u64> + '_ {
+        let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte));
+        self.bytes().chunks(8).map(word)
     }
 }
 
@@ -212,6 +224,12 @@ mod tests {
         assert_eq!(of(Algorithm::Sha256, &[b"abc"]), abc);
         assert_eq!(of(Algorithm::Sha256, &[b"a", b"", b"bc"]), abc);
         assert_eq!(Checksum::crc32c(0x1234_ABCD).head(), 0x1234_ABCD);
+        assert_eq!(Checksum::crc32c(1).difference(&Checksum::crc32c(2)), (1, 2));
+        let (one, mut two) = ([7; 32], [7; 32]);
+        two[31] = 8;
+        let (one, two) = (Checksum::sha256(one), Checksum::sha256(two));
+        assert_eq!(one.difference(&two), (0x0707_0707_0707_0707, 0x0707_0707_0707_0708));
+        assert_eq!(one.difference(&one), (one.head(), one.head()));
     }
 
     #[test]

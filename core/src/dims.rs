@@ -86,6 +86,7 @@ impl DimEncoding {
 
 impl<'a> Dims<'a> {
     /// `rank` extents that are stored as `bytes`.
+    #[cfg(test)]
     pub(crate) fn new(bytes: &'a [u8], rank: u32, encoding: DimEncoding) -> Self {
         Dims { lead: None, bytes, left: rank, encoding }
     }

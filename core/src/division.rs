@@ -1,5 +1,21 @@
 //! Division of 64-bit numbers.
 
+/// How many bytes it is from `at` to the next multiple of `alignment`, which is not
+/// 0. Only GGUF has alignments that are no power of two.
+#[cfg_attr(feature = "sweep", inline)]
+#[cfg_attr(all(feature = "names", not(feature = "sweep")), inline(never))]
+#[cfg_attr(not(feature = "names"), inline(always))]
+pub(crate) fn padding(at: u64, alignment: u64) -> u64 {
+    let mask = alignment.wrapping_sub(1);
+    if cfg!(not(any(feature = "gguf", test))) || alignment & mask == 0 {
+        return at.wrapping_neg() & mask;
+    }
+    match div_rem(at, alignment) {
+        Some((_, rest @ 1..)) => alignment.wrapping_sub(rest),
+        _ => 0,
+    }
+}
+
 /// Quotient and remainder; `None` if `divisor` is 0.
 #[cfg(any(feature = "sweep", target_pointer_width = "64"))]
 #[inline]

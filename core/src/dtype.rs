@@ -105,7 +105,7 @@ pub enum DType {
     Q5_1,
     /// Blocks of 32 elements in 34 bytes: 8 bits and a scale (ggml).
     Q8_0,
-    /// Blocks of 32 elements in 40 bytes: 8 bits, a scale and a sum (ggml).
+    /// Blocks of 32 elements in 36 bytes: 8 bits, a scale and a sum (ggml).
     Q8_1,
     /// Blocks of 256 elements in 84 bytes: 2 bits, scales and minima of 16 elements each (ggml).
     Q2K,
@@ -147,6 +147,8 @@ pub enum DType {
     NvFp4,
     /// Blocks of 128 elements in 18 bytes: 1 bit and a scale (ggml).
     Q1_0,
+    /// Blocks of 64 elements in 18 bytes: 2 bits, for -1 to 2, and a scale (ggml).
+    Q2_0,
 }
 
 impl DType {
@@ -219,6 +221,7 @@ impl DType {
         DType::MxFp4,
         DType::NvFp4,
         DType::Q1_0,
+        DType::Q2_0,
     ];
 
     /// The type that reports call `name`.
@@ -274,7 +277,7 @@ impl DType {
             DType::Q5_0 => (32, 22),
             DType::Q5_1 => (32, 24),
             DType::Q8_0 => (32, 34),
-            DType::Q8_1 => (32, 40),
+            DType::Q8_1 => (32, 36),
             DType::Q2K => (256, 84),
             DType::Q3K | DType::Iq3S => (256, 110),
             DType::Q4K => (256, 144),
@@ -292,6 +295,7 @@ impl DType {
             DType::MxFp4 => (32, 17),
             DType::NvFp4 => (64, 36),
             DType::Q1_0 => (128, 18),
+            DType::Q2_0 => (64, 18),
             _ => return None,
         })
     }
@@ -410,6 +414,7 @@ impl DType {
             DType::MxFp4 => "mxfp4",
             DType::NvFp4 => "nvfp4",
             DType::Q1_0 => "q1_0",
+            DType::Q2_0 => "q2_0",
         }
     }
 }
@@ -432,6 +437,6 @@ mod tests {
             assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
         }
         // A type that is added to the enum and not to the list is missed here.
-        assert_eq!(DType::ALL.last(), Some(&DType::Q1_0));
+        assert_eq!(DType::ALL.last(), Some(&DType::Q2_0));
     }
 }

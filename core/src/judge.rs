@@ -1,6 +1,7 @@
 //! What every audit judges alike, whether files are in memory as a whole or not:
 //! names that are equal, parts of the file and what lies between them.
 
+use crate::division::padding;
 use crate::file::File;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
@@ -60,14 +61,14 @@ impl Cover {
                 r.report(rule, wide(part.key), wide(len), wide(self.end), wide(part.key));
             }
         }
-        if part.end() > self.end {
+        if part.end() > self.end && part.at != 0 {
             self.end = part.end();
             self.widest = *part;
         }
     }
 
-    /// Judges the bytes before `at` that belong to nothing; so many as alignment
-    /// does not explain break `rule`.
+    /// Judges the bytes before `at` that belong to nothing: up to the next multiple of
+    /// the alignment they are padding, whatever follows; those behind it break `rule`.
     #[cfg_attr(feature = "names", inline(never))]
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
@@ -81,24 +82,25 @@ impl Cover {
             return Ok(());
         }
         let gap = at.wrapping_sub(self.end);
-        // What is reported reaches up to `at`.
-        let (mut rule, mut len, mut found) = (rule, gap, wide(gap));
-        if wide(gap) < file.alignment() {
-            rule = None;
-            if file.policy().padding.is_some() {
-                let mut bytes = r.piece(self.end, gap)?;
-                while let Some((0, rest)) = bytes.split_first() {
-                    bytes = rest;
-                }
-                if let Some(byte) = bytes.first() {
-                    rule = file.policy().padding;
-                    (len, found) = (word(widen(bytes.len())), u64::from(*byte));
-                }
+        let padded = word(padding(wide(self.end), file.alignment())).min(gap);
+        let behind = self.end.wrapping_add(padded);
+        if let Some(rule) = file.policy().padding {
+            let mut bytes = r.piece(self.end, padded)?;
+            while let Some((0, rest)) = bytes.split_first() {
+                bytes = rest;
+            }
+            if let Some(byte) = bytes.first() {
+                let len = widen(bytes.len());
+                r.about(Kind::File, 0);
+                r.report(rule, wide(behind).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
-        if let Some(rule) = rule {
+        if let Some(rule) = rule
+            && behind < at
+        {
+            let len = wide(at.wrapping_sub(behind));
             r.about(Kind::File, 0);
-            r.report(rule, wide(at.wrapping_sub(len)), wide(len), 0, found);
+            r.report(rule, wide(behind), len, 0, len);
         }
         Ok(())
     }

@@ -88,6 +88,7 @@ mod leaf;
 mod mapped;
 mod name;
 mod opening;
+mod plural;
 mod read;
 mod rule;
 mod slot;
@@ -95,6 +96,7 @@ mod source;
 mod sparse;
 mod stage;
 mod stats;
+mod tally;
 mod tensor;
 #[cfg(feature = "windows")]
 mod twins;
@@ -124,6 +126,7 @@ pub use source::{Absent, Source, Span, Window};
 pub use sparse::Sparse;
 pub use stage::Stage;
 pub use stats::{Histogram, Stats};
+pub use tally::{Count, Tally};
 pub use tensor::{
     Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
 };

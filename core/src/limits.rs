@@ -56,21 +56,45 @@ pub const WORK_PER_FRAME: u64 = 32 << 10;
 /// Real writers nest four levels; the reference reader gives up at 128.
 pub const CBOR_DEPTH: usize = 128;
 
-/// How many keys of one CBOR map are compared with one another when they are
-/// in no order.
+/// How many keys of all CBOR maps that are open are kept, to compare them where they
+/// are in no order. Beyond, whether one occurs twice is unchecked.
 ///
-/// Real writers sort the keys of custom maps, and a map that does not has few.
-pub const CBOR_KEYS: usize = 128;
+/// Real writers sort, and keys that ascend or descend prove themselves, however many
+/// they are. They are kept on the stack, which is small in readers of mapped flash.
+pub const CBOR_KEYS: usize = if cfg!(feature = "windows") { 1024 } else { 128 };
+
+/// How deep the arrays and maps may nest that are keys of CBOR maps themselves, for
+/// such keys to be compared. Beyond, whether one occurs twice is unchecked.
+///
+/// Real writers have keys of text and numbers only.
+pub const CBOR_KEY_DEPTH: usize = 8;
+
+/// How many extents of a sparse tensor the audit holds by itself. More take slots of
+/// the caller, without which the coordinates are unchecked.
+///
+/// Real sparse tensors have two or three.
+pub const SPARSE_RANK: usize = 8;
+
+/// Most bytes that are decoded of data whose size nothing tells: that of a type or a
+/// layout that is not known, of which only the stream is checked. What follows stays
+/// unchecked, as all of its values do.
+pub const UNMEASURED_BYTES: u64 = 16 << 20;
 
 /// How deep values of a JSON header may nest, the header itself included.
 ///
 /// Real headers nest three levels; a bit is kept for each.
 pub const JSON_DEPTH: u32 = 127;
 
+/// How many keys are compared with one another in the fields of an entry that no
+/// reader asks for, in all the objects that are open at once.
+///
+/// No writer adds fields. Eight bytes are kept for each, on small stacks as well.
+pub const JSON_KEYS: usize = 16;
+
 /// How deep arrays of GGUF metadata may nest.
 ///
-/// The specification allows nesting, ggml refuses it, and no writer does it. The
-/// one other reader that looks goes four levels deep.
+/// The specification allows nesting, ggml refuses it, and no model has it. What is
+/// deeper is left unchecked, with all that follows.
 pub const GGUF_DEPTH: u8 = 3;
 
 /// How many bytes a key or a name of GGUF may have before it is passed over.
@@ -136,3 +160,18 @@ pub const BLOCK_BYTES: u64 = 256 << 20;
 ///
 /// Room for the names of a million slots. A bomb of 24 KiB gets no further.
 pub const ANNOTATION_BYTES: u64 = 24 << 20;
+
+/// How many findings of one rule are kept of a file; all are counted.
+///
+/// A file can break a rule in every byte. Nobody reads more of one kind, and every
+/// entry of a small table still has its own.
+pub const FINDINGS_RULE: u64 = 1_000;
+
+/// How many findings are kept of a file before each further rule gets
+/// [`FINDINGS_LEAST`] only.
+///
+/// 400 KB as they are, and a few MB of JSON.
+pub const FINDINGS_FILE: u64 = 10_000;
+
+/// How many findings of a rule are kept however many there are of others.
+pub const FINDINGS_LEAST: u64 = 10;

@@ -95,7 +95,9 @@ pub struct RuleInfo {
     /// What the specification says about it.
     pub basis: Basis,
     /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}`
-    /// (expected less found) and `{part}` stand for the values of the finding.
+    /// (expected less found) and `{part}` stand for the values of the finding;
+    /// `{found:#x}` in hexadecimal, `{found:i}` and `{found:i32}` as a signed number
+    /// of 64 and 32 bits, `{found:v}` as a version of four parts.
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,
@@ -236,7 +238,7 @@ pub mod general {
             "overlaps and gaps were not looked for: that takes {expected} slots",
             "parts that do not ascend are sorted, in memory that the caller provides";
         DATA_UNCHECKED = "DATA-UNCHECKED", Unchecked, Silent,
-            "its type, encoding or layout is unknown, so its data was not checked",
+            "this reader does not know how its type, encoding or layout is stored, so its values were not checked",
             "a checker names what it did not check";
         PAYLOAD_UNCHECKED = "PAYLOAD-UNCHECKED", Unchecked, Silent,
             "its data is stored encoded, and was not decoded",
@@ -245,8 +247,8 @@ pub mod general {
             "its checksum was not computed",
             "a checker names what it did not check";
         COORDINATES_UNCHECKED = "COORDINATES-UNCHECKED", Unchecked, Silent,
-            "whether coordinates repeat was not checked: that takes {expected} slots",
-            "coordinates that do not ascend are sorted, in memory that the caller provides";
+            "its coordinates were not all checked: that takes {expected} slots",
+            "coordinates that do not ascend, rows and many extents are kept in memory that the caller provides";
         SHARED_UNCHECKED = "SHARED-UNCHECKED", Unchecked, Silent,
             "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes behind was not checked",
             "a bound of this reader; real files share a payload between two or three tensors";

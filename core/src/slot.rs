@@ -134,9 +134,9 @@ impl Slot {
         NameEncoding::of(u32::try_from((self.key >> 4) & 0xF).unwrap_or(0))
     }
 
-    /// Whether it holds neither a name nor bytes of the file.
+    /// Whether it holds neither a name nor a part of the file.
     pub(crate) fn is_empty(&self) -> bool {
-        self.at == 0
+        self.at == 0 && self.who == 0
     }
 
     /// Its kind.

@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     Count,
     /// A column is outside the shape.
     Column,
+    /// Two entries of a row have the same column.
+    ColumnTwice,
 }
 
 /// How many bytes of a sparse tensor are reversed together: those of a value

@@ -396,6 +396,17 @@ impl Version {
         Version { parts, shown: 4 }
     }
 
+    /// A version of four parts as one number holds it, the first in the highest bits.
+    pub const fn of_number(number: u64) -> Self {
+        let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+        Version::full([
+            u16::from_be_bytes([a, b]),
+            u16::from_be_bytes([c, d]),
+            u16::from_be_bytes([e, f]),
+            u16::from_be_bytes([g, h]),
+        ])
+    }
+
     /// All four parts; those that are not shown are 0.
     pub const fn parts(&self) -> [u16; 4] {
         self.parts

@@ -1,9 +1,18 @@
 // Reads GGUF files as ggml does (ggml/src/gguf.cpp): paths on standard input,
 // "accepts" or "refuses" for each on standard output. Each file has a process of
 // its own and ten seconds.
+//
+// With a folder as argument it writes a file of every element type instead, as ggml
+// does (gguf_write_to_file): NUMBER.gguf with random blocks and a tensor behind them,
+// and NUMBER.f32 with what ggml makes of the blocks, if it does. A line for each says
+// number, name, elements and bytes of a block, and bytes of the tensor; a dash stands
+// for the name of a number that ggml has given up.
+#include "ggml.h"
 #include "gguf.h"
 #include <cstdio>
 #include <cstring>
+#include <random>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +24,54 @@ void ggml_backend_tensor_memset() {}
 void ggml_backend_tensor_set() {}
 }
 
-int main() {
+static void write_type(const std::string & folder, int number, std::mt19937 & random) {
+    const ggml_type type = ggml_type(number);
+    const int64_t block = ggml_blck_size(type);
+    if (block == 0) {
+        printf("%d - 0 0 0\n", number);
+        return;
+    }
+    ggml_context * context = ggml_init({ /*mem_size*/ 1 << 20, nullptr, /*no_alloc*/ false });
+    ggml_tensor * blocks = ggml_new_tensor_2d(context, type, 2 * block, 3);
+    ggml_set_name(blocks, "blocks");
+    uint8_t * bytes = (uint8_t *) blocks->data;
+    for (size_t i = 0; i < ggml_nbytes(blocks); i++) {
+        bytes[i] = random();
+    }
+    ggml_tensor * last = ggml_new_tensor_1d(context, GGML_TYPE_F32, 5);
+    ggml_set_name(last, "last");
+    memset(last->data, 0, ggml_nbytes(last));
+
+    gguf_context * file = gguf_init_empty();
+    gguf_set_val_str(file, "general.architecture", "none");
+    gguf_add_tensor(file, blocks);
+    gguf_add_tensor(file, last);
+    const std::string path = folder + "/" + std::to_string(number);
+    if (!gguf_write_to_file(file, (path + ".gguf").c_str(), /*only_meta*/ false)) {
+        fprintf(stderr, "cannot write %s.gguf\n", path.c_str());
+        exit(1);
+    }
+    if (const ggml_to_float_t to_float = ggml_get_type_traits(type)->to_float) {
+        std::string values(ggml_nelements(blocks) * sizeof(float), 0);
+        to_float(blocks->data, (float *) &values[0], ggml_nelements(blocks));
+        FILE * out = fopen((path + ".f32").c_str(), "wb");
+        fwrite(values.data(), 1, values.size(), out);
+        fclose(out);
+    }
+    printf("%d %s %lld %zu %zu\n", number, ggml_type_name(type), (long long) block,
+        ggml_type_size(type), ggml_nbytes(blocks));
+    gguf_free(file);
+    ggml_free(context);
+}
+
+int main(int count, char ** arguments) {
+    if (count > 1) {
+        std::mt19937 random(20261122);
+        for (int number = 0; number < GGML_TYPE_COUNT; number++) {
+            write_type(arguments[1], number, random);
+        }
+        return 0;
+    }
     char path[4096];
     while (fgets(path, sizeof path, stdin)) {
         path[strcspn(path, "\n")] = 0;

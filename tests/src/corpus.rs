@@ -3,17 +3,19 @@
 
 use std::path::PathBuf;
 
-/// The corpus: the folder that `WEIGHBRIDGE_CORPUS` names, else
+/// The corpus: the folder that `WEIGHBRIDGE_CORPUS` names, which must be there, else
 /// `../shared/corpus` beside the project. Says on standard error when there is
 /// none.
 pub fn folder() -> Option<PathBuf> {
-    let folder = match std::env::var_os("WEIGHBRIDGE_CORPUS") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"),
-    };
+    let named = std::env::var_os("WEIGHBRIDGE_CORPUS").map(PathBuf::from);
+    let must_be_there = named.is_some();
+    let folder = named.unwrap_or_else(|| {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus")
+    });
     if folder.is_dir() {
         return Some(folder);
     }
+    assert!(!must_be_there, "WEIGHBRIDGE_CORPUS is {}: no folder", folder.display());
     eprintln!("no corpus at {}: these conformance tests check nothing", folder.display());
     None
 }

@@ -142,10 +142,18 @@ export interface DifferenceSummary {
   count: bigint;
   /** Pairs whose values differ; two NaNs are equal. */
   different: bigint;
+  /** Pairs in which both values are finite. */
+  finite: bigint;
+  /** Pairs with a NaN in the first, or in the second, only. */
+  nanA: bigint;
+  nanB: bigint;
+  /** Position of the first of these. */
+  nanAt: bigint | undefined;
+  /** The greatest difference; pairs with a NaN are left out. */
   maxAbs: number;
-  /** Position of the greatest difference. */
+  /** Its position. */
   maxAt: bigint | undefined;
-  /** NaN when either is all zero. */
+  /** Of the finite pairs; NaN when either side of them is all zero. */
   cosine: number;
 }
 

@@ -135,6 +135,10 @@ export function accumulators(glue) {
       return unpack(this.#raw.summary(), (fields) => ({
         count: fields.u64(),
         different: fields.u64(),
+        finite: fields.u64(),
+        nanA: fields.u64(),
+        nanB: fields.u64(),
+        nanAt: fields.optional(),
         maxAt: fields.optional(),
         maxAbs: fields.f64(),
         cosine: fields.f64(),

@@ -19,6 +19,12 @@ function sortCode(sort = 'index') {
   return code | (descending ? 8 : 0);
 }
 
+/** How many findings of which rules are only counted. */
+function notListed(rules, counts) {
+  const one = (code, i) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
+  return { notListed: Array.from(rules, one) };
+}
+
 /** The class for one WebAssembly module. */
 export function documents(glue) {
   const decoder = decoders(glue);
@@ -139,6 +145,7 @@ export function documents(glue) {
         unchecked: fields.f64(),
         dropped: fields.f64(),
         checked: list(fields.texts()),
+        ...notListed(fields.column(Uint16Array), fields.column(BigUint64Array)),
       }));
     }
 
@@ -384,6 +391,9 @@ export function documents(glue) {
         kind: fields.column(Uint16Array),
         entry: fields.column(Uint32Array),
         overlap: fields.column(BigUint64Array),
+        partnerPart: fields.column(Uint16Array),
+        partnerKind: fields.column(Uint16Array),
+        partner: fields.column(Uint32Array),
       }));
     }
 

@@ -4,6 +4,9 @@ import { failure, unpack } from './unpack.js';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
 
+/** The most axes that an array of NumPy has. */
+const MOST_AXES = 64;
+
 /** Types that NumPy has, and its letter for them. */
 const COPIED = {
   i8: 'i',
@@ -32,9 +35,12 @@ function widened(dtype) {
 }
 
 /** Magic, version, length and text, padded to 64 bytes. */
-function header(descr, shape) {
+function header(descr, shape, fortran) {
+  if (shape.length > MOST_AXES) {
+    throw failure(`it has ${shape.length} dims, and arrays of NumPy have at most ${MOST_AXES}`);
+  }
   const tuple = `(${shape.join(', ')}${shape.length === 1 ? ',' : ''})`;
-  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  const text = `{'descr': '${descr}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': ${tuple}, }`;
   const padded = (prefix) => Math.ceil((prefix + text.length + 1) / 64) * 64;
   const long = padded(10) - 10 > 0xffff;
   const prefix = long ? 12 : 10;
@@ -98,7 +104,8 @@ export function npy(glue, tensor) {
       carry = new Uint8Array(0);
       done = [];
     },
-    header: () => header(descr, shape),
+    // The first axis is the fastest where the layout says so.
+    header: () => header(descr, shape, known && layout === 'column-major' && shape.length > 1),
     push(bytes) {
       let all = bytes;
       if (carry.length > 0) {

@@ -23,8 +23,13 @@ export interface Verdict {
   unchecked: number;
   /** What was checked: `structure`, `payloads`. */
   checked: Goal[];
-  /** Findings beyond the first 100,000 are counted, not kept. */
+  /**
+   * Findings that are counted, but not kept: those beyond the first 1,000 of a
+   * rule, and beyond 10,000 in all but for the first 10 of each further rule.
+   */
   dropped: number;
+  /** The same for each rule of which some are not kept. */
+  notListed: { rule: string; count: number }[];
 }
 
 export interface Rule {
@@ -146,4 +151,8 @@ export interface Layout {
   entry: Uint32Array;
   /** Bytes that an earlier part holds too. */
   overlap: BigUint64Array;
+  /** That part, as `part`, `kind` and `entry` above; 0xFFFFFFFF in `partner` where nothing is shared. */
+  partnerPart: Uint16Array;
+  partnerKind: Uint16Array;
+  partner: Uint32Array;
 }

@@ -140,6 +140,11 @@ export function rulesOf(name) {
   });
 }
 
+/** A version of four parts, which one number holds. */
+function version(number) {
+  return [48n, 32n, 16n, 0n].map((shift) => (number >> shift) & 0xffffn).join('.');
+}
+
 /** The sentence of a finding. */
 export function sentence(message, expected, found, part) {
   const less = (a, b) => (a > b ? a - b : 0n);
@@ -151,8 +156,64 @@ export function sentence(message, expected, found, part) {
     part,
     'found:#x': `0x${found.toString(16)}`,
     'expected:#x': `0x${expected.toString(16)}`,
+    'found:i': BigInt.asIntN(64, found),
+    'found:i32': BigInt.asIntN(32, found),
+    'found:v': version(found),
+    'expected:v': version(expected),
   };
-  return message.replace(/\{([^{}]*)\}/g, (whole, field) => values[field] ?? whole);
+  // Text before a field, and the field; a number says how what follows it is counted.
+  let number = 0n;
+  return message.replace(/([^{}]*)(?:\{([^{}]*)\})?/g, (whole, text, field) => {
+    const before = agreeing(text, number);
+    const value = values[field];
+    // A number that is not counted: in another base, with a sign, a version.
+    number = field?.includes(':') ? 0n : BigInt(value ?? 0);
+    return field === undefined ? before : before + (value ?? `{${field}}`);
+  });
+}
+
+const NOUNS = {
+  bits: 'bit',
+  blocks: 'block',
+  bytes: 'byte',
+  dimensions: 'dimension',
+  elements: 'element',
+  entries: 'entry',
+  items: 'item',
+  keys: 'key',
+  levels: 'level',
+  minutes: 'minute',
+  names: 'name',
+  points: 'point',
+  rows: 'row',
+  scales: 'scale',
+  slots: 'slot',
+  tensors: 'tensor',
+  values: 'value',
+};
+const VERBS = {
+  are: 'is',
+  belong: 'belongs',
+  do: 'does',
+  follow: 'follows',
+  lie: 'lies',
+  take: 'takes',
+};
+
+/** What follows a number: in the singular after 1, as `plural.rs` of the core has it. */
+function agreeing(text, number) {
+  if (number !== 1n) {
+    return text;
+  }
+  const [, clause, rest] = /^([^,;:()]*)(.*)$/s.exec(text);
+  let counted = false;
+  const words = clause.split(' ').map((word, i) => {
+    const noun = (i === 1 || i === 2) && !counted && NOUNS[word];
+    const verb = (i === 1 || counted) && VERBS[word];
+    counted ||= Boolean(noun);
+    return noun || verb || word;
+  });
+  return words.join(' ') + rest;
 }
 
 /** An error of this package. */

@@ -2,6 +2,7 @@
 
 use crate::text::{hex, push_decimal};
 use crate::values::Numbers;
+use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -37,10 +38,9 @@ pub fn value(bytes: &[u8]) -> (&'static str, Found) {
         Item::Simple(value @ (20 | 21)) => ("bool", Found::Numbers(Numbers::U8(vec![value - 20]))),
         Item::Text(text) => ("string", Found::Text(text.bytes().collect())),
         item => {
-            let kind = if matches!(item, Item::Nint(_)) { "i64" } else { "cbor" };
             let mut out = String::new();
             write(item, &mut items, DEPTH, &mut out);
-            (kind, Found::Json(out))
+            ("cbor", Found::Json(out))
         }
     }
 }
@@ -80,28 +80,36 @@ fn write(item: Item<'_>, rest: &mut Items<'_>, depth: u32, out: &mut String) {
             out.push(']');
         }
         Item::Map(count) => {
-            out.push('{');
-            let mut done = 0;
-            while let Some(key) = next(rest, count, done) {
-                out.push_str(if done == 0 { "" } else { "," });
-                if let Item::Text(_) = key {
-                    write(key, rest, depth, out);
-                } else {
-                    let mut text = String::new();
-                    write(key, rest, depth, &mut text);
-                    quoted(&crate::text::plain(text.as_bytes()), out);
-                }
-                out.push(':');
+            let (mut pairs, mut texts) = (Vec::new(), true);
+            while let Some(key) = next(rest, count, pairs.len() as u64) {
+                texts &= matches!(key, Item::Text(_));
+                let (mut name, mut value) = (String::new(), String::new());
+                write(key, rest, depth, &mut name);
                 match rest.next() {
-                    Some(item) => write(item, rest, depth, out),
-                    None => out.push_str("null"),
+                    Some(item) => write(item, rest, depth, &mut value),
+                    None => value.push_str("null"),
                 }
-                done += 1;
+                pairs.push((name, value));
             }
-            out.push('}');
+            map(&pairs, texts, out);
         }
         _ => out.push_str("null"),
     }
+}
+
+/// A map: an object, if all keys are texts and differ; else an array of pairs, so
+/// that no entry is lost.
+fn map(pairs: &[(String, String)], texts: bool, out: &mut String) {
+    let keys: BTreeSet<&str> = pairs.iter().map(|(key, _)| key.as_str()).collect();
+    let (open, close, colon) =
+        if texts && keys.len() == pairs.len() { ("{", "}", ":") } else { ("[", "]", ",") };
+    out.push_str(open);
+    for (i, (key, value)) in pairs.iter().enumerate() {
+        let pair = if colon == "," { ["[", key, colon, value, "]"] } else { ["", key, colon, value, ""] };
+        out.push_str(if i == 0 { "" } else { "," });
+        out.extend(pair);
+    }
+    out.push_str(close);
 }
 
 pub(crate) fn float(value: f64, out: &mut String) {
@@ -157,7 +165,11 @@ mod tests {
     #[test]
     fn arrays_and_maps_are_json() {
         let map = b"\xa2\x61a\x83\x01\x20\xf9\x3e\x00\x02\x9f\xf5\xf6\x42\xff\x00\xff";
-        assert_eq!(json(map), r#"{"a":[1,-1,1.5],"2":[true,null,"ff00"]}"#);
+        assert_eq!(json(map), r#"[["a",[1,-1,1.5]],[2,[true,null,"ff00"]]]"#);
+        assert_eq!(json(b"\xA2\x61a\x01\x61b\xA0"), r#"{"a":1,"b":{}}"#);
+        assert_eq!(json(b"\xA2\x05\x01\x615\x02"), r#"[[5,1],["5",2]]"#);
+        assert_eq!(json(b"\xA2\x61a\x01\x61a\x02"), r#"[["a",1],["a",2]]"#);
+        assert_eq!(json(b"\x3B\x80\0\0\0\0\0\0\0"), "-9223372036854775809");
         assert_eq!(json(b"\x82\x63\"\\\n\x01"), r#"["\"\\\u000a",1]"#);
         assert_eq!(json(&[0x81; 99]).matches('[').count(), 32);
     }

@@ -211,6 +211,12 @@ impl Document {
                     *cut = true;
                     return Ok(Step::Tensors);
                 }
+                // Only now it is known where the list before ends.
+                #[cfg(feature = "full")]
+                if let (File::Gguf(_), Some(before)) = (file, metadata.last_mut()) {
+                    let Span { at, len } = before.stored;
+                    before.stored.len = len.min(meta.at.saturating_sub(at));
+                }
                 metadata.push(meta);
             }
         })

@@ -1,9 +1,10 @@
 //! Elements of a tensor, wherever in it they are.
 
 use crate::document::Document;
+use crate::table::NONE;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
-use weighbridge::{Absent, DType, Endianness, Span, Stop, Tensor};
+use weighbridge::{Absent, DType, Endianness, Layout, Span, Stop, Tensor};
 
 /// Most elements of one answer.
 pub const MOST: u64 = 1 << 20;
@@ -77,9 +78,13 @@ impl Document {
     /// Why there are none; what is lacking is noted.
     pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
         self.store.content();
-        let runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
+        let mut runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
         if !tensor.dtype.is_numeric() {
             return Err(Refusal::Unsupported);
+        }
+        if tensor.layout == Layout::ColumnMajor {
+            let extents = self.table.dims(tensor.index as usize);
+            runs = stored(&runs, extents).ok_or(Refusal::Unsupported)?;
         }
         match tensor.raw() {
             Some(span) => self.raw_runs(tensor, span, &runs),
@@ -137,6 +142,36 @@ impl Document {
     }
 }
 
+/// Where the elements of `runs` lie, which count the last axis as the fastest, if the
+/// first is. `None` where the extents are not known.
+fn stored(runs: &[(u64, u64)], extents: &[u64]) -> Option<Vec<(u64, u64)>> {
+    let most: u64 = runs.iter().map(|(_, len)| len).sum();
+    if extents.contains(&NONE) {
+        return if most > 1 { None } else { Some(runs.to_vec()) };
+    }
+    let mut places: Vec<(u64, u64)> = Vec::new();
+    for at in runs.iter().flat_map(|(first, len)| *first..first.saturating_add(*len)) {
+        let place = column_major(at, extents);
+        match places.last_mut() {
+            Some((first, len)) if first.saturating_add(*len) == place => *len += 1,
+            _ => places.push((place, 1)),
+        }
+    }
+    Some(places)
+}
+
+/// Where an element lies that is number `at` with the last axis fastest, if the
+/// first is fastest.
+fn column_major(mut at: u64, extents: &[u64]) -> u64 {
+    let indices = extents.iter().rev().map(|extent| {
+        let index = at % (*extent).max(1);
+        at /= (*extent).max(1);
+        (index, extent)
+    });
+    // From the last axis to the first, which is how they nest.
+    indices.fold(0, |place, (index, extent)| place.wrapping_mul(*extent).wrapping_add(index))
+}
+
 /// Adds `len` elements behind the first `skip` of `bytes`.
 fn push(
     numbers: &mut Numbers,
@@ -156,6 +191,15 @@ fn push(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn column_major_elements_are_found_in_row_major_order() {
+        assert_eq!(stored(&[(0, 6)], &[2, 3]).unwrap(), [(0, 1), (2, 1), (4, 1), (1, 1), (3, 1), (5, 1)]);
+        assert_eq!(stored(&[(1, 2)], &[1, 4]).unwrap(), [(1, 2)]);
+        let places = stored(&[(0, 8)], &[2, 2, 2]).unwrap();
+        assert!(places.iter().map(|(at, _)| *at).eq([0, 4, 2, 6, 1, 5, 3, 7]));
+        assert_eq!(stored(&[(0, 2)], &[NONE, NONE]), None);
+    }
 
     #[test]
     fn rows_are_runs_and_columns_are_not() {

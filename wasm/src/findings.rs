@@ -4,11 +4,7 @@ use crate::sort;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge::{Finding, Kind, Profile, Severity};
-
-/// Findings beyond this number are counted, not kept: a file can hold one in
-/// every entry.
-pub const MOST: usize = 100_000;
+use weighbridge::{Finding, Kind, Tally};
 
 /// All that was found.
 #[derive(Debug, Default)]
@@ -16,17 +12,14 @@ pub struct Findings {
     kept: Vec<Finding>,
     /// Their order by offset, as far as they were sorted.
     order: Vec<u32>,
-    /// How many of each severity.
-    counts: [u64; 4],
+    /// All of them, counted.
+    tally: Tally,
 }
 
 impl Findings {
-    /// Takes note of a finding.
+    /// Takes note of a finding, and keeps it unless there are enough of its rule.
     pub fn push(&mut self, finding: Finding) {
-        if let Some(count) = self.counts.get_mut(finding.severity() as usize) {
-            *count += 1;
-        }
-        if self.kept.len() < MOST {
+        if self.tally.add(&finding) {
             self.kept.push(finding);
         }
     }
@@ -55,26 +48,9 @@ impl Findings {
         &self.kept
     }
 
-    /// How many findings have this severity.
-    pub fn count(&self, severity: Severity) -> u64 {
-        self.counts.get(severity as usize).copied().unwrap_or(0)
-    }
-
-    /// How many were not kept.
-    pub fn dropped(&self) -> u64 {
-        self.counts.iter().sum::<u64>() - self.kept.len() as u64
-    }
-
-    /// The worst severity.
-    pub fn worst(&self) -> Option<Severity> {
-        [Severity::Fatal, Severity::Violation, Severity::Lint, Severity::Unchecked]
-            .into_iter()
-            .find(|severity| self.count(*severity) > 0)
-    }
-
-    /// Whether the file passes.
-    pub fn accepted(&self, profile: Profile) -> bool {
-        self.worst().is_none_or(|worst| profile.accepts(worst))
+    /// All findings, counted.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// How many findings are about each of `tensors` tensors.

@@ -9,6 +9,9 @@ use weighbridge::{Finding, Kind, Part, Region};
 /// Parts beyond this number are left out of the layout.
 pub const MOST: usize = 4 << 20;
 
+/// Pieces that are looked at for one that reaches over those after it.
+const FAR: usize = 10_000;
+
 /// Bits of [`Layout::strip`].
 mod bit {
     pub(super) const GAP: u16 = 64;
@@ -95,7 +98,15 @@ impl Layout {
         let behind = self.pieces.partition_point(|piece| piece.at <= at);
         let holds = |i: &usize| self.pieces.get(*i).is_some_and(|piece| at < piece.end());
         // A long piece may hold many short ones.
-        (0..behind).rev().take(10_000).find(holds)
+        (0..behind).rev().take(FAR).find(holds)
+    }
+
+    /// The piece before piece `index` that holds its first byte too: of several,
+    /// the one that begins last.
+    pub fn partner(&self, index: usize) -> Option<&Piece> {
+        let piece = self.pieces.get(index).filter(|piece| piece.overlap > 0)?;
+        let before = self.pieces.get(..index).unwrap_or_default();
+        before.iter().rev().take(FAR).find(|other| other.end() > piece.at)
     }
 
     /// Which pieces touch each of `columns` equal columns over `len` bytes from
@@ -186,6 +197,8 @@ mod tests {
                 (60, 40, 0, None),
             ]
         );
+        let partners: Vec<_> = (0..5).map(|i| layout.partner(i).map(|p| p.at)).collect();
+        assert_eq!(partners, [None, None, None, Some(20), None]);
         assert_eq!(layout.locate(45), Some(3));
         assert_eq!(layout.locate(99), Some(4));
         assert_eq!(layout.locate(100), None);

@@ -58,6 +58,17 @@ export function rows(values, shape = []) {
   });
 }
 
+/** A number of a finding, as its message has it: signed, a version, or as it is. */
+function as(message, name, value) {
+  if (message.includes(`{${name}:v}`)) {
+    return [48n, 32n, 16n, 0n].map((shift) => (value >> shift) & 0xffffn).join('.');
+  }
+  if (message.includes(`{${name}:i32}`)) {
+    return BigInt.asIntN(32, value);
+  }
+  return message.includes(`{${name}:i}`) ? BigInt.asIntN(64, value) : value;
+}
+
 /** What `check --json` says, from a document that reached the goal `payloads`. */
 export async function judge(document, ask) {
   const words = () => document.words();
@@ -81,8 +92,8 @@ export async function judge(document, ask) {
       len: BigInt(all.len[i]),
       entry: entry?.name ?? null,
       ...hex,
-      expected: counts ? all.expected[i] : null,
-      found: counts ? all.found[i] : null,
+      expected: counts ? as(rule.message, 'expected', all.expected[i]) : null,
+      found: counts ? as(rule.message, 'found', all.found[i]) : null,
       message: messages[i],
       spec: rule.spec,
     });

@@ -20,6 +20,9 @@ export function corpus() {
   if (existsSync(folder)) {
     return folder;
   }
+  if (process.env.WEIGHBRIDGE_CORPUS !== undefined) {
+    throw new Error(`WEIGHBRIDGE_CORPUS is ${folder}: no folder`);
+  }
   console.error(`no corpus at ${folder}: its tests check nothing`);
   return undefined;
 }

@@ -59,7 +59,7 @@ test('every type', async () => {
   try {
     for await (const { kind, path, document, i, name, dtype, data } of tensors()) {
       const out = join(folder, 'out.npy');
-      const run = spawnSync(weighbridge, ['extract', path, name, '-o', out], { encoding: 'utf8' });
+      const run = spawnSync(weighbridge, ['extract', path, name, '--force', '-o', out], { encoding: 'utf8' });
       const found = written(document, i, data);
       if (run.status === 0) {
         assert.deepEqual(found, readFileSync(out), kind);

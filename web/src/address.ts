@@ -36,7 +36,8 @@ export function readPlace(hash = location.hash): Place {
   return place;
 }
 
-export function writePlace(place: Place): void {
+/** The part of an address after `#`, with the `#`; empty where there is nothing to say. */
+export function hashOf(place: Place): string {
   const fields = new URLSearchParams();
   for (const [key, value] of Object.entries(place)) {
     if (value !== undefined) {
@@ -44,5 +45,5 @@ export function writePlace(place: Place): void {
     }
   }
   const hash = fields.toString();
-  history.replaceState(null, '', hash === '' ? location.pathname + location.search : `#${hash}`);
+  return hash === '' ? '' : `#${hash}`;
 }

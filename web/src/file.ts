@@ -25,8 +25,8 @@ export class OpenFile {
   readonly selected = new Topic<number | undefined>();
   /** Bytes that the hex view shall show. */
   readonly revealed = new Topic<Span>();
-  /** The view has changed: what the address says may be old. */
-  readonly moved = new Topic();
+  /** The view has changed; `true` where that is no step to go back from. */
+  readonly moved = new Topic<boolean>();
   /** Aborted when the file is closed. */
   readonly closing = new AbortController();
 
@@ -36,8 +36,13 @@ export class OpenFile {
   checking = false;
   tensor: number | undefined;
   span: Span | undefined;
+  /** Why what is shown is no longer what is in the file. */
+  outdated: string | undefined;
+  /** Opens the file anew. */
+  readonly reload: () => void;
 
-  constructor(info: Opened, client: Client<Api>, tasks: Tasks) {
+  constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void) {
+    this.reload = reload;
     this.info = info;
     this.client = client;
     this.tasks = tasks;
@@ -51,6 +56,22 @@ export class OpenFile {
     return this.client.api;
   }
 
+  /** Looks whether the file is still the one that was opened; the worker tells if not. */
+  touch(): void {
+    if (!this.info.remote && this.outdated === undefined) {
+      this.api.touch(this.id).catch(() => undefined);
+    }
+  }
+
+  /** The file is not the one any more that was opened. */
+  outdate(message: string): void {
+    if (this.outdated === undefined) {
+      this.outdated = message;
+      this.tasks.say(message);
+      this.judged.emit();
+    }
+  }
+
   /** Whether positions in this file mean something in another view of it. */
   get isTable(): boolean {
     return this.info.format === 'idv';
@@ -59,15 +80,16 @@ export class OpenFile {
   select(tensor: number | undefined): void {
     if (tensor !== this.tensor) {
       this.tensor = tensor;
+      this.touch();
       this.selected.emit(tensor);
-      this.moved.emit();
+      this.moved.emit(false);
     }
   }
 
   reveal(at: bigint, len: bigint): void {
     this.span = { at, len };
     this.revealed.emit(this.span);
-    this.moved.emit();
+    this.moved.emit(false);
   }
 
   /** Proves the structure, and the data too when that is quick. */

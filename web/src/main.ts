@@ -5,14 +5,17 @@ import './style/frame.css';
 import './style/file.css';
 import './style/views.css';
 import './style/panel.css';
-import { readPlace, writePlace, type Place } from './address.ts';
+import { hashOf, readPlace, type Place } from './address.ts';
+import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
 import { OpenFile } from './file.ts';
 import { h, iconButton } from './ui/dom.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
 import { helpDialog, singleKeys } from './views/help.ts';
 import { startView, type Sample } from './views/start.ts';
+import { Trail } from './trail.ts';
 import { switchTheme } from './ui/theme.ts';
+import { isOpenable } from './worker/hubs.ts';
 import type { Api } from './worker/main.ts';
 import { Client } from './worker/rpc.ts';
 
@@ -21,7 +24,11 @@ const WITH_URL = import.meta.env.MODE === 'url';
 
 const tasks = new Tasks();
 const worker = new Worker(new URL('./worker/main.ts', import.meta.url), { type: 'module', name: 'weighbridge' });
-const client = new Client<Api>(worker, (message) => tasks.fail(`The worker failed: ${message}. Reload the page.`));
+const client = new Client<Api>(
+  worker,
+  (message) => tasks.fail(`The worker failed: ${message}. Reload the page.`),
+  ({ changed, message }) => entries.find(({ file }) => file.id === changed)?.file.outdate(message),
+);
 
 interface Entry {
   file: OpenFile;
@@ -29,12 +36,14 @@ interface Entry {
   tab: HTMLElement;
   /** Where it came from, for the address. */
   origin: Place;
+  /** What the browser gives the file for, as it is by then. */
+  handle: FileSystemFileHandle | undefined;
 }
 
 const entries: Entry[] = [];
 let current: Entry | undefined;
 /** Where the address pointed to when the page was loaded. */
-let pending: Place | undefined = readPlace();
+let pending: Place = readPlace();
 
 const main = document.querySelector('main')!;
 const files = document.querySelector<HTMLElement>('#files')!;
@@ -43,33 +52,79 @@ const samples = fetch('samples/index.json')
   .catch(() => []);
 const help = helpDialog();
 const picker = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': 'Files to open' });
+/** What to do with the files that are being chosen. */
+let choosing: (given: Given[]) => void = () => undefined;
 picker.addEventListener('change', () => {
-  void openAll(Array.from(picker.files ?? []));
+  choosing(Array.from(picker.files ?? [], (file) => ({ file })));
+  choosing = openGiven;
   picker.value = '';
 });
+
+picker.addEventListener('cancel', () => {
+  choosing = openGiven;
+});
+
+function choose(multiple: boolean, then: (given: Given[]) => void): void {
+  if (hasPicker()) {
+    picked(multiple).then(then, (error) => tasks.fail(explain(error)));
+  } else {
+    choosing = then;
+    picker.multiple = multiple;
+    picker.click();
+  }
+}
+
+function openGiven(given: Given[]): void {
+  void openAll(given);
+}
+
+choosing = openGiven;
+const pick = () => choose(true, openGiven);
 const start = startView(samples, {
-  pick: () => picker.click(),
+  pick,
   open: (sample) => void openSample(sample),
   openUrl: WITH_URL ? (address) => void openUrl(address) : undefined,
 });
 
 document.querySelector('#actions')!.append(
-  iconButton('folder', 'Open files (o)', () => picker.click()),
+  iconButton('folder', 'Open files (o)', pick),
   iconButton('theme', 'Light or dark', switchTheme),
-  iconButton('help', 'Keys (?)', () => help.showModal()),
+  iconButton('help', 'Keyboard shortcuts (?)', () => help.showModal()),
 );
 document.querySelector('footer')!.append(tasks.element, h('p', { class: 'promise' }, WITH_URL ? 'Local files stay in this tab' : 'Nothing leaves this tab'));
 document.body.append(picker, help, tasks.alert, tasks.spoken);
 main.replaceChildren(start);
 
-async function open(what: File | string, origin: Place = {}): Promise<void> {
-  const name = typeof what === 'string' ? what : what.name;
+const trail = new Trail(
+  {
+    here: () => ({ file: current?.file.id, place: current === undefined ? {} : { ...current.origin, ...current.view.place } }),
+    restore({ file, place }) {
+      const entry = entries.find((one) => one.file.id === file);
+      if (file !== undefined && entry === undefined) {
+        // It has been closed since.
+        void follow(place);
+        return;
+      }
+      if (entry !== current) {
+        show(entry);
+      }
+      entry?.view.go({ ...place, view: place.view ?? 'tensors' });
+    },
+    follow: (place) => void follow(place),
+  },
+  hashOf(pending) !== '',
+);
+
+/** Opens a file, beside the others or in place of one. */
+async function open(what: Given | string, origin: Place = {}, old?: Entry): Promise<void> {
+  const given = typeof what === 'string' ? what : what.file;
+  const name = typeof given === 'string' ? given : given.name;
   performance.mark('open');
-  const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(what));
+  const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(given));
   if (info === undefined) {
     return;
   }
-  const file = new OpenFile(info, client, tasks);
+  const file = new OpenFile(info, client, tasks, () => void reload(entry));
   const view = new FileView(file, () => entries.filter((other) => other.file !== file).map((other) => other.file));
   const tab = h(
     'div',
@@ -77,28 +132,58 @@ async function open(what: File | string, origin: Place = {}): Promise<void> {
     h('button', { type: 'button', class: 'file-name', title: info.name, onclick: () => show(entry) }, h('bdi', {}, info.name)),
     iconButton('close', `Close ${info.name}`, () => close(entry)),
   );
-  const entry: Entry = { file, view, tab, origin };
-  entries.push(entry);
-  files.append(tab);
-  file.moved.on(() => entry === current && writePlace({ ...entry.origin, ...entry.view.place }));
-  file.judged.on(() => tab.setAttribute('data-state', file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
-  show(entry);
+  const entry: Entry = { file, view, tab, origin, handle: typeof what === 'string' ? undefined : what.handle };
+  if (old !== undefined && entries.includes(old)) {
+    entries.splice(entries.indexOf(old), 1, entry);
+    old.tab.replaceWith(tab);
+    old.file.close();
+  } else {
+    entries.push(entry);
+    files.append(tab);
+  }
+  file.moved.on((replace) => entry === current && trail.note(replace));
+  file.judged.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
+  show(entry, old !== undefined);
   entries.forEach((one) => one.view.filesChanged());
   await file.check();
-  if (pending !== undefined) {
+  if (trail.paused) {
     const place = pending;
-    pending = undefined;
+    pending = {};
     entry.view.go(place);
-    if (entry === current) {
-      writePlace({ ...entry.origin, ...entry.view.place });
-    }
+    trail.paused = false;
+    trail.note(true);
   }
 }
 
-async function openAll(list: File[]): Promise<void> {
+/** Opens a file again, which has changed. */
+async function reload(entry: Entry): Promise<void> {
   tasks.dismiss();
-  for (const file of list) {
-    await open(file);
+  const { handle, origin, file, view } = entry;
+  const { place } = view;
+  const again = async (what: Given | string) => {
+    await open(what, origin, entry);
+    if (current !== undefined && current !== entry && !entries.includes(entry)) {
+      current.view.go(place);
+    }
+  };
+  try {
+    if (handle !== undefined) {
+      await again(await ofFile(handle));
+    } else if (file.info.address !== undefined) {
+      await again(file.info.address);
+    } else {
+      // Without a handle the browser gives no more than it gave.
+      choose(false, ([given]) => given !== undefined && void again(given));
+    }
+  } catch (error) {
+    tasks.fail(`Reloading ${file.info.name}: ${explain(error)}`);
+  }
+}
+
+async function openAll(list: Given[]): Promise<void> {
+  tasks.dismiss();
+  for (const given of list) {
+    await open(given);
   }
 }
 
@@ -125,31 +210,39 @@ async function openSample(sample: Sample): Promise<void> {
   opening = sample.id;
   try {
     const response = await fetch(`samples/${sample.file}`);
-    await open(new File([await response.blob()], sample.file), { sample: sample.id });
+    await open({ file: new File([await response.blob()], sample.file) }, { sample: sample.id });
   } catch (error) {
     tasks.fail(explain(error));
   }
   opening = undefined;
 }
 
-function show(entry: Entry | undefined): void {
+function show(entry: Entry | undefined, replace = false): void {
   current = entry;
   entries.forEach(({ tab }) => tab.firstElementChild!.setAttribute('aria-current', 'false'));
   entry?.tab.firstElementChild!.setAttribute('aria-current', 'true');
+  entry?.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const held = document.activeElement === document.body || main.contains(document.activeElement);
   main.replaceChildren(entry?.view.element ?? start);
   document.title = entry === undefined ? 'Weighbridge' : `${entry.file.info.name} · Weighbridge`;
-  if (pending === undefined) {
-    writePlace(entry === undefined ? {} : { ...entry.origin, ...entry.view.place });
+  // What had the keyboard is gone.
+  if (held && entry !== undefined) {
+    entry.view.focus();
   }
+  trail.note(replace);
 }
 
 function close(entry: Entry): void {
   const at = entries.indexOf(entry);
+  const held = entry.tab.contains(document.activeElement);
   entries.splice(at, 1);
   entry.tab.remove();
   entry.file.close();
   if (entry === current) {
-    show(entries[Math.min(at, entries.length - 1)]);
+    show(entries[Math.min(at, entries.length - 1)], true);
+  }
+  if (held) {
+    (current?.tab.querySelector('button') ?? start.querySelector('button'))?.focus();
   }
   entries.forEach((one) => one.view.filesChanged());
 }
@@ -164,14 +257,14 @@ addEventListener('drop', (event) => {
   event.preventDefault();
   depth = 0;
   document.body.classList.remove('dragging');
-  void openAll(Array.from(event.dataTransfer?.files ?? []));
+  dropped(event.dataTransfer).then(openAll).catch((error) => tasks.fail(explain(error)));
 });
 addEventListener('paste', (event) => {
-  const pasted = Array.from(event.clipboardData?.files ?? []);
+  const pasted = Array.from(event.clipboardData?.files ?? [], (file) => ({ file }));
   const text = event.clipboardData?.getData('text/plain').trim() ?? '';
   if (pasted.length > 0) {
     void openAll(pasted);
-  } else if (WITH_URL && /^https:\/\/\S+$/.test(text) && !(event.target instanceof HTMLInputElement)) {
+  } else if (WITH_URL && /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && isOpenable(new URL(text)) && !(event.target instanceof HTMLInputElement)) {
     void openUrl(text);
   }
 });
@@ -181,7 +274,7 @@ interface LaunchQueue {
   setConsumer(take: (launch: { files: FileSystemFileHandle[] }) => void): void;
 }
 (window as { launchQueue?: LaunchQueue }).launchQueue?.setConsumer(async ({ files: handles }) => {
-  await openAll(await Promise.all(handles.map((handle) => handle.getFile())));
+  await openAll(await Promise.all(handles.map(ofFile)));
 });
 
 // ------------------------------------------------------------------- keys
@@ -208,7 +301,7 @@ addEventListener('keydown', (event) => {
   const view = current?.view;
   const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
   const actions: Record<string, (() => void) | undefined> = {
-    o: () => picker.click(),
+    o: pick,
     '?': () => help.showModal(),
     c: () => tasks.cancelAll(),
     '/': view && (() => view.focusSearch()),
@@ -231,26 +324,27 @@ async function follow(place: Place): Promise<void> {
   const { sample: id, url } = place;
   const there = entries.find(({ origin }) => (id === undefined ? url !== undefined && origin.url === url : origin.sample === id));
   if (there !== undefined) {
-    pending = undefined;
     if (there !== current) {
       show(there);
     }
     there.view.go(place);
   } else if (id !== undefined) {
-    pending = place;
     const sample = (await samples).find((one) => one.id === id);
     if (sample === undefined) {
-      pending = undefined;
-      show(current);
-      tasks.fail(`There is no sample ${id}.`);
+      trail.paused = false;
+      trail.note(true);
+      tasks.fail(`There is no sample called ${id}.`);
     } else if (opening !== id) {
+      pending = place;
+      trail.paused = true;
       await openSample(sample);
     }
   } else if (WITH_URL && url !== undefined) {
     // It may come from anybody, so it is not followed without being asked for.
     pending = place;
+    trail.paused = true;
     if (!isPlain(url)) {
-      writePlace({ ...place, url: undefined });
+      trail.rewrite({ ...place, url: undefined });
     }
     tasks.ask(`The link points to ${url}`, 'Open it', () => void openUrl(url));
   } else {
@@ -258,8 +352,12 @@ async function follow(place: Place): Promise<void> {
   }
 }
 
-void follow(pending ?? {});
-addEventListener('hashchange', () => void follow(readPlace()));
+void follow(pending);
+
+// A file may have been written to while the page was not looked at.
+addEventListener('focus', () => {
+  entries.forEach(({ file }) => file.touch());
+});
 
 if ('serviceWorker' in navigator && import.meta.env.PROD) {
   void navigator.serviceWorker.register('sw.js').catch(() => undefined);

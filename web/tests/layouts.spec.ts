@@ -1,40 +1,11 @@
 /** Tensors whose bytes are not elements one after the other, and checkpoints in shards. */
 
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from '@playwright/test';
+import { safetensors, written } from './files.ts';
 import { expect, openFiles, openSample, openTensor, panelTab, settled, test } from './page.ts';
 
 const fact = (page: Page, term: string) =>
   page.locator('.panel-statistics .pair', { has: page.locator('dt', { hasText: new RegExp(`^${term}$`) }) }).locator('dd');
-
-/** A safetensors file with one tensor of each entry. */
-function safetensors(tensors: Record<string, { dtype: string; data: ArrayBufferView }>): Buffer {
-  let at = 0;
-  const entries = Object.entries(tensors).map(([name, { dtype, data }]) => {
-    const from = at;
-    at += data.byteLength;
-    const count = (data as Uint8Array).length;
-    return [name, { dtype, shape: [count], data_offsets: [from, at] }];
-  });
-  const text = JSON.stringify(Object.fromEntries(entries));
-  const header = Buffer.from(text.padEnd(Math.ceil(text.length / 8) * 8));
-  const length = Buffer.alloc(8);
-  length.writeBigUInt64LE(BigInt(header.length));
-  const data = Object.values(tensors).map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.byteLength));
-  return Buffer.concat([length, header, ...data]);
-}
-
-/** Writes files into a folder of their own. */
-function written(files: Record<string, Buffer | string>): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'weighbridge-'));
-  return Object.entries(files).map(([name, content]) => {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return path;
-  });
-}
 
 async function saved(page: Page): Promise<{ header: string; data: Buffer }> {
   const download = page.waitForEvent('download');
@@ -59,7 +30,7 @@ test('columns are taken apart for statistics and .npy', async ({ page }) => {
   await expect(fact(page, 'Elements')).toHaveText('900');
   await expect(fact(page, 'NaN')).toHaveText('0');
   await expect(fact(page, 'Subnormal')).toHaveText('0');
-  const shown = (value: number) => String(Number(value.toPrecision(7))).replace('-', '−');
+  const shown = (value: number) => String(Number(value.toPrecision(7)));
   await expect(fact(page, 'Minimum')).toHaveText(shown(Math.min(...numbers)));
   await expect(fact(page, 'Maximum')).toHaveText(shown(Math.max(...numbers)));
 
@@ -84,7 +55,7 @@ test('columns are taken apart for statistics and .npy', async ({ page }) => {
   for (const name of ['Vendor', 'Street']) {
     await openTensor(page, name);
     await panelTab(page, 'Statistics');
-    await expect(page.locator('.panel-statistics')).toContainText('There are no statistics of');
+    await expect(page.locator('.panel-statistics')).toContainText('There are no statistics for');
     await panelTab(page, 'Overview');
     await expect(page.getByRole('button', { name: 'Save as .npy' })).toBeDisabled();
   }
@@ -99,7 +70,7 @@ test('blocks of GGUF are numbers everywhere', async ({ page }) => {
   const numbers = new Float32Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length));
   expect(numbers.length).toBe(64 * 64);
   await panelTab(page, 'Statistics');
-  const shown = (value: number) => String(Number(value.toPrecision(7))).replace('-', '−');
+  const shown = (value: number) => String(Number(value.toPrecision(7)));
   await expect(fact(page, 'Minimum')).toHaveText(shown(Math.min(...numbers)));
   await expect(fact(page, 'Maximum')).toHaveText(shown(Math.max(...numbers)));
   await panelTab(page, 'Heat map');
@@ -133,7 +104,7 @@ test('integers are shown to the last digit', async ({ page }) => {
   await openFiles(page, path);
   await openTensor(page, 'signed');
   await panelTab(page, 'Statistics');
-  await expect(fact(page, 'Minimum')).toHaveText('−2147483648');
+  await expect(fact(page, 'Minimum')).toHaveText('-2147483648');
   await expect(fact(page, 'Maximum')).toHaveText('2147483647');
   await openTensor(page, 'unsigned');
   await panelTab(page, 'Statistics');
@@ -152,15 +123,15 @@ test('an index of shards is compared with the files that are open', async ({ pag
   });
   await openFiles(page, index);
   const view = page.locator('.shards');
-  await expect(view).toContainText('3 files · 3 of them not open');
+  await expect(view).toContainText('3 files · 3 not open');
   await page.locator('input[type=file]').setInputFiles([one, two]);
   await expect(page.locator('.file-tab')).toHaveCount(3);
   await settled(page);
   await page.locator('.file-name', { hasText: 'model.safetensors.index' }).click();
   await expect(view.locator('tbody tr')).toHaveText(['m-1.safetensors22', 'm-2.safetensors10', 'm-3.safetensors1not open']);
   await expect(view.locator('li')).toHaveText([
-    'a is listed for another file, but it is in m-2.safetensors',
-    'x is not listed, but it is in m-2.safetensors',
-    'c is lacking, though it is listed for m-2.safetensors',
+    'a belongs in another file according to the index, but it is in m-2.safetensors',
+    'x is not in the index, but it is in m-2.safetensors',
+    'c is missing from m-2.safetensors',
   ]);
 });

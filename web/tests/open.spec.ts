@@ -77,7 +77,7 @@ test('a sample in the address is opened once; one that there is not is named', a
   await expect(page.getByRole('tab', { name: 'Hex' }).first()).toHaveAttribute('aria-selected', 'true');
   await expect(page.locator('.file-name')).toHaveCount(2);
   await visit('#sample=nosuch');
-  await expect(page.getByRole('alert')).toHaveText(/There is no sample nosuch/);
+  await expect(page.getByRole('alert')).toHaveText(/There is no sample called nosuch/);
   await expect(page).toHaveURL(/#view=hex&sample=oinf|#sample=oinf&view=hex/);
 });
 

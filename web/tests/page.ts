@@ -5,6 +5,17 @@ import { test as base, expect, type Page } from '@playwright/test';
 
 export { expect };
 
+/** Where the two builds are served, on ports that the configuration chose. */
+export const LOCAL = `http://127.0.0.1:${process.env.PORT_LOCAL}/`;
+export const BY_URL = `http://127.0.0.1:${process.env.PORT_URL}/`;
+
+/** Holds a time to its budget with `make bench-web` only: elsewhere machines have other work, too. */
+export function within(milliseconds: number, budget: number): void {
+  if (process.env.BENCH !== undefined) {
+    expect(milliseconds).toBeLessThan(budget);
+  }
+}
+
 /** Where the files lie that are made for the tests. */
 export const TRIALS = process.env.TRIALS ?? '../target/web-trials';
 

@@ -1,4 +1,4 @@
-import { TRIALS, expect, openFiles, openSample, openTensor, settled, test } from './page.ts';
+import { BY_URL, LOCAL, TRIALS, expect, openFiles, openSample, openTensor, settled, test } from './page.ts';
 
 test('the policy forbids everything that is not our own', { tag: '@tries' }, async ({ page, request }) => {
   const response = await request.get('./');
@@ -17,7 +17,7 @@ test('the policy forbids everything that is not our own', { tag: '@tries' }, asy
   expect(html).not.toMatch(/<style|style="|<script>|javascript:/);
   // And the browser keeps to it.
   await page.goto('./');
-  const outcome = await page.evaluate(() => fetch('http://127.0.0.1:4174/').then(() => 'sent', () => 'blocked')).catch(() => 'blocked');
+  const outcome = await page.evaluate((other) => fetch(other).then(() => 'sent', () => 'blocked'), BY_URL).catch(() => 'blocked');
   expect(outcome).toBe('blocked');
 });
 
@@ -119,7 +119,7 @@ test('a tensor as .npy', async ({ page }) => {
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save as .npy' }).click();
   const file = await download;
-  expect(file.suggestedFilename()).toBe('tensor-26.npy');
+  expect(file.suggestedFilename()).toBe('test.ramp.npy');
   const parts: Buffer[] = [];
   for await (const part of await file.createReadStream()) {
     parts.push(part as Buffer);
@@ -137,7 +137,7 @@ test('a tensor as .npy', async ({ page }) => {
 });
 
 test('without a network the page opens and works', async ({ browser }) => {
-  const context = await browser.newContext({ baseURL: 'http://127.0.0.1:4173/', serviceWorkers: 'allow' });
+  const context = await browser.newContext({ baseURL: LOCAL, serviceWorkers: 'allow' });
   const page = await context.newPage();
   await page.goto('./');
   await page.evaluate(() => navigator.serviceWorker.ready);

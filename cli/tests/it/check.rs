@@ -16,6 +16,7 @@ fn exit_codes_and_their_strength() {
     assert_eq!(code(&["valid.stb"]), 0);
     assert_eq!(code(&["invalid.stb"]), 1);
     assert_eq!(code(&["missing.stb"]), 2);
+    assert_eq!(code(&["unchecked.stb"]), 3);
     assert_eq!(code(&["--lenient", "unchecked.stb"]), 3);
 
     assert_eq!(code(&["valid.stb", "invalid.stb", "missing.stb"]), 1);
@@ -116,7 +117,10 @@ fn remarks_count_when_denied() {
 #[test]
 fn structure_stops_before_payloads_and_says_so() {
     let folder = Folder::new();
-    folder.write("a.stb", &with_unknown_type());
+    folder.write("a.stb", &sound().encode());
+    folder.write("u.stb", &with_unknown_type());
+    let told = run(&folder, &["check", "u.stb", "--structure", "--json"]);
+    assert_eq!(told.code, 3, "its size was not verified");
     let run = run(&folder, &["check", "a.stb", "--structure", "--lenient", "--json"]);
     assert_eq!(run.code, 0, "payloads were not asked for");
     let json = run.json();

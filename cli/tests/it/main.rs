@@ -6,6 +6,7 @@ mod corpus;
 mod extract;
 mod gguf;
 mod inspect;
+mod limits;
 mod oinf;
 mod other;
 mod paths;
@@ -110,8 +111,8 @@ fn with_lint() -> Vec<u8> {
     stb.encode()
 }
 
-/// Has a tensor of an unknown type, which is a violation (`T-DTYPE`) and
-/// leaves its data unchecked.
+/// Has a tensor of an unknown type, which leaves its size (`T-DTYPE`) and its data
+/// unchecked.
 fn with_unknown_type() -> Vec<u8> {
     let mut stb = sound();
     stb.tensors[1].dtype = 77;

@@ -2,7 +2,7 @@
 
 use super::*;
 use serde_json::json;
-use weighbridge_tests::encode::ztensor::{File, Item, Tensor, sparse, zstd};
+use weighbridge_tests::encode::ztensor::{Checksum, File, Item, Tensor, sparse, zstd};
 
 fn write(folder: &Folder, tensors: Vec<Tensor>) {
     folder.write("a.zt", &File::of(tensors).encode());
@@ -80,6 +80,36 @@ fn big_endian_elements_and_custom_fields() {
     let npy = std::fs::read(folder.path().join("tensor.npy")).expect("it was written");
     assert!(String::from_utf8_lossy(&npy[..30]).contains(">i2"));
     assert_eq!(npy[128..], [1, 0, 0xFF, 0xFE]);
+}
+
+#[test]
+fn integers_and_keys_of_custom_fields_lose_nothing() {
+    let folder = Folder::new();
+    let keys = vec![(Item::Uint(5), Item::Uint(1)), (Item::text("5"), Item::Uint(2))];
+    let tensor = Tensor::raw("b", "int8", &[1], vec![0])
+        .custom("least", Item::Nint(u64::MAX))
+        .custom("map", Item::Map(keys));
+    write(&folder, vec![tensor]);
+    let run = run(&folder, &["inspect", "a.zt", "--json"]);
+    let least = "{\"key\":\"least\",\"type\":\"cbor\",\"value\":-18446744073709551616}";
+    assert!(run.out.contains(least), "{run:?}");
+    let map = "{\"key\":\"map\",\"type\":\"cbor\",\"value\":[[5,1],[\"5\",2]]}";
+    assert!(run.out.contains(map), "{run:?}");
+}
+
+#[test]
+fn checksums_that_differ_look_different() {
+    let folder = Folder::new();
+    // SHA-256 of no bytes, but for its last digit.
+    let sum = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b856";
+    write(&folder, vec![Tensor::raw("b", "int8", &[0], vec![]).checksum(Checksum::Text(sum.to_owned()))]);
+    let run = run(&folder, &["check", "a.zt", "--json"]);
+    let json = run.json();
+    let finding = &json["findings"][0];
+    assert_eq!(finding["rule"], "CHECKSUM-MISMATCH", "{json}");
+    assert_ne!(finding["expected"], finding["found"]);
+    let message = "the checksum has 0xa495991b7852b856 where that of the stored bytes has 0xa495991b7852b855";
+    assert_eq!(finding["message"], message);
 }
 
 /// Eight bytes, and matches of three bytes at a time, which take no bits.

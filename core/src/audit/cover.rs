@@ -60,7 +60,7 @@ impl Audit {
                 };
             }
             let Some(part) = self.covering.pending else { break };
-            if certain {
+            if certain && part.at != 0 {
                 self.covering.cover.gap(&self.file, r, part.key, policy.gap)?;
             }
             self.covering.cover.place(&self.file, r, &part);

@@ -64,7 +64,7 @@ impl File {
         }
     }
 
-    /// The next part that has bytes. Unless values are `measured`, only parts that
+    /// The next part that has bytes, or takes a place without. Unless values are `measured`, only parts that
     /// the index itself measures are compared.
     #[inline(never)]
     pub(super) fn next_part(
@@ -75,7 +75,7 @@ impl File {
     ) -> Result<Option<Slot>, Halt> {
         while let Some(region) = self.region(r, c)? {
             let unsure = !measured && region.part.is_value();
-            if !region.span.is_empty() && !unsure {
+            if self.policy().places(&region) && !unsure {
                 let who = Slot::pack(region.entry, region.kind.code());
                 return Ok(Some(Slot::part(region.span, who)));
             }

@@ -76,6 +76,9 @@ pub struct Audit {
     hand: Option<Tensor>,
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
+    /// The only tensor whose data is looked at, if not all.
+    #[cfg(feature = "payloads")]
+    only: Option<u32>,
     /// How much decoding was done.
     #[cfg(feature = "payloads")]
     work: payload::Work,
@@ -117,6 +120,7 @@ impl Audit {
             #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
             #[cfg(feature = "payloads")]
+            only: None,
             work: payload::Work::default(),
             #[cfg(feature = "payloads")]
             watch: watch::Watch::default(),
@@ -358,11 +362,22 @@ impl Audit {
             let tensor = self.file.tensor(r, &mut self.cursor);
             r.unmute();
             self.hand = tensor?;
-            if let Some(Tensor { chunks: Chunks::One(span), .. }) = self.hand {
+            if let Some(Tensor { chunks: Chunks::One(span), index, .. }) = self.hand
+                && self.wants(index)
+            {
                 r.charge(span.len);
             }
         }
         Ok(self.hand.is_some())
+    }
+
+    /// Whether the data of this tensor is looked at.
+    #[cfg(any(feature = "idv", feature = "payloads"))]
+    fn wants(&self, _index: u32) -> bool {
+        #[cfg(feature = "payloads")]
+        return self.only.is_none_or(|only| only == _index);
+        #[cfg(not(feature = "payloads"))]
+        true
     }
 
     // The frames of stages beside each other, not one for all: the stack is small.

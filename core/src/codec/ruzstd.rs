@@ -184,7 +184,8 @@ impl Frames {
             return self.unless_over(self.skip == 0, input, last);
         }
         if last && input.is_empty() && self.carry.is_empty() && self.frame.is_none() {
-            return Err(if self.complete > 0 { End::Done } else { truncated() });
+            // Skippable frames alone are a stream of no bytes.
+            return Err(if self.count > 0 { End::Done } else { truncated() });
         }
         let between = self.frame.is_none();
         // What stands at the front: carried over, or all in the input.

@@ -94,8 +94,8 @@ pub(crate) trait Container: Sized {
         Endianness::Little
     }
 
-    /// The alignment of payloads in bytes, which explains smaller gaps; 1 if there
-    /// is none.
+    /// The alignment of payloads in bytes, up to which they are padded; 1 if there is
+    /// none.
     fn alignment(&self) -> u64 {
         Self::POLICY.align
     }
@@ -241,13 +241,16 @@ pub(crate) struct Policy {
     pub(crate) overlap: Option<Rule>,
     /// Two payloads are the same range of bytes.
     pub(crate) alias: Option<Rule>,
-    /// At least `align` bytes in a row belong to nothing.
+    /// Whether payloads without bytes must not lie inside others either.
+    pub(crate) empties: bool,
+    /// Bytes that are not padding belong to nothing.
     pub(crate) gap: Option<Rule>,
     /// The same at the end of the file.
     pub(crate) trailing: Option<Rule>,
-    /// Fewer than `align` bytes belong to nothing and are not all zero.
+    /// Bytes up to the next multiple of the alignment belong to nothing and are not
+    /// all zero.
     pub(crate) padding: Option<Rule>,
-    /// The alignment of payloads in bytes, which explains smaller gaps.
+    /// The alignment of payloads in bytes.
     pub(crate) align: u64,
     /// A `bool` byte is neither 0 nor 1.
     pub(crate) boolean: Option<Rule>,
@@ -275,6 +278,7 @@ impl Policy {
         duplicate_size: None,
         overlap: None,
         alias: None,
+        empties: false,
         gap: None,
         trailing: None,
         padding: None,
@@ -287,6 +291,15 @@ impl Policy {
         sparse: None,
         frame: None,
     };
+
+    /// Whether a part of the file is compared with others.
+    #[cfg_attr(
+        not(any(feature = "names", feature = "windows")),
+        allow(dead_code, reason = "data is all that is compared")
+    )]
+    pub(crate) fn places(&self, region: &Region) -> bool {
+        !region.span.is_empty() || (self.empties && region.kind == Kind::Tensor)
+    }
 
     /// Whether the regions of the file are compared with one another.
     pub(crate) const fn covers(&self) -> bool {

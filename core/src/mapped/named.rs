@@ -230,7 +230,7 @@ impl Audit {
                 break;
             }
             if parts {
-                if certain {
+                if certain && slot.at != 0 {
                     cover.gap(&self.file, r, slot.key, policy.gap)?;
                 }
                 cover.place(&self.file, r, &slot);
@@ -330,6 +330,7 @@ impl Audit {
     ) -> Result<(), Halt> {
         if let Some(region) = self.file.region(r, c)?
             && !(self.unmeasured && region.part.is_value())
+            && self.file.policy().places(&region)
         {
             *slot = Slot::part(region.span, Slot::pack(region.entry, region.kind.code()));
         }

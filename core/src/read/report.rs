@@ -71,6 +71,13 @@ impl Reader<'_, '_> {
         (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
     }
 
+    /// Takes note that entries follow which cannot be reached, of which nothing fatal
+    /// need have been reported.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn cut_short(&mut self) {
+        self.fatal |= !self.muted;
+    }
+
     /// Whether something fatal was reported since this was last asked.
     pub(crate) fn take_fatal(&mut self) -> bool {
         core::mem::take(&mut self.fatal)

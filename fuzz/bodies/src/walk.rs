@@ -15,8 +15,8 @@ const BASE: u64 = 10_000;
 /// Steps for each byte of a file: its structure is read a few times, byte by
 /// byte where names and text are compared.
 const PER_BYTE: u64 = 400;
-/// The same for zTensor, where keys of a map in no order are compared with up to
-/// [`limits::CBOR_KEYS`] others, and maps nest up to [`limits::CBOR_DEPTH`].
+/// The same for zTensor, where keys of a map in no order are looked up among up to
+/// [`limits::CBOR_KEYS`] others.
 const PER_BYTE_OF_CBOR: u64 = 12_000;
 /// Steps for each byte that is decoded.
 const PER_DECODED: u64 = 100;

@@ -60,7 +60,7 @@ pub struct Encoded {
 }
 
 /// The element types: number, elements and bytes of a block.
-pub const TYPES: [(u32, u64, u64); 34] = [
+pub const TYPES: [(u32, u64, u64); 35] = [
     (0, 1, 4),
     (1, 1, 2),
     (2, 32, 18),
@@ -68,7 +68,7 @@ pub const TYPES: [(u32, u64, u64); 34] = [
     (6, 32, 22),
     (7, 32, 24),
     (8, 32, 34),
-    (9, 32, 40),
+    (9, 32, 36),
     (10, 256, 84),
     (11, 256, 110),
     (12, 256, 144),
@@ -95,6 +95,7 @@ pub const TYPES: [(u32, u64, u64); 34] = [
     (39, 32, 17),
     (40, 64, 36),
     (41, 128, 18),
+    (42, 64, 18),
 ];
 
 impl Tensor {

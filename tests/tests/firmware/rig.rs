@@ -32,7 +32,8 @@ pub(crate) fn run(image: &Path, files: &[u8], options: &[&str]) -> Run {
     qemu.args(["-M", "mps2-an386", "-nographic", "-monitor", "none", "-serial", "none"]);
     qemu.args(["-semihosting-config", "enable=on,target=native"]).args(options);
     if !files.is_empty() {
-        let place = place.display();
+        // A comma ends a path, unless it is doubled.
+        let place = place.display().to_string().replace(',', ",,");
         qemu.args(["-device", &format!("loader,file={place},addr={FILES_AT},force-raw=on")]);
     }
     let output = qemu.arg("-kernel").arg(image).output().expect("QEMU runs");

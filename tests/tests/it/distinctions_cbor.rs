@@ -2,7 +2,7 @@
 //! BinTensors: each test is of a case that a mutant judged otherwise.
 
 use weighbridge::format::ztensor::Items;
-use weighbridge::{Format, Opening, Source, Window};
+use weighbridge::{Format, Opening, Severity, Source, Window, limits};
 use weighbridge_tests::encode::bintensors;
 use weighbridge_tests::encode::ztensor::{Draft, File, Item, MAGIC, Tensor, cbor};
 use weighbridge_tests::survey::survey_whole;
@@ -115,10 +115,65 @@ fn many_keys_in_order() {
     assert!(customized([("zz", map(keys()))]).is_empty());
     assert!(customized([("zz", map(by_bytes))]).is_empty());
     assert!(customized([("zz", map(by_form))]).is_empty());
-    assert_eq!(
-        customized([("zz", map(keys().collect::<Vec<_>>().into_iter().rev()))]),
-        ["CBOR-KEYS"]
-    );
+    let descending = map(keys().collect::<Vec<_>>().into_iter().rev());
+    assert!(customized([("zz", descending)]).is_empty());
+}
+
+/// What is said to be unchecked of a file of one small tensor with this custom field.
+fn unchecked(value: Item) -> Vec<&'static str> {
+    let mut draft = File::of([Tensor::raw("x", "uint8", &[3], vec![1, 2, 3])]).draft();
+    draft.entries[0].push(Item::text("zz"), value);
+    let survey = survey_whole(&draft.finish(), Some(Format::ZTensor));
+    assert!(survey.is_valid(), "{:?}", survey.findings);
+    let left = survey.findings.iter().filter(|f| f.severity() == Severity::Unchecked);
+    left.map(|finding| finding.rule.id()).collect()
+}
+
+/// Keys in no order are compared as far as there is room, which maps that are open
+/// share, and what is left is said.
+#[test]
+fn keys_in_no_order() {
+    let scattered = |count: u64| {
+        let pair = |i: u64| (Item::Text(format!("k{:05}", i * 7919 % 10_007)), Item::Uint(0));
+        (0..count).map(pair).collect::<Vec<_>>()
+    };
+    let most = limits::CBOR_KEYS as u64 - 1;
+    assert!(unchecked(Item::Map(scattered(most))).is_empty());
+    assert_eq!(unchecked(Item::Map(scattered(most + 1))), ["CBOR-KEYS"]);
+    let around = |inner: u64| {
+        let mut outer = scattered(500);
+        outer.push((Item::text("l"), Item::Map(scattered(inner))));
+        Item::Map(outer)
+    };
+    assert!(unchecked(around(500)).is_empty());
+    assert_eq!(unchecked(around(600)), ["CBOR-KEYS"]);
+    // Keys in order take no room that others need.
+    let ordered = |inner| {
+        let mut outer: Vec<_> =
+            (0..5000).map(|i| (Item::Text(format!("a{i:04}")), Item::Uint(0))).collect();
+        outer.push((Item::text("b"), Item::Map(scattered(inner))));
+        Item::Map(outer)
+    };
+    assert!(unchecked(ordered(900)).is_empty());
+    // The last key of many equals one before it.
+    let mut twice = scattered(900);
+    twice.push(twice[450].clone());
+    assert_eq!(customized([("zz", Item::Map(twice))]), ["CBOR-KEY-DUPLICATE"]);
+}
+
+/// Elements are counted where the index has no count.
+#[test]
+fn an_index_without_a_count() {
+    for count in [0, 1, 3, 300] {
+        let tensor = |i| Tensor::raw(&format!("t{i:03}"), "uint8", &[1], vec![1]);
+        let mut draft = File::of((0..count).map(tensor)).draft();
+        draft.index = Some(Item::ArrayIndefinite(draft.maps()));
+        let file = draft.finish();
+        let survey = survey_whole(&file, Some(Format::ZTensor));
+        assert_eq!(survey.file.unwrap().tensor_count(), count);
+        assert_eq!(survey.tensors.len() as u64, count);
+        assert!(survey.is_valid() && survey.broken().contains(&"CBOR-INDEFINITE"));
+    }
 }
 
 /// Equal keys that are neighbours, with nothing else in the map.

@@ -1,10 +1,10 @@
 //! Distinctions that no other file makes: each was found by a mutant that all
 //! other tests let live.
 
-use weighbridge::{Format, Severity};
+use weighbridge::{Finding, Format, Severity, Status};
 use weighbridge_tests::encode::bintensors::{Dtype, Header, Width};
 use weighbridge_tests::encode::ztensor::{self, Item};
-use weighbridge_tests::encode::{idv, oinf, safetensors};
+use weighbridge_tests::encode::{idv, oinf, safetensors, stb};
 use weighbridge_tests::survey::{Survey, survey_whole};
 
 fn survey(format: Format, bytes: &[u8]) -> Survey {
@@ -43,7 +43,9 @@ fn the_longest_length_of_a_codec() {
 /// What a tensor without data has instead is told: its size, else its offset.
 #[test]
 fn a_tensor_without_data_has_neither_size_nor_offset() {
-    for (size, offset, told) in [(16, 0, 16), (0, 24, 24), (16, 24, 16)] {
+    for (size, offset, told, (skip, len)) in
+        [(16, 0, 16, (0, 8)), (0, 24, 24, (8, 8)), (16, 24, 16, (0, 16))]
+    {
         let tensors = vec![oinf::declared("x", oinf::Type::U8, &[3])];
         let model = oinf::Model { version: 1, sizevars: vec![], metadata: vec![], tensors };
         let mut out = model.encode();
@@ -52,8 +54,72 @@ fn a_tensor_without_data_has_neither_size_nor_offset() {
         out.put_u64(fields.data_offset, offset);
         let survey = survey(Format::Oinf, &out.bytes);
         let finding = survey.findings.iter().find(|f| f.rule.id() == "TENSOR-NODATA");
-        assert_eq!(finding.map(|f| (f.expected, f.found)), Some((0, told)));
+        let at = fields.data_nbytes as u64 + skip;
+        let told = (at, len, 0, told);
+        assert_eq!(finding.map(|f| (f.at, f.len, f.expected, f.found)), Some(told));
     }
+}
+
+/// Each of the two reserved words of STB is reported where it lies.
+#[test]
+fn reserved_words_are_reported_where_they_lie() {
+    let sound = || stb::Stb::new(vec![stb::Tensor::new(0, 0, &[2])]);
+    for (reserved, expected) in [
+        ([0, 0], vec![]),
+        ([7, 0], vec![(8, 4, 7)]),
+        ([0, 1], vec![(12, 4, 1)]),
+        ([5, u32::MAX], vec![(8, 4, 5), (12, 4, u64::from(u32::MAX))]),
+    ] {
+        let survey = survey(Format::Stb, &stb::Stb { reserved, ..sound() }.encode());
+        let found: Vec<_> = survey.findings.iter().map(|f| (f.at, f.len, f.found)).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+/// What STB leaves to later versions, or to a table outside the file, is no breach and
+/// is not passed over in silence.
+#[test]
+fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
+    let told = |change: fn(&mut stb::Tensor)| {
+        let mut file = stb::Stb::new(vec![stb::Tensor::new(0, 0, &[2])]);
+        change(&mut file.tensors[0]);
+        let survey = survey(Format::Stb, &file.encode());
+        assert_eq!(survey.worst(), Severity::Unchecked);
+        let structural = |f: &&Finding| f.rule.format() == Some(Format::Stb);
+        let found = survey.findings.iter().filter(structural);
+        let found: Vec<_> = found.map(|f| (f.rule.id(), f.at, f.len, f.found)).collect();
+        (survey.tensors[0].tensor.status, found)
+    };
+    let unsupported = Status::Unsupported;
+    assert_eq!(told(|t| t.dtype = 4), (unsupported, vec![("T-DTYPE", 33, 1, 4)]));
+    assert_eq!(told(|t| t.layout = 255), (unsupported, vec![("T-LAYOUT", 35, 1, 255)]));
+    assert_eq!(told(|t| t.rank = 4), (Status::Sound, vec![("T-SHAPE", 52, 12, 4)]));
+    assert_eq!(told(|t| t.rank = 8), (Status::Sound, vec![("T-SHAPE", 52, 12, 8)]));
+    // One says all there is to say of the size.
+    let both = told(|t| (t.rank, t.dtype) = (5, 9));
+    assert_eq!(both, (unsupported, vec![("T-DTYPE", 33, 1, 9)]));
+}
+
+/// Padding ends at the next multiple of the alignment; what lies behind it is a gap, or
+/// trails, however short it is.
+#[test]
+fn padding_ends_at_the_alignment() {
+    // The data of three bytes ends at 64 + 3, and its padding at 128.
+    let file = |tail: &[u8]| {
+        let mut file = stb::Stb::new(vec![stb::Tensor::new(0, 2, &[3])]);
+        file.tail = tail.to_vec();
+        let survey = survey(Format::Stb, &file.encode());
+        survey.findings.iter().map(|f| (f.rule.id(), f.at, f.len)).collect::<Vec<_>>()
+    };
+    let zeros = [0; 61];
+    assert_eq!(file(&zeros[..60]), []);
+    assert_eq!(file(&zeros), []);
+    assert_eq!(file(&[&zeros[..], &[0]].concat()), [("D-TRAILING", 128, 1)]);
+    assert_eq!(file(&[&zeros[..], &[9]].concat()), [("D-TRAILING", 128, 1)]);
+    assert_eq!(file(&[&zeros[..5], &[9, 0]].concat()), [("D-PAD", 72, 2)]);
+    let mut both = file(&[&zeros[..60], &[9], &[9; 70]].concat());
+    both.sort_unstable();
+    assert_eq!(both, [("D-PAD", 127, 1), ("D-TRAILING", 128, 70)]);
 }
 
 /// A header whose JSON breaks off is opened for the entries before the fault.

@@ -66,6 +66,10 @@ fn sound_files_are_usable() {
             let survey = survey_whole(&fixture.bytes, None);
             let file = survey.file.unwrap_or_else(|| panic!("{name} {}", fixture.name));
             assert_eq!(file.format().name(), name, "{}", fixture.name);
+            // Where a limit ends the index, nothing more is listed.
+            if survey.findings.iter().any(|finding| finding.rule.id() == "CBOR-DEPTH") {
+                continue;
+            }
             assert_eq!(file.tensor_count(), survey.tensors.len() as u64, "{}", fixture.name);
             let checked = survey.findings.is_empty();
             let broken = |s: Status| if checked { s != Status::Sound } else { s == Status::Broken };

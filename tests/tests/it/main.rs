@@ -18,6 +18,7 @@ mod large;
 mod mutations;
 mod payloads;
 mod peer;
+mod places;
 mod properties;
 mod quants;
 mod readback;

@@ -1,9 +1,13 @@
 //! Every prefix and every changed byte of every small file: no panic, no
 //! finding outside the file, no endless loop, and nothing unreadable that passes.
+//! With the feature `deep`, which `make test-deep` turns on, bytes get more values,
+//! and no length and no place is passed over in files of some size.
 
 use weighbridge::{Format, Severity, Status};
 use weighbridge_tests::fixtures::{self, Fixture};
 use weighbridge_tests::survey::{Access, Host, Survey, TensorFact, survey, survey_whole};
+
+const DEEP: bool = cfg!(feature = "deep");
 
 /// Sound files up to this length are changed in every way one byte can be.
 const TINY: usize = 256;
@@ -44,7 +48,8 @@ fn each_small(format: &str, mut test: impl FnMut(&str, &Fixture, Option<Format>)
 
 fn every_prefix(format: &str) {
     each_small(format, |name, Fixture { bytes, .. }, format| {
-        for len in 0..bytes.len() {
+        let step = if DEEP || bytes.len() <= TINY { 1 } else { 1 + bytes.len() / TINY };
+        for len in (0..bytes.len()).step_by(step) {
             let prefix = &bytes[..len];
             let found = survey_whole(prefix, format);
             check(&format!("{name}, the first {len} bytes"), prefix, &found);
@@ -55,13 +60,19 @@ fn every_prefix(format: &str) {
 fn every_changed_byte(format: &str) {
     each_small(format, |name, fixture, format| {
         let mut bytes = fixture.bytes.clone();
-        let tiny = bytes.len() <= TINY && fixture.breaks.is_empty();
+        let tiny = DEEP && bytes.len() <= TINY && fixture.breaks.is_empty();
         for at in 0..bytes.len() {
             let original = bytes[at];
             let some =
                 [0, 1, 0x7F, 0x80, 0xFF, original ^ 1, original ^ 0x80, original.wrapping_add(1)];
+            let few = [0, 0xFF, original ^ 1];
             let all: Vec<u8> = (0..=255).collect();
-            for &value in if tiny { &all[..] } else { &some[..] } {
+            let values: &[u8] = match (tiny, DEEP) {
+                (true, _) => &all,
+                (_, true) => &some,
+                _ => &few,
+            };
+            for &value in values {
                 if value != original {
                     bytes[at] = value;
                     let found = survey_whole(&bytes, format);
@@ -78,7 +89,8 @@ fn every_changed_byte(format: &str) {
 fn changed_bytes_in_windows(format: &str) {
     each_small(format, |name, Fixture { bytes, .. }, format| {
         let mut bytes = bytes.clone();
-        for at in (0..bytes.len()).step_by(1 + bytes.len() / 64) {
+        let places = if DEEP { 64 } else { 16 };
+        for at in (0..bytes.len()).step_by(1 + bytes.len() / places) {
             let original = bytes[at];
             for value in [0, original ^ 0x80, 0xFF] {
                 bytes[at] = value;

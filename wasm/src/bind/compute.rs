@@ -155,6 +155,10 @@ impl RawDifference {
         let mut pack = Pack::value();
         pack.u64(sums.count);
         pack.u64(sums.different);
+        pack.u64(sums.finite);
+        pack.u64(sums.nans[0]);
+        pack.u64(sums.nans[1]);
+        pack.optional(sums.nan_at);
         pack.optional(sums.at);
         pack.f64(sums.greatest);
         pack.f64(sums.cosine());

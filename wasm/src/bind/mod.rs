@@ -154,7 +154,7 @@ impl RawDocument {
 
     /// What the findings come to.
     pub fn verdict(&self, lenient: bool) -> Vec<u8> {
-        let findings = &self.inner.findings;
+        let findings = self.inner.findings.tally();
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
         let mut pack = Pack::value();
         pack.u32(findings.accepted(profile).into());
@@ -169,6 +169,10 @@ impl RawDocument {
             texts.push(goal);
         }
         pack.texts(&texts);
+        let left: Vec<_> = findings.rules().filter(|count| count.found > count.kept).collect();
+        let count = |i: usize| left.get(i);
+        pack.column(2, left.len(), &mut |i| count(i).map_or(0, |it| it.rule.code().into()));
+        pack.column(8, left.len(), &mut |i| count(i).map_or(0, |it| it.found - it.kept));
         pack.done()
     }
 }

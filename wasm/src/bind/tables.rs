@@ -248,7 +248,9 @@ impl RawDocument {
         let inner = &mut self.inner;
         let pieces = inner.layout.pieces();
         let total = pieces.len();
-        let pieces = pieces.get(within(from, to, total)).unwrap_or_default();
+        let range = within(from, to, total);
+        let partners: Vec<_> = range.clone().map(|i| inner.layout.partner(i)).collect();
+        let pieces = pieces.get(range).unwrap_or_default();
         let words = &mut inner.words;
         let mut pack = Pack::value();
         pack.u32(total as u32);
@@ -260,6 +262,10 @@ impl RawDocument {
         pack.column(2, n, &mut |i| piece(i).map_or(0, |p| kind_word(p.kind, words).into()));
         pack.column(4, n, &mut |i| piece(i).map_or(0, |p| p.entry.into()));
         pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.overlap));
+        let partner = |i: usize| partners.get(i).copied().flatten();
+        pack.column(2, n, &mut |i| partner(i).map_or(0, |p| part_word(p.part, words).into()));
+        pack.column(2, n, &mut |i| partner(i).map_or(0, |p| kind_word(p.kind, words).into()));
+        pack.column(4, n, &mut |i| partner(i).map_or(u64::from(u32::MAX), |p| p.entry.into()));
         pack.done()
     }
 

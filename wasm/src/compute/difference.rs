@@ -16,10 +16,16 @@ pub struct Difference {
     pub count: u64,
     /// Pairs whose values differ; two NaN are equal.
     pub different: u64,
-    /// The greatest difference.
+    /// The greatest difference, pairs with a NaN left out.
     pub greatest: f64,
     /// Where it is.
     pub at: Option<u64>,
+    /// NaN in the first only, and in the second only.
+    pub nans: [u64; 2],
+    /// The first pair of these.
+    pub nan_at: Option<u64>,
+    /// Pairs of finite elements, which the cosine is of.
+    pub finite: u64,
     dot: f64,
     squares: [f64; 2],
 }
@@ -36,6 +42,9 @@ impl Difference {
             different: 0,
             greatest: 0.0,
             at: None,
+            nans: [0; 2],
+            nan_at: None,
+            finite: 0,
             dot: 0.0,
             squares: [0.0; 2],
         })
@@ -44,6 +53,7 @@ impl Difference {
     /// Takes the next bytes of side 0 or 1.
     pub fn push(&mut self, side: usize, bytes: &[u8]) {
         let Difference { feeds, waiting, ahead, count, different, greatest, at, .. } = self;
+        let (nans, nan_at, finite) = (&mut self.nans, &mut self.nan_at, &mut self.finite);
         let (dot, squares) = (&mut self.dot, &mut self.squares);
         let Some(feed) = feeds.get_mut(side) else { return };
         feed.push(bytes, &mut |value| {
@@ -55,17 +65,20 @@ impl Difference {
             let Some(other) = waiting.pop_front() else { return };
             let (a, b) = if side == 0 { (value, other) } else { (other, value) };
             let same = a == b || (a.is_nan() && b.is_nan());
-            if !same {
-                *different += 1;
+            *different += u64::from(!same);
+            if same {
+            } else if a.is_nan() || b.is_nan() {
+                nans[usize::from(b.is_nan())] += 1;
+                nan_at.get_or_insert(*count);
+            } else {
                 let distance = if a < b { b - a } else { a - b };
-                // What cannot be subtracted differs as much as can be.
-                let distance = if distance.is_nan() { f64::INFINITY } else { distance };
                 if at.is_none() || distance > *greatest {
                     *greatest = distance;
                     *at = Some(*count);
                 }
             }
             if a.is_finite() && b.is_finite() {
+                *finite += 1;
                 *dot += a * b;
                 squares[0] += a * a;
                 squares[1] += b * b;
@@ -137,6 +150,16 @@ mod tests {
         sums.push(1, &f32s(&[f32::NEG_INFINITY, 0.0]));
         assert_eq!((sums.greatest, sums.at), (f64::INFINITY, Some(0)));
         assert!(sums.cosine().is_nan());
+    }
+
+    #[test]
+    fn nan_on_one_side_is_no_distance() {
+        let mut sums = Difference::new(F32, F32, 4).unwrap();
+        sums.push(0, &f32s(&[1.0, f32::NAN, 3.0, f32::NAN]));
+        sums.push(1, &f32s(&[1.5, 2.0, f32::NAN, f32::NAN]));
+        assert_eq!((sums.count, sums.different, sums.finite), (4, 3, 1));
+        assert_eq!((sums.nans, sums.nan_at), ([1, 1], Some(1)));
+        assert_eq!((sums.greatest, sums.at), (0.5, Some(0)));
     }
 
     #[test]

@@ -8,8 +8,8 @@ export function count(value: number | bigint): string {
 }
 
 /** `1 tensor`, `2 tensors`. */
-export function counted(value: number | bigint, noun: string): string {
-  return `${count(value)} ${noun}${BigInt(value) === 1n ? '' : 's'}`;
+export function counted(value: number | bigint, noun: string, plural = `${noun}s`): string {
+  return `${count(value)} ${BigInt(value) === 1n ? noun : plural}`;
 }
 
 /** Bytes in the unit that leaves one to four digits. */
@@ -44,10 +44,10 @@ export function real(value: number): string {
     return '–';
   }
   if (!Number.isFinite(value)) {
-    return value > 0 ? '∞' : '−∞';
+    return value > 0 ? '∞' : '-∞';
   }
-  const text = String(Number(value.toPrecision(7)));
-  return text.replace('-', '−').replace('e−', 'e−');
+  // With the hyphen that programs take for a minus: numbers are copied.
+  return String(Number(value.toPrecision(7)));
 }
 
 /** An element as a statistic has it: integers in full, as far as a double holds them. */
@@ -55,12 +55,12 @@ export function element(value: number, dtype: string): string {
   if (!/^(?:[iut]\d+|bool|bitset)$/.test(dtype) || !Number.isInteger(value)) {
     return real(value);
   }
-  return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value).replace('-', '−') : `≈ ${real(value)}`;
+  return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? String(value) : `≈ ${real(value)}`;
 }
 
 /** A short one, for axes. */
 export function short(value: number): string {
-  return String(Number(value.toPrecision(3))).replace(/^-/, '−');
+  return String(Number(value.toPrecision(3)));
 }
 
 /** `10 MiB`, `3k`, `4096`; `undefined` for what is none. */
@@ -77,4 +77,51 @@ export function parseSize(text: string): bigint | undefined {
 export function parseOffset(text: string): bigint | undefined {
   const plain = text.trim().replaceAll(/[\s,_]/g, '');
   return /^(0x[\da-f]+|\d+)$/i.test(plain) ? BigInt(plain) : undefined;
+}
+
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/**
+ * A value in at most `room` characters: of a number fewer digits, never a part
+ * of it; of a list fewer elements. Text is left to be cut off where it is shown.
+ */
+export function fit(text: string, room: number): string {
+  if (text.length <= room) {
+    return text;
+  }
+  if (NUMBER.test(text)) {
+    const value = Number(text);
+    for (let digits = Math.min(17, room); digits > 0; digits--) {
+      for (const written of [value.toPrecision(digits), value.toExponential(digits - 1)]) {
+        // Without zeros at the end of the digits, and without the plus of an exponent.
+        const short = written.replace(/(\.\d*?)0+(?=e|$)/, '$1').replace(/\.(?=e|$)/, '').replace('e+', 'e');
+        if (short.length <= room) {
+          return short;
+        }
+      }
+    }
+    return text;
+  }
+  if (/^[[({]/.test(text)) {
+    const end = text.lastIndexOf(', ', room - 3);
+    return end > 0 ? `${text.slice(0, end)}, …` : text;
+  }
+  return text;
+}
+
+/** Parameters as people say them: 7.24 B. */
+export function parameters(value: bigint): string {
+  const units = ['', ' K', ' M', ' B', ' T'];
+  let power = 0;
+  let number = Number(value);
+  while (number >= 1000 && power < units.length - 1) {
+    number /= 1000;
+    power++;
+  }
+  // 999.6 would be written as 1000.
+  if (number >= 999.5 && power > 0 && power < units.length - 1) {
+    number /= 1000;
+    power++;
+  }
+  return power === 0 ? String(value) : `${number.toPrecision(3)}${units[power]}`;
 }

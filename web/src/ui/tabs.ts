@@ -81,6 +81,7 @@ export class Tabs {
       entry.panel.append(entry.tab.make());
       this.panels.append(entry.panel);
     }
+    const held = this.panels.contains(document.activeElement);
     this.#current = id;
     for (const [other, { button, panel }] of this.#tabs) {
       const chosen = other === id;
@@ -90,9 +91,18 @@ export class Tabs {
         panel.hidden = !chosen;
       }
     }
+    entry.button.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    // What is hidden loses the keyboard, to nobody.
+    if (held && !entry.panel.contains(document.activeElement)) {
+      entry.button.focus();
+    }
     if (tell) {
       this.#onchange(id);
     }
+  }
+
+  focus(): void {
+    this.#tabs.get(this.#current)?.button.focus();
   }
 
   /** The tab `step` further on. */

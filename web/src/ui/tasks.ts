@@ -73,7 +73,8 @@ export class Tasks {
     outer?: AbortSignal,
   ): Promise<T | undefined> {
     const controller = new AbortController();
-    outer?.addEventListener('abort', () => controller.abort(), { once: true });
+    const abort = () => controller.abort();
+    outer?.addEventListener('abort', abort, { once: true });
     const bar = h('progress', { 'aria-label': label, max: '1' });
     const text = h('span', { class: 'task-label' }, label);
     const item = h(
@@ -106,6 +107,8 @@ export class Tasks {
       }
       return undefined;
     } finally {
+      // The signal may outlive the work by far.
+      outer?.removeEventListener('abort', abort);
       this.#running.delete(controller);
       clearTimeout(timer);
       if (item.isConnected) {

@@ -1,44 +1,33 @@
 /** Two files side by side: what was added, removed, changed, and by how much. */
 
-import type { DifferenceSummary } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
-import { count, counted, real, size } from '../ui/format.ts';
-import { accessOf } from '../storage.ts';
+import { count, size } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
-import type { Pair } from '../worker/jobs.ts';
-import { position } from './statistics.ts';
+import { isAbort, type CallOptions } from '../worker/rpc.ts';
+import { base, download } from './export.ts';
+import { COLUMNS, comparable, csv, describe, sentence, settle, shown, sorted, totals, type Column, type Line } from './pairs.ts';
 
 const ROW = 24;
-const CHANGES = [
-  [1, 'type'],
-  [2, 'shape'],
-  [4, 'size'],
-  [8, 'encoding'],
-] as const;
-
-type Kind = 'added' | 'removed' | 'changed' | 'same';
-
-interface Line {
-  pair: Pair;
-  kind: Kind;
-  name: string;
-  text: string;
-  values?: DifferenceSummary;
-}
 
 export class CompareView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
   readonly #others: () => OpenFile[];
   readonly #list: VirtualList;
+  readonly #headers: HTMLElement[];
   readonly #choice: HTMLSelectElement;
   readonly #counts = h('p', { class: 'list-summary', role: 'status' });
   readonly #detail = h('div', { class: 'compare-detail', role: 'status' });
+  readonly #run = button('Compare all values', () => void this.#all());
+  readonly #export = button('Export as CSV', () => this.#save());
   #lines: Line[] = [];
   #shown: Line[] = [];
-  #only: Kind | 'all' | 'differ' = 'all';
-  #active = -1;
+  #only: Line['kind'] | 'all' | 'differ' = 'all';
+  #column: Column | undefined;
+  #down = false;
+  /** The line that is chosen, wherever it is sorted to. */
+  #chosen: Line | undefined;
   #other: OpenFile | undefined;
 
   constructor(file: OpenFile, others: () => OpenFile[]) {
@@ -51,11 +40,7 @@ export class CompareView {
           h(
             'div',
             { role: 'row', class: 'grid-row' },
-            h('div', { role: 'gridcell', class: 'cell change' }),
-            h('div', { role: 'gridcell', class: 'cell name' }, h('bdi', {})),
-            h('div', { role: 'gridcell', class: 'cell what' }),
-            h('div', { role: 'gridcell', class: 'cell number' }),
-            h('div', { role: 'gridcell', class: 'cell number' }),
+            ...COLUMNS.map(([id, , kind]) => h('div', { role: 'gridcell', class: `cell ${kind}` }, id === 'name' && h('bdi', {}))),
           ),
         draw: (row, index) => this.#draw(row, index),
       },
@@ -70,6 +55,7 @@ export class CompareView {
         ['added', 'Added'],
         ['removed', 'Removed'],
         ['changed', 'Changed'],
+        ['same', 'Unchanged'],
       ] as const,
       'all',
       (choice) => {
@@ -77,28 +63,20 @@ export class CompareView {
         this.#filter();
       },
     );
-    const head = [
-      ['Change', 'change'],
-      ['Name', 'name'],
-      ['What', 'what'],
-      ['Max |a − b|', 'number'],
-      ['Cosine', 'number'],
-    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
+    this.#headers = COLUMNS.map(([id, label, kind]) =>
+      h(
+        'div',
+        { role: 'columnheader', class: `cell ${kind}`, 'aria-sort': 'none' },
+        h('button', { type: 'button', tabindex: '-1', onclick: () => this.#sortBy(id) }, label, h('span', { class: 'arrow', 'aria-hidden': 'true' })),
+      ),
+    );
     const grid = h(
       'div',
       { class: 'grid compare-table', role: 'grid', tabindex: '0', 'aria-label': 'Differences', 'aria-readonly': 'true' },
-      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)),
+      h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...this.#headers)),
       this.#list.element,
     );
-    grid.addEventListener('keydown', (event) => {
-      const to = { ArrowDown: this.#active + 1, ArrowUp: this.#active - 1, Home: 0, End: this.#shown.length - 1 }[event.key];
-      if (to !== undefined) {
-        event.preventDefault();
-        this.#choose(to);
-      } else if (event.key === 'Enter') {
-        void this.#values(this.#shown[this.#active]);
-      }
-    });
+    grid.addEventListener('keydown', (event) => this.#key(event));
     this.#list.element.addEventListener('click', (event) => {
       const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
       if (row !== null) {
@@ -108,14 +86,7 @@ export class CompareView {
     this.element = h(
       'div',
       { class: 'compare' },
-      h(
-        'div',
-        { class: 'toolbar' },
-        h('span', {}, 'with'),
-        this.#choice,
-        filter,
-        button('Compare all values', () => void this.#all()),
-      ),
+      h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), filter, this.#run, this.#export),
       grid,
       this.#detail,
       this.#counts,
@@ -123,38 +94,75 @@ export class CompareView {
     void this.load();
   }
 
-  /** Offers the files that are open. */
+  /** Offers the files that are open. What has been compared is kept while the other file stays. */
   async load(): Promise<void> {
     const others = this.#others();
     const chosen = this.#choice.value;
     this.#choice.replaceChildren(...others.map((other) => h('option', { value: other.id, selected: String(other.id) === chosen }, other.info.name)));
-    this.#other = others.find(({ id }) => String(id) === this.#choice.value);
-    if (this.#other === undefined) {
-      this.#lines = [];
-      this.#filter();
+    const other = others.find(({ id }) => String(id) === this.#choice.value);
+    if (other !== undefined && other === this.#other) {
       return;
     }
-    const other = this.#other;
-    const pairs = (await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id))) ?? [];
-    this.#lines = pairs.map(describe);
+    this.#other = other;
+    this.#lines = [];
+    this.#chosen = undefined;
+    if (other !== undefined) {
+      const pairs = await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id));
+      if (other !== this.#other) {
+        return;
+      }
+      this.#lines = (pairs ?? []).map(describe);
+    }
     this.#filter();
   }
 
   #filter(): void {
-    this.#shown = this.#lines.filter(({ kind, values }) => {
+    const kept = this.#lines.filter(({ kind }) => {
       if (this.#only === 'differ') {
-        return kind !== 'same' || (values !== undefined && values.different > 0n);
+        return kind !== 'same' && kind !== 'open';
       }
       return this.#only === 'all' || kind === this.#only;
     });
-    const tally = (kind: Kind) => this.#lines.filter((line) => line.kind === kind).length;
-    setText(
-      this.#counts,
-      `${tally('added')} added · ${tally('removed')} removed · ${tally('changed')} changed · ${tally('same')} alike in type, shape and size`,
-    );
-    this.#active = -1;
-    fill(this.#detail, h('p', { class: 'empty' }, this.#lines.length === 0 ? 'Open a second file to compare.' : 'Choose a tensor to compare its values.'));
+    this.#shown = this.#column === undefined ? kept : sorted(kept, this.#column, this.#down);
+    setText(this.#counts, totals(this.#lines));
+    this.#counts.title = this.#counts.textContent ?? '';
+    if (this.#chosen !== undefined && !this.#shown.includes(this.#chosen)) {
+      this.#chosen = undefined;
+    }
+    this.#show();
     this.#list.count = this.#shown.length;
+  }
+
+  #sortBy(column: Column): void {
+    // Numbers: the greatest first. Then the other way round, then as it was.
+    const first = column !== 'kind' && column !== 'name' && column !== 'text' && column !== 'cosine';
+    if (this.#column !== column) {
+      [this.#column, this.#down] = [column, first];
+    } else if (this.#down === first) {
+      this.#down = !first;
+    } else {
+      this.#column = undefined;
+    }
+    COLUMNS.forEach(([id], i) => this.#headers[i].setAttribute('aria-sort', id !== this.#column ? 'none' : this.#down ? 'descending' : 'ascending'));
+    this.#filter();
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.altKey || event.ctrlKey || event.metaKey) {
+      return;
+    }
+    const at = this.#chosen === undefined ? -1 : this.#shown.indexOf(this.#chosen);
+    const { page } = this.#list;
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, j: at + 1, k: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: this.#shown.length - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      this.#choose(to);
+    } else if (event.key === 'Enter') {
+      void this.#values(this.#chosen);
+    } else if (event.key === 's' || event.key === 'S') {
+      const sortedBy = COLUMNS.findIndex(([id]) => id === this.#column);
+      this.#sortBy(COLUMNS[event.key === 'S' && sortedBy >= 0 ? sortedBy : (sortedBy + 1) % COLUMNS.length][0]);
+    }
   }
 
   #draw(row: HTMLElement, index: number): void {
@@ -162,98 +170,115 @@ export class CompareView {
     row.dataset.rank = String(index);
     row.dataset.kind = line.kind;
     row.setAttribute('aria-rowindex', String(index + 2));
-    row.setAttribute('aria-selected', String(index === this.#active));
-    const [kind, name, what, most, cosine] = row.children;
-    setText(kind, { added: '+ added', removed: '− removed', changed: '≠ changed', same: '= alike' }[line.kind]);
-    setText(name.firstElementChild!, line.name);
-    setText(what, line.text);
-    const { values } = line;
-    setText(most, values === undefined ? '' : real(values.maxAbs));
-    setText(cosine, values !== undefined ? real(values.cosine) : '');
+    row.setAttribute('aria-selected', String(line === this.#chosen));
+    COLUMNS.forEach(([id], i) => setText(row.children[i].firstElementChild ?? row.children[i], shown(line, id)));
   }
 
   #choose(index: number): void {
-    this.#active = Math.max(0, Math.min(index, this.#shown.length - 1));
-    const line = this.#shown[this.#active];
-    this.#list.scrollTo(this.#active);
+    const at = Math.max(0, Math.min(index, this.#shown.length - 1));
+    this.#chosen = this.#shown[at];
+    this.#list.scrollTo(at);
     this.#list.redraw();
-    this.#show(line);
+    this.#show();
   }
 
-  #show(line: Line): void {
+  #show(): void {
+    const line = this.#chosen;
+    if (line === undefined) {
+      const empty =
+        this.#other === undefined
+          ? 'Open a second file to compare.'
+          : this.#shown.length === 0 && this.#lines.length > 0
+            ? 'No tensors match this filter.'
+            : 'Choose a tensor to compare its values.';
+      fill(this.#detail, h('p', { class: 'empty' }, empty));
+      return;
+    }
     const { a, b } = line.pair;
-    const { values } = line;
+    const about = (side: typeof a, absent: string) => (side === undefined ? absent : `${side.dtype} [${Array.from(side.shape).join(', ')}] ${size(side.stored)}`);
     fill(
       this.#detail,
       h('h3', {}, h('bdi', {}, line.name)),
-      h(
-        'p',
-        { class: 'mono facts' },
-        a === undefined ? 'not here' : `${a.dtype} [${Array.from(a.shape).join(', ')}] ${size(a.stored)}`,
-        ' → ',
-        b === undefined ? 'not there' : `${b.dtype} [${Array.from(b.shape).join(', ')}] ${size(b.stored)}`,
-      ),
-      comparable(line) && values === undefined && button('Compare values', () => void this.#values(line)),
-      values !== undefined &&
-        h(
-          'p',
-          { class: 'compare-result' },
-          values.different === 0n
-            ? `All ${counted(values.count, 'value')} are equal.`
-            : `${count(values.different)} of ${counted(values.count, 'value')} differ, at most by ${real(values.maxAbs)}` +
-                `${values.maxAt === undefined || a === undefined ? '' : ` at ${position(values.maxAt, a)}`}; cosine ${real(values.cosine)}.`,
-        ),
-      a !== undefined && button('Open here', () => this.#file.select(a.index), { class: 'link' }),
+      h('p', { class: 'mono facts' }, about(a, 'not in this file'), ' → ', about(b, 'not in the other file')),
+      line.values !== undefined || line.error !== undefined
+        ? h('p', { class: 'compare-result' }, sentence(line))
+        : comparable(line)
+          ? button('Compare values', () => void this.#values(line))
+          : a !== undefined && b !== undefined && h('p', { class: 'compare-result muted' }, 'The values cannot be compared: both tensors must be dense, numeric and of the same size.'),
+      a !== undefined && button('Open tensor', () => this.#file.select(a.index), { class: 'link' }),
     );
   }
 
-  async #values(line: Line | undefined): Promise<boolean> {
-    const other = this.#other;
-    if (line === undefined || other === undefined || !comparable(line)) {
-      return true;
-    }
+  /** Compares the values of a pair. */
+  async #difference(line: Line, other: OpenFile, options: CallOptions): Promise<void> {
     const { a, b } = line.pair;
-    const result = await this.#file.tasks.run(`Comparing ${line.name.slice(0, 40)}`, (options) =>
-      this.#file.client.with(options).difference(this.#file.id, a!.index, other.id, b!.index),
+    settle(line, await this.#file.client.with(options).difference(this.#file.id, a!.index, other.id, b!.index));
+  }
+
+  async #values(line: Line | undefined): Promise<void> {
+    const other = this.#other;
+    if (line === undefined || other === undefined || line.values !== undefined || !comparable(line)) {
+      return;
+    }
+    const signal = AbortSignal.any([this.#file.closing.signal, other.closing.signal]);
+    await this.#file.tasks.run(`Comparing ${line.name.slice(0, 40)}`, (options) => this.#difference(line, other, options), signal);
+    // What was cancelled can be asked for again, and so can what failed.
+    this.#filter();
+  }
+
+  /** Compares all values. What cannot be read is left out, and named at the end. */
+  async #all(): Promise<void> {
+    const other = this.#other;
+    const lines = this.#lines.filter((line) => line.values === undefined && comparable(line));
+    if (other === undefined || lines.length === 0) {
+      return;
+    }
+    const weigh = ({ pair: { a, b } }: Line) => Number(a!.stored + b!.stored);
+    const all = lines.reduce((sum, line) => sum + weigh(line), 0) || 1;
+    this.#run.disabled = true;
+    await this.#file.tasks.run(
+      'Comparing values',
+      async ({ signal, progress }) => {
+        let done = 0;
+        for (const [i, line] of lines.entries()) {
+          const label = `tensor ${count(i + 1)} of ${count(lines.length)}`;
+          const weight = weigh(line);
+          progress({ label, done: done / all });
+          try {
+            await this.#difference(line, other, { signal, progress: (one) => progress({ label, done: (done + (one.done ?? 0) * weight) / all }) });
+          } catch (error) {
+            if (isAbort(error) || signal.aborted) {
+              throw error;
+            }
+            line.error = `The values could not be compared: ${(error as Error).message}`;
+          }
+          done += weight;
+          this.#settle();
+        }
+      },
       AbortSignal.any([this.#file.closing.signal, other.closing.signal]),
     );
-    // What was cancelled can be asked for again, and so can what failed.
-    line.values = result;
-    if (this.#shown[this.#active] === line) {
-      this.#show(line);
-    }
-    this.#list.redraw();
-    return result !== undefined;
-  }
-
-  async #all(): Promise<void> {
-    for (const line of this.#lines) {
-      // One that was cancelled or failed ends it.
-      if (comparable(line) && line.values === undefined && !(await this.#values(line))) {
-        return;
-      }
+    this.#run.disabled = false;
+    this.#filter();
+    const failed = lines.filter(({ error }) => error !== undefined);
+    if (failed.length > 0) {
+      this.#file.tasks.fail(`${failed[0].name}: ${failed[0].error}${failed.length > 1 ? ` (${failed.length - 1} more tensors too)` : ''}`);
     }
   }
-}
 
-function comparable({ pair: { a, b } }: Line): boolean {
-  return (
-    a !== undefined &&
-    b !== undefined &&
-    accessOf(a) === 'dense' &&
-    accessOf(b) === 'dense' &&
-    a.layout === b.layout &&
-    a.elements === b.elements &&
-    a.elements > 0n
-  );
-}
+  #frame = 0;
 
-function describe(pair: Pair): Line {
-  const { a, b, differs } = pair;
-  const name = (a ?? b)?.name ?? '';
-  if (a === undefined || b === undefined) {
-    return { pair, name, kind: a === undefined ? 'added' : 'removed', text: `${(a ?? b)!.dtype} ${size((a ?? b)!.stored)}` };
+  /** Shows what there is so far, but not more often than is seen. */
+  #settle(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = requestAnimationFrame(() => this.#filter());
   }
-  const parts = CHANGES.filter(([bit]) => (differs & bit) !== 0).map(([, text]) => text);
-  return { pair, name, kind: parts.length > 0 ? 'changed' : 'same', text: parts.join(', ') };
+
+  #save(): void {
+    const other = this.#other;
+    if (other !== undefined) {
+      const names = [this.#file, other].map(({ info }) => base(info.name));
+      download(new Blob([csv(this.#lines)], { type: 'text/csv' }), `${names.join('-vs-')}.csv`);
+    }
+  }
 }

@@ -16,15 +16,29 @@ function npySize({ dtype, elements, bytes, stored }: TensorDetails): bigint {
   return widened > decoded ? widened : decoded;
 }
 
+/** Longest name of a file that is made from that of a tensor. */
+const LONGEST = 120;
+
+/** A name that every system takes for a file, as close to another name as can be. */
+export function fileName(name: string): string {
+  const safe = name
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '_')
+    .replace(/^[._-]+|[._-]+$/g, '');
+  const short = Array.from(safe).slice(0, LONGEST).join('');
+  // What Windows keeps for its devices.
+  return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(short) ? `_${short}` : short;
+}
+
 export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<void> {
-  const name = `tensor-${tensor.index}.npy`;
+  const name = `${fileName(tensor.label) || `tensor-${tensor.index}`}.npy`;
   let target: FileSystemFileHandle | undefined;
   const pick = (window as { showSaveFilePicker?: Picker }).showSaveFilePicker;
   if (npySize(tensor) > HELD && pick !== undefined) {
     try {
       target = await pick.call(window, { suggestedName: name });
     } catch {
-      // The user has thought better of it.
+      // Cancelled.
       return;
     }
   }
@@ -36,15 +50,15 @@ export async function saveNpy(file: OpenFile, tensor: TensorDetails): Promise<vo
   }
 }
 
-function download(blob: Blob, name: string): void {
+export function download(blob: Blob, name: string): void {
   const address = URL.createObjectURL(blob);
   h('a', { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
 /** The name of a file without its extension, as a base of others. */
-function base(name: string): string {
-  return name.replace(/\.[^.]*$/, '').replaceAll(/[^\w.-]+/g, '_') || 'file';
+export function base(name: string): string {
+  return fileName(name.replace(/\.[^.]*$/, '')) || 'file';
 }
 
 export function exportMenu(file: OpenFile): HTMLElement {

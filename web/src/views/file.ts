@@ -28,6 +28,7 @@ export class FileView {
   #compare: CompareView | undefined;
   #shards: ShardsView | undefined;
   #first = true;
+  #leading = false;
   readonly #others: () => OpenFile[];
 
   constructor(file: OpenFile, others: () => OpenFile[]) {
@@ -35,7 +36,7 @@ export class FileView {
     this.#others = others;
     this.#tensors = new TensorsView(file);
     this.panel = new TensorPanel(file);
-    this.tabs = new Tabs('Views of the file', () => file.moved.emit());
+    this.tabs = new Tabs('Views of the file', () => file.moved.emit(this.#leading));
     const isIndex = file.info.format === 'shards';
     if (isIndex) {
       this.tabs.add({
@@ -105,7 +106,10 @@ export class FileView {
     if (this.#first && !checking) {
       this.#first = false;
       if (!verdict.valid && this.tabs.current === 'tensors' && this.#file.tensor === undefined) {
+        // Nobody asked for it, so nobody wants to go back.
+        this.#leading = true;
         this.tabs.select('findings', true);
+        this.#leading = false;
       }
     }
   }
@@ -156,19 +160,25 @@ export class FileView {
 
   /** Goes where an address points to, as far as there is such a place. */
   go({ view, tensor, panel, at }: Place): void {
-    if (view !== undefined) {
-      this.#first = false;
-      this.tabs.select(view);
+    if (view === undefined && tensor === undefined && panel === undefined && at === undefined) {
+      return;
     }
-    if (panel !== undefined) {
-      this.panel.tabs.select(panel);
-    }
-    if (tensor !== undefined && tensor < this.#file.info.tensorCount) {
-      this.#first = false;
-      this.#file.select(tensor);
-    }
+    this.#first = false;
+    const there = tensor !== undefined && tensor < this.#file.info.tensorCount;
+    this.tabs.select(view ?? 'tensors');
+    this.panel.view(panel ?? 'overview');
+    this.#file.select(there ? tensor : panel === undefined ? undefined : this.#file.tensor);
     if (at !== undefined && at < this.#file.info.size) {
       this.#file.reveal(at, 1n);
+    }
+  }
+
+  /** Puts the keyboard where the contents are. */
+  focus(): void {
+    if (this.tabs.current === 'tensors') {
+      this.#tensors.focus();
+    } else {
+      this.tabs.focus();
     }
   }
 }

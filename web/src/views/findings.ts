@@ -64,17 +64,17 @@ export class FindingsView {
     fill(
       this.#empty,
       dropped > 0
-        ? `${count(dropped)} further findings were counted, but not kept.`
+        ? `${count(dropped)} more findings were counted but not kept: ${(verdict?.notListed ?? []).map((it) => `${it.rule} ${count(it.count)}`).join(', ')}.`
         : verdict === undefined
           ? 'Checking…'
           : verdict.checked.includes('payloads')
-            ? 'Nothing to report: structure and payloads are sound.'
-            : 'Nothing to report so far. The payloads have not been read.',
+            ? 'Nothing found in the structure or the payloads.'
+            : 'Nothing found so far. The payloads have not been read.',
     );
   }
 
   #item(finding: Finding): HTMLElement {
-    const { severity, rule, message, spec, basis, at, len, name, kind, entry } = finding;
+    const { severity, rule, message, spec, basis, at, len, name, kind, entry, partner } = finding;
     const whole = len === WHOLE;
     const about = kind === 'tensor' && entry !== undefined;
     return h(
@@ -89,6 +89,7 @@ export class FindingsView {
         name !== '' && h('bdi', { class: 'finding-name', title: name }, name),
       ),
       h('p', { class: 'message' }, message),
+      partner !== undefined && h('p', { class: 'partner' }, 'Shared with ', h('bdi', { class: 'mono' }, partner), '.'),
       h('p', { class: 'spec' }, h('span', { class: 'basis' }, `${BASIS[basis] ?? basis}: `), spec),
       h(
         'p',

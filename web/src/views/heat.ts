@@ -29,8 +29,8 @@ export class HeatView {
     'aria-label': 'Heat map. Arrow keys move over the cells.',
   });
   readonly #scale = h('canvas', { class: 'heat-scale', 'aria-hidden': 'true', width: 256, height: 1 });
-  readonly #least = h('span', { class: 'mono' });
-  readonly #greatest = h('span', { class: 'mono' });
+  readonly #low = h('span', { class: 'mono' });
+  readonly #high = h('span', { class: 'mono' });
   readonly #readout = h('p', { class: 'readout mono', 'aria-live': 'polite' });
   readonly #stage = h('div', { class: 'heat-stage' });
   readonly #controls: SliceControls;
@@ -53,8 +53,8 @@ export class HeatView {
       'Cell',
       [
         ['mean', 'Mean'],
-        ['min', 'Least'],
-        ['max', 'Greatest'],
+        ['min', 'Min'],
+        ['max', 'Max'],
       ] as const,
       'mean',
       (choice) => {
@@ -63,11 +63,11 @@ export class HeatView {
       },
     );
     const why = accessOf(tensor) === undefined
-      ? `There is no picture of ${tensor.dtype}.`
+      ? `${tensor.dtype} has no heat map.`
       : tensor.shape.length < 2
-        ? 'A picture needs two axes; the values are in the next tab.'
+        ? 'A heat map needs two axes. The values are in the next tab.'
         : tensor.layout !== 'row-major' || tensor.elements === 0n
-          ? 'There is a picture of dense tensors with elements only.'
+          ? 'Only dense tensors that are not empty have a heat map.'
           : undefined;
     if (why !== undefined) {
       this.element = h('p', { class: 'empty' }, why);
@@ -85,7 +85,7 @@ export class HeatView {
     this.#canvas.addEventListener('keydown', (event) => this.#key(event));
     const bytes = (this.#slice.rows * this.#slice.columns * BigInt(bitsOf(tensor.dtype))) / 8n;
     if (bytes > SMALL || file.info.remote) {
-      fill(this.#stage, h('p', { class: 'empty' }, `${size(bytes)} have to be read. `, button('Draw', () => void this.#load(), { class: 'primary' })));
+      fill(this.#stage, h('p', { class: 'empty' }, `${size(bytes)} will be read. `, button('Draw', () => void this.#load(), { class: 'primary' })));
     } else {
       void this.#load();
     }
@@ -111,7 +111,7 @@ export class HeatView {
     fill(
       this.#stage,
       h('div', { class: 'heat-frame' }, this.#canvas),
-      h('div', { class: 'heat-key' }, this.#least, this.#scale, this.#greatest),
+      h('div', { class: 'heat-key' }, this.#low, this.#scale, this.#high),
     );
     this.#draw();
     this.#read();
@@ -156,8 +156,8 @@ export class HeatView {
       steps[i] = heatColour(scale.lo + ((scale.hi - scale.lo) * i) / 255, scale);
     }
     key.putImageData(strip, 0, 0);
-    setText(this.#least, Number.isFinite(scale.lo) ? short(scale.lo) : '–');
-    setText(this.#greatest, Number.isFinite(scale.hi) ? short(scale.hi) : '–');
+    setText(this.#low, Number.isFinite(scale.lo) ? short(scale.lo) : '–');
+    setText(this.#high, Number.isFinite(scale.hi) ? short(scale.hi) : '–');
     this.#read();
   }
 

@@ -5,21 +5,21 @@ import { button, h } from '../ui/dom.ts';
 const KEYS: readonly (readonly [string, string])[] = [
   ['o', 'open files'],
   ['/', 'search the list'],
-  ['1 – 7', 'list, findings, metadata and the other tabs'],
-  ['↑ ↓ or j k', 'walk through a list; the tensor follows'],
-  ['s, Shift+s', 'sort by the next column, or the other way round'],
+  ['1 – 7', 'switch to a tab: list, findings, metadata…'],
+  ['↑ ↓ or j k', 'move through a list; the tensor panel follows'],
+  ['s, Shift+s', 'sort by the next column, reverse the order'],
   ['[ and ]', 'previous and next view of the tensor'],
-  ['e', 'back to the list'],
+  ['e', 'return to the list'],
   ['g', 'go to a byte'],
-  ['← →, + −', 'in the layout: walk through the parts, zoom'],
-  ['c', 'cancel what is running'],
-  ['Esc', 'close the tensor'],
-  ['?', 'this list'],
+  ['← →, + -', 'in the layout bar: step through the parts, zoom'],
+  ['c', 'cancel running tasks'],
+  ['Esc', 'close the tensor panel'],
+  ['?', 'show this list'],
 ];
 
 const STORED = 'single-keys';
 
-/** Whether keys without Ctrl or the like do anything: those who speak to their computer may turn them off. */
+/** Whether single keys do anything: people who dictate can turn them off. */
 export function singleKeys(): boolean {
   return localStorage.getItem(STORED) !== 'off';
 }
@@ -29,10 +29,10 @@ export function helpDialog(): HTMLDialogElement {
   box.addEventListener('change', () => localStorage.setItem(STORED, box.checked ? 'on' : 'off'));
   const dialog = h(
     'dialog',
-    { class: 'help', 'aria-label': 'Keys' },
-    h('h2', {}, 'Keys'),
+    { class: 'help', 'aria-label': 'Keyboard shortcuts' },
+    h('h2', {}, 'Keyboard shortcuts'),
     h('table', { class: 'plain' }, h('tbody', {}, ...KEYS.map(([key, what]) => h('tr', {}, h('th', { scope: 'row' }, h('kbd', {}, key)), h('td', {}, what))))),
-    h('p', {}, h('label', {}, box, ' Keys without Ctrl or the like are on')),
+    h('p', {}, h('label', {}, box, ' Single-key shortcuts')),
     h('p', {}, button('Close', () => dialog.close())),
   );
   return dialog;

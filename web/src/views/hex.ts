@@ -161,7 +161,10 @@ export class HexView {
           }
           this.#list.redraw();
         },
-        (error: Error) => this.#file.tasks.fail(`Reading bytes: ${error.message}`),
+        (error: Error) => {
+          setText(this.#where, 'These bytes could not be read.');
+          this.#file.tasks.fail(`Reading bytes: ${error.message}`);
+        },
       );
     }
     return this.#blocks.get(block);

@@ -33,9 +33,7 @@ export class Histogram {
       this.#mark(Math.floor(((event.clientX - box.left) / box.width) * this.#bins.length));
     });
     this.#canvas.addEventListener('pointerleave', () => this.#mark(-1));
-    new ResizeObserver(() => this.#draw()).observe(this.element);
-    const recolour = () => (this.element.isConnected ? this.#draw() : removeEventListener('theme', recolour));
-    addEventListener('theme', recolour);
+    new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
   set scale(scale: 'linear' | 'log') {
@@ -54,7 +52,7 @@ export class Histogram {
       ),
     );
     this.#mark(-1);
-    this.#draw();
+    this.draw();
   }
 
   #linear(): Bin[] {
@@ -101,10 +99,11 @@ export class Histogram {
           ? 'No finite elements'
           : `${count(summary.count)} elements, at most ${count(most.count)} in a bin`,
     );
-    this.#draw();
+    this.draw();
   }
 
-  #draw(): void {
+  /** To be called when the colours change. */
+  draw(): void {
     const width = this.element.clientWidth;
     if (width === 0) {
       return;

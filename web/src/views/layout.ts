@@ -13,6 +13,11 @@ export function partName({ label, kind, entry }: Part): string {
   return label !== '' ? label : entry === undefined || kind === 'file' ? '' : `${kind} ${entry}`;
 }
 
+/** What an overlap is shared with. */
+export function shared({ overlap, partner }: Part): string {
+  return `${size(overlap)} shared with ${partner}`;
+}
+
 export class LayoutView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
@@ -49,7 +54,7 @@ export class LayoutView {
       ['Offset', 'offset number'],
       ['Bytes', 'stored number'],
       ['Part', 'part'],
-      ['Of', 'name'],
+      ['Belongs to', 'name'],
       ['Note', 'note'],
     ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
     this.element = h(
@@ -94,7 +99,8 @@ export class LayoutView {
     bytes.setAttribute('title', part === undefined ? '' : exactSize(part.len));
     setText(what.lastElementChild!, part?.part ?? '');
     setText(of.firstElementChild!, part === undefined ? '' : partName(part));
-    setText(note, part !== undefined && part.overlap > 0n ? `${size(part.overlap)} shared` : part?.part === 'gap' ? 'unused' : '');
+    note.setAttribute('title', part !== undefined && part.overlap > 0n ? shared(part) : '');
+    setText(note, part !== undefined && part.overlap > 0n ? shared(part) : part?.part === 'gap' ? 'unused' : '');
   }
 
   #move(index: number): void {

@@ -70,11 +70,11 @@ export class MetadataView {
             'p',
             { class: 'empty' },
             file.isTable
-              ? 'Data views have metadata by column only: choose a column to see its key values, slot names and other annotations.'
+              ? 'A data view has metadata per column only: choose a column to see its key values, slot names and other annotations.'
               : 'This file has no metadata.',
           )
         : h('div', { class: 'metadata' }, grid, this.#value);
-    fill(this.#value, h('p', { class: 'empty' }, 'Choose an entry to see its value in full.'));
+    fill(this.#value, h('p', { class: 'empty' }, 'Choose an entry to see its full value.'));
     this.#list.count = file.info.metadataCount;
   }
 
@@ -114,7 +114,7 @@ export async function showValue(
 ): Promise<void> {
   // Only what was asked for last may be shown.
   latest.set(into, entry);
-  const value = await file.tasks.run('Reading value', (options) =>
+  const value = await file.tasks.run('Reading the value', (options) =>
     file.client.with(options).metaValue(file.id, tensor, entry.index),
   );
   if (value === undefined || latest.get(into) !== entry) {
@@ -133,9 +133,9 @@ export async function showValue(
     ),
     // A block of its own with its direction isolated: what it holds cannot reach what surrounds it.
     h('pre', { class: 'value-text', dir: 'auto' }, visible(text)),
-    value.keyHex !== undefined && h('p', { class: 'note' }, 'Key, bytes: ', h('code', { class: 'breakable' }, value.keyHex)),
-    value.textHex !== undefined && h('p', { class: 'note' }, 'Not UTF-8; bytes: ', h('code', { class: 'breakable' }, value.textHex)),
-    value.truncated && h('p', { class: 'note' }, 'Longer than what is shown here.'),
+    value.keyHex !== undefined && h('p', { class: 'note' }, 'Key in hex: ', h('code', { class: 'breakable' }, value.keyHex)),
+    value.textHex !== undefined && h('p', { class: 'note' }, 'Not valid UTF-8. In hex: ', h('code', { class: 'breakable' }, value.textHex)),
+    value.truncated && h('p', { class: 'note' }, 'Only the beginning is shown.'),
   );
 }
 

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
-import { count, exactSize, hex, range, size } from '../ui/format.ts';
+import { count, counted, exactSize, hex, range, size } from '../ui/format.ts';
 import { accessOf, savedAs } from '../storage.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
@@ -20,9 +20,9 @@ const CHUNKS = 50;
 const ATTRIBUTES = 50;
 
 const VERIFIED: Record<Verified, readonly [Icon, string]> = {
-  right: ['valid', 'right'],
-  wrong: ['fatal', 'wrong'],
-  unknown: ['unchecked', 'of an unknown kind'],
+  right: ['valid', 'matches'],
+  wrong: ['fatal', 'does not match'],
+  unknown: ['unchecked', 'cannot be checked: unknown algorithm'],
   none: ['valid', 'decodes; the file has no checksum'],
 };
 
@@ -51,7 +51,7 @@ export class TensorPanel {
     this.#statistics = new StatisticsView(file);
     this.tabs = new Tabs('Tensor views', () => {
       this.#draw();
-      file.moved.emit();
+      file.moved.emit(false);
     });
     for (const [id, label] of TABS) {
       const body = h('div', { class: `panel-body panel-${id}` });
@@ -71,6 +71,12 @@ export class TensorPanel {
     file.closing.signal.addEventListener('abort', () => this.#leave.abort());
   }
 
+  /** Shows a view of the tensor, without writing it into the address. */
+  view(id: string): void {
+    this.tabs.select(id);
+    this.#draw();
+  }
+
   async #show(index: number | undefined): Promise<void> {
     this.#leave.abort();
     this.#leave = new AbortController();
@@ -80,7 +86,7 @@ export class TensorPanel {
       return;
     }
     const tensor = await this.#file.tasks.run(
-      'Reading entry',
+      'Reading the entry',
       (options) => this.#file.client.with(options).tensor(this.#file.id, index),
       signal,
     );
@@ -95,7 +101,7 @@ export class TensorPanel {
       iconButton('back', 'Back to the list', () => this.#file.select(undefined), { class: 'icon-button panel-back' }),
       h('h2', { class: 'panel-name', title: tensor.label }, h('bdi', {}, tensor.label === '' ? '(empty name)' : tensor.label)),
       h('p', { class: 'panel-facts mono' }, `${tensor.dtype}  ${tensor.shapeText}`),
-      iconButton('close', 'Close the tensor', () => this.#file.select(undefined), { class: 'icon-button panel-close' }),
+      iconButton('close', 'Close the tensor panel', () => this.#file.select(undefined), { class: 'icon-button panel-close' }),
     );
     this.#draw();
   }
@@ -103,8 +109,8 @@ export class TensorPanel {
   /** A check may have found that an entry is broken. */
   async #recheck(): Promise<void> {
     const tensor = this.#tensor;
-    const { checking, closing, api, id } = this.#file;
-    if (tensor === undefined || tensor.index !== this.#file.tensor || checking || closing.signal.aborted) {
+    const { checking, closing, outdated, api, id } = this.#file;
+    if (tensor === undefined || tensor.index !== this.#file.tensor || checking || outdated !== undefined || closing.signal.aborted) {
       return;
     }
     const again = await api.tensor(id, tensor.index);
@@ -123,7 +129,7 @@ export class TensorPanel {
     const body = this.#bodies.get(id)!;
     const file = this.#file;
     if (tensor.status !== 'sound' && id !== 'overview' && id !== 'hex') {
-      fill(body, h('p', { class: 'empty' }, `The data cannot be read: the entry is ${tensor.status}. The findings say why.`));
+      fill(body, h('p', { class: 'empty' }, `The data cannot be read because the entry is ${tensor.status}. See the findings.`));
       return;
     }
     switch (id) {
@@ -163,7 +169,7 @@ export class TensorPanel {
     const view = new HexView(this.#file, { at: first.offset, len: first.stored });
     fill(
       body,
-      page!.total > 1n && h('p', { class: 'note' }, `The first of ${count(page!.total)} chunks.`),
+      page!.total > 1n && h('p', { class: 'note' }, `First of ${count(page!.total)} chunks.`),
       view.element,
     );
   }
@@ -197,8 +203,8 @@ export class TensorPanel {
       one !== undefined && pair('Data', this.#span(one.offset, one.stored)),
       pair('Entry', button(hex(tensor.at), () => file.reveal(tensor.at, 1n), { class: 'link mono' })),
       pair('State', tensor.status),
-      tensor.id !== undefined && pair('Id', String(tensor.id)),
-      tensor.nameHex !== undefined && pair('Name, bytes', h('code', { class: 'breakable' }, tensor.nameHex)),
+      tensor.id !== undefined && pair('ID', String(tensor.id)),
+      tensor.nameHex !== undefined && pair('Name in hex', h('code', { class: 'breakable' }, tensor.nameHex)),
       pair('Checksum', this.#checksum(tensor)),
     );
     fill(
@@ -208,7 +214,7 @@ export class TensorPanel {
         'div',
         { class: 'actions' },
         button('Save as .npy', () => void saveNpy(file, tensor), { disabled: tensor.status !== 'sound' || !isSavable(tensor) }),
-        accessOf(tensor) === 'dense' && tensor.layout !== 'row-major' && h('span', { class: 'muted' }, `${tensor.layout}: elements are written in the order of the file`),
+        accessOf(tensor) === 'dense' && tensor.layout === 'channels-last' && h('span', { class: 'muted' }, `${tensor.layout}: elements are saved in the order they have in the file`),
       ),
       tensor.quantization !== undefined && quantization(tensor.quantization),
       page !== undefined && page.chunks.length > 1 && this.#chunkTable(page),
@@ -267,7 +273,7 @@ export class TensorPanel {
           ),
         ),
       ),
-      page.total > BigInt(page.chunks.length) && h('p', { class: 'note' }, `The first ${page.chunks.length}.`),
+      page.total > BigInt(page.chunks.length) && h('p', { class: 'note' }, `Only the first ${page.chunks.length} are listed.`),
     );
   }
 
@@ -276,7 +282,7 @@ export class TensorPanel {
     return h(
       'details',
       { class: 'block', open: true },
-      h('summary', {}, `${count(total)} metadata`),
+      h('summary', {}, counted(total, 'metadata entry', 'metadata entries')),
       h(
         'table',
         { class: 'plain' },
@@ -295,7 +301,7 @@ export class TensorPanel {
           ),
         ),
       ),
-      total > entries.length && h('p', { class: 'note' }, `The first ${entries.length}.`),
+      total > entries.length && h('p', { class: 'note' }, `Only the first ${entries.length} are listed.`),
       value,
     );
   }

@@ -1,8 +1,9 @@
 /** A data view as a table: a row of the file is a row here. */
 
 import type { OpenFile } from '../file.ts';
+import { showWhole } from '../ui/copy.ts';
 import { h, setText } from '../ui/dom.ts';
-import { count } from '../ui/format.ts';
+import { count, fit } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import type { Row } from '../worker/tables.ts';
 
@@ -21,6 +22,8 @@ export class RowsView {
   #columns: Row[] = [];
   #first = 0;
   #total = 0;
+  /** Characters that fit into a cell. */
+  #room = 12;
 
   constructor(file: OpenFile) {
     this.#file = file;
@@ -43,7 +46,18 @@ export class RowsView {
       ),
       this.#pager,
     );
+    new ResizeObserver(() => this.#fit()).observe(this.element);
     void this.#load();
+  }
+
+  /** Cells share the width, but have 110 pixels at least (style/panel.css). */
+  #fit(): void {
+    const width = Math.max(110, (this.element.clientWidth - 80) / Math.max(1, this.#columns.length));
+    const room = Math.floor((width - 18) / 7.8);
+    if (room !== this.#room) {
+      this.#room = room;
+      this.#list.redraw();
+    }
   }
 
   async #load(): Promise<void> {
@@ -73,10 +87,11 @@ export class RowsView {
         by < 0 ? '◂' : '▸',
       );
     this.#pager.replaceChildren(
-      step(-COLUMNS, 'Columns before'),
+      step(-COLUMNS, 'Previous columns'),
       h('span', { class: 'mono' }, `columns ${count(this.#first + 1)}–${count(this.#first + rows.length)} of ${count(this.#total)}`),
-      step(COLUMNS, 'Columns behind'),
+      step(COLUMNS, 'Next columns'),
     );
+    this.#fit();
     const first = rows.find(({ shape }) => shape !== 'scalar');
     this.#list.count = first === undefined ? 0 : Number(first.shape.split(' × ')[0]);
   }
@@ -94,8 +109,7 @@ export class RowsView {
     columns.forEach((column, i) => {
       const cell = row.children[i + 1];
       const text = column.status === 'sound' ? this.#value(column, index) : column.status;
-      setText(cell.firstElementChild!, text);
-      cell.setAttribute('title', text);
+      showWhole(cell, column.dtype === 'text' || column.dtype.startsWith('key') ? text : fit(text, this.#room), text);
     });
   }
 

@@ -1,4 +1,4 @@
-/** A checkpoint in shards: which of its files are open, and what they lack. */
+/** A checkpoint in shards: which of its files are open, and what is missing from them. */
 
 import type { OpenFile } from '../file.ts';
 import { fill, h } from '../ui/dom.ts';
@@ -6,9 +6,9 @@ import { count, counted } from '../ui/format.ts';
 import type { Shard, ShardFault } from '../worker/shards.ts';
 
 const KINDS: Record<ShardFault['kind'], string> = {
-  missing: 'is lacking, though it is listed for',
-  surplus: 'is not listed, but it is in',
-  elsewhere: 'is listed for another file, but it is in',
+  missing: 'is missing from',
+  surplus: 'is not in the index, but it is in',
+  elsewhere: 'belongs in another file according to the index, but it is in',
 };
 
 export class ShardsView {
@@ -36,7 +36,7 @@ export class ShardsView {
     }
     const { shards, faults, total } = report;
     const absent = shards.filter(({ found }) => found === undefined).length;
-    const words = [counted(shards.length, 'file'), absent > 0 ? `${count(absent)} of them not open: drop them on the page too` : 'all of them open', total > 0 ? counted(total, 'difference') : absent < shards.length ? 'no difference' : ''];
+    const words = [counted(shards.length, 'file'), absent > 0 ? `${count(absent)} not open: drop them here too` : 'all open', total > 0 ? counted(total, 'difference') : absent < shards.length ? 'no differences' : ''];
     const more = total - faults.length;
     fill(
       this.element,

@@ -42,7 +42,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
       { class: 'drop' },
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
-      h('p', {}, 'See what is in it, whether it is sound, and if not, at which byte.'),
+      h('p', {}, 'See what is inside, whether the file is valid, and if not, which byte is wrong.'),
       h('p', {}, button('Open files…', actions.pick, { class: 'primary' })),
       actions.openUrl !== undefined &&
         h(
@@ -60,8 +60,8 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
       h(
         'p',
         { class: 'muted small' },
-        'Files of any size: only what is shown is read. ',
-        actions.openUrl === undefined ? 'Nothing leaves this tab; the page is not allowed to send anything.' : 'Local files do not leave this tab.',
+        'Files of any size: only the parts you look at are read. ',
+        actions.openUrl === undefined ? 'Nothing leaves this tab: the page is not allowed to send anything.' : 'Local files stay in this tab.',
       ),
     ),
     h(
@@ -71,7 +71,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
       h(
         'table',
         { class: 'plain' },
-        h('thead', {}, h('tr', {}, ...['Format', 'Sound', 'Broken'].map((label) => h('th', { scope: 'col' }, label)))),
+        h('thead', {}, h('tr', {}, ...['Format', 'Valid', 'Broken'].map((label) => h('th', { scope: 'col' }, label)))),
         list,
       ),
     ),

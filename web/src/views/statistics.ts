@@ -10,26 +10,31 @@ import { Histogram } from './histogram.ts';
 
 /** Up to this size nobody has to ask. */
 const SMALL = 64n << 20n;
+/** Results that are kept; older ones are computed again. */
+const KEPT = 32;
 
 export class StatisticsView {
   readonly #file: OpenFile;
   readonly #known = new Map<number, StatisticsResult>();
   #scale: 'linear' | 'log' = 'linear';
+  /** The histogram that is shown: only this one may be reached from listeners. */
+  #histogram: Histogram | undefined;
 
   constructor(file: OpenFile) {
     this.#file = file;
+    addEventListener('theme', () => this.#histogram?.draw(), { signal: file.closing.signal });
   }
 
   show(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): void {
     const known = this.#known.get(tensor.index);
     if (accessOf(tensor) === undefined) {
-      fill(into, h('p', { class: 'empty' }, `There are no statistics of ${tensor.dtype}.`));
+      fill(into, h('p', { class: 'empty' }, `There are no statistics for ${tensor.dtype}.`));
     } else if (known !== undefined) {
       this.#draw(tensor, known, into);
     } else if (tensor.stored > SMALL || this.#file.info.remote) {
       fill(
         into,
-        h('p', { class: 'empty' }, `${size(tensor.stored)} have to be read, twice for the histogram.`, ' ', button('Compute statistics', () => void this.#run(tensor, into, signal), { class: 'primary' })),
+        h('p', { class: 'empty' }, `${size(tensor.stored)} will be read, twice because of the histogram.`, ' ', button('Compute statistics', () => void this.#run(tensor, into, signal), { class: 'primary' })),
       );
     } else {
       void this.#run(tensor, into, signal);
@@ -51,12 +56,16 @@ export class StatisticsView {
       return;
     }
     this.#known.set(tensor.index, result);
+    if (this.#known.size > KEPT) {
+      this.#known.delete(this.#known.keys().next().value!);
+    }
     this.#draw(tensor, result, into);
   }
 
   #draw(tensor: TensorDetails, result: StatisticsResult, into: HTMLElement): void {
     const { summary } = result;
     const histogram = new Histogram(result);
+    this.#histogram = histogram;
     histogram.scale = this.#scale;
     const scale = segmented(
       'Bins',
@@ -73,7 +82,7 @@ export class StatisticsView {
     const share = (part: bigint) =>
       part === 0n || summary.count === 0n ? '' : ` (${(Number((part * 1_000_000n) / summary.count) / 10_000).toPrecision(3)} %)`;
     const number = (label: string, value: number, text = real(value)) =>
-      pair(label, h('span', { class: 'mono', title: String(value) }, text));
+      pair(label, h('span', { class: 'mono', title: String(value), 'data-full': text === String(value) ? undefined : String(value) }, text));
     const special = (label: string, value: bigint, first?: bigint) =>
       pair(
         label,

@@ -4,7 +4,7 @@ import type { OpenFile } from '../file.ts';
 import { fill, h, setText } from '../ui/dom.ts';
 import { range, size } from '../ui/format.ts';
 import type { Part } from '../worker/tables.ts';
-import { partName } from './layout.ts';
+import { partName, shared } from './layout.ts';
 
 /** Bits of a column, in the order in which they are drawn. */
 const KINDS = [
@@ -48,7 +48,7 @@ export class StripView {
         'aria-valuemin': '0',
         'aria-valuemax': '100',
         'aria-valuenow': '0',
-        'aria-valuetext': 'not known yet',
+        'aria-valuetext': 'not yet known',
       },
       this.#canvas,
     );
@@ -58,7 +58,7 @@ export class StripView {
       this.#bar,
       h('div', { class: 'strip-foot' }, this.#legend, this.#note),
     );
-    this.#note.textContent = 'Arrow keys walk through the parts, + and − zoom';
+    this.#note.textContent = 'Arrow keys step through the parts; + and - zoom';
     this.#bar.addEventListener('click', (event) => void this.#go(this.#offsetAt(event), true));
     this.#bar.addEventListener('pointermove', (event) => void this.#describe(this.#offsetAt(event)));
     this.#bar.addEventListener('keydown', (event) => void this.#key(event));
@@ -136,7 +136,9 @@ export class StripView {
         paint.fillStyle = colour('finding');
         for (let y = 0; y < mark; y++) {
           const half = mark - y;
-          paint.fillRect(x - half / 2, y, half, 1);
+          // At the ends of the bar it moves in, so that all of it is seen.
+          const middle = Math.max(mark / 2, Math.min(width - mark / 2, x + 0.5));
+          paint.fillRect(middle - half / 2, y, half, 1);
         }
       }
     }
@@ -184,7 +186,7 @@ export class StripView {
       return;
     }
     const name = partName(part);
-    const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${range(part.at, part.len)} · ${size(part.len)}`;
+    const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
     setText(this.#note, text);
     this.#bar.setAttribute('aria-valuetext', text);
     this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.size) || 1))));

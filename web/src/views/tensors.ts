@@ -3,7 +3,7 @@
 import type { Filter } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, debounce, fill, h, icon, segmented } from '../ui/dom.ts';
-import { count, counted, parseSize, size } from '../ui/format.ts';
+import { count, counted, parameters, parseSize, size } from '../ui/format.ts';
 import { TensorTable } from './table.ts';
 import { TensorTree } from './tree.ts';
 
@@ -13,10 +13,10 @@ export class TensorsView {
   readonly table: TensorTable;
   readonly #tree: TensorTree;
   readonly #file: OpenFile;
-  readonly #totals = h('div', { class: 'totals', role: 'group', 'aria-label': 'Totals by type; press to filter' });
+  readonly #totals = h('div', { class: 'totals', role: 'group', 'aria-label': 'Totals by type: press one to filter' });
   readonly #summary = h('p', { class: 'list-summary', 'aria-live': 'polite' });
-  readonly #least: HTMLInputElement;
-  readonly #most: HTMLInputElement;
+  readonly #smallest: HTMLInputElement;
+  readonly #largest: HTMLInputElement;
   readonly #faulty: HTMLButtonElement;
   #filter: Filter = {};
   #mode: 'list' | 'tree' = 'list';
@@ -40,9 +40,9 @@ export class TensorsView {
       oninput: () => apply(),
     });
     const limit = (label: string) =>
-      h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label} size, such as 10 MiB`, oninput: () => apply() });
-    this.#least = limit('min size');
-    this.#most = limit('max size');
+      h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label}, such as 10 MiB`, oninput: () => apply() });
+    this.#smallest = limit('min size');
+    this.#largest = limit('max size');
     this.#faulty = button('With findings', () => {
       this.#faulty.setAttribute('aria-pressed', String(this.#faulty.getAttribute('aria-pressed') !== 'true'));
       this.#apply();
@@ -51,7 +51,7 @@ export class TensorsView {
     this.#tree = new TensorTree(file);
     this.#tree.element.hidden = true;
     const mode = segmented(
-      'Arrangement',
+      'Show as',
       [
         ['list', 'List'],
         ['tree', 'Tree'],
@@ -67,8 +67,8 @@ export class TensorsView {
         { class: 'toolbar' },
         h('span', { class: 'search' }, icon('search'), this.search),
         mode,
-        this.#least,
-        this.#most,
+        this.#smallest,
+        this.#largest,
         this.#faulty,
       ),
       this.#totals,
@@ -129,8 +129,8 @@ export class TensorsView {
       this.#filter.faulty = true;
     }
     for (const [field, key] of [
-      [this.#least, 'least'],
-      [this.#most, 'most'],
+      [this.#smallest, 'least'],
+      [this.#largest, 'most'],
     ] as const) {
       const value = parseSize(field.value);
       field.setAttribute('aria-invalid', String(field.value !== '' && value === undefined));
@@ -177,6 +177,6 @@ export class TensorsView {
     const elements = shown.reduce((sum, total) => sum + total.elements, 0n);
     const stored = shown.reduce((sum, total) => sum + total.stored, 0n);
     const noun = this.#file.isTable ? 'column' : 'tensor';
-    fill(this.#summary, `${counted(tensors, noun)} · ${counted(elements, 'element')} · ${size(stored)}`);
+    fill(this.#summary, [counted(tensors, noun), this.#file.isTable ? counted(elements, 'element') : `${parameters(elements)} parameters${elements < 1000n ? '' : ` (${counted(elements, 'element')})`}`, size(stored)].join(' · '));
   }
 }

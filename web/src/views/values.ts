@@ -1,13 +1,20 @@
 /** Values: a table of a slice of which only what is visible is read. */
 
 import type { OpenFile } from '../file.ts';
+import { showWhole } from '../ui/copy.ts';
 import { h, setText } from '../ui/dom.ts';
-import { count } from '../ui/format.ts';
+import { count, fit } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { SliceControls, type Slice } from './slice.ts';
 
 const ROW = 22;
+/** Pixels of a column, of those around its text, and of a character (style/panel.css). */
+const COLUMN = 92;
+const PADDING = 12;
+const CHARACTER = 7.3;
+/** Pixels of the column of positions. */
+const POSITION = 72;
 /** Rows read at once. */
 const BLOCK = 64;
 /** Most entries of a sparse tensor that are shown. */
@@ -27,6 +34,8 @@ export class ValuesView {
   readonly #whole: boolean;
   #slice: Slice;
   #columns = 0;
+  /** Characters that fit into a cell. */
+  #room = 10;
   /** First column shown. */
   #first = 0n;
   /** Elements of a list of numbers in one row. */
@@ -37,7 +46,7 @@ export class ValuesView {
   constructor(file: OpenFile, tensor: TensorDetails) {
     this.#file = file;
     this.#tensor = tensor;
-    this.#whole = file.isTable || tensor.layout !== 'row-major' || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text';
+    this.#whole = file.isTable || (tensor.layout !== 'row-major' && tensor.layout !== 'column-major') || tensor.shape.includes(VARIABLE) || tensor.dtype === 'text';
     this.#controls = new SliceControls(this.#whole ? new BigUint64Array() : tensor.shape, (slice) => {
       this.#slice = slice;
       this.#first = 0n;
@@ -98,7 +107,13 @@ export class ValuesView {
 
   /** As many columns as fit. */
   #fit(width: number): void {
-    const columns = this.#whole ? 1 : Math.max(1, Math.floor((width - 72) / 92));
+    const columns = this.#whole ? 1 : Math.max(1, Math.floor((width - POSITION) / COLUMN));
+    // A scroll bar takes a little of it.
+    const room = Math.max(10, Math.floor((this.#whole ? width - POSITION - 2 * PADDING - 16 : COLUMN - PADDING) / CHARACTER));
+    if (room !== this.#room) {
+      this.#room = room;
+      this.#list.redraw();
+    }
     if (width > 0 && columns !== this.#columns) {
       this.#columns = columns;
       // Lists are wrapped at round numbers.
@@ -128,9 +143,9 @@ export class ValuesView {
     const step = (by: number, label: string) =>
       h('button', { type: 'button', onclick: () => this.#turn(by), 'aria-label': label }, by < 0 ? '◂' : '▸');
     this.#pager.replaceChildren(
-      step(-1, 'Columns before'),
+      step(-1, 'Previous columns'),
       h('span', { class: 'mono' }, `columns ${count(this.#first)}–${count(this.#first + BigInt(this.#shown) - 1n)} of ${count(total)}`),
-      step(1, 'Columns behind'),
+      step(1, 'Next columns'),
     );
     this.#list.count = Number(this.#rows);
   }
@@ -175,8 +190,7 @@ export class ValuesView {
       const cell = row.children[i + 1];
       const text = values?.[(index % BLOCK) * shown + i] ?? '';
       cell.className = this.#whole ? 'value whole' : /^-?(nan|infinity)/i.test(text) ? 'value special' : 'value';
-      setText(cell, text);
-      cell.setAttribute('title', text);
+      showWhole(cell, this.#tensor.dtype === 'text' ? text : fit(text, this.#room), text);
     }
   }
 

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, segmented, type Icon } from '../ui/dom.ts';
-import { counted, exactSize } from '../ui/format.ts';
+import { counted, exactSize, parameters } from '../ui/format.ts';
 
 /** Names of severities in sentences. */
 export const SEVERITY: Record<string, string> = {
@@ -31,7 +31,7 @@ export class VerdictView {
       file.profile,
       (choice) => void file.judge(choice),
     );
-    profile.title = 'Lenient accepts what the specification forbids but readers survive';
+    profile.title = 'Lenient accepts what the specification forbids but readers can still read safely';
     this.#counts.addEventListener('click', showFindings);
     this.element = h(
       'section',
@@ -43,6 +43,7 @@ export class VerdictView {
         h('strong', {}, info.title ?? 'Unknown format'),
         info.version === undefined ? '' : ` ${info.version}`,
         ` · ${exactSize(info.size)} · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
+        !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} parameters`,
       ),
       this.#checked,
       profile,
@@ -52,7 +53,14 @@ export class VerdictView {
   }
 
   #draw(): void {
-    const { verdict, checking, depth } = this.#file;
+    const { verdict, checking, depth, outdated } = this.#file;
+    if (outdated !== undefined) {
+      this.element.dataset.state = 'outdated';
+      fill(this.#head, icon('violation'), 'Changed on disk');
+      fill(this.#counts, `${outdated} The page shows it as it was.`);
+      fill(this.#checked, h('li', {}, button('Reload', () => this.#file.reload(), { class: 'primary' })));
+      return;
+    }
     this.element.dataset.state = 'busy';
     if (verdict === undefined) {
       fill(this.#head, icon('busy'), 'Checking…');
@@ -77,7 +85,7 @@ export class VerdictView {
       this.#stage('Structure', done.includes('structure'), checking && depth === 'index'),
       this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
       verdict !== undefined && verdict.unchecked > 0 &&
-        h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} not checkable`),
+        h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} that cannot be checked`),
     );
   }
 

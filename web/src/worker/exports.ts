@@ -2,6 +2,7 @@
 
 import type { MetaValue, Numbers, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
+import { line } from '../csv.ts';
 import { savedAs } from '../storage.ts';
 import { bytesOf, rowElements } from './elements.ts';
 import { details, scan } from './scan.ts';
@@ -26,11 +27,11 @@ export async function npy(
   const { dtype, layout, shape, elements } = await details(file, tensor, context);
   const access = savedAs({ dtype, layout });
   if (access !== 'dense' && access !== 'rows') {
-    throw new Error(`.npy holds no ${dtype} data in ${layout} layout`);
+    throw new Error(`.npy cannot hold ${dtype} data in ${layout} layout`);
   }
   const extents = Array.from(shape);
   if (access === 'rows' && (extents.includes(NOWHERE) || extents.reduce((a, b) => a * b, 1n) !== elements)) {
-    throw new Error('.npy holds no rows of different lengths');
+    throw new Error('.npy cannot hold rows of different lengths');
   }
   const writer = file.document.npy(tensor);
   const out = await target?.createWritable();
@@ -54,7 +55,7 @@ export async function npy(
     } else {
       const missing = await rowElements(file, tensor, context, 'Writing .npy', (data) => take(bytesOf(stored(data, dtype))), settled);
       if (missing > 0) {
-        throw new Error(`.npy holds no missing values, and the column has ${missing}`);
+        throw new Error(`.npy cannot hold missing values, and the column has ${missing}`);
       }
     }
     await settled?.();
@@ -197,17 +198,9 @@ export async function indexCsv(context: Context, id: number): Promise<Blob> {
   for await (const row of allRows(context, id)) {
     const { name, dtype, shape, elements, layout, encoding, status, offset, stored, chunks } = row;
     const cells = [name, dtype, shape, elements, layout, encoding, status, offset ?? '', stored, chunks];
-    parts.push(`${[...cells, row.findings].map(cell).join(',')}\r\n`);
+    parts.push(line([...cells, row.findings]));
   }
   return new Blob(parts, { type: 'text/csv' });
-}
-
-function cell(value: unknown): string {
-  let text = String(value);
-  if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) {
-    text = `'${text}`;
-  }
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** The report, as the command line writes it. */
@@ -245,6 +238,7 @@ export async function report(context: Context, id: number, profile: Profile): Pr
         message,
         spec,
       })),
+    findings_not_listed: verdict.notListed.length > 0 ? verdict.notListed : undefined,
   };
   return new Blob([json(all), '\n'], { type: 'application/json' });
 }

@@ -47,7 +47,7 @@ export async function statistics(context: Context, id: number, tensor: number): 
   const about = await details(file, tensor, context);
   const access = accessOf(about);
   if (access === undefined) {
-    throw new Error(`there are no statistics of ${about.dtype} in ${about.layout} layout`);
+    throw new Error(`there are no statistics for ${about.dtype} in ${about.layout} layout`);
   }
   // What has to be taken apart comes in the type that it has in memory.
   const dense = access === 'dense';
@@ -194,7 +194,7 @@ export async function difference(
     details(second, tensorB, context),
   ]);
   if (accessOf(left) !== 'dense' || accessOf(right) !== 'dense') {
-    throw new Error('only tensors whose bytes are their elements can be compared');
+    throw new Error('only dense tensors of numbers can be compared');
   }
   const sums = new Difference(left.dtype, left.endianness, right.dtype, right.endianness);
   const balance = new Balance();

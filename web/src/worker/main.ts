@@ -3,18 +3,26 @@
 import * as exports from './exports.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
-import { library, session, start, stop } from './session.ts';
+import { computing, library, session, start, stop } from './session.ts';
 import * as sharded from './shards.ts';
 import { fromFile, fromUrl } from './sources.ts';
 import * as tables from './tables.ts';
 
+/** Files whose bytes only the full module reads. */
+const FULL = /\.(?:bt|gguf|idv|safetensors|zt|json)$/i;
+
 async function open(context: Context, what: File | string) {
+  if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {
+    // It may arrive together with the first bytes.
+    computing().catch(() => undefined);
+  }
   const source = typeof what === 'string' ? await fromUrl(what, context.signal) : fromFile(what);
   const begun = performance.now();
   const [id, { document }] = await start(source, context);
   return {
     id,
     name: source.name,
+    address: typeof what === 'string' ? what : undefined,
     remote: source.remote,
     size: document.length,
     format: document.format,
@@ -22,6 +30,7 @@ async function open(context: Context, what: File | string) {
     version: document.version,
     refused: document.refused,
     tensorCount: document.tensorCount,
+    elements: document.totals({}).elements.reduce((sum, elements) => sum + elements, 0n),
     metadataCount: document.metadataCount,
     milliseconds: performance.now() - begun,
   };
@@ -38,6 +47,14 @@ async function bytes(context: Context, id: number, at: bigint, len: number): Pro
   return await session(id).read(at, len, context.signal);
 }
 
+/** Looks whether a file is still the one that was opened: reading tells. */
+async function touch(context: Context, id: number): Promise<void> {
+  const { source } = session(id);
+  if (!source.remote && source.size > 0n) {
+    await source.read(source.size - 1n, 1, context.signal);
+  }
+}
+
 async function formats() {
   return (await library()).formats();
 }
@@ -46,7 +63,7 @@ async function memory(): Promise<number> {
   return (await library()).memory();
 }
 
-const api = { ...tables, ...jobs, ...exports, ...sharded, open, close, bytes, formats, memory };
+const api = { ...tables, ...jobs, ...exports, ...sharded, open, close, touch, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),

@@ -15,7 +15,15 @@ export interface Report {
 
 export type Request = { id: number; method: string; args: unknown[] } | { cancel: number };
 
+/** What the worker says without being asked. */
+export interface Notice {
+  /** The number of a file that is no longer what was opened, and what is wrong with it. */
+  changed: number;
+  message: string;
+}
+
 export type Response =
+  | { event: Notice }
   | { id: number; progress: Report }
   | { id: number; result: unknown }
   | { id: number; failure: Failure };
@@ -30,6 +38,11 @@ export interface Failure {
 }
 
 type Handler = (context: Context, ...args: never[]) => unknown;
+
+/** Tells the page something that it did not ask for. */
+export function tell(event: Notice): void {
+  self.postMessage({ event } satisfies Response);
+}
 
 /** Answers requests with the functions of `api`. */
 export function serve(api: Record<string, Handler>): void {
@@ -93,9 +106,9 @@ export class Client<T> {
   /** Every function, without options. */
   readonly api: Remote<T>;
 
-  constructor(worker: Worker, onCrash: (message: string) => void) {
+  constructor(worker: Worker, onCrash: (message: string) => void, onEvent: (event: Notice) => void) {
     this.#worker = worker;
-    worker.addEventListener('message', (event: MessageEvent<Response>) => this.#take(event.data));
+    worker.addEventListener('message', ({ data }: MessageEvent<Response>) => ('event' in data ? onEvent(data.event) : this.#take(data)));
     worker.addEventListener('error', (event) => onCrash(event.message || 'the worker stopped'));
     this.api = this.with({});
   }
@@ -129,7 +142,7 @@ export class Client<T> {
     });
   }
 
-  #take(response: Response): void {
+  #take(response: Exclude<Response, { event: Notice }>): void {
     const waiting = this.#waiting.get(response.id);
     if (waiting === undefined) {
       return;

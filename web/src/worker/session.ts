@@ -1,8 +1,8 @@
 /** The open files, and how their documents get bytes. */
 
 import { load, open, type Document, type FullLibrary, type Library } from 'weighbridge';
-import type { Context } from './rpc.ts';
-import type { Source } from './sources.ts';
+import { tell, type Context } from './rpc.ts';
+import { FileChanged, type Source } from './sources.ts';
 
 export class Session {
   readonly source: Source;
@@ -65,11 +65,7 @@ export class Session {
 
   /** Exactly `len` bytes: fewer mean that the file has changed. */
   async read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
-    const bytes = await this.source.read(at, len, signal);
-    if (bytes.length < len) {
-      throw new Error(`The file has become shorter: ${bytes.length} of ${len} bytes at offset ${at}.`);
-    }
-    return bytes;
+    return await this.source.read(at, len, signal);
   }
 
   #alone<T>(action: () => Promise<T>): Promise<T> {
@@ -87,14 +83,46 @@ export class Session {
 const sessions = new Map<number, Session>();
 let next = 1;
 
-export async function start(source: Source, context: Context): Promise<[number, Session]> {
+/** A source that tells the page once its file has changed, whoever reads from it. */
+function observed(source: Source, changed: (message: string) => void): Source {
+  const noticed = (error: unknown) => {
+    if (error instanceof FileChanged) {
+      changed(error.message);
+    }
+    return error;
+  };
+  return {
+    ...source,
+    async read(at, len, signal) {
+      try {
+        const bytes = await source.read(at, len, signal);
+        if (bytes.length < len) {
+          throw new FileChanged(`${source.name} has become shorter since it was opened: there are ${bytes.length} of ${len} bytes at offset ${at}.`);
+        }
+        return bytes;
+      } catch (error) {
+        throw noticed(error);
+      }
+    },
+    async *pieces(at, len, signal) {
+      try {
+        yield* source.pieces(at, len, signal);
+      } catch (error) {
+        throw noticed(error);
+      }
+    },
+  };
+}
+
+export async function start(from: Source, context: Context): Promise<[number, Session]> {
+  const id = next++;
+  const source = observed(from, (message) => sessions.has(id) && tell({ changed: id, message }));
   const document = await open(source, {
     goal: 'index',
     name: source.name,
     signal: context.signal,
     progress: (progress) => context.progress({ label: progress.stage, done: undefined }),
   });
-  const id = next++;
   const session = new Session(source, document);
   sessions.set(id, session);
   return [id, session];

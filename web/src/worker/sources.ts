@@ -1,5 +1,8 @@
 /** Where bytes come from: a file of the user, or a server that does ranges. */
 
+import { direct } from './hubs.ts';
+import { PATIENCE, patiently } from './patience.ts';
+
 /** A file, to be read in pieces or streamed. */
 export interface Source {
   readonly name: string;
@@ -14,53 +17,50 @@ export interface Source {
 /** Big enough for the disk to be the limit, small enough to cancel at once. */
 const PIECE = 4 << 20;
 
-export function fromFile(file: File): Source {
+/** The file is no longer the one that was opened. */
+export class FileChanged extends Error {
+  override name = 'FileChanged';
+}
+
+/**
+ * Slices, and never a stream of the blob: a stream that is paused may not go on
+ * in Chromium, and then whoever waits for it waits for ever.
+ */
+export function fromFile(file: File, patience = PATIENCE): Source {
+  async function read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
+    const start = Number(at);
+    try {
+      const reading = file.slice(start, start + len).arrayBuffer();
+      return new Uint8Array(await patiently(reading, `Reading ${len} bytes at offset ${at} of ${file.name}`, signal, patience));
+    } catch (error) {
+      // What the browser says of a file that was written to, moved or deleted.
+      if (error instanceof DOMException && (error.name === 'NotReadableError' || error.name === 'NotFoundError')) {
+        throw new FileChanged(`${file.name} has been changed, moved or deleted since it was opened.`);
+      }
+      throw error;
+    }
+  }
   return {
     name: file.name,
     size: BigInt(file.size),
     remote: false,
-    async read(at, len) {
-      const start = Number(at);
-      return new Uint8Array(await file.slice(start, start + len).arrayBuffer());
-    },
-    pieces(at, len, signal) {
-      const start = Number(at);
-      return streamed(file.slice(start, start + Number(len)), signal);
+    read,
+    async *pieces(at, len, signal) {
+      const lengthAt = (from: bigint) => Math.min(PIECE, Number(len - from));
+      let ahead = read(at, lengthAt(0n), signal);
+      for (let from = 0n; from < len; from += BigInt(PIECE)) {
+        const bytes = await ahead;
+        signal.throwIfAborted();
+        const next = from + BigInt(PIECE);
+        if (next < len) {
+          // The disk works while this piece is being looked at.
+          ahead = read(at + next, lengthAt(next), signal);
+          ahead.catch(() => undefined);
+        }
+        yield bytes;
+      }
     },
   };
-}
-
-async function* streamed(blob: Blob, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  let reader: ReadableStreamBYOBReader;
-  try {
-    reader = blob.stream().getReader({ mode: 'byob' });
-  } catch {
-    yield* sliced(blob, signal);
-    return;
-  }
-  // One buffer goes back and forth, so memory stays flat.
-  let buffer = new ArrayBuffer(Math.max(1, Math.min(PIECE, blob.size)));
-  try {
-    for (;;) {
-      const { value, done } = await reader.read(new Uint8Array(buffer));
-      signal.throwIfAborted();
-      if (done || value === undefined) {
-        return;
-      }
-      yield value;
-      buffer = value.buffer;
-    }
-  } finally {
-    reader.cancel().catch(() => undefined);
-  }
-}
-
-async function* sliced(blob: Blob, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < blob.size; at += PIECE) {
-    const bytes = new Uint8Array(await blob.slice(at, at + PIECE).arrayBuffer());
-    signal.throwIfAborted();
-    yield bytes;
-  }
 }
 
 /** Thrown for a server that would send the whole file. */
@@ -68,79 +68,131 @@ export class NoRanges extends Error {
   override name = 'NoRanges';
   constructor(host: string) {
     super(
-      `${host} does not answer requests for a part of a file, or does not let this page see it ` +
-        '(CORS must expose Content-Range). The file was not downloaded.',
+      `${host} does not answer requests for part of a file, or does not show this page the size ` +
+        '(it must expose the header Content-Range). The file was not downloaded.',
     );
   }
 }
 
+/** Bytes that the first request asks for: the size comes with them, and most of what opening takes. */
+const HEAD = 64 << 10;
+
 export async function fromUrl(address: string, signal: AbortSignal): Promise<Source> {
-  const url = new URL(address);
-  if (url.protocol !== 'https:' && url.hostname !== 'localhost' && url.hostname !== '127.0.0.1') {
-    throw new Error('Only https addresses can be opened.');
-  }
+  const url = direct(address);
   const name = decoded(url.pathname.split('/').pop() || url.hostname);
-  // One byte tells the size; HEAD loses it where a proxy compresses.
-  const probe = await request(url, 0n, 1n, signal);
-  await probe.body?.cancel();
-  const size = /^bytes 0-0\/(\d+)$/.exec(probe.headers.get('content-range') ?? '')?.[1];
+  const first = await request(url, 0n, BigInt(HEAD), signal);
+  const answer = first.headers.get('content-range') ?? '';
+  const size = /^bytes 0-\d+\/(\d+)$/.exec(answer)?.[1] ?? (first.status === 416 ? /^bytes \*\/(0)$/.exec(answer)?.[1] : undefined);
   if (size === undefined) {
+    await first.body?.cancel();
     throw new NoRanges(url.host);
   }
   const total = BigInt(size);
-  async function* pieces(at: bigint, len: bigint, from?: AbortSignal): AsyncGenerator<Uint8Array> {
-    const left = total > at ? total - at : 0n;
-    const wanted = len < left ? len : left;
-    if (wanted === 0n) {
-      return;
-    }
-    const response = await request(url, at, wanted, from);
+  const headLength = total < BigInt(HEAD) ? total : BigInt(HEAD);
+  const head = new Uint8Array(Number(headLength));
+  if (total > 0n) {
+    await fill(head, body(first, 0n, headLength, signal));
+  }
+
+  /** The bytes of an answer, which must be those that were asked for. */
+  async function* body(response: Response, at: bigint, wanted: bigint, from?: AbortSignal): AsyncGenerator<Uint8Array> {
     const range = response.headers.get('content-range') ?? 'nothing';
     if (range !== `bytes ${at}-${at + wanted - 1n}/${total}`) {
       await response.body?.cancel();
-      throw new Error(
-        `${url.host} was asked for bytes ${at}-${at + wanted - 1n} of ${total} and gave ${range.slice(0, 80)}. ` +
-          'The file may have changed: open it again.',
-      );
+      const message = `${url.host} was asked for bytes ${at}-${at + wanted - 1n} of ${total} and sent ${range.slice(0, 80)}`;
+      throw range.endsWith(`/${total}`)
+        ? new Error(`${message}.`)
+        : new FileChanged(`${message}. The file has changed since it was opened.`);
     }
+    const reader = response.body!.getReader();
     let given = 0n;
-    for await (const bytes of response.body!) {
-      from?.throwIfAborted();
-      given += BigInt(bytes.length);
-      if (given > wanted) {
-        break;
+    try {
+      for (;;) {
+        const { value, done } = await patiently(reader.read(), `Reading from offset ${at + given} of ${url.host}`, from);
+        if (done) {
+          break;
+        }
+        given += BigInt(value.length);
+        if (given > wanted) {
+          break;
+        }
+        yield value;
       }
-      yield bytes;
+    } finally {
+      reader.cancel().catch(() => undefined);
     }
     if (given !== wanted) {
       const many = given > wanted ? 'more than' : `only ${given} of`;
-      throw new Error(`${url.host} sent ${many} the ${wanted} bytes from offset ${at} on that it was asked for.`);
+      throw new Error(`${url.host} sent ${many} the ${wanted} bytes that it was asked for from offset ${at} on.`);
     }
   }
+
+  async function* pieces(at: bigint, len: bigint, from?: AbortSignal): AsyncGenerator<Uint8Array> {
+    const end = at + len < total ? at + len : total;
+    let start = at;
+    if (start < headLength && start < end) {
+      const kept = end < headLength ? end : headLength;
+      yield head.slice(Number(start), Number(kept));
+      start = kept;
+    }
+    if (start < end) {
+      yield* body(await request(url, start, end - start, from), start, end - start, from);
+    }
+  }
+
   return {
     name,
     size: total,
     remote: true,
     async read(at, len, from) {
       const bytes = new Uint8Array(len);
-      let filled = 0;
-      for await (const piece of pieces(at, BigInt(len), from)) {
-        bytes.set(piece, filled);
-        filled += piece.length;
-      }
-      return bytes.subarray(0, filled);
+      return bytes.subarray(0, await fill(bytes, pieces(at, BigInt(len), from)));
     },
     pieces,
   };
 }
 
-/** A part of an address as people write it; as it is where it is no UTF-8. */
+/** Puts pieces one after the other; how many bytes there were. */
+async function fill(bytes: Uint8Array, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  let filled = 0;
+  for await (const piece of pieces) {
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
+  return filled;
+}
+
+/** A part of an address as people write it; as it is where it is not UTF-8. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
     return part;
   }
+}
+
+/** Addresses that the policy of this page has blocked. */
+const blocked = new Set<string>();
+globalThis.addEventListener?.('securitypolicyviolation', ({ blockedURI }) => blocked.add(blockedURI));
+
+/** Why a request failed, as far as a page is allowed to know. */
+async function reason(url: URL): Promise<string> {
+  // The event comes after the failure.
+  await new Promise((resolve) => setTimeout(resolve));
+  if ([...blocked].some((uri) => uri === url.href || uri === url.origin)) {
+    return `This page is not allowed to connect to ${url.origin}: its policy permits https, and http on this computer only.`;
+  }
+  if (!navigator.onLine) {
+    return `${url.host} could not be reached: this computer is offline.`;
+  }
+  // A request whose answer stays hidden from the page tells whether anybody is there.
+  const there = await fetch(url, { method: 'HEAD', mode: 'no-cors', cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' }).then(
+    () => true,
+    () => false,
+  );
+  return there
+    ? `${url.host} does not let other pages read its files (it sends no CORS headers). Download the file and open it from disk.`
+    : `${url.host} could not be reached: check the address and the connection.`;
 }
 
 async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal): Promise<Response> {
@@ -150,23 +202,25 @@ async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal):
   const signals = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
   let response: Response;
   try {
-    response = await fetch(url, {
+    const answer = fetch(url, {
       headers: { range },
       signal: signals,
       cache: 'no-store',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
     });
+    response = await patiently(answer, `Waiting for ${url.host}`, signal);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new Error(`${url.host} could not be reached, or does not allow this page to read from it (CORS). ${error}`);
+    stop.abort();
+    throw error instanceof TypeError ? new Error(await reason(url)) : error;
   }
-  if (response.status === 206) {
+  if (response.status === 206 || (response.status === 416 && at === 0n)) {
     return response;
   }
   stop.abort();
   if (response.ok) {
     throw new NoRanges(url.host);
   }
-  throw new Error(`${url.host} answered ${response.status} ${response.statusText}`);
+  throw new Error(`${url.host} answered ${response.status} ${response.statusText}`.trimEnd());
 }

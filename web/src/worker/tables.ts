@@ -83,8 +83,27 @@ export function findings(_: Context, id: number, from: number, to: number) {
       len: table.len[i],
       expected: table.expected[i],
       found: table.found[i],
+      partner: /OVERLAP|ALIAS/.test(rule) && table.entry[i] !== NONE ? partnerOf(file, table.at[i], table.kind[i], table.entry[i]) : undefined,
     };
   });
+}
+
+/** Pieces around an offset among which an entry is looked for. */
+const AROUND = 16;
+
+/** The name of what shares bytes with an entry; `undefined` where the layout does not tell. */
+function partnerOf(file: Session, at: bigint, kind: number, entry: number): string | undefined {
+  const index = file.document.locate(at);
+  if (index < 0) {
+    return undefined;
+  }
+  const table = file.document.layout(Math.max(0, index - AROUND), index + 1);
+  const own = Array.from(table.entry, (other, i) => other === entry && table.kind[i] === kind && table.overlap[i] > 0n).lastIndexOf(true);
+  if (own >= 0) {
+    return partName(file, table.partnerPart[own], table.partnerKind[own], table.partner[own]);
+  }
+  const last = table.entry.length - 1;
+  return table.entry[last] === entry && table.kind[last] === kind ? undefined : partName(file, table.part[last], table.kind[last], table.entry[last]);
 }
 
 export type Finding = ReturnType<typeof findings>[number];
@@ -100,8 +119,17 @@ export function layout(_: Context, id: number, from: number, to: number) {
     entry: table.entry[i] === NONE ? undefined : table.entry[i],
     overlap: table.overlap[i],
     label: table.entry[i] === NONE ? '' : file.document.entryName(file.word(table.kind[i]), table.entry[i]),
+    // What an overlap is shared with.
+    partner: table.overlap[i] === 0n ? '' : partName(file, table.partnerPart[i], table.partnerKind[i], table.partner[i]),
   }));
   return { total: table.total, parts };
+}
+
+/** What a part is called: by what it belongs to, else by what it is. */
+function partName(file: Session, part: number, kind: number, entry: number): string {
+  const word = file.word(kind);
+  const name = entry === NONE || word === 'file' ? '' : file.document.entryName(word, entry);
+  return name !== '' ? name : word === 'file' || entry === NONE ? file.word(part) : `${word} ${entry}`;
 }
 
 export type Part = ReturnType<typeof layout>['parts'][number];

@@ -16,6 +16,7 @@ pub(super) use work::Work;
 
 use super::Audit;
 use crate::codec::zstd::walk::{Fault, Walk};
+use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
 use crate::limits;
 use crate::read::{Halt, Reader};
@@ -120,6 +121,14 @@ impl Audit {
         self
     }
 
+    /// Looks at the data of tensor number `index` alone, and at nothing before it:
+    /// for who takes that tensor out of the file.
+    #[must_use]
+    pub fn payload_of(file: File, index: u32) -> Self {
+        let stage = super::Stage::Payloads;
+        Audit { stage, only: Some(index), ..Audit::new(file) }
+    }
+
     /// As [`step`](Self::step), with memory to decode in: payloads are checked
     /// to their last byte. The same `scratch` at each call, untouched between.
     ///
@@ -161,23 +170,28 @@ impl Audit {
     ) -> Result<(), Pause> {
         while self.take_in_hand(r)? {
             let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
+            if !self.wants(tensor.index) {
+                self.pass();
+                continue;
+            }
             r.about(Kind::Tensor, tensor.index);
-            match tensor.status {
-                Status::Unsupported => r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0),
-                Status::Broken => {}
-                Status::Sound => {
-                    if !self.payload.plain {
-                        if let Some(span) = tensor.raw() {
-                            self.values_of(r, &tensor, span)?;
-                        }
-                        self.payload.plain = true;
-                    }
-                    if self.payload.frames == Frames::Unknown {
-                        self.payload.frames = self.frames_of(r, &tensor)?;
-                    }
-                    if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
-                        self.unstreamed(r, &tensor)?;
-                    }
+            // Checksums and frames are about the stored bytes, whatever they mean.
+            let stored = self.file.policy().checksum.is_some();
+            if tensor.status != Status::Broken && !self.payload.plain {
+                if tensor.status == Status::Unsupported {
+                    r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
+                }
+                if let Some(span) = tensor.raw() {
+                    self.values_of(r, &tensor, span)?;
+                }
+                self.payload.plain = true;
+            }
+            if tensor.status == Status::Sound || (tensor.status == Status::Unsupported && stored) {
+                if self.payload.frames == Frames::Unknown {
+                    self.payload.frames = self.frames_of(r, &tensor)?;
+                }
+                if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
+                    self.unstreamed(r, &tensor)?;
                 }
             }
             self.pass();
@@ -225,7 +239,9 @@ impl Audit {
             return Ok(());
         }
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
-        if !plain && self.payload.frames == Frames::Sound {
+        // Of values that are not known, that was said.
+        let sound = tensor.status == Status::Sound;
+        if sound && !plain && self.payload.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
         } else if self.file.policy().checksum.is_some() {
             let found = self.file.checksum(r.source(), tensor);

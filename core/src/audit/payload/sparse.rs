@@ -1,13 +1,10 @@
 //! Indices of sparse tensors, as they stream by.
 
-use crate::slot::Slot;
+use crate::limits::SPARSE_RANK;
+use crate::slot::{Slot, sort};
 use crate::source::widen;
 use crate::sparse::{Fault, WORD as WORD_LEN, unit, word};
 use crate::tensor::{Layout, Tensor};
-
-/// The highest rank that coordinates are checked for: their extents are kept
-/// while data is read, and real sparse tensors have two or three.
-const RANK: usize = 8;
 
 const WORD: u64 = widen(WORD_LEN);
 
@@ -24,8 +21,10 @@ pub(super) struct Sparse {
     width: u64,
     /// Bytes that are reversed together: 1 where nothing is.
     unit: usize,
-    dims: [u64; RANK],
+    /// The extents, unless there are so many that they are in slots, before all else.
+    dims: [u64; SPARSE_RANK],
     rank: usize,
+    pass: Pass,
     /// Bytes of all of the data, where that is known.
     total: Option<u64>,
     step: Step,
@@ -42,9 +41,25 @@ pub(super) struct Sparse {
     position: u64,
     /// That of the entry before, or the row pointer before.
     before: Option<u64>,
-    /// Entries do not ascend, so that repeated ones are not neighbours.
+    /// Entries do not ascend, so that repeated ones need not be neighbours.
     unordered: bool,
     entries: u64,
+    /// Rows that have entries, of those whose pointers were read.
+    filled: u64,
+    /// Rows that columns were read of.
+    row: u64,
+}
+
+/// What slots are used for, as the data is read once, or once more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Pass {
+    /// Nothing.
+    #[default]
+    First,
+    /// The first entry of each row, which tells where columns begin anew.
+    Rows,
+    /// The position of each entry, to be sorted.
+    Positions,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,16 +73,27 @@ enum Step {
 }
 
 impl Sparse {
-    /// A reader of the indices of `tensor`; `None` if it is not sparse, or of
-    /// too high a rank.
+    /// How many slots the extents of `tensor` take; `None` if none.
+    pub(super) fn extents(tensor: &Tensor) -> Option<u64> {
+        let rank = u64::from(tensor.dims.rank);
+        (tensor.layout == Layout::Coo && rank > widen(SPARSE_RANK)).then_some(rank)
+    }
+
+    /// A reader of the indices of `tensor`; `None` if it is not sparse. What its
+    /// extents take of `slots` is there.
     pub(super) fn new(
         tensor: &Tensor,
         dims: impl Iterator<Item = u64>,
         total: Option<u64>,
+        slots: &mut [Slot],
     ) -> Option<Self> {
         let mut sparse = Sparse { total, ..Sparse::default() };
+        let kept = Sparse::extents(tensor).is_some();
         for dim in dims {
-            *sparse.dims.get_mut(sparse.rank)? = dim;
+            match kept {
+                true => slots.get_mut(sparse.rank)?.key = dim,
+                false => *sparse.dims.get_mut(sparse.rank)? = dim,
+            }
             sparse.rank = sparse.rank.saturating_add(1);
         }
         sparse.width = u64::from(tensor.dtype.bits() >> 3);
@@ -86,8 +112,60 @@ impl Sparse {
     /// The same tensor from its start.
     pub(super) fn again(&self) -> Self {
         let Sparse { rows, width, unit, dims, rank, total, .. } = *self;
-        let step = if rows { Step::Pointers } else { Step::Coordinates };
-        Sparse { rows, width, unit, dims, rank, total, step, ..Sparse::default() }
+        let (step, pass) = match (rows, self.pass) {
+            (true, Pass::First) => (Step::Pointers, Pass::Rows),
+            (true, _) => (Step::Pointers, Pass::Positions),
+            _ => (Step::Coordinates, Pass::Positions),
+        };
+        Sparse { rows, width, unit, dims, rank, total, step, pass, ..Sparse::default() }
+    }
+
+    /// How many slots it takes to read the data once more; `None` if nothing is left
+    /// to be found out.
+    pub(super) fn needs(&self) -> Option<u64> {
+        let slots = match self.pass {
+            Pass::First if self.rows => self.filled,
+            Pass::Positions => return None,
+            _ => self.entries.saturating_add(widen(self.before_entries())),
+        };
+        self.unordered.then_some(slots)
+    }
+
+    /// The fault, the offset and the number of two entries at one position, of those
+    /// that were noted.
+    pub(super) fn twin(&self, slots: &mut [Slot]) -> Option<(Fault, u64, u64)> {
+        if self.pass != Pass::Positions {
+            return None;
+        }
+        let entries = usize::try_from(self.entries).unwrap_or(0);
+        let slots = slots.get_mut(self.before_entries()..)?.get_mut(..entries)?;
+        sort(slots);
+        let [_, twin] = slots.array_windows().find(|[one, two]| one.key == two.key)?;
+        if self.rows {
+            let [_, columns, ..] = self.dims;
+            return Some((Fault::ColumnTwice, twin.at, twin.key.checked_rem(columns)?));
+        }
+        Some((Fault::Duplicate, twin.at, twin.key))
+    }
+
+    /// How many slots hold extents.
+    fn before_entries(&self) -> usize {
+        if self.rank > SPARSE_RANK { self.rank } else { 0 }
+    }
+
+    /// Extent `axis`.
+    fn dim(&self, axis: usize, slots: &[Slot]) -> u64 {
+        let dim = match self.before_entries() {
+            0 => self.dims.get(axis).copied(),
+            _ => slots.get(axis).map(|slot| slot.key),
+        };
+        dim.unwrap_or(0)
+    }
+
+    /// The slot of entry `entry`.
+    fn slot<'s>(&self, entry: u64, slots: &'s mut [Slot]) -> Option<&'s mut Slot> {
+        let place = usize::try_from(entry).ok()?.checked_add(self.before_entries())?;
+        slots.get_mut(place)
     }
 
     /// Most bytes that the data can decode to: every position once.
@@ -101,24 +179,8 @@ impl Sparse {
         elements.saturating_mul(entry).saturating_add(pointers)
     }
 
-    /// Whether repeated coordinates are only found by sorting.
-    pub(super) fn needs_sorting(&self) -> bool {
-        self.unordered
-    }
-
-    /// Entries that were read completely.
-    pub(super) fn entries(&self) -> u64 {
-        self.entries
-    }
-
-    /// The next decoded bytes. With `slots`, the positions of entries are
-    /// noted there.
-    pub(super) fn feed(
-        &mut self,
-        mut bytes: &[u8],
-        mut slots: Option<&mut [Slot]>,
-        report: &mut Report<'_>,
-    ) {
+    /// The next decoded bytes.
+    pub(super) fn feed(&mut self, mut bytes: &[u8], slots: &mut [Slot], report: &mut Report<'_>) {
         while !bytes.is_empty() {
             if self.step == Step::Over && self.skip == 0 {
                 if self.rows {
@@ -144,7 +206,7 @@ impl Sparse {
                 self.carried = 0;
                 let at = self.at;
                 self.at = at.saturating_add(WORD);
-                self.word(word(self.carry, self.unit), at, &mut slots, report);
+                self.word(word(self.carry, self.unit), at, slots, report);
             }
         }
     }
@@ -160,42 +222,18 @@ impl Sparse {
         }
     }
 
-    fn word(
-        &mut self,
-        word: u64,
-        at: u64,
-        slots: &mut Option<&mut [Slot]>,
-        report: &mut Report<'_>,
-    ) {
+    fn word(&mut self, word: u64, at: u64, slots: &mut [Slot], report: &mut Report<'_>) {
         match self.step {
             Step::Coordinates => self.coordinate(word, at, slots, report),
-            Step::Pointers => self.pointer(word, at, report),
-            Step::Columns => {
-                let [_, columns, ..] = self.dims;
-                if word >= columns {
-                    self.over();
-                    report(Fault::Column, at, columns, word);
-                    return;
-                }
-                self.words = self.words.saturating_add(1);
-                if self.words >= self.entries {
-                    self.step = Step::Over;
-                    self.skip = self.entries.saturating_mul(self.width);
-                }
-            }
+            Step::Pointers => self.pointer(word, at, slots, report),
+            Step::Columns => self.column(word, at, slots, report),
             Step::Over => {}
         }
     }
 
-    fn coordinate(
-        &mut self,
-        word: u64,
-        at: u64,
-        slots: &mut Option<&mut [Slot]>,
-        report: &mut Report<'_>,
-    ) {
+    fn coordinate(&mut self, word: u64, at: u64, slots: &mut [Slot], report: &mut Report<'_>) {
         let axis = usize::try_from(self.words).unwrap_or(usize::MAX);
-        let dim = self.dims.get(axis).copied().unwrap_or(0);
+        let dim = self.dim(axis, slots);
         if word >= dim {
             self.over();
             report(Fault::Coordinate, at, dim, word);
@@ -208,9 +246,8 @@ impl Sparse {
             return;
         }
         let position = core::mem::take(&mut self.position);
-        if let Some(slots) = slots {
-            let slot = usize::try_from(self.entries).ok().and_then(|i| slots.get_mut(i));
-            if let Some(slot) = slot {
+        if self.pass == Pass::Positions {
+            if let Some(slot) = self.slot(self.entries, slots) {
                 *slot = Slot { key: position, at, who: 0 };
             }
         } else if self.before == Some(position) {
@@ -225,7 +262,44 @@ impl Sparse {
         self.skip = self.width;
     }
 
-    fn pointer(&mut self, word: u64, at: u64, report: &mut Report<'_>) {
+    fn column(&mut self, word: u64, at: u64, slots: &mut [Slot], report: &mut Report<'_>) {
+        let [_, columns, ..] = self.dims;
+        if word >= columns {
+            self.over();
+            report(Fault::Column, at, columns, word);
+            return;
+        }
+        let entry = self.words;
+        if self.pass != Pass::First
+            && self.row < self.filled
+            && self.slot(self.row, slots).is_some_and(|slot| slot.who == entry)
+        {
+            self.row = self.row.saturating_add(1);
+            self.before = None;
+        }
+        if self.pass != Pass::First && self.before == Some(word) {
+            self.over();
+            report(Fault::ColumnTwice, at, entry, word);
+            return;
+        }
+        self.unordered |= self.before >= Some(word);
+        self.before = Some(word);
+        if self.pass == Pass::Positions {
+            // Rows without entries do not count, so this is no more than the position.
+            let position = self.row.wrapping_sub(1).wrapping_mul(columns).wrapping_add(word);
+            if let Some(slot) = self.slot(entry, slots) {
+                // Where rows begin stays in `who`.
+                (slot.key, slot.at) = (position, at);
+            }
+        }
+        self.words = entry.saturating_add(1);
+        if self.words >= self.entries {
+            self.step = Step::Over;
+            self.skip = self.entries.saturating_mul(self.width);
+        }
+    }
+
+    fn pointer(&mut self, word: u64, at: u64, slots: &mut [Slot], report: &mut Report<'_>) {
         let [rows, ..] = self.dims;
         let sound = match self.before {
             None => word == 0,
@@ -235,6 +309,14 @@ impl Sparse {
             self.over();
             report(Fault::Pointer, at, self.before.unwrap_or(0), word);
             return;
+        }
+        if let Some(start) = self.before.filter(|start| word > *start) {
+            if self.pass != Pass::First
+                && let Some(slot) = self.slot(self.filled, slots)
+            {
+                slot.who = start;
+            }
+            self.filled = self.filled.saturating_add(1);
         }
         self.before = Some(word);
         if self.words < rows {
@@ -253,6 +335,7 @@ impl Sparse {
         }
         self.entries = word;
         self.words = 0;
+        self.before = None;
         self.step = if word == 0 { Step::Over } else { Step::Columns };
     }
 

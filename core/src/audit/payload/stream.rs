@@ -10,10 +10,9 @@ use crate::codec::{self, Decoder, Fault, Size, Step};
 use crate::limits;
 use crate::read::Reader;
 use crate::rule::{Rule, general};
-use crate::slot::{Slot, sort};
+use crate::slot::Slot;
 use crate::source::{Absent, Span, widen};
-use crate::sparse;
-use crate::tensor::{Chunk, Encoding, Layout, Tensor};
+use crate::tensor::{Chunk, Encoding, Layout, Status, Tensor};
 
 /// What an audit of payloads works in: a decoder and the state of checks (12.5
 /// KiB together, 11.5 in 32 bits), and a buffer of the caller for decoded bytes.
@@ -75,6 +74,10 @@ struct Progress {
     chunk: Chunk,
     checksum: Option<Checksum>,
     sparse: Option<Sparse>,
+    /// Slots that its extents take, before its indices can be looked at.
+    extents: Option<u64>,
+    /// Type and layout are known, and so is what is stored.
+    measured: bool,
     /// Stored bytes that were used.
     read: u64,
     /// The data is decoded, or was until a fault.
@@ -91,10 +94,8 @@ struct Progress {
 enum Stage {
     #[default]
     Start,
-    /// All bytes are looked at.
+    /// All bytes are looked at, once or several times.
     Bytes,
-    /// The coordinates of entries are noted in slots.
-    Coordinates,
 }
 
 impl Streams for Scratch<'_> {
@@ -144,40 +145,63 @@ impl Scratch<'_> {
         tensor: &Tensor,
     ) -> Result<(), Pause> {
         if p.stage == Stage::Start {
-            let Some(start) = self.begin(audit, work, r, tensor)? else { return Ok(()) };
+            let Some(start) = self.begin(audit, work, r, slots, tensor)? else { return Ok(()) };
             *p = start;
         }
-        if p.stage == Stage::Bytes {
+        loop {
             if !p.over {
-                self.bytes(audit, (p, work), r, None)?;
+                self.bytes(audit, (p, work), r, slots)?;
             }
-            let Some(sparse) = p.sparse.filter(|sparse| sparse.needs_sorting() && !p.faulty) else {
+            if p.faulty {
                 return Ok(());
+            }
+            if let Some(sparse) = &p.sparse
+                && let Some((fault, at, found)) = sparse.twin(slots)
+            {
+                if let Some(rule) = audit.file.policy().sparse {
+                    let span = place(&p.chunk, at, 8);
+                    r.flag(rule(fault), span.at, span.len, 0, found);
+                }
+                return Ok(());
+            }
+            // The same once more, into slots.
+            let needed = match &p.sparse {
+                Some(sparse) => sparse.needs(),
+                None => p.extents,
             };
-            let needed = u32::try_from(sparse.entries()).unwrap_or(u32::MAX);
+            let Some(needed) = needed else { return Ok(()) };
+            let needed = u32::try_from(needed).unwrap_or(u32::MAX);
             if slots.len() < usize::try_from(needed).unwrap_or(usize::MAX) {
                 return Err(Pause::Room(needed));
             }
-            // The same once more, into slots.
-            p.sparse = Some(sparse.again());
+            p.sparse = match p.sparse {
+                Some(sparse) => Some(sparse.again()),
+                None => self.sparse(p, r, slots, tensor)?,
+            };
+            p.extents = None;
             p.checksum = None;
             p.read = 0;
-            p.stage = Stage::Coordinates;
+            p.over = false;
             self.start(p, work, r, tensor);
+            if p.faulty {
+                return Ok(());
+            }
         }
-        self.bytes(audit, (p, work), r, Some(slots))?;
-        if p.faulty {
-            return Ok(());
-        }
-        let entries = p.sparse.map_or(0, |sparse| sparse.entries());
-        let slots = slots.get_mut(..usize::try_from(entries).unwrap_or(0)).unwrap_or_default();
-        sort(slots);
-        let twin = slots.array_windows().find(|[one, two]| one.key == two.key);
-        if let (Some([_, twin]), Some(rule)) = (twin, audit.file.policy().sparse) {
-            let span = place(&p.chunk, twin.at, 8);
-            r.flag(rule(sparse::Fault::Duplicate), span.at, span.len, 0, twin.key);
-        }
-        Ok(())
+    }
+
+    /// What reads the indices of a sparse tensor.
+    fn sparse(
+        &self,
+        p: &mut Progress,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<Option<Sparse>, Pause> {
+        let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
+        let sparse = Sparse::new(tensor, dims, p.chunk.decoded, slots);
+        let encoding = p.chunk.encoding;
+        p.decodes = sparse.is_some() && encoding != Encoding::Raw && Decoder::decodes(encoding);
+        Ok(sparse)
     }
 
     /// Looks what there is to do; `None` if nothing is.
@@ -186,6 +210,7 @@ impl Scratch<'_> {
         audit: &Audit,
         work: &mut Work,
         r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<Option<Progress>, Pause> {
         let policy = audit.file.policy();
@@ -202,21 +227,31 @@ impl Scratch<'_> {
             return Ok(None);
         };
         p.chunk = chunk;
-        let wanted = matches!(tensor.layout, Layout::Coo | Layout::Csr) && policy.sparse.is_some();
+        let sound = tensor.status == Status::Sound;
+        let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+        let wanted = sound && sparse && policy.sparse.is_some();
         if wanted {
-            let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
-            p.sparse = Sparse::new(tensor, dims, chunk.decoded);
+            p.extents = Sparse::extents(tensor);
+            if p.extents.is_none() {
+                p.sparse = self.sparse(&mut p, r, slots, tensor)?;
+            }
         }
         let encoded = chunk.encoding != Encoding::Raw;
-        let sized = chunk.decoded.is_some() || p.sparse.is_some();
-        p.decodes = encoded && Decoder::decodes(chunk.encoding) && sized;
+        // Of what is not known, only whether the stream is sound.
+        p.measured = sound;
         let known = self.results.of(&chunk).filter(|_| !wanted);
-        if p.decodes && !p.faulty && known.is_none() {
+        let decodes = encoded && Decoder::decodes(chunk.encoding);
+        if decodes && !p.faulty && known.is_none() {
             p.faulty = !self.holds_window(audit, &p, tensor, r)?;
         }
-        if !p.faulty && ((encoded && !p.decodes) || (wanted && p.sparse.is_none())) {
-            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
-            p.sparse = None;
+        if !p.decodes && p.extents.is_none() {
+            let sized = chunk.decoded.is_some() || p.sparse.is_some() || !sound;
+            p.decodes = decodes && sized;
+            let unread = (encoded && !p.decodes) || (wanted && p.sparse.is_none());
+            if sound && !p.faulty && unread {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                p.sparse = None;
+            }
         }
         self.hasher = p.checksum.and_then(|checksum| Hasher::new(checksum.algorithm()));
         if let (Some(checksum), None) = (p.checksum, &self.hasher) {
@@ -229,7 +264,8 @@ impl Scratch<'_> {
         self.start(&mut p, work, r, tensor);
         let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
         let idle = p.checksum.is_none() && !looks;
-        Ok((!idle).then_some(p))
+        p.over = idle;
+        Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
     }
 
     /// Whether the buffer holds the window of what is decoded, or all of it if it
@@ -243,15 +279,14 @@ impl Scratch<'_> {
         r: &mut Reader<'_, '_>,
     ) -> Result<bool, Pause> {
         let window = audit.payload.walk.window();
-        let stored = p.chunk.stored;
-        let decoded = p.most(tensor);
+        let (decoded, stored) = (p.chunk.decoded.unwrap_or(u64::MAX), p.chunk.stored);
         let room = widen(self.buffer.len());
         if decoded <= room || p.chunk.encoding != Encoding::Zstd {
             return Ok(true);
         }
         if window <= limits::ZSTD_WINDOW {
-            // Asked for before anything is looked at, which would begin again.
-            let needed = codec::ring(window).min(decoded);
+            // Asked for before anything is looked at: what asks begins again.
+            let needed = p.most(tensor).unwrap_or(u64::MAX).min(codec::ring(window));
             return if needed > room { Err(Pause::Buffer(needed)) } else { Ok(true) };
         }
         let most = stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
@@ -282,9 +317,10 @@ impl Scratch<'_> {
     }
 
     fn start(&mut self, p: &mut Progress, work: &mut Work, r: &Reader<'_, '_>, tensor: &Tensor) {
+        let most = p.most(tensor).unwrap_or(limits::UNMEASURED_BYTES);
         let size = match p.chunk.decoded {
             Some(decoded) => Size::Exactly(decoded),
-            None => Size::AtMost(p.most(tensor)),
+            None => Size::AtMost(most),
         };
         self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
         if p.decodes && !p.faulty {
@@ -301,7 +337,7 @@ impl Scratch<'_> {
         audit: &Audit,
         (p, work): (&mut Progress, &mut Work),
         r: &mut Reader<'_, '_>,
-        mut slots: Option<&mut [Slot]>,
+        slots: &mut [Slot],
     ) -> Result<(), Pause> {
         loop {
             let at = p.chunk.stored.at.saturating_add(p.read);
@@ -310,14 +346,14 @@ impl Scratch<'_> {
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
             let (used, produced, ended) = if !p.decodes || p.faulty {
                 if !p.faulty {
-                    p.feed(audit, r, run, slots.as_deref_mut());
+                    p.feed(audit, r, run, slots);
                 }
                 (run.len(), 0, left == 0)
             } else {
                 match self.decoder.step(run, self.buffer) {
                     Ok(Step { read, written, done }) => {
                         let piece = self.buffer.get(written).unwrap_or_default();
-                        p.feed(audit, r, piece, slots.as_deref_mut());
+                        p.feed(audit, r, piece, slots);
                         if done {
                             work.charge(self.decoder.work(), None);
                         }
@@ -392,6 +428,10 @@ impl Scratch<'_> {
 
 /// Reports a stream that is faulty behind `written` bytes.
 fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
+    // That more follows is no fault where nothing tells the size.
+    if fault == Fault::Long && !p.measured {
+        return;
+    }
     let limited = matches!(fault, Fault::Window | Fault::Dictionary);
     let rule = audit.file.policy().stream.filter(|_| fault.is_of_file() || limited);
     let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
@@ -410,20 +450,14 @@ fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum,
 }
 
 impl Progress {
-    /// Most bytes that the data decodes to.
-    fn most(&self, tensor: &Tensor) -> u64 {
-        let sparse = self.sparse.map_or(0, |sparse| sparse.most(tensor.elements));
-        self.chunk.decoded.unwrap_or(sparse)
+    /// Most bytes that the data decodes to, where that is known.
+    fn most(&self, tensor: &Tensor) -> Option<u64> {
+        let sparse = self.sparse.map(|sparse| sparse.most(tensor.elements));
+        self.chunk.decoded.or(sparse)
     }
 
     /// Looks at the next decoded bytes.
-    fn feed(
-        &mut self,
-        audit: &Audit,
-        r: &mut Reader<'_, '_>,
-        piece: &[u8],
-        slots: Option<&mut [Slot]>,
-    ) {
+    fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
         let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
             return;
         };

@@ -32,7 +32,16 @@ pub(super) fn stored(code: u32) -> Option<Stored> {
     stored.filter(|stored| stored.bytes != 0)
 }
 
-static STORED: [Stored; 42] = [
+/// Whether a type has a higher number than those of this build: a later ggml may have
+/// it. A type is a signed number of 32 bits.
+pub(super) fn is_newer(code: u32) -> bool {
+    code >> 31 == 0 && code > NEWEST
+}
+
+/// The highest number that this build knows.
+pub(super) const NEWEST: u32 = 42;
+
+static STORED: [Stored; 43] = [
     of(DType::F32),
     of(DType::F16),
     of(DType::Q4_0),
@@ -75,6 +84,7 @@ static STORED: [Stored; 42] = [
     of(DType::MxFp4),
     of(DType::NvFp4),
     of(DType::Q1_0),
+    of(DType::Q2_0),
 ];
 
 #[allow(clippy::as_conversions, reason = "a conversion that a constant can do; it is tested")]
@@ -92,10 +102,8 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_types() {
-        let mut known = 0;
         for code in 0..100 {
             let Some(stored) = stored(code) else { continue };
-            known += 1;
             let unit = stored.dtype.unit().map(|(count, _)| u64::from(count));
             assert_eq!(unit, Some(stored.block()));
             for blocks in [0, 1, 3, 1 << 40, u64::MAX >> 9] {
@@ -104,6 +112,73 @@ mod tests {
                 assert_eq!(stored.size(elements), bytes, "{code}");
             }
         }
-        assert_eq!(known, 34);
+    }
+
+    /// Number, name, elements and bytes of a block of every `ggml_type`: `ggml.h`
+    /// numbers them, `type_traits` of `ggml.c` names them, and the sizes are what the
+    /// static assertions of `ggml-common.h` come to (ggml of August 2026). A name is
+    /// missing where the number was given up.
+    const GGML: [(&str, u64, u64); 43] = [
+        ("f32", 1, 4),
+        ("f16", 1, 2),
+        ("q4_0", 32, 18),
+        ("q4_1", 32, 20),
+        ("", 0, 0),
+        ("", 0, 0),
+        ("q5_0", 32, 22),
+        ("q5_1", 32, 24),
+        ("q8_0", 32, 34),
+        ("q8_1", 32, 36),
+        ("q2_k", 256, 84),
+        ("q3_k", 256, 110),
+        ("q4_k", 256, 144),
+        ("q5_k", 256, 176),
+        ("q6_k", 256, 210),
+        ("q8_k", 256, 292),
+        ("iq2_xxs", 256, 66),
+        ("iq2_xs", 256, 74),
+        ("iq3_xxs", 256, 98),
+        ("iq1_s", 256, 50),
+        ("iq4_nl", 32, 18),
+        ("iq3_s", 256, 110),
+        ("iq2_s", 256, 82),
+        ("iq4_xs", 256, 136),
+        ("i8", 1, 1),
+        ("i16", 1, 2),
+        ("i32", 1, 4),
+        ("i64", 1, 8),
+        ("f64", 1, 8),
+        ("iq1_m", 256, 56),
+        ("bf16", 1, 2),
+        ("", 0, 0),
+        ("", 0, 0),
+        ("", 0, 0),
+        ("tq1_0", 256, 54),
+        ("tq2_0", 256, 66),
+        ("", 0, 0),
+        ("", 0, 0),
+        ("", 0, 0),
+        ("mxfp4", 32, 17),
+        ("nvfp4", 64, 36),
+        ("q1_0", 128, 18),
+        ("q2_0", 64, 18),
+    ];
+
+    #[test]
+    fn every_type_is_as_in_ggml() {
+        for (code, (name, count, bytes)) in (0..).zip(GGML) {
+            let found = stored(code);
+            assert_eq!(found.is_none(), name.is_empty(), "{code}");
+            let Some(stored) = found else { continue };
+            assert_eq!(stored.dtype.name(), name, "{code}");
+            assert_eq!((stored.block(), stored.size(count)), (count, bytes), "{name}");
+        }
+        for newer in [43, 99, 400, u32::MAX >> 1] {
+            assert!(stored(newer).is_none() && is_newer(newer), "{newer}");
+        }
+        for never in [4, 5, 31, 38, 1 << 31, u32::MAX] {
+            assert!(stored(never).is_none() && !is_newer(never), "{never}");
+        }
+        assert_eq!(stored(NEWEST).map(|stored| stored.dtype), Some(DType::Q2_0));
     }
 }

@@ -115,13 +115,13 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
         refuse(r, rules::ARRAY_BOUNDS, 8, room(most, least), count);
         return Content::default();
     }
-    if !matches!(items, field::STRING | field::ARRAY) {
-        return Content { holds: items, len: word(len) };
-    }
     let depth = c.within & !TEXTS;
     if depth >= limits::GGUF_DEPTH {
         refuse(r, rules::ARRAY_DEPTH, 12, limits::GGUF_DEPTH.into(), 0);
         return Content::default();
+    }
+    if !matches!(items, field::STRING | field::ARRAY) {
+        return Content { holds: items, len: word(len) };
     }
     c.within = depth.wrapping_add(1);
     *left(c) = count;

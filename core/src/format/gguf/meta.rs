@@ -25,11 +25,7 @@ impl Header {
         match head::pass(r, c, self.big) {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
-            Err(halt) => {
-                r.refuse(halt);
-                c.finish();
-                return Ok(None);
-            }
+            Err(halt) => return Ok(end(r, c, halt)),
         }
         if c.index >= self.metas {
             c.finish();
@@ -45,11 +41,7 @@ impl Header {
         match taken {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
-            Err(halt) => {
-                r.refuse(halt);
-                c.finish();
-                return Ok(None);
-            }
+            Err(halt) => return Ok(end(r, c, halt)),
         }
         let index = c.index;
         c.advance(c.at);
@@ -88,8 +80,10 @@ impl Header {
         if entry.tag != field::UINT32 {
             let type_at = value_at.wrapping_sub(4);
             r.flag(rules::ALIGNMENT_TYPE, type_at, 4, field::UINT32.into(), entry.tag.into());
-        } else if !value.is_power_of_two() {
+        } else if !field::aligns(value) {
             r.flag(rules::ALIGNMENT_VALUE, value_at, 4, 0, value.into());
+        } else if !value.is_power_of_two() {
+            r.flag(rules::ALIGNMENT_POWER, value_at, 4, 0, value.into());
         } else if value < 8 {
             r.flag(rules::ALIGNMENT_MULTIPLE, value_at, 4, 8, value.into());
         } else if value > field::LARGEST_ALIGNMENT {
@@ -131,6 +125,14 @@ impl Header {
     }
 }
 
+/// Ends the listing where reading cannot go on.
+fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, halt: Halt) -> Option<Meta> {
+    r.refuse(halt);
+    r.cut_short();
+    c.finish();
+    None
+}
+
 fn judge_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
     if key.is_empty() {
         r.flag(rules::KEY_EMPTY, at.wrapping_sub(8), 8, 1, 0);
@@ -139,7 +141,7 @@ fn judge_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
     let mut before = b'.';
     let mut sound = true;
     for (i, byte) in (0_u64..).zip(key) {
-        if !byte.is_ascii_graphic() {
+        if !byte.is_ascii() {
             r.flag(rules::KEY_ASCII, at.wrapping_add(i), 1, 0, u64::from(*byte));
             return;
         }

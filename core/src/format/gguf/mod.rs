@@ -26,7 +26,8 @@
 //! what follows is not listed. While the alignment is unknown or the tables do
 //! not end, data lies nowhere: its tensors are broken without a finding each.
 //! `DATA-BOUNDS` and `OFFSET-ALIGN` come before `OFFSET-ORDER`, `EXTENT-RANGE`
-//! before `SHAPE-OVERFLOW`. A second alignment is also a second key, and a gap also
+//! before `SHAPE-OVERFLOW`. A tensor is in order where ggml expects it, and right
+//! behind the data before it. A second alignment is also a second key, and a gap also
 //! a place that ggml does not expect: both rules of each are reported, because they
 //! differ in severity. Of the values of one entry the first fault counts. A tensor of unknown type is held to its offset only,
 //! and its data ends where that of the next entry begins.
@@ -77,6 +78,12 @@ mod field {
     pub(super) const BOOL: u32 = 7;
     pub(super) const STRING: u32 = 8;
     pub(super) const ARRAY: u32 = 9;
+
+    /// Whether data can be aligned to multiples of `number`: of 8, as the
+    /// specification has it, or a power of two, as ggml does.
+    pub(super) fn aligns(number: u32) -> bool {
+        number.is_power_of_two() || (number != 0 && number & 7 == 0)
+    }
 
     /// Bytes of a number of this type; 0 for all else.
     pub(super) fn width(tag: u32) -> u64 {

@@ -8,8 +8,9 @@ use super::head::{self, u64};
 use super::tensor;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
+use crate::division::padding;
 use crate::read::{Halt, Reader};
-use crate::slot::word;
+use crate::slot::{wide, word};
 
 /// What the scan stands before.
 mod step {
@@ -56,9 +57,11 @@ impl Header {
         }
         r.unmute();
         let (alignment, align_entry) = (low(c.extra), high(c.extra));
-        // A power of two, or 0. The end saturates, where no tensor then fits.
-        let mask = word(alignment.into()).wrapping_sub(1);
-        let data_at = if tables_end == 0 { 0 } else { tables_end.saturating_add(mask) & !mask };
+        // The end saturates, where no tensor then fits.
+        let data_at = match (tables_end, alignment) {
+            (0, _) | (_, 0) => 0,
+            _ => tables_end.saturating_add(word(padding(wide(tables_end), alignment.into()))),
+        };
         let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
         Ok(Header {
             tensors_at,
@@ -156,7 +159,7 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
             let mut entry = head::Entry::default();
             head::entry(r, c, big, &mut entry)?;
             if high(c.extra) == u32::MAX && entry.key == field::ALIGNMENT_KEY {
-                let sound = entry.tag == field::UINT32 && entry.number.is_power_of_two();
+                let sound = entry.tag == field::UINT32 && field::aligns(entry.number);
                 c.extra = pack(if sound { entry.number } else { 0 }, c.index);
             }
             c.index = c.index.wrapping_add(1);

@@ -38,29 +38,29 @@ rules! { Format::Gguf.code();
         "the key has {found} bytes; {expected} are allowed",
         "File Structure: a key must be at most 2^16-1 bytes long";
     KEY_ASCII = "KEY-ASCII", Violation, Stated,
-        "the key has the byte {found:#x}, which is no printable ASCII character",
+        "the key has the byte {found:#x}, which is not ASCII",
         "File Structure: a key must be a valid ASCII string";
     KEY_FORM = "KEY-FORM", Violation, Stated,
-        "the key is not made of lower-case segments joined by dots",
+        "the key is not made of lower-case letters, digits and underscores, in segments joined by dots",
         "File Structure: each segment is lower_snake_case and separated by a dot (ggml's own names of architectures have hyphens, which pass)";
     KEY_DUPLICATE = "KEY-DUPLICATE", Violation, Implied,
         "two metadata entries have one key",
         "File Structure: metadata is a map from keys; ggml refuses duplicates";
     VALUE_TYPE = "VALUE-TYPE", Fatal, Stated,
-        "the type of the value is {found}, which is none of the 13 known, so where it ends cannot be told",
+        "the value has type {found}, which is not one of the 13 that GGUF defines, so its end is unknown",
         "File Structure: gguf_metadata_value_type";
     ARRAY_TYPE = "ARRAY-TYPE", Fatal, Stated,
-        "the items of the array are of type {found}, which is none of the 13 known, so where it ends cannot be told",
+        "the items of the array have type {found}, which is not one of the 13 that GGUF defines, so its end is unknown",
         "File Structure: any value type is valid for the items of an array";
     ARRAY_BOUNDS = "ARRAY-BOUNDS", Fatal, Implied,
         "the array counts {found} items; the file has room for {expected}",
         "File Structure: len items follow";
     ARRAY_NESTED = "ARRAY-NESTED", Lint, Silent,
         "the items of the array are arrays",
-        "arrays may be nested; ggml refuses such files, and no writer makes them";
-    ARRAY_DEPTH = "ARRAY-DEPTH", Fatal, Silent,
-        "arrays nest deeper than {expected} levels",
-        "a bound of this reader";
+        "arrays may be nested, and gguf-py writes them so; ggml refuses such files";
+    ARRAY_DEPTH = "ARRAY-DEPTH", Unchecked, Silent,
+        "arrays nest deeper than {expected} levels, and what follows was not checked",
+        "a limit of this reader; ggml refuses arrays that nest at all";
     VALUE_BOOL = "VALUE-BOOL", Violation, Stated,
         "a Boolean is {found}",
         "File Structure: 0 is false and 1 is true, anything else is invalid";
@@ -71,8 +71,11 @@ rules! { Format::Gguf.code();
         "general.alignment is of type {found}, and must be of type {expected}, an unsigned number of 32 bits",
         "Standardized key-value pairs: general.alignment: uint32";
     ALIGNMENT_VALUE = "ALIGNMENT-VALUE", Fatal, Implied,
-        "general.alignment is {found}, which is no power of two",
-        "align_offset is defined for any multiple of 8; ggml takes powers of two only, so readers differ about where data lies";
+        "general.alignment is {found}, which is neither a multiple of 8 nor a power of two",
+        "Standardized key-value pairs: general.alignment must be a multiple of 8; ggml takes powers of two only";
+    ALIGNMENT_POWER = "ALIGNMENT-POWER", Lint, Silent,
+        "general.alignment is {found}, which is no power of two, so ggml refuses the file",
+        "align_offset is defined for any multiple of 8, and gguf-py reads such files; ggml and the writer of gguf-py take powers of two only";
     ALIGNMENT_MULTIPLE = "ALIGNMENT-MULTIPLE", Violation, Stated,
         "general.alignment is {found}, which is no multiple of 8",
         "Standardized key-value pairs: general.alignment must be a multiple of 8";
@@ -94,6 +97,9 @@ rules! { Format::Gguf.code();
     NAME_UTF8 = "NAME-UTF8", Violation, Stated,
         "the name is not UTF-8",
         "File Structure: the name is a standard GGUF string, which is UTF-8";
+    NAME_NUL = "NAME-NUL", Violation, Silent,
+        "the name has a zero byte, where ggml takes it to end",
+        "ggml keeps names as C strings: what follows the zero is lost, and names that differ only there are one";
     NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Implied,
         "two tensors have one name",
         "Tensor names tell tensors apart; ggml refuses duplicates";
@@ -108,13 +114,16 @@ rules! { Format::Gguf.code();
         "ggml's extents are signed, and it refuses negative ones";
     EXTENT_ZERO = "EXTENT-ZERO", Lint, Silent,
         "an extent is 0",
-        "no writer makes empty tensors; readers of ggml of 2025 and before divide by extents";
+        "allowed, and no model has empty tensors; readers of ggml of 2025 and before divide by extents";
     SHAPE_OVERFLOW = "SHAPE-OVERFLOW", Fatal, Implied,
         "the number of elements, or of their bytes, exceeds 63 bits",
         "the size of a tensor follows from its shape and type; ggml refuses sizes that it cannot represent";
-    DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Stated,
-        "the element type is {found}, which is none that is in use, so the size cannot be verified",
-        "File Structure: ggml_type; the numbers 4, 5, 31 to 33 and 36 to 38 were removed";
+    DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Unchecked, Implied,
+        "the element type is {found}, newer than {expected}, the newest known here, so the size was not verified",
+        "File Structure: ggml_type, to which every few months of ggml add";
+    DTYPE_REMOVED = "DTYPE-REMOVED", Violation, Stated,
+        "the element type is {found}, which no ggml reads any more or can ever read",
+        "File Structure: ggml_type; the numbers 4, 5, 31 to 33 and 36 to 38 were removed, and none is negative";
     BLOCK_MULTIPLE = "BLOCK-MULTIPLE", Fatal, Implied,
         "a row has {found} elements, and a block {expected}",
         "rows consist of whole blocks; ggml refuses others";
@@ -122,7 +131,7 @@ rules! { Format::Gguf.code();
         "the offset {found} is no multiple of the alignment, {expected}",
         "File Structure: the offset must be a multiple of ALIGNMENT";
     OFFSET_ORDER = "OFFSET-ORDER", Violation, Silent,
-        "the offset is {found}; ggml reads the data at {expected}, behind the tensor before it",
+        "the offset is {found}; ggml expects the data at {expected}, right behind that of the tensors before it",
         "the reference reader accepts data in the order of the entries only, without gaps";
     DATA_BOUNDS = "DATA-BOUNDS", Fatal, Implied,
         "the data ends at {found}, and the file at {expected}",

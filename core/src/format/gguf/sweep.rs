@@ -96,6 +96,7 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
         && size <= field::LARGEST_EXTENT
         && row & stored.block().wrapping_sub(1) == 0
         && widen(name.len()) < field::LONGEST_NAME
+        && !name.contains(&0)
         && (utf8::is_ascii(name) || utf8::is(name));
     sound.then_some((Brief { name, rank, stored, elements, size, offset }, rest))
 }
@@ -194,7 +195,8 @@ impl Header {
         let end = begin.checked_add(brief.size)?;
         let placed =
             brief.offset == expected || (expected == Cursor::UNKNOWN && brief.offset & mask == 0);
-        if self.data_at == 0 || !placed || end > source.len() {
+        // Other alignments take a division.
+        if !self.alignment.is_power_of_two() || !placed || end > source.len() || self.data_at == 0 {
             return None;
         }
         c.state = brief.offset.saturating_add(brief.size).saturating_add(mask) & !mask;

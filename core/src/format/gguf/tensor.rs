@@ -1,12 +1,13 @@
 //! Entries of tensors.
 
-use super::elements::{Stored, stored};
+use super::elements::{NEWEST, Stored, is_newer, stored};
 use super::head::{self, u32, u64};
 #[cfg(feature = "sweep")]
 use super::sweep;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, Dims, DimsAt, times};
+use crate::dims::{DimEncoding, DimsAt, times};
+use crate::division::padding;
 use crate::dtype::DType;
 use crate::finding::Kind;
 use crate::limits;
@@ -72,8 +73,9 @@ pub(super) fn entry<'a>(
 }
 
 impl Header {
-    /// The cursor's `state` is the offset at which ggml expects the next data,
-    /// if the size of the data before is known.
+    /// The cursor's `state` is the offset right behind the data before, if the size of
+    /// that is known. The first of `inner` is what ggml adds to that: it expects data
+    /// behind all that comes before in its count, wherever that lies.
     pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -176,10 +178,14 @@ impl Header {
         if judge_name(r, entry) {
             tensor.name = NameAt::plain(tensor.at.wrapping_add(8), wide(entry.name_len));
         }
-        let elements = judge_shape(r, entry, encoding);
+        let elements = judge_shape(r, entry, big);
         let mut size = UNKNOWN;
         match stored {
-            None => r.flag(rules::DTYPE_UNKNOWN, tensor.extra.at, 4, 0, entry.ty.into()),
+            None => {
+                let newer = is_newer(entry.ty);
+                let rule = if newer { rules::DTYPE_UNKNOWN } else { rules::DTYPE_REMOVED };
+                r.flag(rule, tensor.extra.at, 4, NEWEST.into(), entry.ty.into());
+            }
             Some(stored) => {
                 tensor.dtype = stored.dtype;
                 if elements != UNKNOWN {
@@ -191,10 +197,11 @@ impl Header {
             tensor.elements = elements;
         }
         let before = core::mem::replace(&mut c.state, Cursor::UNKNOWN);
+        let astray = core::mem::take(astray(c));
         // Without the end of the tables or an alignment, data lies nowhere.
         let measured = size != UNKNOWN || stored.is_none();
         if self.data_at != 0 && tensor.name.at != 0 && measured {
-            self.place_data(r, c, entry, &mut tensor, size, before, next);
+            self.place_data(r, c, entry, &mut tensor, size, (before, astray), next);
         }
         if tensor.status != Status::Broken && stored.is_none() {
             tensor.status = Status::Unsupported;
@@ -214,7 +221,8 @@ impl Header {
     }
 
     /// Finds the data of a tensor, of `size` bytes if that is known, else up to where
-    /// the `next` begins; ggml expects it at `before`.
+    /// the `next` begins; what comes `before` ends at the first number, and ggml
+    /// expects it where the sum of both is.
     #[cfg_attr(not(feature = "windows"), inline(never))]
     #[allow(clippy::too_many_arguments, reason = "what is known of one tensor")]
     fn place_data(
@@ -224,16 +232,22 @@ impl Header {
         entry: &Entry<'_>,
         tensor: &mut Tensor,
         size: u64,
-        before: u64,
+        before: (u64, u64),
         next: u64,
     ) {
         let len = word(r.source().len());
         let offset = place(entry.offset);
         let begin = self.data_at.saturating_add(offset);
-        let mask = word(self.alignment.into()).wrapping_sub(1);
+        let alignment = u64::from(self.alignment);
+        let (before, expected) = match before {
+            (Cursor::UNKNOWN, _) => (entry.offset, entry.offset),
+            (before, astray) => (before, before.wrapping_add(astray)),
+        };
         let end = if size != UNKNOWN {
-            let behind = offset.saturating_add(place(size)).saturating_add(mask) & !mask;
-            c.state = wide(behind.min(Word::MAX.wrapping_sub(1)));
+            let behind = wide(offset.saturating_add(place(size)).min(Word::MAX >> 1));
+            c.state = behind.wrapping_add(padding(behind, alignment));
+            let counted = expected.wrapping_add(size).wrapping_add(padding(size, alignment));
+            *astray(c) = counted.wrapping_sub(c.state);
             begin.saturating_add(place(size))
         } else if next >= entry.offset {
             self.data_at.saturating_add(place(next)).min(len).max(begin)
@@ -245,16 +259,22 @@ impl Header {
         if !fits {
             r.flag(rules::DATA_BOUNDS, at, 8, wide(len), wide(end));
         }
-        if word(entry.offset) & mask != 0 {
-            r.flag(rules::OFFSET_ALIGN, at, 8, self.alignment.into(), entry.offset);
-        } else if fits && before != Cursor::UNKNOWN && before != entry.offset {
-            r.flag(rules::OFFSET_ORDER, at, 8, before, entry.offset);
+        if padding(entry.offset, alignment) != 0 {
+            r.flag(rules::OFFSET_ALIGN, at, 8, alignment, entry.offset);
+        } else if fits && before != entry.offset && expected != entry.offset {
+            r.flag(rules::OFFSET_ORDER, at, 8, expected, entry.offset);
         }
         if fits {
             tensor.status = Status::Sound;
             tensor.chunks = Chunks::One(Span::between(wide(begin), wide(end)));
         }
     }
+}
+
+/// What ggml adds to where the data before a tensor ends.
+fn astray(c: &mut Cursor) -> &mut u64 {
+    let [astray, ..] = &mut c.inner;
+    astray
 }
 
 /// Whether the name may be read.
@@ -272,37 +292,44 @@ fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     if !utf8::is(entry.name) {
         r.flag(rules::NAME_UTF8, at.wrapping_add(8), len, 0, 0);
     }
+    if entry.name.contains(&0) {
+        r.flag(rules::NAME_NUL, at.wrapping_add(8), len, 0, 0);
+    }
     true
 }
 
 /// The number of elements, if no rule is against it.
 #[cfg_attr(not(feature = "windows"), inline(never))]
-fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, encoding: DimEncoding) -> u64 {
+fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let rank = entry.rank();
     if rank > field::LARGEST_RANK {
         let most = field::LARGEST_RANK.into();
         r.flag(rules::DIMS_COUNT, at.wrapping_sub(4), 4, most, rank.into());
     }
-    let (mut elements, mut zero) = (1_u64, false);
-    for extent in Dims::new(entry.dims, rank, encoding) {
+    let (mut elements, mut exceeds) = (1_u64, false);
+    for bytes in entry.dims.as_chunks().0 {
+        let extent = extent(bytes, big);
         if extent > field::LARGEST_EXTENT {
             r.flag(rules::EXTENT_RANGE, at, len, field::LARGEST_EXTENT, extent);
             return UNKNOWN;
         }
-        zero |= extent == 0;
-        // A 0 does not hide the overflow of the others.
-        elements = times(elements, extent.max(1));
+        // From the left, as ggml does: a 0 ends it, and what exceeds before does.
+        elements = times(elements, extent);
+        exceeds |= elements > field::LARGEST_EXTENT;
     }
-    if elements > field::LARGEST_EXTENT {
+    if exceeds {
         r.flag(rules::SHAPE_OVERFLOW, at, len, field::LARGEST_EXTENT, u64::MAX);
         return UNKNOWN;
     }
-    if zero {
+    if elements == 0 {
         r.flag(rules::EXTENT_ZERO, at, len, 1, 0);
-        return 0;
     }
     elements
+}
+
+fn extent(bytes: &[u8; 8], big: bool) -> u64 {
+    if big { u64::from_be_bytes(*bytes) } else { u64::from_le_bytes(*bytes) }
 }
 
 /// The number of bytes, if no rule is against it.
@@ -314,11 +341,7 @@ fn sized(
     big: bool,
 ) -> u64 {
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
-    let row = match entry.dims.first_chunk() {
-        Some(row) if big => u64::from_be_bytes(*row),
-        Some(row) => u64::from_le_bytes(*row),
-        None => 1,
-    };
+    let row = entry.dims.first_chunk().map_or(1, |row| extent(row, big));
     let block = stored.block();
     // A block has few elements: the lower half of the number tells.
     if word(row) & word(block).wrapping_sub(1) != 0 {

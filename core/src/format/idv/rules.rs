@@ -15,25 +15,25 @@ rules! { Format::Idv.code();
         "the file does not begin with \"CML\\0DVB\\0\"",
         "header: the signature is 43 4D 4C 00 44 56 42 00";
     H_COMPAT_VER = "H.compat>ver", Violation, Implied,
-        "the compatible version {found:#x} is newer than the version {expected:#x}",
+        "the compatible version {found:v} is newer than the version {expected:v}",
         "header: the compatible version is the oldest reader that can read what this version wrote";
     H_VER_UNKNOWN = "H.ver.unknown", Fatal, Implied,
-        "version {found:#x} is older than 1.1.1.1, the first",
+        "version {found:v} is older than 1.1.1.1, the first",
         "versions: 1.1.1.1 is the first, and fields are listed from it on";
     H_VER_MIN = "H.ver.min", Lint, Silent,
         "version 1.1.1.1, which no released software reads",
         "IDV, table of contents: its fields are documented; the loader begins at 1.1.1.2";
     H_COMPAT_MIN = "H.compat.min", Lint, Silent,
-        "readable since version {found:#x}; released software begins at 1.1.1.4",
+        "readable since version {found:v}; released software begins at 1.1.1.4",
         "IDV, table of contents: older entries are documented; the loader begins at 1.1.1.4";
     H_COMPAT_MAX = "H.compat.max", Fatal, Implied,
-        "readable since version {found:#x} only, which is newer than 1.1.1.6",
+        "readable since version {found:v} only, which is newer than 1.1.1.6",
         "header: a reader older than the compatible version cannot read the file";
     H_ROWS = "H.rows", Fatal, Implied,
-        "the row count is negative: {found:#x}",
+        "the row count is negative: {found:i}",
         "header: the row count is an i64";
     H_COLS = "H.cols", Fatal, Implied,
-        "the column count is negative: {found:#x}",
+        "the column count is negative: {found:i32}",
         "header: the column count is an i32";
     H_TOC_LOW = "H.toc.low", Fatal, Implied,
         "the table of contents begins at {found:#x}, inside the header",
@@ -184,7 +184,7 @@ rules! { Format::Idv.code();
         "the slot name is not UTF-8",
         "IDV, slot names: the slot name is a string";
     S_INDEX = "S.index", Violation, Implied,
-        "the index of the slot is negative: {found:#x}",
+        "the index of the slot is negative: {found:i32}",
         "IDV, slot names: index of the slot";
     S_SIZE = "S.size", Violation, Implied,
         "{found} bytes of the slot names are left over",
@@ -194,10 +194,10 @@ rules! { Format::Idv.code();
         "{found} blocks; released software reads no more than 2^31 - 1",
         "IDV sets no bound; the loader refuses it";
     L_COMPLEN = "L.complen", Fatal, Implied,
-        "the stored length of block {part} is negative: {found:#x}",
+        "the stored length of block {part} is negative: {found:i32}",
         "IDV, lookup table format: block length, its size in bytes in the file";
     L_DECLEN = "L.declen", Fatal, Implied,
-        "the uncompressed length of block {part} is negative: {found:#x}",
+        "the uncompressed length of block {part} is negative: {found:i32}",
         "IDV, lookup table format: uncompressed block length";
     L_OFFSET = "L.offset", Fatal, Implied,
         "block {part}, at {found:#x}, is not between header and tail",

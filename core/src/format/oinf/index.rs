@@ -8,7 +8,7 @@ use crate::name::NameAt;
 use crate::read::{BYTES_CHANGED, Halt, Reader};
 use crate::rule::Rule;
 use crate::slot::{Word, wide, word};
-use crate::source::Span;
+use crate::source::{Span, widen};
 use crate::tensor::{Meta, Status};
 
 /// An entry of any of the tables.
@@ -176,21 +176,23 @@ impl<'h, 'a> Entry<'h, 'a> {
                 return false;
             }
         };
-        // What lies between the last entry and the next section.
+        // What lies between the last entry and the next section: padding up to the next
+        // multiple of 8, and bytes that belong to nothing.
         let end = r.here();
         let slack = if left == 1 && !cut { word(r.left()) } else { 0 };
-        let gap = slack >= word(field::ALIGN);
-        let padding = r.bytes(if gap { 0 } else { slack });
+        let padding = r.bytes(slack.min(end.wrapping_neg() & 7));
         if lacks(r) {
             return false;
         }
         c.advance(wide(end));
         self.judge(r, text);
         r.about(Kind::File, 0);
-        if gap {
-            r.flag(rules::TABLE_GAP, wide(end), wide(slack), 0, wide(slack));
-        }
         judge_padding(r, rules::TABLE_SLACK, end, padding);
+        let padded = word(widen(padding.len()));
+        let gap = wide(slack.wrapping_sub(padded));
+        if gap > 0 {
+            r.flag(rules::TABLE_GAP, wide(end.wrapping_add(padded)), gap, 0, gap);
+        }
         r.about(self.kind, self.index);
         true
     }
@@ -251,10 +253,14 @@ impl<'h, 'a> Entry<'h, 'a> {
         let Span { at: offset, len } = *stored;
         if size == Size::None {
             *stored = Span::default();
-            if (len | offset) != 0 {
-                let found = if len != 0 { len } else { offset };
-                r.flag(rules.unused, wide(at), 16, 0, found);
-            }
+            // The size comes first; the finding covers what is not 0 of both.
+            let (at, bytes, found) = match (len, offset) {
+                (0, 0) => return,
+                (0, _) => (at.wrapping_add(8), 8, offset),
+                (_, 0) => (at, 8, len),
+                _ => (at, 16, len),
+            };
+            r.flag(rules.unused, wide(at), bytes, 0, found);
             return;
         }
         let at = wide(at).wrapping_add(8);

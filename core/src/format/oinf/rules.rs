@@ -45,7 +45,7 @@ rules! { Format::Oinf.code();
         "the next entry needs {expected} bytes, and its table's section has {found} left",
         "table entries lie within their section (guide, Validation rules)";
     TABLE_GAP = "TABLE-GAP", Lint, Silent,
-        "{found} unused bytes follow the last entry of a table",
+        "{found} unused bytes follow a table and its padding",
         "in every real file a table is followed by fewer than 8 bytes of padding";
     TABLE_SLACK = "TABLE-SLACK", Violation, Stated,
         "the padding behind a table is not zero",
@@ -54,8 +54,8 @@ rules! { Format::Oinf.code();
         "a name of {found} bytes with its padding does not fit into the {expected} bytes that its section has left",
         "u32 length, then that many bytes, padded to 8 (guide, Strings)";
     STR_EMPTY = "STR-EMPTY", Violation, Stated,
-        "the string is empty",
-        "zero-length names are invalid (guide, Strings)";
+        "the name is empty",
+        "zero-length names are invalid for identifiers (guide, Strings)";
     STR_CHARSET = "STR-CHARSET", Violation, Stated,
         "the string has a byte {found:#x}, which its alphabet lacks",
         "strings use A-Z, a-z, 0-9, '.', '_' and '-' only (guide, Strings)";
@@ -222,10 +222,10 @@ rules! { Format::Oinf.code();
         "the scales run along axis {found} of a tensor of rank {expected}",
         "per channel: scale_axis < ndim (guide 2, quantisation payload)";
     QUANT_SCALE_COUNT = "QUANT-SCALE-COUNT", Fatal, Stated,
-        "there are {found} scales for an axis of {expected}",
+        "{found} scales are stored for an axis of {expected}",
         "per channel: scale_count = the extent of scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_NONE = "QUANT-ZP-NONE", Fatal, Stated,
-        "there are {found} zero points where the mode says none",
+        "{found} zero points are stored where the mode says none",
         "no zero points: zp_count = 0 (guide 2, quantisation payload)";
     QUANT_ZP_NONE_AXIS = "QUANT-ZP-NONE-AXIS", Lint, Silent,
         "the axis of no zero points is {found}",
@@ -240,7 +240,7 @@ rules! { Format::Oinf.code();
         "the zero points run along axis {found}, the scales along {expected}",
         "per channel: zp_axis = scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_COUNT = "QUANT-ZP-COUNT", Fatal, Stated,
-        "there are {found} zero points for an axis of {expected}",
+        "{found} zero points are stored for an axis of {expected}",
         "per channel: zp_count = the extent of zp_axis (guide 2, quantisation payload)";
     QUANT_SYM_ZP = "QUANT-SYM-ZP", Fatal, Stated,
         "symmetric quantisation has zero points (mode {found})",

@@ -3,7 +3,7 @@
 //! | type | bytes |
 //! |---|---|
 //! | numbers, `bool` | one element; packed types in the low bits of one byte |
-//! | STRING | as a name |
+//! | STRING | as a name; it may be empty |
 //! | BITSET | `u32` number of bits, `u32` number of bytes, the bytes, zeros up to a multiple of 8 |
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
@@ -121,9 +121,6 @@ pub(super) fn shape(
         }
         if expected != size {
             break 'shape (rule, size_at, expected, size);
-        }
-        if tag == field::STRING && number == 0 {
-            r.flag(rules::STR_EMPTY, at, 4, 1, 0);
         }
         shape.used = used_bits(shape.dtype, shape.elements);
         return Ok(());

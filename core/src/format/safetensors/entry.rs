@@ -29,7 +29,9 @@ pub(super) struct Entry {
     elements: Option<u64>,
     begin: u64,
     end: u64,
-    offsets_at: usize,
+    /// Where the values of shape and offsets begin, and how long they are.
+    shape: (usize, usize),
+    offsets: (usize, usize),
     /// The fields that there are.
     seen: u8,
     /// Those that hold what they should.
@@ -44,7 +46,8 @@ impl Entry {
         elements: Some(1),
         begin: 0,
         end: 0,
-        offsets_at: 0,
+        shape: (0, 0),
+        offsets: (0, 0),
         seen: 0,
         sound: 0,
     };
@@ -83,7 +86,10 @@ impl Entry {
             _ => (0, rules::FIELD_UNKNOWN),
         };
         if self.seen & bit == bit {
-            json.value(2);
+            match bit {
+                0 => json.foreign(2),
+                _ => _ = json.value(2),
+            }
             json.note(unusable, key_at, 0, 0);
             return;
         }
@@ -93,11 +99,14 @@ impl Entry {
         let sound = match bit {
             fields::DTYPE => self.dtype(json, tensor),
             fields::SHAPE => self.list(json, tensor, rules::SHAPE_TYPE),
-            _ => {
-                self.offsets_at = at;
-                self.list(json, tensor, rules::OFFSETS_TYPE)
-            }
+            _ => self.list(json, tensor, rules::OFFSETS_TYPE),
         };
+        let span = (at, json.at.wrapping_sub(at));
+        match bit {
+            fields::SHAPE => self.shape = span,
+            fields::OFFSETS => self.offsets = span,
+            _ => {}
+        }
         if sound {
             self.sound |= bit;
         }
@@ -129,7 +138,7 @@ impl Entry {
         }
         let is_shape = rule == rules::SHAPE_TYPE;
         let inside = json.at;
-        let (mut sound, mut zero, mut count) = (true, false, 0_u32);
+        let (mut sound, mut count) = (true, 0_u32);
         let mut more = !json.eat(b']');
         while more {
             json.token();
@@ -144,9 +153,8 @@ impl Entry {
                 json.note(rule, number_at, 0, 0);
             } else if is_shape {
                 tensor.dims.rank = count;
-                zero |= json.number == 0;
-                // A 0 does not hide the overflow of the others.
-                self.times(json.number.max(1));
+                // From the left, as the crate does: a 0 ends it.
+                self.elements = self.elements.and_then(|n| product(n, json.number));
             } else {
                 (self.begin, self.end) = (self.end, json.number);
             }
@@ -160,20 +168,11 @@ impl Entry {
             let len = json.at.wrapping_sub(inside).wrapping_sub(1);
             tensor.dims.at = wide(json.place(inside));
             tensor.dims.len = u32::try_from(len).unwrap_or(u32::MAX);
-            if zero {
-                self.times(0);
-            }
         } else if count != 2 {
             json.note(rule, at, 2, count.into());
             return false;
         }
         true
-    }
-
-    /// Multiplies the number of elements.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    fn times(&mut self, by: u64) {
-        self.elements = self.elements.and_then(|n| product(n, by));
     }
 
     /// Judges the fields against one another and against a buffer of `data_len`
@@ -200,7 +199,8 @@ impl Entry {
                 _ => return true,
             }
         };
-        json.note(rule, self.offsets_at, expected, found);
+        let (at, len) = if rule == rules::SHAPE_OVERFLOW { self.shape } else { self.offsets };
+        json.note_span(rule, at, len, expected, found);
         false
     }
 

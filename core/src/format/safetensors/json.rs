@@ -6,6 +6,7 @@
 //! The first failure sticks. From there on every token is the byte 0, which stands
 //! nowhere in JSON, so that callers go on to their end and ask once.
 
+mod foreign;
 mod notes;
 mod words;
 
@@ -62,6 +63,7 @@ pub(in crate::format) struct Json<'a> {
     pub(in crate::format) number: u64,
     pub(in crate::format) odd: Option<Rule>,
     notes: Notes,
+    keys: foreign::Keys,
 }
 
 impl<'a> Json<'a> {
@@ -94,6 +96,7 @@ impl<'a> Json<'a> {
             number: 0,
             odd: None,
             notes: notes::NONE,
+            keys: foreign::NONE,
         }
     }
 
@@ -250,6 +253,7 @@ impl<'a> Json<'a> {
     /// A number in the grammar of RFC 8259 §6, which must be followed by a byte.
     fn number(&mut self) {
         (self.number, self.odd) = (0, None);
+        let at = self.at;
         let negative = self.take(b'-');
         if !self.take(b'0') {
             self.digits();
@@ -269,6 +273,7 @@ impl<'a> Json<'a> {
         if negative {
             self.odd = Some(rules::NUMBER_NEGATIVE);
         }
+        self.passed_number(at);
         self.need();
     }
 
@@ -314,9 +319,12 @@ impl<'a> Json<'a> {
                         *word = if object { *word | bit } else { *word & !bit };
                     }
                     depth = depth.wrapping_add(1);
+                    if object {
+                        self.object_begins();
+                    }
                     if self.token() != closing(object) {
                         if object {
-                            self.key();
+                            self.object_member();
                         }
                         continue;
                     }
@@ -335,15 +343,24 @@ impl<'a> Json<'a> {
                 if self.more(closing(object)) {
                     depth = depth.wrapping_add(1);
                     if object {
-                        self.key();
+                        self.object_member();
                     }
                     break;
                 }
                 if self.failed {
                     return first;
                 }
+                if object {
+                    self.object_ends();
+                }
             }
         }
+    }
+
+    /// The key of a member of an object that is passed over.
+    fn object_member(&mut self) {
+        self.key();
+        self.object_key();
     }
 
     fn word(&mut self, word: &[u8]) {

@@ -7,6 +7,7 @@ use crate::cursor::Cursor;
 use crate::finding::Kind;
 use crate::read::{Halt, Reader};
 use crate::slot::{Word, wide, word};
+use crate::source::widen;
 use crate::tensor::{Status, Tensor};
 
 impl Header {
@@ -79,7 +80,8 @@ impl Header {
         let mut last = may_end && json.eat(b'}');
         let mut entry = Entry::NONE;
         let mut found = false;
-        // Further metadata on the way is noted and passed over.
+        // Further metadata on the way is passed over.
+        let mut further = None;
         while !found && !last {
             json.token();
             let at = json.at;
@@ -90,13 +92,20 @@ impl Header {
                 entry.read(&mut json, tensor);
             } else {
                 json.value(1);
-                json.note(rules::METADATA_DUPLICATE, at, 0, 0);
+                if further.is_none() && !json.failed {
+                    further = Some((at, json.at.wrapping_sub(at)));
+                }
             }
             last = !json.more(b'}');
         }
         let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
         let usable = entry.judge(&mut json, data_len);
         let fatal = json.conclude(r)?;
+        if let Some((at, len)) = further {
+            // That is no fault of the tensor behind it.
+            r.about(Kind::File, 0);
+            r.flag(rules::METADATA_DUPLICATE, wide(json.place(at)), widen(len), 0, 0);
+        }
         if json.failed {
             c.finish();
             return Ok(false);

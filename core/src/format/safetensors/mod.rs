@@ -17,7 +17,7 @@
 //!
 //! Order of suppression. Where the JSON itself is broken, that ends what can be
 //! judged. An entry that lacks a field, or has one of another type, is not judged
-//! further; then `OFFSET-ORDER` comes before `OFFSET-BOUNDS`, `SHAPE-OVERFLOW`,
+//! further, and what no reader asks for is looked at for its keys and numbers; then `OFFSET-ORDER` comes before `OFFSET-BOUNDS`, `SHAPE-OVERFLOW`,
 //! `TENSOR-BITS` and `TENSOR-SIZE`. A tensor of unknown type is held to its
 //! offsets only. While an entry is broken, no bytes are said to belong to
 //! nothing.
@@ -169,6 +169,7 @@ impl Container for Header {
         duplicate_meta: Some(rules::METADATA_KEY),
         overlap: Some(rules::OVERLAP),
         alias: Some(rules::ALIAS),
+        empties: true,
         gap: Some(rules::HOLE),
         trailing: Some(rules::TRAILING),
         ..Policy::NONE

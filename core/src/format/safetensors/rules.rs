@@ -67,11 +67,20 @@ rules! { Format::Safetensors.code();
     FIELD_UNKNOWN = "FIELD-UNKNOWN", Lint, Silent,
         "the entry has a field beside dtype, shape and data_offsets",
         "no writer adds fields; the crate passes over them";
+    KEY_DUPLICATE = "KEY-DUPLICATE", Violation, Stated,
+        "a field that no reader asks for occurs twice, or an object in it has a key twice",
+        "Notes: duplicate keys are disallowed";
+    KEYS_UNCHECKED = "KEYS-UNCHECKED", Unchecked, Silent,
+        "fields that no reader asks for have more than {expected} keys at once; whether one of them occurs twice was not checked",
+        "a limit of this reader; no writer adds fields";
+    NUMBER_DOUBLE = "NUMBER-DOUBLE", Violation, Implied,
+        "a number is beyond what 64 bits of floating point hold",
+        "Notes: the subset of JSON is decided by serde_json, which refuses such numbers wherever they are";
     DTYPE_TYPE = "DTYPE-TYPE", Fatal, Stated,
         "dtype is no string",
         "Format: \"dtype\": \"F16\"";
     DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Implied,
-        "the element type is none of the 22 known, so the size cannot be verified",
+        "the element type is not one of the 22 that safetensors defines, so the size cannot be checked",
         "Format names the types, and later releases add to them";
     SHAPE_TYPE = "SHAPE-TYPE", Fatal, Stated,
         "shape is no array of integers",

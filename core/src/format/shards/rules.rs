@@ -49,7 +49,7 @@ rules! { Format::Shards.code();
         "the file of a tensor is no text",
         "Sharding checkpoints: weight_map maps names of parameters to files";
     SHARD_PATH = "SHARD-PATH", Fatal, Silent,
-        "the name of a shard leads out of the folder of the index",
+        "the name of a shard is no plain name of a file beside the index",
         "writers name files beside the index; readers join the name to the folder as it is";
     TOTAL_TYPE = "TOTAL-TYPE", Lint, Silent,
         "total_size is no number of bytes",

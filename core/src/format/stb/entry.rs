@@ -169,6 +169,9 @@ impl Header {
             let size = entry.size().unwrap_or(u64::MAX);
             r.fault(rules::T_SIZE, field::SIZE, size, data.len);
         }
+        if !entry.is_direct() && faults & (fault::BROKEN | fault::DTYPE) == 0 {
+            r.fault(rules::T_SHAPE, field::DIMS, field::DIRECT_RANK.into(), rank.into());
+        }
         let end = data.at.saturating_add(data.len);
         if faults & fault::OFF_MIN != 0 {
             r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);

@@ -9,7 +9,8 @@
 //! | 4 | 1 | version, 1 |
 //! | 5 | 1 | flags, 0 |
 //! | 6 | 2 | number of tensors |
-//! | 8 | 8 | two reserved words, 0 |
+//! | 8 | 4 | reserved, 0 |
+//! | 12 | 4 | reserved, 0 |
 //! | 16 | 8 | `data_offset`: where payloads may begin, a multiple of 64 |
 //! | 24 | 8 | `file_size`: length of the file |
 //!
@@ -26,7 +27,8 @@
 //! Order of suppression: a file shorter than `file_size` breaks `H-FSIZE`, and
 //! tensors that lack bytes for that reason are broken without a finding each.
 //! A tensor is judged by the longer of the recorded and the real length, so
-//! that a wrong `file_size` is reported once. `T-OFF-MIN` comes before `T-END`.
+//! that a wrong `file_size` is reported once. `T-OFF-MIN` comes before `T-END`. What
+//! is broken, or of a type that is not known, has no `T-SHAPE`.
 
 pub mod rules;
 
@@ -57,7 +59,7 @@ mod field {
     pub(super) const H_VERSION: Field = Field::new(4, 1);
     pub(super) const H_FLAGS: Field = Field::new(5, 1);
     pub(super) const H_COUNT: Field = Field::new(6, 2);
-    pub(super) const H_RESERVED: Field = Field::new(8, 8);
+    pub(super) const H_RESERVED: [Field; 2] = [Field::new(8, 4), Field::new(12, 4)];
     pub(super) const H_DATA_OFFSET: Field = Field::new(16, 8);
     pub(super) const H_FILE_SIZE: Field = Field::new(24, 8);
 
@@ -109,7 +111,6 @@ impl Container for Header {
         let [version] = field::H_VERSION.of(header);
         let [flags] = field::H_FLAGS.of(header);
         let count = u16::from_le_bytes(field::H_COUNT.of(header));
-        let reserved = u64::from_le_bytes(field::H_RESERVED.of(header));
         let data_offset = u64::from_le_bytes(field::H_DATA_OFFSET.of(header));
         let file_size = u64::from_le_bytes(field::H_FILE_SIZE.of(header));
 
@@ -123,8 +124,11 @@ impl Container for Header {
         if flags != 0 {
             r.fault(rules::H_FLAGS, field::H_FLAGS, 0, flags.into());
         }
-        if reserved != 0 {
-            r.fault(rules::H_RSV, field::H_RESERVED, 0, reserved);
+        for field in field::H_RESERVED {
+            let reserved = u32::from_le_bytes(field.of(header));
+            if reserved != 0 {
+                r.fault(rules::H_RSV, field, 0, reserved.into());
+            }
         }
         let exact = r.source().is_exact();
         let bound = if exact && file_size < len { len } else { file_size };

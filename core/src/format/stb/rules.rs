@@ -34,10 +34,10 @@ rules! { Format::Stb.code();
     T_RANK = "T-RANK", Fatal, Stated,
         "the rank is {found}, and 8 is the largest",
         "§4: rank is the number of dimensions, 0 to 8";
-    T_DTYPE = "T-DTYPE", Violation, Stated,
-        "the element type {found} is reserved, so the size cannot be verified",
+    T_DTYPE = "T-DTYPE", Unchecked, Stated,
+        "the element type {found} is reserved, so the size was not verified",
         "§4.1, §7: dtype is known or treated as unsupported";
-    T_LAYOUT = "T-LAYOUT", Violation, Stated,
+    T_LAYOUT = "T-LAYOUT", Unchecked, Stated,
         "the layout {found} is reserved, so the order of the elements is unknown",
         "§4.2, §7: layout is known or treated as unsupported";
     T_OFF_MIN = "T-OFF-MIN", Fatal, Stated,
@@ -49,6 +49,9 @@ rules! { Format::Stb.code();
     T_SIZE = "T-SIZE", Fatal, Implied,
         "size_bytes is {found}; shape and type take {expected}",
         "§4: size_bytes is the total size, the product of the dimensions times the element's";
+    T_SHAPE = "T-SHAPE", Unchecked, Stated,
+        "the rank is {found} and the shape is in a table outside the file, so the size was not verified",
+        "§4: where the rank is above 3, dims[0] is an index into an external shape table";
     T_OFF_ALIGN = "T-OFF-ALIGN", Violation, Stated,
         "the data begins at {found}, which is not a multiple of 64",
         "§4, §7: offset MUST be 64-byte aligned";

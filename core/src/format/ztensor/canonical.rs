@@ -8,7 +8,6 @@
 //!
 //! [`Header::judge`]: super::Header
 
-use super::cbor::OPEN;
 use super::listed::pass_blob;
 use super::{Header, field, rules};
 use crate::cursor::Cursor;
@@ -97,7 +96,7 @@ impl Header {
         let (at, run) = (r.at(), r.resident());
         let mut rest = run;
         let mut swept = *c;
-        while self.count == OPEN || swept.index < self.count {
+        while self.open || swept.index < self.count {
             let Some((map, after)) = self.map(rest, swept.state) else { break };
             let offset = at.saturating_add(widen(run.len().saturating_sub(rest.len())));
             let name_at = offset.saturating_add(widen(map.name_at));

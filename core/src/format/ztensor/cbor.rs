@@ -50,8 +50,8 @@ pub(super) type Seen = [Word; ODD.len()];
 /// always smaller.
 pub(super) const OPEN: u32 = u32::MAX;
 /// The same in a level of nesting, of a map before a key and before a value.
-const OPEN_MAP: u32 = OPEN - 1;
-const OPEN_VALUE: u32 = OPEN_MAP - 1;
+pub(super) const OPEN_MAP: u32 = OPEN - 1;
+pub(super) const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
 /// Pulls data items from a reader whose region is the index.
 ///
@@ -71,8 +71,6 @@ pub(super) struct Pull<'p, 'r, 'a> {
     halt: Option<Halt>,
     /// Whether a custom value is being read.
     pub(super) custom: bool,
-    /// Some value holds a map.
-    pub(super) maps: bool,
 }
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
@@ -87,7 +85,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             seen: Seen::default(),
             halt: None,
             custom: false,
-            maps: false,
         }
     }
 
@@ -330,83 +327,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             self.end(halt);
         }
         count
-    }
-
-    /// Passes over the rest of the item that began, on level `depth`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
-    pub(super) fn skip(&mut self, depth: usize) {
-        if self.head.is_container() {
-            self.skip_nested(depth);
-        } else {
-            self.skip_leaf();
-        }
-    }
-
-    #[inline]
-    fn skip_leaf(&mut self) {
-        let Head { at, info, argument, .. } = self.head;
-        if self.head.is_string() {
-            self.string();
-        } else if self.head.major == major::OTHER && self.custom {
-            let usual = matches!(info, 20..=22 | 25..=27);
-            let malformed = info == 24 && argument < 32;
-            if !usual && !malformed {
-                self.note(odd::CUSTOM_SIMPLE, at);
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn skip_nested(&mut self, depth: usize) {
-        // How many data items each open array or map still lacks.
-        let mut levels = [0_u32; CBOR_DEPTH];
-        let mut used = 0_usize;
-        loop {
-            if self.head.is_container() {
-                let left = self.open();
-                // `item` has checked that the level exists.
-                if let Some(slot) = levels.get_mut(used) {
-                    *slot = left;
-                    used = used.wrapping_add(1);
-                }
-            } else {
-                self.skip_leaf();
-            }
-            loop {
-                let Some(top) = used.checked_sub(1).and_then(|top| levels.get_mut(top)) else {
-                    return;
-                };
-                let left = *top;
-                if left == 0 {
-                    used = used.wrapping_sub(1);
-                    continue;
-                }
-                // A map of indefinite length goes from keys to values and back.
-                *top = match left {
-                    OPEN => OPEN,
-                    OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
-                    _ => left.wrapping_sub(1),
-                };
-                self.item(depth.wrapping_add(used), left >= OPEN_MAP);
-                if !self.head.is_break() {
-                    break;
-                }
-                used = used.wrapping_sub(1);
-            }
-        }
-    }
-
-    /// What a level begins with.
-    #[inline]
-    fn open(&mut self) -> u32 {
-        let map = self.head.major == major::MAP;
-        self.maps |= map;
-        let left = self.count_resident();
-        if left < OPEN {
-            return left;
-        }
-        self.note(odd::INDEFINITE, self.head.at);
-        if map { OPEN_MAP } else { OPEN }
     }
 
     /// Reports what makes the rest unreadable, at the head that was read last.

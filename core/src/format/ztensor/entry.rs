@@ -1,10 +1,11 @@
 //! The map of one tensor: all of it is read before any of it is judged.
 
 use super::cbor::{OPEN, Pull, odd};
-use super::head::major;
+use super::head::{Head, major};
+use super::keys::{Found, Keys};
 use super::words;
 use crate::name::Name;
-use crate::slot::Word;
+use crate::slot::{Word, wide};
 use core::cmp::Ordering;
 
 /// A field of the specification, numbered in the order that real writers keep.
@@ -80,8 +81,9 @@ pub(super) struct Entry {
     pub(super) places: [Word; Key::COUNT],
     /// Whether it is a map at all.
     pub(super) map: bool,
-    /// Equal keys among the custom ones cannot be ruled out by their order.
-    pub(super) unsorted: bool,
+    /// What was found out about the keys of its maps, but for fields of the
+    /// specification.
+    pub(super) keys: Found,
     /// Something fatal was reported.
     pub(super) fatal: bool,
 }
@@ -113,24 +115,37 @@ impl Entry {
         if left != OPEN {
             pull.note(odd::DEFINITE, at);
         }
+        let run = pull.r.source().run(wide(self.at));
+        // What is listed again was compared before.
+        let mut keys = (!pull.r.is_muted()).then(|| Keys::new(self.at, run));
         let mut order = Order { least: Key(0), custom: None };
+        if let Some(keys) = &mut keys {
+            keys.begin(0, true);
+        }
         loop {
             pull.key(&mut left);
             if pull.head.is_break() {
                 break;
             }
-            let at = pull.head.at;
+            let Head { start, at, .. } = pull.head;
             let text = pull.head.major == major::TEXT;
             pull.custom = !text;
-            pull.skip(3);
+            pull.skip_with(3, keys.as_mut());
             let known = match text {
                 true => Key::of(&pull.text),
                 false => None,
             };
             pull.custom = known.is_none();
+            // Fields that occur twice have a rule of their own.
+            if let Some(keys) = &mut keys
+                && known.is_none()
+            {
+                keys.start(0, start);
+                keys.add(0);
+            }
             if !text {
                 pull.note(odd::KEY, at);
-            } else if !order.judge(&mut self.unsorted, known, &pull.text) {
+            } else if !order.judge(known, &pull.text) {
                 pull.note(odd::ORDER, at);
             }
             pull.item(3, false);
@@ -143,9 +158,10 @@ impl Entry {
                     pull.note(odd::FIELD_TWICE, at);
                 }
             }
-            pull.skip(3);
+            pull.skip_with(3, keys.as_mut());
             pull.custom = false;
         }
+        self.keys = keys.map(|keys| keys.found).unwrap_or_default();
     }
 }
 
@@ -159,10 +175,9 @@ struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// Whether the key `name` stands in order. What it leaves open is whether
-    /// equal keys can be told by it.
+    /// Whether the key `name` stands in order.
     #[inline]
-    fn judge(&mut self, unsorted: &mut bool, known: Option<Key>, name: &Name<'a>) -> bool {
+    fn judge(&mut self, known: Option<Key>, name: &Name<'a>) -> bool {
         match (known, &self.custom) {
             (Some(key), None) if key < Key::SPARSE_FORMAT => {
                 let in_order = key >= self.least;
@@ -172,7 +187,6 @@ impl<'a> Order<'a> {
             (Some(key), Some(_)) if key < Key::ENDIANNESS => false,
             (_, last) => {
                 let order = last.as_ref().map_or(Ordering::Less, |last| last.cmp(name));
-                *unsorted |= order != Ordering::Less;
                 self.custom = Some(*name);
                 order != Ordering::Greater
             }

@@ -47,5 +47,6 @@ pub(super) fn sparse(fault: sparse::Fault) -> Rule {
         sparse::Fault::Pointer => rules::SPARSE_CSR_POINTERS,
         sparse::Fault::Count => rules::SPARSE_CSR_COUNT,
         sparse::Fault::Column => rules::SPARSE_CSR_COLUMN,
+        sparse::Fault::ColumnTwice => rules::SPARSE_CSR_DUPLICATE,
     }
 }

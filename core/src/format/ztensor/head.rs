@@ -54,6 +54,11 @@ impl Head {
         matches!(self.major, major::BYTES | major::TEXT)
     }
 
+    /// That of a break.
+    pub(super) fn of_break() -> Self {
+        Head { major: major::OTHER, info: INDEFINITE, ..Head::default() }
+    }
+
     /// Becomes that of a break.
     pub(super) fn end(&mut self) {
         (self.major, self.info) = (major::OTHER, INDEFINITE);
@@ -112,6 +117,50 @@ pub(super) fn double_is_single(bits: u64) -> bool {
     let (high, low) = (low(bits >> 32), low(bits));
     low & 0x1FFF_FFFF == 0 && matches!((high >> 20) & 0x7FF, 0x7FF | 897..=1150)
         || high & 0x7FFF_FFFF | low == 0
+}
+
+/// What stands for the value of the float whose head has this additional information
+/// and argument, in any of the three widths: its bits in double precision, but that
+/// zeros have no sign, nor have numbers that are none (RFC 8949 §5.6.1).
+pub(super) fn float_value(info: u8, bits: u64) -> u64 {
+    // Bits of exponent and mantissa.
+    let (exponent_len, mantissa_len) = match info {
+        25 => (5, 10),
+        26 => (8, 23),
+        _ => (11, DOUBLE_MANTISSA),
+    };
+    let most = mask(exponent_len);
+    let mantissa = bits & mask(mantissa_len);
+    let exponent = bits.wrapping_shr(mantissa_len) & most;
+    let sign = bits.wrapping_shr(mantissa_len.wrapping_add(exponent_len)) & 1;
+    let widened = DOUBLE_MANTISSA.wrapping_sub(mantissa_len);
+    // How much larger exponents are in double precision.
+    let bias = (mask(DOUBLE_EXPONENT) >> 1).wrapping_sub(most >> 1);
+    let (exponent, mantissa) = match (exponent, mantissa) {
+        (0, 0) => return 0,
+        (0, _) if bias > 0 => {
+            // The first bit that is set becomes the one that is not stored.
+            let shift = mantissa.leading_zeros().wrapping_sub(63_u32.wrapping_sub(mantissa_len));
+            let exponent = bias.wrapping_add(1).wrapping_sub(shift.into());
+            (exponent, mantissa.wrapping_shl(shift) & mask(mantissa_len))
+        }
+        (0, _) => (0, mantissa),
+        (_, 0) if exponent == most => (mask(DOUBLE_EXPONENT), 0),
+        _ if exponent == most => {
+            let whole = mask(DOUBLE_EXPONENT).wrapping_shl(DOUBLE_MANTISSA);
+            return whole | mantissa.wrapping_shl(widened);
+        }
+        _ => (exponent.wrapping_add(bias), mantissa),
+    };
+    sign.wrapping_shl(63) | exponent.wrapping_shl(DOUBLE_MANTISSA) | mantissa.wrapping_shl(widened)
+}
+
+const DOUBLE_EXPONENT: u32 = 11;
+const DOUBLE_MANTISSA: u32 = 52;
+
+/// The lowest bits, so many of them.
+fn mask(len: u32) -> u64 {
+    1_u64.wrapping_shl(len).wrapping_sub(1)
 }
 
 /// The low half of a number.

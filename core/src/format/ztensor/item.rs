@@ -50,13 +50,15 @@ impl<'a> Items<'a> {
         Some(taken)
     }
 
-    fn head(&mut self) -> Option<head::Head> {
+    /// The next head.
+    pub(super) fn head(&mut self) -> Option<head::Head> {
         let (rest, head) = head::head(self.bytes).ok()?;
         self.bytes = rest;
         Some(head)
     }
 
-    fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
+    /// The text or byte string that began with `head`.
+    pub(super) fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
             return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));
         }

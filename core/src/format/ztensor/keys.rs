@@ -1,147 +1,261 @@
-//! Whether the keys of a map are unique (RFC 8949 §5.6), without storage for
-//! more than a few of them.
+//! Whether the keys of each map are unique (RFC 8949 §5.6), while the entry is
+//! passed over once.
 //!
-//! Keys in ascending order prove themselves, and real writers sort. Keys that
-//! are in no order are compared one with another, up to a limit.
+//! Keys that ascend or descend prove themselves, and real writers sort. As maps
+//! nest, the keys of all open ones share one store, as a stack: those of a map in
+//! order are kept as they come, as far as there is room, and sorted when the first
+//! comes out of order. From then on each is looked up among those before it.
 
-use super::cbor::Pull;
-use super::entry::{Entry, Key};
-use super::head::major;
-use super::{field, rules};
-use crate::limits::CBOR_KEYS;
-use crate::name::{Name, NameEncoding};
-use crate::slot::{Word, wide};
-use core::cmp::Ordering;
+use super::value;
+use crate::limits::{CBOR_DEPTH, CBOR_KEYS};
+use crate::slot::Word;
 
-/// How many keys are held while the others are compared with them. With fewer
-/// than may have to be compared, a map is read several times.
-const HELD: usize = if cfg!(feature = "windows") { CBOR_KEYS } else { 16 };
-
-/// Reports the rule about keys that a map breaks, if any.
-///
-/// The map was read before, so nothing is lacking and nothing stops the parse.
-#[inline(never)]
-pub(super) fn judge(pull: &mut Pull<'_, '_, '_>, entry: &Entry) {
-    let mut at = entry.at;
-    // Of the tensor's own map, which comes first, equal custom keys are left.
-    let mut own = true;
-    while at < entry.end && (own && entry.unsorted || pull.maps) {
-        pull.go(at);
-        pull.next_head();
-        if pull.head.is_string() && !pull.head.is_indefinite() {
-            pull.string();
-        }
-        let next = pull.at();
-        if pull.head.major == major::MAP {
-            let looked = if own { entry.unsorted } else { pull.head.argument != 1 };
-            let start = if own { entry.at } else { at };
-            if looked && !unique(pull, start, own) {
-                return;
-            }
-            own = false;
-        }
-        at = next;
-    }
+/// What is known of an open array or map: how many of its keys are kept in the low
+/// bits, and these.
+mod section {
+    pub(super) const LEN: u16 = 0x7FF;
+    /// It is a map.
+    pub(super) const MAP: u16 = 0x800;
+    /// Keys ascend so far.
+    pub(super) const UP: u16 = 0x1000;
+    /// They descend.
+    pub(super) const DOWN: u16 = 0x2000;
+    /// They ascend where shorter strings come first.
+    pub(super) const FORM: u16 = 0x4000;
+    pub(super) const ORDERED: u16 = UP | DOWN | FORM;
+    /// Not all keys were kept.
+    pub(super) const CUT: u16 = 0x8000;
 }
 
-/// Whether the keys of the map at `start` are unique, which else is reported; with
-/// `own` it is the map of the tensor itself.
-#[inline(never)]
-fn unique(pull: &mut Pull<'_, '_, '_>, start: Word, own: bool) -> bool {
-    // Where the keys begin that the others are compared with.
-    let mut held = [0; HELD];
-    // The position of the first of them: in the first pass there is none.
-    let mut from = 0_usize.wrapping_sub(HELD);
-    let mut twin = Word::MAX;
-    let rule = loop {
-        let (mut count, mut filled) = (0_usize, 0_usize);
-        let mut previous = 0;
-        let (mut by_value, mut by_form) = (true, true);
-        pull.item_at(start);
-        let mut left = pull.count_resident();
-        loop {
-            pull.key(&mut left);
-            if pull.head.is_break() {
-                break;
-            }
-            let key = pull.head.at;
-            pull.skip(3);
-            let value = pull.at();
-            if count > 0 {
-                by_value &= order(pull, previous, key, false).is_lt();
-                by_form &= order(pull, previous, key, true).is_lt();
-            }
-            for &first in held.iter().take(filled) {
-                // Fields of the specification that occur twice have their own rule.
-                if order(pull, first, key, false).is_eq() && !(own && is_field(pull)) {
-                    twin = twin.min(key);
-                }
-            }
-            if count >= from
-                && let Some(slot) = held.get_mut(filled)
-            {
-                *slot = key;
-                filled = filled.wrapping_add(1);
-            }
-            previous = key;
-            count = count.wrapping_add(1);
-            pull.item_at(value);
-            pull.skip(3);
+#[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
+const _: () = assert!(CBOR_KEYS < 0x7FF);
+
+/// The keys of all maps that are open. An entry is on level 0, its values on level 1.
+#[derive(Debug)]
+pub(super) struct Keys<'a> {
+    /// The bytes from the start of the entry on.
+    run: &'a [u8],
+    /// Where it begins.
+    at: Word,
+    /// Where keys begin, as distances from the start of the entry.
+    held: [u32; CBOR_KEYS],
+    used: usize,
+    sections: [u16; CBOR_DEPTH],
+    pub(super) found: Found,
+}
+
+/// What was found out about the keys of an entry; 0 where nothing was.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// The first key that equals one before it.
+    pub(super) twin: Word,
+    /// The first key that there was no room to compare.
+    pub(super) unkept: Word,
+    /// The first key that is too complex to be compared.
+    pub(super) complex: Word,
+}
+
+impl<'a> Keys<'a> {
+    /// The keys of an entry that begins at `at` with the bytes `run`.
+    pub(super) fn new(at: Word, run: &'a [u8]) -> Self {
+        let (held, sections) = ([0; CBOR_KEYS], [0; CBOR_DEPTH]);
+        Keys { run, at, held, used: 0, sections, found: Found::default() }
+    }
+
+    /// An array or a map begins on `level`.
+    #[inline]
+    pub(super) fn begin(&mut self, level: usize, map: bool) {
+        let start = if map { section::MAP | section::ORDERED } else { 0 };
+        self.set(level, start);
+    }
+
+    /// A key of the map on `level` begins at `at`; nothing happens if it is an array.
+    #[inline]
+    pub(super) fn start(&mut self, level: usize, at: Word) {
+        if self.section(level) & section::MAP != 0 {
+            self.keep(level, at);
         }
-        if by_value || by_form {
+    }
+
+    /// That key is over.
+    #[inline]
+    pub(super) fn add(&mut self, level: usize) {
+        let now = self.section(level);
+        if now & section::MAP != 0 && !is_given_up(now) {
+            self.compare(level, now);
+        }
+    }
+
+    /// The array or map on `level` ends.
+    #[inline]
+    pub(super) fn end(&mut self, level: usize) {
+        let len = self.section(level) & section::LEN;
+        self.used = self.used.saturating_sub(usize::from(len));
+        self.set(level, 0);
+    }
+
+    #[inline]
+    fn section(&self, level: usize) -> u16 {
+        self.sections.get(level).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn set(&mut self, level: usize, now: u16) {
+        if let Some(section) = self.sections.get_mut(level) {
+            *section = now;
+        }
+    }
+
+    /// Keeps where a key begins, above the keys before it.
+    fn keep(&mut self, level: usize, at: Word) {
+        let now = self.section(level);
+        if is_given_up(now) {
+            note(&mut self.found.unkept, at);
+            return self.set(level, 0);
+        }
+        let len = now & section::LEN;
+        if self.used >= CBOR_KEYS && len > 1 && now & section::ORDERED != 0 {
+            // Only the last is needed while they are in order.
+            let last = self.held.last().copied().unwrap_or(0);
+            self.used = self.used.saturating_sub(usize::from(len));
+            self.push(last);
+            self.set(level, (now & !section::LEN) | section::CUT | 1);
+        }
+        let place = u32::try_from(at.wrapping_sub(self.at)).ok();
+        if place.is_none_or(|place| !self.push(place)) {
+            // A map of one key needs no room, which the next one shows.
+            if len > 0 {
+                note(&mut self.found.unkept, at);
+            }
+            self.end(level);
+            self.set(level, if len > 0 { 0 } else { section::MAP | section::CUT });
+        }
+    }
+
+    fn push(&mut self, place: u32) -> bool {
+        let slot = self.held.get_mut(self.used);
+        if let Some(slot) = slot {
+            *slot = place;
+            self.used = self.used.saturating_add(1);
             return true;
         }
-        from = from.wrapping_add(HELD);
-        if count > CBOR_KEYS {
-            twin = start;
-            break rules::CBOR_KEYS;
-        }
-        if from >= count {
-            break rules::CBOR_KEY_DUPLICATE;
-        }
-    };
-    let unique = twin == Word::MAX;
-    if !unique {
-        pull.r.flag(rule, wide(twin), 1, field::KEYS, 0);
+        false
     }
-    unique
-}
 
-/// Whether the key that was read names a field of the specification.
-fn is_field(pull: &Pull<'_, '_, '_>) -> bool {
-    pull.head.major == major::TEXT && Key::of(&pull.text).is_some()
-}
-
-/// The order of the keys at `first` and `second`: by type, then by value; or by
-/// `form` as the encoded bytes compare, shorter strings first.
-#[inline(never)]
-fn order(pull: &mut Pull<'_, '_, '_>, first: Word, second: Word, form: bool) -> Ordering {
-    read(pull, first);
-    let (a, text) = (pull.head, pull.text);
-    read(pull, second);
-    let b = &pull.head;
-    let arguments = || match form || !a.is_string() {
-        true => a.argument.cmp(&b.argument),
-        false => Ordering::Equal,
-    };
-    a.major.cmp(&b.major).then_with(arguments).then_with(|| text.cmp(&pull.text))
-}
-
-/// Reads the key at `at`: its head, and its text or bytes, or else its stored
-/// bytes.
-#[inline(never)]
-fn read(pull: &mut Pull<'_, '_, '_>, at: Word) {
-    pull.go(at);
-    let run = pull.r.resident();
-    pull.item(0, false);
-    let head = pull.head;
-    pull.text = Name::default();
-    pull.skip(3);
-    pull.head = head;
-    // Numbers are equal whatever form they have.
-    if !head.is_string() && head.major > major::NINT {
-        let len = usize::try_from(wide(pull.at().wrapping_sub(at))).unwrap_or(usize::MAX);
-        let bytes = run.get(..len).unwrap_or_default();
-        pull.text = Name::new(bytes, NameEncoding::Plain);
+    /// Compares the key that was kept last with those of its map before it.
+    #[inline(never)]
+    fn compare(&mut self, level: usize, mut now: u16) {
+        self.used = self.used.saturating_sub(1);
+        let key = self.held.get(self.used).copied().unwrap_or(0);
+        let len = usize::from(now & section::LEN);
+        if now & section::ORDERED != 0 && len > 0 {
+            let last = self.used.checked_sub(1).and_then(|last| self.held.get(last));
+            let last = last.copied().unwrap_or(0);
+            let Some(order) = order(self.run, last, key) else {
+                return self.too_complex(level, key);
+            };
+            if !order.value.is_lt() {
+                now &= !section::UP;
+            }
+            if !order.value.is_gt() {
+                now &= !section::DOWN;
+            }
+            if !order.form.is_lt() {
+                now &= !section::FORM;
+            }
+            if now & section::ORDERED == 0 {
+                return self.sort(level, now, key, order.value.is_eq());
+            }
+        }
+        if now & section::ORDERED != 0 {
+            // Of keys that are not all kept, the last is enough.
+            if now & section::CUT != 0 {
+                self.end(level);
+                now &= !section::LEN;
+            }
+            self.push(key);
+            self.set(level, now.wrapping_add(1));
+        } else {
+            self.look_up(level, now, key);
+        }
     }
+
+    /// Sorts the keys of a map, of which `key` is the first out of order.
+    fn sort(&mut self, level: usize, now: u16, key: u32, equal: bool) {
+        let at = self.at_of(key);
+        if equal {
+            note(&mut self.found.twin, at);
+        }
+        if now & section::CUT != 0 {
+            note(&mut self.found.unkept, at);
+            return self.end(level);
+        }
+        let len = usize::from(now & section::LEN);
+        let first = self.used.saturating_sub(len);
+        self.used = first;
+        self.set(level, now & !section::LEN);
+        for i in first..first.saturating_add(len) {
+            let key = self.held.get(i).copied().unwrap_or(0);
+            self.look_up(level, self.section(level), key);
+        }
+        let now = self.section(level);
+        if !is_given_up(now) {
+            self.look_up(level, now, key);
+        }
+    }
+
+    /// Looks a key up among the sorted ones of its map, and puts it in its place.
+    fn look_up(&mut self, level: usize, now: u16, key: u32) {
+        if is_given_up(now) {
+            return;
+        }
+        let len = usize::from(now & section::LEN);
+        let (mut low, mut high) = (self.used.saturating_sub(len), self.used);
+        while low < high {
+            let middle = low.midpoint(high);
+            let other = self.held.get(middle).copied().unwrap_or(0);
+            match order(self.run, other, key).map(|order| order.value) {
+                None => return self.too_complex(level, key),
+                Some(order) if order.is_eq() => {
+                    let at = self.at_of(key.max(other));
+                    return note(&mut self.found.twin, at);
+                }
+                Some(order) if order.is_lt() => low = middle.wrapping_add(1),
+                Some(_) => high = middle,
+            }
+        }
+        self.used = self.used.saturating_add(1);
+        let mut carried = key;
+        for place in self.held.get_mut(low..self.used).unwrap_or_default() {
+            core::mem::swap(place, &mut carried);
+        }
+        self.set(level, now.wrapping_add(1));
+    }
+
+    fn too_complex(&mut self, level: usize, key: u32) {
+        let at = self.at_of(key);
+        note(&mut self.found.complex, at);
+        self.end(level);
+    }
+
+    fn at_of(&self, key: u32) -> Word {
+        self.at.wrapping_add(crate::slot::word(key.into()))
+    }
+}
+
+/// Whether no more is found out about the keys of a map; one of which that was said is
+/// taken for an array.
+fn is_given_up(now: u16) -> bool {
+    now & section::MAP == 0 || (now & section::CUT != 0 && now & section::ORDERED == 0)
+}
+
+/// Keeps the first place.
+fn note(place: &mut Word, at: Word) {
+    *place = if *place == 0 { at } else { at.min(*place) };
+}
+
+/// The order of the keys at `first` and `second`.
+fn order(run: &[u8], first: u32, second: u32) -> Option<value::Order> {
+    let of = |place| run.get(usize::try_from(place).ok()?..);
+    value::order(of(first)?, of(second)?)
 }

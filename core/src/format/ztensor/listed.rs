@@ -42,6 +42,6 @@ pub(super) fn is_padding(source: &Source<'_>, listed: u64, at: u64) -> bool {
     let from = listed.max(field::MAGIC_LEN);
     let gap = Span::between(from, at);
     from <= at
-        && gap.len < field::ALIGN
+        && gap.len <= from.wrapping_neg() & field::ALIGN.wrapping_sub(1)
         && source.get(gap).is_ok_and(|bytes| bytes.iter().fold(0, |any, byte| any | byte) == 0)
 }

@@ -53,8 +53,10 @@ mod item;
 mod judge;
 mod keys;
 mod listed;
+mod nest;
 mod open;
 pub mod rules;
+mod value;
 mod words;
 
 pub use item::{Item, Items};
@@ -92,6 +94,7 @@ mod field {
     /// Dimensions beyond which a shape is unusual.
     pub(super) const RANK: u32 = 64;
     pub(super) const KEYS: u64 = widen(crate::limits::CBOR_KEYS);
+    pub(super) const KEY_DEPTH: u64 = widen(crate::limits::CBOR_KEY_DEPTH);
 
     /// The names of data types.
     pub(super) const DTYPE_NAMES: &[u8] =
@@ -118,6 +121,21 @@ mod field {
         [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
 
+/// Reports what was found out about the keys of an entry.
+#[inline(never)]
+fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
+    let places = [
+        (rules::CBOR_KEY_DUPLICATE, found.twin, 0),
+        (rules::CBOR_KEYS, found.unkept, field::KEYS),
+        (rules::CBOR_KEY_NESTED, found.complex, field::KEY_DEPTH),
+    ];
+    for (rule, at, expected) in places {
+        if at != 0 {
+            r.flag(rule, wide(at), 1, expected, 0);
+        }
+    }
+}
+
 /// How far behind the end of data a second file may end at the earliest: it has
 /// a magic, as the first one has, and an index.
 const SECOND: Word = 9;
@@ -131,8 +149,10 @@ pub struct Header {
     index_end: Word,
     /// Where its first element begins.
     first: Word,
-    /// Its elements; [`OPEN`] if a break ends it.
+    /// Its elements.
     count: u32,
+    /// A break ends it.
+    open: bool,
 }
 
 impl Container for Header {
@@ -157,6 +177,10 @@ impl Container for Header {
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let index_at = open::index(r, c)?;
         let index_end = word(r.source().len().saturating_sub(field::LENGTH_LEN));
+        if let Some(first) = open::counting(c) {
+            let count = open::elements(r, c, index_end)?;
+            return Ok(Header { index_at, index_end, first, count, open: true });
+        }
         r.region(wide(index_at), wide(index_end), rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
         pull.item_or_break(1);
@@ -167,26 +191,27 @@ impl Container for Header {
             return Err(open::refuse(r, rules::INDEX_ROOT, root, 0, u64::from(first)));
         }
         let at = pull.head.at;
-        let count = pull.count();
+        let mut count = pull.count();
         pull.done()?;
-        if count == OPEN {
+        let open = count == OPEN;
+        if open {
             pull.note(odd::INDEFINITE, at);
         }
         pull.report();
-        Ok(Header { index_at, index_end, first: word(r.at()), count })
+        let first = word(r.at());
+        if open {
+            open::begin_counting(c, first);
+            count = open::elements(r, c, index_end)?;
+        }
+        Ok(Header { index_at, index_end, first, count, open })
     }
 
     fn version(&self) -> Option<Version> {
         Some(Version::minor(0, 1))
     }
 
-    /// For an index of indefinite length, which no real writer makes, as many
-    /// as its bytes could hold.
     fn tensor_count(&self) -> u64 {
-        match self.count {
-            OPEN => wide(self.index_end.saturating_sub(self.first)),
-            count => u64::from(count),
-        }
+        u64::from(self.count)
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
@@ -315,7 +340,7 @@ impl Header {
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = word(c.at).max(self.first);
         r.region(wide(at), wide(self.index_end), rules::CBOR_TRUNCATED);
-        let open = self.count == OPEN;
+        let open = self.open;
         if !open && c.index >= self.count {
             return self.end(r, c, at);
         }
@@ -334,10 +359,16 @@ impl Header {
             return self.end(r, c, at);
         }
         entry.read(&mut pull);
-        pull.done()?;
+        if let Err(halt) = pull.done() {
+            // How deep it nests beyond the limit does not matter.
+            if halt == Halt::refused(rules::CBOR_DEPTH) && !entry.map {
+                pull.r.flag(rules::INDEX_ELEMENT, wide(at), 1, 0, 0);
+            }
+            return Err(halt);
+        }
         if entry.map {
             entry.fatal = pull.report();
-            keys::judge(&mut pull, &entry);
+            report_keys(pull.r, &entry.keys);
         } else {
             let len = wide(entry.end.wrapping_sub(at));
             pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);
@@ -361,7 +392,7 @@ impl Header {
         // resident together, so such an index is not looked at.
         let second = wide(unused);
         let least = data_end.wrapping_add(SECOND);
-        let twice = self.count != OPEN
+        let twice = !self.open
             && unused >= least
             && open::generation(open::look(r, Span::new(second, field::MAGIC_LEN))?) == Some(0);
         r.about(Kind::File, 0);
@@ -369,6 +400,10 @@ impl Header {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
         } else if c.index == 0 && unused > 0 {
             r.flag(rules::FILE_ZERO_TENSORS, wide(data_end), second, 0, second);
+        }
+        let size = self.index_end.saturating_sub(self.index_at);
+        if c.index == 0 && unused == 0 && at >= self.index_end && size > 1 {
+            r.flag(rules::FILE_ZERO_FORM, wide(self.index_at), wide(size), 1, wide(size));
         }
         if at < self.index_end {
             let rest = wide(self.index_end.saturating_sub(at));

@@ -1,11 +1,12 @@
 //! What opening reads: the magic number at the start and the length of the index
 //! at the end (Container).
 
+use super::cbor::Pull;
 use super::{field, rules};
 use crate::cursor::Cursor;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
-use crate::slot::{Word, word};
+use crate::slot::{Word, wide, word};
 use crate::source::Span;
 
 /// Phase of opening: the magic number was read.
@@ -14,6 +15,8 @@ const MAGIC_SEEN: u8 = 1;
 const LENGTH_SEEN: u8 = 2;
 /// The file is of a later generation.
 const GENERATION_1: u8 = 3;
+/// The index has no count, so its elements are counted.
+const COUNTING: u8 = 4;
 
 /// The position of the magic number that a file begins with in
 /// [`MAGICS`](field::MAGICS).
@@ -91,6 +94,57 @@ fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
         _ if size > room => Err(refuse(r, rules::INDEX_BOUNDS, tail, room, size)),
         _ => Ok(index_end.wrapping_sub(size)),
     }
+}
+
+/// Where the first element of an index lies whose elements are being counted.
+pub(super) fn counting(c: &Cursor) -> Option<Word> {
+    (c.phase == COUNTING).then_some(word(c.extra))
+}
+
+/// Begins to count elements, the first of which lies at `first`.
+pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
+    c.phase = COUNTING;
+    (c.extra, c.state, c.index) = (wide(first), wide(first), 0);
+}
+
+/// How many elements an index has that a break ends. One that cannot be passed over
+/// is the last.
+#[inline(never)]
+pub(super) fn elements(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    index_end: Word,
+) -> Result<u32, Halt> {
+    // What is wrong with them is reported where they are listed.
+    let muted = r.is_muted();
+    r.mute();
+    let result = loop {
+        r.region(c.state, wide(index_end), rules::CBOR_TRUNCATED);
+        if r.left() == 0 {
+            break Ok(());
+        }
+        let mut pull = Pull::new(r);
+        pull.item(2, true);
+        let last = pull.head.is_break();
+        if !last {
+            pull.skip(2);
+        }
+        match pull.done() {
+            Ok(()) if last => break Ok(()),
+            Err(halt) if halt.is_absent() => break Err(halt),
+            done => {
+                c.index = c.index.saturating_add(1);
+                c.state = r.at();
+                if done.is_err() {
+                    break Ok(());
+                }
+            }
+        }
+    };
+    if !muted {
+        r.unmute();
+    }
+    result.map(|()| c.index)
 }
 
 /// Reports what makes the file unreadable.

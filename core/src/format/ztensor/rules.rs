@@ -26,6 +26,9 @@ rules! { Format::ZTensor.code();
     FILE_ZERO_TENSORS = "FILE-ZERO-TENSORS", Violation, Stated,
         "the file has no tensors, and {found} bytes between its magic and its index",
         "Zero-Tensor Files: magic, one byte of index, length: 17 bytes in total";
+    FILE_ZERO_FORM = "FILE-ZERO-FORM", Lint, Silent,
+        "the file has no tensors, and its index takes {found} bytes where 1 does",
+        "Zero-Tensor Files: the index is one byte, 0x80; no writer makes another form";
 
     // Where the index lies.
     INDEX_EMPTY = "INDEX-EMPTY", Fatal, Implied,
@@ -33,7 +36,7 @@ rules! { Format::ZTensor.code();
         "File Layout: the last 8 bytes are the size of a CBOR array, which takes at least one byte";
     INDEX_BOUNDS = "INDEX-BOUNDS", Fatal, Implied,
         "the index is said to take {found} bytes and there is room for {expected}",
-        "Index Reading: the index starts at file size - index size - 8, behind the magic";
+        "Index Reading: the index starts at file size - index size - 8, after the magic";
     INDEX_ROOT = "INDEX-ROOT", Fatal, Stated,
         "the index is not a CBOR array (its first byte is {found:#x})",
         "File Layout: the index is a CBOR-encoded array of maps";
@@ -56,16 +59,16 @@ rules! { Format::ZTensor.code();
         "RFC 8949 §3.1: a string is followed by as many bytes as its head says";
     CBOR_BREAK = "CBOR-BREAK", Fatal, Implied,
         "a break stands where a data item is expected",
-        "RFC 8949 §3.2.1: a break ends an item of indefinite length, and a map only behind a value";
+        "RFC 8949 §3.2.1: a break ends an item of indefinite length, and a map only after a value";
     CBOR_RESERVED = "CBOR-RESERVED", Fatal, Implied,
         "the head {found:#x} is not defined",
         "RFC 8949 §3: additional information 28 to 30 is reserved, 31 not allowed for numbers and tags";
     CBOR_CHUNK = "CBOR-CHUNK", Fatal, Implied,
         "a chunk of a string is not a string of the same kind and of definite length",
         "RFC 8949 §3.2.3: the chunks of a string are definite-length strings of the same major type";
-    CBOR_DEPTH = "CBOR-DEPTH", Fatal, Silent,
-        "data items nest deeper than {expected} levels",
-        "the specification sets no limit; the published reader gives up at 128 levels as well";
+    CBOR_DEPTH = "CBOR-DEPTH", Unchecked, Silent,
+        "data items nest deeper than {expected} levels, so the index was not checked from here on",
+        "a limit of this reader (CBOR_DEPTH); the published reader gives up at 128 levels as well";
 
     // CBOR that is well formed but not valid.
     CBOR_UTF8 = "CBOR-UTF8", Violation, Implied,
@@ -77,9 +80,12 @@ rules! { Format::ZTensor.code();
     CBOR_KEY_DUPLICATE = "CBOR-KEY-DUPLICATE", Violation, Implied,
         "a key occurs twice in one map",
         "RFC 8949 §5.6: the keys of a valid map are unique";
-    CBOR_KEYS = "CBOR-KEYS", Violation, Silent,
-        "a map has more than {expected} keys and they are in no order, so that equal keys cannot be ruled out",
-        "RFC 8949 §5.6: the keys of a valid map are unique; real writers sort custom keys";
+    CBOR_KEYS = "CBOR-KEYS", Unchecked, Silent,
+        "maps that are open here have more than {expected} keys, not all of them in order, so whether a key occurs twice was not checked",
+        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEYS)";
+    CBOR_KEY_NESTED = "CBOR-KEY-NESTED", Unchecked, Silent,
+        "a key is a map of several pairs or nests deeper than {expected} levels, so whether it occurs twice was not checked",
+        "RFC 8949 §5.6: the keys of a valid map are unique; a limit of this reader (CBOR_KEY_DEPTH)";
     CBOR_TAG = "CBOR-TAG", Violation, Silent,
         "a tag stands before the index, a map, a key or a value that the specification defines",
         "Tensor Metadata: fields are strings, numbers and arrays; no tag is mentioned, no writer emits one";
@@ -129,9 +135,9 @@ rules! { Format::ZTensor.code();
     FIELD_KEY = "FIELD-KEY", Lint, Silent,
         "a key is not text, so that it names no field",
         "Tensor Metadata: unknown keys are ignored";
-    FIELD_NULL = "FIELD-NULL", Lint, Silent,
-        "an optional field is null, and taken as missing",
-        "Optional fields: data_endianness and checksum are strings; no writer emits null";
+    FIELD_NULL = "FIELD-NULL", Violation, Stated,
+        "an optional field is null and should be text or missing; it is taken as missing",
+        "Optional fields: data_endianness (string), checksum (string)";
     TYPE_NAME = "TYPE-NAME", Fatal, Stated,
         "\"name\" is not text", "Tensor Metadata: name (string)";
     TYPE_OFFSET = "TYPE-OFFSET", Fatal, Stated,
@@ -198,7 +204,7 @@ rules! { Format::ZTensor.code();
     CHECKSUM_EMPTY = "CHECKSUM-EMPTY", Lint, Silent,
         "the checksum is empty, and taken as missing", "Optional fields: checksum (string)";
     CHECKSUM_MISMATCH = "CHECKSUM-MISMATCH", Fatal, Stated,
-        "the checksum is {expected:#x}, and that of the stored bytes is {found:#x}",
+        "the checksum has {expected:#x} where that of the stored bytes has {found:#x}",
         "Optional fields: checksum; it covers the bytes as they are stored";
     CHECKSUM_UNKNOWN = "CHECKSUM-UNKNOWN", Unchecked, Implied,
         "the algorithm of the checksum is not known, so it is not verified",
@@ -229,10 +235,10 @@ rules! { Format::ZTensor.code();
         "the data ends at {found}, beyond the file's {expected} bytes",
         "File Layout: blobs lie between the magic and the index";
     BLOB_INDEX = "BLOB-INDEX", Fatal, Implied,
-        "the data ends at {found}, behind the start of the index at {expected}",
+        "the data ends at {found}, after the start of the index at {expected}",
         "File Layout: blobs lie between the magic and the index";
     BLOB_EMPTY_BOUNDS = "BLOB-EMPTY-BOUNDS", Violation, Silent,
-        "data of no bytes lies at {found}, behind the start of the index at {expected}",
+        "data of no bytes lies at {found}, after the start of the index at {expected}",
         "File Layout: blobs lie between the magic and the index; nothing is said of empty ones";
     BLOB_OVERLAP = "BLOB-OVERLAP", Violation, Implied,
         "the data begins at {found}, inside other data that ends at {expected}",
@@ -284,6 +290,9 @@ rules! { Format::ZTensor.code();
     SPARSE_CSR_COLUMN = "SPARSE-CSR-COLUMN", Fatal, Implied,
         "a column is {found}, and the shape has {expected}",
         "Layouts: sparse_format \"csr\"; an entry lies inside shape";
+    SPARSE_CSR_DUPLICATE = "SPARSE-CSR-DUPLICATE", Violation, Implied,
+        "two entries of a row have the same column ({found})",
+        "Layouts: a sparse tensor has one value at each position";
     SPARSE_DENSE_SIZE = "SPARSE-DENSE-SIZE", Lint, Silent,
         "size is {found}, and a dense tensor would take {expected}",
         "nothing asks for it; the published writer and reader insist that both are equal";

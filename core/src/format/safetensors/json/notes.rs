@@ -18,9 +18,9 @@ pub(super) struct Note {
     details: (usize, u64, u64),
 }
 
-/// How many notes are kept of one entry: the five rules that a member can break
+/// How many notes are kept of one entry: the seven rules that a member can break
 /// without being broken, and a fatal one, which breaks it whatever follows.
-const NOTES: usize = 6;
+const NOTES: usize = 8;
 
 /// What was noted of one entry.
 pub(super) type Notes = [Option<Note>; NOTES];
@@ -32,13 +32,26 @@ impl Json<'_> {
     /// Takes note of something; of one rule once. Where there is no room, what is
     /// fatal takes the last place: others may be lost, that never.
     pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
+        self.note_span(rule, at, self.at.wrapping_sub(at).max(1), expected, found);
+    }
+
+    /// The same of `len` bytes, where reading went on.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(in crate::format) fn note_span(
+        &mut self,
+        rule: Rule,
+        at: usize,
+        len: usize,
+        expected: u64,
+        found: u64,
+    ) {
         if self.failed {
             return;
         }
         #[cfg(feature = "details")]
-        let details = (self.at.wrapping_sub(at).max(1), expected, found);
+        let details = (len, expected, found);
         #[cfg(not(feature = "details"))]
-        let _ = (expected, found);
+        let _ = (len, expected, found);
         let mut left = NOTES;
         for slot in &mut self.notes {
             left = left.wrapping_sub(1);

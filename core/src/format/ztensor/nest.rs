@@ -1,0 +1,107 @@
+//! Passing over data items with all that they hold.
+
+use super::cbor::{OPEN, OPEN_MAP, OPEN_VALUE, Pull, odd};
+use super::head::{Head, major};
+use super::keys::Keys;
+use crate::limits::CBOR_DEPTH;
+
+impl<'a> Pull<'_, '_, 'a> {
+    /// Passes over the rest of the item that began, on level `depth`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn skip(&mut self, depth: usize) {
+        self.skip_with(depth, None);
+    }
+
+    /// The same; the keys of maps go to `keys`.
+    #[cfg_attr(not(feature = "windows"), inline(never))]
+    pub(super) fn skip_with(&mut self, depth: usize, keys: Option<&mut Keys<'a>>) {
+        if self.head.is_container() {
+            self.skip_nested(depth, keys);
+        } else {
+            self.skip_leaf();
+        }
+    }
+
+    #[inline]
+    fn skip_leaf(&mut self) {
+        let Head { at, info, argument, .. } = self.head;
+        if self.head.is_string() {
+            self.string();
+        } else if self.head.major == major::OTHER && self.custom {
+            let usual = matches!(info, 20..=22 | 25..=27);
+            let malformed = info == 24 && argument < 32;
+            if !usual && !malformed {
+                self.note(odd::CUSTOM_SIMPLE, at);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn skip_nested(&mut self, depth: usize, mut keys: Option<&mut Keys<'a>>) {
+        // How many data items each open array or map still lacks.
+        let mut levels = [0_u32; CBOR_DEPTH];
+        let mut used = 0_usize;
+        loop {
+            if self.head.is_container() {
+                let map = self.head.major == major::MAP;
+                let left = self.open();
+                // `item` has checked that the level exists.
+                if let Some(slot) = levels.get_mut(used) {
+                    *slot = left;
+                    used = used.wrapping_add(1);
+                }
+                if let Some(keys) = &mut keys {
+                    keys.begin(used, map);
+                }
+            } else {
+                self.skip_leaf();
+            }
+            loop {
+                let Some(top) = used.checked_sub(1).and_then(|top| levels.get_mut(top)) else {
+                    return;
+                };
+                let left = *top;
+                if left > 0 {
+                    // A map of indefinite length goes from keys to values and back.
+                    *top = match left {
+                        OPEN => OPEN,
+                        OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
+                        _ => left.wrapping_sub(1),
+                    };
+                    // Where it has a length, a key is next while an even number is left.
+                    let is_key = if left >= OPEN_VALUE { left == OPEN_MAP } else { left & 1 == 0 };
+                    if let Some(keys) = &mut keys
+                        && !is_key
+                    {
+                        keys.add(used);
+                    }
+                    self.item(depth.wrapping_add(used), left >= OPEN_MAP);
+                    if !self.head.is_break() {
+                        if let Some(keys) = &mut keys
+                            && is_key
+                        {
+                            keys.start(used, self.head.start);
+                        }
+                        break;
+                    }
+                }
+                if let Some(keys) = &mut keys {
+                    keys.end(used);
+                }
+                used = used.wrapping_sub(1);
+            }
+        }
+    }
+
+    /// What a level begins with.
+    #[inline]
+    fn open(&mut self) -> u32 {
+        let map = self.head.major == major::MAP;
+        let left = self.count_resident();
+        if left < OPEN {
+            return left;
+        }
+        self.note(odd::INDEFINITE, self.head.at);
+        if map { OPEN_MAP } else { OPEN }
+    }
+}

@@ -1,0 +1,239 @@
+//! The order of data items by their values (RFC 8949 §5.6.1), for the keys of maps:
+//! in whatever form they are stored.
+
+use super::cbor::OPEN;
+use super::head::{Head, float_value, major};
+use super::item::Items;
+use crate::limits::CBOR_KEY_DEPTH;
+use core::cmp::Ordering;
+
+/// How two keys are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Order {
+    /// By type, then by value.
+    pub(super) value: Ordering,
+    /// The same, but shorter strings come first, as in the canonical form of
+    /// RFC 7049.
+    pub(super) form: Ordering,
+}
+
+impl Order {
+    fn both(order: Ordering) -> Self {
+        Order { value: order, form: order }
+    }
+}
+
+/// The order of the well-formed data items that `first` and `second` begin with.
+/// `None` if that is not found out: they nest too deep, or they first differ inside
+/// maps of several pairs, whose order means nothing.
+#[inline(never)]
+pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
+    let (mut a, mut b) = (Side::new(first), Side::new(second));
+    let mut depth = 0_usize;
+    // The depth of the outermost map whose pairs may come in another order.
+    let mut unordered = usize::MAX;
+    let mut tagged = false;
+    loop {
+        let pair = match tagged {
+            true => (Some(a.head()), Some(b.head())),
+            false => (a.next(depth), b.next(depth)),
+        };
+        let within_tag = core::mem::take(&mut tagged);
+        let order = match pair {
+            (None, None) => {
+                depth = depth.saturating_sub(1);
+                if depth < unordered {
+                    unordered = usize::MAX;
+                }
+                Order::both(Ordering::Equal)
+            }
+            (None, Some(_)) => Order::both(Ordering::Less),
+            (Some(_), None) => Order::both(Ordering::Greater),
+            (Some(x), Some(y)) => {
+                let mut order = Order::both(x.major.cmp(&y.major));
+                if order.value.is_eq() {
+                    order = match x.major {
+                        major::BYTES | major::TEXT => strings(&mut a, &x, &mut b, &y),
+                        major::OTHER => Order::both(scalar(&x).cmp(&scalar(&y))),
+                        major::ARRAY | major::MAP => {
+                            let definite = !x.is_indefinite() && !y.is_indefinite();
+                            let map = x.major == major::MAP;
+                            let counts = x.argument.cmp(&y.argument);
+                            let single = definite && x.argument < 2;
+                            if map && definite && counts.is_ne() {
+                                Order::both(counts)
+                            } else {
+                                a.open(depth, &x)?;
+                                b.open(depth, &y)?;
+                                depth = depth.saturating_add(1);
+                                if map && !single {
+                                    unordered = unordered.min(depth);
+                                }
+                                Order::both(Ordering::Equal)
+                            }
+                        }
+                        _ => Order::both(x.argument.cmp(&y.argument)),
+                    };
+                    tagged = x.major == major::TAG;
+                }
+                // Only strings that are keys themselves have a form of their own.
+                if depth > 0 || within_tag {
+                    order.form = order.value;
+                }
+                order
+            }
+        };
+        if order.value.is_ne() {
+            return (unordered == usize::MAX).then_some(order);
+        }
+        if depth == 0 && !tagged {
+            return Some(order);
+        }
+    }
+}
+
+/// One of two data items that are read in step.
+struct Side<'a> {
+    items: Items<'a>,
+    /// How many data items each open array or map still has; [`OPEN`] if a break
+    /// ends it.
+    left: [u32; CBOR_KEY_DEPTH],
+}
+
+impl<'a> Side<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Side { items: Items::new(bytes), left: [0; CBOR_KEY_DEPTH] }
+    }
+
+    /// The head of the next data item on level `depth`; `None` where the array or
+    /// map ends.
+    fn next(&mut self, depth: usize) -> Option<Head> {
+        let left = depth.checked_sub(1).and_then(|top| self.left.get_mut(top));
+        match left {
+            Some(0) => return None,
+            Some(&mut OPEN) | None => {}
+            Some(left) => *left = left.wrapping_sub(1),
+        }
+        Some(self.head()).filter(|head| !head.is_break())
+    }
+
+    /// The next head. What is compared was read before, so there is one.
+    fn head(&mut self) -> Head {
+        self.items.head().unwrap_or_else(Head::of_break)
+    }
+
+    /// Opens an array or a map on level `depth`; `None` if that is too deep.
+    fn open(&mut self, depth: usize, head: &Head) -> Option<()> {
+        let items = u32::try_from(head.argument).unwrap_or(0);
+        *self.left.get_mut(depth)? = match (head.is_indefinite(), head.major) {
+            (true, _) => OPEN,
+            (false, major::MAP) => items.wrapping_mul(2),
+            (false, _) => items,
+        };
+        Some(())
+    }
+}
+
+/// The order of two strings of one type.
+fn strings(a: &mut Side<'_>, x: &Head, b: &mut Side<'_>, y: &Head) -> Order {
+    let x = a.items.string(x).unwrap_or_default();
+    let y = b.items.string(y).unwrap_or_default();
+    let value = x.cmp(&y);
+    let len = |name: &crate::name::Name<'_>| match name.as_bytes() {
+        Some(bytes) => bytes.len(),
+        None => name.bytes().count(),
+    };
+    Order { value, form: len(&x).cmp(&len(&y)).then(value) }
+}
+
+/// What stands for the value of a float or a simple value.
+fn scalar(head: &Head) -> (bool, u64) {
+    match head.float_width() {
+        0 => (false, head.argument),
+        _ => (true, float_value(head.info, head.argument)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(first: &[u8], second: &[u8]) -> Option<Ordering> {
+        let there = order(first, second).map(|order| order.value);
+        let back = order(second, first).map(|order| order.value.reverse());
+        assert_eq!(there, back, "{first:X?} {second:X?}");
+        there
+    }
+
+    #[test]
+    fn equal_values_in_different_forms() {
+        let equal: &[(&[u8], &[u8])] = &[
+            (b"\x05", b"\x19\x00\x05"),
+            (b"\x25", b"\x38\x05"),
+            (b"\x62ab", b"\x7F\x61a\x61b\xFF"),
+            (b"\x42ab", b"\x5F\x40\x42ab\xFF"),
+            (b"\xF9\x3E\x00", b"\xFB\x3F\xF8\0\0\0\0\0\0"),
+            (b"\xF9\x3E\x00", b"\xFA\x3F\xC0\0\0"),
+            // The least subnormal half.
+            (b"\xF9\x00\x01", b"\xFB\x3E\x70\0\0\0\0\0\0"),
+            (b"\xFA\x00\x00\x00\x01", b"\xFB\x36\xA0\0\0\0\0\0\0"),
+            // Zeros of both signs, and infinities.
+            (b"\xF9\x00\x00", b"\xFB\x80\0\0\0\0\0\0\0"),
+            (b"\xF9\xFC\x00", b"\xFA\xFF\x80\0\0"),
+            // Numbers that are none, with the same significand.
+            (b"\xF9\x7E\x00", b"\xFB\x7F\xF8\0\0\0\0\0\0"),
+            (b"\xF9\xFE\x00", b"\xFA\x7F\xC0\0\0"),
+            (b"\x82\x01\x61a", b"\x9F\x18\x01\x7F\x61a\xFF\xFF"),
+            (b"\xA1\x01\x02", b"\xBF\x01\x02\xFF"),
+            (b"\xC1\x05", b"\xD8\x01\x18\x05"),
+            (b"\x80", b"\x9F\xFF"),
+            (b"\xA2\x01\x02\x03\x04", b"\xBF\x01\x02\x03\x04\xFF"),
+        ];
+        for (first, second) in equal {
+            assert_eq!(value(first, second), Some(Ordering::Equal), "{first:X?} {second:X?}");
+        }
+    }
+
+    #[test]
+    fn other_values() {
+        let less: &[(&[u8], &[u8])] = &[
+            (b"\x05", b"\x06"),
+            (b"\x05", b"\x25"),
+            (b"\x41a", b"\x61a"),
+            (b"\x01", b"\xF9\x3C\x00"),
+            (b"\x05", b"\xC1\x05"),
+            (b"\xC1\x06", b"\xC2\x05"),
+            (b"\x81\x01", b"\x82\x01\x00"),
+            (b"\x82\x01\x02", b"\x82\x01\x03"),
+            (b"\x9F\xFF", b"\x81\x00"),
+            (b"\xF4", b"\xF5"),
+            (b"\xF4", b"\xF9\x00\x00"),
+            (b"\xA1\x01\x02", b"\xA1\x01\x03"),
+            (b"\xA1\x01\x02", b"\xA2\x01\x02\x03\x04"),
+            (b"\xF9\x7E\x00", b"\xFB\x7F\xF8\0\0\0\0\0\x01"),
+        ];
+        for (first, second) in less {
+            assert_eq!(value(first, second), Some(Ordering::Less), "{first:X?} {second:X?}");
+        }
+        let order = order(b"\x61b", b"\x62aa").unwrap();
+        assert_eq!(order, Order { value: Ordering::Greater, form: Ordering::Less });
+    }
+
+    #[test]
+    fn what_is_not_compared() {
+        // The same pairs in another order, or others.
+        assert_eq!(value(b"\xA2\x01\x02\x03\x04", b"\xA2\x03\x04\x01\x02"), None);
+        assert_eq!(value(b"\xA2\x01\x02\x03\x04", b"\xA2\x01\x02\x03\x05"), None);
+        // What follows equal maps counts.
+        let (first, second) = (b"\x82\xA2\x01\x02\x03\x04\x05", b"\x82\xA2\x01\x02\x03\x04\x06");
+        assert_eq!(value(first, second), Some(Ordering::Less));
+        let deep = |depth: usize, last: u8| {
+            let mut bytes = std::vec![0x81; depth];
+            bytes.push(last);
+            bytes
+        };
+        let (most, more) = (CBOR_KEY_DEPTH, CBOR_KEY_DEPTH + 1);
+        assert_eq!(value(&deep(most, 1), &deep(most, 2)), Some(Ordering::Less));
+        assert_eq!(value(&deep(more, 1), &deep(more, 2)), None);
+    }
+}

@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# What the scripts need of a machine, in one place: looked at before anything is
+# built, and installed where that is possible.
+#
+#   scripts/setup.sh PART...    of host, firmware, wasm, web (the tests of the page), peers, hard
+#   source scripts/setup.sh     the functions below; `ready PART...` does the same
+#
+# As root, packages come from apt, after a line that names them. Anybody else is
+# told at once which command installs them. What is missing nevertheless:
+#
+#   WEIGHBRIDGE_REQUIRE unset   ends the script; only extras (cargo-deny, the readers
+#                               of others) are left out, with a sentence
+#   WEIGHBRIDGE_REQUIRE=1       ends the script, extras included: so in CI
+#   WEIGHBRIDGE_REQUIRE=0       is left out with a sentence
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Everything that is built lies below one folder, whichever folder a script is in.
+case ${CARGO_TARGET_DIR:-} in
+  '') target_dir=$root/target ;;
+  /* | [A-Za-z]:*) target_dir=$CARGO_TARGET_DIR ;;
+  *) target_dir=$root/$CARGO_TARGET_DIR ;;
+esac
+export CARGO_TARGET_DIR=$target_dir
+source "$root/scripts/targets.sh"
+
+# left_out WHAT: says what is not done here, or ends the script where nothing may
+# be left out. Whatever can be skipped asks this function.
+left_out() {
+  echo "left out: $1" >&2
+  [ "${WEIGHBRIDGE_REQUIRE:-0}" = 0 ] || {
+    echo "WEIGHBRIDGE_REQUIRE=$WEIGHBRIDGE_REQUIRE: nothing may be left out" >&2
+    exit 1
+  }
+}
+
+# ready PART...: this machine has what these parts need. Fails only where that may
+# be left out.
+ready() {
+  look "$@"
+  [ "${#lacking[@]}" -gt 0 ] || return 0
+  if [ "${#packages[@]}" -gt 0 ] && can_install; then
+    echo "setup: apt-get update" >&2
+    apt-get update -qq >&2 || true
+    offered
+    if [ "${#packages[@]}" -gt 0 ]; then
+      echo "setup: installing with apt: ${packages[*]}" >&2
+      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        "${packages[@]}" >/dev/null || true
+      look "$@"
+    fi
+  fi
+  case " ${lacking[*]-} " in
+    *" Chromium "*) apt_offers chromium || { chromium_fetch && look "$@"; } ;;
+  esac
+  [ "${#lacking[@]}" -gt 0 ] || return 0
+  echo "setup: this machine lacks, for $*:" >&2
+  printf '  %s\n' "${lacking[@]}" >&2
+  offered
+  [ "${#packages[@]}" = 0 ] || echo "setup: sudo apt-get install ${packages[*]}" >&2
+  [ "${WEIGHBRIDGE_REQUIRE:-}" != 0 ] || return 1
+  echo "setup: nothing was built; with WEIGHBRIDGE_REQUIRE=0 what needs it is left out" >&2
+  exit 1
+}
+
+# ready_or_leave_out PART: ends the script, with success, where the part may be
+# left out.
+ready_or_leave_out() {
+  ready "$1" || {
+    left_out "$1, for lack of the above"
+    exit 0
+  }
+}
+
+can_install() {
+  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]
+}
+
+# apt_offers PACKAGE: in the lists that this machine has.
+apt_offers() {
+  command -v apt-cache >/dev/null && apt-cache policy "$1" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null
+}
+
+# offered: keeps of `packages` what apt offers.
+offered() {
+  local package all=(${packages[@]+"${packages[@]}"})
+  packages=()
+  for package in ${all[@]+"${all[@]}"}; do
+    ! apt_offers "$package" || packages+=("$package")
+  done
+}
+
+# lack WHAT [PACKAGE...]: what is missing, and what brings it.
+lack() {
+  local package
+  case " ${lacking[*]-} " in *" $1 "*) return ;; esac
+  lacking+=("$1")
+  shift
+  for package; do
+    case " ${packages[*]-} " in
+      *" $package "*) ;;
+      *) packages+=("$package") ;;
+    esac
+  done
+}
+
+# look PART...: fills `lacking`, and `packages` with what apt can do about it.
+look() {
+  local part
+  lacking=() packages=()
+  for part; do
+    "look_$part"
+  done
+}
+
+look_host() {
+  local wanted
+  wanted=$(target_rust_version)
+  if ! command -v "${CARGO:-cargo}" >/dev/null || ! command -v rustc >/dev/null; then
+    lack "Rust $wanted or newer (https://rustup.rs)"
+  elif ! target_new_enough "$(rustc --version | cut -d' ' -f2)"; then
+    lack "Rust $wanted or newer: this is $(rustc --version); try \`rustup update stable\`"
+  fi
+  # Rust links with it, and tests compare with libraries in C.
+  command -v cc >/dev/null || lack "a C compiler, cc" gcc libc6-dev
+}
+
+look_target() {
+  command -v rustc >/dev/null || return 0
+  target_obtainable "$1" ||
+    lack "the libraries of Rust for $1, which rustup does not get" rustc-web rust-web-src
+}
+
+look_firmware() {
+  look_host
+  command -v llvm-size >/dev/null || command -v size >/dev/null || lack "size" binutils
+  command -v "${QEMU:-qemu-system-arm}" >/dev/null || lack "QEMU, ${QEMU:-qemu-system-arm}" qemu-system-arm
+  look_target thumbv7em-none-eabihf
+  look_target thumbv6m-none-eabi
+}
+
+# look_node: Vite 8 needs this much.
+look_node() {
+  local fits='const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)'
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    lack "Node 20.19 or newer with npm (https://nodejs.org)"
+  elif ! node -e "$fits"; then
+    lack "Node 20.19 or newer: this is $(node --version)"
+  fi
+}
+
+look_wasm() {
+  look_host
+  look_node
+  look_target wasm32-unknown-unknown
+}
+
+look_web() {
+  look_wasm
+  chromium_path >/dev/null || lack Chromium chromium
+}
+
+# Measures with Python's own library.
+look_hard() {
+  look_host
+  command -v python3 >/dev/null || lack "Python 3" python3
+}
+
+look_peers() {
+  look_host
+  look_node
+  command -v c++ >/dev/null || lack "a C++ compiler, c++" g++
+  python3 -c 'import ensurepip, venv' 2>/dev/null || lack "Python 3 with venv" python3-venv
+}
+
+# host_programs: the command line, the samples and the examples of the tests, which are
+# then in $target_dir/debug. All at once, with the dependencies of tests, so that they
+# are what `cargo test --workspace` takes, and nothing is built twice.
+host_programs() {
+  "${CARGO:-cargo}" build --quiet --manifest-path "$root/Cargo.toml" --workspace \
+    --bin weighbridge --bin weighbridge-samples --example fixtures --example kept
+}
+
+# npm_packages FOLDER: those of its lock file, unless they are there already.
+npm_packages() {
+  if [ ! -f "$root/$1/node_modules/.package-lock.json" ] ||
+    [ "$root/$1/package-lock.json" -nt "$root/$1/node_modules/.package-lock.json" ]; then
+    (cd "$root/$1" && npm ci --no-audit --no-fund --loglevel=error)
+  fi
+}
+
+# chromium_path: the one that is named, the system's, or Playwright's, if it starts.
+chromium_path() {
+  local path
+  if [ -n "${CHROMIUM:-}" ]; then
+    command -v "$CHROMIUM"
+  elif [ -x /usr/bin/chromium ]; then
+    echo /usr/bin/chromium
+  else
+    path=$(cd "$root/web" && node --input-type=module -e \
+      "import { chromium } from '@playwright/test'; console.log(chromium.executablePath())" 2>/dev/null) &&
+      "$path" --version >/dev/null 2>&1 && printf '%s\n' "$path"
+  fi
+}
+
+# chromium_fetch: where apt has none, as on Ubuntu.
+chromium_fetch() {
+  local how=(chromium)
+  ! can_install || how=(--with-deps chromium)
+  echo "setup: npx playwright install ${how[*]}${how[1]:+, which installs libraries with apt}" >&2
+  npm_packages web && (cd "$root/web" && npx playwright install "${how[@]}") >&2 || true
+  chromium_path >/dev/null && return
+  echo "setup: if Chromium lacks libraries: cd web && sudo npx playwright install-deps chromium" >&2
+  return 1
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  set -euo pipefail
+  [ $# -gt 0 ] || { sed -n '2,/^root=/s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+  if ready "$@"; then
+    echo "setup: ready for $*"
+  fi
+fi

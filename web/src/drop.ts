@@ -1,0 +1,110 @@
+/** Files out of what is dropped, pasted or chosen: handles where the browser has them, folders too. */
+
+/** A file, with what it can be had from again once it has changed. */
+export interface Given {
+  file: File;
+  handle?: FileSystemFileHandle;
+}
+
+/** Files of a folder that are opened; in others nobody looks. */
+const KNOWN = /\.(?:bt|bintensors|gguf|idv|oinf|safetensors|stb|zt|index\.json)$/i;
+/** Most files that are taken from a folder, and how deep folders are looked into. */
+const MOST = 100;
+const DEPTH = 4;
+
+interface WithHandle {
+  getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+}
+
+interface Directory {
+  values(): AsyncIterable<FileSystemHandle>;
+}
+
+/**
+ * What a drop holds. What it says is only there until the event is over, so this
+ * is to be called at once; the promise may take its time.
+ */
+export function dropped(transfer: DataTransfer | null): Promise<Given[]> {
+  const items = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');
+  const wanted = items.map((item) => {
+    const handle = (item as WithHandle).getAsFileSystemHandle?.().catch(() => null);
+    const entry = item.webkitGetAsEntry?.() ?? null;
+    return { handle, entry, file: entry?.isDirectory ? null : item.getAsFile() };
+  });
+  return Promise.all(wanted.map(one)).then((all) => all.flat());
+}
+
+async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle | null>; entry: FileSystemEntry | null; file: File | null }): Promise<Given[]> {
+  const found = await handle;
+  if (entry?.isDirectory || found?.kind === 'directory') {
+    const name = entry?.name ?? found!.name;
+    const list = found?.kind === 'directory' ? await ofHandle(found as unknown as Directory, DEPTH) : await ofEntry(entry as FileSystemDirectoryEntry, DEPTH);
+    if (list.length === 0) {
+      throw new Error(`The folder ${name} holds no tensor files.`);
+    }
+    if (list.length > MOST) {
+      throw new Error(`The folder ${name} holds more than ${MOST} tensor files. Drop those that you want to see.`);
+    }
+    return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
+  }
+  return file === null ? [] : [{ file, handle: found?.kind === 'file' ? (found as FileSystemFileHandle) : undefined }];
+}
+
+async function ofHandle(folder: Directory, depth: number): Promise<Given[]> {
+  const list: Given[] = [];
+  for await (const entry of folder.values()) {
+    if (entry.kind === 'directory' && depth > 1) {
+      list.push(...(await ofHandle(entry as unknown as Directory, depth - 1)));
+    } else if (entry.kind === 'file' && KNOWN.test(entry.name)) {
+      const handle = entry as FileSystemFileHandle;
+      list.push({ file: await handle.getFile(), handle });
+    }
+    if (list.length > MOST) {
+      break;
+    }
+  }
+  return list;
+}
+
+async function ofEntry(folder: FileSystemDirectoryEntry, depth: number): Promise<Given[]> {
+  const reader = folder.createReader();
+  const list: Given[] = [];
+  for (;;) {
+    // A reader gives a part at a time, and nothing once it is through.
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (entries.length === 0 || list.length > MOST) {
+      return list;
+    }
+    for (const entry of entries) {
+      if (entry.isDirectory && depth > 1) {
+        list.push(...(await ofEntry(entry as FileSystemDirectoryEntry, depth - 1)));
+      } else if (entry.isFile && KNOWN.test(entry.name)) {
+        list.push({ file: await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)) });
+      }
+    }
+  }
+}
+
+type Picker = (options: { multiple: boolean }) => Promise<FileSystemFileHandle[]>;
+
+/** Whether the browser's own dialog gives handles. */
+export function hasPicker(): boolean {
+  return 'showOpenFilePicker' in window;
+}
+
+/** Files that the user chooses; none when the dialog is closed. */
+export async function picked(multiple: boolean): Promise<Given[]> {
+  try {
+    const handles = await (window as unknown as { showOpenFilePicker: Picker }).showOpenFilePicker({ multiple });
+    return await Promise.all(handles.map(ofFile));
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') {
+      return [];
+    }
+    throw error;
+  }
+}
+
+export async function ofFile(handle: FileSystemFileHandle): Promise<Given> {
+  return { file: await handle.getFile(), handle };
+}

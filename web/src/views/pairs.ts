@@ -1,0 +1,214 @@
+/** Pairs of tensors of two files: what they are called, how they sort, how they are exported. */
+
+import type { DifferenceSummary } from 'weighbridge';
+import { line } from '../csv.ts';
+import { accessOf } from '../storage.ts';
+import { count, counted, fit, real, size } from '../ui/format.ts';
+import type { Pair } from '../worker/jobs.ts';
+import { position } from './statistics.ts';
+
+const CHANGES = [
+  [1, 'type'],
+  [2, 'shape'],
+  [4, 'size'],
+  [8, 'encoding'],
+] as const;
+
+/** `open`: nothing differs but perhaps the values, which have not been compared. */
+export type Kind = 'added' | 'removed' | 'changed' | 'open' | 'same';
+
+export interface Line {
+  pair: Pair;
+  kind: Kind;
+  name: string;
+  /** What has changed. */
+  text: string;
+  values?: DifferenceSummary;
+  /** Why the values could not be compared. */
+  error?: string;
+}
+
+/** In the order in which they are sorted: what matters most comes first. */
+export const KINDS: Record<Kind, string> = {
+  changed: '≠ changed',
+  added: '+ added',
+  removed: '- removed',
+  open: '· not compared',
+  same: '= unchanged',
+};
+
+export function describe(pair: Pair): Line {
+  const { a, b, differs } = pair;
+  const name = (a ?? b)?.name ?? '';
+  if (a === undefined || b === undefined) {
+    const { dtype, stored } = (a ?? b)!;
+    return { pair, name, kind: a === undefined ? 'added' : 'removed', text: `${dtype} ${size(stored)}` };
+  }
+  const parts = CHANGES.filter(([bit]) => (differs & bit) !== 0).map(([, text]) => text);
+  return { pair, name, kind: parts.length > 0 ? 'changed' : 'open', text: parts.join(', ') };
+}
+
+/** Takes note of what a comparison of values has found. */
+export function settle(line: Line, values: DifferenceSummary): void {
+  const parts = CHANGES.filter(([bit]) => (line.pair.differs & bit) !== 0).map(([, text]) => text as string);
+  line.values = values;
+  line.error = undefined;
+  if (values.different > 0n) {
+    parts.push('values');
+  }
+  line.kind = parts.length > 0 ? 'changed' : 'same';
+  line.text = parts.join(', ');
+}
+
+/** Whether the values of a pair can be compared one by one. */
+export function comparable({ pair: { a, b } }: Line): boolean {
+  return (
+    a !== undefined &&
+    b !== undefined &&
+    accessOf(a) === 'dense' &&
+    accessOf(b) === 'dense' &&
+    a.layout === b.layout &&
+    a.elements === b.elements &&
+    a.elements > 0n
+  );
+}
+
+export function nans({ values }: Line): bigint | undefined {
+  return values && values.nanA + values.nanB;
+}
+
+export const COLUMNS = [
+  ['kind', 'Change', 'change'],
+  ['name', 'Name', 'name'],
+  ['text', 'What', 'what'],
+  ['different', 'Differing', 'number differing'],
+  ['most', 'Max |a - b|', 'number'],
+  ['cosine', 'Cosine', 'number'],
+  ['nans', 'NaN', 'number nans'],
+] as const;
+
+export type Column = (typeof COLUMNS)[number][0];
+
+/** What a column shows of a line. */
+export function shown(line: Line, column: Column): string {
+  const { values } = line;
+  switch (column) {
+    case 'kind':
+      return KINDS[line.kind];
+    case 'name':
+      return line.name;
+    case 'text':
+      return line.error !== undefined ? 'not readable' : line.text;
+    case 'different':
+      return values === undefined ? '' : count(values.different);
+    case 'most':
+      return values === undefined || (values.maxAt === undefined && values.different > 0n) ? '' : real(values.maxAbs);
+    case 'cosine':
+      // NumPy has no cosine either once there is a NaN.
+      return values === undefined ? '' : nans(line)! > 0n ? '–' : fit(real(values.cosine), 8);
+    case 'nans':
+      return values === undefined ? '' : count(nans(line)!);
+  }
+}
+
+/** What a column is sorted by; lines without it come last. */
+function keyOf(line: Line, column: Column): number | string | undefined {
+  const { values } = line;
+  switch (column) {
+    case 'kind':
+      return Object.keys(KINDS).indexOf(line.kind);
+    case 'name':
+      return line.name;
+    case 'text':
+      return line.text;
+    case 'different':
+      return values && Number(values.different);
+    case 'most':
+      return values?.maxAbs;
+    case 'cosine':
+      return values === undefined || Number.isNaN(values.cosine) ? undefined : values.cosine;
+    case 'nans':
+      return values && Number(nans(line));
+  }
+}
+
+/** Lines in order; those of equal keys stay as they are. */
+export function sorted(lines: readonly Line[], column: Column, down: boolean): Line[] {
+  const compare = new Intl.Collator('en', { numeric: true }).compare;
+  const sign = down ? -1 : 1;
+  return lines
+    .map((line) => [keyOf(line, column), line] as const)
+    .sort(([a], [b]) => {
+      if (a === undefined || b === undefined) {
+        return Number(a === undefined) - Number(b === undefined);
+      }
+      return sign * (typeof a === 'string' ? compare(a, b as string) : a - (b as number));
+    })
+    .map(([, line]) => line);
+}
+
+/** What was found about the values of a pair, in a sentence. */
+export function sentence({ values, error, pair: { a } }: Line): string {
+  if (error !== undefined) {
+    return error;
+  }
+  if (values === undefined || a === undefined) {
+    return '';
+  }
+  const { count: all, different, finite, nanA, nanB, nanAt, maxAbs, maxAt, cosine } = values;
+  if (different === 0n) {
+    return `All ${counted(all, 'value')} are equal.`;
+  }
+  const parts = [`${count(different)} of ${counted(all, 'value')} ${different === 1n ? 'differs' : 'differ'}`];
+  const single = nanA + nanB;
+  if (single > 0n) {
+    const where = nanB === 0n ? 'in this file' : nanA === 0n ? 'in the other file' : 'in one of the files';
+    parts.push(`${count(single)} ${single === 1n ? 'is' : 'are'} NaN ${where} only, first at ${position(nanAt!, a)}`);
+  }
+  if (maxAt !== undefined) {
+    parts.push(`${single > 0n ? 'the others by' : 'by'} at most ${real(maxAbs)}, at ${position(maxAt, a)}`);
+  }
+  parts.push(finite === all ? `cosine ${real(cosine)}` : `cosine of the ${counted(finite, 'finite pair')} ${real(cosine)}`);
+  return `${parts.join('; ')}.`;
+}
+
+/** Counts by kind, and what the values come to. */
+export function totals(lines: readonly Line[]): string {
+  const tally = (kind: Kind) => lines.filter((line) => line.kind === kind).length;
+  const parts = [
+    `${count(tally('added'))} added`,
+    `${count(tally('removed'))} removed`,
+    `${count(tally('changed'))} changed`,
+    `${count(tally('same'))} unchanged`,
+    `${count(tally('open'))} not compared`,
+  ];
+  const compared = lines.filter(({ values }) => values !== undefined);
+  if (compared.length > 0) {
+    const sum = (of: (values: DifferenceSummary) => bigint) => compared.reduce((total, { values }) => total + of(values!), 0n);
+    const most = compared.reduce((worst, line) => (line.values!.maxAbs > worst.values!.maxAbs ? line : worst));
+    parts.push(`${count(sum(({ different }) => different))} of ${counted(sum(({ count: all }) => all), 'value')} differ`);
+    if (most.values!.maxAbs > 0) {
+      parts.push(`max |a - b| ${real(most.values!.maxAbs)} in ${most.name}`);
+    }
+  }
+  const failed = lines.filter(({ error }) => error !== undefined).length;
+  if (failed > 0) {
+    parts.push(`${count(failed)} not readable`);
+  }
+  return parts.join(' · ');
+}
+
+/** Every line, compared or not, with numbers in full. */
+export function csv(lines: readonly Line[]): string {
+  const head = line(['name', 'change', 'what', 'type_a', 'shape_a', 'type_b', 'shape_b', 'values', 'differing', 'nan_a_only', 'nan_b_only', 'max_abs', 'max_at', 'cosine_of_finite']);
+  return (
+    head +
+    lines
+      .map(({ name, kind, text, values, pair: { a, b } }) => {
+        const about = (side: typeof a) => (side === undefined ? ['', ''] : [side.dtype, Array.from(side.shape).join(' × ')]);
+        const found = values && [values.count, values.different, values.nanA, values.nanB, values.maxAbs, values.maxAt, values.cosine];
+        return line([name, kind === 'open' ? 'not compared' : kind === 'same' ? 'unchanged' : kind, text, ...about(a), ...about(b), ...(found ?? ['', '', '', '', '', '', ''])]);
+      })
+      .join('')
+  );
+}

@@ -1,0 +1,82 @@
+/** Files that change while they are open. */
+
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { safetensors, written } from './files.ts';
+import { expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
+
+const model = (value: number) => safetensors({ w: { dtype: 'F32', data: new Float32Array(1 << 20).fill(value) }, x: { dtype: 'F32', data: Float32Array.of(value) } });
+
+test('a file that changes on disk is not called valid any more, and can be opened again', async ({ page }) => {
+  const [path] = written({ 'model.safetensors': model(1) });
+  await openFiles(page, path);
+  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await openTensor(page, 'w');
+  await panelTab(page, 'Values');
+  appendFileSync(path, 'more');
+  await openTensor(page, 'x');
+  await expect(page.locator('.verdict-head')).toHaveText('Changed on disk');
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'outdated');
+  await expect(page.locator('.verdict-counts')).toHaveText(/^model\.safetensors has been changed, moved or deleted since it was opened\./);
+  await expect(page.locator('.verdict')).not.toContainText(/Valid|Structure checked/);
+  await expect(page.getByRole('alert')).not.toContainText(/network error|NotReadable/i);
+  // It was chosen in a dialog that gives no handle: it has to be chosen again.
+  writeFileSync(path, model(2));
+  const chooser = page.waitForEvent('filechooser');
+  await page.evaluate(() => void delete (window as { showOpenFilePicker?: unknown }).showOpenFilePicker);
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await (await chooser).setFiles(path);
+  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.file-tab')).toHaveCount(1);
+  // The same tensor in the same view, as it is now.
+  await expect(page.locator('.panel-name')).toHaveText('x');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
+});
+
+test('a change is noticed when the page is looked at again', async ({ page }) => {
+  const [path] = written({ 'model.safetensors': model(1) });
+  await openFiles(page, path);
+  rmSync(path);
+  await page.evaluate(() => void dispatchEvent(new Event('focus')));
+  await expect(page.locator('.verdict-head')).toHaveText('Changed on disk');
+  await expect(page.locator('.file-tab')).toHaveAttribute('data-state', 'outdated');
+});
+
+test('with a handle, a changed file opens again at once', async ({ page }) => {
+  const bytes = [1, 2].map((value) => model(value).toString('base64'));
+  await page.goto('./');
+  // The private file system of the page gives handles without a dialog.
+  await page.evaluate(async (first) => {
+    const root = await navigator.storage.getDirectory();
+    const handle = await root.getFileHandle('model.safetensors', { create: true });
+    const write = async (base64: string) => {
+      const out = await handle.createWritable();
+      await out.write(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+      await out.close();
+    };
+    await write(first);
+    Object.assign(window, { showOpenFilePicker: async () => [handle], write });
+  }, bytes[0]);
+  await page.getByRole('button', { name: 'Open files…' }).click();
+  await settled(page);
+  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await page.evaluate((second) => (window as unknown as { write(base64: string): Promise<void> }).write(second), bytes[1]);
+  await openTensor(page, 'x');
+  await panelTab(page, 'Values');
+  await expect(page.locator('.verdict-head')).toHaveText('Changed on disk');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.panel-name')).toHaveText('x');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
+  await expect(page.locator('.file-tab')).toHaveCount(1);
+});
+
+test('a file that does not change stays as it is', async ({ page }) => {
+  const [path] = written({ 'model.safetensors': model(1) });
+  await openFiles(page, path);
+  readFileSync(path);
+  await page.evaluate(() => void dispatchEvent(new Event('focus')));
+  await openTensor(page, 'x');
+  await panelTab(page, 'Values');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('1');
+  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+});

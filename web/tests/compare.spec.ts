@@ -1,0 +1,138 @@
+/** Two files: what differs, by how much, and where NaN is. */
+
+import { readFileSync } from 'node:fs';
+import type { Page } from '@playwright/test';
+import { safetensors, written } from './files.ts';
+import { expect, openFiles, settled, test } from './page.ts';
+
+const f32 = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.of(...values) });
+
+function files(): string[] {
+  return written({
+    'before.safetensors': safetensors({
+      equal: f32(1, 2, 3),
+      moved: f32(1, 2, 3, 4),
+      spoilt: f32(1, 2, 3, NaN),
+      far: f32(10, 0),
+      gone: f32(1),
+      shaped: { ...f32(1, 2, 3, 4), shape: [2, 2] },
+      '=formula': f32(5),
+    }),
+    'after.safetensors': safetensors({
+      equal: f32(1, 2, 3),
+      moved: f32(1, 2, 3, 4.5),
+      spoilt: f32(1, NaN, 3.25, NaN),
+      far: f32(3, 1),
+      fresh: f32(1, 2),
+      shaped: { ...f32(1, 2, 3, 4), shape: [4] },
+      '=formula': f32(5),
+    }),
+  });
+}
+
+async function open(page: Page): Promise<void> {
+  await openFiles(page, files());
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await page.locator('.file-name').first().click();
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('1 added');
+}
+
+const rows = (page: Page) => page.locator('.compare-table .v-list [role=row]:not([hidden])');
+const row = (page: Page, name: string) => rows(page).filter({ has: page.locator('bdi', { hasText: new RegExp(`^${name}$`) }) });
+const names = (page: Page) => rows(page).locator('.name bdi').allTextContents();
+
+test('what was compared is changed or unchanged, and the totals say so', async ({ page }) => {
+  await open(page);
+  const summary = page.locator('.compare .list-summary');
+  await expect(summary).toHaveText('1 added · 1 removed · 1 changed · 0 unchanged · 5 not compared');
+  await expect(row(page, 'moved')).toContainText('not compared');
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(summary).toHaveText('1 added · 1 removed · 4 changed · 2 unchanged · 0 not compared · 5 of 18 values differ · max |a - b| 7 in far');
+  await expect(row(page, 'moved')).toContainText('≠ changed');
+  await expect(row(page, 'moved').locator('.what')).toHaveText('values');
+  await expect(row(page, 'equal')).toContainText('= unchanged');
+  await expect(row(page, 'shaped').locator('.what')).toHaveText('shape');
+  await expect(page.locator('.compare')).not.toContainText('alike');
+  const show = page.getByRole('group', { name: 'Show' });
+  await show.getByRole('button', { name: 'Changed', exact: true }).click();
+  await expect.poll(async () => (await names(page)).sort()).toEqual(['far', 'moved', 'shaped', 'spoilt']);
+  await show.getByRole('button', { name: 'Unchanged' }).click();
+  await expect.poll(async () => (await names(page)).sort()).toEqual(['=formula', 'equal']);
+});
+
+test('a NaN on one side is counted apart from how far values are', async ({ page }) => {
+  await open(page);
+  await row(page, 'spoilt').click();
+  await page.getByRole('button', { name: 'Compare values' }).click();
+  await expect(page.locator('.compare-result')).toHaveText(
+    /^2 of 4 values differ; 1 is NaN in the other file only, first at \[1\]; the others by at most 0\.25, at \[2\]; cosine of the 2 finite pairs 0\.99/,
+  );
+  await expect(row(page, 'spoilt').locator('.nans')).toHaveText('1');
+  await expect(row(page, 'spoilt')).not.toContainText('∞');
+  await expect(row(page, 'spoilt').locator('.number').nth(2)).toHaveText('–');
+});
+
+test('every column sorts, up and down and back', async ({ page }) => {
+  await open(page);
+  const before = await names(page);
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('0 not compared');
+  const header = (name: string) => page.getByRole('columnheader', { name });
+  await header('Max |a - b|').click();
+  await expect(header('Max |a - b|')).toHaveAttribute('aria-sort', 'descending');
+  await expect.poll(async () => (await names(page)).slice(0, 3)).toEqual(['far', 'moved', 'spoilt']);
+  await header('Max |a - b|').click();
+  await expect.poll(async () => (await names(page)).slice(3, 6)).toEqual(['spoilt', 'moved', 'far']);
+  await header('Max |a - b|').click();
+  await expect.poll(() => names(page)).toEqual(before);
+  await header('Name').click();
+  await expect.poll(() => names(page)).toEqual([...before].sort());
+  await page.getByRole('grid', { name: 'Differences' }).focus();
+  await page.keyboard.press('s');
+  await expect(header('What')).toHaveAttribute('aria-sort', 'ascending');
+  // What is chosen stays chosen.
+  await row(page, 'moved').click();
+  await header('Cosine').click();
+  await expect(row(page, 'moved')).toHaveAttribute('aria-selected', 'true');
+});
+
+test('the comparison is exported, with all digits and without formulas', async ({ page }) => {
+  await open(page);
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('0 not compared');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export as CSV' }).click();
+  const file = await download;
+  expect(file.suggestedFilename()).toBe('before-vs-after.csv');
+  const lines = readFileSync((await file.path())!, 'utf8').trimEnd().split('\r\n');
+  expect(lines[0]).toBe('name,change,what,type_a,shape_a,type_b,shape_b,values,differing,nan_a_only,nan_b_only,max_abs,max_at,cosine_of_finite');
+  expect(lines).toHaveLength(9);
+  const line = (name: string) => lines.find((text) => text.startsWith(`${name},`))!.split(',');
+  expect(line('moved').slice(0, 13)).toEqual(['moved', 'changed', 'values', 'f32', '4', 'f32', '4', '4', '1', '0', '0', '0.5', '3']);
+  expect(line('spoilt').slice(7, 13)).toEqual(['4', '2', '0', '1', '0.25', '2']);
+  expect(line('equal')[1]).toBe('unchanged');
+  expect(line('fresh').slice(0, 8)).toEqual(['fresh', 'added', 'f32 8 B', '', '', 'f32', '2', '']);
+  expect(lines.some((text) => text.startsWith("'=formula,"))).toBe(true);
+});
+
+test('comparing all values shows how far it is, and can be stopped', async ({ page }) => {
+  const data = new Float32Array(4 << 20);
+  const tensors = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`w${i}`, { dtype: 'F32', data }]));
+  const bytes = safetensors(tensors);
+  await openFiles(page, written({ 'a.safetensors': bytes, 'b.safetensors': bytes }));
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('12 not compared');
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.task-label')).toHaveText(/^Comparing values: tensor \d+ of 12$/);
+  const bar = page.getByRole('progressbar', { name: 'Comparing values' });
+  await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value)).toBeGreaterThan(0);
+  await page.getByRole('button', { name: 'Cancel: Comparing values' }).click();
+  await expect(page.locator('.task')).toHaveCount(0);
+  // What is left is done when it is asked for again.
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('12 unchanged · 0 not compared');
+});

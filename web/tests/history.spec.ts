@@ -1,0 +1,86 @@
+/** Back and Forward walk through views; files stay. */
+
+import { written, safetensors } from './files.ts';
+import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
+
+test('changing only the view of the tensor in the address shows it', async ({ page }) => {
+  await openSample(page, 'oinf');
+  await openTensor(page, 'test.ramp');
+  await expect(page).toHaveURL(/#sample=oinf&tensor=26$/);
+  await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=26&panel=values'));
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText(/\d/);
+  await expect(page.getByRole('tab', { name: 'Values' })).toHaveAttribute('aria-selected', 'true');
+  await page.evaluate(() => void (location.hash = '#sample=oinf&tensor=26&panel=statistics'));
+  await expect(page.locator('.statistics')).toContainText('-48');
+  // And nothing but the view at all, of a file that the address does not name.
+  await page.evaluate(() => void (location.hash = '#panel=heat'));
+  await expect(page.locator('.heat-canvas')).toBeVisible();
+  await expect(page.locator('.panel-name')).toHaveText('test.ramp');
+});
+
+test('Back goes through the views to the start page, Forward back again, and no file is lost', async ({ page }) => {
+  await openFiles(page, sampleFile('tiny-lm.oinf'));
+  await openTensor(page, 'test.ramp');
+  await panelTab(page, 'Values');
+  await expect(page.locator('.value-grid')).toBeVisible();
+  await page.getByRole('tab', { name: /^Layout/ }).click();
+  await expect(page.locator('.layout-table')).toBeVisible();
+
+  await page.goBack();
+  await expect(page.locator('.tensor-table')).toBeVisible();
+  await expect(page.locator('.panel-values')).toBeVisible();
+  await page.goBack();
+  await expect(page.locator('.panel-overview')).toBeVisible();
+  await expect(page.locator('.panel-overview .facts-list')).toBeVisible();
+  await page.goBack();
+  await expect(page.locator('.panel')).toBeHidden();
+  await page.goBack();
+  await expect(page.getByRole('heading', { name: 'Drop a tensor file' })).toBeVisible();
+  await expect(page.locator('.file-name')).toHaveText('tiny-lm.oinf');
+
+  for (let i = 0; i < 3; i++) {
+    await page.goForward();
+  }
+  await expect(page.locator('.panel-name')).toHaveText('test.ramp');
+  await expect(page.locator('.panel-values .v-list .value').first()).toHaveText(/\d/);
+  await page.goForward();
+  await expect(page.locator('.layout-table')).toBeVisible();
+});
+
+test('walking through a list is one step', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const grid = page.getByRole('grid', { name: 'Tensors' });
+  const names = ['embed.weight', 'layers.0.attn.q.weight'];
+  await grid.focus();
+  await page.keyboard.press('Home');
+  await expect(page.locator('.panel-name')).toHaveText(names[0]);
+  const length = await page.evaluate(() => history.length);
+  for (let i = 0; i < 5; i++) {
+    await page.keyboard.press('ArrowDown');
+    await expect(page).toHaveURL(new RegExp(`tensor=${i + 1}$`));
+  }
+  expect(await page.evaluate(() => history.length)).toBe(length);
+  await page.goBack();
+  await expect(page.locator('.panel')).toBeHidden();
+});
+
+test('Back switches to the file that was shown before', async ({ page }) => {
+  const [one, two] = written({
+    'one.safetensors': safetensors({ a: { dtype: 'F32', data: Float32Array.of(1) } }),
+    'two.safetensors': safetensors({ b: { dtype: 'F32', data: Float32Array.of(2) } }),
+  });
+  await openFiles(page, [one, two]);
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await expect(page.locator('[aria-current=true]')).toHaveText('two.safetensors');
+  await page.goBack();
+  await expect(page.locator('[aria-current=true]')).toHaveText('one.safetensors');
+  await expect(page.locator('.tensor-table .v-list [role=row]').first()).toContainText('a');
+  await page.goForward();
+  await expect(page.locator('[aria-current=true]')).toHaveText('two.safetensors');
+  // A file that was closed is not brought back, and nothing breaks.
+  await page.goBack();
+  await page.getByRole('button', { name: 'Close two.safetensors' }).click();
+  await page.goForward();
+  await expect(page.locator('[aria-current=true]')).toHaveText('one.safetensors');
+});
