@@ -156,11 +156,12 @@ fn data<'a>(
     let mut first = Vec::new();
     loop {
         let windows = [Window { at: 0, bytes: next() }];
+        let room = buffer.len() as u64;
         match decoder.next(&Source::windows(len, &windows), &mut buffer) {
             Ok(Some(piece)) if first.is_empty() => first.extend_from_slice(piece),
             Ok(Some(_)) => {}
-            Err(Undecoded::Fault(Fault::Buffer)) if decoder.buffer() > buffer.len() as u64 => {
-                buffer.resize(decoder.buffer() as usize, 0);
+            Err(Undecoded::Fault(Fault::Buffer)) if decoder.buffer() > room => {
+                buffer = vec![0; decoder.buffer() as usize];
             }
             Ok(None) | Err(Undecoded::Absent(_) | Undecoded::Fault(_)) => break,
         }

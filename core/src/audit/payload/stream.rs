@@ -14,11 +14,12 @@ use crate::slot::Slot;
 use crate::source::{Absent, Span, widen};
 use crate::tensor::{Chunk, Encoding, Layout, Status, Tensor};
 
-/// What an audit of payloads works in: a decoder and the state of checks (12.5
-/// KiB together, 11.5 in 32 bits), and a buffer of the caller for decoded bytes.
+/// What an audit of payloads works in: a decoder and the state of checks (27 KiB
+/// together, with every codec), and a buffer of the caller for decoded bytes.
 ///
 /// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
-/// means fewer calls. One scratch serves one audit after the other.
+/// means fewer calls, and zstd frames ask for their window
+/// ([`ring`](crate::codec::ring)). One scratch serves one audit after the other.
 #[derive(Debug)]
 pub struct Scratch<'b> {
     pub(crate) decoder: Decoder,

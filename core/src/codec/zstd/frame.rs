@@ -95,7 +95,7 @@ impl Header {
 
 /// What a window byte says: five bits of exponent, three of mantissa
 /// (§3.1.1.1.2).
-fn window(byte: u8) -> u64 {
+pub(super) fn window(byte: u8) -> u64 {
     let base = 1_u64.wrapping_shl(u32::from(byte >> 3).wrapping_add(10));
     base.saturating_add((base >> 3).saturating_mul(u64::from(byte & 7)))
 }

@@ -57,7 +57,7 @@ fn in_portions() {
 }
 
 #[test]
-fn raw_and_zstd_take_tiny_buffers() {
+fn raw_takes_tiny_buffers_and_zstd_its_window() {
     let (_, data) = samples(5000).swap_remove(0);
     let stored = zstd(&data, Frame { level: 3, checksum: true, ..Frame::default() });
     for (encoding, stored) in [(Encoding::Raw, &data), (Encoding::Zstd, &stored)] {
@@ -65,6 +65,14 @@ fn raw_and_zstd_take_tiny_buffers() {
             let portions = Portions { input: 300, output };
             let size = Size::Exactly(5000);
             assert!(decode(encoding, stored, size, &portions) == (data.clone(), Ok(())));
+            let mut decoder = Decoder::new();
+            decoder.start(encoding, Span::new(0, stored.len() as u64), size);
+            let step = decoder.step(stored, &mut vec![0; output]);
+            match encoding {
+                Encoding::Raw => assert_eq!(step.unwrap().written, 0..output),
+                // All of it is less than the window and two blocks.
+                _ => assert_eq!((step, decoder.buffer()), (Err(Fault::Buffer), 5000)),
+            }
         }
     }
 }
@@ -122,7 +130,7 @@ fn windows_of_a_file() {
                     held = Window { at: absent.at, bytes: &file[at..file.len().min(at + len)] };
                 }
                 Err(Undecoded::Fault(Fault::Buffer)) if encoding == Encoding::Zstd => {
-                    buffer.resize(decoder.buffer() as usize, 0);
+                    buffer = vec![0; decoder.buffer() as usize];
                 }
                 Err(Undecoded::Fault(fault)) => panic!("{encoding:?}: {fault}"),
             }
