@@ -163,7 +163,8 @@ impl Frames {
         let input = job.input.get(outcome.read..).unwrap_or_default();
         let used = match self.stage {
             Stage::Frame if input.is_empty() && job.last => {
-                let done = self.complete > 0;
+                // Skippable frames alone are a stream of no bytes.
+                let done = self.count > 0;
                 return Err(Pause::End(if done {
                     End::Done
                 } else {
