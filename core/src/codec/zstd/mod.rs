@@ -23,6 +23,10 @@
 //! its sequences (each stands for three bytes or more) and the tables that it
 //! describes, all of which are counted.
 
+#[cfg_attr(
+    not(feature = "zstd"),
+    allow(dead_code, reason = "who only walks reads headers field by field")
+)]
 mod frame;
 pub(crate) mod walk;
 
