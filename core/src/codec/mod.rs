@@ -21,93 +21,25 @@
 mod fault;
 #[cfg(feature = "deflate")]
 mod inflate;
+mod job;
 #[cfg(feature = "ruzstd")]
 mod ruzstd;
+mod step;
 #[cfg(feature = "ruzstd")]
 mod strict;
 pub(crate) mod zstd;
 
 pub use fault::Fault;
+pub use step::{Size, Step, Undecoded, most, ring};
 
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunk, Encoding};
 use core::fmt;
-use core::ops::Range;
+use job::{End, Job, Outcome, copy};
 
 /// How far back a deflate stream refers: the smallest output buffer that is
 /// reused while such a stream is decoded.
 pub const WINDOW: usize = 32 << 10;
-
-/// How many bytes a stream may become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Size {
-    /// This many; otherwise it is [`Fault::Short`] or [`Fault::Long`].
-    Exactly(u64),
-    /// Up to this many.
-    AtMost(u64),
-}
-
-impl Size {
-    const fn most(self) -> u64 {
-        match self {
-            Size::Exactly(size) | Size::AtMost(size) => size,
-        }
-    }
-}
-
-/// Most bytes that `stored` bytes can decode to; `None` where the encoding is
-/// unknown.
-///
-/// Who reserves memory for a declared size compares it with this first, so
-/// that a small file cannot ask for much.
-pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
-    match encoding {
-        Encoding::Raw => Some(stored),
-        // A match of 258 bytes takes two bits at least.
-        Encoding::Deflate | Encoding::Zlib => Some(stored.saturating_mul(1032)),
-        // A block of 128 KiB takes four bytes at least.
-        Encoding::Zstd => Some(stored.saturating_mul(32 << 10)),
-        Encoding::Unknown => None,
-    }
-}
-
-/// The output buffer in which zstd frames with a window of so many bytes are decoded
-/// without moving it: room for two blocks more. One is enough.
-pub const fn ring(window: u64) -> u64 {
-    zstd::ring(window)
-}
-
-/// What one [`step`](Decoder::step) did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
-    /// How many bytes of the input were used.
-    pub read: usize,
-    /// Where in the output the new bytes lie.
-    pub written: Range<usize>,
-    /// The stream is complete, and everything about it was compared.
-    pub done: bool,
-}
-
-/// Why [`next`](Decoder::next) came back empty-handed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecoded {
-    /// Bytes are not resident: fetch them and call again.
-    Absent(Absent),
-    /// The stream is faulty.
-    Fault(Fault),
-}
-
-impl From<Absent> for Undecoded {
-    fn from(absent: Absent) -> Self {
-        Undecoded::Absent(absent)
-    }
-}
-
-impl From<Fault> for Undecoded {
-    fn from(fault: Fault) -> Self {
-        Undecoded::Fault(fault)
-    }
-}
 
 /// Decodes one stream after the other; about 25 KiB with every codec, to be kept
 /// where the caller likes.
@@ -148,43 +80,6 @@ pub struct Decoder {
     /// Decodes zstd instead.
     #[cfg(feature = "ruzstd")]
     ruzstd: Option<ruzstd::Frames>,
-}
-
-/// How a stream ended, once it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    NotYet,
-    Done,
-    Fault(Fault),
-}
-
-/// What a codec is given: input and whether more follows, output, where in it
-/// to write, and how many bytes at most.
-#[cfg_attr(not(feature = "deflate"), allow(dead_code, reason = "raw bytes need less"))]
-struct Job<'j> {
-    input: &'j [u8],
-    /// The input reaches to the end of the stored bytes.
-    last: bool,
-    output: &'j mut [u8],
-    at: usize,
-    /// Room from `at` on; 0 when all that may be written was written.
-    room: usize,
-    /// All of the stream's output stays in `output`.
-    whole: bool,
-    /// Bytes that may still be written.
-    left: u64,
-    /// Bytes that were written before.
-    written: u64,
-    /// How much work is left.
-    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others write bytes only"))]
-    work: u64,
-}
-
-/// What a codec did.
-struct Outcome {
-    read: usize,
-    written: usize,
-    end: End,
 }
 
 impl Default for Decoder {
@@ -541,21 +436,4 @@ impl Decoder {
 /// At most the first `most` bytes.
 fn cut(bytes: &[u8], most: u64) -> &[u8] {
     usize::try_from(most).ok().and_then(|most| bytes.get(..most)).unwrap_or(bytes)
-}
-
-/// The encoding `raw`.
-fn copy(job: &mut Job<'_>) -> Outcome {
-    let target = job.output.get_mut(job.at..).unwrap_or_default();
-    let target = target.get_mut(..job.room).unwrap_or_default();
-    let taken = target.len().min(job.input.len());
-    for (to, from) in target.iter_mut().zip(job.input) {
-        *to = *from;
-    }
-    let used = job.last && taken == job.input.len();
-    let end = match (used, job.left == 0) {
-        (true, _) => End::Done,
-        (false, true) if !job.input.is_empty() => End::Fault(Fault::Long),
-        _ => End::NotYet,
-    };
-    Outcome { read: taken, written: taken, end }
 }
