@@ -244,6 +244,10 @@ pub(crate) fn bytes<E: From<Halt>>(
         match more {
             Ok(true) => {}
             Ok(false) => break,
+            // The window of the frame that begins does not fit.
+            Err(Fault::Buffer) if decoder.buffer() > buffer.len() as u64 => {
+                buffer.resize(usize::try_from(decoder.buffer()).unwrap_or(usize::MAX), 0);
+            }
             // Nothing was decoded yet, and what comes may fit as a whole.
             Err(Fault::Window) if left == len && grow(&mut buffer, &chunk) => {
                 decoder.start(chunk.encoding, chunk.stored, size);

@@ -55,7 +55,7 @@
     )
 )]
 
-#[cfg(feature = "zstd")]
+#[cfg(feature = "ruzstd")]
 extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;

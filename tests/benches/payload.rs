@@ -1,8 +1,8 @@
 //! Payloads: decoding against the C libraries, checksums and statistics
 //! against the speed of memory, over the same bytes in one run.
 //!
-//! Ours decodes through one buffer of 256 KiB, as an audit does, bounded and
-//! with every check; theirs decodes into one buffer for all. Before criterion's
+//! Ours decodes through one buffer of 256 KiB, zstd through a ring for its window, as an
+//! audit does, bounded and with every check; theirs decodes into one buffer for all. Before criterion's
 //! own figures, a table of medians of interleaved runs gives the ratios.
 
 use criterion::{Criterion, Throughput, criterion_group};
@@ -10,19 +10,22 @@ use std::hint::black_box;
 use std::io::Write as _;
 use std::time::Instant;
 use weighbridge::checksum::{Algorithm, Hasher};
-use weighbridge::codec::{Decoder, Size};
+use weighbridge::codec::{Decoder, Size, ring};
 use weighbridge::{DType, Encoding, Endianness, Span, Stats};
 use weighbridge_tests::codec::{samples, weights_bf16, weights_f32};
 
 const LEN: usize = 16 << 20;
 const BUFFER: usize = 256 << 10;
+/// The window of zstd's level 19, and two blocks.
+const RING: usize = ring(8 << 20) as usize;
 
 struct Input {
     name: &'static str,
     data: Vec<u8>,
     deflate: Vec<u8>,
     zlib: Vec<u8>,
-    zstd: Vec<u8>,
+    /// By level.
+    zstd: [(&'static str, Vec<u8>); 3],
 }
 
 fn inputs() -> Vec<Input> {
@@ -43,9 +46,11 @@ impl Input {
         let len = compressor.zlib_compress(&data, &mut zlib).unwrap();
         zlib.truncate(len);
         // As the published writer does: level 3, no sizes, no checksum.
-        let mut encoder = zstd::stream::Encoder::new(Vec::new(), 3).unwrap();
-        encoder.write_all(&data).unwrap();
-        let zstd = encoder.finish().unwrap();
+        let zstd = [("zstd", 3), ("zstd -1", 1), ("zstd -19", 19)].map(|(name, level)| {
+            let mut encoder = zstd::stream::Encoder::new(Vec::new(), level).unwrap();
+            encoder.write_all(&data).unwrap();
+            (name, encoder.finish().unwrap())
+        });
         Input { name, data, deflate, zlib, zstd }
     }
 }
@@ -105,7 +110,7 @@ fn row(what: &str, input: &str, peer: &str, tasks: [&mut dyn FnMut(); 2]) {
 
 fn table(inputs: &[Input]) {
     let mut decoder = Decoder::new();
-    let mut buffer = vec![0; BUFFER];
+    let (mut buffer, mut window) = (vec![0; BUFFER], vec![0; RING]);
     let mut whole = vec![0; LEN];
     println!("decoded or read megabytes a second, and the ratio of ours to theirs");
     for input in inputs {
@@ -138,19 +143,21 @@ fn table(inputs: &[Input]) {
             ],
         );
         let mut other = zstd::bulk::Decompressor::new().unwrap();
-        row(
-            "zstd",
-            name,
-            "C zstd",
-            [
-                &mut || {
-                    black_box(ours(&mut decoder, Encoding::Zstd, zstd, &mut buffer));
-                },
-                &mut || {
-                    black_box(other.decompress_to_buffer(zstd, &mut whole).unwrap());
-                },
-            ],
-        );
+        for (level, zstd) in zstd {
+            row(
+                level,
+                name,
+                "C zstd",
+                [
+                    &mut || {
+                        black_box(ours(&mut decoder, Encoding::Zstd, zstd, &mut window));
+                    },
+                    &mut || {
+                        black_box(other.decompress_to_buffer(zstd, &mut whole).unwrap());
+                    },
+                ],
+            );
+        }
         if name.starts_with("text") {
             continue;
         }
@@ -179,12 +186,12 @@ fn table(inputs: &[Input]) {
 
 fn payload(criterion: &mut Criterion) {
     let mut decoder = Decoder::new();
-    let mut buffer = vec![0; BUFFER];
+    let (mut buffer, mut window) = (vec![0; BUFFER], vec![0; RING]);
     let mut whole = vec![0; LEN];
     for input in inputs() {
         let mut group = criterion.benchmark_group(format!("payload, {}", input.name));
         group.throughput(Throughput::Bytes(LEN as u64)).sample_size(10);
-        let Input { data, deflate, zstd, .. } = &input;
+        let Input { data, deflate, zstd: [(_, zstd), ..], .. } = &input;
         group.bench_function("inflate", |b| {
             b.iter(|| ours(&mut decoder, Encoding::Deflate, black_box(deflate), &mut buffer));
         });
@@ -193,7 +200,7 @@ fn payload(criterion: &mut Criterion) {
             b.iter(|| other.deflate_decompress(black_box(deflate), &mut whole).unwrap());
         });
         group.bench_function("zstd", |b| {
-            b.iter(|| ours(&mut decoder, Encoding::Zstd, black_box(zstd), &mut buffer));
+            b.iter(|| ours(&mut decoder, Encoding::Zstd, black_box(zstd), &mut window));
         });
         group.bench_function("C zstd", |b| {
             let mut other = zstd::bulk::Decompressor::new().unwrap();

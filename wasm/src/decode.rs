@@ -80,6 +80,7 @@ impl Document {
                     result = Err(absent.into());
                     break;
                 }
+                Err(Undecoded::Fault(Fault::Buffer)) if grow(buffer, decoder) => {}
                 // Not kept: nothing can be decoded any further.
                 Err(Undecoded::Fault(_)) => return Err(Refusal::Undecodable),
             }
@@ -95,6 +96,18 @@ fn start(decoder: &mut Decoder, chunk: &Chunk) {
         let most = weighbridge::codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
         decoder.start(chunk.encoding, chunk.stored, Size::AtMost(most));
     }
+}
+
+/// Makes a buffer as large as the window of the frame that begins takes; false if
+/// it is.
+fn grow(buffer: &mut Vec<u8>, decoder: &Decoder) -> bool {
+    let needed = usize::try_from(decoder.buffer()).unwrap_or(0);
+    let more = needed.saturating_sub(buffer.len());
+    let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
+    if grows {
+        buffer.resize(needed, 0);
+    }
+    grows
 }
 
 /// Decodes one chunk, whose stored bytes are given in order.
@@ -131,7 +144,10 @@ impl Stream {
     pub fn take(&mut self) -> Result<&[u8], Fault> {
         loop {
             let input = self.input.get(self.used..).unwrap_or_default();
-            let step = self.decoder.step(input, &mut self.buffer)?;
+            let step = match self.decoder.step(input, &mut self.buffer) {
+                Err(Fault::Buffer) if grow(&mut self.buffer, &self.decoder) => continue,
+                step => step?,
+            };
             self.used += step.read;
             if !step.written.is_empty() {
                 return Ok(self.buffer.get(step.written).unwrap_or_default());

@@ -21,7 +21,7 @@ impl Inflate {
         self.0.init();
     }
 
-    pub(super) fn step(&mut self, job: Job<'_>, zlib: bool) -> Outcome {
+    pub(super) fn step(&mut self, job: &mut Job<'_>, zlib: bool) -> Outcome {
         let mut flags = 0;
         if zlib {
             flags |= TINFL_FLAG_PARSE_ZLIB_HEADER;

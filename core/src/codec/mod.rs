@@ -10,100 +10,39 @@
 //! |---|---|---|---|
 //! | raw | | any, or none ([`Decoder::next`] lends the stored bytes) | none |
 //! | deflate, zlib | 10.5 KiB in the decoder | all of the output, or at least [`WINDOW`] | none |
-//! | zstd | on the heap | any | its window and 0.5 MiB; up to 1.5 times as much while it grows |
+//! | zstd | 14.5 KiB in the decoder | all of the output, or the window and a block ([`ring`]) | none |
 //!
 //! A window is at most [`ZSTD_WINDOW`], or as long as the output buffer where that holds
-//! all of the output.
+//! all of the output. With the feature `ruzstd`, `Decoder::with_ruzstd` decodes zstd on
+//! the heap, into any buffer, as a second opinion.
 //!
 //! [`ZSTD_WINDOW`]: crate::limits::ZSTD_WINDOW
 
 mod fault;
-pub(crate) mod frame;
 #[cfg(feature = "deflate")]
 mod inflate;
-#[cfg(feature = "zstd")]
+mod job;
+#[cfg(feature = "ruzstd")]
+mod ruzstd;
+mod step;
+#[cfg(feature = "ruzstd")]
 mod strict;
-#[cfg(feature = "zstd")]
-mod zstd;
+pub(crate) mod zstd;
 
 pub use fault::Fault;
+pub use step::{Size, Step, Undecoded, most, ring};
 
 use crate::source::{Absent, Source, Span, widen};
 use crate::tensor::{Chunk, Encoding};
 use core::fmt;
-use core::ops::Range;
+use job::{End, Job, Outcome, copy};
 
 /// How far back a deflate stream refers: the smallest output buffer that is
 /// reused while such a stream is decoded.
 pub const WINDOW: usize = 32 << 10;
 
-/// How many bytes a stream may become.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Size {
-    /// This many; otherwise it is [`Fault::Short`] or [`Fault::Long`].
-    Exactly(u64),
-    /// Up to this many.
-    AtMost(u64),
-}
-
-impl Size {
-    const fn most(self) -> u64 {
-        match self {
-            Size::Exactly(size) | Size::AtMost(size) => size,
-        }
-    }
-}
-
-/// Most bytes that `stored` bytes can decode to; `None` where the encoding is
-/// unknown.
-///
-/// Who reserves memory for a declared size compares it with this first, so
-/// that a small file cannot ask for much.
-pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
-    match encoding {
-        Encoding::Raw => Some(stored),
-        // A match of 258 bytes takes two bits at least.
-        Encoding::Deflate | Encoding::Zlib => Some(stored.saturating_mul(1032)),
-        // A block of 128 KiB takes four bytes at least.
-        Encoding::Zstd => Some(stored.saturating_mul(32 << 10)),
-        Encoding::Unknown => None,
-    }
-}
-
-/// What one [`step`](Decoder::step) did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Step {
-    /// How many bytes of the input were used.
-    pub read: usize,
-    /// Where in the output the new bytes lie.
-    pub written: Range<usize>,
-    /// The stream is complete, and everything about it was compared.
-    pub done: bool,
-}
-
-/// Why [`next`](Decoder::next) came back empty-handed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecoded {
-    /// Bytes are not resident: fetch them and call again.
-    Absent(Absent),
-    /// The stream is faulty.
-    Fault(Fault),
-}
-
-impl From<Absent> for Undecoded {
-    fn from(absent: Absent) -> Self {
-        Undecoded::Absent(absent)
-    }
-}
-
-impl From<Fault> for Undecoded {
-    fn from(fault: Fault) -> Self {
-        Undecoded::Fault(fault)
-    }
-}
-
-/// Decodes one stream after the other; about 10.7 KiB, to be kept where the
-/// caller likes.
+/// Decodes one stream after the other; about 25 KiB with every codec, to be kept
+/// where the caller likes.
 ///
 /// ```
 /// # #[cfg(feature = "deflate")] {
@@ -138,43 +77,9 @@ pub struct Decoder {
     inflate: inflate::Inflate,
     #[cfg(feature = "zstd")]
     zstd: zstd::Frames,
-}
-
-/// How a stream ended, once it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    NotYet,
-    Done,
-    Fault(Fault),
-}
-
-/// What a codec is given: input and whether more follows, output, where in it
-/// to write, and how many bytes at most.
-#[cfg_attr(not(feature = "deflate"), allow(dead_code, reason = "raw bytes need less"))]
-struct Job<'j> {
-    input: &'j [u8],
-    /// The input reaches to the end of the stored bytes.
-    last: bool,
-    output: &'j mut [u8],
-    at: usize,
-    /// Room from `at` on; 0 when all that may be written was written.
-    room: usize,
-    /// All of the stream's output stays in `output`.
-    whole: bool,
-    /// Bytes that may still be written.
-    left: u64,
-    /// Bytes that were written before.
-    written: u64,
-    /// How much work is left.
-    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others write bytes only"))]
-    work: u64,
-}
-
-/// What a codec did.
-struct Outcome {
-    read: usize,
-    written: usize,
-    end: End,
+    /// Decodes zstd instead.
+    #[cfg(feature = "ruzstd")]
+    ruzstd: Option<ruzstd::Frames>,
 }
 
 impl Default for Decoder {
@@ -212,7 +117,16 @@ impl Decoder {
             inflate: inflate::Inflate::new(),
             #[cfg(feature = "zstd")]
             zstd: zstd::Frames::new(),
+            #[cfg(feature = "ruzstd")]
+            ruzstd: None,
         }
+    }
+
+    /// A decoder that leaves zstd frames to ruzstd, as a second opinion. Its window
+    /// is on the heap, and the output buffer may be of any size.
+    #[cfg(feature = "ruzstd")]
+    pub fn with_ruzstd() -> Self {
+        Decoder { ruzstd: Some(ruzstd::Frames::new()), ..Decoder::new() }
     }
 
     /// Whether this build decodes `encoding`.
@@ -242,6 +156,10 @@ impl Decoder {
         self.inflate.start();
         #[cfg(feature = "zstd")]
         self.zstd.start();
+        #[cfg(feature = "ruzstd")]
+        if let Some(ruzstd) = &mut self.ruzstd {
+            ruzstd.start();
+        }
     }
 
     /// Begins a chunk whose decoded size its format records.
@@ -265,6 +183,10 @@ impl Decoder {
     /// long as decoding so many ([`limits::WORK`](crate::limits::WORK) and what
     /// follows there). The same on every machine.
     pub fn work(&self) -> u64 {
+        #[cfg(feature = "ruzstd")]
+        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
+            return self.written.saturating_add(ruzstd.work());
+        }
         #[cfg(feature = "zstd")]
         if self.encoding == Encoding::Zstd {
             return self.written.saturating_add(self.zstd.work());
@@ -290,11 +212,52 @@ impl Decoder {
     /// How many zstd frames were begun, skippable ones included; 0 for other
     /// encodings. Real writers store one.
     pub fn frames(&self) -> u64 {
+        #[cfg(feature = "ruzstd")]
+        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
+            return ruzstd.count();
+        }
         #[cfg(feature = "zstd")]
         if self.encoding == Encoding::Zstd {
             return self.zstd.count();
         }
         0
+    }
+
+    /// How many stored bytes from [`read`](Self::read) on a call needs to get any
+    /// further: a zstd block is decoded once all of it is at hand.
+    pub fn needs(&self) -> u64 {
+        #[cfg(feature = "zstd")]
+        if self.is_own() {
+            let rest = self.stored.len.saturating_sub(self.read);
+            return widen(self.zstd.needs()).min(rest).max(1);
+        }
+        1
+    }
+
+    /// The output buffer in which the zstd frame goes on that was begun, or that
+    /// [`Fault::Buffer`] was about, without moving its window: the window and two
+    /// blocks, or all of the frame. One block is enough. 0 for other encodings.
+    pub fn buffer(&self) -> u64 {
+        #[cfg(feature = "zstd")]
+        if self.is_own() {
+            return self.zstd.buffer();
+        }
+        0
+    }
+
+    /// Zstd, decoded here.
+    #[cfg(feature = "zstd")]
+    fn is_own(&self) -> bool {
+        #[cfg(feature = "ruzstd")]
+        if self.ruzstd.is_some() {
+            return false;
+        }
+        self.encoding == Encoding::Zstd
+    }
+
+    #[cfg(not(feature = "zstd"))]
+    fn is_own(&self) -> bool {
+        false
     }
 
     /// Decodes some of `input`, which are the stored bytes from
@@ -321,32 +284,48 @@ impl Decoder {
         let last = widen(input.len()) == rest;
         let left = self.size.most().saturating_sub(self.written);
         let whole = widen(output.len()) >= self.size.most();
+        let own = self.is_own();
         let power = 1_usize.checked_shl(output.len().checked_ilog2().unwrap_or(0)).unwrap_or(0);
-        if !whole && (output.is_empty() || (self.looks_back() && power < WINDOW)) {
+        if !whole && !own && (output.is_empty() || (self.looks_back() && power < WINDOW)) {
             return Err(Fault::Buffer);
         }
-        let filling = whole || self.written < widen(output.len());
+        // Zstd keeps its own place in a ring.
+        let filling = whole || own || self.written < widen(output.len());
         let ring = if filling { output.len() } else { power };
-        if self.written == widen(output.len()) && !whole {
+        if self.written == widen(output.len()) && !whole && !own {
             // The last bytes, to where they lie in the ring.
-            output.copy_within(ring.., 0);
+            let (first, last) = output.split_at_mut_checked(ring).unwrap_or_default();
+            first.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
         }
         // In a ring, the remainder by a power of two.
-        let mask = if filling { u64::MAX } else { widen(ring).saturating_sub(1) };
+        let mask = match filling {
+            _ if own && !whole => 0,
+            true => u64::MAX,
+            false => widen(ring).saturating_sub(1),
+        };
         let at = usize::try_from(self.written & mask).map_err(|_| Fault::Buffer)?;
         let room = ring.saturating_sub(at).min(usize::try_from(left).unwrap_or(usize::MAX));
         let Some(output) = output.get_mut(..ring) else { return Err(Fault::Buffer) };
         let written = self.written;
         let work = self.allowed.saturating_sub(self.work());
-        let outcome = self.run(Job { input, last, output, at, room, whole, left, written, work });
+        let mut job = Job { input, last, output, at, room, whole, left, written, work };
+        let outcome = self.run(&mut job);
+        let at = job.at;
 
         self.read = self.read.saturating_add(widen(outcome.read));
         self.written = self.written.saturating_add(widen(outcome.written));
+        let written = at..at.saturating_add(outcome.written);
+        if outcome.end == End::Fault(Fault::Buffer) {
+            // Not of the stream: it goes on in a larger one.
+            return match written.is_empty() && outcome.read == 0 {
+                true => Err(Fault::Buffer),
+                false => Ok(Step { read: outcome.read, written, done: false }),
+            };
+        }
         self.end = self.judge(outcome.end);
         if self.work() > self.allowed {
             self.end = End::Fault(Fault::Work);
         }
-        let written = at..at.saturating_add(outcome.written);
         match self.end {
             End::Fault(fault) if written.is_empty() => Err(fault),
             end => Ok(Step { read: outcome.read, written, done: end == End::Done }),
@@ -384,7 +363,8 @@ impl Decoder {
                 return Ok(None);
             }
             if read == 0 {
-                return Err(Absent { at, need: 1, want: left.max(1) }.into());
+                let need = self.needs();
+                return Err(Absent { at, need, want: left.max(need) }.into());
             }
         }
     }
@@ -411,7 +391,8 @@ impl Decoder {
                 return Ok(cut(buffer, self.written));
             }
             if read == 0 && written.is_empty() {
-                return Err(Absent { at, need: 1, want: left.max(1) }.into());
+                let need = self.needs();
+                return Err(Absent { at, need, want: left.max(need) }.into());
             }
         }
     }
@@ -420,7 +401,11 @@ impl Decoder {
         matches!(self.encoding, Encoding::Deflate | Encoding::Zlib)
     }
 
-    fn run(&mut self, job: Job<'_>) -> Outcome {
+    fn run(&mut self, job: &mut Job<'_>) -> Outcome {
+        #[cfg(feature = "ruzstd")]
+        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &mut self.ruzstd) {
+            return ruzstd.step(job);
+        }
         match self.encoding {
             #[cfg(feature = "deflate")]
             Encoding::Deflate => self.inflate.step(job, false),
@@ -451,21 +436,4 @@ impl Decoder {
 /// At most the first `most` bytes.
 fn cut(bytes: &[u8], most: u64) -> &[u8] {
     usize::try_from(most).ok().and_then(|most| bytes.get(..most)).unwrap_or(bytes)
-}
-
-/// The encoding `raw`.
-fn copy(job: Job<'_>) -> Outcome {
-    let target = job.output.get_mut(job.at..).unwrap_or_default();
-    let target = target.get_mut(..job.room).unwrap_or_default();
-    let taken = target.len().min(job.input.len());
-    for (to, from) in target.iter_mut().zip(job.input) {
-        *to = *from;
-    }
-    let used = job.last && taken == job.input.len();
-    let end = match (used, job.left == 0) {
-        (true, _) => End::Done,
-        (false, true) if !job.input.is_empty() => End::Fault(Fault::Long),
-        _ => End::NotYet,
-    };
-    Outcome { read: taken, written: taken, end }
 }

@@ -266,7 +266,7 @@ pub(crate) struct Policy {
     /// What a fault of the indices of a sparse tensor breaks.
     pub(crate) sparse: Option<fn(sparse::Fault) -> Rule>,
     /// What a fault in the structure of Zstandard frames breaks.
-    pub(crate) frame: Option<fn(codec::frame::Fault) -> Rule>,
+    pub(crate) frame: Option<fn(codec::zstd::walk::Fault) -> Rule>,
 }
 
 impl Policy {

@@ -3,7 +3,7 @@
 
 use crate::walk::Tally;
 use crate::{Tail, format_of};
-use weighbridge::codec::{Decoder, Undecoded, WINDOW};
+use weighbridge::codec::{Decoder, Fault, Undecoded, WINDOW};
 use weighbridge::{
     Audit, Cursor, File, Finding, Index, Opening, Scratch, Slot, Source, Sparse, Stop, Tensor,
     Window,
@@ -156,9 +156,13 @@ fn data<'a>(
     let mut first = Vec::new();
     loop {
         let windows = [Window { at: 0, bytes: next() }];
+        let room = buffer.len() as u64;
         match decoder.next(&Source::windows(len, &windows), &mut buffer) {
             Ok(Some(piece)) if first.is_empty() => first.extend_from_slice(piece),
             Ok(Some(_)) => {}
+            Err(Undecoded::Fault(Fault::Buffer)) if decoder.buffer() > room => {
+                buffer = vec![0; decoder.buffer() as usize];
+            }
             Ok(None) | Err(Undecoded::Absent(_) | Undecoded::Fault(_)) => break,
         }
     }

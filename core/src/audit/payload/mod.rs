@@ -15,7 +15,7 @@ pub use stream::{Paused, Scratch};
 pub(super) use work::Work;
 
 use super::Audit;
-use crate::codec::frame::{Fault, Walk};
+use crate::codec::zstd::walk::{Fault, Walk};
 use crate::file::File;
 use crate::finding::{Finding, Kind, Stop};
 use crate::limits;
@@ -271,7 +271,11 @@ impl Audit {
                 self.pass();
                 return;
             }
-            r.flag(general::COORDINATES_UNCHECKED, tensor.at, 0, slots, 0);
+            let rule = match slots {
+                0 => general::PAYLOAD_UNCHECKED,
+                _ => general::COORDINATES_UNCHECKED,
+            };
+            r.flag(rule, tensor.at, 0, slots, 0);
         }
         self.pass();
     }

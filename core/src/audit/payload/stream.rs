@@ -6,7 +6,7 @@ use super::sparse::Sparse;
 use super::work::{Known, Results};
 use super::{Pause, Streams, Work};
 use crate::checksum::{Checksum, Hasher};
-use crate::codec::{Decoder, Fault, Size, Step};
+use crate::codec::{self, Decoder, Fault, Size, Step};
 use crate::limits;
 use crate::read::Reader;
 use crate::rule::{Rule, general};
@@ -14,11 +14,12 @@ use crate::slot::Slot;
 use crate::source::{Absent, Span, widen};
 use crate::tensor::{Chunk, Encoding, Layout, Status, Tensor};
 
-/// What an audit of payloads works in: a decoder and the state of checks (12.5
-/// KiB together, 11.5 in 32 bits), and a buffer of the caller for decoded bytes.
+/// What an audit of payloads works in: a decoder and the state of checks (27 KiB
+/// together, with every codec), and a buffer of the caller for decoded bytes.
 ///
 /// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
-/// means fewer calls. One scratch serves one audit after the other.
+/// means fewer calls, and zstd frames ask for their window
+/// ([`ring`](crate::codec::ring)). One scratch serves one audit after the other.
 #[derive(Debug)]
 pub struct Scratch<'b> {
     pub(crate) decoder: Decoder,
@@ -242,7 +243,7 @@ impl Scratch<'_> {
         let known = self.results.of(&chunk).filter(|_| !wanted);
         let decodes = encoded && Decoder::decodes(chunk.encoding);
         if decodes && !p.faulty && known.is_none() {
-            p.faulty = !self.holds_window(audit, &chunk, r)?;
+            p.faulty = !self.holds_window(audit, &p, tensor, r)?;
         }
         if !p.decodes && p.extents.is_none() {
             let sized = chunk.decoded.is_some() || p.sparse.is_some() || !sound;
@@ -268,18 +269,26 @@ impl Scratch<'_> {
         Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
     }
 
-    /// Whether what is decoded fits into the buffer as a whole, if it takes a larger
-    /// window than the decoder has; reported if not, or a buffer is asked for.
+    /// Whether the buffer holds the window of what is decoded, or all of it if it
+    /// takes a larger window than the decoder has; reported if that cannot be, or a
+    /// buffer is asked for.
     fn holds_window(
         &mut self,
         audit: &Audit,
-        chunk: &Chunk,
+        p: &Progress,
+        tensor: &Tensor,
         r: &mut Reader<'_, '_>,
     ) -> Result<bool, Pause> {
         let window = audit.payload.walk.window();
-        let (decoded, stored) = (chunk.decoded.unwrap_or(u64::MAX), chunk.stored);
-        if window <= limits::ZSTD_WINDOW || decoded <= widen(self.buffer.len()) {
+        let (decoded, stored) = (p.chunk.decoded.unwrap_or(u64::MAX), p.chunk.stored);
+        let room = widen(self.buffer.len());
+        if decoded <= room || p.chunk.encoding != Encoding::Zstd {
             return Ok(true);
+        }
+        if window <= limits::ZSTD_WINDOW {
+            // Asked for before anything is looked at: what asks begins again.
+            let needed = p.most(tensor).unwrap_or(u64::MAX).min(codec::ring(window));
+            return if needed > room { Err(Pause::Buffer(needed)) } else { Ok(true) };
         }
         let most = stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
         if decoded <= most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES) {
@@ -309,10 +318,10 @@ impl Scratch<'_> {
     }
 
     fn start(&mut self, p: &mut Progress, work: &mut Work, r: &Reader<'_, '_>, tensor: &Tensor) {
-        let size = match (p.chunk.decoded, p.sparse) {
-            (Some(decoded), _) => Size::Exactly(decoded),
-            (None, Some(sparse)) => Size::AtMost(sparse.most(tensor.elements)),
-            (None, None) => Size::AtMost(limits::UNMEASURED_BYTES),
+        let most = p.most(tensor).unwrap_or(limits::UNMEASURED_BYTES);
+        let size = match p.chunk.decoded {
+            Some(decoded) => Size::Exactly(decoded),
+            None => Size::AtMost(most),
         };
         self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
         if p.decodes && !p.faulty {
@@ -351,6 +360,8 @@ impl Scratch<'_> {
                         }
                         (read, piece.len(), done)
                     }
+                    // Taken up again in a buffer that holds the window.
+                    Err(Fault::Buffer) => return Err(Pause::Buffer(self.decoder.buffer())),
                     Err(fault) => {
                         p.faulty = true;
                         let written = self.decoder.written();
@@ -374,7 +385,8 @@ impl Scratch<'_> {
                 break;
             }
             if used == 0 && produced == 0 {
-                return Err(r.lack(Absent { at, need: 1, want: left }).into());
+                let need = if p.decodes && !p.faulty { self.decoder.needs() } else { 1 };
+                return Err(r.lack(Absent { at, need, want: left.max(need) }).into());
             }
         }
         p.over = true;
@@ -440,6 +452,12 @@ fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum,
 }
 
 impl Progress {
+    /// Most bytes that the data decodes to, where that is known.
+    fn most(&self, tensor: &Tensor) -> Option<u64> {
+        let sparse = self.sparse.map(|sparse| sparse.most(tensor.elements));
+        self.chunk.decoded.or(sparse)
+    }
+
     /// Looks at the next decoded bytes.
     fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
         let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {

@@ -1,7 +1,7 @@
 //! The rules that faults of compressed and of sparse data break.
 
 use super::rules;
-use crate::codec::{self, frame::Fault};
+use crate::codec::{self, zstd::walk::Fault};
 use crate::rule::Rule;
 use crate::sparse;
 

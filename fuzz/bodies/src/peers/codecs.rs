@@ -8,15 +8,16 @@
 //!   here, and nothing there.
 //! * zstd frames that ask for a window beyond `limits::ZSTD_WINDOW` are refused
 //!   here, to bound memory.
-//! * A stream without a frame that holds data (nothing at all, or skippable frames
-//!   only) is no bytes for the C library, and cut off here.
-//! * The C library leaves reserved bits and streams of literals that end early
-//!   unchecked; RFC 8878 does not allow them, and they are malformed here.
+//! * A stream of nothing at all is no bytes for the C library, and cut off here.
+//! * The C library leaves reserved bits unchecked, and whether streams of literals
+//!   end with their last literal; decoding all at once, also matches beyond the
+//!   window, raw blocks longer than it, and codes of 12 bits. RFC 8878 does not allow
+//!   them, and they are malformed here.
 
 use crate::Tail;
 use weighbridge::Encoding;
-use weighbridge::codec::{Fault, Size};
-use weighbridge_tests::codec::{Decoded, Portions, decode};
+use weighbridge::codec::{Decoder, Fault, Size};
+use weighbridge_tests::codec::{Decoded, Portions, decode, decode_with};
 
 /// Sizes up to this many bytes are compared.
 const LARGEST: usize = 1 << 17;
@@ -54,11 +55,25 @@ pub fn zstd(input: &[u8]) {
     let stored = tail.rest;
     let theirs = zstd::bulk::decompress(stored, largest).ok();
     let (bytes, end) = ours(Encoding::Zstd, stored, largest);
+    // In rings, which are as large as each frame asks for, and by the second decoder.
+    for output in [0, bytes.len() / 2, bytes.len(), bytes.len() + 200] {
+        let portions = Portions { input: 1 + output % 100, output };
+        let (other, ended) =
+            decode(Encoding::Zstd, stored, Size::AtMost(largest as u64), &portions);
+        let same = ended == end && other == bytes;
+        assert!(same || ended == Err(Fault::Window), "a ring from {output} bytes on: {ended:?}");
+    }
+    let size = Size::AtMost(largest as u64);
+    let mut second = Decoder::with_ruzstd();
+    let second = decode_with(&mut second, Encoding::Zstd, stored, size, &Portions::WHOLE);
+    if end.is_ok() && second.1.is_ok() {
+        assert!(second.0 == bytes, "ruzstd has different bytes");
+    }
     match (theirs, end) {
         (Some(theirs), Ok(())) => assert!(bytes == theirs, "different bytes"),
         (Some(_), Err(fault)) => {
             let stricter = [Fault::Window, Fault::ContentSize, Fault::Malformed];
-            let nothing = fault == Fault::Truncated && only_skippable(stored);
+            let nothing = fault == Fault::Truncated && stored.is_empty();
             let old = fault == Fault::Trailing && names_a_legacy_frame(stored);
             assert!(nothing || old || stricter.contains(&fault), "only here: {fault:?}");
         }
@@ -73,19 +88,6 @@ fn names_a_legacy_frame(stored: &[u8]) -> bool {
     stored
         .windows(4)
         .any(|magic| matches!(magic, [0x22..=0x27, 0xB5, 0x2F, 0xFD] | [0xFD, 0x2F, 0xB5, 0x1E]))
-}
-
-/// Whether there are skippable frames (RFC 8878, 3.1.2) and nothing else.
-fn only_skippable(mut stored: &[u8]) -> bool {
-    while let Some((head, rest)) = stored.split_first_chunk::<8>() {
-        let [magic, len] = [0, 4]
-            .map(|at| u32::from_le_bytes(*head[at..].first_chunk().expect("four bytes of eight")));
-        match rest.get(len as usize..) {
-            Some(rest) if magic & !0xF == 0x184D_2A50 => stored = rest,
-            _ => return false,
-        }
-    }
-    stored.is_empty()
 }
 
 fn ours(encoding: Encoding, stored: &[u8], largest: usize) -> Decoded {

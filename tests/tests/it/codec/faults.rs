@@ -162,10 +162,11 @@ fn frame_headers() {
     assert_eq!(bad(b"abc"), Fault::Truncated);
     assert_eq!(bad(b"abcd"), Fault::Malformed);
     assert_eq!(bad(b""), Fault::Truncated);
-    // Skippable frames alone are data of no bytes.
+    // Skippable frames alone are a stream of no bytes.
     let skippable = [0x50, 0x2A, 0x4D, 0x18, 0, 0, 0, 0];
-    let none = decode(Encoding::Zstd, &skippable, Size::Exactly(0), &Portions::WHOLE);
-    assert_eq!(none, (Vec::new(), Ok(())));
+    let (out, end) = decode(Encoding::Zstd, &skippable, Size::Exactly(0), &Portions::WHOLE);
+    assert_eq!((out.len(), end), (0, Ok(())));
+    assert_eq!(fault(Encoding::Zstd, &skippable, 1).1, Fault::Short);
     // The magic of zstd 0.7, and a block of the reserved type.
     assert_eq!(bad(&[0x27, 0xB5, 0x2F, 0xFD, 0, 0x58, 1, 0, 0]), Fault::Malformed);
     assert_eq!(bad(&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x58, 7, 0, 0]), Fault::Malformed);

@@ -1,6 +1,7 @@
 //! Decoders: what comes out, in what pieces, and what is refused.
 
 mod faults;
+mod frames;
 mod mutated;
 mod streams;
 

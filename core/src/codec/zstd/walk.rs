@@ -1,36 +1,18 @@
 //! The structure of Zstandard frames (RFC 8878), without decoding them.
 //!
-//! | at | size | what |
-//! |---|---|---|
-//! | 0 | 4 | magic, `28 B5 2F FD` |
-//! | 4 | 1 | descriptor: content size flag 2 bits, single segment, unused, reserved, checksum, dictionary flag 2 bits |
-//! | 5 | 0 or 1 | window, unless in a single segment |
-//! | | 0, 1, 2, 4 | dictionary id |
-//! | | 0, 1, 2, 4, 8 | content size |
-//! | | | blocks: 3 bytes of header (last 1 bit, type 2, size 21), then data |
-//! | | 0 or 4 | checksum of the content |
-//!
 //! Only headers are read, so a frame of any size costs three bytes a block.
 //! What the blocks decode to is bounded from both sides: raw and repeated
 //! blocks tell their size, compressed ones decode to at most 128 KiB.
 
+use super::frame::{BLOCK, BlockHeader, COMPRESSED, Descriptor, Kind, MAGIC, SKIPPABLE, window};
 use crate::leaf::array;
 use crate::limits;
 use crate::read::{Halt, Reader};
 use crate::rule::Rule;
 use crate::source::Span;
 
-/// Where the fields of a frame lie (RFC 8878 §3.1.1).
-mod field {
-    pub(super) const MAGIC: u32 = 0xFD2F_B528;
-    /// The magic of a skippable frame, but for its lowest four bits.
-    pub(super) const SKIPPABLE: u32 = 0x184D_2A50;
-    pub(super) const CHECKSUM: u64 = 4;
-    /// Largest block, whatever the window.
-    pub(super) const BLOCK: u64 = 128 << 10;
-    /// Smallest compressed block: a literals header and a sequences header.
-    pub(super) const COMPRESSED: u64 = 2;
-}
+/// Bytes of a checksum.
+const CHECKSUM: u64 = 4;
 
 /// What is wrong with frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,14 +168,14 @@ impl Walk {
             return Err(End::Fault(Fault::Trailing, Span::new(at, left), 0, left));
         }
         let magic = r.u32()?;
-        if magic & !0xF == field::SKIPPABLE {
+        if magic & !0xF == SKIPPABLE {
             let size = r.u32()?;
             r.skip(u64::from(size))?;
             self.frames = self.frames.saturating_add(1);
             self.skippable = true;
             return Ok(());
         }
-        if magic != field::MAGIC {
+        if magic != MAGIC {
             let fault = if self.frames == 0 { Fault::Magic } else { Fault::Trailing };
             let found = if self.frames == 0 { u64::from(magic.swap_bytes()) } else { left };
             return Err(End::Fault(fault, Span::new(at, left), 0, found));
@@ -225,7 +207,7 @@ impl Walk {
             self.limited = true;
             r.flag(rule(Fault::Window), at, span.len, limits::ZSTD_WINDOW, window);
         }
-        self.block_max = window.min(field::BLOCK);
+        self.block_max = window.min(BLOCK.into());
         self.frames = self.frames.saturating_add(1);
         self.checksum = header.checksum;
         self.inside = true;
@@ -235,27 +217,23 @@ impl Walk {
     /// Reads the header of a block and passes over its data.
     fn block(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
         let at = Span::new(r.at(), 3);
-        let [low, middle, high] = r.parse(array::<3>)?;
-        let header = u32::from_le_bytes([low, middle, high, 0]);
-        let size = u64::from(header >> 3);
-        let kind = (header >> 1) & 3;
-        if kind == 3 {
+        let header = BlockHeader::of(r.parse(array::<3>)?);
+        let size = u64::from(header.size);
+        if header.kind == Kind::Reserved {
             return Err(End::Fault(Fault::BlockType, at, 0, 3));
         }
         if size > self.block_max {
             return Err(End::Fault(Fault::BlockSize, at, self.block_max, size));
         }
-        match kind {
-            0 => r.skip(size)?,
-            1 => r.skip(1)?,
-            _ if size < field::COMPRESSED => {
-                return Err(End::Fault(Fault::BlockSize, at, field::COMPRESSED, size));
+        if header.kind == Kind::Compressed {
+            let least = u64::from(COMPRESSED);
+            if size < least {
+                return Err(End::Fault(Fault::BlockSize, at, least, size));
             }
-            _ => r.skip(size)?,
-        }
-        if kind == 2 {
             self.beyond = self.beyond.saturating_add(self.block_max);
-        } else {
+        }
+        r.skip(header.stored().into())?;
+        if header.kind != Kind::Compressed {
             self.least = self.least.saturating_add(size);
         }
         if let Some(expected) = expected
@@ -263,9 +241,9 @@ impl Walk {
         {
             return Err(End::Fault(Fault::DecodedSize, at, expected, self.least));
         }
-        if header & 1 == 1 {
+        if header.last {
             if self.checksum {
-                r.skip(field::CHECKSUM)?;
+                r.skip(CHECKSUM)?;
             }
             self.inside = false;
         }
@@ -285,50 +263,22 @@ struct FrameHeader {
 
 impl FrameHeader {
     fn read(r: &mut Reader<'_, '_>) -> Result<Self, Halt> {
-        let descriptor = r.u8()?;
-        let single = descriptor & 0x20 != 0;
-        let window = if single { None } else { Some(window_size(r.u8()?)) };
-        let dictionary = match descriptor & 3 {
+        let Descriptor { single, reserved, checked, dictionary, size } = Descriptor::of(r.u8()?);
+        // Field by field, so that a frame that is cut off is known to be where it is.
+        let window = if single { None } else { Some(window(r.u8()?)) };
+        let dictionary = match dictionary {
             0 => 0,
             1 => u32::from(r.u8()?),
             2 => u32::from(r.u16()?),
             _ => r.u32()?,
         };
-        let content = match descriptor >> 6 {
-            0 if single => Some(u64::from(r.u8()?)),
+        let content = match size {
             0 => None,
-            1 => Some(u64::from(r.u16()?).saturating_add(256)),
-            2 => Some(u64::from(r.u32()?)),
+            1 => Some(u64::from(r.u8()?)),
+            2 => Some(u64::from(r.u16()?).saturating_add(256)),
+            4 => Some(u64::from(r.u32()?)),
             _ => Some(r.u64()?),
         };
-        Ok(FrameHeader {
-            window,
-            content,
-            dictionary,
-            checksum: descriptor & 4 != 0,
-            reserved: descriptor & 8 != 0,
-        })
-    }
-}
-
-/// What a window byte says: five bits of exponent, three of mantissa
-/// (RFC 8878 §3.1.1.1.2).
-fn window_size(byte: u8) -> u64 {
-    let base = 1_u64.checked_shl(u32::from(byte >> 3).saturating_add(10)).unwrap_or(u64::MAX);
-    let eighths = (base >> 3).saturating_mul(u64::from(byte & 7));
-    base.saturating_add(eighths)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows() {
-        assert_eq!(window_size(0), 1 << 10);
-        assert_eq!(window_size(0x58), 2 << 20);
-        assert_eq!(window_size(0x68), 8 << 20);
-        assert_eq!(window_size(0x69), 9 << 20);
-        assert_eq!(window_size(0xFF), (1 << 41) + 7 * (1 << 38));
+        Ok(FrameHeader { window, content, dictionary, checksum: checked, reserved })
     }
 }

@@ -21,12 +21,12 @@ use crate::limits::{
     WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END,
 };
 use crate::source::widen;
+use ::ruzstd::decoding::errors::FrameDecoderError;
+use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ::ruzstd::io::Read as _;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::hash::Hasher as _;
-use ruzstd::decoding::errors::FrameDecoderError;
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-use ruzstd::io::Read as _;
 use twox_hash::XxHash64;
 
 /// First bytes of a frame (§3.1.1).
@@ -108,9 +108,9 @@ impl Frames {
         self.count
     }
 
-    pub(super) fn step(&mut self, mut job: Job<'_>) -> Outcome {
+    pub(super) fn step(&mut self, job: &mut Job<'_>) -> Outcome {
         let mut outcome = Outcome { read: 0, written: 0, end: End::NotYet };
-        if let Err(end) = self.go_on(&mut job, &mut outcome) {
+        if let Err(end) = self.go_on(job, &mut outcome) {
             outcome.end = end;
         }
         outcome
@@ -364,8 +364,8 @@ impl Frame {
 /// One slice behind the other.
 struct Joined<'b>(&'b [u8], &'b [u8]);
 
-impl ruzstd::io::Read for Joined<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> Result<usize, ruzstd::io::Error> {
+impl ::ruzstd::io::Read for Joined<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> Result<usize, ::ruzstd::io::Error> {
         let Joined(first, second) = self;
         let from = if first.is_empty() { second } else { first };
         let read = buf.len().min(from.len());

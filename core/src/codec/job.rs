@@ -1,0 +1,57 @@
+//! What a codec is given, and what it did.
+
+use super::Fault;
+
+/// How a stream ended, once it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    NotYet,
+    Done,
+    Fault(Fault),
+}
+
+/// What a codec is given: input and whether more follows, output, where in it
+/// to write, and how many bytes at most.
+#[cfg_attr(not(feature = "deflate"), allow(dead_code, reason = "raw bytes need less"))]
+pub(super) struct Job<'j> {
+    pub(super) input: &'j [u8],
+    /// The input reaches to the end of the stored bytes.
+    pub(super) last: bool,
+    pub(super) output: &'j mut [u8],
+    pub(super) at: usize,
+    /// Room from `at` on; 0 when all that may be written was written.
+    pub(super) room: usize,
+    /// All of the stream's output stays in `output`.
+    pub(super) whole: bool,
+    /// Bytes that may still be written.
+    pub(super) left: u64,
+    /// Bytes that were written before.
+    pub(super) written: u64,
+    /// How much work is left.
+    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others write bytes only"))]
+    pub(super) work: u64,
+}
+
+/// What a codec did.
+pub(super) struct Outcome {
+    pub(super) read: usize,
+    pub(super) written: usize,
+    pub(super) end: End,
+}
+
+/// The encoding `raw`.
+pub(super) fn copy(job: &mut Job<'_>) -> Outcome {
+    let target = job.output.get_mut(job.at..).unwrap_or_default();
+    let target = target.get_mut(..job.room).unwrap_or_default();
+    let taken = target.len().min(job.input.len());
+    for (to, from) in target.iter_mut().zip(job.input) {
+        *to = *from;
+    }
+    let used = job.last && taken == job.input.len();
+    let end = match (used, job.left == 0) {
+        (true, _) => End::Done,
+        (false, true) if !job.input.is_empty() => End::Fault(Fault::Long),
+        _ => End::NotYet,
+    };
+    Outcome { read: taken, written: taken, end }
+}

@@ -1,0 +1,121 @@
+//! A compressed block: literals, then sequences (RFC 8878 §3.1.1.3).
+
+use super::Fault;
+use super::bits::{low, narrow, wide};
+use super::execute::{self, Literals};
+use super::huffman::Huffman;
+use super::room::Room;
+use super::sequences::{self, Tables};
+
+/// What a frame keeps between its blocks.
+pub(super) struct State {
+    pub(super) huffman: Huffman,
+    pub(super) tables: Tables,
+}
+
+/// The header of the literals (§3.1.1.3.1.1).
+pub(super) struct Header {
+    /// 0 stored as they are, 1 one repeated, 2 codes and their description,
+    /// 3 codes that an earlier block described.
+    pub(super) kind: u8,
+    pub(super) four: bool,
+    pub(super) count: u32,
+    /// Bytes that they are stored in.
+    stored: u32,
+}
+
+impl Header {
+    fn read(block: &[u8]) -> Result<(Self, &[u8]), Fault> {
+        let first = block.first().copied().ok_or(Fault::Malformed)?;
+        let (kind, format) = (first & 3, (first >> 2) & 3);
+        // One or two sizes lie above the kind and the format: of 5 bits, of 12
+        // or 20; or two of 10, 14 or 18 where codes are used.
+        let (skip, width, bytes) = match (kind, format) {
+            (0 | 1, 0 | 2) => (3, 5, 1),
+            (0 | 1, 1) => (4, 12, 2),
+            (0 | 1, _) => (4, 20, 3),
+            (_, 0 | 1) => (4, 10, 3),
+            (_, 2) => (4, 14, 4),
+            _ => (4, 18, 5),
+        };
+        let (header, rest) = block.split_at_checked(bytes).ok_or(Fault::Malformed)?;
+        let sizes = header.iter().rev().fold(0_u64, |value, byte| (value << 8) | u64::from(*byte));
+        let sizes = sizes.wrapping_shr(skip);
+        let mask = 1_u32.wrapping_shl(width).wrapping_sub(1);
+        let count = low(sizes) & mask;
+        let stored = match kind {
+            0 => count,
+            1 => 1,
+            _ => low(sizes.wrapping_shr(width)) & mask,
+        };
+        Ok((Header { kind, four: format != 0, count, stored }, rest))
+    }
+
+    /// The header, the stored literals, and what follows them.
+    pub(super) fn split(block: &[u8]) -> Result<(Self, &[u8], &[u8]), Fault> {
+        let (header, rest) = Header::read(block)?;
+        let split = rest.split_at_checked(wide(header.stored));
+        let (data, rest) = split.ok_or(Fault::Malformed)?;
+        Ok((header, data, rest))
+    }
+}
+
+impl State {
+    pub(super) const fn new() -> Self {
+        State { huffman: Huffman::new(), tables: Tables::new() }
+    }
+
+    /// Begins a frame.
+    pub(super) fn forget(&mut self) {
+        self.huffman.forget();
+        self.tables.forget();
+    }
+
+    /// Decodes a block; where it ends in the buffer, and how many sequences it has.
+    ///
+    /// # Errors
+    /// What is wrong with it. Of one that is too long, [`cut`](Self::cut) makes the
+    /// start.
+    pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
+        self.tables.keep();
+        let (Header { kind, four, count, .. }, mut data, behind) = Header::split(block)?;
+        let after = behind.len();
+        let (sequences, behind) = sequences::count(behind)?;
+        room.bound(count)?;
+        if kind == 2 {
+            data = self.huffman.read(data)?;
+        }
+        // Without sequences the literals are the block. Else they wait at the
+        // end of the room, where the block does not get before they are used.
+        let at = match sequences {
+            0 => room.at,
+            _ => room.end.wrapping_sub(count),
+        };
+        match kind {
+            0 if sequences == 0 => {
+                let part = room.part(at, count)?;
+                part.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
+            }
+            0 => {}
+            1 => room.part(at, count)?.fill(data.first().copied().unwrap_or(0)),
+            _ => self.huffman.decode(data, four, room.part(at, count)?)?,
+        }
+        if sequences == 0 {
+            let end = room.at.wrapping_add(count);
+            return if behind.is_empty() { Ok((end, sequences)) } else { Err(Fault::Malformed) };
+        }
+        let stream = self.tables.read(behind)?;
+        let tables = &mut self.tables;
+        let end = if kind == 0 {
+            // What follows the literals may be read with them.
+            let from = block.len().saturating_sub(after).saturating_sub(data.len());
+            let bytes = block.get(from..).unwrap_or_default();
+            let literals = Literals { bytes, from: 0, to: narrow(data.len()) };
+            execute::run::<false>(tables, stream, sequences, &literals, room)?
+        } else {
+            let literals = Literals { bytes: &[], from: at, to: at.wrapping_add(count) };
+            execute::run::<true>(tables, stream, sequences, &literals, room)?
+        };
+        Ok((end, sequences))
+    }
+}

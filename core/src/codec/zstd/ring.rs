@@ -1,0 +1,126 @@
+//! The caller's buffer as the window: filled once from its start to its end, or
+//! used as a ring.
+//!
+//! A block lies in one piece, and so does what it may refer to, but for one
+//! place: when a ring is full, it goes on at its start, and what came before
+//! the start lies at the end (`older`). That takes the window and twice the
+//! room of a block. With less, the window is moved to the start instead.
+
+use super::Fault;
+use super::bits::{narrow, wide};
+use super::frame::BLOCK;
+use super::room::{MARGIN, Room, move_down};
+use crate::source::widen;
+
+/// Most bytes of a buffer that serve as a ring, and furthest reach of a match:
+/// positions have 32 bits. The reference encoder reaches no further.
+pub(super) const FURTHEST: u64 = 1 << 31;
+
+/// Where in the buffer the next byte goes, and what lies before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring {
+    /// The next byte.
+    pub(super) at: usize,
+    /// Where those bytes end that come before the first, if there are any.
+    older: usize,
+}
+
+/// What a frame says of its blocks, and how far it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    /// How far back matches may refer.
+    pub(super) window: u64,
+    /// Bytes that the frame became so far.
+    pub(super) written: u64,
+    /// Bytes that it may still become.
+    pub(super) left: u64,
+    /// Which fault it is to become more.
+    pub(super) over: Fault,
+}
+
+impl Extent {
+    /// Most bytes of a block.
+    pub(super) fn block(&self) -> u32 {
+        u32::try_from(self.window).unwrap_or(BLOCK).min(BLOCK)
+    }
+
+    /// Room for one block.
+    fn room(&self) -> u64 {
+        u64::from(self.block()).saturating_add(widen(MARGIN)).min(self.left)
+    }
+
+    /// The smallest ring for what the frame may become: the window and room for
+    /// one block, or all of it.
+    pub(super) fn least(&self) -> u64 {
+        self.window.saturating_add(widen(MARGIN)).saturating_add(self.block().into()).min(self.left)
+    }
+
+    /// A ring in which nothing is moved: room for a second block.
+    pub(super) fn best(&self) -> u64 {
+        let second = self.room();
+        self.window.saturating_add(second).saturating_add(second).min(self.left)
+    }
+}
+
+impl Ring {
+    pub(super) const fn new() -> Self {
+        Ring { at: 0, older: 0 }
+    }
+
+    /// Begins at the start of a buffer, or at a place up to which it is filled.
+    pub(super) fn begin(&mut self, at: usize) {
+        *self = Ring { at, older: 0 };
+    }
+
+    /// Begins a frame, which refers to nothing before it.
+    pub(super) fn forget(&mut self) {
+        self.older = 0;
+    }
+
+    /// Whether the next block fits where the ring stands.
+    pub(super) fn has_room(&self, buffer: &[u8], extent: &Extent) -> bool {
+        widen(buffer.len().saturating_sub(self.at)) >= extent.room()
+    }
+
+    /// Makes room at the start of the ring.
+    pub(super) fn turn(&mut self, buffer: &mut [u8], extent: &Extent) -> Result<(), Fault> {
+        let kept = usize::try_from(extent.written.min(extent.window)).unwrap_or(usize::MAX);
+        if kept == 0 {
+            self.begin(0);
+        } else if widen(self.at) >= extent.window.saturating_add(extent.room()) {
+            *self = Ring { at: 0, older: self.at };
+        } else {
+            let from = self.at.checked_sub(kept).ok_or(Fault::Buffer)?;
+            move_down(buffer, narrow(from), 0, narrow(kept)).ok_or(Fault::Buffer)?;
+            self.begin(kept);
+        }
+        Ok(())
+    }
+
+    /// The room for the next block. Of a buffer that is no ring, no more than
+    /// matches may refer to is looked at.
+    pub(super) fn room<'b>(
+        &self,
+        buffer: &'b mut [u8],
+        extent: &Extent,
+    ) -> Option<(usize, Room<'b>)> {
+        let block = extent.block();
+        let most = u32::try_from(extent.left).unwrap_or(block).min(block);
+        let over = if most < block { extent.over } else { Fault::Malformed };
+        let reach = extent.written.min(extent.window).min(FURTHEST);
+        let (mut first, mut end) = (0, buffer.len());
+        if widen(end) > FURTHEST {
+            // Only a buffer that holds everything is as long as that.
+            first = self.at.checked_sub(usize::try_from(reach).ok()?)?;
+            end = end.min(self.at.saturating_add(wide(block)).saturating_add(MARGIN));
+        }
+        let bytes = buffer.get_mut(first..end)?;
+        let at = narrow(self.at.checked_sub(first)?);
+        let room = wide(at).saturating_add(wide(most)).saturating_add(MARGIN).min(bytes.len());
+        let window = u32::try_from(extent.window.min(FURTHEST)).unwrap_or(u32::MAX);
+        let (end, older) = (narrow(room), narrow(self.older));
+        let reach = u32::try_from(reach).unwrap_or(u32::MAX);
+        (end.checked_sub(at)? >= most).then_some(())?;
+        Some((first, Room { bytes, at, end, most, over, reach, window, older }))
+    }
+}

@@ -1,0 +1,213 @@
+//! Streams of Huffman codes (RFC 8878 §3.1.1.3.1.6), where most of the time
+//! goes for weights.
+//!
+//! A word holds the next bits at the top and a single one after them: how many
+//! zeros stand below it says how many bits were used, so that nothing else is
+//! counted. Five codes of 11 bits fit into a word at least, so five literals of
+//! each stream are decoded between two loads.
+
+use super::Fault;
+use super::bits::{narrow, wide};
+use super::huffman::{LONGEST, Table};
+
+/// Codes that a word holds for certain: 7 bits of 64 may be used up.
+const RUN: usize = 5;
+/// Fewest literals that four streams hold.
+const FEWEST: usize = 6;
+
+/// One stream, `start..end` of some bytes.
+#[derive(Clone, Copy)]
+struct Stream {
+    start: usize,
+    /// End of the eight bytes that the word is made of.
+    end: usize,
+    word: u64,
+}
+
+impl Stream {
+    fn new(bytes: &[u8], start: usize, end: usize) -> Result<Self, Fault> {
+        let last = bytes.get(start..end).and_then(<[u8]>::last).ok_or(Fault::Malformed)?;
+        let zeros = last.leading_zeros();
+        if zeros == 8 {
+            return Err(Fault::Malformed);
+        }
+        // The zeros and the one above the first code are used.
+        Ok(Stream { start, end, word: 2_u64.wrapping_shl(zeros) })
+    }
+
+    /// Loads 57 bits or more; false, and no change, near the start of `bytes`.
+    #[inline(always)]
+    fn load(&mut self, bytes: &[u8]) -> bool {
+        let used = self.word.trailing_zeros();
+        let end = self.end.wrapping_sub(wide(used >> 3));
+        let Some(word) = bytes.get(end.wrapping_sub(8)..end).and_then(|word| word.first_chunk())
+        else {
+            return false;
+        };
+        self.end = end;
+        self.word = (u64::from_le_bytes(*word) | 1).wrapping_shl(used & 7);
+        true
+    }
+
+    /// The next literal.
+    #[inline(always)]
+    fn next(&mut self, table: &Table) -> u8 {
+        let [length, symbol] = code(table, self.word).to_le_bytes();
+        self.word = self.word.wrapping_shl(u32::from(length));
+        symbol
+    }
+
+    #[inline(always)]
+    fn row(&mut self, table: &Table, out: &mut [u8; RUN]) {
+        out.iter_mut().for_each(|to| *to = self.next(table));
+    }
+
+    /// Fills `out`, with care for the start of the stream, which must be reached
+    /// with the last literal.
+    fn finish(self, bytes: &[u8], table: &Table, out: &mut [u8]) -> Result<(), Fault> {
+        let bytes = bytes.get(self.start..self.end).ok_or(Fault::Malformed)?;
+        let used = wide(self.word.trailing_zeros());
+        let left = bytes.len().wrapping_mul(8).checked_sub(used);
+        let mut left = left.ok_or(Fault::Malformed)?;
+        for to in out {
+            *to = careful(bytes, table, &mut left)?;
+        }
+        if left == 0 { Ok(()) } else { Err(Fault::Malformed) }
+    }
+}
+
+/// The next literal of a stream of which `left` bits are left, and every byte of
+/// which is looked at by itself.
+fn careful(bytes: &[u8], table: &Table, left: &mut usize) -> Result<u8, Fault> {
+    let end = left.wrapping_add(7) >> 3;
+    let spare = narrow(left.wrapping_neg() & 7);
+    // 11 bits and 7 that are used lie in three bytes.
+    let word = bytes.get(..end).unwrap_or_default().iter().rev().take(3);
+    let word = word.fold((0_u64, 64_u32), |(word, at), byte| {
+        let at = at.wrapping_sub(8);
+        (word | u64::from(*byte).wrapping_shl(at), at)
+    });
+    let [length, symbol] = code(table, word.0.wrapping_shl(spare)).to_le_bytes();
+    *left = left.checked_sub(usize::from(length)).ok_or(Fault::Malformed)?;
+    Ok(symbol)
+}
+
+/// The code at the top of a word.
+#[inline(always)]
+fn code(table: &Table, word: u64) -> u16 {
+    let place = usize::try_from(word >> (u64::BITS - LONGEST)).unwrap_or(0);
+    table.get(place).copied().unwrap_or(0)
+}
+
+/// Fills `out` with one stream.
+pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
+    let mut stream = Stream::new(bytes, 0, bytes.len())?;
+    let mut done = 0_usize;
+    for row in out.as_chunks_mut().0 {
+        if !stream.load(bytes) {
+            break;
+        }
+        stream.row(table, row);
+        done = done.wrapping_add(RUN);
+    }
+    stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())
+}
+
+/// Fills `out` with four streams, the first three of which hold a quarter each,
+/// rounded up. The lengths of these three come first.
+pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
+    let (bytes, [a, b, c]) = ends(bytes)?;
+    let mut first = Stream::new(bytes, 0, a)?;
+    let mut second = Stream::new(bytes, a, b)?;
+    let mut third = Stream::new(bytes, b, c)?;
+    let mut fourth = Stream::new(bytes, c, bytes.len())?;
+    if out.len() < FEWEST {
+        return Err(Fault::Malformed);
+    }
+    let quarter = out.len().wrapping_add(3) >> 2;
+    let (out1, rest) = out.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
+    let (out2, rest) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
+    let (out3, out4) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
+    let rows = out1.as_chunks_mut::<RUN>().0.iter_mut();
+    let rows = rows.zip(out2.as_chunks_mut::<RUN>().0).zip(out3.as_chunks_mut::<RUN>().0);
+    let rows = rows.zip(out4.as_chunks_mut::<RUN>().0);
+    let mut done = 0_usize;
+    for (((row1, row2), row3), row4) in rows {
+        let all = first.load(bytes) && second.load(bytes) && third.load(bytes);
+        if !(all && fourth.load(bytes)) {
+            break;
+        }
+        let cells = row1.iter_mut().zip(row2).zip(row3).zip(row4);
+        for (((one, two), three), four) in cells {
+            *one = first.next(table);
+            *two = second.next(table);
+            *three = third.next(table);
+            *four = fourth.next(table);
+        }
+        done = done.wrapping_add(RUN);
+    }
+    first.finish(bytes, table, out1.get_mut(done..).unwrap_or_default())?;
+    second.finish(bytes, table, out2.get_mut(done..).unwrap_or_default())?;
+    third.finish(bytes, table, out3.get_mut(done..).unwrap_or_default())?;
+    fourth.finish(bytes, table, out4.get_mut(done..).unwrap_or_default())
+}
+
+/// Four streams, and where the first three end.
+fn ends(bytes: &[u8]) -> Result<(&[u8], [usize; 3]), Fault> {
+    let (lengths, bytes) = bytes.split_first_chunk::<6>().ok_or(Fault::Malformed)?;
+    let mut end = 0_usize;
+    let [a, b, c] = *lengths.as_chunks().0 else { return Err(Fault::Malformed) };
+    let ends = [a, b, c].map(|len| {
+        end = end.wrapping_add(usize::from(u16::from_le_bytes(len)));
+        end
+    });
+    Ok((bytes, ends))
+}
+
+/// The literals of one stream or four, one at a time.
+pub(super) struct Codes<'s> {
+    table: &'s Table,
+    bytes: &'s [u8],
+    /// Where the streams end that are still to come.
+    ends: core::array::IntoIter<usize, 4>,
+    start: usize,
+    end: usize,
+    /// Literals of a stream, and those that are left in the current one.
+    each: u32,
+    count: u32,
+    /// Bits of the current one that are left.
+    left: usize,
+}
+
+impl<'s> Codes<'s> {
+    pub(super) fn new(
+        table: &'s Table,
+        bytes: &'s [u8],
+        four: bool,
+        count: u32,
+    ) -> Result<Self, Fault> {
+        let (bytes, ends, each) = if four {
+            let (bytes, [a, b, c]) = ends(bytes)?;
+            (bytes, [a, b, c, bytes.len()], count.wrapping_add(3) >> 2)
+        } else {
+            (bytes, [bytes.len(); 4], count)
+        };
+        let ends = ends.into_iter();
+        Ok(Codes { table, bytes, ends, start: 0, end: 0, each, count: 0, left: 0 })
+    }
+
+    pub(super) fn next(&mut self) -> Result<u8, Fault> {
+        if self.count == 0 {
+            self.start = self.end;
+            self.end = self.ends.next().ok_or(Fault::Malformed)?;
+            self.count = self.each;
+            let stream = Stream::new(self.bytes, self.start, self.end)?;
+            let used = wide(stream.word.trailing_zeros());
+            let all = self.end.wrapping_sub(self.start).wrapping_mul(8);
+            self.left = all.checked_sub(used).ok_or(Fault::Malformed)?;
+        }
+        self.count = self.count.wrapping_sub(1);
+        let bytes = self.bytes.get(self.start..self.end).unwrap_or_default();
+        careful(bytes, self.table, &mut self.left)
+    }
+}

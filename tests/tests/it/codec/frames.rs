@@ -1,0 +1,190 @@
+//! Zstd frames in every form, against the C library and ruzstd: rings and buffers
+//! of every length, blocks that break a rule, and what is handed out before.
+
+use super::{Frame, zstd};
+use weighbridge::Encoding;
+use weighbridge::codec::{Decoder, Fault, Size, ring};
+use weighbridge_tests::codec::{Portions, Random, decode, decode_with, samples};
+
+/// Data whose matches reach as far back as `far`.
+fn repeats(len: usize, far: usize, seed: u64) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    let mut data = vec![1];
+    while data.len() < len {
+        let (reach, longest) = ([far, 300, 9][random.below(3)], [4, 40, 3000][random.below(3)]);
+        let back = 1 + random.below(data.len().min(reach));
+        let count = random.below(longest);
+        (0..count).for_each(|_| data.push(data[data.len() - back]));
+        (0..random.below(9)).for_each(|_| data.push(random.number() as u8 & 31));
+    }
+    data.truncate(len);
+    data
+}
+
+fn inputs() -> Vec<Vec<u8>> {
+    let mut all: Vec<_> = samples(270_000).into_iter().map(|(_, data)| data).collect();
+    all.extend((0..3).map(|seed| repeats(600_000, 500_000, seed)));
+    all
+}
+
+/// Levels of every strategy, windows of every size: a ring of the window and one
+/// block, of two, and a little more, where a window is moved, or wraps around.
+#[test]
+fn rings_of_every_length() {
+    let mut random = Random::new(3);
+    for data in inputs() {
+        for (level, log) in [(-5, 10), (1, 12), (3, 17), (5, 15), (9, 18), (13, 19), (19, 16)] {
+            let checksum = random.below(2) == 0;
+            let frame = Frame { level, checksum, content_size: false, window_log: Some(log) };
+            let stored = zstd(&data, frame);
+            let (window, block) = (1_usize << log, (1_usize << log).min(128 << 10));
+            let least = window + block + 96;
+            let most = ring(window as u64) as usize;
+            let lengths = [least, least + 1, least + block, most, most + 77, data.len()];
+            for output in lengths.into_iter().chain([least + random.below(3 * window)]) {
+                let portions = Portions { input: 1 + random.below(5000), output };
+                let size = [Size::Exactly(data.len() as u64), Size::AtMost(1 << 30)];
+                for size in size {
+                    let (bytes, end) = decode(Encoding::Zstd, &stored, size, &portions);
+                    let same = bytes == data;
+                    assert!(same && end.is_ok(), "{frame:?} into {output}, {size:?}: {end:?}");
+                }
+            }
+        }
+    }
+}
+
+/// ruzstd decodes the same frames to the same bytes.
+#[test]
+fn as_the_second_opinion() {
+    let (mut ours, mut other) = (Decoder::new(), Decoder::with_ruzstd());
+    for data in inputs() {
+        for level in [-3, 1, 3, 7, 16, 22] {
+            let frame = Frame { level, checksum: true, content_size: true, window_log: None };
+            let stored = zstd(&data, frame);
+            let size = Size::Exactly(data.len() as u64);
+            for decoder in [&mut ours, &mut other] {
+                let portions = Portions { input: 70_000, output: data.len() };
+                let result = decode_with(decoder, Encoding::Zstd, &stored, size, &portions);
+                assert!(result == (data.clone(), Ok(())), "{frame:?}: {:?}", result.1);
+            }
+            assert_eq!(ours.frames(), other.frames());
+        }
+    }
+}
+
+/// A frame of one block; the window has 1 KiB unless a byte says more.
+fn one_block(window: u8, block: &[u8]) -> Vec<u8> {
+    let header = ((block.len() as u32) << 3 | 2 << 1 | 1).to_le_bytes();
+    [&[0x28, 0xB5, 0x2F, 0xFD, 0, window][..], &header[..3], block].concat()
+}
+
+fn fault(stored: &[u8]) -> (Vec<u8>, Result<(), Fault>) {
+    let whole = decode(Encoding::Zstd, stored, Size::AtMost(1 << 20), &Portions::WHOLE);
+    let ring = Portions { input: 1, output: 3000 };
+    let parts = decode(Encoding::Zstd, stored, Size::AtMost(1 << 20), &ring);
+    assert_eq!(whole, parts);
+    let theirs = zstd::bulk::decompress(stored, 1 << 20).ok();
+    assert!(whole.1.is_err() || theirs.as_ref() == Some(&whole.0), "C: {theirs:?}");
+    whole
+}
+
+/// One literal repeated (a byte of literals in run-length form), then sequences in
+/// run-length tables, which take no bits: `count` times (literals, offset, match).
+fn sequences(literals: u8, count: u8, codes: [u8; 3], bits: &[u8]) -> Vec<u8> {
+    [&[literals << 3 | 1, b'x', count, 0b01_01_01_00], &codes[..], bits].concat()
+}
+
+#[test]
+fn sequences_that_break_a_rule() {
+    let bad = |block: &[u8]| fault(&one_block(0, block)).1;
+    // One literal, offset code 0 (the last offset, which is 1), a match of 3.
+    let sound = sequences(1, 1, [1, 0, 0], &[1]);
+    assert_eq!(fault(&one_block(0, &sound)), (b"xxxx".to_vec(), Ok(())));
+    // A literal is lacking; one is left over, which is sound.
+    assert_eq!(bad(&sequences(0, 1, [1, 0, 0], &[1])), Err(Fault::Malformed));
+    let (bytes, end) = fault(&one_block(0, &sequences(2, 1, [1, 0, 0], &[1])));
+    assert_eq!((bytes.len(), end), (5, Ok(())));
+    // Offset code 1 and a bit: 4, of which there is one byte.
+    assert_eq!(bad(&sequences(1, 1, [1, 1, 0], &[0b10])), Err(Fault::Malformed));
+    // Without literals, the third is the last offset less one: 0.
+    assert_eq!(bad(&sequences(1, 1, [0, 1, 0], &[0b11])), Err(Fault::Malformed));
+    // A bit too many; no end of the bits; no bits.
+    assert_eq!(bad(&sequences(1, 1, [1, 0, 0], &[0b10])), Err(Fault::Malformed));
+    assert_eq!(bad(&sequences(1, 1, [1, 0, 0], &[0])), Err(Fault::Malformed));
+    assert_eq!(bad(&sequences(1, 1, [1, 0, 0], &[])), Err(Fault::Malformed));
+    // Codes that do not exist, and reserved bits.
+    assert_eq!(bad(&sequences(1, 1, [36, 0, 0], &[1])), Err(Fault::Malformed));
+    assert_eq!(bad(&sequences(1, 1, [1, 32, 0], &[1])), Err(Fault::Malformed));
+    assert_eq!(bad(&sequences(1, 1, [1, 0, 53], &[1])), Err(Fault::Malformed));
+    let mut reserved = sound.clone();
+    reserved[3] |= 1;
+    assert_eq!(bad(&reserved), Err(Fault::Malformed));
+    // Tables and codes of an earlier block, and there is none.
+    let mut repeated = sound.clone();
+    repeated[3] = 0b11_01_01_00;
+    assert_eq!(bad(&repeated), Err(Fault::Malformed));
+    assert_eq!(bad(&[0x13, 0x40, 0, 1, 0]), Err(Fault::Malformed));
+    // Bytes after a block without sequences.
+    assert_eq!(bad(&[1 << 3 | 1, b'x', 0, 0]), Err(Fault::Malformed));
+}
+
+/// A block holds no more than the window, nor more than 128 KiB.
+#[test]
+fn blocks_hold_no_more_than_a_block() {
+    let long = |code: u8, bits: &[u8]| one_block(0, &sequences(1, 1, [1, 0, code], bits));
+    // Match code 43 is 131 and 7 bits more, 46 is 1027 and 10 bits more.
+    assert_eq!(fault(&long(43, &[0x80])).0.len(), 1 + 131);
+    let (bytes, end) = fault(&long(46, &[0, 4]));
+    assert_eq!((bytes.len(), end), (0, Err(Fault::Malformed)), "1028 bytes and 1024 are a block");
+    let larger = one_block(8, &sequences(1, 1, [1, 0, 46], &[0, 4]));
+    assert_eq!(fault(&larger).0.len(), 1028);
+    // The same of raw and of repeated bytes.
+    for kind in [0_u32, 1] {
+        let header = (1025_u32 << 3 | kind << 1 | 1).to_le_bytes();
+        let data = vec![7; if kind == 0 { 1025 } else { 1 }];
+        let head = [0x28, 0xB5, 0x2F, 0xFD, 0, 0];
+        assert_eq!(fault(&[&head, &header[..3], &data].concat()).1, Err(Fault::Malformed));
+    }
+}
+
+/// Of a block that holds more than was declared, what was declared comes first, and
+/// it does not matter how literals are stored.
+#[test]
+fn what_is_too_long_begins_as_it_should() {
+    for data in inputs() {
+        for level in [1, 3, 19] {
+            let stored = zstd(&data, Frame { level, ..Frame::default() });
+            for len in [1, 77, 5000, 131_073, data.len() - 1] {
+                for portions in [Portions::WHOLE, Portions { input: 9, output: 1 << 18 }] {
+                    let size = Size::Exactly(len as u64);
+                    let (bytes, end) = decode(Encoding::Zstd, &stored, size, &portions);
+                    assert_eq!(end, Err(Fault::Long), "level {level}, {len} bytes");
+                    assert!(bytes == data[..len], "level {level}, {len} bytes: {}", bytes.len());
+                }
+            }
+        }
+    }
+}
+
+/// A fault lies in the block that begins where reading ended.
+#[test]
+fn the_place_of_a_fault() {
+    let data = repeats(400_000, 100_000, 1);
+    let mut stored = zstd(&data, Frame { level: 3, ..Frame::default() });
+    let mut at = 6;
+    let mut blocks = Vec::new();
+    while at < stored.len() {
+        blocks.push(at);
+        let header = u32::from_le_bytes([stored[at], stored[at + 1], stored[at + 2], 0]);
+        at += 3 + (header >> 3) as usize;
+    }
+    let third = blocks[2];
+    // The type that is reserved.
+    stored[third] |= 6;
+    let mut decoder = Decoder::new();
+    let size = Size::Exactly(data.len() as u64);
+    let (bytes, end) = decode_with(&mut decoder, Encoding::Zstd, &stored, size, &Portions::WHOLE);
+    assert_eq!((end, decoder.read()), (Err(Fault::Malformed), third as u64));
+    assert!(bytes == data[..bytes.len()] && !bytes.is_empty());
+}
