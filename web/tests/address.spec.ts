@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { direct, isOpenable } from '../src/worker/hubs.ts';
 import { safetensors } from './files.ts';
-import { expect, sampleFile, settled, test } from './page.ts';
+import { BY_URL, expect, sampleFile, settled, test } from './page.ts';
 
-test.use({ baseURL: 'http://127.0.0.1:4174/' });
+test.use({ baseURL: BY_URL });
 
 test('addresses of pages about a file lead to the file', () => {
   const to = (address: string) => direct(address).href;

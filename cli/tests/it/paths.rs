@@ -120,14 +120,16 @@ fn a_file_that_shrinks_while_it_is_read_is_an_error() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("the command runs");
-    let open_files = format!("/proc/{}/fd", child.id());
-    let is_open = || {
-        let links = std::fs::read_dir(&open_files).into_iter().flatten().flatten();
-        links.filter_map(|link| std::fs::read_link(link.path()).ok()).any(|target| target == path)
+    // Once so much was read, its length is known and the digest has begun.
+    let counters = format!("/proc/{}/io", child.id());
+    let has_read = || {
+        let text = std::fs::read_to_string(&counters).unwrap_or_default();
+        let read = text.lines().find_map(|line| line.strip_prefix("rchar: "));
+        read.and_then(|read| read.parse::<u64>().ok()).unwrap_or(0)
     };
     let start = Instant::now();
-    while !is_open() {
-        assert!(start.elapsed() < Duration::from_secs(30), "the file was never opened");
+    while has_read() < 64 << 20 {
+        assert!(start.elapsed() < Duration::from_secs(30), "the file was never read");
         std::thread::sleep(Duration::from_millis(1));
     }
     file.set_len(100).expect("shrinks");
