@@ -56,8 +56,8 @@ twox-hash:
 default='nom half miniz_oxide crc sha2'
 
 tree() {
-  cargo tree --locked -p weighbridge --edges normal,build --target all --prefix none \
-    --format '{p}' "$@" | awk '{ print $1 }' | sort -u | grep -v '^weighbridge$'
+  cargo tree --locked -p weighbridge-core --edges normal,build --target all --prefix none \
+    --format '{p}' "$@" | awk '{ print $1 }' | sort -u | grep -v '^weighbridge-core$'
 }
 
 # allowed PACKAGE...: they, and what they need.

@@ -16,7 +16,7 @@ case $mode in test | sizes | deep | write) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p
 ready_or_leave_out firmware
 
 triple=thumbv7em-none-eabihf
-formats=$(sed -n 's/^\([a-z]*\) = \["weighbridge\/\1"\]$/\1/p' Cargo.toml)
+formats=$(sed -n 's/^\([a-z]*\) = \["weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
 # All but those of large models, together.
 five=stb,oinf,bintensors,ztensor,idv
@@ -61,7 +61,7 @@ on_this_machine() {
   local features
   echo "firmware: the audits of files that are in memory as a whole, on this machine"
   for features in formats stb; do
-    "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml -p weighbridge --lib \
+    "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml -p weighbridge-core --lib \
       --no-default-features --features "$features,details"
   done
 }

@@ -160,11 +160,11 @@ coverage() {
   local -x RUSTFLAGS='-C instrument-coverage' CARGO_TARGET_DIR=$folder
   local -x LLVM_PROFILE_FILE=$folder/profiles/%m.profraw
   # Blocks of counters that many programs share are merged as they are written.
-  mapfile -t objects < <(cargo test --no-run --message-format=json -p weighbridge \
+  mapfile -t objects < <(cargo test --no-run --message-format=json -p weighbridge-core \
     -p weighbridge-tests 2>"$folder/log" | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p' |
     grep -v '/examples/\|/criterion' | sort -u)
   [ "${#objects[@]}" -gt 0 ] || { cat "$folder/log" >&2; return 1; }
-  cargo test -p weighbridge -p weighbridge-tests --lib --test it --test fuzz --test memory -- \
+  cargo test -p weighbridge-core -p weighbridge-tests --lib --test it --test fuzz --test memory -- \
     --skip every_changed_byte --skip mutations:: >"$folder/log" 2>&1 ||
     { tail -40 "$folder/log" >&2; return 1; }
   "$tools/llvm-profdata" merge -sparse "$folder"/profiles/*.profraw -o "$folder/profile"

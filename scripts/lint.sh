@@ -16,17 +16,16 @@ cargo fmt --all --check
 say "clippy, everything"
 cargo clippy --workspace --all-targets -- -D warnings
 
-# The formats of core are its features that are named like a module (or a
-# folder) in core/src/format.
-formats=$(find core/src/format -mindepth 1 -maxdepth 1 -not -name mod.rs \
-  -exec basename {} .rs \; | sort)
+# The formats of core are its features that are named like a folder in
+# core/src/format.
+formats=$(find core/src/format -mindepth 1 -maxdepth 1 -type d -exec basename {} \; | sort)
 
 # A helper that several formats share may have no user in a subset of them, and
 # a file of the only format is of that format.
-subset() { cargo clippy -p weighbridge --no-default-features "$@" -- -D warnings -A dead-code -A irrefutable-let-patterns; }
+subset() { cargo clippy -p weighbridge-core --no-default-features "$@" -- -D warnings -A dead-code -A irrefutable-let-patterns; }
 
 say "core without any feature"
-cargo check -p weighbridge --no-default-features
+cargo check -p weighbridge-core --no-default-features
 for format in $formats; do
   say "core with only $format"
   subset --features "$format"
@@ -34,5 +33,5 @@ done
 
 say "core for $bare_target: no std, no heap"
 target_ready "$bare_target" core
-target_cargo check -p weighbridge --no-default-features
-target_cargo check -p weighbridge
+target_cargo check -p weighbridge-core --no-default-features
+target_cargo check -p weighbridge-core

@@ -8,6 +8,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Cargo keeps what it unpacked from that temporary registry (its folder has no
 # host in its name) and does not notice that the same version has changed.
-rm -rf -- "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/weighbridge-[0-9]*
+rm -rf -- "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/weighbridge-core-[0-9]*
 
-cargo package -p weighbridge -p weighbridge-cli "$@"
+cargo package -p weighbridge-core -p weighbridge-cli "$@"

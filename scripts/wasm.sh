@@ -54,10 +54,10 @@ build full -O3 --profile wasm-full
 cp wasm/js/*.js wasm/js/*.d.ts "$dist/"
 
 # The rules of the small module's formats; the full one has its own inside.
-formats=$(sed -n 's/^weighbridge = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ')
+formats=$(sed -n 's/^weighbridge-core = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ')
 {
   printf '// Made from the rule catalogue.\nexport default '
-  cargo run --quiet -p weighbridge --example catalogue --no-default-features --features "$formats"
+  cargo run --quiet -p weighbridge-core --example catalogue --no-default-features --features "$formats"
 } >"$work/rules.js"
 cp "$work/rules.js" "$dist/"
 

@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// Checks, inspects and extracts tensor files that nobody vouches for.
 #[derive(Debug, Parser)]

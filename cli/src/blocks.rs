@@ -4,10 +4,10 @@ use crate::session::{Halt, Session, Stopped};
 use crate::values::{Json, Shown};
 use serde::ser::{Serialize, SerializeSeq as _, SerializeStruct as _, Serializer};
 use serde_json::{Value, json};
-use weighbridge::codec::{self, Decoder, Size, Undecoded};
-use weighbridge::format::idv::Header;
-use weighbridge::format::idv::block::{Row, Scalar, Text};
-use weighbridge::{Chunk, Meta, Status, Stop, Tensor, limits};
+use weighbridge_core::codec::{self, Decoder, Size, Undecoded};
+use weighbridge_core::format::idv::Header;
+use weighbridge_core::format::idv::block::{Row, Scalar, Text};
+use weighbridge_core::{Chunk, Meta, Status, Stop, Tensor, limits};
 
 /// Whether the first `limit` rows of a column can be shown: they can be decoded, and
 /// that is not [too much](Session::spent).
@@ -55,7 +55,7 @@ fn rows<E: From<Halt>>(
     counted: bool,
     take: &mut dyn FnMut(&mut Session<'_>, &Row<'_>) -> Result<bool, E>,
 ) -> Result<bool, E> {
-    let file = weighbridge::File::Idv(*header);
+    let file = weighbridge_core::File::Idv(*header);
     let codec = session.ask(|source| Ok(header.codec(source, tensor)?))?;
     let mut left = limit;
     for i in 0..tensor.chunks.count() {
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::progress::Bars;
     use crate::windows::FileSource;
-    use weighbridge::{Cursor, File, Opening};
+    use weighbridge_core::{Cursor, File, Opening};
     use weighbridge_tests::encode::idv::{self, Cell, Column, Number};
 
     /// A row may be as long as its block: more than is shown is not kept.

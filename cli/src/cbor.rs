@@ -6,8 +6,8 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt;
-use weighbridge::Element;
-use weighbridge::format::ztensor::{Item, Items};
+use weighbridge_core::Element;
+use weighbridge_core::format::ztensor::{Item, Items};
 
 /// How deep items nest before they are cut. Deeper ones are no use to a
 /// reader, and the stack is finite.

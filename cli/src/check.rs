@@ -18,7 +18,7 @@ use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// What is asked of every file.
 struct Task {

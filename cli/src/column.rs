@@ -5,9 +5,9 @@ use crate::blocks::{Trouble, decode};
 use crate::human;
 use crate::session::{Halt, Session};
 use std::io;
-use weighbridge::format::idv::Header;
-use weighbridge::format::idv::block::{Row, Scalar};
-use weighbridge::{Element, File, Tensor, limits};
+use weighbridge_core::format::idv::Header;
+use weighbridge_core::format::idv::block::{Row, Scalar};
+use weighbridge_core::{Element, File, Tensor, limits};
 
 /// Most bytes that a column is written to, unless the file is large itself: eight
 /// stored bytes may be a sparse row of 2^31 elements, which become as many zeros.

@@ -2,8 +2,10 @@
 
 use crate::session::{Halt, Session};
 use crate::tensors;
-use weighbridge::codec::{Decoder, Fault, Size, Undecoded};
-use weighbridge::{Chunk, Encoding, File, Layout, Source, Sparse, Status, Stop, Tensor, limits};
+use weighbridge_core::codec::{Decoder, Fault, Size, Undecoded};
+use weighbridge_core::{
+    Chunk, Encoding, File, Layout, Source, Sparse, Status, Stop, Tensor, limits,
+};
 
 /// Bytes that are decoded at a time: a power of two.
 const PIECE: usize = 256 << 10;
@@ -302,7 +304,7 @@ pub(crate) fn entries<E: From<Halt>>(
     file: &File,
     tensor: &Tensor,
     count: u64,
-    mut give: impl FnMut(&[u64], weighbridge::Element) -> Result<(), E>,
+    mut give: impl FnMut(&[u64], weighbridge_core::Element) -> Result<(), E>,
 ) -> Result<bool, E> {
     let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
     let chunk = session.ask(|source| file.chunk(source, tensor, 0))?;

@@ -18,9 +18,9 @@ use crate::text::Text;
 use crate::windows::{FileSource, ReadError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use weighbridge::codec::Decoder;
-use weighbridge::format::idv::Header;
-use weighbridge::{
+use weighbridge_core::codec::Decoder;
+use weighbridge_core::format::idv::Header;
+use weighbridge_core::{
     Audit, Cursor, DType, DimEncoding, File, Finding, Kind, Layout, Name, NameEncoding, Opening,
     Severity, Status, Tensor,
 };

@@ -2,7 +2,7 @@
 
 use crate::values;
 use std::io::{self, Write};
-use weighbridge::{DType, Element, Endianness};
+use weighbridge_core::{DType, Element, Endianness};
 
 /// How elements of a type stand in an .npy file.
 pub(crate) struct Form {

@@ -2,7 +2,7 @@
 
 use crate::session::{Halt, Session};
 use std::path::Path;
-use weighbridge::{Format, Span, Stop};
+use weighbridge_core::{Format, Span, Stop};
 
 /// How many bytes decide: more than any magic takes.
 const HEAD: u64 = 64;

@@ -6,7 +6,7 @@ use crate::text::Text;
 use anstyle::{AnsiColor, Style};
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
-use weighbridge::{Finding, Format, Kind, Severity, Subject};
+use weighbridge_core::{Finding, Format, Kind, Severity, Subject};
 
 /// The most findings, and the most unchecked entries, that are printed of one
 /// file.

@@ -21,7 +21,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::Arc;
-use weighbridge::{File, Status, Tensor};
+use weighbridge_core::{File, Status, Tensor};
 
 /// What is shown of a tensor's elements, as bits.
 mod shown {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
-use weighbridge::is_hidden;
+use weighbridge_core::is_hidden;
 
 /// Writes `value` on one line, with control and other characters that hide as `\u`
 /// escapes, and a line feed.

@@ -8,8 +8,8 @@ use crate::text::Text;
 use crate::values;
 use serde::Serialize;
 use serde_json::Value as Json;
-use weighbridge::format::gguf::{Item, Items};
-use weighbridge::{
+use weighbridge_core::format::gguf::{Item, Items};
+use weighbridge_core::{
     Cursor, DType, File, Kind, Meta, Name, NameEncoding, Source, Status, Stop, Tensor, Value,
 };
 
@@ -186,7 +186,7 @@ fn list(items: Items<'_>) -> Vec<Json> {
 }
 
 impl MetaView {
-    fn text(&mut self, source: &Source<'_>, at: weighbridge::NameAt) -> Result<(), Stop> {
+    fn text(&mut self, source: &Source<'_>, at: weighbridge_core::NameAt) -> Result<(), Stop> {
         let span = at.span();
         // What is stored in chunks must be whole to be read.
         let limit = if at.encoding == NameEncoding::Plain { MOST + 1 } else { u64::MAX };
@@ -212,7 +212,7 @@ impl MetaView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weighbridge::Span;
+    use weighbridge_core::Span;
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
@@ -220,7 +220,7 @@ mod tests {
         bytes.resize(200_000, 0);
         let text = "é".repeat(50_000);
         bytes[1..=100_000].copy_from_slice(text.as_bytes());
-        let at = weighbridge::NameAt { at: 0, len: 100_001, ..Default::default() };
+        let at = weighbridge_core::NameAt { at: 0, len: 100_001, ..Default::default() };
         let mut view = view_of_nothing();
         view.text(&Source::whole(&bytes), at).expect("all is there");
         assert!(view.truncated);

@@ -5,9 +5,9 @@ use crate::report::within;
 use crate::text::Text;
 use crate::values;
 use serde_json::{Map, Value};
-use weighbridge::format::idv::{Item, Key};
-use weighbridge::format::oinf::Quantization;
-use weighbridge::{DType, Endianness, File, Source, Span, Stop, Tensor};
+use weighbridge_core::format::idv::{Item, Key};
+use weighbridge_core::format::oinf::Quantization;
+use weighbridge_core::{DType, Endianness, File, Source, Span, Stop, Tensor};
 
 /// Lists are cut here, in bytes.
 const MOST: u64 = 64 << 10;

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use weighbridge::{
+use weighbridge_core::{
     Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Rule, Scratch, Severity, Slot,
     Source, Span, Stage, Stop, Tally, limits,
 };
@@ -47,7 +47,8 @@ impl Judge {
             self.deny_lint = true;
             return Ok(());
         }
-        let rules = formats::available().flat_map(Format::rules).chain(weighbridge::general::RULES);
+        let rules =
+            formats::available().flat_map(Format::rules).chain(weighbridge_core::general::RULES);
         let same = |id: &&str| id.eq_ignore_ascii_case(what);
         let found: Vec<_> = rules.map(|rule| rule.id).filter(same).collect();
         self.deny.extend(&found);

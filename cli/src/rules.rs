@@ -8,7 +8,7 @@ use crate::outcome::Outcome;
 use crate::terminal;
 use serde::Serialize;
 use std::fmt::Write as _;
-use weighbridge::{Format, RuleInfo};
+use weighbridge_core::{Format, RuleInfo};
 
 #[derive(Serialize)]
 struct RuleView {
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &RulesArgs) -> Result<Outcome, String> {
         Some(format) => vec![(Some(format), format.rules())],
         None => formats::available()
             .map(|format| (Some(format), format.rules()))
-            .chain([(None, weighbridge::general::RULES)])
+            .chain([(None, weighbridge_core::general::RULES)])
             .collect(),
     };
     let mut out = terminal::stdout(args.json);

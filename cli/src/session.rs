@@ -6,8 +6,8 @@ use crate::text::Text;
 use crate::windows::{FileSource, ReadError};
 use std::fmt;
 use std::io;
-use weighbridge::codec::Fault;
-use weighbridge::{Absent, Rule, Source, Stop, limits};
+use weighbridge_core::codec::Fault;
+use weighbridge_core::{Absent, Rule, Source, Stop, limits};
 
 /// How much is read at a time when all of it is read once: a power of two.
 const PIECE: usize = 1 << 20;

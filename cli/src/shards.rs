@@ -10,8 +10,8 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use weighbridge::format::shards::{Header, rules};
-use weighbridge::{
+use weighbridge_core::format::shards::{Header, rules};
+use weighbridge_core::{
     Chunks, Cursor, File, Finding, Format, Kind, Meta, Name, Rule, Source, Span, Status, Stop,
     Subject, Value,
 };

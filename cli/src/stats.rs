@@ -7,7 +7,7 @@ use crate::values;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
-use weighbridge::{Element, Encoding, File, Histogram, Stats, Tensor};
+use weighbridge_core::{Element, Encoding, File, Histogram, Stats, Tensor};
 
 /// Bins of the histogram, from the least to the greatest element.
 const BINS: usize = 16;

@@ -6,7 +6,7 @@ use crate::report::{ask_or_end, within};
 use crate::session::{Session, Stopped};
 use crate::text::Text;
 use serde::Serialize;
-use weighbridge::{Cursor, DimEncoding, File, Layout, Source, Span, Status, Stop, Tensor};
+use weighbridge_core::{Cursor, DimEncoding, File, Layout, Source, Span, Status, Stop, Tensor};
 
 /// What the entry for a chunk takes in a file that has a table of them.
 const ENTRY: u64 = 16;

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Write as _};
 use std::path::Path;
-use weighbridge::{Name, NameEncoding};
+use weighbridge_core::{Name, NameEncoding};
 
 /// A name from a file, or a path: bytes that should be UTF-8.
 ///

@@ -6,7 +6,7 @@ use crate::report::within;
 use crate::session::{Halt, Session, Stopped};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use serde_json::{Number, Value};
-use weighbridge::{
+use weighbridge_core::{
     DType, Element, Encoding, Endianness, File, Format, Layout, Source, Span, Status, Stop, Tensor,
 };
 

@@ -6,7 +6,7 @@ use crate::report::{Found, Report, Unchecked};
 use crate::text::Text;
 use serde::Serialize;
 use std::io;
-use weighbridge::{Count, File};
+use weighbridge_core::{Count, File};
 
 #[derive(Serialize)]
 struct UncheckedView<'a> {
@@ -145,7 +145,7 @@ impl Number {
         } else if is("i32") {
             Number::Signed((value as u32).cast_signed().into())
         } else if is("v") {
-            Number::Text(weighbridge::Version::of_number(value).to_string())
+            Number::Text(weighbridge_core::Version::of_number(value).to_string())
         } else {
             Number::Plain(value)
         }

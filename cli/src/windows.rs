@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::time::SystemTime;
-use weighbridge::{Absent, Window};
+use weighbridge_core::{Absent, Window};
 
 /// Reads begin and end at multiples of this. Small, because what lies scattered
 /// through a large file, such as the padding behind each of its tensors, costs
@@ -120,7 +120,7 @@ impl FileSource {
         self.read
     }
 
-    /// What is in memory, for a [`weighbridge::Source`].
+    /// What is in memory, for a [`weighbridge_core::Source`].
     pub(crate) fn windows(&self) -> Vec<Window<'_>> {
         self.windows.iter().map(|block| Window { at: block.at, bytes: &block.bytes }).collect()
     }
@@ -238,7 +238,7 @@ fn read_at(file: &mut File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 mod tests {
     use super::*;
     use std::io::Write as _;
-    use weighbridge::Source;
+    use weighbridge_core::Source;
 
     /// A file of `len` bytes, each the low byte of its offset over 4096.
     fn sample(len: u64) -> tempfile::NamedTempFile {

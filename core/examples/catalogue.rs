@@ -2,7 +2,7 @@
 //! as [id, severity, basis, message, rule]; the key is the format's number, 0
 //! for the rules that belong to none.
 
-use weighbridge::{Format, RuleInfo, general};
+use weighbridge_core::{Format, RuleInfo, general};
 
 #[allow(clippy::as_conversions, reason = "the number of a format is its discriminant")]
 fn main() {

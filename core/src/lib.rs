@@ -5,7 +5,7 @@
 //! driver fetched, and on a microcontroller.
 //!
 //! ```
-//! use weighbridge::{Audit, Cursor, File, Finding, Slot, Source};
+//! use weighbridge_core::{Audit, Cursor, File, Finding, Slot, Source};
 //!
 //! // A file of the format STB: a header, no tensors.
 //! let mut bytes = [0; 64];
@@ -27,7 +27,7 @@
 //! while let Some(tensor) = file.next_tensor(&source, &mut cursor, &mut |_| {})? {
 //!     println!("{} {}", tensor.name(&source)?, tensor.dtype.name());
 //! }
-//! # Ok::<(), weighbridge::Stop>(())
+//! # Ok::<(), weighbridge_core::Stop>(())
 //! ```
 #![no_std]
 #![cfg_attr(
@@ -60,74 +60,33 @@ extern crate alloc;
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
-pub mod checksum;
-pub mod codec;
-pub mod format;
-pub mod limits;
-
-mod aligned;
-#[cfg(feature = "windows")]
 mod audit;
-#[cfg(any(feature = "gguf", test))]
-mod block;
-mod cursor;
-mod dims;
-mod division;
-mod dtype;
-mod element;
+mod base;
+pub mod codec;
 mod file;
-mod finding;
-#[cfg(feature = "embedded-storage")]
-mod flash;
-mod halt;
-mod hash;
-mod index;
-mod judge;
-mod leaf;
-#[cfg(not(feature = "windows"))]
-mod mapped;
-mod name;
-mod opening;
-mod plural;
-mod read;
+pub mod format;
+mod input;
+mod model;
+mod parse;
 mod rule;
-mod slot;
-mod source;
-mod sparse;
-mod stage;
 mod stats;
-mod tally;
-mod tensor;
-#[cfg(feature = "windows")]
-mod twins;
-mod utf8;
-mod view;
 
-#[cfg(feature = "windows")]
-pub use audit::Audit;
+pub use audit::{Audit, Stage};
 #[cfg(feature = "payloads")]
 pub use audit::{Paused, Scratch};
-pub use cursor::Cursor;
-pub use dims::{DimEncoding, Dims, DimsAt};
-pub use dtype::DType;
-pub use element::Element;
-pub use file::{File, Format};
-pub use finding::{Finding, Kind, Stop, Subject};
+pub use base::limits;
+pub use codec::checksum;
+pub use file::{Count, File, Index, Opening, Slot, Tally};
 #[cfg(feature = "embedded-storage")]
-pub use flash::{Flash, FlashError};
-pub use index::Index;
-#[cfg(not(feature = "windows"))]
-pub use mapped::Audit;
-pub use name::{Bytes, Chars, Name, NameAt, NameEncoding, is_hidden};
-pub use opening::Opening;
-pub use rule::{Basis, Profile, Rule, RuleInfo, Severity, general};
-pub use slot::Slot;
-pub use source::{Absent, Source, Span, Window};
-pub use sparse::Sparse;
-pub use stage::Stage;
-pub use stats::{Histogram, Stats};
-pub use tally::{Count, Tally};
-pub use tensor::{
-    Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
+pub use file::{Flash, FlashError};
+pub use format::Format;
+pub use input::{Absent, Source, Span, Window};
+pub use model::name::{Bytes, Chars, is_hidden};
+pub use model::{
+    Chunk, Chunks, DType, DimEncoding, Dims, DimsAt, Element, Elements, Encoding, Endianness,
+    Layout, Meta, Name, NameAt, NameEncoding, Number, Part, Region, Sparse, Status, Tensor, Value,
+    Version,
 };
-pub use view::{Elements, Number};
+pub use parse::{Cursor, Stop};
+pub use rule::{Basis, Finding, Kind, Profile, Rule, RuleInfo, Severity, Subject, general};
+pub use stats::{Histogram, Stats};

@@ -1,7 +1,7 @@
 //! The smallest useful program, of which size and stack are measured: opens a
 //! file, audits its structure and finds one tensor.
 
-use weighbridge::{Audit, Cursor, Finding, Format, Name, Opening, Severity, Slot, Source, Span};
+use weighbridge_core::{Audit, Cursor, Finding, Format, Name, Opening, Severity, Slot, Source, Span};
 
 /// Where the tensor `name` of a valid file lies; `None` if there is none, its
 /// data is not in one piece, or the file is not valid. Without a `format`, the

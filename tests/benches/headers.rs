@@ -9,7 +9,7 @@
 use safetensors::SafeTensors;
 use std::hint::black_box;
 use std::time::Instant;
-use weighbridge::{Audit, File, Format, Severity, Slot, Source, Stop};
+use weighbridge_core::{Audit, File, Format, Severity, Slot, Source, Stop};
 use weighbridge_tests::encode::{gguf, safetensors as st};
 
 /// Names as models have them, in the order of their blocks or shuffled.
@@ -44,7 +44,7 @@ fn gguf(names: &[String], tokens: usize) -> Vec<u8> {
 fn weighbridge(format: Format, bytes: &[u8]) -> u64 {
     let source = Source::whole(bytes);
     let mut worst = Severity::Unchecked;
-    let mut sink = |finding: weighbridge::Finding| worst = worst.max(finding.severity());
+    let mut sink = |finding: weighbridge_core::Finding| worst = worst.max(finding.severity());
     let file = File::open_as(format, &source, &mut sink).unwrap();
     let mut audit = Audit::new(file).structure_only();
     let mut slots = Vec::new();

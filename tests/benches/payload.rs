@@ -9,9 +9,9 @@ use criterion::{Criterion, Throughput, criterion_group};
 use std::hint::black_box;
 use std::io::Write as _;
 use std::time::Instant;
-use weighbridge::checksum::{Algorithm, Hasher};
-use weighbridge::codec::{Decoder, Size, ring};
-use weighbridge::{DType, Encoding, Endianness, Span, Stats};
+use weighbridge_core::checksum::{Algorithm, Hasher};
+use weighbridge_core::codec::{Decoder, Size, ring};
+use weighbridge_core::{DType, Encoding, Endianness, Span, Stats};
 use weighbridge_tests::codec::{samples, weights_bf16, weights_f32};
 
 const LEN: usize = 16 << 20;

@@ -10,7 +10,7 @@ use criterion::{Criterion, Throughput, criterion_group};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::hint::black_box;
 use std::time::Instant;
-use weighbridge::{Audit, File, Format, Index, Slot, Source};
+use weighbridge_core::{Audit, File, Format, Index, Slot, Source};
 use weighbridge_tests::encode::bintensors::{self, layers, shuffled_layers};
 
 const TENSORS: u64 = 10_000;
@@ -42,10 +42,10 @@ fn as_safetensors(file: &bintensors::File) -> Vec<u8> {
 fn weighbridge(format: Format, bytes: &[u8], slots: &mut [Slot]) -> u64 {
     let source = Source::whole(bytes);
     let mut worst = 0;
-    let mut sink = |finding: weighbridge::Finding| worst = worst.max(finding.severity() as u8);
+    let mut sink = |finding: weighbridge_core::Finding| worst = worst.max(finding.severity() as u8);
     let file = File::open_as(format, &source, &mut sink).unwrap();
     Audit::new(file).structure_only().step(&source, slots, &mut sink).unwrap();
-    assert!(worst <= weighbridge::Severity::Lint as u8);
+    assert!(worst <= weighbridge_core::Severity::Lint as u8);
     file.tensor_count()
 }
 

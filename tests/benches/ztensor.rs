@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group};
 use std::hint::black_box;
 use std::io::Cursor;
 use std::time::Instant;
-use weighbridge::{Audit, File, Format, Index, Slot, Source};
+use weighbridge_core::{Audit, File, Format, Index, Slot, Source};
 use weighbridge_tests::encode::ztensor::{self, Checksum, Tensor};
 
 const TENSORS: usize = 10_000;
@@ -40,10 +40,10 @@ fn inputs() -> [Input; 3] {
 fn ours(bytes: &[u8], slots: &mut [Slot]) -> u64 {
     let source = Source::whole(bytes);
     let mut worst = 0;
-    let mut sink = |finding: weighbridge::Finding| worst = worst.max(finding.severity() as u8);
+    let mut sink = |finding: weighbridge_core::Finding| worst = worst.max(finding.severity() as u8);
     let file = File::open_as(Format::ZTensor, &source, &mut sink).unwrap();
     Audit::new(file).structure_only().step(&source, slots, &mut sink).unwrap();
-    assert!(worst <= weighbridge::Severity::Lint as u8);
+    assert!(worst <= weighbridge_core::Severity::Lint as u8);
     file.tensor_count()
 }
 

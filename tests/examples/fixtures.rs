@@ -3,7 +3,7 @@
 //! format, path, and whether the file is sound, broken, or breaks lints only.
 
 use std::path::PathBuf;
-use weighbridge::{Format, RuleInfo, Severity};
+use weighbridge_core::{Format, RuleInfo, Severity};
 use weighbridge_tests::fixtures;
 
 fn main() -> std::io::Result<()> {

@@ -1,7 +1,7 @@
 //! Writes the files of `weighbridge_tests::hard` to a folder, for `scripts/hard.sh`.
 
 use std::path::Path;
-use weighbridge::Format;
+use weighbridge_core::Format;
 use weighbridge_tests::hard::{self, Ranges};
 
 fn main() -> std::io::Result<()> {

@@ -5,7 +5,7 @@
 use proptest::strategy::{Strategy, ValueTree as _};
 use proptest::test_runner::TestRunner;
 use std::path::PathBuf;
-use weighbridge::Format;
+use weighbridge_core::Format;
 use weighbridge_tests::encode::{idv, oinf};
 
 fn main() -> std::io::Result<()> {

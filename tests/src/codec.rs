@@ -1,8 +1,8 @@
 //! Sample data, and one way to run a decoder in pieces of any size.
 
 use std::ops::Range;
-use weighbridge::codec::{Decoder, Fault, Size};
-use weighbridge::{Chunk, Encoding, Span};
+use weighbridge_core::codec::{Decoder, Fault, Size};
+use weighbridge_core::{Chunk, Encoding, Span};
 
 /// How a stream is fed and drained.
 #[derive(Clone, Debug)]

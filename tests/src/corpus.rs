@@ -9,9 +9,8 @@ use std::path::PathBuf;
 pub fn folder() -> Option<PathBuf> {
     let named = std::env::var_os("WEIGHBRIDGE_CORPUS").map(PathBuf::from);
     let must_be_there = named.is_some();
-    let folder = named.unwrap_or_else(|| {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus")
-    });
+    let folder = named
+        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus"));
     if folder.is_dir() {
         return Some(folder);
     }

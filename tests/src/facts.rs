@@ -3,8 +3,8 @@
 
 use crate::survey::{MetaFact, Survey, TensorFact};
 use std::fmt::{Debug, Write};
-use weighbridge::format::{gguf, ztensor};
-use weighbridge::{File, Finding, Source, Tensor, Value};
+use weighbridge_core::format::{gguf, ztensor};
+use weighbridge_core::{File, Finding, Source, Tensor, Value};
 
 /// All facts of a file, a line each.
 pub fn told(bytes: &[u8], survey: &Survey) -> String {

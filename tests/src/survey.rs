@@ -2,7 +2,7 @@
 //! into plain facts that tests compare.
 
 use std::ops::Range;
-use weighbridge::{
+use weighbridge_core::{
     Absent, Audit, Chunk, Chunks, Cursor, File, Finding, Format, Opening, Region, Scratch,
     Severity, Slot, Source, Status, Stop, Tensor, Value, Window,
 };
@@ -145,7 +145,7 @@ pub struct TensorFact {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetaFact {
     /// As it was handed out.
-    pub meta: weighbridge::Meta,
+    pub meta: weighbridge_core::Meta,
     /// Its decoded key.
     pub key: Vec<u8>,
     /// What it holds.
@@ -272,7 +272,7 @@ pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> 
     let mut findings = Vec::new();
     let mut slots = Vec::new();
     let mut audit = Audit::new(file);
-    let mut size = weighbridge::codec::WINDOW as u64;
+    let mut size = weighbridge_core::codec::WINDOW as u64;
     let mut buffer = vec![0; size as usize];
     let mut scratch = Scratch::new(&mut buffer);
     loop {
@@ -291,7 +291,7 @@ pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> 
                 slots.resize(needed as usize, Slot::EMPTY);
             }
             _ => {
-                let stuck = |f: &Finding| f.rule == weighbridge::general::INTERNAL;
+                let stuck = |f: &Finding| f.rule == weighbridge_core::general::INTERNAL;
                 assert!(!findings.iter().any(stuck), "a standstill: {findings:?}");
                 return Ok(findings);
             }

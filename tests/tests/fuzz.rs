@@ -39,7 +39,7 @@ fn seeds_of_runs_and_regression_files() {
 
 #[test]
 fn every_format_has_its_targets() {
-    for format in weighbridge::Format::ALL {
+    for format in weighbridge_core::Format::ALL {
         let name = format.name();
         for target in [name.to_owned(), format!("damaged_{name}")] {
             assert!(by_name(&target).is_some(), "{target}");

@@ -4,8 +4,8 @@
 //! fetched again and again. Nothing is timed here; `scripts/hard.sh` does that.
 
 use std::collections::BTreeMap;
-use weighbridge::codec::WINDOW;
-use weighbridge::{
+use weighbridge_core::codec::WINDOW;
+use weighbridge_core::{
     Audit, Cursor, File, Format, Name, NameEncoding, Opening, Rule, Scratch, Severity, Slot,
     Source, Stop, Window, limits,
 };
@@ -74,7 +74,7 @@ fn judge(bytes: &[u8], format: Format, whole: bool) -> Judged {
     let mut slots = vec![Slot::EMPTY; 64];
     let mut entries = 0;
     let mut work = || {
-        let mut sink = |finding: weighbridge::Finding| {
+        let mut sink = |finding: weighbridge_core::Finding| {
             assert!(finding.at + u64::from(finding.len) <= bytes.len() as u64);
             match broken.iter_mut().find(|(rule, _)| *rule == finding.rule) {
                 Some((_, count)) => *count += 1,
@@ -111,7 +111,7 @@ fn audit(
     host: &mut Host<'_>,
     file: File,
     slots: &mut Vec<Slot>,
-    sink: &mut dyn FnMut(weighbridge::Finding),
+    sink: &mut dyn FnMut(weighbridge_core::Finding),
 ) {
     let mut buffer = vec![0; WINDOW];
     let mut scratch = Scratch::new(&mut buffer);
@@ -294,7 +294,7 @@ fn decoding_is_bounded() {
             let mut audit = Audit::new(file).seeded(7);
             loop {
                 let mut sink =
-                    |f: weighbridge::Finding| *broken.entry(f.rule.id()).or_default() += 1;
+                    |f: weighbridge_core::Finding| *broken.entry(f.rule.id()).or_default() += 1;
                 match audit.step_with(&source, &mut slots, &mut scratch, &mut sink) {
                     Ok(()) | Err(Stop::Refused(_)) => break,
                     Err(Stop::Buffer { needed }) => {

@@ -2,8 +2,8 @@
 
 use peak_alloc::PeakAlloc;
 use std::sync::Mutex;
-use weighbridge::codec::{Decoder, Fault, Size, WINDOW};
-use weighbridge::{Audit, Encoding, File, Scratch, Slot, Source, Span, Stop};
+use weighbridge_core::codec::{Decoder, Fault, Size, WINDOW};
+use weighbridge_core::{Audit, Encoding, File, Scratch, Slot, Source, Span, Stop};
 use weighbridge_tests::encode::idv;
 
 #[global_allocator]

@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Step};
 use alloc::vec::Vec;
-use weighbridge::{Audit, Finding, Slot, Source, Stage, Stop};
+use weighbridge_core::{Audit, Finding, Slot, Source, Stage, Stop};
 
 /// The most slots that an audit gets: 384 MiB of them.
 const MOST_SLOTS: usize = 16 << 20;
@@ -16,7 +16,7 @@ const MOST_ENTRIES: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     buffer: Vec<u8>,
-    paused: Option<weighbridge::Paused>,
+    paused: Option<weighbridge_core::Paused>,
 }
 
 /// The formats of the small module store all data as it is.
@@ -42,7 +42,7 @@ impl Workspace {
         }
         let mut scratch = match paused.take() {
             Some(paused) => paused.resume(buffer),
-            None => weighbridge::Scratch::new(buffer),
+            None => weighbridge_core::Scratch::new(buffer),
         };
         let result = audit.step_with(source, slots, &mut scratch, sink);
         *paused = Some(scratch.pause());

@@ -6,8 +6,8 @@ use alloc::collections::BTreeSet;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::Name;
-use weighbridge::format::ztensor::{Item, Items};
+use weighbridge_core::Name;
+use weighbridge_core::format::ztensor::{Item, Items};
 
 /// How deep items nest before they are cut. Deeper ones are no use to a
 /// reader, and the stack is finite.

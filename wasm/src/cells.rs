@@ -5,9 +5,9 @@ use crate::text::Texts;
 use crate::values::Numbers;
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
-use weighbridge::format::idv::block::{Row, Scalar};
-use weighbridge::format::idv::{Codec, Item};
-use weighbridge::{DType, Element};
+use weighbridge_core::format::idv::block::{Row, Scalar};
+use weighbridge_core::format::idv::{Codec, Item};
+use weighbridge_core::{DType, Element};
 
 /// Elements, and how they make up rows.
 #[derive(Clone, Debug)]

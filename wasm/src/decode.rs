@@ -5,8 +5,8 @@ use crate::elements::Refusal;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::codec::{Decoder, Fault, Size, Undecoded};
-use weighbridge::{Chunk, Tensor};
+use weighbridge_core::codec::{Decoder, Fault, Size, Undecoded};
+use weighbridge_core::{Chunk, Tensor};
 
 /// Most decoded bytes that a document keeps, to show elements of a tensor.
 const KEPT: u64 = 64 << 20;
@@ -93,7 +93,7 @@ impl Document {
 
 fn start(decoder: &mut Decoder, chunk: &Chunk) {
     if decoder.start_chunk(chunk).is_err() {
-        let most = weighbridge::codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
+        let most = weighbridge_core::codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
         decoder.start(chunk.encoding, chunk.stored, Size::AtMost(most));
     }
 }

@@ -11,7 +11,7 @@ use crate::text;
 use crate::words::Words;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge::{
+use weighbridge_core::{
     Absent, Audit, Cursor, File, Format, Kind, Meta, Opening, Slot, Source, Span, Stage, Stop,
     general,
 };

@@ -4,7 +4,7 @@ use crate::document::Document;
 use crate::table::NONE;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
-use weighbridge::{Absent, DType, Endianness, Layout, Span, Stop, Tensor};
+use weighbridge_core::{Absent, DType, Endianness, Layout, Span, Stop, Tensor};
 
 /// Most elements of one answer.
 pub const MOST: u64 = 1 << 20;

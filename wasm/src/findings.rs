@@ -4,7 +4,7 @@ use crate::sort;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge::{Finding, Kind, Tally};
+use weighbridge_core::{Finding, Kind, Tally};
 
 /// All that was found.
 #[derive(Debug, Default)]

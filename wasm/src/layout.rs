@@ -4,7 +4,7 @@ use crate::sort;
 use crate::words::Words;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::{Finding, Kind, Part, Region};
+use weighbridge_core::{Finding, Kind, Part, Region};
 
 /// Parts beyond this number are left out of the layout.
 pub const MOST: usize = 4 << 20;
@@ -169,7 +169,7 @@ pub fn kind_word(kind: Kind, words: &mut Words) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weighbridge::Span;
+    use weighbridge_core::Span;
 
     fn layout(parts: &[(Part, u64, u64)], len: u64) -> Layout {
         let mut layout = Layout::default();

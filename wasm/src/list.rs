@@ -3,8 +3,8 @@
 use crate::cbor::{float, quoted};
 use crate::text::push_decimal;
 use alloc::string::{String, ToString as _};
-use weighbridge::Element;
-use weighbridge::format::gguf::{Item, Items};
+use weighbridge_core::Element;
+use weighbridge_core::format::gguf::{Item, Items};
 
 /// Adds the items as an array, as far as their bytes go, and returns how many
 /// there were. The core bounds how deep they nest.
@@ -38,7 +38,7 @@ fn number(element: Element, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weighbridge::Endianness;
+    use weighbridge_core::Endianness;
 
     #[test]
     fn lists_are_json() {

@@ -4,7 +4,7 @@ use crate::document::{Document, within};
 use crate::meta::{self, Shown};
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge::{Cursor, Stop, Tensor};
+use weighbridge_core::{Cursor, Stop, Tensor};
 
 /// Metadata entries that are being listed. Their values may lie far apart, so
 /// what was read is kept until all are there.

@@ -5,7 +5,9 @@ use crate::values::Numbers;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::{DType, Endianness, File, Kind, Meta, Name, NameAt, Source, Span, Stop, Value};
+use weighbridge_core::{
+    DType, Endianness, File, Kind, Meta, Name, NameAt, Source, Span, Stop, Value,
+};
 
 /// Values are cut here, in bytes.
 pub const MOST: u64 = 64 << 10;
@@ -122,7 +124,7 @@ impl Shown {
             }
             #[cfg(feature = "full")]
             Value::List { count, stored } => {
-                use weighbridge::format::gguf::Items;
+                use weighbridge_core::format::gguf::Items;
                 let items = Items::new(bytes(source, stored, most)?, endianness);
                 self.kind = "ndarray";
                 self.dtype = Some(items.dtype().unwrap_or_default());

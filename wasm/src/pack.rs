@@ -10,7 +10,7 @@ use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
 use alloc::string::String;
 use alloc::vec::Vec;
-use weighbridge::{Name, Rule};
+use weighbridge_core::{Name, Rule};
 
 /// What a result begins with.
 mod tag {

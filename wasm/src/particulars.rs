@@ -4,7 +4,7 @@
 use crate::text::decimal;
 use crate::values::Numbers;
 use alloc::string::String;
-use weighbridge::{DType, Endianness, File, Source, Stop, Tensor};
+use weighbridge_core::{DType, Endianness, File, Source, Stop, Tensor};
 
 /// What is shown of a tensor beside the common model.
 #[derive(Debug, Default)]
@@ -92,7 +92,7 @@ impl Particulars {
             #[cfg(feature = "full")]
             File::Idv(header) => {
                 use alloc::string::ToString as _;
-                use weighbridge::format::idv::{Item, Key};
+                use weighbridge_core::format::idv::{Item, Key};
                 let spelling = header.spelling(source, tensor)?;
                 it.codec = Some(spelling.to_string());
                 if unknown {
@@ -123,13 +123,13 @@ impl Particulars {
 
 /// A text with replacements for what is not UTF-8.
 #[cfg(feature = "full")]
-fn lossy(name: &weighbridge::Name<'_>) -> String {
+fn lossy(name: &weighbridge_core::Name<'_>) -> String {
     let bytes: alloc::vec::Vec<u8> = name.bytes().collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn list(source: &Source<'_>, span: weighbridge::Span, dtype: DType) -> Result<Numbers, Stop> {
+fn list(source: &Source<'_>, span: weighbridge_core::Span, dtype: DType) -> Result<Numbers, Stop> {
     let len = span.len.min(MOST);
-    let bytes = source.get(weighbridge::Span::new(span.at, len))?;
+    let bytes = source.get(weighbridge_core::Span::new(span.at, len))?;
     Ok(Numbers::of(dtype, bytes, len / 4, Endianness::Little))
 }

@@ -8,9 +8,9 @@ use crate::document::Document;
 use crate::elements::Refusal;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::codec::{self, Decoder, Size, Undecoded};
-use weighbridge::format::idv::{Codec, Header};
-use weighbridge::{Chunk, Cursor, File, Kind, Status, Stop, Tensor, limits};
+use weighbridge_core::codec::{self, Decoder, Size, Undecoded};
+use weighbridge_core::format::idv::{Codec, Header};
+use weighbridge_core::{Chunk, Cursor, File, Kind, Status, Stop, Tensor, limits};
 
 /// The annotation that tells what keys stand for.
 const KEY_VALUES: &[u8] = b"KeyValues";

@@ -4,7 +4,7 @@ use crate::cells::Cells;
 use crate::document::Document;
 use crate::elements::Refusal;
 use alloc::vec::Vec;
-use weighbridge::{Encoding, Layout, Span, Status, Tensor};
+use weighbridge_core::{Encoding, Layout, Span, Status, Tensor};
 
 /// Most bytes of a sparse tensor that are decoded to show some of its entries:
 /// of compressed rows, pointers, columns and values lie apart.
@@ -54,7 +54,7 @@ impl Document {
 }
 
 fn collect(tensor: &Tensor, dims: &[u64], bytes: &[u8], from: u64, count: u64) -> Option<Cells> {
-    let sparse = weighbridge::Sparse::new(tensor, dims.iter().copied(), bytes)?;
+    let sparse = weighbridge_core::Sparse::new(tensor, dims.iter().copied(), bytes)?;
     let mut cells = Cells::sparse(tensor.dtype);
     let first = usize::try_from(from).ok()?;
     let shown = usize::try_from(count).ok()?.min(sparse.len().saturating_sub(first));

@@ -1,7 +1,7 @@
 //! The windows of a file that are in memory, and what is lacking.
 
 use alloc::vec::Vec;
-use weighbridge::{Absent, Source, Window};
+use weighbridge_core::{Absent, Source, Window};
 
 /// Bytes that the file's host has supplied, oldest first.
 #[derive(Debug)]

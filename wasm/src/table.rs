@@ -3,7 +3,7 @@
 use crate::text;
 use crate::words::Words;
 use alloc::vec::Vec;
-use weighbridge::{
+use weighbridge_core::{
     Absent, Chunks, DimEncoding, Layout, Name, NameEncoding, Part, Region, Source, Span, Stop,
     Tensor,
 };

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use weighbridge::{Name, NameEncoding, is_hidden};
+use weighbridge_core::{Name, NameEncoding, is_hidden};
 
 /// Characters of a name or a value in a table, before it is cut.
 pub const SHOWN: usize = 256;

@@ -1,7 +1,7 @@
 //! Elements as numbers, packed.
 
 use alloc::vec::Vec;
-use weighbridge::{DType, Element, Endianness};
+use weighbridge_core::{DType, Element, Endianness};
 
 /// Elements in the narrowest array of JavaScript that holds them without loss.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::collections::BTreeSet;
-use weighbridge::{Format, Severity};
+use weighbridge_core::{Format, Severity};
 use weighbridge_tests::fixtures;
 
 #[test]
@@ -171,7 +171,7 @@ fn fixtures_are_judged_as_they_should_be() {
     assert_eq!(lines.len(), expected.len());
     for (line, (name, format, fixture)) in lines.iter().zip(expected) {
         let severity = |id: &&str| {
-            let rules = format.rules().iter().chain(weighbridge::general::RULES);
+            let rules = format.rules().iter().chain(weighbridge_core::general::RULES);
             rules.clone().find(|rule| rule.id == *id).map(|rule| rule.severity)
         };
         let invalid = fixture.breaks.iter().any(|id| severity(id) >= Some(Severity::Violation));

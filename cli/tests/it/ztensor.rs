@@ -147,7 +147,8 @@ fn work_has_a_limit_that_can_be_set() {
 #[test]
 fn large_windows_are_decoded_in_one_piece() {
     let folder = Folder::new();
-    let mut data: Vec<u8> = (0..1_u32 << 16).flat_map(|i| i.wrapping_mul(i).wrapping_mul(7).to_le_bytes()).collect();
+    let mut data: Vec<u8> =
+        (0..1_u32 << 16).flat_map(|i| i.wrapping_mul(i).wrapping_mul(7).to_le_bytes()).collect();
     data.resize(9 << 20, 0);
     data.extend_from_within(..1 << 18);
     let blob = zstd::compress_sized_with(&data, 22);

@@ -1,75 +1,102 @@
-//! Whether the parts of a file are disjoint, and what lies between them.
+//! What every audit judges alike, whether files are in memory as a whole or not:
+//! names that are equal, parts of the file and what lies between them.
 
-use super::Audit;
-use crate::judge::Cover;
-use crate::read::{Halt, Reader};
-use crate::slot::Slot;
+use crate::base::{Word, division::padding, wide, widen, word};
+use crate::file::{File, Slot};
+use crate::parse::Reader;
+use crate::rule::{Halt, Kind, Rule};
 
-/// Where the coverage check stands.
-#[derive(Clone, Copy, Debug, Default, Hash)]
-pub(super) struct Covering {
-    /// A part whose distance from the one before is not judged yet: its bytes
-    /// need not be resident together with its entry.
-    pending: Option<Slot>,
-    cover: Cover,
+impl File {
+    /// Reports that two entries have one name, where that breaks a rule; they may
+    /// be metadata entries of the tensor `owner`.
+    pub(crate) fn report_twin(
+        &self,
+        r: &mut Reader<'_, '_>,
+        first: &Slot,
+        second: &Slot,
+        owner: Option<u32>,
+    ) {
+        let policy = self.policy();
+        let rule = match second.kind() {
+            Kind::Tensor => policy.duplicate_tensor,
+            Kind::SizeVar => policy.duplicate_size,
+            Kind::Attribute => policy.duplicate_attribute,
+            _ => policy.duplicate_meta,
+        };
+        let Some(rule) = rule else { return };
+        let (index, name) = (second.unpack().0, second.name());
+        r.about(second.kind(), index);
+        if let Some(tensor) = owner {
+            r.about(Kind::Attribute, tensor);
+            r.about_part(index);
+        }
+        let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
+        r.report(rule, name.at, len, earlier, u64::from(index));
+    }
 }
 
-impl Audit {
-    /// Looks whether the parts ascend, without slots.
-    #[inline(never)]
-    pub(super) fn order(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        while let Some(part) = self.next_part(r)? {
-            let cover = &mut self.covering.cover;
-            self.ordered &= part.key >= cover.end;
-            cover.end = cover.end.max(part.end());
-            self.counted = self.counted.wrapping_add(1);
+/// How far the parts of a file cover it, in ascending order.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(crate) struct Cover {
+    /// Where the bytes end that belong to something.
+    pub(crate) end: Word,
+    /// The part that reaches furthest, to tell two equal ones.
+    widest: Slot,
+}
+
+impl Cover {
+    /// Adds a part to what is covered, and reports if some of it was before.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn place(&mut self, file: &File, r: &mut Reader<'_, '_>, part: &Slot) {
+        if part.key < self.end {
+            let policy = file.policy();
+            let same = (part.key, part.at) == (self.widest.key, self.widest.at);
+            if let Some(rule) = if same { policy.alias } else { policy.overlap } {
+                let (entry, kind) = part.unpack();
+                r.about(Kind::of(kind), entry);
+                let len = self.end.wrapping_sub(part.key).min(part.at);
+                r.report(rule, wide(part.key), wide(len), wide(self.end), wide(part.key));
+            }
         }
-        Ok(())
+        if part.end() > self.end && part.at != 0 {
+            self.end = part.end();
+            self.widest = *part;
+        }
     }
 
-    fn next_part(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Slot>, Halt> {
-        self.file.next_part(r, &mut self.cursor, !self.unmeasured)
-    }
-
-    /// Reports overlaps, gaps and padding that is not zero.
-    #[inline(never)]
-    pub(super) fn coverage(
-        &mut self,
+    /// Judges the bytes before `at` that belong to nothing: up to the next multiple of
+    /// the alignment they are padding, whatever follows; those behind it break `rule`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn gap(
+        &self,
+        file: &File,
         r: &mut Reader<'_, '_>,
-        slots: &mut [Slot],
+        at: Word,
+        rule: Option<Rule>,
     ) -> Result<(), Halt> {
-        if !self.ordered {
-            loop {
-                let before = (self.cursor, r.shared());
-                let Some(part) = self.next_part(r)? else { break };
-                if let Err(halt) = self.sorting.push(r, slots, self.counted, part) {
-                    self.cursor = before.0;
-                    r.set_shared(before.1);
-                    return Err(halt);
-                }
+        if at <= self.end {
+            return Ok(());
+        }
+        let gap = at.wrapping_sub(self.end);
+        let padded = word(padding(wide(self.end), file.alignment())).min(gap);
+        let behind = self.end.wrapping_add(padded);
+        if let Some(rule) = file.policy().padding {
+            let mut bytes = r.piece(self.end, padded)?;
+            while let Some((0, rest)) = bytes.split_first() {
+                bytes = rest;
+            }
+            if let Some(byte) = bytes.first() {
+                let len = widen(bytes.len());
+                r.about(Kind::File, 0);
+                r.report(rule, wide(behind).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
-        let slots = self.sorting.sorted(slots);
-        let certain = !self.incomplete && !self.unmeasured;
-        let policy = self.file.policy();
-        loop {
-            if self.covering.pending.is_none() {
-                self.covering.pending = match self.ordered {
-                    true => self.next_part(r)?,
-                    false => self.sorting.current(slots),
-                };
-            }
-            let Some(part) = self.covering.pending else { break };
-            if certain && part.at != 0 {
-                self.covering.cover.gap(&self.file, r, part.key, policy.gap)?;
-            }
-            self.covering.cover.place(&self.file, r, &part);
-            self.covering.pending = None;
-            self.sorting.pass();
-        }
-        if certain {
-            let end = self.file.end(r.source());
-            self.covering.cover.gap(&self.file, r, end, policy.trailing)?;
+        if let Some(rule) = rule
+            && behind < at
+        {
+            let len = wide(at.wrapping_sub(behind));
+            r.about(Kind::File, 0);
+            r.report(rule, wide(behind), len, 0, len);
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub enum Fault {
     /// A zstd frame holds more or fewer bytes than its header says.
     ContentSize,
     /// A zstd frame asks for a window beyond
-    /// [`ZSTD_WINDOW`](crate::limits::ZSTD_WINDOW), and the output does not hold
+    /// [`ZSTD_WINDOW`](crate::base::limits::ZSTD_WINDOW), and the output does not hold
     /// all of its content.
     Window,
     /// A zstd frame needs a dictionary, which no format provides.

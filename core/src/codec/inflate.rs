@@ -1,7 +1,7 @@
 //! Deflate and zlib, by miniz_oxide's state machine, which needs no heap.
 
 use super::{End, Fault, Job, Outcome};
-use crate::source::widen;
+use crate::base::widen;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER,

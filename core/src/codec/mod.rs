@@ -16,8 +16,9 @@
 //! all of the output. With the feature `ruzstd`, `Decoder::with_ruzstd` decodes zstd on
 //! the heap, into any buffer, as a second opinion.
 //!
-//! [`ZSTD_WINDOW`]: crate::limits::ZSTD_WINDOW
+//! [`ZSTD_WINDOW`]: crate::base::limits::ZSTD_WINDOW
 
+pub mod checksum;
 mod fault;
 #[cfg(feature = "deflate")]
 mod inflate;
@@ -32,8 +33,9 @@ pub(crate) mod zstd;
 pub use fault::Fault;
 pub use step::{Size, Step, Undecoded, most, ring};
 
-use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunk, Encoding};
+use crate::base::widen;
+use crate::input::{Absent, Source, Span};
+use crate::model::{Chunk, Encoding};
 use core::fmt;
 use job::{End, Job, Outcome, copy};
 
@@ -46,8 +48,8 @@ pub const WINDOW: usize = 32 << 10;
 ///
 /// ```
 /// # #[cfg(feature = "deflate")] {
-/// use weighbridge::codec::{Decoder, Size};
-/// use weighbridge::{Encoding, Source, Span};
+/// use weighbridge_core::codec::{Decoder, Size};
+/// use weighbridge_core::{Encoding, Source, Span};
 ///
 /// let stored = [0x4B, 0x4C, 0x44, 0x06, 0x00]; // 14 times an "a"
 /// let source = Source::whole(&stored);
@@ -180,7 +182,7 @@ impl Decoder {
     }
 
     /// How much work the stream took so far: its decoded bytes, and what takes as
-    /// long as decoding so many ([`limits::WORK`](crate::limits::WORK) and what
+    /// long as decoding so many ([`limits::WORK`](crate::base::limits::WORK) and what
     /// follows there). The same on every machine.
     pub fn work(&self) -> u64 {
         #[cfg(feature = "ruzstd")]

@@ -17,10 +17,10 @@
 
 use super::strict::Strict;
 use super::{End, Fault, Job, Outcome};
-use crate::limits::{
-    WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END,
+use crate::base::{
+    limits::{WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END},
+    widen,
 };
-use crate::source::widen;
 use ::ruzstd::decoding::errors::FrameDecoderError;
 use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ::ruzstd::io::Read as _;

@@ -1,8 +1,8 @@
 //! How many bytes there may be, and what one step did.
 
 use super::{Fault, zstd};
-use crate::source::Absent;
-use crate::tensor::Encoding;
+use crate::input::Absent;
+use crate::model::Encoding;
 use core::ops::Range;
 
 /// How many bytes a stream may become.

@@ -8,7 +8,7 @@
 //! and not what they stand for. Besides, a block may not have more literals
 //! than bytes, and two bits of the sequences' header are reserved.
 
-use crate::source::widen;
+use crate::base::widen;
 
 /// Longest code in bits (§4.2.1).
 const LONGEST: usize = 11;

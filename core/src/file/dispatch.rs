@@ -1,13 +1,12 @@
 //! What the rest of the core asks of a file, whatever its format.
 
 use super::{File, quietly};
-use crate::cursor::Cursor;
-use crate::finding::Stop;
+use crate::base::{Word, word};
 use crate::format::{self, Container, Glance};
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, word};
-use crate::source::{Source, Span};
-use crate::tensor::{Chunk, Chunks, Meta, Region, Tensor};
+use crate::input::{Source, Span};
+use crate::model::{Chunk, Chunks, Meta, Region, Tensor};
+use crate::parse::{Cursor, Reader, Stop};
+use crate::rule::Halt;
 
 impl File {
     /// The tensor whose entry lies at `at`, read out of order and in silence.

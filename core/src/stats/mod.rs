@@ -5,10 +5,8 @@ mod histogram;
 
 pub use histogram::Histogram;
 
-use crate::dtype::DType;
-use crate::element::{Element, WIDEST};
-use crate::source::widen;
-use crate::tensor::Endianness;
+use crate::base::widen;
+use crate::model::{DType, Element, Endianness, element::WIDEST};
 use block::Block;
 
 /// Elements that are summed up together; blocks are merged by the formula of
@@ -22,7 +20,7 @@ const BLOCK: usize = 256;
 /// finite elements.
 ///
 /// ```
-/// use weighbridge::{DType, Endianness, Stats};
+/// use weighbridge_core::{DType, Endianness, Stats};
 ///
 /// let values = [1.0_f32, 3.0, f32::NAN, 0.0, f32::INFINITY];
 /// let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();

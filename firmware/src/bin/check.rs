@@ -7,8 +7,8 @@
 use core::fmt::Write;
 use cortex_m_rt::{entry, exception};
 #[cfg(feature = "decode")]
-use weighbridge::Scratch;
-use weighbridge::{
+use weighbridge_core::Scratch;
+use weighbridge_core::{
     Audit, Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop,
     Tensor,
 };

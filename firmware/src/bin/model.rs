@@ -9,7 +9,7 @@
 
 use core::fmt::Write;
 use cortex_m_rt::{entry, exception};
-use weighbridge::{
+use weighbridge_core::{
     Audit, File, Finding, Index, Name, Severity, Slot, Source, Tensor, include_aligned,
 };
 use weighbridge_firmware::board::{Console, leave};

@@ -10,7 +10,7 @@
 #![no_main]
 
 use core::hint::black_box;
-use weighbridge::{
+use weighbridge_core::{
     Audit, Cursor, Dims, File, Finding, Format, Index, Meta, Name, Opening, Profile, Slot, Source,
     Span, Stop, Tensor,
 };
@@ -158,7 +158,7 @@ fn own(source: &Source<'_>, file: &File) -> Result<(), Stop> {
         }
         #[cfg(feature = "gguf")]
         File::Gguf(header) => {
-            use weighbridge::format::gguf::{Item, Items};
+            use weighbridge_core::format::gguf::{Item, Items};
             black_box((header.data_at(), header.alignment(), header.dtype_code(source, &tensor)?));
             let items = Items::new(source.get(tensor.extra)?, file.endianness());
             black_box((items.left(), items.dtype()));

@@ -10,7 +10,7 @@ mod mem;
 #[path = "../smallest.rs"]
 mod smallest;
 
-use weighbridge::{Name, Slot, Span};
+use weighbridge_core::{Name, Slot, Span};
 
 /// Where the tensor `name` of a valid file lies; an empty span if there is
 /// none, or the file is not valid.
@@ -27,7 +27,7 @@ pub fn entry(
     bytes: &[u8],
     name: &str,
     slots: &mut [Slot],
-    told: &mut dyn FnMut(weighbridge::Finding),
+    told: &mut dyn FnMut(weighbridge_core::Finding),
 ) -> Span {
     smallest::find(None, bytes, &Name::from(name), slots, told).unwrap_or_default()
 }

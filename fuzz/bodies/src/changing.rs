@@ -3,8 +3,8 @@
 
 use crate::walk::Tally;
 use crate::{Tail, format_of};
-use weighbridge::codec::{Decoder, Fault, Undecoded, WINDOW};
-use weighbridge::{
+use weighbridge_core::codec::{Decoder, Fault, Undecoded, WINDOW};
+use weighbridge_core::{
     Audit, Cursor, File, Finding, Index, Opening, Scratch, Slot, Source, Sparse, Stop, Tensor,
     Window,
 };
@@ -42,7 +42,7 @@ pub fn changing(input: &[u8]) {
 
 /// Anything absent (in the state that was cut short) ends the run.
 fn run<'a>(
-    format: weighbridge::Format,
+    format: weighbridge_core::Format,
     len: u64,
     next: &mut dyn FnMut() -> &'a [u8],
 ) -> Result<(), Stop> {
@@ -143,7 +143,7 @@ fn particulars<'a>(
 
 /// Decodes while the bytes change.
 fn data<'a>(
-    chunk: &weighbridge::Chunk,
+    chunk: &weighbridge_core::Chunk,
     tensor: &Tensor,
     len: u64,
     next: &mut dyn FnMut() -> &'a [u8],

@@ -2,8 +2,8 @@
 
 use crate::budget::{heap, within};
 use crate::{Tail, facts};
-use weighbridge::codec::{Decoder, Fault, Size, WINDOW};
-use weighbridge::{Encoding, limits};
+use weighbridge_core::codec::{Decoder, Fault, Size, WINDOW};
+use weighbridge_core::{Encoding, limits};
 use weighbridge_tests::codec::{Portions, decode, decode_with};
 
 /// Steps for each byte in and out.

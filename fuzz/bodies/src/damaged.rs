@@ -6,7 +6,7 @@ use crate::windows::compare;
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use weighbridge::{Format, Part, Severity};
+use weighbridge_core::{Format, Part, Severity};
 use weighbridge_tests::encode;
 use weighbridge_tests::survey::{Access, survey_whole};
 

@@ -1,7 +1,7 @@
 //! A file as one format, or as whatever it looks like.
 
 use crate::walk::walk;
-use weighbridge::{Format, Severity};
+use weighbridge_core::{Format, Severity};
 
 /// A file that is said to be of `format`.
 pub fn format(format: Format, input: &[u8]) {

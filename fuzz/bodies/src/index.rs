@@ -2,7 +2,7 @@
 
 use crate::walk::{Tally, grow};
 use crate::{Tail, format_of};
-use weighbridge::{Audit, Cursor, File, Finding, Index, Slot, Source, Stop, general};
+use weighbridge_core::{Audit, Cursor, File, Finding, Index, Slot, Source, Stop, general};
 
 /// An audit and an index with few slots: they ask for more or give up, and
 /// never say what they would not say with enough.

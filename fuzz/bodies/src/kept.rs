@@ -3,7 +3,7 @@
 
 use crate::{Tail, damaged, format_of, seeds, targets};
 use std::path::Path;
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// An input of a target.
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@ pub mod walk;
 pub mod windows;
 
 pub use tail::Tail;
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// A fuzz target.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Seeds: what our encoders make, for each target in the form that it takes.
 
 use crate::targets;
-use weighbridge::Format;
+use weighbridge_core::Format;
 use weighbridge_tests::codec::{Random, samples};
 use weighbridge_tests::fixtures;
 

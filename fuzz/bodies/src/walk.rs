@@ -3,9 +3,9 @@
 use crate::budget::{heap, no_heap, within};
 use crate::facts;
 use std::fmt::Write as _;
-use weighbridge::codec::{Decoder, WINDOW, most};
-use weighbridge::format::{gguf, ztensor};
-use weighbridge::{
+use weighbridge_core::codec::{Decoder, WINDOW, most};
+use weighbridge_core::format::{gguf, ztensor};
+use weighbridge_core::{
     Audit, Chunk, Chunks, Cursor, DimEncoding, File, Finding, Format, Layout, Opening, Scratch,
     Severity, Slot, Source, Stats, Status, Stop, Tensor, Value, limits,
 };
@@ -51,7 +51,7 @@ impl Tally {
         let mut letters = Letters(0);
         write!(letters, "{finding}").expect("counting letters cannot fail");
         assert!(letters.0 > 0, "{finding:?} says nothing");
-        assert_ne!(finding.rule, weighbridge::general::INTERNAL, "a standstill");
+        assert_ne!(finding.rule, weighbridge_core::general::INTERNAL, "a standstill");
         facts::note(finding);
         self.count += 1;
         self.worst = self.worst.max(finding.severity());
@@ -315,7 +315,7 @@ fn elements(file: &File, source: &Source<'_>, tensor: &Tensor) {
     }
     let Ok(bytes) = decoder.fill(source, &mut buffer) else { return };
     let dims = tensor.dims(source).expect("all is resident");
-    if let Some(sparse) = weighbridge::Sparse::new(tensor, dims, bytes) {
+    if let Some(sparse) = weighbridge_core::Sparse::new(tensor, dims, bytes) {
         for i in 0..sparse.len().min(256) {
             facts::note(&(sparse.value(i), sparse.coordinate(i, 0), sparse.column(i)));
         }

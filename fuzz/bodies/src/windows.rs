@@ -22,7 +22,7 @@ pub fn windows(input: &[u8]) {
 ///
 /// # Panics
 /// When the results differ.
-pub fn compare(file: &[u8], format: Option<weighbridge::Format>, access: Access) {
+pub fn compare(file: &[u8], format: Option<weighbridge_core::Format>, access: Access) {
     let whole = survey_whole(file, format);
     crate::facts::note(&whole);
     let mut host = Host::new(file, access);

@@ -13,7 +13,7 @@ pub use payloads::payloads;
 pub use shared::shared;
 
 use crate::encode;
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// One tensor: a name, and where its data lies, counted from the first byte
 /// that data may have.

@@ -1,7 +1,7 @@
 //! Values within values.
 
 use crate::encode::{gguf, idv, oinf, safetensors, shards, ztensor};
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// Files in which something nests `depth` levels deep, with what it is.
 pub fn nested(depth: usize) -> Vec<(&'static str, Format, Vec<u8>)> {

@@ -3,7 +3,7 @@
 use crate::encode::idv::{self, Annotation, Cell, Codec, Column, Compression};
 use crate::encode::ztensor::zstd::{Block, Frame};
 use crate::encode::ztensor::{File, Item, Tensor};
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// Files of some `len` bytes, and whether decoding them is more than is done.
 pub fn payloads(len: usize) -> Vec<(&'static str, Format, Vec<u8>, bool)> {

@@ -1,7 +1,7 @@
 //! Tables and values that every entry refers to.
 
 use crate::encode::{idv, oinf, ztensor};
-use weighbridge::Format;
+use weighbridge_core::Format;
 
 /// Files of `count` entries that all refer to the same `len` bytes, or a
 /// little less, which take time to look at.

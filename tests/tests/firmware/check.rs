@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
-use weighbridge::{
+use weighbridge_core::{
     Audit, Cursor, File, Finding, Format, Index, Opening, Scratch, Severity, Slot, Source, Span,
     Stop,
 };

@@ -54,7 +54,7 @@ fn memory_of_each_value() {
     let readers = image("WEIGHBRIDGE_READERS");
     assert!(every.is_file(), "scripts/firmware.sh builds {}", every.display());
     let mut images = vec![("every".to_owned(), every)];
-    for format in weighbridge::Format::ALL {
+    for format in weighbridge_core::Format::ALL {
         images.push((format.name().to_owned(), readers.join(format.name())));
     }
     for (reader, image) in images.iter().filter(|(_, image)| image.is_file()) {

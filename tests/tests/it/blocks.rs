@@ -2,10 +2,10 @@
 //! they are cut, and changed blocks never panic.
 
 use proptest::prelude::*;
-use weighbridge::codec::Decoder;
-use weighbridge::format::idv::block::{Block, Row, Scalar, Values};
-use weighbridge::format::idv::{Codec, Header};
-use weighbridge::{Element, File, Source, Status};
+use weighbridge_core::codec::Decoder;
+use weighbridge_core::format::idv::block::{Block, Row, Scalar, Values};
+use weighbridge_core::format::idv::{Codec, Header};
+use weighbridge_core::{Element, File, Source, Status};
 use weighbridge_tests::encode::idv::{self, Cell, Content, encode, payload};
 use weighbridge_tests::survey::{Survey, survey_whole};
 

@@ -1,7 +1,7 @@
 //! Every rule has an id, a text, and a file that breaks it.
 
 use std::collections::BTreeSet;
-use weighbridge::{Format, RuleInfo, Severity, general};
+use weighbridge_core::{Format, RuleInfo, Severity, general};
 use weighbridge_tests::fixtures;
 
 /// Rules that only several files together can break: tests of the command line
@@ -58,7 +58,7 @@ fn each_rule_has_a_file_that_breaks_it() {
 fn stated_rules_are_no_lints() {
     for format in Format::ALL {
         for rule in format.rules() {
-            if rule.basis != weighbridge::Basis::Silent {
+            if rule.basis != weighbridge_core::Basis::Silent {
                 assert_ne!(rule.severity, Severity::Lint, "{format} {}", rule.id);
             }
         }

@@ -1,8 +1,8 @@
 //! More of what is in `edges`: what a format tells that no fixture does, found by
 //! mutants as well.
 
-use weighbridge::format::idv::block::{Block, Row, Scalar};
-use weighbridge::{File, Format, Source};
+use weighbridge_core::format::idv::block::{Block, Row, Scalar};
+use weighbridge_core::{File, Format, Source};
 use weighbridge_tests::encode::idv::{self, Cell, Codec, Number};
 use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::survey::survey_whole;

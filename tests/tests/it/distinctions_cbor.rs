@@ -1,8 +1,8 @@
 //! What `distinctions` looks for, in zTensor's CBOR and in the spans of
 //! BinTensors: each test is of a case that a mutant judged otherwise.
 
-use weighbridge::format::ztensor::Items;
-use weighbridge::{Format, Opening, Severity, Source, Window, limits};
+use weighbridge_core::format::ztensor::Items;
+use weighbridge_core::{Format, Opening, Severity, Source, Window, limits};
 use weighbridge_tests::encode::bintensors;
 use weighbridge_tests::encode::ztensor::{Draft, File, Item, MAGIC, Tensor, cbor};
 use weighbridge_tests::survey::survey_whole;

@@ -1,7 +1,7 @@
 //! What is in `distinctions`, for binary data views.
 
-use weighbridge::format::idv::Header;
-use weighbridge::{DType, Encoding, File, Format, Source, Value};
+use weighbridge_core::format::idv::Header;
+use weighbridge_core::{DType, Encoding, File, Format, Source, Value};
 use weighbridge_tests::encode::idv::{
     self, Annotation, Block, Cell, Codec, Column, Compression, Content, Number, encode,
 };

@@ -1,7 +1,7 @@
 //! Distinctions that no other file makes: each was found by a mutant that all
 //! other tests let live.
 
-use weighbridge::{Finding, Format, Severity, Status};
+use weighbridge_core::{Finding, Format, Severity, Status};
 use weighbridge_tests::encode::bintensors::{Dtype, Header, Width};
 use weighbridge_tests::encode::ztensor::{self, Item};
 use weighbridge_tests::encode::{idv, oinf, safetensors, stb};

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
-use weighbridge::Format;
+use weighbridge_core::Format;
 use weighbridge_tests::facts::{short, told};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;

@@ -1,6 +1,6 @@
 //! Every fixture breaks exactly the rules that it was made to break.
 
-use weighbridge::{Cursor, File, Format, Severity, Source, Status, Stop};
+use weighbridge_core::{Cursor, File, Format, Severity, Source, Status, Stop};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;
 

@@ -1,7 +1,7 @@
 //! Files in flash that is not mapped, through a small buffer.
 
 use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
-use weighbridge::{
+use weighbridge_core::{
     Audit, Cursor, Finding, Flash, FlashError, Format, Opening, Slot, Source, Stop, Tensor,
 };
 use weighbridge_tests::fixtures;

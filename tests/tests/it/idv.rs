@@ -2,8 +2,8 @@
 //! cost few rounds, and large tables cost time in proportion.
 
 use proptest::prelude::*;
-use weighbridge::format::idv::{Codec, Header, Item};
-use weighbridge::{
+use weighbridge_core::format::idv::{Codec, Header, Item};
+use weighbridge_core::{
     Audit, Cursor, DType, Encoding, File, Format, Opening, Severity, Slot, Source, Status, Stop,
     Window,
 };

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
-use weighbridge::{Audit, Cursor, Finding, Opening, Slot, Source, Stop, Window};
+use weighbridge_core::{Audit, Cursor, Finding, Opening, Slot, Source, Stop, Window};
 use weighbridge_tests::encode::ztensor::{self, Item, Tensor};
 
 /// Reads windows of a real file, in units of 512 bytes, and counts them.

@@ -15,6 +15,7 @@ mod flash;
 mod idv;
 mod json;
 mod large;
+mod layers;
 mod mutations;
 mod payloads;
 mod peer;

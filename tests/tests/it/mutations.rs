@@ -3,7 +3,7 @@
 //! With the feature `deep`, which `make test-deep` turns on, bytes get more values,
 //! and no length and no place is passed over in files of some size.
 
-use weighbridge::{Format, Severity, Status};
+use weighbridge_core::{Format, Severity, Status};
 use weighbridge_tests::fixtures::{self, Fixture};
 use weighbridge_tests::survey::{Access, Host, Survey, TensorFact, survey, survey_whole};
 

@@ -1,7 +1,7 @@
 //! The audit of payloads: buffers of every size, and what decoding may take.
 
-use weighbridge::codec::WINDOW;
-use weighbridge::{Audit, File, Finding, Scratch, Severity, Slot, Source, Stop, limits};
+use weighbridge_core::codec::WINDOW;
+use weighbridge_core::{Audit, File, Finding, Scratch, Severity, Slot, Source, Stop, limits};
 use weighbridge_tests::encode::idv::{self, Annotation, Cell, Codec, Column, Compression};
 use weighbridge_tests::encode::ztensor::zstd::{self, Block, Frame};
 use weighbridge_tests::encode::ztensor::{self, Checksum, Item, Tensor};

@@ -1,6 +1,6 @@
 //! Findings mark what they are about: the bytes, the entry, and as much as is wrong.
 
-use weighbridge::{Finding, Format, Kind};
+use weighbridge_core::{Finding, Format, Kind};
 use weighbridge_tests::encode::gguf;
 use weighbridge_tests::survey::survey_whole;
 

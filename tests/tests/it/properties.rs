@@ -1,7 +1,7 @@
 //! A random sound file from an encoder reads back equal.
 
 use proptest::prelude::*;
-use weighbridge::{DType, Endianness, Format, Layout, Value};
+use weighbridge_core::{DType, Endianness, Format, Layout, Value};
 use weighbridge_tests::encode::{bintensors, gguf, oinf, safetensors, shards, stb, ztensor};
 use weighbridge_tests::survey::survey_whole;
 
@@ -63,8 +63,8 @@ proptest! {
         let survey = survey_whole(&bytes, None);
         prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
         prop_assert_eq!(survey.file.map(|f| f.format()), Some(Format::Safetensors));
-        let text = |name: weighbridge::NameAt| {
-            let source = weighbridge::Source::whole(&bytes);
+        let text = |name: weighbridge_core::NameAt| {
+            let source = weighbridge_core::Source::whole(&bytes);
             name.read(&source).unwrap().bytes().collect::<Vec<_>>()
         };
         let metadata = file.metadata.unwrap_or_default();
@@ -88,7 +88,7 @@ proptest! {
     fn shards_read_back(index in shards::arbitrary()) {
         let survey = survey_whole(&index.encode(), None);
         prop_assert!(survey.findings.is_empty(), "{:?}", survey.findings);
-        let Some(weighbridge::File::Shards(header)) = survey.file else {
+        let Some(weighbridge_core::File::Shards(header)) = survey.file else {
             return Err(TestCaseError::fail("no index"));
         };
         prop_assert_eq!(header.total_size(), index.total);

@@ -1,6 +1,6 @@
 //! Elements of blocks are what ggml's Python package makes of them, to the bit.
 
-use weighbridge::{DType, Element, Endianness, Stats};
+use weighbridge_core::{DType, Element, Endianness, Stats};
 use weighbridge_tests::encode::gguf::{File, Tensor};
 use weighbridge_tests::survey::survey_whole;
 

@@ -1,7 +1,7 @@
 //! Files read back into the descriptions that our encoders write.
 
-use weighbridge::format::gguf::{Item, Items};
-use weighbridge::{DType, Endianness, File, Kind, Source, Span, Value};
+use weighbridge_core::format::gguf::{Item, Items};
+use weighbridge_core::{DType, Endianness, File, Kind, Source, Span, Value};
 use weighbridge_tests::encode::{gguf, oinf};
 use weighbridge_tests::survey::Survey;
 
@@ -52,7 +52,7 @@ pub(crate) fn oinf(file: &[u8], survey: &Survey) -> oinf::Model {
 }
 
 fn quant(
-    quantization: &weighbridge::format::oinf::Quantization,
+    quantization: &weighbridge_core::format::oinf::Quantization,
     bytes: &impl Fn(Span) -> Vec<u8>,
 ) -> oinf::Quant {
     let words = |span| bytes(span).as_chunks::<4>().0.to_vec();

@@ -1,6 +1,6 @@
 //! A file at the start of a longer region, such as a flash partition.
 
-use weighbridge::{Audit, File, Format, Severity, Slot, Source};
+use weighbridge_core::{Audit, File, Format, Severity, Slot, Source};
 use weighbridge_tests::fixtures;
 
 #[test]

@@ -1,7 +1,7 @@
 //! The public types stay small: they are kept in statics of a microcontroller
 //! and returned on every path.
 
-use weighbridge::*;
+use weighbridge_core::*;
 
 #[test]
 fn public_types() {

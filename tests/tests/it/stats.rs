@@ -1,6 +1,6 @@
 //! Statistics in one pass against a naive computation in two.
 
-use weighbridge::{DType, Element, Endianness, Histogram, Stats};
+use weighbridge_core::{DType, Element, Endianness, Histogram, Stats};
 use weighbridge_tests::codec::{Random, weights_f32};
 
 const NUMBERS: [DType; 23] = [

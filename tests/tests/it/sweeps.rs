@@ -1,6 +1,6 @@
 //! The fast path of the audit passes over nothing that has a finding.
 
-use weighbridge::{
+use weighbridge_core::{
     Audit, Cursor, Finding, Format, Kind, Opening, Severity, Slot, Source, Status, Stop,
 };
 use weighbridge_tests::encode::bintensors::{File, arbitrary};
@@ -72,7 +72,7 @@ fn fixtures_one_by_one() {
 fn check_cover(name: &str, bytes: &[u8]) {
     let source = Source::whole(bytes);
     let file = Opening::of(Some(Format::Gguf)).step(&source, &mut |_| {});
-    let Ok(file @ weighbridge::File::Gguf(header)) = file else { return };
+    let Ok(file @ weighbridge_core::File::Gguf(header)) = file else { return };
     let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 64];
     let mut findings = Vec::new();
     let mut audit = Audit::new(file).structure_only();

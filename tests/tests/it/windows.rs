@@ -1,6 +1,6 @@
 //! A file that arrives in parts gives what the whole file gives.
 
-use weighbridge::{Format, Part};
+use weighbridge_core::{Format, Part};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::{Access, Host, index, survey, survey_whole};
 

@@ -8,8 +8,8 @@ use crate::pack::Pack;
 use crate::rows::Annotation;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge::checksum::{Checksum, Hasher};
-use weighbridge::{File, Layout, Stop};
+use weighbridge_core::checksum::{Checksum, Hasher};
+use weighbridge_core::{File, Layout, Stop};
 
 fn column(all: &[u32], pack: &mut Pack) {
     pack.column(4, all.len(), &mut |i| all.get(i).copied().unwrap_or(0).into());

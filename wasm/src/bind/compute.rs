@@ -10,7 +10,7 @@ use crate::pack::Pack;
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge::{DType, Endianness, Stop};
+use weighbridge_core::{DType, Endianness, Stop};
 
 fn endianness(big: bool) -> Endianness {
     if big { Endianness::Big } else { Endianness::Little }

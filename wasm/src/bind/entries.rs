@@ -13,7 +13,7 @@ use crate::values::Numbers;
 use alloc::string::String;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge::{Chunk, Cursor, DType, Endianness, Tensor};
+use weighbridge_core::{Chunk, Cursor, DType, Endianness, Tensor};
 
 /// A text that may hold anything: decoded with replacements, and as bytes when
 /// it is not UTF-8.

@@ -18,7 +18,7 @@ use crate::text::push_decimal;
 use alloc::string::String;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge::{Format, Profile, Severity, Stop};
+use weighbridge_core::{Format, Profile, Severity, Stop};
 
 /// A document, as JavaScript holds it.
 #[wasm_bindgen]

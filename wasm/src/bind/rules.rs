@@ -4,7 +4,7 @@ use crate::pack::Pack;
 use crate::text::Texts;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge::{Format, RuleInfo, general};
+use weighbridge_core::{Format, RuleInfo, general};
 
 /// For each format its number, its name, and five texts a rule: id, severity,
 /// basis, message, rule. Number 0 has the rules that belong to no format.

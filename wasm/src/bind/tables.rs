@@ -10,7 +10,7 @@ use crate::text::{SHOWN, Texts, push_bytes};
 use alloc::string::String;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge::{Finding, Kind, Status};
+use weighbridge_core::{Finding, Kind, Status};
 
 /// What a status is called.
 pub(super) fn status_name(status: Status) -> &'static str {

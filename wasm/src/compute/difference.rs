@@ -2,7 +2,7 @@
 
 use super::Feed;
 use alloc::collections::VecDeque;
-use weighbridge::{DType, Endianness};
+use weighbridge_core::{DType, Endianness};
 
 /// Compares elements in order, whatever their types.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::Feed;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::{DType, Endianness};
+use weighbridge_core::{DType, Endianness};
 
 /// Most cells of a picture.
 const MOST: u64 = 1 << 24;

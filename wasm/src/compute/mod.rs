@@ -6,7 +6,7 @@ pub mod pairs;
 pub mod statistics;
 
 use alloc::vec::Vec;
-use weighbridge::{DType, Endianness};
+use weighbridge_core::{DType, Endianness};
 
 /// Cuts bytes that come in pieces of any length into elements.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::{DType, Endianness, Histogram, Stats};
+use weighbridge_core::{DType, Endianness, Histogram, Stats};
 
 /// Sums up a tensor, and counts its elements by magnitude or in equal steps.
 #[derive(Debug)]

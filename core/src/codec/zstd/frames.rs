@@ -5,11 +5,11 @@ use super::block::State;
 use super::frame::{BlockHeader, COMPRESSED, Descriptor, Header, Kind, MAGIC, SKIPPABLE};
 use super::ring::{Extent, FURTHEST, Ring};
 use super::xxh64::Xxh64;
-use crate::codec::{End, Fault, Job, Outcome};
-use crate::limits::{
-    WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END,
+use crate::base::{
+    limits::{WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END},
+    widen,
 };
-use crate::source::widen;
+use crate::codec::{End, Fault, Job, Outcome};
 
 /// Magic and descriptor.
 const LEAST_HEADER: usize = 5;

@@ -6,7 +6,7 @@
 //! **Output.** The buffer is the window. One that holds all of the stream is
 //! filled from its start to its end, and matches refer into it. A smaller one is
 //! a ring: it holds the window of a frame, at most
-//! [`ZSTD_WINDOW`](crate::limits::ZSTD_WINDOW), and room for one block, or all
+//! [`ZSTD_WINDOW`](crate::base::limits::ZSTD_WINDOW), and room for one block, or all
 //! that the frame becomes where that is less. Two blocks make it faster.
 //!
 //! **Input.** A block is decoded once all of it is at hand: 128 KiB and three

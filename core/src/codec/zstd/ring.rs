@@ -10,7 +10,7 @@ use super::Fault;
 use super::bits::{narrow, wide};
 use super::frame::BLOCK;
 use super::room::{MARGIN, Room, move_down};
-use crate::source::widen;
+use crate::base::widen;
 
 /// Most bytes of a buffer that serve as a ring, and furthest reach of a match:
 /// positions have 32 bits. The reference encoder reaches no further.

@@ -5,11 +5,10 @@
 //! blocks tell their size, compressed ones decode to at most 128 KiB.
 
 use super::frame::{BLOCK, BlockHeader, COMPRESSED, Descriptor, Kind, MAGIC, SKIPPABLE, window};
-use crate::leaf::array;
-use crate::limits;
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::source::Span;
+use crate::base::limits;
+use crate::input::{Span, leaf::array};
+use crate::parse::Reader;
+use crate::rule::{Halt, Rule};
 
 /// Bytes of a checksum.
 const CHECKSUM: u64 = 4;

@@ -25,7 +25,7 @@ impl Xxh64 {
     }
 
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
-        self.total = self.total.wrapping_add(crate::source::widen(bytes.len()));
+        self.total = self.total.wrapping_add(crate::base::widen(bytes.len()));
         if self.count > 0 {
             let free = self.held.get_mut(self.count..).unwrap_or_default();
             let taken = free.len().min(bytes.len());

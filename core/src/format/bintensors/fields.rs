@@ -4,12 +4,11 @@
 //! reads as 0 or as no bytes, and whoever began the entry is told at its end.
 
 use super::{field, low, rules};
-use crate::dims::{bincode_uint, product};
-use crate::division::div_rem;
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
+use crate::base::{Word, division::div_rem, wide, widen, word};
+use crate::input::Span;
+use crate::model::dims::{bincode_uint, product};
+use crate::parse::Reader;
+use crate::rule::{Halt, Rule};
 
 /// An integer, and where it begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,7 +54,6 @@ fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Word, expected: u64, found: u6
 }
 
 /// Reads an integer; all of it comes back.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     int.at = r.here();
     let first = r.resident().first().copied().unwrap_or(0);
@@ -90,7 +88,6 @@ fn least(wider: u8) -> u64 {
 
 /// Reads how many things follow, of which each takes `least` bytes; more than there
 /// is room for break `rule`.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
     let found = int(r, n);
     let left = r.left();
@@ -105,7 +102,6 @@ fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
 }
 
 /// Reads a string.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, rule: Rule) -> &'a [u8] {
     let len = many(r, 1, rule, &mut Int::default());
     r.bytes(len)
@@ -127,13 +123,11 @@ pub(super) fn pass_pair(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
 }
 
 /// Reads the length of the header.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn fixed(r: &mut Reader<'_, '_>) -> u64 {
     r.bytes(word(field::LENGTH)).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 /// Reads how many entries of at least `least` bytes follow.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
     r.overlong = 0;
     let count = many(r, least, rule, &mut Int::default());
@@ -152,7 +146,6 @@ pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8
 }
 
 /// Reads a tensor of the list.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result<(), Halt> {
     r.overlong = 0;
     entry.name = text(r, rules::T3);

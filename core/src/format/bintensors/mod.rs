@@ -42,25 +42,23 @@ mod spans;
 #[cfg(feature = "sweep")]
 mod sweep;
 
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt, bincode_uint};
-use crate::dtype::DType;
-use crate::finding::Kind;
+use crate::base::{Word, place, utf8, wide, widen, word};
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::format::{Container, Policy};
-use crate::name::NameAt;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, place, wide, word};
-use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunks, Meta, Part, Region, Status, Tensor, Value, Version};
-use crate::utf8;
+use crate::input::{Absent, Source, Span};
+use crate::model::{Chunks, Meta, NameAt, Part, Region, Status, Tensor, Value, Version};
+use crate::model::{DType, DimEncoding, DimsAt, dims::bincode_uint};
+use crate::parse::Cursor;
+use crate::parse::Reader;
+use crate::rule::Halt;
+use crate::rule::Kind;
 use fields::Entry;
 
 /// What fields hold.
 mod field {
-    use crate::dtype::DType;
-    use crate::slot::Word;
+    use crate::base::Word;
+    use crate::model::DType;
 
     pub(super) const LENGTH: u64 = 8;
     /// Bytes of the longest header that any release reads.
@@ -318,7 +316,6 @@ impl Header {
     }
 
     /// How many bytes the file has behind the header.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
         r.source().len().saturating_sub(self.data_at())
     }

@@ -1,10 +1,9 @@
 //! Opening: where the lists and the data begin.
 
 use super::{Header, field, fields, low, rules};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::read::{Halt, Reader};
-use crate::slot::{place, wide, word};
+use crate::base::{place, wide, word};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 impl Header {
     /// Passes over the metadata. Between calls the cursor is before one of its

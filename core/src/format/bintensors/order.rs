@@ -7,12 +7,11 @@
 #[cfg(not(feature = "windows"))]
 use super::fields::Entry;
 use super::{Header, field, rules};
-use crate::finding::Kind;
-use crate::read::{BYTES_CHANGED, Reader};
+use crate::base::{wide, widen, word};
+use crate::parse::Reader;
 #[cfg(not(feature = "windows"))]
 use crate::rule::Rule;
-use crate::slot::{wide, word};
-use crate::source::widen;
+use crate::rule::{Kind, general::BYTES_CHANGED};
 
 impl Header {
     /// Judges how long the padding is, which begins at `at`, and goes there.

@@ -4,7 +4,7 @@
 //! reader must refuse to the published crate. Where both are silent, a rule is
 //! a lint; where the crate refuses a file, it is at least a violation.
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::BinTensors.code();

@@ -3,15 +3,13 @@
 
 use super::fields::{self, Entry};
 use super::{Header, field, is_utf8, rules};
-use crate::cursor::Cursor;
-use crate::read::Reader;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
-use crate::tensor::Status;
+use crate::base::{Word, wide, widen, word};
+use crate::input::Span;
+use crate::model::Status;
+use crate::parse::{Cursor, Reader};
 
 /// Judges the name, the type and the shape of an entry. How many bytes of data it
 /// should have, where that is [`Status::Sound`].
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) {
     let (dtype, code) = (entry.dtype.at, entry.dtype.value);
     r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
@@ -47,7 +45,6 @@ impl Header {
     /// Judges where the data of an entry lies, and leaves in the cursor where that
     /// of the next should begin: `state`, or `extra` if that is in doubt. The cursor
     /// stands behind the entry already.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn judge_place(
         &self,
         r: &mut Reader<'_, '_>,

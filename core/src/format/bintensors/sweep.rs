@@ -6,12 +6,10 @@
 //! the entry is judged with care. That takes a fifth of the time.
 
 use super::{Header, field, is_utf8, rules};
-use crate::cursor::Cursor;
-use crate::dims::product;
+use crate::base::widen;
 use crate::format::Glance;
-use crate::name::{Name, NameAt, NameEncoding};
-use crate::read::Reader;
-use crate::source::widen;
+use crate::model::{Name, NameAt, NameEncoding, dims::product};
+use crate::parse::{Cursor, Reader};
 
 /// What a sweep looks at.
 pub(super) struct Brief<'a> {

@@ -1,7 +1,6 @@
 //! The types of elements, by their numbers.
 
-use crate::dims::times;
-use crate::dtype::DType;
+use crate::model::{DType, dims::times};
 
 /// A type, and how its elements are stored.
 #[derive(Clone, Copy)]

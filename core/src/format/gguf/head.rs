@@ -10,13 +10,10 @@
 //! settled at the end of the entry.
 
 use super::{field, rules};
-use crate::cursor::Cursor;
-use crate::dims::times;
-use crate::division::div_rem;
-use crate::limits;
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
+use crate::base::{Word, division::div_rem, limits, wide, word};
+use crate::model::dims::times;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Rule};
 
 /// The least that the host is told to read ahead: a key of any length, and more.
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
@@ -41,21 +38,18 @@ impl Content {
 }
 
 /// A number of 32 bits in the byte order of the file.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> u32 {
     let number = r.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
 /// A number of 64 bits in the byte order of the file.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> u64 {
     let number = r.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
 /// The length of a text, whose bytes the file has.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Word {
     let (len, left) = (u64(r, big), r.left());
     if len > left {
@@ -150,7 +144,6 @@ pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64
 }
 
 /// How many items of the innermost list are left.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn left(c: &mut Cursor) -> &mut u64 {
     let [first, second, third, _] = &mut c.inner;
     match c.within & !TEXTS {
@@ -241,7 +234,6 @@ pub(super) struct Entry<'a> {
 
 /// Reads the entry at `c.at`, and goes behind it, or into its list. A text or an
 /// array of numbers need not be resident.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,
     c: &mut Cursor,

@@ -1,11 +1,8 @@
 //! Items of a list, read as far as its bytes are at hand.
 
 use super::field;
-use crate::dtype::DType;
-use crate::element::Element;
-use crate::limits;
-use crate::name::{Name, NameEncoding};
-use crate::tensor::Endianness;
+use crate::base::limits;
+use crate::model::{DType, Element, Endianness, Name, NameEncoding};
 
 /// One item of an array of metadata.
 #[derive(Clone, Debug)]

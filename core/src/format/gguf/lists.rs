@@ -5,10 +5,8 @@
 
 use super::sweep::u64;
 use super::{Header, head};
-use crate::cursor::Cursor;
-use crate::read::Reader;
-use crate::source::widen;
-use crate::utf8;
+use crate::base::{utf8, widen};
+use crate::parse::{Cursor, Reader};
 
 /// Bytes of texts that are looked at together, the last of them included as a
 /// whole.
@@ -107,8 +105,8 @@ pub(super) fn text(input: &[u8], big: bool) -> Option<(&[u8], &[u8])> {
 /// begins that the cursor is within, and of `inner` what counts the items of lists
 /// in lists.
 pub(super) mod longest {
-    use crate::cursor::Cursor;
-    use crate::source::Span;
+    use crate::input::Span;
+    use crate::parse::Cursor;
 
     const ABOVE: u32 = 16;
     const BELOW: u64 = (1 << ABOVE) - 1;
@@ -161,11 +159,10 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Finding;
     use crate::format::Container;
-    use crate::read::Halt;
-    use crate::source::{Source, Span};
-    use crate::tensor::Meta;
+    use crate::input::{Source, Span};
+    use crate::model::Meta;
+    use crate::rule::{Finding, Halt};
     use std::vec::Vec;
 
     const TEXT: u32 = 8;

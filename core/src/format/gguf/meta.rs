@@ -2,15 +2,11 @@
 
 use super::head::{self, Entry};
 use super::{Header, field, rules};
-use crate::cursor::Cursor;
-use crate::dims::DimsAt;
-use crate::finding::Kind;
-use crate::limits;
-use crate::name::NameAt;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
-use crate::slot::wide;
-use crate::source::{Span, widen};
-use crate::tensor::{Meta, Status, Value};
+use crate::base::{limits, wide, widen};
+use crate::input::Span;
+use crate::model::{DimsAt, Meta, NameAt, Status, Value};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind, general::BYTES_CHANGED};
 
 impl Header {
     pub(super) fn next_meta(

@@ -48,19 +48,20 @@ mod values;
 
 pub use items::{Item, Items};
 
-use crate::cursor::Cursor;
-use crate::finding::Kind;
+use crate::base::{Word, wide, word};
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::format::{Container, Policy};
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide, word};
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Endianness, Meta, Part, Region, Tensor, Value, Version};
+use crate::input::{Absent, Source, Span};
+use crate::model::{Endianness, Meta, Part, Region, Tensor, Value, Version};
+use crate::parse::Cursor;
+use crate::parse::Reader;
+use crate::rule::Halt;
+use crate::rule::Kind;
 
 /// What fields hold.
 mod field {
-    use crate::dtype::DType;
+    use crate::model::DType;
 
     pub(super) const MAGIC: [u8; 4] = *b"GGUF";
     pub(super) const HEADER: u64 = 24;

@@ -7,10 +7,9 @@
 use super::head::{self, u64};
 use super::tensor;
 use super::{Header, field, rules};
-use crate::cursor::Cursor;
-use crate::division::padding;
-use crate::read::{Halt, Reader};
-use crate::slot::{wide, word};
+use crate::base::{division::padding, wide, word};
+use crate::parse::{Cursor, Reader};
+use crate::rule::Halt;
 
 /// What the scan stands before.
 mod step {
@@ -92,7 +91,6 @@ fn pack(low: u32, high: u32) -> u64 {
 }
 
 /// The header proper.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let len = r.source().len();
     r.region(0, len, rules::HEADER_LENGTH);
@@ -205,7 +203,7 @@ mod tests {
     #[test]
     fn numbers_of_either_order() {
         let bytes = [0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 9];
-        let source = crate::source::Source::whole(&bytes);
+        let source = crate::input::Source::whole(&bytes);
         let mut sink = |_| {};
         let mut r = Reader::new(&source, &mut sink);
         assert_eq!(u32(&mut r, true), 3);

@@ -1,6 +1,6 @@
 //! The rules of GGUF: `gguf.md` of ggml, and what ggml's own reader asks for.
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::Gguf.code();

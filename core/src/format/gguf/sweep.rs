@@ -6,18 +6,18 @@
 use super::elements::{Stored, stored};
 use super::lists::text;
 use super::{Header, field, head};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt, product};
+use crate::base::{utf8, widen};
 use crate::format::Glance;
-use crate::name::{Name, NameAt, NameEncoding};
-use crate::read::Reader;
-use crate::source::{Source, Span, widen};
-use crate::tensor::{Chunks, Endianness, Status, Tensor};
-use crate::utf8;
+use crate::input::{Source, Span};
+use crate::model::{
+    Chunks, DimEncoding, DimsAt, Endianness, Name, NameAt, NameEncoding, Status, Tensor,
+    dims::product,
+};
+use crate::parse::{Cursor, Reader};
 
 /// What the `extra` of a cursor over tensors tells of those that were listed.
 pub(super) mod cover {
-    use crate::cursor::Cursor;
+    use crate::parse::Cursor;
 
     /// Nothing but padding lies between them so far.
     pub(in super::super) const TIGHT: u64 = 0;

@@ -5,18 +5,13 @@ use super::head::{self, u32, u64};
 #[cfg(feature = "sweep")]
 use super::sweep;
 use super::{Header, field, rules};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt, times};
-use crate::division::padding;
-use crate::dtype::DType;
-use crate::finding::Kind;
-use crate::limits;
-use crate::name::NameAt;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, place, wide, word};
-use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Endianness, Status, Tensor};
-use crate::utf8;
+use crate::base::{Word, division::padding, limits, place, utf8, wide, widen, word};
+use crate::input::Span;
+use crate::model::{
+    Chunks, DType, DimEncoding, DimsAt, Endianness, NameAt, Status, Tensor, dims::times,
+};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// Stands for a number that is not known; none is above `field::LARGEST_EXTENT`.
 const UNKNOWN: u64 = u64::MAX;
@@ -51,7 +46,6 @@ impl Entry<'_> {
 }
 
 /// Reads the entry where the reader stands.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,
     big: bool,
@@ -223,7 +217,6 @@ impl Header {
     /// Finds the data of a tensor, of `size` bytes if that is known, else up to where
     /// the `next` begins; what comes `before` ends at the first number, and ggml
     /// expects it where the sum of both is.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     #[allow(clippy::too_many_arguments, reason = "what is known of one tensor")]
     fn place_data(
         &self,
@@ -299,7 +292,6 @@ fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
 }
 
 /// The number of elements, if no rule is against it.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let rank = entry.rank();

@@ -4,16 +4,14 @@ use super::head::{self, Content, Entry};
 #[cfg(feature = "sweep")]
 use super::lists;
 use super::{Header, field, rules};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::read::{Halt, Reader};
-use crate::slot::wide;
+use crate::base::wide;
+use crate::base::{utf8, widen};
 #[cfg(feature = "windows")]
-use crate::source::Absent;
+use crate::input::Absent;
 #[cfg(not(feature = "windows"))]
-use crate::source::Span;
-use crate::source::widen;
-use crate::utf8;
+use crate::input::Span;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// What the cursor of the audit stands in, as its phase; `extra` is where that
 /// ends, and `state` tells that the entry was found faulty.

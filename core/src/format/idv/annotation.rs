@@ -6,14 +6,11 @@ use super::definition::Head;
 use super::metadata::{Attribute, TEXT};
 use super::text::Text;
 use super::{Header, encoding, family, rules};
-use crate::dims::DimsAt;
-use crate::dtype::DType;
-use crate::finding::Kind;
-use crate::name::NameAt;
-use crate::read::{Halt, Reader};
-use crate::slot::word;
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunk, Encoding, Meta, Status, Value};
+use crate::base::word;
+use crate::input::{Absent, Source, Span};
+use crate::model::{Chunk, DType, DimsAt, Encoding, Meta, NameAt, Status, Value};
+use crate::parse::Reader;
+use crate::rule::{Halt, Kind};
 
 impl Header {
     /// Codec and payload of an annotation that is sound. How many bytes it

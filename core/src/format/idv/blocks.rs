@@ -12,16 +12,14 @@ use super::definition::{Definition, Head};
 use super::text::LARGEST;
 use super::toc::Column;
 use super::{Header, family, field, rules};
-use crate::cursor::Cursor;
 #[cfg(feature = "windows")]
-use crate::division::div_rem;
-use crate::finding::Kind;
-use crate::limits;
-use crate::read::{BYTES_CHANGED, Halt, Reader, place};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::Span;
-use crate::tensor::{Chunk, Chunks, Tensor};
+use crate::base::division::div_rem;
+use crate::base::{Word, limits, place, wide, word};
+use crate::input::Span;
+use crate::model::{Chunk, Chunks, Tensor};
+use crate::parse::Cursor;
+use crate::parse::Reader;
+use crate::rule::{Halt, Kind, Rule, general::BYTES_CHANGED};
 
 /// An entry of a lookup table, as it is stored.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,7 +31,6 @@ pub(super) struct Entry {
 
 impl Entry {
     /// The rule that its block breaks by where it lies, and the field that tells.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn fault(&self, header: &Header) -> Option<(Rule, u8)> {
         if u64::from(self.stored) > LARGEST {
             Some((rules::L_COMPLEN, 8))
@@ -122,7 +119,6 @@ impl Measure {
     }
 
     /// Judges a payload of `len` bytes that holds `rows` rows.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u32, len: Word, span: Span) {
         let Some(takes) = self.least(u64::from(rows)) else { return };
         let found = wide(len);
@@ -241,7 +237,6 @@ impl Header {
     }
 
     /// Takes the entry at `at`, behind which `left` follow, itself included.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn lookup(
         &self,
         r: &mut Reader<'_, '_>,
@@ -269,7 +264,6 @@ impl Header {
 
     /// One block, or one entry of the table of contents; all of them where nothing
     /// is ever absent.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut column = Column::NONE;
         #[cfg(feature = "windows")]
@@ -302,7 +296,6 @@ impl Header {
     }
 
     /// The next entry of the table of contents, which was judged before.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn silently_next(
         &self,
         r: &mut Reader<'_, '_>,
@@ -327,7 +320,6 @@ impl Header {
     }
 
     /// Judges the next block of a column, and goes on to the one behind it.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_block_at(
         &self,
         r: &mut Reader<'_, '_>,
@@ -369,7 +361,7 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::input::Source;
     use std::vec::Vec;
 
     /// The rules that a payload of `len` bytes breaks.

@@ -3,11 +3,12 @@
 use super::definition::Definition;
 use super::family::{self, Family};
 use super::spelling::split;
-use crate::dims::DimsAt;
-use crate::dtype::DType;
-use crate::leaf::{Parsed, byte, le_u32, le_u64};
-use crate::limits;
-use crate::source::Source;
+use crate::base::limits;
+use crate::input::{
+    Source,
+    leaf::{Parsed, byte, le_u32, le_u64},
+};
+use crate::model::{DType, DimsAt};
 
 /// A codec with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

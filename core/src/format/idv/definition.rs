@@ -12,12 +12,11 @@
 use super::family::{self, Family};
 use super::rules;
 use super::text::{LARGEST, NUMBER, Text};
-use crate::dims::{DimEncoding, DimsAt};
-use crate::limits;
-use crate::read::Reader;
+use crate::base::{Word, limits, wide, widen, word};
+use crate::input::Span;
+use crate::model::{DimEncoding, DimsAt};
+use crate::parse::Reader;
 use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
 
 /// A definition as it was read.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +95,6 @@ impl Head {
 
     /// Takes it from where the reader stands, and judges the definition. A name
     /// whose length is malformed breaks `rule`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn take(&mut self, r: &mut Reader<'_, '_>, rule: Rule) {
         self.at = r.here();
         r.string(rule, &mut self.name);
@@ -110,7 +108,6 @@ impl Head {
     }
 
     /// Whether the data cannot be read, for lack of knowledge alone.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn is_dead(&self) -> bool {
         !self.definition.is_known() || self.compression > 2
     }
@@ -137,7 +134,6 @@ const LEVELS: usize = limits::CODEC_DEPTH as usize;
 /// Definitions nest: names and lengths are taken on the way in and kept, because
 /// a call for each would be large for a small stack; parameters are read on the
 /// way out. Whatever is wrong further in, parameters around it are not read.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn definition(r: &mut Reader<'_, '_>, d: &mut Definition) {
     *d = Definition { at: r.here(), ..Definition::NONE };
     let (outer, rule) = (r.end(), r.overrun_rule());
@@ -205,7 +201,6 @@ fn leave(r: &mut Reader<'_, '_>, end: Word, outer: u64) {
 }
 
 /// Takes the name and the length, and goes to the parameters.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     let mut name = Text::NONE;
     let bytes = r.string(rules::T_CODEC_NAME, &mut name);
@@ -259,7 +254,6 @@ fn inner(r: &Reader<'_, '_>, at: Word) -> u64 {
 }
 
 // The parameters of each family in a frame of their own: the stack is small.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     if d.vector {
         let len = inner(r, start);
@@ -290,7 +284,6 @@ fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     }
 }
 
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn key(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
     let old = level.family == family::OLD_KEY;
     let at = r.here();

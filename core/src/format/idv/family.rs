@@ -2,7 +2,7 @@
 
 use super::blocks::Measure;
 use super::codec::Item;
-use crate::dtype::DType;
+use crate::model::DType;
 
 /// What a loadname stands for: a number, to find it in [`ITEMS`].
 pub(super) type Family = u8;
@@ -50,7 +50,6 @@ const NAMES: &[u8] = b"\x16VBuffer\x14Single\x09TextSpan\x17Key2\x15Double\x12In
     \x0DDvDateTime\x0EDvDateTimeZone";
 
 /// The family with this loadname. Names are compared byte for byte.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn of(name: &[u8]) -> Family {
     let mut rest = NAMES;
     while let Some((family, after)) = rest.split_first() {

@@ -17,13 +17,11 @@ use super::definition::Head;
 use super::text::LARGEST;
 use super::toc::Column;
 use super::{Header, family, rules};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::limits;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide, word};
-use crate::source::Span;
-use crate::tensor::{Meta, Status};
+use crate::base::{Word, limits, wide, word};
+use crate::input::Span;
+use crate::model::{Meta, Status};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// Phases of the iteration over the attributes of a column.
 mod phase {
@@ -125,7 +123,6 @@ impl Header {
     }
 
     /// Where the attributes of a column are.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn find(
         &self,
         r: &mut Reader<'_, '_>,
@@ -160,7 +157,6 @@ impl Header {
     /// The cursor keeps the metadata table of contents, of which there is none
     /// any more if what follows cannot be told, the next entry, 0 if their number
     /// was not read yet, and how many are left.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -202,7 +198,6 @@ impl Header {
 
     /// The number of entries of a metadata table of contents, behind which the
     /// reader stands; 0 if that cannot be told.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn count(
         &self,
         r: &mut Reader<'_, '_>,
@@ -232,7 +227,6 @@ impl Header {
 
     /// Starts an entry of the metadata table of contents that begins at
     /// `metadata`.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn entry(&self, r: &mut Reader<'_, '_>, metadata: Word, at: Word) {
         let end = wide(if metadata < self.toc { self.toc } else { self.tail });
         r.region(wide(at), end, rules::M_EOF);
@@ -240,7 +234,6 @@ impl Header {
     }
 
     /// Takes and judges an annotation; nothing if its end cannot be told.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -283,7 +276,6 @@ impl Header {
         Ok(())
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     pub(super) fn judge_annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -329,7 +321,6 @@ impl Header {
 
     /// The next pair of slot index and name. The cursor keeps where it begins,
     /// where the last one ends, and how many there are.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn slot_name(
         &self,
         r: &mut Reader<'_, '_>,

@@ -56,19 +56,17 @@ use definition::Definition;
 pub use spelling::Spelling;
 use text::LARGEST;
 
-use crate::cursor::Cursor;
+use crate::base::{Word, limits, place, wide, widen, word};
 use crate::format::{Container, Policy};
-use crate::limits;
-use crate::read::{Field, Halt, Reader, place};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::{Absent, Source, Span, widen};
-use crate::tensor::{Chunk, Encoding, Meta, Region, Tensor, Value, Version};
+use crate::input::{Absent, Source, Span};
+use crate::model::{Chunk, Encoding, Meta, Region, Tensor, Value, Version};
+use crate::parse::{Cursor, Reader, reader::Field};
+use crate::rule::{Halt, Rule};
 
 /// Where fields lie and what they hold.
 mod field {
-    use crate::read::Field;
-    use crate::slot::Word;
+    use crate::base::Word;
+    use crate::parse::reader::Field;
 
     pub(super) const SIGNATURE: u64 = u64::from_le_bytes(*b"CML\0DVB\0");
     pub(super) const TAIL_SIGNATURE: u64 = u64::from_le_bytes(*b"\0BVD\0LMC");
@@ -266,7 +264,6 @@ impl Header {
     }
 
     /// Whether `len` bytes from `at` lie between header and tail.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn is_inside(&self, at: Word, len: Word) -> bool {
         wide(at) >= field::HEADER && self.tail.checked_sub(at).is_some_and(|room| len <= room)
     }
@@ -319,7 +316,6 @@ impl Header {
     }
 
     /// Judges what the header says; halts the reader if the file is refused.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if number(head, field::AT_START) != field::SIGNATURE {
             return refuse(r, rules::H_SIG, field::AT_START, 0, 0);
@@ -352,7 +348,6 @@ impl Header {
     }
 
     /// Counts and offsets. All are looked at; one that is wrong refuses the file.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if !is_positive(self.rows) {
             refuse(r, rules::H_ROWS, field::ROWS, 0, self.rows);
@@ -392,13 +387,11 @@ fn number(head: &Head, field: Field) -> u64 {
 
 /// The last part of a version, if it is one of the 1.1.1; 0 for earlier ones, and
 /// the largest number for later ones.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn revision(version: u64) -> u32 {
     u32::try_from(version.saturating_sub(field::VERSION_0)).unwrap_or(u32::MAX)
 }
 
 /// An offset that is stored as i64; 0, which is in the header, if it is negative.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn offset(stored: u64) -> Word {
     if is_positive(stored) { place(stored) } else { 0 }
 }
@@ -409,7 +402,6 @@ fn refuse(r: &mut Reader<'_, '_>, rule: Rule, field: Field, expected: u64, found
 }
 
 /// How a block with this compression kind is stored.
-#[cfg_attr(not(feature = "windows"), inline(always))]
 fn encoding(kind: u8) -> Encoding {
     match kind {
         0 => Encoding::Raw,

@@ -4,13 +4,11 @@ use super::blocks::Entry;
 use super::metadata::Attribute;
 use super::toc::Column;
 use super::{Header, field};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::limits;
-use crate::read::{Halt, Reader, place};
-use crate::slot::{Word, wide, word};
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Part, Region};
+use crate::base::{Word, limits, place, wide, word};
+use crate::input::{Absent, Source, Span};
+use crate::model::{Part, Region};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// Phases of the iteration, in the order in which the writer of ML.NET lays
 /// regions out, so that its files with one block a column ascend.
@@ -61,7 +59,6 @@ impl Header {
         }
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn next_piece(
         &self,
         r: &mut Reader<'_, '_>,
@@ -99,7 +96,6 @@ impl Header {
     /// The cursor keeps the offset of the next entry of a lookup table, how many
     /// are left, and the offset of the column's entry; or what
     /// [`next_annotation`](Self::next_annotation) wants, with the same behind it.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn of_column(
         &self,
         r: &mut Reader<'_, '_>,

@@ -4,7 +4,7 @@
 //! that its published form has lost and its source document has. What loader
 //! and writer of ML.NET do stands for what neither says.
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::Idv.code();

@@ -1,9 +1,9 @@
 //! Codec definitions as text.
 
 use super::text::{Leb, NUMBER};
-use crate::leaf::{Parsed, byte, incomplete, le_u32, le_u64};
-use crate::limits;
-use crate::name::{Name, NameEncoding};
+use crate::base::limits;
+use crate::input::leaf::{Parsed, byte, incomplete, le_u32, le_u64};
+use crate::model::{Name, NameEncoding};
 use core::fmt;
 
 /// A codec definition as text: the loadname as it is stored, and what is known

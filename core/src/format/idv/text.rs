@@ -1,11 +1,11 @@
 //! LEB128 numbers and strings, read on behind a failure.
 
 use super::rules;
-use crate::name::NameAt;
-use crate::read::{Halt, Reader, place};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
+use crate::base::{Word, place, wide, widen, word};
+use crate::input::Span;
+use crate::model::NameAt;
+use crate::parse::Reader;
+use crate::rule::{Halt, Rule};
 
 /// An unsigned LEB128 number as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,6 @@ pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
 impl<'a> Reader<'_, 'a> {
     /// Reports that `rule` is broken so that nothing behind it can be read.
     #[cold]
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn fail(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         self.flag(rule, wide(at), len, expected, found);
         self.halt(Halt::refused(rule));
@@ -68,7 +67,6 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// An offset or a length, of which no more is kept than what may be in memory.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_word(&mut self) -> Word {
         place(self.next_u64())
     }
@@ -76,7 +74,6 @@ impl<'a> Reader<'_, 'a> {
     /// An LEB128 number of at most `most` bytes. One that is malformed breaks
     /// `rule`, whose finding names the `largest`, and halts; the first of an entry
     /// that is not in its shortest form is noted.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64) -> u64 {
         if self.is_halted() {
             return 0;
@@ -100,7 +97,6 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Reports the number that was noted, when an entry is judged; forgets it.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn flag_padded(&mut self) {
         if let Some((at, len, least)) = self.padded.take() {
             self.flag(rules::G_LEB, wide(at), len.into(), least.into(), len.into());
@@ -108,21 +104,19 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// The same for an offset or a length.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn leb_word(&mut self, rule: Rule, largest: u64) -> Word {
         place(self.leb(rule, NUMBER, largest))
     }
 
     /// The bytes of a string, and where they are. A length that cannot be read
     /// breaks `rule`, and nothing behind it can be found.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
         text.start = self.here();
         let len = self.leb(rule, LENGTH, LARGEST);
         text.at = self.here();
         let bytes = self.bytes(word(len));
         text.len = word(widen(bytes.len()));
-        text.utf8 = crate::utf8::is(bytes);
+        text.utf8 = crate::base::utf8::is(bytes);
         bytes
     }
 }

@@ -15,15 +15,11 @@
 use super::definition::Head;
 use super::text::{LARGEST, NUMBER};
 use super::{Header, encoding, family, field, is_positive, rules};
-use crate::cursor::Cursor;
-use crate::dims::DimsAt;
-use crate::division::quotient;
-use crate::finding::Kind;
-use crate::limits;
-use crate::read::{Halt, Reader, place};
-use crate::slot::{Word, wide};
-use crate::source::Span;
-use crate::tensor::{Chunks, Layout, Status, Tensor};
+use crate::base::{Word, division::quotient, limits, place, wide};
+use crate::input::Span;
+use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// An entry, judged. It is large, so it is filled in where it is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +115,6 @@ impl Header {
     }
 
     /// The next entry, judged; behind the last one, the cursor is told.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next_column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -160,7 +155,6 @@ impl Header {
     }
 
     /// Takes and judges an entry.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -217,7 +211,6 @@ impl Header {
 
     /// Rows per block against those of the first column, which the cursor
     /// keeps.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, rows: u64, span: Span) {
         if c.index == 0 {
             c.state = rows;
@@ -228,7 +221,6 @@ impl Header {
 
     /// What the last fields of an entry point at: the metadata table of contents,
     /// or the slot names.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_last(
         &self,
         r: &mut Reader<'_, '_>,
@@ -255,7 +247,6 @@ impl Header {
     }
 
     /// Number of blocks, and whether their table fits.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_blocks(
         &self,
         r: &mut Reader<'_, '_>,

@@ -3,9 +3,10 @@
 use super::index::settle;
 use super::text::first;
 use super::{Header, field, rules};
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, place, wide, word};
-use crate::source::Span;
+use crate::base::{Word, place, wide, word};
+use crate::input::Span;
+use crate::parse::Reader;
+use crate::rule::Halt;
 
 impl Header {
     /// Reads the header, and checks its fields (guide, FileHeader).

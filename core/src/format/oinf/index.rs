@@ -2,14 +2,11 @@
 
 use super::text::{is_no_name, judge_bytes, judge_padding};
 use super::{Header, element_type, field, rules, size_of};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::name::NameAt;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
-use crate::tensor::{Meta, Status};
+use crate::base::{Word, wide, widen, word};
+use crate::input::Span;
+use crate::model::{Meta, NameAt, Status};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind, Rule, general::BYTES_CHANGED};
 
 /// An entry of any of the tables.
 ///
@@ -42,7 +39,6 @@ pub(super) struct Entry<'h, 'a> {
 
 impl<'h, 'a> Entry<'h, 'a> {
     /// No entry yet, of the table of this kind.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn of(header: &'h Header, kind: Kind) -> Self {
         Entry {
             header,
@@ -144,7 +140,6 @@ impl<'h, 'a> Entry<'h, 'a> {
     /// Reads and judges the entry that the cursor stands before, and goes behind
     /// it. `false` behind the last one, where the table cannot be read on, and
     /// where bytes are [lacking](settle).
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
         let header = self.header;
         let table = match self.kind {
@@ -198,7 +193,6 @@ impl<'h, 'a> Entry<'h, 'a> {
     }
 
     // By itself where size matters: reading and judging leave each other no registers.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn judge(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
         let at = self.at.wrapping_add(4);
         let len = usize::try_from(wide(self.name_len)).unwrap_or(0);
@@ -241,7 +235,6 @@ impl<'h, 'a> Entry<'h, 'a> {
 
     /// Judges whether a payload lies in the data section and in the file. Its size and
     /// its offset are recorded at `at`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn judge_place(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -328,7 +321,6 @@ static VALUE: PlaceRules = PlaceRules {
 type Fault = (Rule, Word, u64, u64, u64);
 
 /// Size and offset of a payload.
-#[cfg_attr(not(feature = "windows"), inline(always))]
 fn read_span(r: &mut Reader<'_, '_>, span: &mut Span) {
     span.len = r.next_u64();
     span.at = r.next_u64();

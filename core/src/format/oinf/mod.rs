@@ -52,14 +52,12 @@ mod value;
 
 pub use quant::Quantization;
 
-use crate::cursor::Cursor;
-use crate::dtype::DType;
-use crate::finding::Kind;
+use crate::base::Word;
 use crate::format::{Container, Policy};
-use crate::read::{Halt, Reader};
-use crate::slot::Word;
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::input::{Absent, Source, Span};
+use crate::model::{DType, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 use index::Entry;
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
@@ -177,7 +175,11 @@ impl Container for Header {
             return Ok(None);
         }
         if meta.kind == Kind::SizeVar {
-            r.region(meta.stored.at, meta.stored.end().unwrap_or(0), crate::read::BYTES_CHANGED);
+            r.region(
+                meta.stored.at,
+                meta.stored.end().unwrap_or(0),
+                crate::rule::general::BYTES_CHANGED,
+            );
             return Ok(Some(Value::Size(r.u64()?)));
         }
         value::value(r, meta)
@@ -185,7 +187,6 @@ impl Container for Header {
 
     /// Header, tables, then the values in the order of the tables. What the
     /// tables leave unused is judged with them.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         if c.phase < 2 {
             let (part, span) = match c.phase {
@@ -306,7 +307,6 @@ fn element_type(tag: u32) -> Option<DType> {
 
 /// Bytes of so many elements: `ceil(elements × bits / 8)`; `u64::MAX` if that
 /// exceeds 64 bits.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 fn size_of(dtype: DType, elements: u64) -> u64 {
     let bits = u64::from(dtype.bits());
     match (elements >> 3).checked_mul(bits) {

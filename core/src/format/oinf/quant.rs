@@ -16,13 +16,13 @@ use super::index::Entry;
 use super::text::judge_padding;
 use super::text::padded;
 use super::{Header, rules};
-use crate::read::Reader;
-use crate::rule::Rule;
-use crate::slot::{Word, place, wide, word};
 #[cfg(not(feature = "windows"))]
-use crate::source::widen;
-use crate::source::{Absent, Source, Span};
-use crate::tensor::Tensor;
+use crate::base::widen;
+use crate::base::{Word, place, wide, word};
+use crate::input::{Absent, Source, Span};
+use crate::model::Tensor;
+use crate::parse::Reader;
+use crate::rule::Rule;
 
 /// Bytes before the scales.
 pub(super) const FIXED: u64 = 48;
@@ -58,7 +58,6 @@ pub(super) struct Parameters {
 impl Parameters {
     /// The fixed fields of the quantisation at `stored`; zeros where they are
     /// lacking. The reader then stands before the scales.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
         r.within(place(stored.at), place(stored.len));
         for mode in &mut self.modes {
@@ -100,7 +99,6 @@ impl Parameters {
 
     /// Checks the fields against each other and against the tensor's `rank` and
     /// the `extent` of the axis of the scales. Whether the counts hold.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: Word, rank: Word, extent: Word) -> bool {
         let [scheme, scale_mode, zp_mode, reserved] = self.modes;
         let [[axis, count], _] = self.lists;
@@ -124,7 +122,6 @@ impl Parameters {
     }
 
     /// The same for what is told of the zero points.
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     fn judge_zero_points(
         &self,
         r: &mut Reader<'_, '_>,

@@ -8,11 +8,10 @@ use super::scan::{self, Scan};
 use super::text::judge_padding;
 use super::value::{Shape, content, mask, rest, shape};
 use super::{Header, rules};
-use crate::cursor::Cursor;
-use crate::dtype::DType;
-use crate::finding::Kind;
-use crate::read::{Halt, Reader};
-use crate::source::Span;
+use crate::input::Span;
+use crate::model::DType;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// Steps of the audit of one entry, as phases of its cursor: first those of
 /// metadata, then those of tensors.

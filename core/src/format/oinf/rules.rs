@@ -3,7 +3,7 @@
 //! "guide" is the format guide of version 1, "guide 2" its successor for
 //! version 2, which adds quantisation and is otherwise the same.
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::Oinf.code();

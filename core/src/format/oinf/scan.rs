@@ -1,8 +1,9 @@
 //! Looking through bytes of values in as many pieces as windows make of them.
 
-use crate::cursor::Cursor;
-use crate::read::{Halt, Reader};
-use crate::source::{Absent, Span, widen};
+use crate::base::widen;
+use crate::input::{Absent, Span};
+use crate::parse::{Cursor, Reader};
+use crate::rule::Halt;
 
 /// What one step of a scan found.
 pub(super) enum Scan {

@@ -4,12 +4,10 @@ use super::index::{Entry, PlaceRules, Size};
 use super::quant::FIXED;
 use super::text::padded;
 use super::{element_type, field, rules, size_of};
-use crate::dims::{self, DimEncoding, DimsAt};
-use crate::dtype::DType;
-use crate::read::Reader;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Tensor};
+use crate::base::{Word, wide, widen, word};
+use crate::input::Span;
+use crate::model::{Chunks, DType, DimEncoding, DimsAt, Tensor, dims};
+use crate::parse::Reader;
 
 /// Where extents begin, behind the type, the rank and the flags.
 const EXTENTS: Word = 12;
@@ -85,7 +83,6 @@ impl Entry<'_, '_> {
         }
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(always))]
     pub(super) fn judge_tensor(&mut self, r: &mut Reader<'_, '_>) {
         let fields = wide(self.fields);
         let quantised = self.header.version > 1;
@@ -141,7 +138,6 @@ impl Entry<'_, '_> {
 /// Multiplies the extents: 1 for rank 0, and 0 as soon as one extent is 0. Whether
 /// the product of the other extents fits 64 bits, even beside a 0, so that the
 /// answer does not depend on their order; the product is 0 if not.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn count(extents: &[u8], elements: &mut u64) -> bool {
     let (mut product, mut zero) = (1_u64, false);
     *elements = 0;

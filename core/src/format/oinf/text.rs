@@ -2,26 +2,22 @@
 //! all else.
 
 use super::field;
-use crate::read::Reader;
+use crate::base::{Word, wide, widen};
+use crate::parse::Reader;
 use crate::rule::Rule;
-use crate::slot::{Word, wide};
-use crate::source::widen;
 
 /// `len` rounded up to a multiple of 8; `u64::MAX`, which is none, if that exceeds
 /// 64 bits.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn padded(len: u64) -> u64 {
     len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
 }
 
 /// The position of the first byte that is `bad`.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn first(bytes: &[u8], bad: fn(u8) -> bool) -> Option<usize> {
     bytes.iter().position(|byte| bad(*byte))
 }
 
 /// Reports `rule` for the first byte that is `bad`, of `bytes` at `at`.
-#[cfg_attr(not(feature = "windows"), inline(always))]
 pub(super) fn judge_bytes(
     r: &mut Reader<'_, '_>,
     rule: Rule,

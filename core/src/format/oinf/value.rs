@@ -15,14 +15,11 @@ use super::tensor::count;
 use super::text::{first, judge_padding};
 use super::text::{is_no_name, padded};
 use super::{element_type, field, rules, size_of};
-use crate::dims::{DimEncoding, DimsAt};
-use crate::dtype::DType;
-use crate::name::NameAt;
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{place, wide, word};
-use crate::source::{Span, widen};
-use crate::tensor::{Meta, Value};
+use crate::base::{place, wide, widen, word};
+use crate::input::Span;
+use crate::model::{DType, DimEncoding, DimsAt, Meta, NameAt, Value};
+use crate::parse::Reader;
+use crate::rule::{Halt, Rule};
 
 /// The structure of a value.
 #[derive(Default)]
@@ -52,7 +49,6 @@ impl Shape {
 /// stands before the data. A value that is broken is refused, which was reported.
 ///
 /// `size_at` is where the entry records the size, for findings about it.
-#[cfg_attr(not(feature = "windows"), inline(always))]
 pub(super) fn shape(
     r: &mut Reader<'_, '_>,
     tag: u32,

@@ -2,14 +2,12 @@
 
 use super::json::Json;
 use super::{KEYS, field, rules};
+use crate::base::{wide, widen};
+use crate::input::Span;
+use crate::model::{Chunks, DType, DimEncoding, DimsAt, Status, Tensor, dims::product};
 #[cfg(feature = "windows")]
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt, product};
-use crate::dtype::DType;
+use crate::parse::Cursor;
 use crate::rule::Rule;
-use crate::slot::wide;
-use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Status, Tensor};
 
 /// The fields of an entry as far as they were read, a bit for each.
 mod fields {

@@ -11,12 +11,10 @@ mod notes;
 mod words;
 
 use super::rules;
-use crate::limits::JSON_DEPTH;
-use crate::name::{NameAt, NameEncoding, escape};
-use crate::read::Reader;
+use crate::base::{Word, limits::JSON_DEPTH, wide, widen};
+use crate::model::{NameAt, NameEncoding, name::escape};
+use crate::parse::Reader;
 use crate::rule::Rule;
-use crate::slot::{Word, wide};
-use crate::source::widen;
 use notes::Notes;
 
 /// The inside of a string.
@@ -222,7 +220,7 @@ impl<'a> Json<'a> {
             let byte = self.all.get(control).copied().unwrap_or(0);
             self.note(rules::JSON_CONTROL, control, 0, u64::from(byte));
         }
-        if !ascii && !crate::utf8::is(self.inside()) {
+        if !ascii && !crate::base::utf8::is(self.inside()) {
             self.note(rules::HEADER_UTF8, text.at, 0, 0);
         }
         self.bump();

@@ -3,12 +3,10 @@
 use super::entry::Entry;
 use super::json::Json;
 use super::{Header, KEYS, far, rules, stands};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide, word};
-use crate::source::widen;
-use crate::tensor::{Status, Tensor};
+use crate::base::{Word, wide, widen, word};
+use crate::model::{Status, Tensor};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 impl Header {
     /// Goes to where the next member begins, and beyond the metadata. Where the
@@ -40,7 +38,6 @@ impl Header {
     }
 
     /// The tensor of the next member, into `found`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn read_tensor(
         &self,
         r: &mut Reader<'_, '_>,

@@ -2,14 +2,11 @@
 
 use super::json::{Json, Text};
 use super::{Header, far, rules, stands};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::name::{NameAt, NameEncoding};
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::{Span, widen};
-use crate::tensor::{Meta, Status};
+use crate::base::{Word, wide, widen, word};
+use crate::input::Span;
+use crate::model::{Meta, NameAt, NameEncoding, Status};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind, Rule};
 
 /// The value of [`Meta::tag`] where the text has escapes.
 const ESCAPED: u32 = 1;

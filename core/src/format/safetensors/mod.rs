@@ -32,16 +32,16 @@ mod open;
 #[cfg(feature = "sweep")]
 mod sweep;
 
-use crate::cursor::Cursor;
-use crate::finding::Kind;
+use crate::base::{Word, word};
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::format::{Container, Policy};
-use crate::name::Name;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, word};
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::input::{Absent, Source, Span};
+use crate::model::{Meta, Name, Part, Region, Status, Tensor, Value, Version};
+use crate::parse::Cursor;
+use crate::parse::Reader;
+use crate::rule::Halt;
+use crate::rule::Kind;
 
 /// The member that is no tensor.
 #[cfg(feature = "sweep")]
@@ -57,7 +57,7 @@ fn far(at: u32) -> Word {
 
 /// What fields hold.
 mod field {
-    use crate::dtype::DType;
+    use crate::model::DType;
 
     pub(super) const LENGTH: u64 = 8;
     pub(super) const LONGEST: u64 = 100_000_000;
@@ -281,6 +281,6 @@ impl Header {
     /// # Errors
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_text<'a>(&self, source: &Source<'a>, tensor: &Tensor) -> Result<Name<'a>, Absent> {
-        Ok(Name::new(source.get(tensor.extra)?, crate::name::NameEncoding::Plain))
+        Ok(Name::new(source.get(tensor.extra)?, crate::model::NameEncoding::Plain))
     }
 }

@@ -6,9 +6,9 @@
 
 use super::json::Json;
 use super::{Header, KEYS, far, field, rules};
-use crate::cursor::Cursor;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide, word};
+use crate::base::{Word, wide, word};
+use crate::parse::{Cursor, Reader};
+use crate::rule::Halt;
 
 /// What the scan stands before.
 mod step {

@@ -1,6 +1,6 @@
 //! The rules of safetensors: its README, section "Format".
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::Safetensors.code();

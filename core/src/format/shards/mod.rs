@@ -20,15 +20,12 @@ pub mod rules;
 mod scan;
 
 use super::safetensors::{json, metadata};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
+use crate::base::{limits::JSON_DEPTH, widen, word};
 use crate::format::{Container, Policy};
-use crate::limits::JSON_DEPTH;
-use crate::name::Name;
-use crate::read::{Halt, Reader};
-use crate::slot::word;
-use crate::source::{Span, widen};
-use crate::tensor::{Chunk, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::input::Span;
+use crate::model::{Chunk, Meta, Name, Part, Region, Status, Tensor, Value, Version};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 use scan::Scan;
 
 /// What opening stands before.

@@ -1,8 +1,7 @@
 //! The rules of the index of a checkpoint in shards: `transformers`, "Sharding
 //! checkpoints", and what `save_pretrained` writes.
 
-use crate::file::Format;
-use crate::format::safetensors::rules as json;
+use crate::format::{Format, safetensors::rules as json};
 use crate::rule::{Rule, rules};
 
 rules! { Format::Shards.code();

@@ -4,9 +4,9 @@
 //! text may come in pieces of any size, and none of it need stay.
 
 use super::rules;
-use crate::cursor::Cursor;
+use crate::base::limits::JSON_DEPTH;
 use crate::format::safetensors::json::is_space;
-use crate::limits::JSON_DEPTH;
+use crate::parse::Cursor;
 use crate::rule::Rule;
 
 /// What the next byte belongs to.

@@ -1,13 +1,12 @@
 //! An entry of the table: what is wrong with it, and the tensor that it describes.
 
 use super::{Header, field, is_aligned, rules};
-use crate::dims::{DimEncoding, DimsAt, product};
-use crate::dtype::DType;
-use crate::finding::Subject;
-use crate::name::{NameAt, NameEncoding};
-use crate::read::{Field, Reader};
-use crate::source::Span;
-use crate::tensor::{Chunks, Layout, Status, Tensor};
+use crate::input::Span;
+use crate::model::{
+    Chunks, DType, DimEncoding, DimsAt, Layout, NameAt, NameEncoding, Status, Tensor, dims::product,
+};
+use crate::parse::{Reader, reader::Field};
+use crate::rule::Subject;
 
 /// What may be wrong with an entry, a bit for each. Extents that the rank does not
 /// reach are not among it, as they change nothing.
@@ -112,8 +111,6 @@ impl Header {
     ///
     /// In one number, so that what asks whether the data can be used has it from the
     /// same code as what reports, and reports are made only where there are any.
-    #[cfg_attr(feature = "names", inline(always))]
-    #[cfg_attr(not(feature = "names"), inline(never))]
     fn faults(&self, len: u64, entry: Entry<'_>) -> u32 {
         let (rank, width, data) = (entry.rank(), entry.width(), entry.data());
         let mut faults = 0;

@@ -34,18 +34,16 @@ pub mod rules;
 
 mod entry;
 
-use crate::cursor::Cursor;
-use crate::dims::DimEncoding;
-use crate::finding::Kind;
 use crate::format::{Container, Policy};
-use crate::read::{Halt, Reader};
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Part, Region, Tensor, Version};
+use crate::input::{Absent, Source, Span};
+use crate::model::{DimEncoding, Part, Region, Tensor, Version};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 use entry::Entry;
 
 /// Where fields lie and what they hold (§3, §4).
 mod field {
-    use crate::read::Field;
+    use crate::parse::reader::Field;
     pub(super) const MAGIC: [u8; 4] = *b"STB0";
     pub(super) const VERSION: u8 = 1;
     pub(super) const HEADER: u64 = 32;
@@ -102,7 +100,6 @@ impl Container for Header {
         head.starts_with(&field::MAGIC)
     }
 
-    #[cfg_attr(feature = "names", inline(never))]
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn open(r: &mut Reader<'_, '_>, _: &mut Cursor) -> Result<Header, Halt> {
         let len = r.source().len();

@@ -1,6 +1,6 @@
 //! The rules of STB 0.1.
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::Stb.code();

@@ -4,13 +4,11 @@ use super::cbor::{OPEN, Pull};
 use super::entry::Key;
 use super::head::major;
 use super::rules;
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::name::Name;
-use crate::read::{Halt, Reader};
-use crate::slot::wide;
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Meta, Status, Value};
+use crate::base::wide;
+use crate::input::{Absent, Source, Span};
+use crate::model::{Meta, Name, Status, Value};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
 
 /// The next optional or custom field of the map `map`. Keys that are not text
 /// name nothing and are passed over.

@@ -10,15 +10,14 @@
 
 use super::listed::pass_blob;
 use super::{Header, field, rules};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
-use crate::dtype::DType;
+use crate::base::{wide, widen};
 use crate::format::Glance;
-use crate::name::{Name, NameAt, NameEncoding};
-use crate::read::Reader;
-use crate::slot::wide;
-use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
+use crate::input::Span;
+use crate::model::{
+    Chunks, DType, DimEncoding, DimsAt, Encoding, Endianness, Layout, Name, NameAt, NameEncoding,
+    Status, Tensor,
+};
+use crate::parse::{Cursor, Reader};
 
 /// Keys and values that follow one another, each with its head.
 mod text {
@@ -194,7 +193,7 @@ impl Header {
 fn plain(name: &[u8]) -> bool {
     // Without an early end, which vectorises.
     let ascii = name.iter().fold(true, |all, byte| all & matches!(byte, 1..=0x7F));
-    !name.is_empty() && (ascii || (crate::utf8::is(name) && !name.contains(&0)))
+    !name.is_empty() && (ascii || (crate::base::utf8::is(name) && !name.contains(&0)))
 }
 
 /// An unsigned integer in its shortest form.

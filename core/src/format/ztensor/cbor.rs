@@ -3,12 +3,10 @@
 
 use super::head::{Head, double_is_single, head, major, single_is_half};
 use super::rules;
-use crate::limits::CBOR_DEPTH;
-use crate::name::{Name, NameAt, NameEncoding};
-use crate::read::{Halt, Reader};
-use crate::rule::{Rule, Severity};
-use crate::slot::{Word, wide, word};
-use crate::source::widen;
+use crate::base::{Word, limits::CBOR_DEPTH, wide, widen, word};
+use crate::model::{Name, NameAt, NameEncoding};
+use crate::parse::Reader;
+use crate::rule::{Halt, Rule, Severity};
 
 /// What is worth a finding and does not stop the parser: positions in [`Seen`].
 pub(super) mod odd {
@@ -75,7 +73,6 @@ pub(super) struct Pull<'p, 'r, 'a> {
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     /// Pulls from where `r` stands.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull {
@@ -95,13 +92,11 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Where the next item begins.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn at(&self) -> Word {
         word(self.r.at())
     }
 
     /// Goes back to what was read before, at `at`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn go(&mut self, at: Word) {
         let end = self.r.end();
         self.r.region(wide(at), end, rules::CBOR_TRUNCATED);
@@ -109,7 +104,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// Goes back to the item that begins at `at`, and reads its head. How deep it
     /// is was judged before.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn item_at(&mut self, at: Word) {
         self.go(at);
         self.item(0, false);
@@ -126,7 +120,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Reports what was odd; whether some of it is fatal.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn report(&mut self) -> bool {
         let mut fatal = false;
         for (rule, &at) in ODD.iter().zip(&self.seen) {
@@ -189,7 +182,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// The head of the next data item, on level `depth`; tags before it are
     /// passed over. It may be a break.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn item_or_break(&mut self, depth: usize) {
         let mut depth = depth;
         self.head.start = self.at();
@@ -209,7 +201,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// The same where a break is an error, but for one that `may` stand there.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn item(&mut self, depth: usize, may: bool) {
         self.item_or_break(depth);
         // What is tagged is a data item, which a break is not.
@@ -220,8 +211,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// The head of the next key of a map that has `left` data items left, or
     /// [`OPEN`]; a break if there is none. The caller passes over key and value.
-    #[cfg_attr(feature = "windows", inline)]
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn key(&mut self, left: &mut u32) {
         match *left {
             0 => self.head.end(),
@@ -234,7 +223,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Reads the text or byte string that began.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn string(&mut self) {
         let Head { at, major, .. } = self.head;
         if !self.head.is_indefinite() {
@@ -278,7 +266,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         let taken = usize::try_from(len).ok().and_then(|len| run.split_at_checked(len));
         if let Some((bytes, rest)) = taken {
             self.r.pass(rest);
-            if self.head.major == major::TEXT && !crate::utf8::is(bytes) {
+            if self.head.major == major::TEXT && !crate::base::utf8::is(bytes) {
                 self.note(odd::UTF8, at);
             }
             return bytes;
@@ -296,7 +284,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// How many data items the array or map holds that began; [`OPEN`] if a break
     /// ends it.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn count(&mut self) -> u32 {
         if self.head.is_indefinite() {
             return OPEN;
@@ -331,7 +318,6 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
 
     /// Reports what makes the rest unreadable, at the head that was read last.
     #[cold]
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn broken(&mut self, rule: Rule, expected: u64, found: u64) {
         if self.halt.is_none() {
             let at = wide(self.head.at);

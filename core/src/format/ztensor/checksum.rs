@@ -1,8 +1,8 @@
 //! The text of the field `checksum`.
 
 use super::rules;
-use crate::checksum::{Algorithm, Checksum};
-use crate::name::Name;
+use crate::codec::checksum::{Algorithm, Checksum};
+use crate::model::Name;
 use crate::rule::Rule;
 
 /// Room for one byte more than the longest text that is understood has, SHA-256.
@@ -92,7 +92,7 @@ fn hex(digit: u8) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::name::NameEncoding;
+    use crate::model::NameEncoding;
 
     fn parse(text: &str) -> (Option<Checksum>, Option<&'static str>) {
         let name = Name::new(text.as_bytes(), NameEncoding::Plain);

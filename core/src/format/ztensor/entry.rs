@@ -4,8 +4,8 @@ use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
 use super::keys::{Found, Keys};
 use super::words;
-use crate::name::Name;
-use crate::slot::{Word, wide};
+use crate::base::{Word, wide};
+use crate::model::Name;
 use core::cmp::Ordering;
 
 /// A field of the specification, numbered in the order that real writers keep.

@@ -2,8 +2,8 @@
 
 use super::rules;
 use crate::codec::{self, zstd::walk::Fault};
+use crate::model::sparse;
 use crate::rule::Rule;
-use crate::sparse;
 
 /// The rule that a fault of a frame breaks.
 pub(super) fn frame(fault: Fault) -> Rule {

@@ -1,8 +1,8 @@
 //! Heads of CBOR data items (RFC 8949 §3).
 
 use super::rules;
-use crate::leaf::{Parsed, byte, incomplete};
-use crate::slot::Word;
+use crate::base::Word;
+use crate::input::leaf::{Parsed, byte, incomplete};
 
 /// Major types (RFC 8949 §3.1).
 pub(super) mod major {

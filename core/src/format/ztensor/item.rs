@@ -1,7 +1,7 @@
 //! CBOR data items one by one, for whoever shows or converts them.
 
 use super::head::{self, major};
-use crate::name::{Name, NameEncoding};
+use crate::model::{Name, NameEncoding};
 use half::f16;
 
 /// One step through CBOR (RFC 8949).

@@ -4,13 +4,11 @@ use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
 use super::head::major;
 use super::{Header, checksum, field, listed, rules, words};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
-use crate::finding::Subject;
-use crate::rule::{Rule, Severity};
-use crate::slot::{Word, wide, word};
-use crate::source::Span;
-use crate::tensor::{Chunks, Encoding, Endianness, Layout, Status, Tensor};
+use crate::base::{Word, wide, word};
+use crate::input::Span;
+use crate::model::{Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor};
+use crate::parse::Cursor;
+use crate::rule::{Rule, Severity, Subject};
 
 /// What may be wrong with each field: it is missing, it is of another type, its
 /// text is not in lower case, its text is none of those that are known.
@@ -135,14 +133,12 @@ impl Judge<'_, '_, '_, '_> {
         self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn report(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         self.fatal |= rule.severity() == Severity::Fatal;
         self.pull.r.flag(rule, wide(at), len, expected, found);
     }
 
     /// Reports what is wrong with the value of a field.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn flag(&mut self, rule: Rule, key: Key, expected: u64, found: u64) {
         let at = self.entry.place(key);
         let len = if cfg!(feature = "details") { self.len_of(at) } else { 0 };
@@ -161,7 +157,6 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     /// Reports one of the faults that fields have in common.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn fault(&mut self, key: Key, which: usize) {
         let row = FAULTS.get(key.position());
         if let Some(rule) = row.and_then(|row| row.get(which).copied().flatten()) {
@@ -175,7 +170,6 @@ impl Judge<'_, '_, '_, '_> {
     /// Whether the value of a field is of this type; then its head is read.
     ///
     /// Nothing stops a parse of what was read before.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn find(&mut self, key: Key, major: u8) -> bool {
         let at = self.entry.place(key);
         self.void = at == 0;
@@ -207,7 +201,6 @@ impl Judge<'_, '_, '_, '_> {
     }
 
     /// The position of a field's text among these words.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
         if !self.text(key) {
             return None;
@@ -361,7 +354,6 @@ impl Judge<'_, '_, '_, '_> {
         !self.exceeds
     }
 
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     fn multiply(&mut self, factor: u64) {
         let (product, exceeds) = self.product.overflowing_mul(factor);
         self.product = product;

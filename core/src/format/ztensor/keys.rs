@@ -7,8 +7,10 @@
 //! comes out of order. From then on each is looked up among those before it.
 
 use super::value;
-use crate::limits::{CBOR_DEPTH, CBOR_KEYS};
-use crate::slot::Word;
+use crate::base::{
+    Word,
+    limits::{CBOR_DEPTH, CBOR_KEYS},
+};
 
 /// What is known of an open array or map: how many of its keys are kept in the low
 /// bits, and these.
@@ -239,7 +241,7 @@ impl<'a> Keys<'a> {
     }
 
     fn at_of(&self, key: u32) -> Word {
-        self.at.wrapping_add(crate::slot::word(key.into()))
+        self.at.wrapping_add(crate::base::word(key.into()))
     }
 }
 

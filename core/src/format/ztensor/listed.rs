@@ -2,8 +2,8 @@
 //! fast audit the stages that compare them.
 
 use super::field;
-use crate::cursor::Cursor;
-use crate::source::{Source, Span};
+use crate::input::{Source, Span};
+use crate::parse::Cursor;
 
 /// What a cursor's `extra` tells of the blobs that were listed.
 pub(super) mod cover {

@@ -61,17 +61,19 @@ mod words;
 
 pub use item::{Item, Items};
 
-use crate::checksum::Checksum;
-use crate::cursor::Cursor;
-use crate::finding::Kind;
+use crate::base::{Word, wide, word};
+use crate::codec::checksum::Checksum;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::format::{Container, Policy};
-use crate::name::Name;
-use crate::read::{Halt, Reader};
-use crate::slot::{Word, wide, word};
-use crate::source::{Absent, Source, Span};
-use crate::tensor::{Chunk, Chunks, Encoding, Layout, Meta, Part, Region, Tensor, Value, Version};
+use crate::input::{Absent, Source, Span};
+use crate::model::{
+    Chunk, Chunks, Encoding, Layout, Meta, Name, Part, Region, Tensor, Value, Version,
+};
+use crate::parse::Cursor;
+use crate::parse::Reader;
+use crate::rule::Halt;
+use crate::rule::Kind;
 use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
 use head::major;
@@ -79,9 +81,8 @@ use listed::cover;
 
 /// Where parts lie and what fields hold (File Layout, Tensor Metadata).
 mod field {
-    use crate::dtype::DType;
-    use crate::source::widen;
-    use crate::tensor::Layout;
+    use crate::base::widen;
+    use crate::model::{DType, Layout};
 
     /// Those of this generation, of generations 1.0 to 1.2, and of generation 2.
     pub(super) const MAGICS: [[u8; 8]; 3] = [*b"ZTEN0001", *b"ZTEN1000", *b"\x89ZT2\r\n\x1A\n"];
@@ -93,8 +94,8 @@ mod field {
     pub(super) const INDEX: u64 = 8;
     /// Dimensions beyond which a shape is unusual.
     pub(super) const RANK: u32 = 64;
-    pub(super) const KEYS: u64 = widen(crate::limits::CBOR_KEYS);
-    pub(super) const KEY_DEPTH: u64 = widen(crate::limits::CBOR_KEY_DEPTH);
+    pub(super) const KEYS: u64 = widen(crate::base::limits::CBOR_KEYS);
+    pub(super) const KEY_DEPTH: u64 = widen(crate::base::limits::CBOR_KEY_DEPTH);
 
     /// The names of data types.
     pub(super) const DTYPE_NAMES: &[u8] =

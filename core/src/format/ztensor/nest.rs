@@ -3,17 +3,15 @@
 use super::cbor::{OPEN, OPEN_MAP, OPEN_VALUE, Pull, odd};
 use super::head::{Head, major};
 use super::keys::Keys;
-use crate::limits::CBOR_DEPTH;
+use crate::base::limits::CBOR_DEPTH;
 
 impl<'a> Pull<'_, '_, 'a> {
     /// Passes over the rest of the item that began, on level `depth`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn skip(&mut self, depth: usize) {
         self.skip_with(depth, None);
     }
 
     /// The same; the keys of maps go to `keys`.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(super) fn skip_with(&mut self, depth: usize, keys: Option<&mut Keys<'a>>) {
         if self.head.is_container() {
             self.skip_nested(depth, keys);

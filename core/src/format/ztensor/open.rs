@@ -3,11 +3,10 @@
 
 use super::cbor::Pull;
 use super::{field, rules};
-use crate::cursor::Cursor;
-use crate::read::{Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{Word, wide, word};
-use crate::source::Span;
+use crate::base::{Word, wide, word};
+use crate::input::Span;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Rule};
 
 /// Phase of opening: the magic number was read.
 const MAGIC_SEEN: u8 = 1;
@@ -20,7 +19,6 @@ const COUNTING: u8 = 4;
 
 /// The position of the magic number that a file begins with in
 /// [`MAGICS`](field::MAGICS).
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn generation(head: &[u8]) -> Option<usize> {
     let head = head.first_chunk()?;
     field::MAGICS.iter().position(|magic| magic == head)
@@ -149,7 +147,6 @@ pub(super) fn elements(
 
 /// Reports what makes the file unreadable.
 #[cold]
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn refuse(
     r: &mut Reader<'_, '_>,
     rule: Rule,

@@ -1,6 +1,6 @@
 //! The rules of zTensor 0.1.
 
-use crate::file::Format;
+use crate::format::Format;
 use crate::rule::rules;
 
 rules! { Format::ZTensor.code();

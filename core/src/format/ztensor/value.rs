@@ -4,7 +4,7 @@
 use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
 use super::item::Items;
-use crate::limits::CBOR_KEY_DEPTH;
+use crate::base::limits::CBOR_KEY_DEPTH;
 use core::cmp::Ordering;
 
 /// How two keys are ordered.
@@ -139,7 +139,7 @@ fn strings(a: &mut Side<'_>, x: &Head, b: &mut Side<'_>, y: &Head) -> Order {
     let x = a.items.string(x).unwrap_or_default();
     let y = b.items.string(y).unwrap_or_default();
     let value = x.cmp(&y);
-    let len = |name: &crate::name::Name<'_>| match name.as_bytes() {
+    let len = |name: &crate::model::Name<'_>| match name.as_bytes() {
         Some(bytes) => bytes.len(),
         None => name.bytes().count(),
     };

@@ -1,10 +1,9 @@
 //! Words of the specification, in lists with a space behind each.
 
-use crate::name::Name;
+use crate::model::Name;
 
 /// The position of `name` in `list`, letter case aside, and whether its case is
 /// right.
-#[cfg_attr(not(feature = "windows"), inline(never))]
 pub(super) fn find(list: &[u8], name: &Name<'_>) -> Option<(u8, bool)> {
     let mut place = 0_u8;
     let (mut bytes, mut same, mut exact) = (name.bytes(), true, true);

@@ -13,7 +13,7 @@
 
 use super::refusing;
 use bintensors::{BinTensors, tensor::Metadata};
-use weighbridge::{Format, Value};
+use weighbridge_core::{Format, Value};
 use weighbridge_tests::survey::{Survey, survey_whole};
 
 /// Rules that the crate does not check.
@@ -51,7 +51,7 @@ fn read_by_peer(bytes: &[u8]) -> Option<Metadata> {
 }
 
 fn compare_tensors(name: &str, survey: &Survey, peer: &Metadata) {
-    let Some(weighbridge::File::BinTensors(header)) = survey.file else { panic!("{name}") };
+    let Some(weighbridge_core::File::BinTensors(header)) = survey.file else { panic!("{name}") };
     let names = peer.offset_keys();
     assert_eq!(survey.tensors.len(), names.len(), "{name}");
     for (fact, key) in survey.tensors.iter().zip(&names) {
@@ -69,7 +69,7 @@ fn compare_tensors(name: &str, survey: &Survey, peer: &Metadata) {
 }
 
 fn compare_metadata(name: &str, bytes: &[u8], survey: &Survey, peer: &Metadata) {
-    let Some(weighbridge::File::BinTensors(header)) = survey.file else { panic!("{name}") };
+    let Some(weighbridge_core::File::BinTensors(header)) = survey.file else { panic!("{name}") };
     assert_eq!(header.has_metadata(), peer.metadata().is_some(), "{name}");
     let mut pairs: Vec<(&[u8], &[u8])> = Vec::new();
     for fact in &survey.metadata {

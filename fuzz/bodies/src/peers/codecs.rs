@@ -15,8 +15,8 @@
 //!   them, and they are malformed here.
 
 use crate::Tail;
-use weighbridge::Encoding;
-use weighbridge::codec::{Decoder, Fault, Size};
+use weighbridge_core::Encoding;
+use weighbridge_core::codec::{Decoder, Fault, Size};
 use weighbridge_tests::codec::{Decoded, Portions, decode, decode_with};
 
 /// Sizes up to this many bytes are compared.

@@ -20,7 +20,7 @@
 
 use super::refusing;
 use safetensors::{SafeTensorError, SafeTensors};
-use weighbridge::{Format, Severity};
+use weighbridge_core::{Format, Severity};
 use weighbridge_tests::survey::{Survey, survey_whole};
 
 /// Rules that the crate does not check.

@@ -9,7 +9,7 @@
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::HashSet;
 use std::fmt;
-use weighbridge::{File, Format};
+use weighbridge_core::{File, Format};
 use weighbridge_tests::survey::survey_whole;
 
 /// A value, as far as an index is concerned.

@@ -14,7 +14,7 @@
 
 use super::refusing;
 use std::io::Cursor;
-use weighbridge::{Encoding, Endianness, Format, Layout, Severity, Status};
+use weighbridge_core::{Encoding, Endianness, Format, Layout, Severity, Status};
 use weighbridge_tests::codec::decoded;
 use weighbridge_tests::survey::{Survey, TensorFact, survey_whole};
 use ztensor::ZTensorReader;
@@ -95,7 +95,7 @@ fn has_long_integer(bytes: &[u8]) -> bool {
 
 /// Whether the data of a tensor is dense and was checked.
 fn is_comparable(survey: &Survey, fact: &TensorFact) -> bool {
-    let unchecked = |f: &weighbridge::Finding| {
+    let unchecked = |f: &weighbridge_core::Finding| {
         f.severity() == Severity::Unchecked && f.entry == fact.tensor.index
     };
     fact.tensor.status == Status::Sound

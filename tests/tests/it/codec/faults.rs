@@ -1,8 +1,8 @@
 //! What is refused, and as what.
 
 use super::{Frame, deflate, zlib, zstd};
-use weighbridge::codec::{Fault, Size, WINDOW};
-use weighbridge::{Encoding, limits};
+use weighbridge_core::codec::{Fault, Size, WINDOW};
+use weighbridge_core::{Encoding, limits};
 use weighbridge_tests::codec::{Portions, decode, samples};
 
 /// Decodes with several portions, which must agree; and returns the fault.

@@ -2,8 +2,8 @@
 //! of every length, blocks that break a rule, and what is handed out before.
 
 use super::{Frame, zstd};
-use weighbridge::Encoding;
-use weighbridge::codec::{Decoder, Fault, Size, ring};
+use weighbridge_core::Encoding;
+use weighbridge_core::codec::{Decoder, Fault, Size, ring};
 use weighbridge_tests::codec::{Portions, Random, decode, decode_with, samples};
 
 /// Data whose matches reach as far back as `far`.

@@ -5,8 +5,8 @@
 //! mutated -- --nocapture` runs a million of each.
 
 use super::{Frame, deflate, zlib, zstd};
-use weighbridge::Encoding;
-use weighbridge::codec::{Fault, Size, WINDOW};
+use weighbridge_core::Encoding;
+use weighbridge_core::codec::{Fault, Size, WINDOW};
 use weighbridge_tests::codec::{Portions, Random, decode, samples};
 
 fn count() -> usize {

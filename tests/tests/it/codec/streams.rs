@@ -1,8 +1,8 @@
 //! Sound streams decode to their data, however they are fed and drained.
 
 use super::{Frame, deflate, zlib, zstd};
-use weighbridge::codec::{Decoder, Fault, Size, Undecoded, WINDOW, most};
-use weighbridge::{Encoding, Source, Span, Window};
+use weighbridge_core::codec::{Decoder, Fault, Size, Undecoded, WINDOW, most};
+use weighbridge_core::{Encoding, Source, Span, Window};
 use weighbridge_tests::codec::{Portions, decode, decode_with, samples};
 
 const LENGTHS: [usize; 8] = [0, 1, 100, 4096, 32_768, 32_769, 70_000, 300_001];

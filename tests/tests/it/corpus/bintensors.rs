@@ -1,7 +1,7 @@
 //! BinTensors: facts of real files, and rules that broken files break.
 
 use serde_json::Value as Json;
-use weighbridge::{Endianness, Format, Severity, Status, Value};
+use weighbridge_core::{Endianness, Format, Severity, Status, Value};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{Survey, survey_whole};
 
@@ -29,7 +29,12 @@ fn check_metadata(name: &str, bytes: &[u8], survey: &Survey, json: &Json) {
     }
 }
 
-fn check_values(name: &str, survey_dtype: weighbridge::DType, payload: &[u8], values: &[Json]) {
+fn check_values(
+    name: &str,
+    survey_dtype: weighbridge_core::DType,
+    payload: &[u8],
+    values: &[Json],
+) {
     for (i, value) in (0..).zip(values) {
         let element = survey_dtype.element(payload, i, Endianness::Little).unwrap();
         let text = match value {
@@ -49,7 +54,7 @@ fn check_values(name: &str, survey_dtype: weighbridge::DType, payload: &[u8], va
 }
 
 fn check_facts(name: &str, bytes: &[u8], survey: &Survey, json: &Json) {
-    let Some(weighbridge::File::BinTensors(header)) = survey.file else { panic!("{name}") };
+    let Some(weighbridge_core::File::BinTensors(header)) = survey.file else { panic!("{name}") };
     assert_eq!(header.data_at(), json["data_start"].as_u64().unwrap(), "{name}");
     check_metadata(name, bytes, survey, json);
     let tensors = json["tensors"].as_array().unwrap();

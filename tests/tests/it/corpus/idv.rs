@@ -4,8 +4,8 @@ mod rows;
 
 use serde_json::Value;
 use std::path::Path;
-use weighbridge::format::idv::{Codec, Header, Item};
-use weighbridge::{DType, Encoding, File, Format, Severity, Source, Status};
+use weighbridge_core::format::idv::{Codec, Header, Item};
+use weighbridge_core::{DType, Encoding, File, Format, Severity, Source, Status};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{MetaFact, Survey, TensorFact, survey_whole};
 
@@ -142,17 +142,17 @@ fn check_annotation(name: &str, bytes: &[u8], header: &Header, fact: &MetaFact, 
         rows::check_annotation(name, bytes, header, &fact.meta, value);
     }
     match fact.value.unwrap_or_else(|| panic!("{name}: no value")) {
-        weighbridge::Value::Text(at) => {
+        weighbridge_core::Value::Text(at) => {
             let text = &bytes[at.at as usize..][..at.len as usize];
             assert_eq!(std::str::from_utf8(text).unwrap(), value.as_str().unwrap(), "{name}");
         }
-        weighbridge::Value::Scalar { dtype: DType::Bool, stored } => {
+        weighbridge_core::Value::Scalar { dtype: DType::Bool, stored } => {
             assert_eq!(bytes[stored.at as usize] == 1, value.as_bool().unwrap(), "{name}");
         }
-        weighbridge::Value::Scalar { dtype, stored } => {
+        weighbridge_core::Value::Scalar { dtype, stored } => {
             assert_eq!(dtype.bytes(1), Some(stored.len), "{name}");
         }
-        weighbridge::Value::Encoded { stored, .. } => {
+        weighbridge_core::Value::Encoded { stored, .. } => {
             assert_eq!(stored, fact.meta.stored, "{name}")
         }
         other => panic!("{name}: {other:?}"),

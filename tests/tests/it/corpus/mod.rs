@@ -7,7 +7,7 @@ mod stb;
 mod ztensor;
 
 use std::path::Path;
-use weighbridge::Format;
+use weighbridge_core::Format;
 use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
 
 /// Files up to this length are read through requests of every size.

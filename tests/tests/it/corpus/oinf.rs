@@ -2,7 +2,7 @@
 
 use crate::readback;
 use serde_json::Value as Json;
-use weighbridge::{Element, Endianness, Format, Kind, Severity, Value};
+use weighbridge_core::{Element, Endianness, Format, Kind, Severity, Value};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{MetaFact, Survey, TensorFact, survey_whole};
 
@@ -21,7 +21,7 @@ fn numbers(json: &Json) -> Vec<u64> {
 }
 
 /// The name that the corpus has for a type.
-fn is_type(dtype: weighbridge::DType, name: &str) -> bool {
+fn is_type(dtype: weighbridge_core::DType, name: &str) -> bool {
     dtype.name() == if name == "f8" { "f8e5m2" } else { name }
 }
 
@@ -50,7 +50,7 @@ fn check_element(element: Element, expected: &Json) {
     assert!(same, "{element:?} where {expected} is right");
 }
 
-fn check_elements(dtype: weighbridge::DType, bytes: &[u8], expected: &Json) {
+fn check_elements(dtype: weighbridge_core::DType, bytes: &[u8], expected: &Json) {
     for (i, expected) in (0..).zip(expected.as_array().into_iter().flatten()) {
         check_element(dtype.element(bytes, i, Endianness::Little).unwrap(), expected);
     }
@@ -61,7 +61,7 @@ fn check_metadata(file: &[u8], fact: &MetaFact, expected: &Json) {
     assert_eq!(u64::from(fact.meta.tag), number(&expected["type"]));
     assert_eq!(fact.meta.stored.at, number(&expected["offset"]));
     assert_eq!(fact.meta.stored.len, number(&expected["nbytes"]));
-    let at = |span: weighbridge::Span| &file[span.at as usize..][..span.len as usize];
+    let at = |span: weighbridge_core::Span| &file[span.at as usize..][..span.len as usize];
     match fact.value.unwrap() {
         Value::Text(text) => {
             assert_eq!(at(text.span()), expected["value"].as_str().unwrap().as_bytes());

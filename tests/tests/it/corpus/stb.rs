@@ -1,7 +1,7 @@
 //! STB: facts of real files, and rules that broken files break.
 
 use serde_json::Value;
-use weighbridge::{Endianness, Format, Severity};
+use weighbridge_core::{Endianness, Format, Severity};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{Survey, survey_whole};
 

@@ -2,8 +2,8 @@
 //! files break.
 
 use serde_json::Value;
-use weighbridge::format::ztensor::{Item, Items};
-use weighbridge::{Endianness, File, Format, Name, Source, Span, Sparse, Stop};
+use weighbridge_core::format::ztensor::{Item, Items};
+use weighbridge_core::{Endianness, File, Format, Name, Source, Span, Sparse, Stop};
 use weighbridge_tests::codec::decoded;
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{Survey, TensorFact, survey_whole};

@@ -2,12 +2,10 @@
 
 use super::super::fields::{self, Entry};
 use super::super::{Header, rules};
-use crate::cursor::Cursor;
-use crate::finding::Kind;
-use crate::read::{BYTES_CHANGED, Halt, Reader};
-use crate::rule::Rule;
-use crate::slot::{Word, wide};
-use crate::source::Span;
+use crate::base::{Word, wide};
+use crate::input::Span;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind, Rule, general::BYTES_CHANGED};
 
 /// What the cursor's phase means here.
 mod phase {

@@ -29,8 +29,8 @@ pub use values::{Scalar, Values};
 
 use super::codec::Codec;
 use super::rules;
+use crate::base::widen;
 use crate::rule::Rule;
-use crate::source::widen;
 
 /// What is wrong with a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

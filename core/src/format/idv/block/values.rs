@@ -5,10 +5,8 @@ use super::super::rules;
 use super::super::text::{LENGTH, Leb, least};
 use super::text::{Taken, Text, units};
 use super::{Judge, Judged, Words, place};
-use crate::dtype::DType;
-use crate::element::Element;
-use crate::source::widen;
-use crate::tensor::Endianness;
+use crate::base::widen;
+use crate::model::{DType, Element, Endianness};
 
 /// Ticks of the last moment of the year 9999.
 const LAST_TICK: i64 = 3_155_378_975_999_999_999;

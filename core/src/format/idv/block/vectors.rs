@@ -3,7 +3,7 @@
 use super::super::codec::Vector;
 use super::super::rules;
 use super::{Judge, Judged, Words, place};
-use crate::source::widen;
+use crate::base::widen;
 
 /// Lengths, counts and indices of the vectors of a block.
 #[derive(Clone, Copy, Debug)]

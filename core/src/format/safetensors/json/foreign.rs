@@ -2,9 +2,8 @@
 //! and whether numbers are as small as readers take them.
 
 use super::{Json, Text, rules};
-use crate::limits::JSON_KEYS;
-use crate::name::{Name, NameEncoding};
-use crate::source::widen;
+use crate::base::{limits::JSON_KEYS, widen};
+use crate::model::{Name, NameEncoding};
 
 /// A key of an object that is open, or the mark of one that has begun.
 #[derive(Clone, Copy, Debug)]

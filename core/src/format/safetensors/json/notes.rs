@@ -2,11 +2,9 @@
 //! all of an entry was resident: each is reported once.
 
 use super::{Json, rules};
-use crate::limits::JSON_DEPTH;
-use crate::read::{Halt, Reader};
-use crate::rule::{Rule, Severity};
-use crate::slot::wide;
-use crate::source::widen;
+use crate::base::{limits::JSON_DEPTH, wide, widen};
+use crate::parse::Reader;
+use crate::rule::{Halt, Rule, Severity};
 
 /// Something wrong that can be read on from.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +34,6 @@ impl Json<'_> {
     }
 
     /// The same of `len` bytes, where reading went on.
-    #[cfg_attr(not(feature = "windows"), inline(never))]
     pub(in crate::format) fn note_span(
         &mut self,
         rule: Rule,
@@ -125,7 +122,7 @@ impl Json<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::input::Source;
 
     /// However much is noted before, the finding that makes an entry unusable is
     /// among those that are reported.
@@ -137,7 +134,7 @@ mod tests {
         let all = (0..rules::RULES.len()).filter_map(|number| {
             let info = rules::RULES.get(number)?;
             let number = u16::try_from(number).ok()?;
-            Some(Rule::new(crate::file::Format::Safetensors.code(), info.severity, number))
+            Some(Rule::new(crate::format::Format::Safetensors.code(), info.severity, number))
         });
         for before in 0..=bearable {
             let source = Source::whole(b"");

@@ -1,7 +1,7 @@
 //! Strings that are one of a list of words.
 
 use super::Json;
-use crate::name::Name;
+use crate::model::Name;
 
 impl Json<'_> {
     /// Which of `words`, each with a space behind it, that string is; their number
@@ -43,10 +43,10 @@ fn plain_word(text: &[u8], words: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::{widen, word};
     use crate::format::safetensors::rules;
-    use crate::read::Reader;
-    use crate::slot::word;
-    use crate::source::{Source, widen};
+    use crate::input::Source;
+    use crate::parse::Reader;
 
     #[test]
     fn a_string_is_the_word_that_it_reads_as() {

@@ -2,9 +2,8 @@
 
 use super::super::{METADATA, field};
 use super::words::{before_byte, int, long_int, past_list, text_len};
-use crate::dims::product;
-use crate::dtype::DType;
-use crate::source::widen;
+use crate::base::widen;
+use crate::model::{DType, dims::product};
 
 /// What a sweep looks at.
 pub(super) struct Brief<'a> {

@@ -8,13 +8,11 @@ mod member;
 mod words;
 
 use super::{Header, METADATA, rules, stands};
-use crate::cursor::Cursor;
-use crate::dims::{DimEncoding, DimsAt};
+use crate::base::widen;
 use crate::format::Glance;
-use crate::name::{Name, NameAt, NameEncoding};
-use crate::read::Reader;
-use crate::source::{Span, widen};
-use crate::tensor::{Chunks, Status, Tensor};
+use crate::input::Span;
+use crate::model::{Chunks, DimEncoding, DimsAt, Name, NameAt, NameEncoding, Status, Tensor};
+use crate::parse::{Cursor, Reader};
 use member::{brief, known, skim_one};
 
 impl Header {
@@ -171,7 +169,7 @@ pub(super) fn skim(run: &[u8]) -> (u32, &[u8], bool) {
 mod tests {
     use super::*;
     use crate::format::Container;
-    use crate::source::Source;
+    use crate::input::Source;
     use std::vec::Vec;
 
     const HEADER: &[u8] = br#"{"a.b":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"c":{"dtype":"F8_E4M3FNUZ","shape":[],"data_offsets":[24,25]},"d":{"dtype":"BF16","shape":[10],"data_offsets":[30,50]}}"#;

@@ -1,10 +1,10 @@
 //! The rows of columns, and the values of annotations, as the facts tell them.
 
 use serde_json::{Value, json};
-use weighbridge::codec::{Decoder, Size};
-use weighbridge::format::idv::block::{Row, Scalar, Text};
-use weighbridge::format::idv::{Codec, Header, Item};
-use weighbridge::{Chunk, DType, Element, Meta, Source, Status};
+use weighbridge_core::codec::{Decoder, Size};
+use weighbridge_core::format::idv::block::{Row, Scalar, Text};
+use weighbridge_core::format::idv::{Codec, Header, Item};
+use weighbridge_core::{Chunk, DType, Element, Meta, Source, Status};
 use weighbridge_tests::survey::Survey;
 
 /// How the facts were read: newer readers know no missing values.

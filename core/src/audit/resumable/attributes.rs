@@ -1,0 +1,87 @@
+//! Metadata entries of tensors, and whether two of one tensor have one key.
+
+use super::Audit;
+use super::sorting::Sorting;
+use crate::file::Slot;
+use crate::model::{Meta, Tensor};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
+
+/// Where the check stands within one tensor.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Attributes {
+    cursor: Cursor,
+    /// The entries were judged; now equal keys are looked for.
+    judged: bool,
+}
+
+impl Audit {
+    #[inline(never)]
+    pub(super) fn attributes(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<(), Halt> {
+        // A tensor that was begun is finished, however its bytes arrive.
+        while (self.hand.is_some() || !r.is_spent()) && self.take_in_hand(r)? {
+            let Some(tensor) = self.hand else { break };
+            if !self.attributes.judged {
+                loop {
+                    match &self.file.attribute(r, &tensor, &mut self.attributes.cursor) {
+                        Ok(Some(meta)) => self.count(r, meta),
+                        Ok(None) => break,
+                        Err(halt) => return Err(*halt),
+                    }
+                }
+                self.attributes = Attributes { judged: true, ..Attributes::default() };
+            }
+            if !self.ordered {
+                r.mute();
+                self.equal_keys(r, &tensor, slots)?;
+                r.unmute();
+            }
+            self.attributes = Attributes::default();
+            self.sorting = Sorting::default();
+            self.ordered = true;
+            self.counted = 0;
+            self.hand = None;
+        }
+        Ok(())
+    }
+
+    /// Takes note of an entry, and of whether keys still ascend.
+    fn count(&mut self, r: &Reader<'_, '_>, meta: &Meta) {
+        if meta.kind != Kind::Attribute {
+            return;
+        }
+        if self.counted > 0 && self.ordered {
+            self.ordered = self.follows(r, &meta.key);
+        }
+        self.previous = meta.key;
+        self.counted = self.counted.wrapping_add(1);
+    }
+
+    /// Sorts the keys of one tensor by hash and compares those of equal hash.
+    #[inline(never)]
+    fn equal_keys(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        slots: &mut [Slot],
+    ) -> Result<(), Halt> {
+        while !self.attributes.cursor.done {
+            let mut next = self.attributes.cursor;
+            let meta = self.file.attribute(r, tensor, &mut next);
+            if meta.is_err() {
+                // What it found out on the way is worth keeping.
+                self.attributes.cursor = next;
+            }
+            if let Some(meta) = &meta? {
+                let slot = self.slot(r, 0, Kind::Attribute, meta.index, &meta.key)?;
+                self.sorting.push(r, slots, self.counted, slot)?;
+            }
+            self.attributes.cursor = next;
+        }
+        self.equal_names(r, slots)
+    }
+}

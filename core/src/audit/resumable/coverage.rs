@@ -1,0 +1,77 @@
+//! Whether the parts of a file are disjoint, and what lies between them.
+
+use super::Audit;
+use crate::audit::cover::Cover;
+use crate::file::Slot;
+use crate::parse::Reader;
+use crate::rule::Halt;
+
+/// Where the coverage check stands.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Covering {
+    /// A part whose distance from the one before is not judged yet: its bytes
+    /// need not be resident together with its entry.
+    pending: Option<Slot>,
+    cover: Cover,
+}
+
+impl Audit {
+    /// Looks whether the parts ascend, without slots.
+    #[inline(never)]
+    pub(super) fn order(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+        while let Some(part) = self.next_part(r)? {
+            let cover = &mut self.covering.cover;
+            self.ordered &= part.key >= cover.end;
+            cover.end = cover.end.max(part.end());
+            self.counted = self.counted.wrapping_add(1);
+        }
+        Ok(())
+    }
+
+    fn next_part(&mut self, r: &mut Reader<'_, '_>) -> Result<Option<Slot>, Halt> {
+        self.file.next_part(r, &mut self.cursor, !self.unmeasured)
+    }
+
+    /// Reports overlaps, gaps and padding that is not zero.
+    #[inline(never)]
+    pub(super) fn coverage(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<(), Halt> {
+        if !self.ordered {
+            loop {
+                let before = (self.cursor, r.shared());
+                let Some(part) = self.next_part(r)? else { break };
+                if let Err(halt) = self.sorting.push(r, slots, self.counted, part) {
+                    self.cursor = before.0;
+                    r.set_shared(before.1);
+                    return Err(halt);
+                }
+            }
+        }
+        let slots = self.sorting.sorted(slots);
+        let certain = !self.incomplete && !self.unmeasured;
+        let policy = self.file.policy();
+        loop {
+            if self.covering.pending.is_none() {
+                self.covering.pending = match self.ordered {
+                    true => self.next_part(r)?,
+                    false => self.sorting.current(slots),
+                };
+            }
+            let Some(part) = self.covering.pending else { break };
+            if certain && part.at != 0 {
+                self.covering.cover.gap(&self.file, r, part.key, policy.gap)?;
+            }
+            self.covering.cover.place(&self.file, r, &part);
+            self.covering.pending = None;
+            self.sorting.pass();
+        }
+        if certain {
+            let end = self.file.end(r.source());
+            self.covering.cover.gap(&self.file, r, end, policy.trailing)?;
+        }
+        Ok(())
+    }
+}

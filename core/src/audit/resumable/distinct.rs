@@ -1,0 +1,175 @@
+//! Whether all names differ, as a table of their hashes tells.
+//!
+//! Nearly every file gives each of its tensors a name of its own. That is proved
+//! without sorting, because the caller's slots hold three words for each name: a
+//! table that is filled to a third. Anything else is left to sorting, which finds
+//! out which names are equal.
+
+use super::Audit;
+use crate::audit::Stage;
+use crate::file::Slot;
+use crate::model::name;
+use crate::parse::Reader;
+
+impl Audit {
+    /// Whether the names of all tensors are at hand and have different hashes. If
+    /// not, the slots hold nothing that is of use.
+    ///
+    /// Not tried once names were kept: it would begin anew whenever bytes arrive.
+    pub(super) fn are_distinct(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> bool {
+        let begun = self.cursor.index > 0 || self.sorting.filled > 0;
+        if self.stage != Stage::TensorNames || begun {
+            return false;
+        }
+        let len = usize::try_from(self.counted).unwrap_or(usize::MAX);
+        let Some(slots) = slots.get_mut(..len) else { return false };
+        // A host with a small window may take many calls to get at the first name,
+        // and each would clear all slots.
+        if self.named(r, &mut { self.cursor }).is_err() {
+            return false;
+        }
+        let mut seen = Seen::among(slots);
+        let mut next = self.cursor;
+        let mut fresh = true;
+        loop {
+            self.swept.again(&self.file, r, &mut next, &mut |glance| {
+                fresh = seen.is_new(name::hash(self.seed, 0, &glance.name));
+                fresh
+            });
+            if !fresh {
+                return false;
+            }
+            let entry = match self.named(r, &mut next) {
+                Ok(Some(entry)) => entry,
+                end => return matches!(end, Ok(None)),
+            };
+            if entry.is_named() {
+                let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name);
+                if !slot.is_ok_and(|slot| seen.is_new(slot.key)) {
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+/// Hashes that were seen, each in the slot that its upper bits name or in one of
+/// those that follow. What is 0 is free.
+struct Seen<'s> {
+    slots: &'s mut [Slot],
+    /// How many full slots may still be passed over. Whoever knows the seed can
+    /// choose names that all want the same slot, and then this ends it.
+    patience: usize,
+}
+
+impl<'s> Seen<'s> {
+    fn among(slots: &'s mut [Slot]) -> Self {
+        slots.fill(Slot::EMPTY);
+        let patience = slots.len();
+        Seen { slots, patience }
+    }
+
+    /// Keeps `hash`; false if it was seen before, or if that is not known.
+    #[inline(always)]
+    fn is_new(&mut self, hash: u64) -> bool {
+        let len = crate::base::widen(self.slots.len());
+        let home = (hash >> 32).wrapping_mul(len) >> 32;
+        let mut at = usize::try_from(home).unwrap_or(usize::MAX);
+        loop {
+            let Some(slot) = self.slots.get_mut(at) else {
+                return false;
+            };
+            let Slot { key: a, at: b, who: c } = *slot;
+            if a == hash || b == hash || c == hash || hash == 0 {
+                return false;
+            }
+            if c == 0 {
+                // The first word that is free, without a branch that nobody could
+                // foresee.
+                slot.key = if a == 0 { hash } else { a };
+                slot.at = if a != 0 && b == 0 { hash } else { b };
+                slot.who = if b != 0 { hash } else { c };
+                return true;
+            }
+            let Some(patience) = self.patience.checked_sub(1) else { return false };
+            self.patience = patience;
+            at = at.wrapping_add(1);
+            if at == self.slots.len() {
+                at = 0;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    /// Two tensors whose names are in no order.
+    #[cfg(feature = "safetensors")]
+    const UNORDERED: &[u8] = br#"{"b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}"#;
+
+    #[cfg(feature = "safetensors")]
+    #[test]
+    fn slots_are_left_alone_until_the_first_name_is_at_hand() {
+        use crate::base::widen;
+        use crate::input::{Source, Window};
+        use crate::parse::Stop;
+
+        let mut bytes = widen(UNORDERED.len()).to_le_bytes().to_vec();
+        bytes.extend_from_slice(UNORDERED);
+        bytes.extend_from_slice(b"\0\0");
+        let whole = Source::whole(&bytes);
+        let mut sink = |finding| panic!("{finding:?}");
+        let file = crate::File::open(&whole, &mut sink).unwrap();
+        let mut audit = Audit::new(file).structure_only();
+        assert!(matches!(audit.step(&whole, &mut [], &mut sink), Err(Stop::Room { .. })));
+        assert_eq!(audit.stage(), Stage::TensorNames);
+
+        let kept = [Slot { key: 7, at: 7, who: 7 }; 2];
+        let mut slots = kept;
+        for len in 0..60 {
+            let windows = [Window { at: 0, bytes: bytes.get(..len).unwrap_or_default() }];
+            let source = Source::windows(whole.len(), &windows);
+            assert!(matches!(audit.step(&source, &mut slots, &mut sink), Err(Stop::Absent(_))));
+            assert_eq!(slots, kept, "{len}");
+        }
+        assert_eq!(audit.step(&whole, &mut slots, &mut sink), Ok(()));
+        assert_ne!(slots, kept);
+    }
+
+    /// How many of these hashes are new before one is not.
+    fn new(slots: usize, hashes: &[u64]) -> usize {
+        let mut slots = std::vec![Slot { key: 7, at: 7, who: 7 }; slots];
+        let mut seen = Seen::among(&mut slots);
+        hashes.iter().take_while(|hash| seen.is_new(**hash)).count()
+    }
+
+    #[test]
+    fn the_second_of_two_equal_hashes_is_seen() {
+        for len in 1..40_u64 {
+            let hashes: Vec<_> = (1..=len).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+            assert_eq!(new(hashes.len(), &hashes), hashes.len());
+            for first in 0..hashes.len() {
+                for second in first + 1..hashes.len() {
+                    let mut hashes = hashes.clone();
+                    hashes[second] = hashes[first];
+                    assert_eq!(new(hashes.len(), &hashes), second);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_new() {
+        assert_eq!(new(0, &[1]), 0);
+        assert_eq!(new(4, &[0]), 0);
+        // All want the last slot: those that follow have room for some of them, and
+        // then patience ends.
+        let last: Vec<_> = (0..100).map(|i| u64::MAX - i).collect();
+        assert_eq!(new(1, &last), 3);
+        assert_eq!(new(2, &last), 5);
+        assert_eq!(new(100, &last), 26);
+    }
+}

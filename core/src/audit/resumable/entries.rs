@@ -1,0 +1,82 @@
+//! What comes next: an entry that may have a name, a part that has bytes.
+
+use crate::file::{File, Slot};
+use crate::model::{Meta, NameAt, Status};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
+
+/// An entry that may have a name.
+pub(super) struct Named {
+    pub(super) kind: Kind,
+    /// Position in its table.
+    pub(super) index: u32,
+    pub(super) name: NameAt,
+    pub(super) broken: bool,
+}
+
+impl Named {
+    /// Whether the file gives the entry a name; one whose name is missing is
+    /// broken for that reason, and equal to no other.
+    pub(super) fn is_named(&self) -> bool {
+        self.name.at != 0
+    }
+
+    /// A metadata entry.
+    pub(super) fn of(meta: &Meta) -> Named {
+        let broken = meta.status == Status::Broken;
+        Named { kind: meta.kind, index: meta.index, name: meta.key, broken }
+    }
+}
+
+impl File {
+    // Entries are large for a small stack: each kind has a frame of its own, and
+    // is looked at where it was returned.
+    #[inline(never)]
+    pub(super) fn named_tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        match &self.tensor(r, c) {
+            Ok(Some(tensor)) => Ok(Some(Named {
+                kind: Kind::Tensor,
+                index: tensor.index,
+                name: tensor.name,
+                broken: tensor.status == Status::Broken,
+            })),
+            Ok(None) => Ok(None),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn named_meta(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        match &self.meta(r, c) {
+            Ok(meta) => Ok(meta.as_ref().map(Named::of)),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    /// The next part that has bytes, or takes a place without. Unless values are `measured`, only parts that
+    /// the index itself measures are compared.
+    #[inline(never)]
+    pub(super) fn next_part(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        measured: bool,
+    ) -> Result<Option<Slot>, Halt> {
+        while let Some(region) = self.region(r, c)? {
+            let unsure = !measured && region.part.is_value();
+            if self.policy().places(&region) && !unsure {
+                let who = Slot::pack(region.entry, region.kind.code());
+                return Ok(Some(Slot::part(region.span, who)));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,220 @@
+//! Entries, and whether two of them have one name.
+
+use super::Audit;
+use super::entries::Named;
+use crate::audit::{Stage, resumable::twins::Twins};
+#[cfg(feature = "sweep")]
+use crate::file::File;
+use crate::file::Slot;
+#[cfg(feature = "sweep")]
+use crate::format::Glance;
+use crate::model::{NameAt, name};
+use crate::parse::Cursor;
+use crate::parse::Reader;
+use crate::rule::Halt;
+use crate::rule::Kind;
+
+/// The longest row of tensors that sweeps passed over, one after the other.
+#[cfg(feature = "sweep")]
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Swept {
+    from: u32,
+    until: u32,
+}
+
+#[cfg(feature = "sweep")]
+impl Swept {
+    /// Takes note of a sweep.
+    fn add(&mut self, from: u32, until: u32) {
+        if from == self.until {
+            self.until = until;
+        } else if until.saturating_sub(from) > self.until.saturating_sub(self.from) {
+            *self = Swept { from, until };
+        }
+    }
+
+    /// Sweeps once more.
+    pub(super) fn again<'a>(
+        &self,
+        file: &File,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        if (self.from..self.until).contains(&c.index) {
+            file.sweep_again(r, c, self.until, goes_on);
+        } else {
+            file.sweep(r, c, goes_on);
+        }
+    }
+}
+
+impl Audit {
+    /// Judges all entries, and looks whether their names ascend.
+    #[inline(never)]
+    pub(super) fn entries(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+        let mut phase = self.cursor.phase;
+        loop {
+            self.sweep(r);
+            let mut next = self.cursor;
+            let Some(entry) = self.kept(r, &mut next)? else {
+                self.cursor = next;
+                let tensors = self.stage == Stage::Tensors;
+                self.covered = tensors && self.file.is_covered(&next);
+                self.incomplete |= tensors && u64::from(self.counted) < self.file.tensor_count();
+                return Ok(());
+            };
+            self.incomplete |= entry.broken;
+            if self.ordered && entry.is_named() {
+                self.ordered =
+                    self.previous.at == 0 || next.phase != phase || self.follows(r, &entry.name);
+                self.previous = entry.name;
+            }
+            phase = next.phase;
+            self.counted = self.counted.wrapping_add(1);
+            self.cursor = next;
+        }
+    }
+
+    /// Whether a name comes behind the one before.
+    ///
+    /// With a single small window that may be gone; then the order is taken as
+    /// unknown, which only costs slots.
+    pub(super) fn follows(&self, r: &Reader<'_, '_>, name: &NameAt) -> bool {
+        match (self.previous.read(r.source()), name.read(r.source())) {
+            (Ok(before), Ok(name)) => before.precedes(&name),
+            _ => false,
+        }
+    }
+
+    /// Passes over tensors that nothing is wrong with. While names are in order,
+    /// that takes the name before, unless there is none.
+    #[cfg(feature = "sweep")]
+    fn sweep(&mut self, r: &mut Reader<'_, '_>) {
+        let mut last = self.previous.read(r.source()).ok();
+        if self.stage != Stage::Tensors || (self.ordered && self.counted > 0 && last.is_none()) {
+            return;
+        }
+        if self.counted == 0 {
+            last = None;
+        }
+        let Audit { file, cursor, ordered, previous, counted, swept, .. } = self;
+        let from = cursor.index;
+        file.sweep(r, cursor, &mut |glance| {
+            if *ordered {
+                *ordered = last.is_none_or(|last| last.precedes(&glance.name));
+                last = Some(glance.name);
+                *previous = glance.name_at;
+            }
+            true
+        });
+        *counted = counted.saturating_add(cursor.index.saturating_sub(from));
+        swept.add(from, cursor.index);
+    }
+
+    /// Keeps the names of tensors that nothing is wrong with, while there is room.
+    #[cfg(feature = "sweep")]
+    fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
+        if self.stage != Stage::TensorNames {
+            return;
+        }
+        let Audit { file, cursor, seed, sorting, swept, .. } = self;
+        swept.again(file, r, cursor, &mut |glance| {
+            let hash = name::hash(*seed, 0, &glance.name);
+            sorting.keep(slots, Slot::named(hash, Kind::Tensor, glance.index, &glance.name_at))
+        });
+    }
+
+    /// Only hosts have a fast way to do what works without it.
+    #[cfg(not(feature = "sweep"))]
+    fn sweep(&mut self, _: &mut Reader<'_, '_>) {}
+
+    #[cfg(not(feature = "sweep"))]
+    fn sweep_names(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) {}
+
+    /// The next entry, judged. Where bytes are lacking, what was passed over of a
+    /// list is kept.
+    fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
+        let entry = self.named(r, cursor);
+        #[cfg(feature = "gguf")]
+        if entry.is_err() && self.cursor.within != 0 {
+            self.cursor = *cursor;
+        }
+        entry
+    }
+
+    /// The next entry, judged.
+    pub(super) fn named(
+        &self,
+        r: &mut Reader<'_, '_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Named>, Halt> {
+        if matches!(self.stage, Stage::Tensors | Stage::TensorNames) {
+            self.file.named_tensor(r, cursor)
+        } else {
+            self.file.named_meta(r, cursor)
+        }
+    }
+
+    /// Sorts the names by hash and compares those of equal hash.
+    #[inline(never)]
+    pub(super) fn names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        #[cfg(feature = "sweep")]
+        if self.are_distinct(r, slots) {
+            return Ok(());
+        }
+        while !self.cursor.done {
+            self.sweep_names(r, slots);
+            let mut next = self.cursor;
+            if let Some(entry) = self.kept(r, &mut next)?.filter(Named::is_named) {
+                let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name)?;
+                self.sorting.push(r, slots, self.counted, slot)?;
+            }
+            self.cursor = next;
+        }
+        self.equal_names(r, slots)
+    }
+
+    /// What is kept of an entry to compare its name with others of its `table`.
+    pub(super) fn slot(
+        &self,
+        r: &mut Reader<'_, '_>,
+        table: u8,
+        kind: Kind,
+        index: u32,
+        name: &NameAt,
+    ) -> Result<Slot, Halt> {
+        let read = r.name(name)?;
+        Ok(Slot::named(name::hash(self.seed, table, &read), kind, index, name))
+    }
+
+    /// Compares the names of slots with equal hashes, and reports equal ones.
+    #[inline(never)]
+    pub(super) fn equal_names(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<(), Halt> {
+        let slots = self.sorting.sorted(slots);
+        while let Some((first, second)) = self.sorting.pair(slots) {
+            let (a, b) = (first.name(), second.name());
+            let mut twins = self.twins.unwrap_or(Twins::new(a, b));
+            let equal = twins.equal(r.source());
+            self.twins = equal.is_err().then_some(twins);
+            let equal = equal.map_err(|absent| r.lack(absent))? && first.kind() == second.kind();
+            if equal {
+                self.file.report_twin(r, &first, &second, self.owner());
+            }
+            self.sorting.compared(equal);
+        }
+        Ok(())
+    }
+
+    /// The tensor whose metadata entries are looked at.
+    fn owner(&self) -> Option<u32> {
+        #[cfg(feature = "idv")]
+        return self.hand.as_ref().map(|tensor| tensor.index);
+        #[cfg(not(feature = "idv"))]
+        None
+    }
+}

@@ -1,0 +1,333 @@
+//! The blocks of columns, and the values of their annotations.
+//!
+//! A payload that only has a length is decoded through the buffer as through a
+//! window. One whose bytes mean something (text, vectors, truth values, keys,
+//! date-times) is judged as a whole: where it lies if it is raw and resident,
+//! else in the buffer. If it does not fit, it is decoded through the window
+//! first, to its end, so that a larger buffer is asked for only once the bytes
+//! for it were proved to be there. Then it is decoded again, to as many bytes.
+
+use super::super::Audit;
+use super::Pause;
+use super::Work;
+use super::stream::Scratch;
+use crate::base::{limits, widen};
+use crate::codec::{self, Decoder, Size, Step};
+use crate::file::File;
+use crate::format::{
+    Container,
+    idv::{Codec, Header, Measure, has_payload, rules},
+};
+use crate::input::{Absent, Span};
+use crate::model::{Chunk, Encoding, Tensor};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind, Rule, general};
+
+/// What the entry for a block takes in a lookup table.
+const ENTRY: u64 = 16;
+
+/// How far the blocks of the current column are checked.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Progress {
+    /// What its values are.
+    codec: Option<Codec>,
+    /// Blocks that were passed.
+    passed: u64,
+    /// Annotations that were passed.
+    attributes: Cursor,
+    /// Where the annotation that was passed last begins, if it still has to be
+    /// looked at, else 0: its entry need not be resident together with what
+    /// leads to it.
+    annotation: u64,
+    current: Option<Payload>,
+    /// Something was not decoded, which is reported once.
+    unchecked: bool,
+}
+
+/// A block, or the value of an annotation.
+#[derive(Clone, Copy, Debug, Hash)]
+struct Payload {
+    chunk: Chunk,
+    codec: Codec,
+    kind: Kind,
+    part: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum State {
+    /// Nothing was done yet.
+    Fresh,
+    /// The decoder is at work.
+    Decoding,
+    /// It decodes to so many bytes, for which the buffer was too small.
+    Proved(u64),
+}
+
+impl Scratch<'_> {
+    /// Checks blocks and annotations of a column.
+    pub(super) fn blocks(
+        &mut self,
+        audit: &mut Audit,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<(), Pause> {
+        let File::Idv(header) = audit.file else { return Ok(()) };
+        let (mut p, mut work) = (audit.payload.blocks, audit.work);
+        let result = self.all(audit, &header, (&mut p, &mut work), r, tensor);
+        (audit.payload.blocks, audit.work) = (p, work);
+        result
+    }
+
+    fn all(
+        &mut self,
+        audit: &Audit,
+        header: &Header,
+        (p, work): (&mut Progress, &mut Work),
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<(), Pause> {
+        loop {
+            let mut payload = match p.current {
+                Some(payload) => payload,
+                None => match next(audit, header, p, r, tensor)? {
+                    Some(payload) => payload,
+                    None => return Ok(()),
+                },
+            };
+            r.about(payload.kind, tensor.index);
+            r.about_part(payload.part);
+            let result = self.payload(header, &mut payload, work, r);
+            p.current = Some(payload);
+            if !result? && !p.unchecked {
+                r.about(Kind::Tensor, tensor.index);
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                p.unchecked = true;
+            }
+            p.current = None;
+        }
+    }
+
+    /// Checks one payload; tells whether that was possible, or is reported with what
+    /// took too much work.
+    fn payload(
+        &mut self,
+        header: &Header,
+        payload: &mut Payload,
+        work: &mut Work,
+        r: &mut Reader<'_, '_>,
+    ) -> Result<bool, Pause> {
+        let Chunk { stored, decoded: recorded, encoding, .. } = payload.chunk;
+        let wanted = payload.is_wanted();
+        if encoding == Encoding::Raw {
+            if !wanted {
+                return Ok(true);
+            }
+            if let Ok(bytes) = r.source().get(stored) {
+                payload.judge(header, r, bytes);
+                return Ok(true);
+            }
+        }
+        let most = payload.most();
+        if !Decoder::decodes(encoding) || (encoding == Encoding::Raw && stored.len > most) {
+            return Ok(false);
+        }
+        let room = widen(self.buffer.len());
+        if payload.state != State::Decoding {
+            let known = match (payload.state, encoding) {
+                (State::Proved(len), _) => Some(len),
+                (_, Encoding::Raw) => Some(stored.len),
+                _ => None,
+            };
+            if let Some(needed) = known.filter(|len| *len > room) {
+                return Err(Pause::Buffer(needed));
+            }
+            let size = match known.or(recorded) {
+                Some(len) => Size::Exactly(len),
+                None => Size::AtMost(most),
+            };
+            let Some(rest) = work.rest(r) else { return Ok(true) };
+            self.decoder.start(encoding, stored, size);
+            self.decoder.allow(rest);
+            payload.state = State::Decoding;
+        }
+        let decoded = self.decode(r, stored)?;
+        if work.charge(self.decoder.work(), decoded.err()) {
+            return Ok(true);
+        }
+        if let Err(fault) = decoded {
+            return Ok(payload.flag_stream(r, fault, self.decoder.written()));
+        }
+        if !wanted {
+            return Ok(true);
+        }
+        let len = self.decoder.written();
+        // Of a larger payload only the end is left in the buffer.
+        if len > room {
+            if len > most {
+                return Ok(false);
+            }
+            payload.state = State::Proved(len);
+            return Err(Pause::Buffer(len));
+        }
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        payload.judge(header, r, self.buffer.get(..len).unwrap_or_default());
+        Ok(true)
+    }
+
+    /// Decodes to the end of the stored bytes.
+    fn decode(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        stored: Span,
+    ) -> Result<Result<(), codec::Fault>, Pause> {
+        loop {
+            let read = self.decoder.read();
+            let at = stored.at.saturating_add(read);
+            let left = stored.len.saturating_sub(read);
+            let run = r.source().run(at);
+            let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
+            match self.decoder.step(run, self.buffer) {
+                Ok(Step { done: true, .. }) => return Ok(Ok(())),
+                Ok(Step { read: 0, written, .. }) if written.is_empty() => {
+                    return Err(r.lack(Absent { at, need: 1, want: left.max(1) }).into());
+                }
+                Ok(_) => {}
+                Err(fault) => return Ok(Err(fault)),
+            }
+        }
+    }
+}
+
+/// The next block of a column or, behind the last, the next annotation that
+/// can be read.
+fn next(
+    audit: &Audit,
+    header: &Header,
+    p: &mut Progress,
+    r: &mut Reader<'_, '_>,
+    tensor: &Tensor,
+) -> Result<Option<Payload>, Pause> {
+    let codec = match p.codec {
+        Some(codec) => codec,
+        None => {
+            let codec = header.codec(r.source(), tensor).map_err(|absent| r.lack(absent))?;
+            *p.codec.insert(codec)
+        }
+    };
+    while p.passed < tensor.chunks.count() {
+        let chunk = audit.file.chunk_of(r, tensor, p.passed)?;
+        let part = u32::try_from(p.passed).unwrap_or(u32::MAX.saturating_sub(1));
+        p.passed = p.passed.saturating_add(1);
+        if !charge(r, chunk.map_or(0, |chunk| chunk.stored.len)) {
+            return Ok(None);
+        }
+        // Lengths that contradict each other were reported with the structure.
+        let sound = |chunk: &Chunk| {
+            chunk.encoding != Encoding::Raw || chunk.decoded == Some(chunk.stored.len)
+        };
+        if let Some(chunk) = chunk.filter(sound) {
+            let kind = Kind::Tensor;
+            return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
+        }
+    }
+    loop {
+        r.mute();
+        let found = next_annotation(header, p, r, tensor);
+        r.unmute();
+        let Some((part, annotation)) = found? else { return Ok(None) };
+        if !charge(r, annotation.map_or(0, |(_, chunk)| chunk.stored.len)) {
+            return Ok(None);
+        }
+        if let Some((codec, chunk)) = annotation {
+            let kind = Kind::Attribute;
+            return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
+        }
+    }
+}
+
+/// Takes note of a payload, the entry for it included; whether it may be looked
+/// at.
+fn charge(r: &mut Reader<'_, '_>, len: u64) -> bool {
+    r.charge(len.saturating_add(ENTRY));
+    !r.is_spent()
+}
+
+/// The position of the next annotation, with its codec and payload if it is
+/// sound.
+#[allow(clippy::type_complexity, reason = "used once")]
+fn next_annotation(
+    header: &Header,
+    p: &mut Progress,
+    r: &mut Reader<'_, '_>,
+    tensor: &Tensor,
+) -> Result<Option<(u32, Option<(Codec, Chunk)>)>, Halt> {
+    if p.annotation == 0 {
+        match header.attribute(r, tensor, &mut p.attributes)? {
+            Some(meta) if has_payload(&meta) => p.annotation = meta.at,
+            meta => return Ok(meta.map(|meta| (meta.index, None))),
+        }
+    }
+    let payload = header.payload_at(r, p.annotation)?;
+    p.annotation = 0;
+    Ok(Some((p.attributes.index().saturating_sub(1), payload)))
+}
+
+impl Payload {
+    /// Whether its bytes are to be judged, beside how many there are.
+    fn is_wanted(&self) -> bool {
+        let Some(len) = self.chunk.decoded else { return true };
+        // A payload that is too short was reported with the structure.
+        let least = Measure::of(&self.codec).least(self.chunk.elements);
+        self.codec.has_rules() && least.is_none_or(|least| len >= least)
+    }
+
+    /// The most bytes that it may decode to if they are to be judged.
+    fn most(&self) -> u64 {
+        match self.kind {
+            Kind::Attribute if self.chunk.encoding != Encoding::Raw => limits::ANNOTATION_BYTES,
+            _ => limits::BLOCK_BYTES,
+        }
+    }
+
+    /// Judges the decoded bytes.
+    fn judge(&self, header: &Header, r: &mut Reader<'_, '_>, bytes: &[u8]) {
+        let Chunk { stored, decoded, encoding, elements, .. } = self.chunk;
+        // Such surplus was reported with the structure, if a length was
+        // recorded there.
+        let measured = decoded.is_some() && Measure::of(&self.codec).is_exact();
+        let mut report = |fault: crate::format::idv::block::Fault| {
+            if measured && fault.rule == rules::B_STRAY {
+                return;
+            }
+            let stray = fault.rule == rules::B_STRAY;
+            let found = if stray { widen(bytes.len()) } else { fault.at };
+            let Span { at, len } = match encoding {
+                Encoding::Raw => Span::new(stored.at.saturating_add(fault.at), fault.len),
+                _ => stored,
+            };
+            r.flag(fault.rule, at, len, fault.expected, found);
+        };
+        header.judge_block(&self.codec, elements, bytes, &mut report);
+    }
+
+    /// Reports a stream that cannot be decoded, unless that is not its fault.
+    fn flag_stream(&self, r: &mut Reader<'_, '_>, fault: codec::Fault, written: u64) -> bool {
+        let all = self.chunk.decoded.is_none_or(|len| written >= len);
+        let rule: Rule = match fault {
+            codec::Fault::Unsupported | codec::Fault::Buffer => return false,
+            // No more is decoded of what has no recorded length.
+            codec::Fault::Long if self.chunk.decoded.is_none() => return false,
+            codec::Fault::Truncated if all => rules::B_DEFLATE_END,
+            codec::Fault::Truncated | codec::Fault::Short | codec::Fault::Long => {
+                rules::B_DECOMP_LEN
+            }
+            codec::Fault::Trailing => rules::B_DEFLATE_TRAIL,
+            _ => rules::B_DEFLATE,
+        };
+        let found = written.saturating_add(u64::from(fault == codec::Fault::Long));
+        let Span { at, len } = self.chunk.stored;
+        r.flag(rule, at, len, self.chunk.decoded.unwrap_or(written), found);
+        true
+    }
+}

@@ -1,0 +1,280 @@
+//! Payloads: rules that need the data itself.
+//!
+//! Elements that are stored as they are need no memory. What is encoded, has a
+//! checksum or is sparse goes through a [`Scratch`], once from its first
+//! stored byte to its last.
+
+#[cfg(feature = "idv")]
+mod blocks;
+mod raw;
+mod sparse;
+mod stream;
+mod work;
+
+pub use stream::{Paused, Scratch};
+pub(super) use work::Work;
+
+use super::Audit;
+use crate::base::limits;
+use crate::codec::zstd::walk::{Fault, Walk};
+use crate::file::{File, Slot};
+use crate::input::Source;
+use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
+use crate::parse::{Reader, Stop};
+use crate::rule::{Finding, Halt, Kind, general};
+
+/// How far the payload of the current tensor is checked.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Progress {
+    /// Bytes of its data that were looked at.
+    done: u64,
+    /// Its raw elements were looked at.
+    plain: bool,
+    /// How far its frames were followed, if it is in frames.
+    walk: Walk,
+    frames: Frames,
+    /// A scratch has begun with it.
+    streaming: bool,
+    /// Slots that it lacked.
+    slots: u32,
+    #[cfg(feature = "idv")]
+    blocks: blocks::Progress,
+}
+
+/// The structure of the frames that a tensor's data is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Frames {
+    #[default]
+    Unknown,
+    Sound,
+    Faulty,
+}
+
+/// Checks the data of a tensor that is more than raw elements, if it can.
+pub(super) trait Streams {
+    fn check(
+        &mut self,
+        audit: &mut Audit,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<bool, Pause>;
+
+    /// Bytes that it may decode into.
+    fn buffer(&self) -> u64 {
+        0
+    }
+
+    /// How far it is, as a number that is another one behind each byte.
+    fn state(&self) -> u64 {
+        0
+    }
+}
+
+/// Cannot: a program that decodes nothing does not carry decoders.
+pub(super) struct NoStreams;
+
+impl Streams for NoStreams {
+    fn check(
+        &mut self,
+        _: &mut Audit,
+        _: &mut Reader<'_, '_>,
+        _: &mut [Slot],
+        _: &Tensor,
+    ) -> Result<bool, Pause> {
+        Ok(false)
+    }
+}
+
+/// The last stage as a value. A program that never wants it does not carry its
+/// code.
+pub(super) type Stage =
+    fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut dyn Streams) -> Result<(), Pause>;
+
+/// Internal result of checking payloads: a halt of the reader, or memory that
+/// is too small.
+pub(super) enum Pause {
+    Halt(Halt),
+    Room(u32),
+    Buffer(u64),
+}
+
+impl From<Halt> for Pause {
+    fn from(halt: Halt) -> Self {
+        Pause::Halt(halt)
+    }
+}
+
+impl Audit {
+    /// Goes on to payloads after all: takes [`structure_only`] back, also
+    /// when the audit has stopped there.
+    ///
+    /// [`structure_only`]: Self::structure_only
+    #[must_use]
+    pub fn with_payloads(mut self) -> Self {
+        if self.payloads.is_none() && self.stage == super::Stage::Done {
+            self.stage = super::Stage::Payloads;
+        }
+        self.payloads = Some(Audit::payloads);
+        self
+    }
+
+    /// Looks at the data of tensor number `index` alone, and at nothing before it:
+    /// for who takes that tensor out of the file.
+    #[must_use]
+    pub fn payload_of(file: File, index: u32) -> Self {
+        let stage = super::Stage::Payloads;
+        Audit { stage, only: Some(index), ..Audit::new(file) }
+    }
+
+    /// As [`step`](Self::step), with memory to decode in: payloads are checked
+    /// to their last byte. The same `scratch` at each call, untouched between.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step). While payloads are checked, [`Stop::Room`]
+    /// and [`skip`](Self::skip) are about the current tensor only, and
+    /// [`Stop::Buffer`] asks for another scratch, with a larger buffer.
+    pub fn step_with(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        scratch: &mut Scratch<'_>,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        self.drive(source, slots, sink, scratch)
+    }
+
+    /// The last stage, if it is wanted.
+    pub(super) fn last(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        streams: &mut dyn Streams,
+    ) -> Result<(), Halt> {
+        match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
+            Some(Err(Pause::Halt(halt))) => Err(halt),
+            Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
+            Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at the data of every tensor.
+    pub(super) fn payloads(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        streams: &mut dyn Streams,
+    ) -> Result<(), Pause> {
+        while self.take_in_hand(r)? {
+            let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
+            if !self.wants(tensor.index) {
+                self.pass();
+                continue;
+            }
+            r.about(Kind::Tensor, tensor.index);
+            // Checksums and frames are about the stored bytes, whatever they mean.
+            let stored = self.file.policy().checksum.is_some();
+            if tensor.status != Status::Broken && !self.payload.plain {
+                if tensor.status == Status::Unsupported {
+                    r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
+                }
+                if let Some(span) = tensor.raw() {
+                    self.values_of(r, &tensor, span)?;
+                }
+                self.payload.plain = true;
+            }
+            if tensor.status == Status::Sound || (tensor.status == Status::Unsupported && stored) {
+                if self.payload.frames == Frames::Unknown {
+                    self.payload.frames = self.frames_of(r, &tensor)?;
+                }
+                if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
+                    self.unstreamed(r, &tensor)?;
+                }
+            }
+            self.pass();
+        }
+        self.work.report(r);
+        Ok(())
+    }
+
+    /// Is done with the current tensor.
+    pub(super) fn pass(&mut self) {
+        self.work.pass(self.hand.map_or(0, |tensor| tensor.at));
+        self.hand = None;
+        self.payload = Progress::default();
+    }
+
+    /// Follows the frames of compressed elements, without decoding them.
+    fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Frames, Pause> {
+        // No other format has frames: a build without it is spared their reader.
+        let frames = cfg!(feature = "ztensor") && tensor.encoding == Encoding::Zstd;
+        let (true, Chunks::One(span), Some(rule)) =
+            (frames, tensor.chunks, self.file.policy().frame)
+        else {
+            return Ok(Frames::Sound);
+        };
+        let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
+        // No bytes are no frame, which the format judges.
+        let sound = !span.is_empty() && self.payload.walk.run(r, span, elements, rule)?;
+        Ok(if sound { Frames::Sound } else { Frames::Faulty })
+    }
+
+    /// Whether the data is more than raw elements, or may have a checksum.
+    fn streams(&self, tensor: &Tensor) -> bool {
+        let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+        let encoded = tensor.encoding != Encoding::Raw;
+        let checked = self.file.policy().checksum.is_some();
+        // A column without rows may have annotations.
+        tensor.layout == Layout::Blocks
+            || tensor.chunks.count() > 0 && (sparse || encoded || checked)
+    }
+
+    /// Without memory to work in, what is more than raw elements stays
+    /// unchecked.
+    fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
+        if tensor.chunks.count() == 0 {
+            return Ok(());
+        }
+        let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
+        // Of values that are not known, that was said.
+        let sound = tensor.status == Status::Sound;
+        if sound && !plain && self.payload.frames == Frames::Sound {
+            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+        } else if self.file.policy().checksum.is_some() {
+            let found = self.file.checksum(r.source(), tensor);
+            if let Some(checksum) = found.map_err(|absent| r.lack(absent))? {
+                r.flag(general::CHECKSUM_UNCHECKED, tensor.at, 0, checksum.head(), 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up the current tensor for lack of slots or of a buffer.
+    pub(super) fn skip_payload(&mut self, r: &mut Reader<'_, '_>) {
+        if let Some(tensor) = self.hand {
+            r.about(Kind::Tensor, tensor.index);
+            if tensor.layout == Layout::Blocks {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                self.pass();
+                return;
+            }
+            let slots = u64::from(self.payload.slots);
+            let window = self.payload.walk.window();
+            if let (0, Some(rule)) = (slots, self.file.policy().frame)
+                && window > limits::ZSTD_WINDOW
+            {
+                let rule = rule(Fault::Window);
+                r.flag(rule, tensor.at, 0, limits::ZSTD_WINDOW, window);
+                self.pass();
+                return;
+            }
+            let rule = match slots {
+                0 => general::PAYLOAD_UNCHECKED,
+                _ => general::COORDINATES_UNCHECKED,
+            };
+            r.flag(rule, tensor.at, 0, slots, 0);
+        }
+        self.pass();
+    }
+}

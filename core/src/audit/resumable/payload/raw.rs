@@ -1,0 +1,101 @@
+//! Bytes of raw elements that mean nothing: Boolean bytes, ternary codes,
+//! unused bits.
+
+use super::super::Audit;
+use super::Pause;
+use crate::base::widen;
+use crate::input::{Absent, Span};
+use crate::model::{DType, Tensor};
+use crate::parse::Reader;
+use crate::rule::Rule;
+
+impl Audit {
+    /// Checks raw elements, in as many pieces as the windows make of them.
+    pub(super) fn values_of(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        span: Span,
+    ) -> Result<(), Pause> {
+        let policy = self.file.policy();
+        let Some(last) = span.len.checked_sub(1) else {
+            return Ok(());
+        };
+        let used = used_bits(tensor);
+        if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
+            let at = span.at.saturating_add(last);
+            // Only this byte, unless the ternary codes are looked at as well.
+            if policy.ternary.is_none() || tensor.dtype != DType::T2 {
+                let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
+                flag_byte(r, rule, at, byte, byte & !used);
+                return Ok(());
+            }
+        }
+        let rule = match tensor.dtype {
+            DType::Bool => policy.boolean,
+            DType::T2 => policy.ternary,
+            _ => None,
+        };
+        let Some(rule) = rule else { return Ok(()) };
+        while self.payload.done < span.len {
+            let at = span.at.saturating_add(self.payload.done);
+            let left = span.len.saturating_sub(self.payload.done);
+            let run = r.source().run(at);
+            let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
+            if run.is_empty() {
+                return Err(r.lack(Absent { at, need: 1, want: left }).into());
+            }
+            let bad = match tensor.dtype {
+                DType::Bool => run.iter().position(|byte| *byte > 1),
+                _ => run.iter().position(|byte| forbidden_ternary(*byte) != 0),
+            };
+            if let Some(bad) = bad {
+                let byte = run.get(bad).copied().unwrap_or(0);
+                let at = at.saturating_add(widen(bad));
+                // Codes in the unused bits of the last byte are no elements.
+                let mask =
+                    if at == span.at.saturating_add(last) { used.unwrap_or(0xFF) } else { 0xFF };
+                let wrong = match tensor.dtype {
+                    DType::Bool => byte,
+                    _ => forbidden_ternary(byte) & mask,
+                };
+                flag_byte(r, rule, at, byte, wrong);
+                if wrong != 0 {
+                    // One is enough, and must not be reported again if the
+                    // last byte is not resident.
+                    self.payload.done = span.len;
+                    break;
+                }
+            }
+            self.payload.done = self.payload.done.saturating_add(widen(run.len()));
+        }
+        if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
+            let at = span.at.saturating_add(last);
+            let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
+            flag_byte(r, rule, at, byte, byte & !used);
+        }
+        Ok(())
+    }
+}
+
+/// Reports a byte if some of its bits are `wrong`.
+fn flag_byte(r: &mut Reader<'_, '_>, rule: Rule, at: u64, byte: u8, wrong: u8) {
+    if wrong != 0 {
+        r.flag(rule, at, 1, 0, u64::from(byte));
+    }
+}
+
+/// The bits that hold elements in the last byte of packed data, if not all do.
+fn used_bits(tensor: &Tensor) -> Option<u8> {
+    if !tensor.dtype.is_packed() {
+        return None;
+    }
+    let bits = tensor.elements.wrapping_mul(u64::from(tensor.dtype.bits())) & 7;
+    let shift = u32::try_from(bits).ok().filter(|bits| *bits != 0)?;
+    Some(1_u8.checked_shl(shift)?.wrapping_sub(1))
+}
+
+/// The upper bits of the two-bit codes in a byte that are 10.
+fn forbidden_ternary(byte: u8) -> u8 {
+    byte & 0xAA & !((byte & 0x55) << 1)
+}

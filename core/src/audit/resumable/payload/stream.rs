@@ -1,0 +1,483 @@
+//! Data that is encoded, sparse, or has a checksum, from its first stored byte
+//! to its last.
+
+use super::super::Audit;
+use super::sparse::Sparse;
+use super::work::{Known, Results};
+use super::{Pause, Streams, Work};
+use crate::base::{limits, widen};
+use crate::codec::{
+    self, Decoder, Fault, Size, Step,
+    checksum::{Checksum, Hasher},
+};
+use crate::file::Slot;
+use crate::input::{Absent, Span};
+use crate::model::{Chunk, Encoding, Layout, Status, Tensor};
+use crate::parse::Reader;
+use crate::rule::{Rule, general};
+
+/// What an audit of payloads works in: a decoder and the state of checks (27 KiB
+/// together, with every codec), and a buffer of the caller for decoded bytes.
+///
+/// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
+/// means fewer calls, and zstd frames ask for their window
+/// ([`ring`](crate::codec::ring)). One scratch serves one audit after the other.
+#[derive(Debug)]
+pub struct Scratch<'b> {
+    pub(crate) decoder: Decoder,
+    hasher: Option<Hasher>,
+    progress: Progress,
+    results: Results,
+    pub(crate) buffer: &'b mut [u8],
+}
+
+impl<'b> Scratch<'b> {
+    /// A scratch that decodes into `buffer`.
+    pub fn new(buffer: &'b mut [u8]) -> Self {
+        Scratch {
+            decoder: Decoder::new(),
+            hasher: None,
+            progress: Progress::default(),
+            results: Results::default(),
+            buffer,
+        }
+    }
+}
+
+impl<'b> Scratch<'b> {
+    /// Takes leave of the buffer, whose content must not change until
+    /// [`Paused::resume`]: for hosts that own the buffer and come back later.
+    pub fn pause(self) -> Paused {
+        let Scratch { decoder, hasher, progress, results, .. } = self;
+        Paused { decoder, hasher, progress, results }
+    }
+}
+
+/// A [`Scratch`] without its buffer.
+#[derive(Debug)]
+pub struct Paused {
+    decoder: Decoder,
+    hasher: Option<Hasher>,
+    progress: Progress,
+    results: Results,
+}
+
+impl Paused {
+    /// Goes on with the buffer that the scratch had.
+    pub fn resume(self, buffer: &mut [u8]) -> Scratch<'_> {
+        let Paused { decoder, hasher, progress, results } = self;
+        Scratch { decoder, hasher, progress, results, buffer }
+    }
+}
+
+/// How far the data of the current tensor went through.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    stage: Stage,
+    chunk: Chunk,
+    checksum: Option<Checksum>,
+    sparse: Option<Sparse>,
+    /// Slots that its extents take, before its indices can be looked at.
+    extents: Option<u64>,
+    /// Type and layout are known, and so is what is stored.
+    measured: bool,
+    /// Stored bytes that were used.
+    read: u64,
+    /// The data is decoded, or was until a fault.
+    decodes: bool,
+    /// Nothing is decoded, or no more: what is wrong was reported.
+    faulty: bool,
+    /// The fault that decoding ended with, and behind how many bytes.
+    fault: Option<(Fault, u64)>,
+    /// All bytes were looked at.
+    over: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Stage {
+    #[default]
+    Start,
+    /// All bytes are looked at, once or several times.
+    Bytes,
+}
+
+impl Streams for Scratch<'_> {
+    fn check(
+        &mut self,
+        audit: &mut Audit,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<bool, Pause> {
+        #[cfg(feature = "idv")]
+        if tensor.layout == Layout::Blocks {
+            return self.blocks(audit, r, tensor).map(|()| true);
+        }
+        if !audit.payload.streaming {
+            self.progress = Progress::default();
+            audit.payload.streaming = true;
+        }
+        let (mut progress, mut work) = (self.progress, audit.work);
+        let result = self.go_on(audit, (&mut progress, &mut work), r, slots, tensor);
+        (self.progress, audit.work) = (progress, work);
+        if let Err(Pause::Room(needed)) = result {
+            audit.payload.slots = needed;
+        }
+        result.map(|()| true)
+    }
+
+    fn buffer(&self) -> u64 {
+        widen(self.buffer.len())
+    }
+
+    fn state(&self) -> u64 {
+        let Progress { stage, read, over, .. } = self.progress;
+        let begun = u64::from(stage != Stage::Start).wrapping_add(u64::from(over));
+        let read = read.wrapping_add(self.decoder.read());
+        read.wrapping_add(self.decoder.written() << 20).wrapping_add(begun << 60)
+    }
+}
+
+impl Scratch<'_> {
+    fn go_on(
+        &mut self,
+        audit: &Audit,
+        (p, work): (&mut Progress, &mut Work),
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<(), Pause> {
+        if p.stage == Stage::Start {
+            let Some(start) = self.begin(audit, work, r, slots, tensor)? else { return Ok(()) };
+            *p = start;
+        }
+        loop {
+            if !p.over {
+                self.bytes(audit, (p, work), r, slots)?;
+            }
+            if p.faulty {
+                return Ok(());
+            }
+            if let Some(sparse) = &p.sparse
+                && let Some((fault, at, found)) = sparse.twin(slots)
+            {
+                if let Some(rule) = audit.file.policy().sparse {
+                    let span = place(&p.chunk, at, 8);
+                    r.flag(rule(fault), span.at, span.len, 0, found);
+                }
+                return Ok(());
+            }
+            // The same once more, into slots.
+            let needed = match &p.sparse {
+                Some(sparse) => sparse.needs(),
+                None => p.extents,
+            };
+            let Some(needed) = needed else { return Ok(()) };
+            let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+            if slots.len() < usize::try_from(needed).unwrap_or(usize::MAX) {
+                return Err(Pause::Room(needed));
+            }
+            p.sparse = match p.sparse {
+                Some(sparse) => Some(sparse.again()),
+                None => self.sparse(p, r, slots, tensor)?,
+            };
+            p.extents = None;
+            p.checksum = None;
+            p.read = 0;
+            p.over = false;
+            self.start(p, work, r, tensor);
+            if p.faulty {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What reads the indices of a sparse tensor.
+    fn sparse(
+        &self,
+        p: &mut Progress,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<Option<Sparse>, Pause> {
+        let dims = tensor.dims.read(r.source()).map_err(|absent| r.lack(absent))?;
+        let sparse = Sparse::new(tensor, dims, p.chunk.decoded, slots);
+        let encoding = p.chunk.encoding;
+        p.decodes = sparse.is_some() && encoding != Encoding::Raw && Decoder::decodes(encoding);
+        Ok(sparse)
+    }
+
+    /// Looks what there is to do; `None` if nothing is.
+    fn begin(
+        &mut self,
+        audit: &Audit,
+        work: &mut Work,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        tensor: &Tensor,
+    ) -> Result<Option<Progress>, Pause> {
+        let policy = audit.file.policy();
+        let mut p = Progress { stage: Stage::Bytes, ..Progress::default() };
+        if policy.checksum.is_some() {
+            let found = audit.file.checksum(r.source(), tensor);
+            p.checksum = found.map_err(|absent| r.lack(absent))?;
+        }
+        // Faulty frames were reported.
+        p.faulty = audit.payload.frames == super::Frames::Faulty;
+        let chunk = audit.file.chunk_of(r, tensor, 0)?;
+        let (Some(chunk), 1) = (chunk, tensor.chunks.count()) else {
+            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+            return Ok(None);
+        };
+        p.chunk = chunk;
+        let sound = tensor.status == Status::Sound;
+        let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+        let wanted = sound && sparse && policy.sparse.is_some();
+        if wanted {
+            p.extents = Sparse::extents(tensor);
+            if p.extents.is_none() {
+                p.sparse = self.sparse(&mut p, r, slots, tensor)?;
+            }
+        }
+        let encoded = chunk.encoding != Encoding::Raw;
+        // Of what is not known, only whether the stream is sound.
+        p.measured = sound;
+        let known = self.results.of(&chunk).filter(|_| !wanted);
+        let decodes = encoded && Decoder::decodes(chunk.encoding);
+        if decodes && !p.faulty && known.is_none() {
+            p.faulty = !self.holds_window(audit, &p, tensor, r)?;
+        }
+        if !p.decodes && p.extents.is_none() {
+            let sized = chunk.decoded.is_some() || p.sparse.is_some() || !sound;
+            p.decodes = decodes && sized;
+            let unread = (encoded && !p.decodes) || (wanted && p.sparse.is_none());
+            if sound && !p.faulty && unread {
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                p.sparse = None;
+            }
+        }
+        self.hasher = p.checksum.and_then(|checksum| Hasher::new(checksum.algorithm()));
+        if let (Some(checksum), None) = (p.checksum, &self.hasher) {
+            r.flag(general::CHECKSUM_UNCHECKED, tensor.at, 0, checksum.head(), 0);
+            p.checksum = None;
+        }
+        if let Some(known) = known {
+            self.again(audit, &mut p, &known, r);
+        }
+        self.start(&mut p, work, r, tensor);
+        let looks = !p.faulty && (p.sparse.is_some() || p.decodes);
+        let idle = p.checksum.is_none() && !looks;
+        p.over = idle;
+        Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
+    }
+
+    /// Whether the buffer holds the window of what is decoded, or all of it if it
+    /// takes a larger window than the decoder has; reported if that cannot be, or a
+    /// buffer is asked for.
+    fn holds_window(
+        &mut self,
+        audit: &Audit,
+        p: &Progress,
+        tensor: &Tensor,
+        r: &mut Reader<'_, '_>,
+    ) -> Result<bool, Pause> {
+        let window = audit.payload.walk.window();
+        let (decoded, stored) = (p.chunk.decoded.unwrap_or(u64::MAX), p.chunk.stored);
+        let room = widen(self.buffer.len());
+        if decoded <= room || p.chunk.encoding != Encoding::Zstd {
+            return Ok(true);
+        }
+        if window <= limits::ZSTD_WINDOW {
+            // Asked for before anything is looked at: what asks begins again.
+            let needed = p.most(tensor).unwrap_or(u64::MAX).min(codec::ring(window));
+            return if needed > room { Err(Pause::Buffer(needed)) } else { Ok(true) };
+        }
+        let most = stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
+        if decoded <= most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES) {
+            return Err(Pause::Buffer(decoded));
+        }
+        if let Some(rule) = audit.file.policy().stream {
+            r.flag(rule(Fault::Window), stored.at, stored.len, limits::ZSTD_WINDOW, window);
+        }
+        Ok(false)
+    }
+
+    /// Says of bytes that were looked at for another tensor what was found then.
+    fn again(&mut self, audit: &Audit, p: &mut Progress, known: &Known, r: &mut Reader<'_, '_>) {
+        if p.decodes && !p.faulty {
+            if let Some((fault, written)) = known.fault {
+                flag(audit, p, r, fault, written);
+            }
+            p.faulty = true;
+        }
+        if let (Some(expected), Some(found), Some(rule)) =
+            (p.checksum, known.sum, audit.file.policy().checksum)
+            && expected.algorithm() == found.algorithm()
+        {
+            compare(p, r, rule, expected, found);
+            p.checksum = None;
+        }
+    }
+
+    fn start(&mut self, p: &mut Progress, work: &mut Work, r: &Reader<'_, '_>, tensor: &Tensor) {
+        let most = p.most(tensor).unwrap_or(limits::UNMEASURED_BYTES);
+        let size = match p.chunk.decoded {
+            Some(decoded) => Size::Exactly(decoded),
+            None => Size::AtMost(most),
+        };
+        self.decoder.start(p.chunk.encoding, p.chunk.stored, size);
+        if p.decodes && !p.faulty {
+            match work.rest(r) {
+                Some(rest) => self.decoder.allow(rest),
+                None => p.faulty = true,
+            }
+        }
+    }
+
+    /// Passes through all stored bytes.
+    fn bytes(
+        &mut self,
+        audit: &Audit,
+        (p, work): (&mut Progress, &mut Work),
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<(), Pause> {
+        loop {
+            let at = p.chunk.stored.at.saturating_add(p.read);
+            let left = p.chunk.stored.len.saturating_sub(p.read);
+            let run = r.source().run(at);
+            let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
+            let (used, produced, ended) = if !p.decodes || p.faulty {
+                if !p.faulty {
+                    p.feed(audit, r, run, slots);
+                }
+                (run.len(), 0, left == 0)
+            } else {
+                match self.decoder.step(run, self.buffer) {
+                    Ok(Step { read, written, done }) => {
+                        let piece = self.buffer.get(written).unwrap_or_default();
+                        p.feed(audit, r, piece, slots);
+                        if done {
+                            work.charge(self.decoder.work(), None);
+                        }
+                        (read, piece.len(), done)
+                    }
+                    // Taken up again in a buffer that holds the window.
+                    Err(Fault::Buffer) => return Err(Pause::Buffer(self.decoder.buffer())),
+                    Err(fault) => {
+                        p.faulty = true;
+                        let written = self.decoder.written();
+                        p.fault = Some((fault, written));
+                        if !work.charge(self.decoder.work(), Some(fault)) {
+                            flag(audit, p, r, fault, written);
+                        }
+                        if p.checksum.is_none() {
+                            break;
+                        }
+                        // What is left is only summed up.
+                        continue;
+                    }
+                }
+            };
+            if let (Some(hasher), Some(_)) = (&mut self.hasher, p.checksum) {
+                hasher.update(run.get(..used).unwrap_or_default());
+            }
+            p.read = p.read.saturating_add(widen(used));
+            if ended {
+                break;
+            }
+            if used == 0 && produced == 0 {
+                let need = if p.decodes && !p.faulty { self.decoder.needs() } else { 1 };
+                return Err(r.lack(Absent { at, need, want: left.max(need) }).into());
+            }
+        }
+        p.over = true;
+        self.end(audit, p, r);
+        Ok(())
+    }
+
+    /// Judges what only all bytes together show.
+    fn end(&mut self, audit: &Audit, p: &mut Progress, r: &mut Reader<'_, '_>) {
+        if !p.faulty
+            && let (Some(sparse), Some(rule)) = (&mut p.sparse, audit.file.policy().sparse)
+        {
+            let chunk = p.chunk;
+            sparse.finish(&mut |fault, offset, expected, found| {
+                let Span { at, len } = place(&chunk, offset, 0);
+                r.flag(rule(fault), at, len, expected, found);
+            });
+        }
+        let hasher = self.hasher.take();
+        let mut sum = None;
+        if let (Some(expected), Some(hasher), Some(rule)) =
+            (p.checksum, hasher, audit.file.policy().checksum)
+        {
+            let found = hasher.finish();
+            compare(p, r, rule, expected, found);
+            sum = Some(found);
+        }
+        let cut = p.fault.is_some_and(|(fault, _)| fault == Fault::Work);
+        let looked = p.decodes && (!p.faulty || p.fault.is_some()) && !cut;
+        let known = self.results.of(&p.chunk);
+        if p.sparse.is_none() && p.stage == Stage::Bytes {
+            if looked || p.chunk.encoding == Encoding::Raw {
+                self.results.remember(&p.chunk, Known::new(&p.chunk, p.fault, sum));
+            } else if let (Some(known), Some(_)) = (known, sum) {
+                self.results.remember(&p.chunk, Known::new(&p.chunk, known.fault, sum));
+            }
+        }
+    }
+}
+
+/// Reports a stream that is faulty behind `written` bytes.
+fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
+    // That more follows is no fault where nothing tells the size.
+    if fault == Fault::Long && !p.measured {
+        return;
+    }
+    let limited = matches!(fault, Fault::Window | Fault::Dictionary);
+    let rule = audit.file.policy().stream.filter(|_| fault.is_of_file() || limited);
+    let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
+    let expected = p.chunk.decoded.unwrap_or(written);
+    let found = written.saturating_add(u64::from(fault == Fault::Long));
+    let Span { at, len } = p.chunk.stored;
+    r.flag(rule, at, len, expected, found);
+}
+
+/// Reports a sum that is not what the file says.
+fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum, found: Checksum) {
+    if found != expected {
+        let Span { at, len } = p.chunk.stored;
+        let (expected, found) = expected.difference(&found);
+        r.flag(rule, at, len, expected, found);
+    }
+}
+
+impl Progress {
+    /// Most bytes that the data decodes to, where that is known.
+    fn most(&self, tensor: &Tensor) -> Option<u64> {
+        let sparse = self.sparse.map(|sparse| sparse.most(tensor.elements));
+        self.chunk.decoded.or(sparse)
+    }
+
+    /// Looks at the next decoded bytes.
+    fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
+        let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
+            return;
+        };
+        let chunk = self.chunk;
+        sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
+            let Span { at, len } = place(&chunk, offset, 8);
+            r.flag(rule(fault), at, len, expected, found);
+        });
+    }
+}
+
+/// Where decoded bytes lie: exactly where they are raw, else somewhere in the
+/// stored bytes.
+fn place(chunk: &Chunk, offset: u64, len: u64) -> Span {
+    match chunk.encoding {
+        Encoding::Raw => Span::new(chunk.stored.at.saturating_add(offset), len),
+        _ => chunk.stored,
+    }
+}

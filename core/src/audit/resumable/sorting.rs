@@ -1,0 +1,88 @@
+//! Slots that the audit fills, sorts and compares.
+
+use crate::file::{
+    Slot,
+    slot::{room, sort},
+};
+use crate::parse::Reader;
+use crate::rule::Halt;
+
+/// Slots of the caller that are filled one by one, then sorted, then looked at
+/// in order; plain numbers, because the slots come anew with every call.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(crate) struct Sorting {
+    pub(crate) filled: usize,
+    sorted: bool,
+    /// The slot that is looked at.
+    next: usize,
+    /// With how many before it, of the same key, it was compared.
+    back: usize,
+}
+
+impl Sorting {
+    /// Keeps `slot`, of which there will be `declared` or more.
+    pub(crate) fn push(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        declared: u32,
+        slot: Slot,
+    ) -> Result<(), Halt> {
+        match self.keep(slots, slot) {
+            true => Ok(()),
+            false => Err(r.short_of(room(declared, self.filled))),
+        }
+    }
+
+    /// Keeps `slot`, if there is room.
+    pub(crate) fn keep(&mut self, slots: &mut [Slot], slot: Slot) -> bool {
+        let Some(free) = slots.get_mut(self.filled) else { return false };
+        *free = slot;
+        self.filled = self.filled.wrapping_add(1);
+        true
+    }
+
+    /// What was kept, in order.
+    pub(crate) fn sorted<'s>(&mut self, slots: &'s mut [Slot]) -> &'s [Slot] {
+        let slots = slots.get_mut(..self.filled).unwrap_or_default();
+        if !self.sorted {
+            sort(slots);
+            self.sorted = true;
+        }
+        slots
+    }
+
+    /// The slot that is looked at; `None` behind the last.
+    pub(crate) fn current(&self, slots: &[Slot]) -> Option<Slot> {
+        slots.get(self.next).copied()
+    }
+
+    /// Goes on to the next slot.
+    pub(crate) fn pass(&mut self) {
+        self.next = self.next.wrapping_add(1);
+        self.back = 0;
+    }
+
+    /// Two slots of one key that were not compared yet; `None` at the end.
+    pub(crate) fn pair(&mut self, slots: &[Slot]) -> Option<(Slot, Slot)> {
+        loop {
+            let slot = self.current(slots)?;
+            // Equal hashes of different names are next to impossible, so the
+            // first comparison nearly always settles it.
+            let before = self.next.wrapping_sub(self.back).wrapping_sub(1);
+            match slots.get(before) {
+                Some(other) if other.key == slot.key => return Some((*other, slot)),
+                _ => self.pass(),
+            }
+        }
+    }
+
+    /// Goes on behind a pair that was compared.
+    pub(crate) fn compared(&mut self, equal: bool) {
+        if equal {
+            self.pass();
+        } else {
+            self.back = self.back.wrapping_add(1);
+        }
+    }
+}

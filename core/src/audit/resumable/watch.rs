@@ -1,0 +1,220 @@
+//! A watch over the audit: whoever serves what it asks for comes to its end.
+//!
+//! A question is answered once the host has done what was asked for. If it is asked
+//! again although nothing came of the answer, no host gets any further, so the audit
+//! says that it is at fault and goes on behind what it was about. That ends: each
+//! time a tensor or a stage is passed.
+
+use super::Audit;
+use crate::input::{Source, Span};
+use crate::parse::Stop;
+use core::hash::{Hash, Hasher};
+
+/// What was asked for, and how things stood.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Watch {
+    asked: Option<Stop>,
+    /// Questions in a row that were answered.
+    answered: u64,
+    /// How things stood at one of them, which number is a power of two: so cycles of
+    /// any length come to light, and none is compared with all before it.
+    stood: Option<u64>,
+}
+
+/// What a host gives the audit to work with.
+pub(super) struct Given<'g, 'a> {
+    pub(super) source: &'g Source<'a>,
+    pub(super) slots: usize,
+    pub(super) buffer: u64,
+}
+
+impl Given<'_, '_> {
+    /// Whether the host has done what is asked for.
+    fn has(&self, stop: &Stop) -> bool {
+        match *stop {
+            Stop::Absent(absent) => self.source.get(Span::new(absent.at, absent.need)).is_ok(),
+            Stop::Room { needed } => self.slots >= usize::try_from(needed).unwrap_or(usize::MAX),
+            Stop::Buffer { needed } => self.buffer >= needed,
+            Stop::Refused(_) => false,
+        }
+    }
+}
+
+impl Watch {
+    /// The host comes back. One that has not done what it was asked for may try as
+    /// often as it likes.
+    pub(super) fn resume(&mut self, given: &Given<'_, '_>) {
+        match self.asked {
+            Some(asked) if given.has(&asked) => self.answered = self.answered.wrapping_add(1),
+            _ => *self = Watch::default(),
+        }
+    }
+
+    /// The audit stops; whether that is for nothing. `state` is how things stand.
+    pub(super) fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
+        if given.has(&stop) || (cfg!(feature = "sweep") && self.stood == Some(state)) {
+            *self = Watch::default();
+            return true;
+        }
+        if self.answered.is_power_of_two() {
+            self.stood = Some(state);
+        }
+        self.asked = Some(stop);
+        false
+    }
+}
+
+impl Audit {
+    /// How things stand, as a number. Only hosts on which code size matters less
+    /// compute it: for the others, what they have and are asked for must do.
+    pub(super) fn state(&self, stop: &Stop, streams: u64) -> u64 {
+        let mut state = Fold(0xCBF2_9CE4_8422_2325);
+        if cfg!(feature = "sweep") {
+            let asked = match *stop {
+                Stop::Absent(absent) => [0, absent.at, absent.need],
+                Stop::Room { needed } => [1, needed.into(), 0],
+                Stop::Buffer { needed } => [2, needed, 0],
+                Stop::Refused(_) => [3; 3],
+            };
+            (asked, streams, self.stage, self.cursor, self.counted).hash(&mut state);
+            #[cfg(feature = "oinf")]
+            self.held.hash(&mut state);
+            #[cfg(feature = "sweep")]
+            self.swept.hash(&mut state);
+            (self.previous, self.sorting, self.twins, self.covering).hash(&mut state);
+            #[cfg(feature = "idv")]
+            self.attributes.hash(&mut state);
+            (self.hand, self.payload, self.work, self.shared).hash(&mut state);
+        }
+        state.0
+    }
+}
+
+/// FNV-1a, by the word where words come.
+struct Fold(u64);
+
+impl Hasher for Fold {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01B3);
+        self.0 ^= self.0 >> 29;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(all(test, feature = "ztensor"))]
+mod tests {
+    use super::super::payload::{Pause, Streams};
+    use super::*;
+    use crate::file::{File, Slot};
+    use crate::input::{Absent, Window};
+    use crate::model::Tensor;
+    use crate::parse::Reader;
+    use crate::rule::{Finding, general};
+    use std::vec::Vec;
+
+    /// A tensor of four bytes, and its index.
+    fn file() -> Vec<u8> {
+        let mut bytes = b"ZTEN0001".to_vec();
+        bytes.resize(68, 0);
+        let index: &[u8] = b"\x81\xA7\x64name\x61x\x66offset\x18\x40\x64size\x04\x65dtype\x65uint8\
+            \x66layout\x65dense\x65shape\x81\x04\x68encoding\x63raw";
+        bytes.extend_from_slice(index);
+        bytes.extend_from_slice(&(index.len() as u64).to_le_bytes());
+        bytes
+    }
+
+    /// Does not get any further.
+    enum Idle {
+        /// Wants a buffer that it has, and slots that there are.
+        Buffer,
+        Room,
+        /// Wants bytes that are resident.
+        Absent,
+        /// Wants one byte after the other, again and again.
+        Cycle(u64),
+    }
+
+    impl Streams for Idle {
+        fn check(
+            &mut self,
+            _: &mut Audit,
+            r: &mut Reader<'_, '_>,
+            _: &mut [Slot],
+            _: &Tensor,
+        ) -> Result<bool, Pause> {
+            Err(match self {
+                Idle::Buffer => Pause::Buffer(100),
+                Idle::Room => Pause::Room(3),
+                Idle::Absent => r.lack(Absent { at: 0, need: 1, want: 1 }).into(),
+                Idle::Cycle(at) => {
+                    *at = (*at + 1) % 5;
+                    r.lack(Absent { at: *at, need: 1, want: 1 }).into()
+                }
+            })
+        }
+
+        fn buffer(&self) -> u64 {
+            100
+        }
+    }
+
+    /// Serves what is asked for, byte by byte; what was found.
+    fn served(mut idle: Idle) -> Vec<Finding> {
+        let bytes = file();
+        let mut findings = Vec::new();
+        let file = File::open(&Source::whole(&bytes), &mut |_| {}).unwrap();
+        let mut audit = Audit::new(file);
+        let mut held = 0..bytes.len();
+        for _ in 0..200 {
+            let window = Window { at: held.start as u64, bytes: &bytes[held.clone()] };
+            let windows = [window];
+            let source = Source::windows(bytes.len() as u64, &windows);
+            let sink = &mut |finding| findings.push(finding);
+            match audit.drive(&source, &mut [Slot::EMPTY; 3], sink, &mut idle) {
+                Ok(()) => return findings,
+                Err(Stop::Absent(absent)) => {
+                    held = absent.at as usize..(absent.at + absent.need) as usize;
+                }
+                Err(stop) => panic!("{stop:?}"),
+            }
+        }
+        panic!("it never ends");
+    }
+
+    #[test]
+    fn whoever_serves_it_comes_to_the_end() {
+        for idle in [Idle::Buffer, Idle::Room, Idle::Absent] {
+            let findings = served(idle);
+            assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
+        }
+    }
+
+    #[cfg(feature = "sweep")]
+    #[test]
+    fn cycles_come_to_light() {
+        let findings = served(Idle::Cycle(5));
+        assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
+    }
+
+    /// Nobody is blamed for a host that comes back with empty hands.
+    #[test]
+    fn a_host_may_ask_again() {
+        let bytes = file();
+        let none = [];
+        let source = Source::windows(bytes.len() as u64, &none);
+        let file = File::open(&Source::whole(&bytes), &mut |_| {}).unwrap();
+        let mut audit = Audit::new(file);
+        for _ in 0..100 {
+            let sink = &mut |finding| panic!("{finding:?}");
+            let stop = audit.step(&source, &mut [], sink);
+            assert!(matches!(stop, Err(Stop::Absent(_))), "{stop:?}");
+        }
+    }
+}

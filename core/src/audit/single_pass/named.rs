@@ -1,0 +1,349 @@
+//! The audit of files whose entries have names.
+//!
+//! There are two loops: one over values, and one over what is put in order and
+//! compared with its neighbour, the entries of each table and the parts of the file.
+//! Names are sorted by themselves rather than by a hash: whoever chooses them gains
+//! nothing.
+
+use crate::audit::{Stage, cover::Cover};
+use crate::file::{File, Slot, slot::shell_sort};
+use crate::input::Source;
+use crate::model::Status;
+use crate::parse::{Cursor, Reader, Stop};
+use crate::rule::{Finding, Halt, Kind, general};
+use core::cmp::Ordering;
+
+/// Proves a file; plain numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    file: File,
+    stage: Stage,
+    /// The entries of this stage were judged; slots for their names were lacking.
+    judged: bool,
+    /// Some entry is broken, so bytes that belong to nothing may be its.
+    incomplete: bool,
+    /// Some value is not what its entry says, so its extent is not known.
+    unmeasured: bool,
+    /// How many tensors this stage came to.
+    count: u32,
+    /// The tensor whose metadata entries are judged: where its entry lies, and its
+    /// position.
+    #[cfg(feature = "idv")]
+    owner: (u64, u32),
+}
+
+impl Audit {
+    /// An audit of the structure, which is all that this build checks.
+    #[inline(always)]
+    pub fn new(file: File) -> Self {
+        Audit {
+            file,
+            stage: Stage::Metadata,
+            judged: false,
+            incomplete: false,
+            unmeasured: false,
+            count: 0,
+            #[cfg(feature = "idv")]
+            owner: (0, 0),
+        }
+    }
+
+    /// Stops before payloads, where this build stops anyway.
+    #[must_use]
+    #[inline(always)]
+    pub fn structure_only(self) -> Self {
+        self
+    }
+
+    /// Names are not hashed here, so the seed is not used.
+    #[must_use]
+    #[inline(always)]
+    pub fn seeded(self, _seed: u64) -> Self {
+        self
+    }
+
+    /// What is being done, or what slots were lacking for.
+    pub fn stage(&self) -> Stage {
+        match self.stage {
+            Stage::Metadata if self.judged => Stage::MetadataNames,
+            Stage::Tensors if self.judged => Stage::TensorNames,
+            stage => stage,
+        }
+    }
+
+    /// How many entries of the current stage were passed: none, as a stage is
+    /// passed as a whole.
+    pub fn position(&self) -> u32 {
+        0
+    }
+
+    /// Goes on until the audit is complete or slots are lacking.
+    ///
+    /// Findings go to `sink`, each once however often `step` is called, in no
+    /// particular order.
+    ///
+    /// # Errors
+    /// [`Stop::Room`]: call again with more slots, or give up this stage with
+    /// [`skip`](Self::skip).
+    pub fn step(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        let mut r = Reader::new(source, sink);
+        while self.stage != Stage::Done {
+            let result = match self.stage {
+                Stage::Values => self.values(&mut r),
+                #[cfg(feature = "idv")]
+                Stage::Attributes => self.attributes(&mut r, slots),
+                _ => self.pass(&mut r, slots),
+            };
+            if r.take_fatal() {
+                match self.stage {
+                    Stage::Values => self.unmeasured = true,
+                    _ => self.incomplete = true,
+                }
+            }
+            if let Err(halt) = result {
+                return Err(r.stop(halt));
+            }
+            self.advance();
+        }
+        Ok(())
+    }
+
+    /// Gives up the current stage, for lack of slots; it is reported as not
+    /// checked.
+    pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
+        let rule = match self.stage {
+            Stage::Coverage => general::COVERAGE_UNCHECKED,
+            Stage::Done => return,
+            _ => general::NAMES_UNCHECKED,
+        };
+        let source = Source::whole(&[]);
+        Reader::new(&source, sink).flag(rule, 0, 0, 0, 0);
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        self.judged = false;
+        self.stage = match self.stage {
+            Stage::Metadata => Stage::Tensors,
+            Stage::Tensors => Stage::Values,
+            #[cfg(feature = "idv")]
+            Stage::Values if self.file.policy().duplicate_attribute.is_some() => Stage::Attributes,
+            Stage::Values | Stage::Attributes if self.file.policy().covers() => Stage::Coverage,
+            _ => Stage::Done,
+        };
+    }
+
+    fn values(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
+        r.unmute();
+        let mut cursor = Cursor::START;
+        while !cursor.done {
+            self.file.audit(r, &mut cursor)?;
+        }
+        Ok(())
+    }
+
+    /// Judges the metadata entries of each tensor.
+    #[cfg(feature = "idv")]
+    #[inline(never)]
+    fn attributes(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        loop {
+            r.mute();
+            let (at, index) = self.owner;
+            let mut next = Cursor::before(at, index);
+            self.tensor(r, &mut next, &mut Slot::default())?;
+            if next.done {
+                return Ok(());
+            }
+            self.pass(r, slots)?;
+            self.judged = false;
+            self.owner = (next.at, next.index);
+        }
+    }
+
+    /// Judges the entries of a table and looks whether two have one name, or goes
+    /// through the parts of the file and reports overlaps, gaps and padding that is
+    /// not zero. Slots are needed only if what comes is not in order.
+    fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        let parts = File::COVERS && self.stage == Stage::Coverage;
+        match self.judged || parts {
+            true => r.mute(),
+            false => r.unmute(),
+        }
+        let (mut cursor, mut cover) = (Cursor::START, Cover::default());
+        let (mut filled, mut ordered) = (0_usize, true);
+        let (mut before, mut slot) = (Slot::EMPTY, Slot::EMPTY);
+        self.count = 0;
+        loop {
+            self.next(r, &mut cursor, &mut slot)?;
+            if slot.is_empty() {
+                break;
+            }
+            if parts {
+                ordered &= slot.key >= cover.end;
+                cover.end = cover.end.max(slot.end());
+            } else {
+                ordered = ordered && by_name(r.source(), &before, &slot).is_lt();
+                before = slot;
+            }
+            if let Some(place) = slots.get_mut(filled) {
+                *place = slot;
+            }
+            filled = filled.wrapping_add(1);
+        }
+        if self.stage == Stage::Tensors {
+            self.incomplete |= u64::from(self.count) < self.file.tensor_count();
+        }
+        let mut sorted = [].iter();
+        if !ordered {
+            self.judged = true;
+            let needed = u32::try_from(filled).unwrap_or(u32::MAX);
+            let slots = slots.get_mut(..filled).ok_or_else(|| r.short_of(needed))?;
+            let source = r.source();
+            shell_sort(slots, &|a, b| {
+                let order = if parts { Ordering::Equal } else { by_name(source, a, b) };
+                if order.is_eq() { a.precedes(b) } else { order.is_lt() }
+            });
+            sorted = slots.iter();
+        } else if !parts {
+            return Ok(());
+        }
+        let certain = !self.incomplete && !self.unmeasured;
+        let policy = self.file.policy();
+        (cover, cursor) = (Cover::default(), Cursor::START);
+        before = Slot::EMPTY;
+        loop {
+            if ordered {
+                self.next(r, &mut cursor, &mut slot)?;
+            } else {
+                slot = sorted.next().copied().unwrap_or_default();
+            }
+            if slot.is_empty() {
+                break;
+            }
+            if parts {
+                if certain && slot.at != 0 {
+                    cover.gap(&self.file, r, slot.key, policy.gap)?;
+                }
+                cover.place(&self.file, r, &slot);
+            } else {
+                if by_name(r.source(), &before, &slot).is_eq() {
+                    self.file.report_twin(r, &before, &slot, self.owner());
+                }
+                before = slot;
+            }
+        }
+        if parts && certain {
+            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
+        }
+        Ok(())
+    }
+
+    /// The next entry that has a name, judged, or the next part that has bytes; an
+    /// empty slot at the end.
+    fn next(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        *slot = Slot::EMPTY;
+        while slot.is_empty() && !c.done {
+            match self.stage {
+                Stage::Coverage if File::COVERS => self.part(r, c, slot),
+                Stage::Tensors => self.tensor(r, c, slot),
+                _ => self.meta(r, c, slot),
+            }?;
+        }
+        Ok(())
+    }
+
+    // Entries are large for a small stack: each kind has a frame of its own, and is
+    // looked at where it was returned.
+
+    /// The next tensor, if there is one; the slot stays empty if it has no name.
+    #[inline(never)]
+    fn tensor(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        match &self.file.tensor(r, c) {
+            Ok(Some(tensor)) => {
+                self.count = self.count.wrapping_add(1);
+                self.incomplete |= tensor.status == Status::Broken;
+                slot.set_name(c.phase, Kind::Tensor, tensor.index, &tensor.name);
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    /// The next metadata entry, likewise.
+    #[inline(never)]
+    fn meta(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        #[cfg(feature = "idv")]
+        let next = match (self.stage, &self.file) {
+            // The tensor is only known by its place.
+            (Stage::Attributes, File::Idv(header)) => header.attribute_of(r, self.owner, c),
+            _ => self.file.meta(r, c),
+        };
+        #[cfg(not(feature = "idv"))]
+        let next = self.file.meta(r, c);
+        match &next {
+            Ok(Some(meta)) => {
+                self.incomplete |= meta.status == Status::Broken;
+                // Slots of a tensor may have one name.
+                if meta.kind != Kind::Slot {
+                    slot.set_name(c.phase, meta.kind, meta.index, &meta.key);
+                }
+                Ok(())
+            }
+            Ok(None) => Ok(()),
+            Err(halt) => Err(*halt),
+        }
+    }
+
+    /// The next part of the file, if there is one. Unless values are measured, only
+    /// parts that the index itself measures count.
+    #[inline(never)]
+    fn part(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        slot: &mut Slot,
+    ) -> Result<(), Halt> {
+        if let Some(region) = self.file.region(r, c)?
+            && !(self.unmeasured && region.part.is_value())
+            && self.file.policy().places(&region)
+        {
+            *slot = Slot::part(region.span, Slot::pack(region.entry, region.kind.code()));
+        }
+        Ok(())
+    }
+
+    /// The tensor whose metadata entries are looked at.
+    fn owner(&self) -> Option<u32> {
+        #[cfg(feature = "idv")]
+        return (self.stage == Stage::Attributes).then_some(self.owner.1);
+        #[cfg(not(feature = "idv"))]
+        None
+    }
+}
+
+/// The order of entries: by table, then by name.
+#[inline(never)]
+fn by_name(source: &Source<'_>, a: &Slot, b: &Slot) -> Ordering {
+    a.table().cmp(&b.table()).then_with(|| a.read(source).order(&b.read(source)))
+}

@@ -1,0 +1,195 @@
+//! The audit of files whose tensors have numbers of one byte instead of names: what
+//! a reader of STB alone takes.
+//!
+//! A table of 256 tells who had an id, so nothing is sorted for that. All data lies
+//! behind the index, as opening proved, so it is compared with other data only.
+//!
+//! All of it is inlined into the program, which leaves of it what the program asks
+//! for: to one that takes no notice of lints or of where a rule is broken, the code
+//! for that is never linked. Hence `inline(always)` here, and wherever this
+//! leads in a build without the feature `names`.
+
+use crate::audit::{Stage, cover::Cover};
+use crate::base::word;
+use crate::file::{File, Slot, slot::shell_sort};
+use crate::input::Source;
+use crate::model::{Chunks, Status, Tensor};
+use crate::parse::{Cursor, Reader, Stop};
+use crate::rule::{Finding, Halt, Kind, general};
+
+/// Proves a file; plain numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Audit {
+    file: File,
+    stage: Stage,
+    /// Some entry is broken, so bytes that belong to nothing may be its.
+    incomplete: bool,
+}
+
+impl Audit {
+    /// An audit of the structure, which is all that this build checks.
+    #[inline(always)]
+    pub fn new(file: File) -> Self {
+        Audit { file, stage: Stage::Tensors, incomplete: false }
+    }
+
+    /// Stops before payloads, where this build stops anyway.
+    #[must_use]
+    #[inline(always)]
+    pub fn structure_only(self) -> Self {
+        self
+    }
+
+    /// Nothing is hashed here, so the seed is not used.
+    #[must_use]
+    #[inline(always)]
+    pub fn seeded(self, _seed: u64) -> Self {
+        self
+    }
+
+    /// What is being done, or what slots were lacking for.
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// How many entries of the current stage were passed: none, as a stage is
+    /// passed as a whole.
+    pub fn position(&self) -> u32 {
+        0
+    }
+
+    /// Goes on until the audit is complete or slots are lacking.
+    ///
+    /// Findings go to `sink`, each once however often `step` is called, in no
+    /// particular order.
+    ///
+    /// # Errors
+    /// [`Stop::Room`]: call again with more slots, or give up this stage with
+    /// [`skip`](Self::skip).
+    #[inline(always)]
+    pub fn step(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        if self.stage == Stage::Done {
+            return Ok(());
+        }
+        let mut r = Reader::new(source, sink);
+        self.run(&mut r, slots).map_err(|halt| r.stop(halt))
+    }
+
+    /// Gives up the stage that slots were lacking for; it is reported as not checked.
+    pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
+        if self.stage == Stage::Coverage {
+            let source = Source::whole(&[]);
+            Reader::new(&source, sink).flag(general::COVERAGE_UNCHECKED, 0, 0, 0, 0);
+            self.stage = Stage::Done;
+        }
+    }
+
+    #[inline(always)]
+    fn run(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
+        let (parts, ordered) = self.entries(r, slots)?;
+        self.stage = Stage::Coverage;
+        self.coverage(r, slots, parts, ordered)?;
+        self.stage = Stage::Done;
+        Ok(())
+    }
+
+    /// Judges the entries and looks whether two have one id, in silence if that was
+    /// done before. Leaves in slots, as far as they reach, what belongs to tensors:
+    /// how many parts of the file, and whether they come in order.
+    #[inline(always)]
+    fn entries(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+    ) -> Result<(usize, bool), Halt> {
+        if self.stage == Stage::Coverage {
+            r.mute();
+        }
+        // Which entry had the id last, counted from 1.
+        let mut users = [0_u16; 256];
+        let (mut cursor, mut cover) = (Cursor::START, Cover::default());
+        let (mut parts, mut ordered) = (0_usize, true);
+        while let Some(tensor) = &self.file.tensor(r, &mut cursor)? {
+            self.incomplete |= tensor.status == Status::Broken;
+            let id = r.source().run(tensor.name.at).first().copied().unwrap_or(0);
+            if let Some(user) = users.get_mut(usize::from(id)) {
+                let index = u64::from(tensor.index);
+                if let (Some(earlier), Some(rule)) =
+                    (user.checked_sub(1), self.file.policy().duplicate_tensor)
+                {
+                    r.flag(rule, tensor.name.at, 1, earlier.into(), index);
+                }
+                // There are fewer than 2^16.
+                *user = u16::try_from(index.wrapping_add(1)).unwrap_or(0);
+            }
+            if let Some(part) = part_of(tensor) {
+                ordered &= part.key >= cover.end;
+                cover.end = part.end();
+                if let Some(slot) = slots.get_mut(parts) {
+                    *slot = part;
+                }
+                parts = parts.wrapping_add(1);
+            }
+        }
+        // Where the file ends within the table, no byte behind it can belong to nothing.
+        Ok((parts, ordered))
+    }
+
+    /// Reports overlaps, gaps and padding that is not zero. Slots are needed only if
+    /// parts do not come in order.
+    #[inline(always)]
+    fn coverage(
+        &self,
+        r: &mut Reader<'_, '_>,
+        slots: &mut [Slot],
+        parts: usize,
+        ordered: bool,
+    ) -> Result<(), Halt> {
+        let (certain, policy) = (!self.incomplete, self.file.policy());
+        let mut cover = Cover::default();
+        cover.end = word(self.file.index_end());
+        if ordered {
+            // What is in order overlaps nothing.
+            r.mute();
+            let mut cursor = Cursor::START;
+            while let Some(tensor) = &self.file.tensor(r, &mut cursor)? {
+                if let Some(part) = part_of(tensor) {
+                    if certain {
+                        cover.gap(&self.file, r, part.key, policy.gap)?;
+                    }
+                    cover.end = part.end();
+                }
+            }
+        } else {
+            let needed = u32::try_from(parts).unwrap_or(u32::MAX);
+            let slots = slots.get_mut(..parts).ok_or_else(|| r.short_of(needed))?;
+            shell_sort(slots, &Slot::precedes);
+            for part in slots {
+                if certain {
+                    cover.gap(&self.file, r, part.key, policy.gap)?;
+                }
+                cover.place(&self.file, r, part);
+            }
+        }
+        if certain {
+            cover.gap(&self.file, r, self.file.end(r.source()), policy.trailing)?;
+        }
+        Ok(())
+    }
+}
+
+/// What of the file belongs to a tensor, if it has any bytes.
+#[inline(always)]
+fn part_of(tensor: &Tensor) -> Option<Slot> {
+    match tensor.chunks {
+        Chunks::One(span) if span.len != 0 => {
+            Some(Slot::part(span, Slot::pack(tensor.index, Kind::Tensor.code())))
+        }
+        _ => None,
+    }
+}

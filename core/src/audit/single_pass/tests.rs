@@ -1,0 +1,151 @@
+//! Slots that are lacking, in the builds that have these audits: both report the same
+//! of a file of STB, and ask for slots where they need them.
+
+use super::Audit;
+use crate::audit::Stage;
+use crate::file::{File, Slot};
+use crate::input::Source;
+use crate::parse::Stop;
+use crate::rule::{Finding, Severity, general};
+use std::vec;
+use std::vec::Vec;
+
+/// Whether ids are looked up and only data is compared with data.
+const NUMBERED: bool = cfg!(not(feature = "names"));
+
+/// An STB file of tensors with these ids, of 64 bytes each, whose data lies at
+/// these multiples of 64 behind the table.
+fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
+    let table = 32 + 32 * tensors.len();
+    let data = table.next_multiple_of(64) as u64;
+    let end = data + 64 * (tensors.iter().map(|tensor| tensor.1).max().unwrap() + 1);
+    let mut bytes = b"STB0\x01\0".to_vec();
+    bytes.extend((tensors.len() as u16).to_le_bytes());
+    bytes.extend([0; 8]);
+    bytes.extend(data.to_le_bytes());
+    bytes.extend(end.to_le_bytes());
+    for (id, place) in tensors {
+        bytes.extend([*id, 2, 1, 0]);
+        bytes.extend((data + 64 * place).to_le_bytes());
+        bytes.extend(64_u64.to_le_bytes());
+        bytes.extend([64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+    bytes.resize(end as usize, 0);
+    bytes
+}
+
+/// What an audit reports that is given more slots whenever it asks for them, as rule,
+/// place and entry, and how many it was given at last.
+fn audited(bytes: &[u8]) -> (Vec<(&'static str, u64, u32)>, usize) {
+    let source = Source::whole(bytes);
+    let mut findings = Vec::new();
+    let mut sink = |finding| findings.push(finding);
+    let file = File::open(&source, &mut sink).unwrap();
+    let mut audit = Audit::new(file);
+    let mut slots = Vec::new();
+    while let Err(stop) = audit.step(&source, &mut slots, &mut sink) {
+        let Stop::Room { needed } = stop else { panic!("{stop}") };
+        assert!(needed as usize > slots.len(), "it asks for what it has");
+        slots.resize(needed as usize, Slot::EMPTY);
+    }
+    (findings.iter().map(|f| (f.rule.id(), f.at, f.entry)).collect(), slots.len())
+}
+
+#[test]
+fn what_is_in_order_takes_no_slots() {
+    assert_eq!(audited(&file(&[(1, 0), (5, 1), (9, 2)])), (Vec::new(), 0));
+}
+
+#[test]
+fn equal_names_are_found_and_reported_once() {
+    let (found, slots) = audited(&file(&[(9, 0), (5, 1), (9, 2), (9, 3)]));
+    assert_eq!(found, [("T-ID-DUP", 96, 2), ("T-ID-DUP", 128, 3)]);
+    assert_eq!(slots, if NUMBERED { 0 } else { 4 });
+}
+
+#[cfg(feature = "details")]
+#[test]
+fn an_equal_name_tells_which_entry_had_it_before() {
+    let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
+    let source = Source::whole(&bytes);
+    let mut told = Vec::new();
+    let mut sink = |f: Finding| told.push((f.expected, f.found, f.len, f.kind));
+    let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
+    audit.step(&source, &mut [Slot::EMPTY; 8], &mut sink).unwrap();
+    let kind = crate::rule::Kind::Tensor;
+    assert_eq!(told, [(0, 2, 1, kind), (2, 3, 1, kind)]);
+}
+
+#[test]
+fn parts_out_of_order_are_compared_with_slots() {
+    // Header, table, and three payloads of which two are one range.
+    let (found, slots) = audited(&file(&[(1, 2), (2, 0), (3, 0)]));
+    assert_eq!(found, [("T-ALIAS", 128, 2), ("D-GAP", 192, 0)]);
+    assert_eq!(slots, if NUMBERED { 3 } else { 5 });
+}
+
+#[test]
+fn entries_are_judged_once_however_often_slots_are_lacking() {
+    // The second entry has a reserved type and the last the id of the first.
+    let mut bytes = file(&[(1, 2), (2, 0), (1, 1)]);
+    bytes[32 + 32 + 1] = 9;
+    let (found, _) = audited(&bytes);
+    assert_eq!(found, [("T-DTYPE", 65, 1), ("T-ID-DUP", 96, 2)]);
+}
+
+#[test]
+fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
+    for tensors in [&[(1, 0), (2, 2)][..], &[(2, 2), (1, 0)]] {
+        let mut bytes = file(tensors);
+        // Two tensors: the table ends where data begins, at 96 of 128.
+        let gap = 128 + 64;
+        assert_eq!(audited(&bytes).0, [("D-GAP", gap, 0)]);
+        bytes[100] = 7;
+        let found = audited(&bytes).0;
+        assert_eq!(found, [("D-PAD", 100, 0), ("D-GAP", gap, 0)]);
+        // Of a tensor that is broken nobody knows where its bytes lie.
+        bytes[32 + 2] = 9;
+        let found = audited(&bytes).0;
+        assert_eq!(found, [("T-RANK", 34, 0)]);
+    }
+}
+
+#[test]
+fn a_tensor_without_elements_takes_no_bytes() {
+    // It lies inside the data of the one before.
+    let mut bytes = file(&[(1, 0), (2, 0), (3, 1)]);
+    let second = 32 + 32;
+    bytes[second + 12] = 0;
+    bytes[second + 20] = 0;
+    assert_eq!(audited(&bytes), (Vec::new(), 0));
+}
+
+#[test]
+fn a_table_that_is_cut_off_is_reported_once() {
+    let mut bytes = file(&[(1, 0), (2, 1), (3, 2)]);
+    bytes.truncate(32 + 32 + 31);
+    assert_eq!(audited(&bytes), (vec![("H-FSIZE", 24, 0)], 0));
+}
+
+#[test]
+fn what_is_given_up_is_reported_as_not_checked() {
+    let bytes = file(&[(9, 1), (5, 0)]);
+    let source = Source::whole(&bytes);
+    let mut findings = Vec::new();
+    let mut sink = |finding: Finding| findings.push((finding.rule, finding.severity()));
+    let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
+    let stages = [Stage::TensorNames, Stage::Coverage];
+    let rules = [general::NAMES_UNCHECKED, general::COVERAGE_UNCHECKED];
+    // Ids take no slots.
+    let lacking = usize::from(NUMBERED)..;
+    for stage in &stages[lacking.clone()] {
+        assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::Room { .. })));
+        assert_eq!((audit.stage(), audit.position()), (*stage, 0));
+        audit.skip(&mut sink);
+    }
+    assert_eq!(audit.step(&source, &mut [], &mut sink), Ok(()));
+    assert_eq!(audit.stage(), Stage::Done);
+    let unchecked: Vec<_> =
+        rules[lacking].iter().map(|rule| (*rule, Severity::Unchecked)).collect();
+    assert_eq!(findings, unchecked);
+}

@@ -1,0 +1,9 @@
+//! Words, offsets and bytes: what knows nothing of files.
+
+pub(crate) mod division;
+pub(crate) mod hash;
+pub mod limits;
+pub(crate) mod utf8;
+mod word;
+
+pub(crate) use word::{Word, place, wide, widen, word};

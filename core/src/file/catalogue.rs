@@ -1,0 +1,160 @@
+//! The texts of rules, which the catalogue of each format holds.
+
+use crate::file::plural;
+use crate::format::Format;
+use crate::model::Version;
+use crate::parse::Stop;
+use crate::rule::{
+    Basis, FORMAT_SHIFT, Finding, NUMBER_MASK, Rule, RuleInfo, Severity, general::RULES as GENERAL,
+};
+use core::fmt::{self, Write as _};
+
+impl Rule {
+    /// The format whose catalogue holds the rule; `None` for the rules that
+    /// belong to none, such as `UNKNOWN-FORMAT`.
+    pub fn format(self) -> Option<Format> {
+        Format::from_code(self.code() >> FORMAT_SHIFT)
+    }
+
+    /// The catalogue entry.
+    pub fn info(self) -> &'static RuleInfo {
+        let number = usize::from((self.code() & NUMBER_MASK).saturating_sub(1));
+        let rules = self.format().map_or(GENERAL, Format::rules);
+        rules.get(number).unwrap_or(&NO_RULE)
+    }
+
+    /// The stable identifier.
+    pub fn id(self) -> &'static str {
+        self.info().id
+    }
+}
+
+impl core::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+/// Its id.
+#[cfg(feature = "defmt")]
+impl defmt::Format for Rule {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{=str}", self.id());
+    }
+}
+
+/// Stands in for the entry of a format that is not compiled in.
+static NO_RULE: RuleInfo = RuleInfo {
+    id: "NO-RULE",
+    severity: Severity::Fatal,
+    basis: Basis::Silent,
+    message: "the format of this rule is not part of this build",
+    spec: "",
+};
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.rule.info().message;
+        // The number that stands before `rest`.
+        let mut number = 0;
+        while let Some((text, more)) = rest.split_once('{') {
+            plural::write(f, number, text)?;
+            number = 0;
+            let Some((field, after)) = more.split_once('}') else {
+                f.write_char('{')?;
+                rest = more;
+                continue;
+            };
+            rest = after;
+            number = match field {
+                "found" => self.found,
+                "expected" => self.expected,
+                "missing" => self.expected.saturating_sub(self.found),
+                "surplus" => self.found.saturating_sub(self.expected),
+                "part" => self.part.into(),
+                "found:#x" => {
+                    write!(f, "{:#x}", self.found)?;
+                    continue;
+                }
+                "expected:#x" => {
+                    write!(f, "{:#x}", self.expected)?;
+                    continue;
+                }
+                "found:i" => {
+                    write!(f, "{}", self.found.cast_signed())?;
+                    continue;
+                }
+                "found:i32" => {
+                    let low = u32::try_from(self.found).unwrap_or_default();
+                    write!(f, "{}", low.cast_signed())?;
+                    continue;
+                }
+                "found:v" => {
+                    write!(f, "{}", Version::of_number(self.found))?;
+                    continue;
+                }
+                "expected:v" => {
+                    write!(f, "{}", Version::of_number(self.expected))?;
+                    continue;
+                }
+                _ => {
+                    write!(f, "{{{field}}}")?;
+                    continue;
+                }
+            };
+            write!(f, "{number}")?;
+        }
+        plural::write(f, number, rest)
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Absent(absent) => {
+                write!(f, "{}", absent.need)?;
+                plural::write(f, absent.need, " bytes are not in memory")?;
+                write!(f, ", at offset {}", absent.at)
+            }
+            Stop::Refused(rule) => write!(f, "the file breaks {}", rule.id()),
+            Stop::Room { needed } => {
+                write!(f, "{needed}")?;
+                plural::write(f, u64::from(*needed), " slots are needed")
+            }
+            Stop::Buffer { needed } => {
+                write!(f, "a buffer of {needed}")?;
+                plural::write(f, *needed, " bytes is needed")
+            }
+        }
+    }
+}
+
+#[cfg(all(test, feature = "idv", feature = "bintensors"))]
+mod tests {
+    use super::*;
+    use crate::format::{bintensors, idv};
+    use crate::rule::{Kind, Subject};
+    use std::string::ToString as _;
+
+    fn says(rule: Rule, expected: u64, found: u64) -> std::string::String {
+        let (kind, part) = (Kind::File, Subject::NO_PART);
+        Finding { at: 0, expected, found, len: 0, entry: 0, part, rule, kind }.to_string()
+    }
+
+    #[test]
+    fn numbers_read_as_what_they_are() {
+        let negative = says(idv::rules::H_ROWS, 0, 10_u64.wrapping_neg());
+        assert_eq!(negative, "the row count is negative: -10");
+        let negative = says(idv::rules::H_COLS, 0, u64::from(u32::MAX));
+        assert_eq!(negative, "the column count is negative: -1");
+        let version = says(idv::rules::H_COMPAT_MIN, 0, 0x0001_0001_0001_0003);
+        assert!(version.contains("since version 1.1.1.3;"), "{version}");
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        let bytes = |found| says(bintensors::rules::B1, 0, found);
+        assert_eq!(bytes(1), "the data has 1 byte, and the tensors end at 0");
+        assert_eq!(bytes(11), "the data has 11 bytes, and the tensors end at 0");
+    }
+}

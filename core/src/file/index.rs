@@ -1,0 +1,131 @@
+//! Lookup by name over storage of the caller.
+
+use crate::base::word;
+use crate::file::{
+    File, Slot,
+    slot::{room, sort},
+};
+use crate::input::Source;
+use crate::model::{Chunks, Name, Status, Tensor, name};
+use crate::parse::{Cursor, Reader, Stop};
+
+/// Finds tensors by name in logarithmic time.
+///
+/// `S` is where it keeps its slots, one a tensor: a slice, an array, a
+/// `heapless::Vec` filled to its capacity, or a `Vec`.
+///
+/// ```
+/// # fn demo(file: weighbridge_core::File, source: &weighbridge_core::Source<'_>) -> Result<(), weighbridge_core::Stop> {
+/// use weighbridge_core::{Index, Name, Slot};
+/// let mut index = Index::new([Slot::EMPTY; 16], 0);
+/// index.step(&file, source)?;
+/// let bias = index.find(&file, source, &Name::from("bias"))?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Index<S> {
+    slots: S,
+    seed: u64,
+    filled: usize,
+    cursor: Cursor,
+    sorted: bool,
+}
+
+impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
+    /// An empty index. Hosts that have randomness give a random `seed`, so
+    /// that nobody can choose names that hash alike.
+    pub const fn new(slots: S, seed: u64) -> Self {
+        Index { slots, seed, filled: 0, cursor: Cursor::START, sorted: false }
+    }
+
+    /// Reads the tensors of `file`.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::Room`]: the file has more tensors than there are slots.
+    pub fn step(&mut self, file: &File, source: &Source<'_>) -> Result<(), Stop> {
+        while !self.cursor.done {
+            self.sweep(file, source);
+            let mut next = self.cursor;
+            if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
+                let key = word(name::hash(self.seed, 0, &tensor.name(source)?));
+                let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
+                    // An entry takes a byte at least, whatever the header declares.
+                    let declared = file.tensor_count().min(source.len());
+                    let declared = u32::try_from(declared).unwrap_or(u32::MAX);
+                    return Err(Stop::Room { needed: room(declared, self.filled) });
+                };
+                let broken = u32::from(tensor.status == Status::Broken);
+                *slot = Slot { key, at: word(tensor.at), who: Slot::pack(tensor.index, broken) };
+                self.filled = self.filled.saturating_add(1);
+            }
+            self.cursor = next;
+        }
+        if !self.sorted {
+            if let Some(slots) = self.slots.as_mut().get_mut(..self.filled) {
+                sort(slots);
+            }
+            self.sorted = true;
+        }
+        Ok(())
+    }
+
+    /// Reads tensors that nothing is wrong with, as long as there is room.
+    fn sweep(&mut self, file: &File, source: &Source<'_>) {
+        let Index { slots, seed, filled, cursor, .. } = self;
+        let mut sink = |_| {};
+        let mut reader = Reader::new(source, &mut sink);
+        file.sweep(&mut reader, cursor, &mut |glance| {
+            let Some(slot) = slots.as_mut().get_mut(*filled) else {
+                return false;
+            };
+            let key = word(name::hash(*seed, 0, &glance.name));
+            *slot = Slot { key, at: word(glance.at), who: Slot::pack(glance.index, 0) };
+            *filled = filled.saturating_add(1);
+            true
+        });
+    }
+
+    /// The tensor with this name; the first of them if the file has several.
+    /// Valid once [`step`](Self::step) has returned `Ok`.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn find(
+        &self,
+        file: &File,
+        source: &Source<'_>,
+        name: &Name<'_>,
+    ) -> Result<Option<Tensor>, Stop> {
+        let key = word(name::hash(self.seed, 0, name));
+        let slots = self.slots.as_ref().get(..self.filled).unwrap_or_default();
+        let first = slots.partition_point(|slot| slot.key < key);
+        for slot in slots.get(first..).unwrap_or_default() {
+            if slot.key != key {
+                break;
+            }
+            let (index, broken) = slot.unpack();
+            if let Some(mut tensor) = file.tensor_at(source, slot.offset(), index)?
+                && tensor.name(source)? == *name
+            {
+                // Alone, an entry does not tell what its neighbours contradict.
+                if broken != 0 {
+                    tensor.status = Status::Broken;
+                    tensor.chunks = Chunks::None;
+                }
+                return Ok(Some(tensor));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many tensors were read.
+    pub const fn len(&self) -> usize {
+        self.filled
+    }
+
+    /// Whether no tensor was read.
+    pub const fn is_empty(&self) -> bool {
+        self.filled == 0
+    }
+}

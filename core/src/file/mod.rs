@@ -1,0 +1,342 @@
+//! An open file, of whichever format it is.
+
+use crate::codec::checksum::Checksum;
+use crate::format::{self, Container, Format, Policy, formats};
+use crate::input::{Absent, Source};
+use crate::model::{Chunk, Endianness, Meta, Name, Region, Tensor, Value, Version};
+use crate::parse::{Cursor, Reader, Stop};
+use crate::rule::{Finding, Halt, general};
+
+/// Declares [`File`]: one header a format.
+macro_rules! declare {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
+        /// An open file: plain numbers, which outlive the windows they were read
+        /// from. Every method takes the source again.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum File {
+            $(
+                #[cfg(feature = $feature)]
+                $(#[$doc])*
+                $name(format::$module::Header),
+            )*
+        }
+
+        /// Calls the same function of whichever header it is.
+        macro_rules! each {
+            ($file:expr, $header:ident => $call:expr, $none:expr) => {
+                match *$file {
+                    $(
+                        #[cfg(feature = $feature)]
+                        File::$name(ref $header) => $call,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => $none,
+                }
+            };
+        }
+
+        impl File {
+            pub(crate) fn open_format(
+                format: Format,
+                reader: &mut Reader<'_, '_>,
+                cursor: &mut Cursor,
+            ) -> Result<File, Halt> {
+                match format {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Format::$name => format::$module::Header::open(reader, cursor).map(File::$name),
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => {
+                        let _ = cursor;
+                        reader.flag(general::UNKNOWN_FORMAT, 0, 0, 0, 0);
+                        Err(Halt::refused(general::UNKNOWN_FORMAT))
+                    }
+                }
+            }
+
+            /// The format.
+            pub fn format(&self) -> Format {
+                match *self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        File::$name(_) => Format::$name,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => Format::FIRST,
+                }
+            }
+
+            /// Whether parts of files are compared with one another, in any format.
+            #[cfg(not(feature = "windows"))]
+            pub(crate) const COVERS: bool = {
+                let mut covers = false;
+                $(
+                    #[cfg(feature = $feature)]
+                    if format::$module::Header::POLICY.covers() {
+                        covers = true;
+                    }
+                )*
+                covers
+            };
+
+            pub(crate) fn policy(&self) -> &'static Policy {
+                match *self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        File::$name(_) => &format::$module::Header::POLICY,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => &Policy::NONE,
+                }
+            }
+        }
+    };
+}
+
+formats!(declare);
+
+mod catalogue;
+// After the macro that it uses.
+mod dispatch;
+#[cfg(feature = "embedded-storage")]
+mod flash;
+mod index;
+mod opening;
+mod plural;
+pub(crate) mod slot;
+mod tally;
+
+#[cfg(feature = "embedded-storage")]
+pub use flash::{Flash, FlashError};
+pub use index::Index;
+pub use opening::Opening;
+pub use slot::Slot;
+pub use tally::{Count, Tally};
+
+impl File {
+    /// Opens a file of which everything needed is resident.
+    ///
+    /// Findings of the header go to `sink`. To open a file in parts, keep an
+    /// [`Opening`] between calls.
+    ///
+    /// # Errors
+    /// As [`Opening::step`].
+    pub fn open(source: &Source<'_>, sink: &mut dyn FnMut(Finding)) -> Result<File, Stop> {
+        Opening::detect().step(source, sink)
+    }
+
+    /// Opens a file as `format`, whatever it looks like.
+    ///
+    /// # Errors
+    /// As [`Opening::step`].
+    pub fn open_as(
+        format: Format,
+        source: &Source<'_>,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<File, Stop> {
+        Opening::of(Some(format)).step(source, sink)
+    }
+
+    /// The version that the file states; `None` if its format has none.
+    pub fn version(&self) -> Option<Version> {
+        each!(self, header => header.version(), None)
+    }
+
+    /// The length that the file records; `None` if its format records none.
+    /// Where the source is a region, the file is this much of it.
+    pub fn recorded_len(&self) -> Option<u64> {
+        each!(self, header => header.file_len(), None)
+    }
+
+    /// The byte order of numbers in metadata.
+    pub fn endianness(&self) -> Endianness {
+        each!(self, header => Container::endianness(header), Endianness::Little)
+    }
+
+    /// How many tensors the file declares. Fewer may follow if it is broken.
+    pub fn tensor_count(&self) -> u64 {
+        each!(self, header => header.tensor_count(), 0)
+    }
+
+    /// The next metadata entry of the file, judged; `None` at the end.
+    ///
+    /// A cursor also moves inside an entry that is a long [list](Value::List),
+    /// though bytes are lacking: it is to be kept even then, or a list that is
+    /// longer than what is resident is passed over from its start for ever.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// cursor.
+    pub fn next_meta(
+        &self,
+        source: &Source<'_>,
+        cursor: &mut Cursor,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<Option<Meta>, Stop> {
+        let mut reader = Reader::new(source, sink);
+        self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))
+    }
+
+    /// The next tensor, judged; `None` at the end.
+    ///
+    /// A tensor that breaks a rule comes all the same: its status tells whether
+    /// it may be used.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_tensor(
+        &self,
+        source: &Source<'_>,
+        cursor: &mut Cursor,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<Option<Tensor>, Stop> {
+        let mut reader = Reader::new(source, sink);
+        self.tensor(&mut reader, cursor).map_err(|halt| reader.stop(halt))
+    }
+
+    /// The next metadata entry of one tensor; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_attribute(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Meta>, Stop> {
+        quietly(source, |reader| self.attribute(reader, tensor, cursor))
+    }
+
+    /// What is not resident of the tables that lie scattered over the file.
+    ///
+    /// A call that stops for absent bytes names one range. A host that fetches
+    /// these ranges with it needs a number of rounds that does not depend on
+    /// how many tables there are. They come in the order of the index;
+    /// neighbours are joined. Formats whose index is in one piece have none.
+    pub fn lacking(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
+        let mut sink = |_| {};
+        let mut reader = Reader::new(source, &mut sink);
+        reader.mute();
+        match *self {
+            #[cfg(feature = "idv")]
+            File::Idv(ref header) => header.lacking(&mut reader, report),
+            #[allow(unreachable_patterns)]
+            _ => {
+                let _ = (reader, report);
+            }
+        }
+    }
+
+    /// What a metadata entry holds; `None` if its value cannot be read, which
+    /// the audit reports.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn value(&self, source: &Source<'_>, meta: &Meta) -> Result<Option<Value>, Stop> {
+        quietly(source, |reader| each!(self, header => header.value(reader, meta), Ok(None)))
+    }
+
+    /// Chunk number `chunk` of a tensor; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn chunk(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+        chunk: u64,
+    ) -> Result<Option<Chunk>, Stop> {
+        if chunk >= tensor.chunks.count() {
+            return Ok(None);
+        }
+        quietly(
+            source,
+            |reader| each!(self, header => header.chunk(reader, tensor, chunk), Ok(None)),
+        )
+    }
+
+    /// What the stored bytes of a tensor are said to sum up to; `None` if
+    /// nothing is said, or nothing that is understood.
+    ///
+    /// # Errors
+    /// [`Absent`] when its entry is not resident.
+    pub fn checksum(
+        &self,
+        source: &Source<'_>,
+        tensor: &Tensor,
+    ) -> Result<Option<Checksum>, Absent> {
+        each!(self, header => header.checksum(source, tensor), Ok(None))
+    }
+
+    /// The next part of the file that something refers to; `None` at the end.
+    ///
+    /// Parts come in the order of the index, which need not be that of the
+    /// file; what lies between them is referred to by nothing.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again.
+    pub fn next_region(
+        &self,
+        source: &Source<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Region>, Stop> {
+        quietly(source, |reader| self.region(reader, cursor))
+    }
+
+    /// The part that [`next_region`](Self::next_region) comes to for a tensor that
+    /// was listed, where the format's last parts are the data of all tensors in
+    /// order; `None` in other formats, and for tensors without data.
+    pub fn region_of(&self, source: &Source<'_>, tensor: &Tensor) -> Option<Region> {
+        each!(self, header => dispatch::last_region(header, source, tensor), None)
+    }
+
+    /// The first tensor with this name, by reading one entry after the other.
+    /// An [`Index`](crate::Index) is faster when asked more than once.
+    ///
+    /// # Errors
+    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// cursor.
+    pub fn find(
+        &self,
+        source: &Source<'_>,
+        name: &Name<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Stop> {
+        quietly(source, |reader| self.seek(reader, name, cursor))
+    }
+
+    fn seek(
+        &self,
+        reader: &mut Reader<'_, '_>,
+        name: &Name<'_>,
+        cursor: &mut Cursor,
+    ) -> Result<Option<Tensor>, Halt> {
+        loop {
+            // Looked at where it is returned: a tensor is large for a small stack.
+            let mut found = false;
+            let result = cursor.step(|next| {
+                let result = self.tensor(reader, next);
+                if let Ok(Some(tensor)) = &result {
+                    found = reader.name(&tensor.name)? == *name;
+                }
+                result
+            });
+            if found || !matches!(result, Ok(Some(_))) {
+                return result;
+            }
+        }
+    }
+}
+
+/// Runs `call` with a reader that reports nothing.
+fn quietly<O>(
+    source: &Source<'_>,
+    call: impl FnOnce(&mut Reader<'_, '_>) -> Result<O, Halt>,
+) -> Result<O, Stop> {
+    let mut sink = |_| {};
+    let mut reader = Reader::new(source, &mut sink);
+    reader.mute();
+    call(&mut reader).map_err(|halt| reader.stop(halt))
+}

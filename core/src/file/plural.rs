@@ -1,0 +1,159 @@
+//! Nouns and verbs of messages agree with the number before them. Messages are written
+//! in the plural.
+
+use core::fmt::{self, Write};
+
+/// What is counted, and the singular.
+const NOUNS: &[(&str, &str)] = &[
+    ("bits", "bit"),
+    ("blocks", "block"),
+    ("bytes", "byte"),
+    ("dimensions", "dimension"),
+    ("elements", "element"),
+    ("entries", "entry"),
+    ("items", "item"),
+    ("keys", "key"),
+    ("levels", "level"),
+    ("minutes", "minute"),
+    ("names", "name"),
+    ("points", "point"),
+    ("rows", "row"),
+    ("scales", "scale"),
+    ("slots", "slot"),
+    ("tensors", "tensor"),
+    ("values", "value"),
+];
+
+/// What is said of it, likewise.
+const VERBS: &[(&str, &str)] = &[
+    ("are", "is"),
+    ("belong", "belongs"),
+    ("do", "does"),
+    ("follow", "follows"),
+    ("lie", "lies"),
+    ("take", "takes"),
+];
+
+/// Writes `text`, which follows `number`. If that is 1, what is counted and what is said
+/// of it are put into the singular, up to the end of the clause.
+pub(crate) fn write(f: &mut fmt::Formatter<'_>, number: u64, text: &str) -> fmt::Result {
+    let end = match number {
+        1 => text.find([',', ';', ':', '(', ')']).unwrap_or(text.len()),
+        _ => 0,
+    };
+    let (clause, rest) = text.split_at_checked(end).unwrap_or(("", text));
+    let mut counted = false;
+    for (i, word) in clause.split(' ').enumerate() {
+        if i > 0 {
+            f.write_char(' ')?;
+        }
+        // With an adjective at most: "1 unused byte".
+        let noun = singular(NOUNS, word).filter(|_| matches!(i, 1 | 2) && !counted);
+        let verb = singular(VERBS, word).filter(|_| i == 1 || counted);
+        counted |= noun.is_some();
+        f.write_str(noun.or(verb).unwrap_or(word))?;
+    }
+    f.write_str(rest)
+}
+
+fn singular(words: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
+    words.iter().find(|(plural, _)| *plural == word).map(|(_, singular)| *singular)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::Format;
+    use crate::input::Absent;
+    use crate::parse::Stop;
+    use crate::rule::{Finding, Kind, Rule, Subject, general};
+    use std::string::{String, ToString};
+
+    struct After(u64, &'static str);
+
+    impl core::fmt::Display for After {
+        fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+            write!(f, "{}", self.0)?;
+            super::write(f, self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn one_is_singular_and_all_else_is_not() {
+        for (text, one) in [
+            ("", "1"),
+            (" bytes belong to nothing", "1 byte belongs to nothing"),
+            (" unused bytes follow a table", "1 unused byte follows a table"),
+            (
+                " bytes between payloads belong to nothing",
+                "1 byte between payloads belongs to nothing",
+            ),
+            (" slot names do not fit the ", "1 slot name does not fit the "),
+            (" bytes follow the frame and are none", "1 byte follows the frame and is none"),
+            (" are allowed", "1 is allowed"),
+            (" bytes, its bytes are", "1 byte, its bytes are"),
+            (" elements take more bytes than", "1 element takes more bytes than"),
+            (" is not a whole number of entries of ", "1 is not a whole number of entries of "),
+            (", and bytes are", "1, and bytes are"),
+        ] {
+            assert_eq!(After(1, text).to_string(), one);
+            for other in [0, 2, 11, 21, u64::MAX] {
+                assert_eq!(After(other, text).to_string(), std::format!("{other}{text}"));
+            }
+        }
+    }
+
+    /// Words behind a number that end in `s` and count nothing.
+    const NOT_COUNTED: [&str; 10] =
+        ["is", "has", "was", "takes", "exceeds", "stands", "no", "others", "needs", "does"];
+
+    #[test]
+    fn every_message_is_in_the_singular_after_1() {
+        let formats = Format::ALL.iter().map(|format| (format.code(), format.rules()));
+        for (code, rules) in formats.chain([(0, general::RULES)]) {
+            for (i, info) in rules.iter().enumerate() {
+                let rule = Rule::new(code, info.severity, i as u16);
+                assert_eq!(rule.id(), info.id);
+                let finding = Finding {
+                    at: 0,
+                    // Of "missing" and "surplus" one is 1.
+                    expected: 1,
+                    found: 1,
+                    len: 0,
+                    entry: 0,
+                    part: Subject::NO_PART,
+                    rule,
+                    kind: Kind::File,
+                };
+                check(&finding);
+                check(&Finding { found: 0, ..finding });
+                check(&Finding { expected: 0, ..finding });
+            }
+        }
+    }
+
+    fn check(finding: &Finding) {
+        let text = finding.to_string();
+        let words: std::vec::Vec<&str> =
+            text.split(|c: char| !c.is_alphanumeric() && c != ',' && c != ';').collect();
+        for pair in words.windows(2).filter(|pair| pair[0] == "1") {
+            let plural = pair[1].ends_with('s') && !NOT_COUNTED.contains(&pair[1]);
+            assert!(!plural && pair[1] != "are", "{}: {text}", finding.rule.id());
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_counted_too() {
+        let texts: [(Stop, &str); 3] = [
+            (
+                Stop::Absent(Absent { at: 7, need: 1, want: 1 }),
+                "1 byte is not in memory, at offset 7",
+            ),
+            (Stop::Room { needed: 1 }, "1 slot is needed"),
+            (Stop::Buffer { needed: 1 }, "a buffer of 1 byte is needed"),
+        ];
+        for (stop, text) in texts {
+            assert_eq!(stop.to_string(), String::from(text));
+        }
+        assert_eq!(Stop::Room { needed: 2 }.to_string(), "2 slots are needed");
+    }
+}

@@ -1,0 +1,166 @@
+//! What the rest of the core asks of a format.
+
+use crate::codec::checksum::Checksum;
+use crate::format::Policy;
+use crate::input::{Absent, Source, Span};
+use crate::model::{
+    Chunk, Chunks, Endianness, Meta, Name, NameAt, Part, Region, Tensor, Value, Version,
+};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{Halt, Kind};
+/// A container format.
+pub(crate) trait Container: Sized {
+    /// Which of its rules stand for the checks that all formats share.
+    const POLICY: Policy;
+
+    /// Whether the first bytes, nine or all there are of `len`, are of this format.
+    fn detect(head: &[u8], len: u64) -> bool;
+
+    /// Proves what the other functions rely on.
+    ///
+    /// `c` is kept between calls, for formats whose header is longer than an
+    /// entry. Findings of the header are reported when all its bytes were taken.
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Self, Halt>;
+
+    /// The version that the file states; `None` if the format has none.
+    fn version(&self) -> Option<Version>;
+
+    /// The length that the file records; `None` if it records none.
+    fn file_len(&self) -> Option<u64> {
+        None
+    }
+
+    /// The byte order of numbers in metadata.
+    fn endianness(&self) -> Endianness {
+        Endianness::Little
+    }
+
+    /// The alignment of payloads in bytes, up to which they are padded; 1 if there is
+    /// none.
+    fn alignment(&self) -> u64 {
+        Self::POLICY.align
+    }
+
+    /// How many tensors the file declares.
+    fn tensor_count(&self) -> u64;
+
+    /// The next metadata entry, judged; `None` at the end, of which the cursor is
+    /// told. Several tables are told apart by the cursor's phase and by the kind of
+    /// what comes.
+    fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    /// The next tensor, judged; `None` at the end, of which the cursor is told.
+    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt>;
+
+    /// The next metadata entry of one tensor; `None` at the end, of which the
+    /// cursor is told.
+    fn attribute(
+        &self,
+        _: &mut Reader<'_, '_>,
+        _tensor: &Tensor,
+        c: &mut Cursor,
+    ) -> Result<Option<Meta>, Halt> {
+        c.finish();
+        Ok(None)
+    }
+
+    /// What a metadata entry holds; `None` if that cannot be read.
+    fn value(&self, _: &mut Reader<'_, '_>, _meta: &Meta) -> Result<Option<Value>, Halt> {
+        Ok(None)
+    }
+
+    /// Where piece `chunk` of the data of a tensor lies, which has as many.
+    fn chunk(
+        &self,
+        _: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        _chunk: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        Ok(Chunk::raw(tensor))
+    }
+
+    /// What the stored bytes of a tensor are said to sum up to; `None` if nothing
+    /// is said, or nothing that is understood.
+    fn checksum(&self, _: &Source<'_>, _tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
+        Ok(None)
+    }
+
+    /// The next part of the file that something refers to: header, tables, values,
+    /// payloads. Broken entries have none. What lies between parts is judged by the
+    /// audit.
+    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt>;
+
+    /// One step of what needs more than one entry, or bytes of values.
+    fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        c.finish();
+        Ok(())
+    }
+
+    /// Passes over tensors that [`tensor`](Self::tensor) would report nothing of,
+    /// while they are resident and `goes_on` agrees.
+    fn sweep<'a>(
+        &self,
+        _: &mut Reader<'_, 'a>,
+        _: &mut Cursor,
+        _goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+    }
+
+    /// The same up to entry `until`, where [`sweep`](Self::sweep) has passed over
+    /// all of these before: a shorter look at each suffices.
+    #[cfg(feature = "sweep")]
+    fn sweep_again<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        _until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep(r, c, goes_on);
+    }
+
+    /// Whether listing all tensors, which ended at `listed`, has proved that the
+    /// parts of the file come in order with nothing but sound padding between them.
+    fn is_covered(&self, _listed: &Cursor) -> bool {
+        false
+    }
+
+    /// Whether the last parts are the data of tensors, one of each that has any, in
+    /// the order of the index: what [`payload`](Self::payload) goes through.
+    const ENDS_WITH_TENSORS: bool = false;
+
+    /// The data of the next tensor that has any, as a part of the file.
+    fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+        while let Some(tensor) = self.tensor(r, c)? {
+            if let Chunks::One(span) = tensor.chunks {
+                return Ok(Some(data_of(tensor.index, span)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The data of a tensor as a part of the file.
+#[inline(always)]
+pub(crate) fn data_of(tensor: u32, span: Span) -> Region {
+    Region { part: Part::Payload, span, kind: Kind::Tensor, entry: tensor }
+}
+
+/// A tensor that a sweep is about to pass over.
+pub(crate) struct Glance<'a> {
+    /// Position in the index.
+    pub(crate) index: u32,
+    /// Absolute offset of its entry.
+    pub(crate) at: u64,
+    /// Where its name is stored.
+    #[cfg_attr(
+        not(feature = "sweep"),
+        allow(dead_code, reason = "only an audit that sweeps keeps it")
+    )]
+    pub(crate) name_at: NameAt,
+    /// Its name.
+    pub(crate) name: Name<'a>,
+}

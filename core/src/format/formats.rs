@@ -1,0 +1,182 @@
+//! The one place that lists the formats.
+
+use crate::format::{self, Container};
+use crate::rule::RuleInfo;
+
+/// Calls the macro `$with` with the list of formats.
+macro_rules! formats {
+    ($with:ident) => {
+        $with! {
+            /// SVG-Tensor Binary 0.1, `.stb`.
+            Stb = 1, stb, "stb", "STB", &["stb"];
+            /// Open Infer Neural Format 1 and 2, `.oinf`.
+            Oinf = 2, oinf, "oinf", "OINF", &["oinf"];
+            /// zTensor 0.1, `.zt`.
+            ZTensor = 3, ztensor, "ztensor", "zTensor", &["zt", "ztensor"];
+            /// The binary data view of ML.NET, `.idv`.
+            Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
+            /// GGUF 2 and 3, `.gguf`.
+            Gguf = 7, gguf, "gguf", "GGUF", &["gguf"];
+            /// safetensors, `.safetensors`. It has no magic but the brace behind the
+            /// length of its header.
+            Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
+            /// The index of a safetensors checkpoint in shards,
+            /// `.safetensors.index.json`.
+            Shards = 8, shards, "shards", "safetensors shards", &["safetensors.index.json"];
+            /// BinTensors, `.bt`. It has no magic, so it comes last.
+            BinTensors = 4, bintensors, "bintensors", "BinTensors", &["bt"];
+        }
+    };
+}
+pub(crate) use formats;
+
+/// Declares [`Format`].
+macro_rules! declare {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
+        /// A file format.
+        ///
+        /// Every format has a name here; whether this build can read it is told
+        /// by [`Format::is_available`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum Format {
+            $($(#[$doc])* $name = $code,)*
+        }
+
+        impl Format {
+            /// All formats, in the order in which their magic is tried.
+            pub const ALL: &[Format] = &[$(Format::$name),*];
+
+            /// Stands in where no file can exist, for lack of formats.
+            #[allow(dead_code)]
+            pub(crate) const FIRST: Format = match Format::ALL.first() {
+                Some(format) => *format,
+                None => Format::Stb,
+            };
+
+            /// The number that rules are coded with.
+            pub(crate) const fn code(self) -> u16 {
+                match self { $(Format::$name => $code,)* }
+            }
+
+            pub(crate) const fn from_code(code: u16) -> Option<Format> {
+                match code {
+                    $($code => Some(Format::$name),)*
+                    _ => None,
+                }
+            }
+
+            /// The name that options and reports use.
+            pub const fn name(self) -> &'static str {
+                match self { $(Format::$name => $feature,)* }
+            }
+
+            /// The name that people use.
+            pub const fn title(self) -> &'static str {
+                match self { $(Format::$name => $title,)* }
+            }
+
+            /// Usual file extensions, without the dot.
+            pub const fn extensions(self) -> &'static [&'static str] {
+                match self { $(Format::$name => $extensions,)* }
+            }
+
+            /// Whether this build reads the format.
+            pub const fn is_available(self) -> bool {
+                match self { $(Format::$name => cfg!(feature = $feature),)* }
+            }
+
+            /// The rule catalogue; empty if this build does not read the format.
+            pub const fn rules(self) -> &'static [RuleInfo] {
+                match self {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Format::$name => format::$module::rules::RULES,
+                    )*
+                    #[allow(unreachable_patterns)]
+                    _ => &[],
+                }
+            }
+
+            /// The format that the first bytes of a file of `len` bytes show.
+            /// `head` holds at least nine bytes, or all there are.
+            ///
+            /// Formats without a magic come last, and are named when the file is
+            /// plausible.
+            pub fn of_head(head: &[u8], len: u64) -> Option<Format> {
+                $(
+                    #[cfg(feature = $feature)]
+                    if format::$module::Header::detect(head, len) {
+                        return Some(Format::$name);
+                    }
+                )*
+                let _ = (head, len);
+                None
+            }
+        }
+    };
+}
+
+formats!(declare);
+
+impl Format {
+    /// The format that is named `name` in options and reports.
+    pub fn by_name(name: &str) -> Option<Format> {
+        Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
+    }
+
+    /// Whether the first bytes of a file prove it to be of this format. Otherwise
+    /// its name tells more.
+    ///
+    /// BinTensors begins with a length; that it is plausible proves little. Nor
+    /// does it that a JSON document begins with one of the keys of an index.
+    pub const fn has_magic(self) -> bool {
+        !matches!(self, Format::BinTensors | Format::Shards)
+    }
+
+    /// The format that the name of a file promises: one of its
+    /// [extensions](Format::extensions), in any case, behind something and a dot.
+    pub fn by_file_name(name: &str) -> Option<Format> {
+        // An extension may have a dot inside.
+        let ends = |extension: &&str| {
+            let at = name.len().checked_sub(extension.len());
+            let parts = at.and_then(|at| name.as_bytes().split_at_checked(at));
+            parts.is_some_and(|(stem, end)| {
+                end.eq_ignore_ascii_case(extension.as_bytes()) && matches!(stem, [_, .., b'.'])
+            })
+        };
+        Format::ALL.iter().copied().find(|format| format.extensions().iter().any(ends))
+    }
+}
+
+impl core::fmt::Display for Format {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(self.title())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn names_of_files_promise_formats() {
+        let named = |name: &str| Format::by_file_name(name).map(Format::name);
+        for format in Format::ALL {
+            for extension in format.extensions() {
+                assert_eq!(named(&format!("model.v1.{extension}")), Some(format.name()));
+                let upper = format!("\u{e9}.{}", extension.to_uppercase());
+                assert_eq!(named(&upper), Some(format.name()));
+            }
+        }
+        assert_eq!(named("model.safetensors.index.json"), Some("shards"));
+        for none in
+            ["", "stb", ".stb", "model", "model.json", "xstb", "index.json", "a.stb.", "a.stb/"]
+        {
+            assert_eq!(named(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The rules of a format for the checks that all formats share.
+
+use crate::codec;
+use crate::model::{Region, sparse};
+use crate::rule::{Kind, Rule};
+/// Which rules of a format stand for the checks that all formats share; `None`
+/// where the format makes the fault impossible or harmless.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    /// Two tensors have one name.
+    pub(crate) duplicate_tensor: Option<Rule>,
+    /// Two metadata entries have one key.
+    pub(crate) duplicate_meta: Option<Rule>,
+    /// Two metadata entries of one tensor have one key, stored plainly. With a
+    /// rule here the audit judges every tensor's metadata entries.
+    pub(crate) duplicate_attribute: Option<Rule>,
+    /// Two size variables have one name.
+    pub(crate) duplicate_size: Option<Rule>,
+    /// Two parts of the file share some bytes.
+    pub(crate) overlap: Option<Rule>,
+    /// Two payloads are the same range of bytes.
+    pub(crate) alias: Option<Rule>,
+    /// Whether payloads without bytes must not lie inside others either.
+    pub(crate) empties: bool,
+    /// Bytes that are not padding belong to nothing.
+    pub(crate) gap: Option<Rule>,
+    /// The same at the end of the file.
+    pub(crate) trailing: Option<Rule>,
+    /// Bytes up to the next multiple of the alignment belong to nothing and are not
+    /// all zero.
+    pub(crate) padding: Option<Rule>,
+    /// The alignment of payloads in bytes.
+    pub(crate) align: u64,
+    /// A `bool` byte is neither 0 nor 1.
+    pub(crate) boolean: Option<Rule>,
+    /// A two-bit ternary code is 10.
+    pub(crate) ternary: Option<Rule>,
+    /// Unused bits of the last byte of packed elements are not zero.
+    pub(crate) tail_bits: Option<Rule>,
+    /// The checksum of stored bytes is not what the file says.
+    pub(crate) checksum: Option<Rule>,
+    /// What a fault of an encoded stream breaks; with encodings other than raw
+    /// it must not be `None`.
+    pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
+    /// What a fault of the indices of a sparse tensor breaks.
+    pub(crate) sparse: Option<fn(sparse::Fault) -> Rule>,
+    /// What a fault in the structure of Zstandard frames breaks.
+    pub(crate) frame: Option<fn(codec::zstd::walk::Fault) -> Rule>,
+}
+
+impl Policy {
+    /// No shared check applies.
+    pub(crate) const NONE: Policy = Policy {
+        duplicate_tensor: None,
+        duplicate_meta: None,
+        duplicate_attribute: None,
+        duplicate_size: None,
+        overlap: None,
+        alias: None,
+        empties: false,
+        gap: None,
+        trailing: None,
+        padding: None,
+        align: 1,
+        boolean: None,
+        ternary: None,
+        tail_bits: None,
+        checksum: None,
+        stream: None,
+        sparse: None,
+        frame: None,
+    };
+
+    /// Whether a part of the file is compared with others.
+    #[cfg_attr(
+        not(any(feature = "names", feature = "windows")),
+        allow(dead_code, reason = "data is all that is compared")
+    )]
+    pub(crate) fn places(&self, region: &Region) -> bool {
+        !region.span.is_empty() || (self.empties && region.kind == Kind::Tensor)
+    }
+
+    /// Whether the regions of the file are compared with one another.
+    pub(crate) const fn covers(&self) -> bool {
+        self.overlap.is_some()
+            || self.alias.is_some()
+            || self.gap.is_some()
+            || self.padding.is_some()
+    }
+}

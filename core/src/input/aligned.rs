@@ -1,0 +1,33 @@
+//! A file in the program's own constants, aligned as its format asks.
+
+/// Includes a file as `&'static [u8]` whose address is a multiple of `align`,
+/// a power of two.
+///
+/// `include_bytes!` promises no alignment, so that an offset that is aligned in
+/// the file need not be in memory. The path is relative to the source file that
+/// calls, as with `include_bytes!`.
+///
+/// ```
+/// // In firmware this is a model: include_aligned!(64, "../model.stb").
+/// static TEXT: &[u8] = weighbridge_core::include_aligned!(64, "aligned.rs");
+/// assert_eq!(TEXT.as_ptr().align_offset(64), 0);
+/// ```
+#[macro_export]
+macro_rules! include_aligned {
+    ($align:tt, $path:expr $(,)?) => {{
+        #[repr(C, align($align))]
+        struct Aligned<T: ?::core::marker::Sized>(T);
+        static ALIGNED: &Aligned<[u8]> = &Aligned(*::core::include_bytes!($path));
+        &ALIGNED.0
+    }};
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn both_ends_are_those_of_the_file() {
+        let text = include_aligned!(4096, "aligned.rs");
+        assert_eq!(text, include_bytes!("aligned.rs"));
+        assert_eq!(text.as_ptr().align_offset(4096), 0);
+    }
+}

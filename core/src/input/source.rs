@@ -1,0 +1,203 @@
+//! A file of which only parts may be in memory.
+//!
+//! A [`Source`] is the length of a file and the [`Window`]s of it that are
+//! resident. It never performs input or output: what is not there is asked for
+//! with [`Absent`], and the host fetches and calls again.
+
+#[cfg(not(feature = "windows"))]
+use crate::base::place;
+use crate::base::widen;
+
+/// Bytes of a file that are in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window<'a> {
+    /// Where the first of `bytes` lies in the file.
+    pub at: u64,
+    /// The bytes, without a gap.
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Window<'a> {
+    /// The bytes of this window from `at` on; `None` if `at` lies outside.
+    fn from(&self, at: u64) -> Option<&'a [u8]> {
+        let skip = usize::try_from(at.checked_sub(self.at)?).ok()?;
+        self.bytes.get(skip..)
+    }
+}
+
+/// A file: its length and the windows of it that are resident.
+///
+/// Windows may touch, overlap and come in any order. A structure of the file
+/// is parsed when one window holds all of it, so a host may keep everything it
+/// fetched or reuse a single small buffer. Looking up is linear in the number
+/// of windows; hosts keep a few large ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    #[cfg(feature = "windows")]
+    len: u64,
+    exact: bool,
+    first: Window<'a>,
+    #[cfg(feature = "windows")]
+    rest: &'a [Window<'a>],
+}
+
+impl<'a> Source<'a> {
+    /// A file that is in memory as a whole.
+    pub const fn whole(bytes: &'a [u8]) -> Self {
+        let first = Window { at: 0, bytes };
+        Source {
+            #[cfg(feature = "windows")]
+            len: widen(bytes.len()),
+            exact: true,
+            first,
+            #[cfg(feature = "windows")]
+            rest: &[],
+        }
+    }
+
+    /// A file of `len` bytes of which `windows` are in memory.
+    #[cfg(feature = "windows")]
+    pub const fn windows(len: u64, windows: &'a [Window<'a>]) -> Self {
+        let first = Window { at: 0, bytes: &[] };
+        Source { len, exact: true, first, rest: windows }
+    }
+
+    /// The same source as a region, such as a flash partition, that begins
+    /// with a file and may be longer than it.
+    ///
+    /// Formats that record their length are then held to the recorded length,
+    /// and what follows it is nobody's business. For the other formats nothing
+    /// changes.
+    pub const fn as_region(mut self) -> Self {
+        self.exact = false;
+        self
+    }
+
+    /// Length of the file (of the region, after [`as_region`](Self::as_region))
+    /// in bytes.
+    pub const fn len(&self) -> u64 {
+        #[cfg(feature = "windows")]
+        return self.len;
+        #[cfg(not(feature = "windows"))]
+        widen(self.first.bytes.len())
+    }
+
+    /// Whether the file has no bytes at all.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether [`len`](Self::len) is the length of the file itself.
+    pub const fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// The longest resident run of bytes that starts at `at`; empty if none.
+    #[cfg(feature = "windows")]
+    pub fn run(&self, at: u64) -> &'a [u8] {
+        let mut best = self.first.from(at).unwrap_or_default();
+        for window in self.rest {
+            if let Some(run) = window.from(at)
+                && run.len() > best.len()
+            {
+                best = run;
+            }
+        }
+        // A window that reaches past the end is the host's mistake; its bytes
+        // beyond the end are not bytes of the file.
+        match usize::try_from(self.len.saturating_sub(at)) {
+            Ok(left) => best.get(..left).unwrap_or(best),
+            Err(_) => best,
+        }
+    }
+
+    /// The resident bytes from `at` on; empty if there are none.
+    #[cfg(not(feature = "windows"))]
+    pub fn run(&self, at: u64) -> &'a [u8] {
+        usize::try_from(at).ok().and_then(|at| self.first.bytes.get(at..)).unwrap_or_default()
+    }
+
+    /// The `len` bytes from `at`, if there are as many.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn piece(&self, at: usize, len: usize) -> Option<&'a [u8]> {
+        self.first.bytes.get(at..)?.get(..len)
+    }
+
+    /// The `span` as one slice.
+    ///
+    /// # Errors
+    /// [`Absent`] when no single window holds all of it.
+    #[cfg(not(feature = "windows"))]
+    pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
+        self.all(span).ok_or(Absent { at: span.at, need: span.len, want: span.len })
+    }
+
+    /// The `span` as one slice, if the file has it.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
+        self.piece(place(span.at), place(span.len))
+    }
+
+    /// The `span` as one slice.
+    ///
+    /// # Errors
+    /// [`Absent`] when no single window holds all of it.
+    #[cfg(feature = "windows")]
+    pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
+        usize::try_from(span.len).ok().and_then(|len| self.run(span.at).get(..len)).ok_or(Absent {
+            at: span.at,
+            need: span.len,
+            want: span.len,
+        })
+    }
+}
+
+/// A range of bytes of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Span {
+    /// Absolute offset of the first byte.
+    pub at: u64,
+    /// Number of bytes.
+    pub len: u64,
+}
+
+impl Span {
+    /// The `len` bytes from `at`.
+    pub const fn new(at: u64, len: u64) -> Self {
+        Span { at, len }
+    }
+
+    /// The bytes from `at` up to `end`; empty if `end` comes first.
+    pub const fn between(at: u64, end: u64) -> Self {
+        Span { at, len: end.saturating_sub(at) }
+    }
+
+    /// Offset of the first byte behind the span; `None` if it exceeds `u64`.
+    pub const fn end(&self) -> Option<u64> {
+        self.at.checked_add(self.len)
+    }
+
+    /// Whether the span holds no byte.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// Bytes that are asked for because they are not resident.
+///
+/// The host makes at least `need` bytes from `at` resident **in one window**
+/// and calls again. It may fetch up to `want` bytes, which is what will be
+/// asked for next if all goes well, and may round both outwards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Absent {
+    /// Absolute offset of the first byte that is needed.
+    pub at: u64,
+    /// How many bytes from `at` must lie in one window; the range lies inside
+    /// the file.
+    pub need: u64,
+    /// How many bytes from `at` are worth fetching now; at least `need`, and
+    /// never more than the file has.
+    pub want: u64,
+}

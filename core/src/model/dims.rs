@@ -1,0 +1,274 @@
+//! Shapes as files store them: any rank, read lazily.
+
+use crate::input::{
+    Absent, Source, Span,
+    leaf::{Parsed, byte, incomplete, le_u16, le_u32, le_u64},
+};
+
+/// How the extents of a shape are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DimEncoding {
+    /// Little-endian `u64`.
+    #[default]
+    U64,
+    /// Little-endian `u32`.
+    U32,
+    /// Variable-length integers of bincode 2, in any width.
+    Bincode,
+    /// CBOR unsigned integers (RFC 8949 §3.1), in any width.
+    Cbor,
+    /// Decimal numbers of JSON (RFC 8259 §6), with commas and white space between.
+    Json,
+    /// Little-endian `u64`, innermost first.
+    Reversed,
+    /// Big-endian `u64`, innermost first.
+    ReversedBig,
+    /// Not in the file: only their number is known.
+    External,
+}
+
+/// Where a shape is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DimsAt {
+    /// Absolute offset of the first stored extent.
+    pub at: u64,
+    /// Number of stored bytes.
+    pub len: u32,
+    /// Number of stored extents.
+    pub rank: u32,
+    /// An extent that comes before the stored ones: the rows of a data view.
+    pub lead: Option<u64>,
+    /// How they are stored.
+    pub encoding: DimEncoding,
+}
+
+impl DimsAt {
+    /// Number of extents, the leading one included.
+    pub const fn rank(&self) -> u64 {
+        #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
+        let rank = self.rank as u64;
+        if self.lead.is_some() { rank.saturating_add(1) } else { rank }
+    }
+
+    /// The extents.
+    ///
+    /// # Errors
+    /// [`Absent`] when their bytes are not resident in one window.
+    pub fn read<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
+        let bytes = source.get(Span { at: self.at, len: u64::from(self.len) })?;
+        Ok(Dims { lead: self.lead, bytes, left: self.rank, encoding: self.encoding })
+    }
+}
+
+/// The extents of a shape, outermost first.
+#[derive(Clone, Debug, Default)]
+pub struct Dims<'a> {
+    lead: Option<u64>,
+    bytes: &'a [u8],
+    left: u32,
+    encoding: DimEncoding,
+}
+
+impl DimEncoding {
+    /// Whether some format of this build stores shapes so; the code for the others
+    /// is left out.
+    const fn is_used(self) -> bool {
+        match self {
+            DimEncoding::U64 => cfg!(any(feature = "oinf", test)),
+            DimEncoding::U32 => cfg!(any(feature = "stb", feature = "idv", test)),
+            DimEncoding::Bincode => cfg!(any(feature = "bintensors", test)),
+            DimEncoding::Cbor => cfg!(any(feature = "ztensor", test)),
+            DimEncoding::Json => cfg!(any(feature = "safetensors", test)),
+            DimEncoding::Reversed | DimEncoding::ReversedBig => cfg!(any(feature = "gguf", test)),
+            DimEncoding::External => false,
+        }
+    }
+}
+
+impl<'a> Dims<'a> {
+    /// `rank` extents that are stored as `bytes`.
+    #[cfg(test)]
+    pub(crate) fn new(bytes: &'a [u8], rank: u32, encoding: DimEncoding) -> Self {
+        Dims { lead: None, bytes, left: rank, encoding }
+    }
+
+    /// The product of the extents: 1 for rank 0, and 0 as soon as one extent
+    /// is 0. `None` if the product of the other extents exceeds `u64`, even
+    /// beside a 0, so that the answer does not depend on their order.
+    pub fn product(self) -> Option<u64> {
+        let (mut product, mut zero, mut fits) = (1_u64, false, true);
+        for extent in self {
+            let (next, exceeds) = product.overflowing_mul(extent.max(1));
+            (product, zero) = (next, zero | (extent == 0));
+            fits &= !exceeds;
+        }
+        fits.then_some(if zero { 0 } else { product })
+    }
+}
+
+/// Ends early if the stored bytes are not what they were when the shape was
+/// found.
+impl Iterator for Dims<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if let Some(lead) = self.lead.take() {
+            return Some(lead);
+        }
+        self.left = self.left.checked_sub(1)?;
+        // The guards are constants: folding them into the encoding before would
+        // leave the other arms in.
+        let parsed = match self.encoding {
+            DimEncoding::U64 if DimEncoding::U64.is_used() => le_u64(self.bytes),
+            DimEncoding::U32 if DimEncoding::U32.is_used() => {
+                le_u32(self.bytes).map(|(rest, n)| (rest, u64::from(n)))
+            }
+            DimEncoding::Bincode if DimEncoding::Bincode.is_used() => bincode_uint(self.bytes),
+            DimEncoding::Cbor if DimEncoding::Cbor.is_used() => cbor_uint(self.bytes),
+            DimEncoding::Json if DimEncoding::Json.is_used() => json_uint(self.bytes),
+            DimEncoding::Reversed if DimEncoding::Reversed.is_used() => le_u64_behind(self.bytes),
+            DimEncoding::ReversedBig if DimEncoding::ReversedBig.is_used() => {
+                le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
+            }
+            _ => incomplete(1),
+        };
+        match parsed {
+            Ok((rest, extent)) => {
+                self.bytes = rest;
+                Some(extent)
+            }
+            Err(_) => {
+                self.left = 0;
+                None
+            }
+        }
+    }
+}
+
+/// The little-endian `u64` at the end of `input`, and what comes before it.
+#[inline]
+fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
+    match input.split_last_chunk() {
+        Some((rest, last)) => Ok((rest, u64::from_le_bytes(*last))),
+        None => incomplete(1),
+    }
+}
+
+/// The product, unless it exceeds `u64`. Nearly all factors have 32 bits, and
+/// hosts on which pointers have as many take long to tell that others fit.
+#[inline(always)]
+pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
+    if cfg!(feature = "sweep") && (a | b) >> 32 == 0 {
+        return Some(a.wrapping_mul(b));
+    }
+    if cfg!(not(feature = "windows")) {
+        // Of two numbers of more than 32 bits the product has more than 64, and a
+        // multiplication by one of 32 bits takes much less code.
+        let (long, short) = if a >> 32 == 0 { (b, a) } else { (a, b) };
+        let short = u64::from(u32::try_from(short).ok()?);
+        let low = (long & 0xFFFF_FFFF).wrapping_mul(short);
+        let high = (long >> 32).wrapping_mul(short).wrapping_add(low >> 32);
+        return (high >> 32 == 0).then_some((high << 32) | (low & 0xFFFF_FFFF));
+    }
+    a.checked_mul(b)
+}
+
+/// The product, or `u64::MAX` if it is as much or more.
+#[cfg(feature = "gguf")]
+pub(crate) fn times(a: u64, b: u64) -> u64 {
+    product(a, b).unwrap_or(u64::MAX)
+}
+
+/// An unsigned integer of bincode 2's variable-length encoding; a first byte
+/// of 254 or 255 is an error.
+#[inline]
+pub(crate) fn bincode_uint(input: &[u8]) -> Parsed<'_, u64> {
+    let (rest, first) = byte(input)?;
+    match first {
+        251 => le_u16(rest).map(|(rest, n)| (rest, u64::from(n))),
+        252 => le_u32(rest).map(|(rest, n)| (rest, u64::from(n))),
+        253 => le_u64(rest),
+        254 | 255 => Err(nom::Err::Error(crate::rule::general::BYTES_CHANGED)),
+        _ => Ok((rest, u64::from(first))),
+    }
+}
+
+/// A CBOR unsigned integer in any width.
+#[inline]
+pub(crate) fn cbor_uint(input: &[u8]) -> Parsed<'_, u64> {
+    let (rest, first) = byte(input)?;
+    match first {
+        0..=23 => Ok((rest, u64::from(first))),
+        24 => byte(rest).map(|(rest, n)| (rest, u64::from(n))),
+        25 => le_u16(rest).map(|(rest, n)| (rest, u64::from(n.swap_bytes()))),
+        26 => le_u32(rest).map(|(rest, n)| (rest, u64::from(n.swap_bytes()))),
+        27 => le_u64(rest).map(|(rest, n)| (rest, n.swap_bytes())),
+        _ => incomplete(1),
+    }
+}
+
+/// The next decimal number, behind commas and white space.
+fn json_uint(input: &[u8]) -> Parsed<'_, u64> {
+    let mut rest = input;
+    while let Some((b',' | b' ' | b'\t' | b'\r' | b'\n', after)) = rest.split_first() {
+        rest = after;
+    }
+    let mut value = None;
+    while let Some((byte @ b'0'..=b'9', after)) = rest.split_first() {
+        let digit = u64::from(byte.wrapping_sub(b'0'));
+        let next = product(value.unwrap_or(0), 10).and_then(|n| n.checked_add(digit));
+        value = Some(next.ok_or(nom::Err::Error(crate::rule::general::BYTES_CHANGED))?);
+        rest = after;
+    }
+    match value {
+        Some(value) => Ok((rest, value)),
+        None => incomplete(1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dims(values: &[u64]) -> Option<u64> {
+        let mut bytes = std::vec::Vec::new();
+        for value in values {
+            bytes.extend(value.to_le_bytes());
+        }
+        let at = DimsAt { len: bytes.len() as u32, rank: values.len() as u32, ..DimsAt::default() };
+        at.read(&Source::whole(&bytes)).unwrap().product()
+    }
+
+    #[test]
+    fn product_does_not_depend_on_order() {
+        assert_eq!(dims(&[]), Some(1));
+        assert_eq!(dims(&[3, 5]), Some(15));
+        assert_eq!(dims(&[0, 1 << 40]), Some(0));
+        assert_eq!(dims(&[1 << 32, 1 << 32]), None);
+        assert_eq!(dims(&[0, 1 << 32, 1 << 32]), None);
+        assert_eq!(dims(&[1 << 32, 1 << 32, 0]), None);
+    }
+
+    #[test]
+    fn products_are_those_of_the_library() {
+        let most = u64::from(u32::MAX);
+        let near = |n: u64| [n.wrapping_sub(1), n, n.wrapping_add(1)];
+        for a in [0, 1, 3, most, 1 << 33, u64::MAX].into_iter().flat_map(near) {
+            for b in [0, 1, 3, most, 1 << 31, u64::MAX].into_iter().flat_map(near) {
+                assert_eq!(product(a, b), a.checked_mul(b), "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn variable_widths() {
+        let bytes = [250, 251, 0, 1, 252, 0, 0, 1, 0, 253, 0, 0, 0, 0, 1, 0, 0, 0];
+        let read: std::vec::Vec<u64> = Dims::new(&bytes, 4, DimEncoding::Bincode).collect();
+        assert_eq!(read, [250, 256, 65_536, 1 << 32]);
+        let bytes = [23, 24, 24, 25, 1, 0, 26, 0, 1, 0, 0, 27, 0, 0, 0, 1, 0, 0, 0, 0];
+        let read: std::vec::Vec<u64> = Dims::new(&bytes, 5, DimEncoding::Cbor).collect();
+        assert_eq!(read, [23, 24, 256, 65_536, 1 << 32]);
+        assert_eq!(Dims::new(&[254], 1, DimEncoding::Bincode).count(), 0);
+    }
+}

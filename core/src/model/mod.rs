@@ -1,0 +1,21 @@
+//! What every tensor looks like from outside, whatever its format.
+
+#[cfg(any(feature = "gguf", test))]
+pub(crate) mod block;
+pub(crate) mod dims;
+mod dtype;
+pub(crate) mod element;
+pub(crate) mod name;
+pub(crate) mod sparse;
+mod tensor;
+mod view;
+
+pub use dims::{DimEncoding, Dims, DimsAt};
+pub use dtype::DType;
+pub use element::Element;
+pub use name::{Name, NameAt, NameEncoding};
+pub use sparse::Sparse;
+pub use tensor::{
+    Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
+};
+pub use view::{Elements, Number};

@@ -1,0 +1,341 @@
+//! Names as files store them.
+//!
+//! A name is not always a borrowed `&str`: STB has numbers, CBOR text may come
+//! in chunks, and bytes may not be UTF-8. [`NameAt`] says where a name lies,
+//! [`Name`] holds its stored bytes and behaves as the decoded name.
+
+mod decoded;
+mod hash;
+
+#[cfg(any(feature = "safetensors", test))]
+pub(crate) use decoded::escape;
+pub use decoded::{Bytes, Chars};
+pub(crate) use hash::hash;
+
+use crate::input::{Absent, Source, Span};
+use core::cmp::Ordering;
+use core::fmt::{self, Write as _};
+use core::hash::{Hash, Hasher};
+
+/// How a name is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum NameEncoding {
+    /// As its bytes, which should be UTF-8.
+    #[default]
+    Plain,
+    /// As one byte that is an identifier; its name is the decimal number.
+    Number,
+    /// As the chunks of a CBOR text string of indefinite length, without the
+    /// first byte and the break (RFC 8949 §3.2.3).
+    Chunks,
+    /// As the inside of a JSON string with escapes (RFC 8259 §7).
+    Json,
+}
+
+/// Whether all names of this build are identifiers of one byte.
+pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(feature = "names", test)));
+
+impl NameEncoding {
+    /// Whether some format of this build stores names so; the code for the
+    /// others is left out.
+    const fn is_used(self) -> bool {
+        match self {
+            NameEncoding::Plain => true,
+            NameEncoding::Number => cfg!(any(feature = "stb", test)),
+            NameEncoding::Chunks => cfg!(any(feature = "ztensor", test)),
+            NameEncoding::Json => cfg!(any(feature = "safetensors", test)),
+        }
+    }
+
+    /// A number for it.
+    pub(crate) const fn code(self) -> u32 {
+        match self {
+            NameEncoding::Plain => 0,
+            NameEncoding::Number => 1,
+            NameEncoding::Chunks => 2,
+            NameEncoding::Json => 3,
+        }
+    }
+
+    /// The encoding with this number.
+    pub(crate) const fn of(code: u32) -> NameEncoding {
+        match code {
+            1 => NameEncoding::Number,
+            2 => NameEncoding::Chunks,
+            3 => NameEncoding::Json,
+            _ => NameEncoding::Plain,
+        }
+    }
+
+    /// This encoding, or the one that stands for those that no format uses.
+    const fn known(self) -> Self {
+        match self {
+            NameEncoding::Number if NameEncoding::Number.is_used() => self,
+            NameEncoding::Chunks if NameEncoding::Chunks.is_used() => self,
+            NameEncoding::Json if NameEncoding::Json.is_used() => self,
+            _ => NameEncoding::Plain,
+        }
+    }
+}
+
+/// Where a name is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct NameAt {
+    /// Absolute offset of its first stored byte.
+    pub at: u64,
+    /// Number of stored bytes.
+    pub len: u32,
+    /// How it is stored.
+    pub encoding: NameEncoding,
+}
+
+impl NameAt {
+    /// A plain name of `len` bytes at `at`. Longer names than 4 GiB do not
+    /// exist: no index may be that large.
+    pub(crate) fn plain(at: u64, len: u64) -> Self {
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        NameAt { at, len, encoding: NameEncoding::Plain }
+    }
+
+    /// The stored bytes.
+    #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
+    pub const fn span(&self) -> Span {
+        Span { at: self.at, len: self.len as u64 }
+    }
+
+    /// The name.
+    ///
+    /// # Errors
+    /// [`Absent`] when its bytes are not resident in one window.
+    pub fn read<'a>(&self, source: &Source<'a>) -> Result<Name<'a>, Absent> {
+        Ok(Name { bytes: source.get(self.span())?, encoding: self.encoding })
+    }
+}
+
+/// A name: compares, orders and hashes as the decoded bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Name<'a> {
+    bytes: &'a [u8],
+    encoding: NameEncoding,
+}
+
+impl<'a> Name<'a> {
+    /// The name that is stored as `bytes` in `encoding`.
+    pub const fn new(bytes: &'a [u8], encoding: NameEncoding) -> Self {
+        Name { bytes, encoding }
+    }
+
+    /// The name as text, when it can be borrowed: it is stored plainly and is
+    /// UTF-8.
+    pub fn as_str(&self) -> Option<&'a str> {
+        core::str::from_utf8(self.as_bytes()?).ok()
+    }
+
+    /// The decoded bytes, when they can be borrowed.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        matches!(self.encoding.known(), NameEncoding::Plain).then_some(self.bytes)
+    }
+
+    /// The decoded bytes, one by one.
+    pub fn bytes(&self) -> Bytes<'a> {
+        match self.encoding.known() {
+            NameEncoding::Plain => Bytes::plain(self.bytes),
+            NameEncoding::Number => Bytes::of_number(self.bytes.first().copied().unwrap_or(0)),
+            NameEncoding::Chunks => Bytes::of_chunks(self.bytes),
+            NameEncoding::Json => Bytes::of_json(self.bytes),
+        }
+    }
+
+    /// Whether the decoded name is valid UTF-8, checked without a buffer.
+    pub fn is_utf8(&self) -> bool {
+        match self.as_bytes() {
+            Some(bytes) => crate::base::utf8::is(bytes),
+            None => Chars::of(self.bytes()).all(|c| c.is_ok()),
+        }
+    }
+
+    /// The identifier whose name this is: an identifier as it is stored, or a decimal
+    /// number of one byte in its only form.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn number(&self) -> Option<u8> {
+        let Some(text) = self.as_bytes() else { return self.bytes.first().copied() };
+        let mut number = 0_u32;
+        for digit in text {
+            let digit = digit.wrapping_sub(b'0');
+            // A 0 stands alone.
+            if digit > 9 || (number == 0 && text.len() != 1 && digit == 0) {
+                return None;
+            }
+            number = number.wrapping_mul(10).wrapping_add(digit.into());
+            if number > 0xFF {
+                return None;
+            }
+        }
+        u8::try_from(number).ok().filter(|_| !text.is_empty())
+    }
+
+    /// An order that is the same for all names of one table: that of the bytes,
+    /// or of the numbers.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        let numbers = (NameEncoding::Number, NameEncoding::Number);
+        if NUMBERS_ONLY || (self.encoding.known(), other.encoding.known()) == numbers {
+            return self.bytes.first().cmp(&other.bytes.first());
+        }
+        self.cmp(other)
+    }
+
+    /// Whether this name comes before `other` in that order.
+    pub(crate) fn precedes(&self, other: &Self) -> bool {
+        self.order(other).is_lt()
+    }
+
+    /// Whether the name has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().next().is_none()
+    }
+
+    /// The decoded characters; `Err` holds a byte that is part of no
+    /// character.
+    pub fn chars(&self) -> Chars<'a> {
+        Chars::of(self.bytes())
+    }
+}
+
+impl<'a> From<&'a str> for Name<'a> {
+    fn from(text: &'a str) -> Self {
+        Name::new(text.as_bytes(), NameEncoding::Plain)
+    }
+}
+
+impl PartialEq for Name<'_> {
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn eq(&self, other: &Self) -> bool {
+        match (self.as_bytes(), other.as_bytes()) {
+            (Some(a), Some(b)) => a == b,
+            // Neither has another name than a number's, so digits need not be made.
+            _ if NUMBERS_ONLY => self.number().is_some_and(|n| other.number() == Some(n)),
+            _ => self.bytes().eq(other.bytes()),
+        }
+    }
+}
+
+impl Eq for Name<'_> {}
+
+impl PartialEq<str> for Name<'_> {
+    fn eq(&self, other: &str) -> bool {
+        *self == Name::new(other.as_bytes(), NameEncoding::Plain)
+    }
+}
+
+impl PartialOrd for Name<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Name<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self.as_bytes(), other.as_bytes()) {
+            (Some(a), Some(b)) => a.cmp(b),
+            _ => self.bytes().cmp(other.bytes()),
+        }
+    }
+}
+
+impl Hash for Name<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for byte in self.bytes() {
+            state.write_u8(byte);
+        }
+        state.write_u8(0xFF);
+    }
+}
+
+/// Writes the name so that a terminal or a page can show it: control
+/// characters, and characters that change the direction of the text or are
+/// invisible, as `\u{…}`; bytes that are not UTF-8 as `\x…`; a backslash
+/// doubled.
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.chars() {
+            match c {
+                Ok('\\') => f.write_str("\\\\")?,
+                Ok(c) if is_hidden(c) => write!(f, "\\u{{{:x}}}", u32::from(c))?,
+                Ok(c) => f.write_char(c)?,
+                Err(byte) => write!(f, "\\x{byte:02x}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character must not reach a terminal or a page as it is: it is a
+/// control character, or it is invisible or changes the direction of the text
+/// around it.
+pub const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{61C}' | '\u{180E}'
+        | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+        | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal() {
+        for n in 0..=255_u8 {
+            let stored = [n];
+            let name = Name::new(&stored, NameEncoding::Number);
+            let mut text = [0; 3];
+            let len = name.bytes().zip(text.iter_mut()).map(|(b, t)| *t = b).count();
+            let text = core::str::from_utf8(text.get(..len).unwrap()).unwrap();
+            assert_eq!(text.parse::<u8>().unwrap(), n);
+            assert!(name == *text);
+            assert_eq!(name.number(), Some(n));
+            assert_eq!(Name::from(text).number(), Some(n));
+        }
+        for none in ["", "00", "01", "256", "1e", "-1", "999", "4294967297", "1 "] {
+            assert_eq!(Name::from(none).number(), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn chunks_read_as_one_name() {
+        let chunked = Name::new(b"\x62ab\x60\x78\x01c", NameEncoding::Chunks);
+        assert!(chunked == *"abc");
+        assert!(chunked < Name::new(b"abd", NameEncoding::Plain));
+        assert!(chunked.is_utf8());
+    }
+
+    #[test]
+    fn escapes_read_as_what_they_stand_for() {
+        let json = |text: &'static str| Name::new(text.as_bytes(), NameEncoding::Json);
+        assert!(json(r"a\u0062\n\/\ud83d\ude00\u00e9") == *"ab\n/\u{1f600}\u{e9}");
+        assert!(json("plain") == *"plain");
+        assert!(json(r"\u007f\u0080\u07ff\u0800\uffff") == *"\u{7f}\u{80}\u{7ff}\u{800}\u{ffff}");
+        assert!(json(r"\ud800\udc00\udbff\udfff") == *"\u{10000}\u{10ffff}");
+        assert!(json(r#"\"\\\b\f\r\t"#) == *"\"\\\u{8}\u{c}\r\t");
+        assert!(json(r"\x\") == *r"\x\");
+        assert_eq!(escape(b"ud800").1, 0);
+        assert_eq!(escape(b"ud800\\u0041").1, 0);
+        assert_eq!(escape(b"udc00").1, 0);
+        assert_eq!(escape(b"x").1, 0);
+        assert_eq!(escape(b"u00g0").1, 0);
+    }
+
+    #[test]
+    fn characters_agree_with_the_standard_library() {
+        let valid = "a\u{7f}\u{80}\u{7ff}\u{800}\u{d7ff}\u{e000}\u{ffff}\u{10000}\u{10ffff}";
+        let name = Name::new(valid.as_bytes(), NameEncoding::Plain);
+        assert!(name.chars().map(|c| c.unwrap()).eq(valid.chars()));
+        for bad in
+            [&b"\xC0\x80"[..], b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE1\x80", b"\x80", b"\xFF"]
+        {
+            assert!(core::str::from_utf8(bad).is_err());
+            assert!(Name::new(bad, NameEncoding::Plain).chars().any(|c| c.is_err()));
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! What every entry looks like from outside, whatever its format.
+
+use crate::input::{Absent, Source, Span};
+use crate::model::{DType, Dims, DimsAt, Name, NameAt};
+use crate::rule::Kind;
+use core::fmt;
+
+/// Whether the data of an entry may be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Status {
+    /// All that the index says of it holds.
+    #[default]
+    Sound,
+    /// Sound as far as it goes, but something in it is unknown to this build:
+    /// a type, an encoding, a layout. Its place in the file is known.
+    Unsupported,
+    /// A rule without which it cannot be read is broken, or its bytes are not
+    /// in the file. It was reported, and the entry has no chunks.
+    Broken,
+}
+
+/// The order of the elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Layout {
+    /// The last extent varies fastest.
+    #[default]
+    RowMajor,
+    /// The first extent varies fastest.
+    ColumnMajor,
+    /// Channels vary fastest.
+    ChannelsLast,
+    /// Sparse, as coordinates and values.
+    Coo,
+    /// Sparse, as compressed rows.
+    Csr,
+    /// Sparse in a form that the file names and no one defines.
+    Sparse,
+    /// Rows in blocks, one chunk a block.
+    Blocks,
+    /// A layout that this build does not know.
+    Unknown,
+}
+
+impl Layout {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Layout::RowMajor => "row-major",
+            Layout::ColumnMajor => "column-major",
+            Layout::ChannelsLast => "channels-last",
+            Layout::Coo => "coo",
+            Layout::Csr => "csr",
+            Layout::Sparse => "sparse",
+            Layout::Blocks => "blocks",
+            Layout::Unknown => "unknown",
+        }
+    }
+}
+
+/// How the bytes of a chunk are stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Encoding {
+    /// As they are.
+    #[default]
+    Raw,
+    /// As one raw deflate stream (RFC 1951).
+    Deflate,
+    /// As one zlib stream (RFC 1950).
+    Zlib,
+    /// As a zstd frame (RFC 8878).
+    Zstd,
+    /// In an encoding that this build does not know.
+    Unknown,
+}
+
+impl Encoding {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Encoding::Raw => "raw",
+            Encoding::Deflate => "deflate",
+            Encoding::Zlib => "zlib",
+            Encoding::Zstd => "zstd",
+            Encoding::Unknown => "unknown",
+        }
+    }
+}
+
+/// The byte order of elements wider than a byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Endianness {
+    /// Least significant byte first.
+    #[default]
+    Little,
+    /// Most significant byte first.
+    Big,
+}
+
+impl Endianness {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Endianness::Little => "little",
+            Endianness::Big => "big",
+        }
+    }
+}
+
+/// Where the data of an entry lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Chunks {
+    /// It has none.
+    #[default]
+    None,
+    /// In one piece.
+    One(Span),
+    /// In `count` pieces that a table at `at` lists.
+    Table {
+        /// Absolute offset of the table.
+        at: u64,
+        /// Number of entries of the table.
+        count: u64,
+        /// Number of elements (rows, for columns) in every piece but the last.
+        each: u64,
+    },
+}
+
+impl Chunks {
+    /// Number of chunks.
+    pub const fn count(&self) -> u64 {
+        match self {
+            Chunks::None => 0,
+            Chunks::One(_) => 1,
+            Chunks::Table { count, .. } => *count,
+        }
+    }
+}
+
+/// One stored piece of an entry's data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Chunk {
+    /// The stored bytes.
+    pub stored: Span,
+    /// Number of bytes after decoding; `None` if nothing tells.
+    pub decoded: Option<u64>,
+    /// How they are stored.
+    pub encoding: Encoding,
+    /// The first row that the chunk holds, for columns; else 0.
+    pub row: u64,
+    /// Number of elements (rows, for columns) that the chunk holds.
+    pub elements: u64,
+}
+
+impl Chunk {
+    /// The one chunk of a tensor that is stored as it is.
+    pub(crate) fn raw(tensor: &Tensor) -> Option<Chunk> {
+        match tensor.chunks {
+            Chunks::One(stored) => Some(Chunk {
+                stored,
+                decoded: Some(stored.len),
+                encoding: Encoding::Raw,
+                row: 0,
+                elements: tensor.elements,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// A tensor, or a column of a data view: plain numbers that outlive the
+/// windows they were read from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tensor {
+    /// Position in the index.
+    pub index: u32,
+    /// Absolute offset of its entry in the index.
+    pub at: u64,
+    /// Where its name is stored.
+    pub name: NameAt,
+    /// Type of its elements.
+    pub dtype: DType,
+    /// Whether its data may be used.
+    pub status: Status,
+    /// Order of its elements.
+    pub layout: Layout,
+    /// How its chunks are stored.
+    pub encoding: Encoding,
+    /// Byte order of its elements.
+    pub endianness: Endianness,
+    /// Where its shape is stored.
+    pub dims: DimsAt,
+    /// Number of elements; 0 where `status` is not [`Status::Sound`] and the
+    /// shape tells none, and the number of rows where rows vary in length.
+    pub elements: u64,
+    /// Where its data lies.
+    pub chunks: Chunks,
+    /// More about it that only its format knows, for example the quantisation
+    /// of OINF; empty where there is nothing.
+    pub extra: Span,
+}
+
+impl Tensor {
+    /// The name.
+    ///
+    /// # Errors
+    /// [`Absent`] when its bytes are not resident in one window.
+    pub fn name<'a>(&self, source: &Source<'a>) -> Result<Name<'a>, Absent> {
+        self.name.read(source)
+    }
+
+    /// The shape.
+    ///
+    /// # Errors
+    /// [`Absent`] when its bytes are not resident in one window.
+    pub fn dims<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
+        self.dims.read(source)
+    }
+
+    /// Number of bytes of its elements once decoded, `ceil(elements × bits /
+    /// 8)` or those of its blocks; `None` where the type has neither width nor
+    /// blocks, the elements do not fill blocks, or the product exceeds `u64`.
+    pub const fn bytes(&self) -> Option<u64> {
+        self.dtype.bytes(self.elements)
+    }
+
+    /// Whether its data is stored as it is, in one piece that may be used
+    /// where it lies.
+    pub const fn raw(&self) -> Option<Span> {
+        match (self.encoding, self.chunks, self.status) {
+            (Encoding::Raw, Chunks::One(span), Status::Sound) => Some(span),
+            _ => None,
+        }
+    }
+}
+
+/// An entry of a file's metadata, or of a tensor's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Meta {
+    /// [`Kind::Metadata`], [`Kind::SizeVar`], [`Kind::Attribute`] or
+    /// [`Kind::Slot`].
+    pub kind: Kind,
+    /// Position in its table.
+    pub index: u32,
+    /// Absolute offset of its entry.
+    pub at: u64,
+    /// Where its key is stored.
+    pub key: NameAt,
+    /// The type of the value, as the format numbers types.
+    pub tag: u32,
+    /// Whether the value may be read.
+    pub status: Status,
+    /// Where the value is stored.
+    pub stored: Span,
+}
+
+/// The value of a metadata entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Value {
+    /// Text.
+    Text(NameAt),
+    /// The value of a size variable.
+    Size(u64),
+    /// One element, in the byte order of [`File::endianness`](crate::File::endianness).
+    Scalar {
+        /// Its type.
+        dtype: DType,
+        /// Its bytes; packed types lie in the low bits of one byte.
+        stored: Span,
+    },
+    /// A string of bits, bit i in byte i/8 from the least significant.
+    Bits {
+        /// Number of bits.
+        count: u64,
+        /// The bytes that hold them.
+        stored: Span,
+    },
+    /// An array.
+    Array {
+        /// Type of its elements.
+        dtype: DType,
+        /// Its shape.
+        dims: DimsAt,
+        /// Number of elements.
+        elements: u64,
+        /// Its elements in row-major order, in the byte order of
+        /// [`File::endianness`](crate::File::endianness).
+        stored: Span,
+    },
+    /// A list of texts or of lists, in the form that its format gives it. Its
+    /// items are read one after the other, as many as are wanted: with `Items` of
+    /// `format::gguf`, from the bytes that are resident.
+    List {
+        /// Number of items.
+        count: u64,
+        /// Its bytes, from the head on. Where it ends is known once its items are
+        /// passed over, so this reaches to the end of the table that it is in.
+        stored: Span,
+    },
+    /// A data item in CBOR (RFC 8949).
+    Cbor(Span),
+    /// A value that has to be decoded first.
+    Encoded {
+        /// Type of its elements.
+        dtype: DType,
+        /// Its shape; an extent of 0 varies.
+        dims: DimsAt,
+        /// How it is stored.
+        encoding: Encoding,
+        /// The stored bytes.
+        stored: Span,
+    },
+}
+
+/// What a part of the file is used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Part {
+    /// Signature, version, counts, offsets.
+    #[default]
+    Header,
+    /// Entries of tensors or metadata.
+    Table,
+    /// Values of metadata.
+    Metadata,
+    /// Data of a tensor.
+    Payload,
+    /// Quantisation parameters.
+    Quantization,
+    /// Closing structures.
+    Tail,
+}
+
+impl Part {
+    /// Whether its bytes tell how long it is, beside the entry that refers to it.
+    pub(crate) const fn is_value(self) -> bool {
+        matches!(self, Part::Metadata | Part::Quantization)
+    }
+
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Part::Header => "header",
+            Part::Table => "table",
+            Part::Metadata => "metadata",
+            Part::Payload => "payload",
+            Part::Quantization => "quantization",
+            Part::Tail => "tail",
+        }
+    }
+}
+
+/// A part of the file that something refers to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Region {
+    /// What it is used for.
+    pub part: Part,
+    /// Its bytes.
+    pub span: Span,
+    /// The kind of entry that it belongs to.
+    pub kind: Kind,
+    /// That entry's position in its table.
+    pub entry: u32,
+}
+
+/// A version number: up to four parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    parts: [u16; 4],
+    shown: u8,
+}
+
+impl Version {
+    /// A version of one part.
+    pub const fn major(major: u16) -> Self {
+        Version { parts: [major, 0, 0, 0], shown: 1 }
+    }
+
+    /// A version of two parts.
+    pub const fn minor(major: u16, minor: u16) -> Self {
+        Version { parts: [major, minor, 0, 0], shown: 2 }
+    }
+
+    /// A version of four parts.
+    pub const fn full(parts: [u16; 4]) -> Self {
+        Version { parts, shown: 4 }
+    }
+
+    /// A version of four parts as one number holds it, the first in the highest bits.
+    pub const fn of_number(number: u64) -> Self {
+        let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+        Version::full([
+            u16::from_be_bytes([a, b]),
+            u16::from_be_bytes([c, d]),
+            u16::from_be_bytes([e, f]),
+            u16::from_be_bytes([g, h]),
+        ])
+    }
+
+    /// All four parts; those that are not shown are 0.
+    pub const fn parts(&self) -> [u16; 4] {
+        self.parts
+    }
+
+    /// The parts that are shown.
+    pub fn shown(&self) -> &[u16] {
+        self.parts.get(..usize::from(self.shown)).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, part) in self.shown().iter().enumerate() {
+            if i > 0 {
+                f.write_str(".")?;
+            }
+            write!(f, "{part}")?;
+        }
+        Ok(())
+    }
+}

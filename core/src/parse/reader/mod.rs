@@ -1,0 +1,462 @@
+//! Reading forward: the one place where offsets are computed.
+//!
+//! [`Reader`] runs leaf parsers over the resident bytes, and turns "incomplete"
+//! into either [`Absent`] (the file has the bytes, memory has not) or a broken
+//! rule (the region that the format declared is over).
+
+mod report;
+#[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
+mod sticky;
+
+use crate::base::place;
+use crate::base::widen;
+use crate::base::{Word, limits, wide};
+#[cfg(feature = "windows")]
+use crate::input::Absent;
+use crate::input::leaf::Parsed;
+use crate::input::{Source, Span};
+use crate::model::{Name, NameAt};
+use crate::rule::{Finding, Kind, Rule, Subject};
+use crate::rule::{Halt, general::BYTES_CHANGED};
+use nom::{Err, Needed};
+
+/// A field of an entry: where it begins in the entry, and its length.
+#[derive(Clone, Copy)]
+pub(crate) struct Field {
+    pub(crate) at: u32,
+    pub(crate) len: u32,
+}
+
+impl Field {
+    /// The `len` bytes from `at`.
+    pub(crate) const fn new(at: u32, len: u32) -> Self {
+        Field { at, len }
+    }
+
+    /// The first `N` bytes of this field of `entry`, zeros if it has none.
+    #[inline(always)]
+    pub(crate) fn of<const N: usize>(self, entry: &[u8]) -> [u8; N] {
+        let at = usize::try_from(self.at).unwrap_or(usize::MAX);
+        entry.get(at..).and_then(|bytes| bytes.first_chunk()).copied().unwrap_or([0; N])
+    }
+}
+
+/// Reads forward through one region of a source and reports findings.
+pub(crate) struct Reader<'r, 'a> {
+    source: &'r Source<'a>,
+    sink: &'r mut dyn FnMut(Finding),
+    /// Resident bytes from `at` on, not beyond `end`.
+    run: &'a [u8],
+    at: Word,
+    #[cfg(feature = "windows")]
+    end: u64,
+    /// Where the current entry begins; all of it must lie in one window.
+    mark: Word,
+    /// How far the host may read ahead.
+    #[cfg(feature = "windows")]
+    ahead: u64,
+    /// The rule that is broken when the region ends too early.
+    overrun: Rule,
+    #[cfg(feature = "windows")]
+    absent: Absent,
+    /// How many slots would do.
+    room: u32,
+    /// How many bytes the region lacked when it broke `overrun`.
+    needed: u64,
+    subject: Subject,
+    muted: bool,
+    /// Whether something fatal was reported.
+    fatal: bool,
+    /// How many bytes entries referred to in this stage of the audit.
+    #[cfg(feature = "payloads")]
+    shared: u64,
+    /// What a format's audit holds from one step to the next, beside its cursor:
+    /// an entry and the bytes that it refers to need not be resident together.
+    #[cfg(all(feature = "oinf", feature = "windows"))]
+    pub(crate) held: [u64; 4],
+    /// Why a field of the entry that is being read could not be, for formats that
+    /// read on behind it.
+    #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
+    halted: Option<Halt>,
+    /// Where the first integer lies of the entry that is longer than it must be; 0
+    /// if there is none.
+    #[cfg(feature = "bintensors")]
+    pub(crate) overlong: Word,
+    /// The first LEB128 number of the entry that takes more bytes than it must: where
+    /// it lies, how many it takes, and how many would do.
+    #[cfg(feature = "idv")]
+    pub(crate) padded: Option<(Word, u8, u8)>,
+    /// What the entry before is ordered by, and whether the list was in order up to
+    /// there.
+    #[cfg(all(feature = "bintensors", not(feature = "windows")))]
+    pub(crate) before: (bool, u64, &'a [u8]),
+}
+
+impl core::fmt::Debug for Reader<'_, '_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Reader")
+            .field("at", &self.at)
+            .field("end", &self.end())
+            .finish_non_exhaustive()
+    }
+}
+
+/// How many bytes are asked for beyond what is known to be lacking, when so many
+/// of an entry were there. A long entry is looked through again from its start,
+/// and if each time a few bytes were added, that would take the square of its
+/// length.
+#[inline(always)]
+fn more_of(len: u64) -> u64 {
+    if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    /// A reader at the start of the file, whose region is the whole file.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn new(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
+        Reader {
+            source,
+            sink,
+            run: source.run(0),
+            at: 0,
+            #[cfg(feature = "windows")]
+            end: source.len(),
+            mark: 0,
+            #[cfg(feature = "windows")]
+            ahead: 0,
+            overrun: BYTES_CHANGED,
+            #[cfg(feature = "windows")]
+            absent: Absent { at: 0, need: 0, want: 0 },
+            room: 0,
+            needed: 0,
+            subject: Subject::FILE,
+            muted: false,
+            fatal: false,
+            #[cfg(feature = "payloads")]
+            shared: 0,
+            #[cfg(all(feature = "oinf", feature = "windows"))]
+            held: [0; 4],
+            #[cfg(any(
+                feature = "bintensors",
+                feature = "gguf",
+                feature = "idv",
+                feature = "oinf"
+            ))]
+            halted: None,
+            #[cfg(feature = "bintensors")]
+            overlong: 0,
+            #[cfg(feature = "idv")]
+            padded: None,
+            #[cfg(all(feature = "bintensors", not(feature = "windows")))]
+            before: (false, 0, &[]),
+        }
+    }
+
+    /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
+    /// the end of the file; a read beyond it breaks `overrun`. The host is told
+    /// that it may read ahead to the region's end.
+    #[inline(always)]
+    pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
+        self.begin(place(at), place(end), overrun);
+        self.read_ahead(end);
+    }
+
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn begin(&mut self, at: Word, end: Word, overrun: Rule) {
+        self.overrun = overrun;
+        self.enter(at, end);
+        self.mark = at;
+    }
+
+    /// Takes note that an entry refers to `len` bytes, which are looked at next.
+    ///
+    /// Only readers that look at payloads count: the others are small.
+    #[inline(always)]
+    pub(crate) fn charge(&mut self, len: u64) {
+        self.set_shared(self.shared().saturating_add(len));
+    }
+
+    /// How many bytes entries referred to in this stage of the audit.
+    #[inline(always)]
+    pub(crate) fn shared(&self) -> u64 {
+        #[cfg(feature = "payloads")]
+        return self.shared;
+        #[cfg(not(feature = "payloads"))]
+        0
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_shared(&mut self, shared: u64) {
+        #[cfg(feature = "payloads")]
+        (self.shared = shared);
+        #[cfg(not(feature = "payloads"))]
+        let _ = shared;
+    }
+
+    /// How many bytes entries may refer to before the stage ends.
+    pub(crate) fn allowance(&self) -> u64 {
+        self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
+    }
+
+    /// Whether entries referred to more bytes than that.
+    #[inline(always)]
+    pub(crate) fn is_spent(&self) -> bool {
+        cfg!(feature = "payloads") && self.shared() > self.allowance()
+    }
+
+    /// Gives the region another end and another rule within the current entry,
+    /// for parts that have a length of their own.
+    pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
+        self.overrun = overrun;
+        self.enter(self.at, place(end));
+    }
+
+    /// Limits how far the host is told to read ahead, as an absolute offset.
+    pub(crate) fn read_ahead(&mut self, end: u64) {
+        #[cfg(feature = "windows")]
+        (self.ahead = end.min(self.source.len()));
+        #[cfg(not(feature = "windows"))]
+        let _ = end;
+    }
+
+    /// The rule that is broken when the region ends before what is read next.
+    pub(crate) fn overrun(&mut self, rule: Rule) {
+        self.overrun = rule;
+    }
+
+    /// That rule.
+    pub(crate) fn overrun_rule(&self) -> Rule {
+        self.overrun
+    }
+
+    /// Names the entry that findings are about from here on.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn about(&mut self, kind: Kind, entry: u32) {
+        self.subject = Subject::new(kind, entry);
+    }
+
+    /// Names the part of the entry that findings are about from here on.
+    pub(crate) fn about_part(&mut self, part: u32) {
+        self.subject.part = part;
+    }
+
+    /// The entry that findings are about.
+    pub(crate) fn subject(&self) -> Subject {
+        self.subject
+    }
+
+    /// Moves to `at`, in a region up to `end`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn enter(&mut self, at: Word, end: Word) {
+        let run = self.source.run(wide(at));
+        let left = end.saturating_sub(at);
+        #[cfg(feature = "windows")]
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        self.run = run.get(..left).unwrap_or(run);
+        self.at = at;
+        #[cfg(feature = "windows")]
+        (self.end = end.min(self.source.len()));
+    }
+
+    /// Absolute offset of the next byte.
+    pub(crate) fn at(&self) -> u64 {
+        wide(self.at)
+    }
+
+    /// Offset of the first byte behind the region.
+    pub(crate) fn end(&self) -> u64 {
+        #[cfg(feature = "windows")]
+        return self.end;
+        #[cfg(not(feature = "windows"))]
+        self.at().wrapping_add(self.left())
+    }
+
+    /// How many bytes of the region are left.
+    pub(crate) fn left(&self) -> u64 {
+        #[cfg(feature = "windows")]
+        return self.end.saturating_sub(self.at);
+        #[cfg(not(feature = "windows"))]
+        widen(self.run.len())
+    }
+
+    /// The source that is read.
+    pub(crate) fn source(&self) -> &'r Source<'a> {
+        self.source
+    }
+
+    /// Runs a leaf parser.
+    #[inline]
+    pub(crate) fn parse<O>(
+        &mut self,
+        leaf: impl FnOnce(&'a [u8]) -> Parsed<'a, O>,
+    ) -> Result<O, Halt> {
+        match leaf(self.run) {
+            Ok((rest, value)) => {
+                self.pass(rest);
+                Ok(value)
+            }
+            Err(Err::Incomplete(Needed::Size(missing))) => Err(self.lacks(widen(missing.get()))),
+            Err(Err::Incomplete(Needed::Unknown)) => Err(self.lacks(1)),
+            Err(Err::Error(rule) | Err::Failure(rule)) => Err(Halt::broken(rule)),
+        }
+    }
+
+    /// The resident bytes from here on, for a parser that does not go through
+    /// [`parse`](Self::parse) because its result is large.
+    #[inline]
+    pub(crate) fn resident(&self) -> &'a [u8] {
+        self.run
+    }
+
+    /// Takes note that `len` resident bytes were passed.
+    #[inline(always)]
+    fn went(&mut self, len: usize) {
+        #[cfg(feature = "windows")]
+        let len = widen(len);
+        self.at = self.at.wrapping_add(len);
+    }
+
+    /// Goes to where `rest` is all that is left of the resident bytes.
+    #[inline]
+    pub(crate) fn pass(&mut self, rest: &'a [u8]) {
+        self.went(self.run.len().wrapping_sub(rest.len()));
+        self.run = rest;
+    }
+
+    /// `missing` bytes behind the resident ones are wanted.
+    #[cold]
+    pub(crate) fn lacks(&mut self, missing: u64) -> Halt {
+        let run = widen(self.run.len());
+        let more = more_of(run).min(self.left().saturating_sub(run));
+        self.short(run.saturating_add(missing.max(more)))
+    }
+
+    /// `len` bytes from here on are wanted and not in the run.
+    #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn short(&mut self, len: u64) -> Halt {
+        #[cfg(feature = "windows")]
+        if len <= self.left() {
+            return self.ask(len);
+        }
+        self.needed = len;
+        Halt::broken(self.overrun)
+    }
+
+    /// Parks that `len` bytes of the region are lacking.
+    #[cfg(feature = "windows")]
+    fn ask(&mut self, len: u64) -> Halt {
+        let passed = self.at.saturating_sub(self.mark);
+        let more = more_of(passed).min(self.left().saturating_sub(len));
+        let need = passed.saturating_add(len).saturating_add(more);
+        let want = self.ahead.saturating_sub(self.mark).max(need);
+        self.absent = Absent { at: self.mark, need, want };
+        Halt::ABSENT
+    }
+
+    /// One byte.
+    pub(crate) fn u8(&mut self) -> Result<u8, Halt> {
+        Ok(self.take(1)?.first().copied().unwrap_or(0))
+    }
+
+    /// A little-endian `u16`.
+    pub(crate) fn u16(&mut self) -> Result<u16, Halt> {
+        Ok(u16::from_le_bytes(*self.array()?))
+    }
+
+    /// A little-endian `u32`.
+    pub(crate) fn u32(&mut self) -> Result<u32, Halt> {
+        Ok(u32::from_le_bytes(*self.array()?))
+    }
+
+    /// A little-endian `u64`.
+    pub(crate) fn u64(&mut self) -> Result<u64, Halt> {
+        Ok(u64::from_le_bytes(*self.array()?))
+    }
+
+    /// `N` bytes, for entries of a fixed length.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<&'a [u8; N], Halt> {
+        Ok(self.take(widen(N))?.first_chunk().unwrap_or(&[0; N]))
+    }
+
+    /// `len` bytes as one slice.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn take(&mut self, len: u64) -> Result<&'a [u8], Halt> {
+        let split = usize::try_from(len).ok().and_then(|n| self.run.split_at_checked(n));
+        match split {
+            Some((head, rest)) => {
+                self.run = rest;
+                self.went(head.len());
+                Ok(head)
+            }
+            None => Err(self.short(len)),
+        }
+    }
+
+    /// Makes sure that `len` bytes from here on are resident, to ask for many
+    /// small items at once.
+    pub(crate) fn require(&mut self, len: u64) -> Result<(), Halt> {
+        match usize::try_from(len) {
+            Ok(len) if len <= self.run.len() => Ok(()),
+            _ => Err(self.short(len)),
+        }
+    }
+
+    /// What is resident of the bytes from here to the end of the region, one at
+    /// least.
+    pub(crate) fn some(&mut self) -> Result<&'a [u8], Halt> {
+        if self.run.is_empty() {
+            return Err(self.short(1));
+        }
+        self.went(self.run.len());
+        Ok(core::mem::take(&mut self.run))
+    }
+
+    /// Passes over `len` bytes, which need not be resident.
+    #[cfg(feature = "windows")]
+    pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
+        if len > self.left() {
+            return Err(self.short(len));
+        }
+        match usize::try_from(len).ok().and_then(|n| self.run.get(n..)) {
+            Some(rest) => {
+                self.run = rest;
+                self.at = self.at.saturating_add(len);
+            }
+            None => self.enter(self.at.saturating_add(len), self.end),
+        }
+        Ok(())
+    }
+
+    /// Passes over `len` bytes.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
+        self.take(len).map(|_| ())
+    }
+
+    /// The `span` as one slice, wherever it lies; the reader does not move.
+    #[cfg(feature = "windows")]
+    pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
+        self.source.get(span).map_err(|absent| self.lack(absent))
+    }
+
+    /// The `span` as one slice, wherever it lies; the reader does not move.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
+        self.source.all(span).ok_or(Halt::broken(BYTES_CHANGED))
+    }
+
+    /// The `len` bytes from `at`, which the file is known to have.
+    pub(crate) fn piece(&mut self, at: Word, len: Word) -> Result<&'a [u8], Halt> {
+        #[cfg(feature = "windows")]
+        return self.get(Span::new(at, len));
+        #[cfg(not(feature = "windows"))]
+        self.source.piece(at, len).ok_or(Halt::broken(BYTES_CHANGED))
+    }
+
+    /// The name at `at`, wherever it lies.
+    pub(crate) fn name(&mut self, at: &NameAt) -> Result<Name<'a>, Halt> {
+        Ok(Name::new(self.get(at.span())?, at.encoding))
+    }
+}

@@ -1,0 +1,188 @@
+//! What a reader tells: findings, and what it was stopped by.
+
+use super::{Field, Reader};
+use crate::base::{Word, wide, word};
+use crate::input::{Absent, Span};
+use crate::parse::Stop;
+use crate::rule::Halt;
+use crate::rule::general::BYTES_CHANGED;
+use crate::rule::{Finding, Rule, Severity, Subject};
+
+impl Reader<'_, '_> {
+    /// Parks how many slots are needed.
+    #[cold]
+    pub(crate) fn short_of(&mut self, slots: u32) -> Halt {
+        self.room = slots;
+        Halt::ROOM
+    }
+
+    /// Parks how large a buffer is needed.
+    #[cold]
+    pub(crate) fn short_of_buffer(&mut self, bytes: u64) -> Halt {
+        self.needed = bytes;
+        Halt::BUFFER
+    }
+
+    /// Parks what is lacking.
+    #[cold]
+    pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
+        #[cfg(feature = "windows")]
+        if absent.at.checked_add(absent.need).is_some_and(|end| end <= self.source.len()) {
+            self.absent = absent;
+            return Halt::ABSENT;
+        }
+        let _ = absent;
+        Halt::broken(BYTES_CHANGED)
+    }
+
+    /// Reports that `rule` is broken at `len` bytes from `at`.
+    #[inline(always)]
+    pub(crate) fn flag(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
+        self.flag_at(rule, word(at), len, expected, found);
+    }
+
+    /// The same, muted or not.
+    #[inline(always)]
+    pub(crate) fn report(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
+        self.report_at(rule, word(at), len, expected, found);
+    }
+
+    // Not cold where size matters: what leads here would go to the end of each
+    // function, with a branch there and another back.
+    #[cfg_attr(feature = "windows", cold)]
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn flag_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
+        if !self.muted {
+            self.report_at(rule, at, len, expected, found);
+        }
+    }
+
+    #[cfg_attr(feature = "windows", cold)]
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    fn report_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
+        let at = wide(at);
+        self.fatal |= rule.severity() == Severity::Fatal;
+        let Subject { kind, entry, part } = self.subject;
+        let (len, expected, found) = if cfg!(feature = "details") {
+            (u32::try_from(len).unwrap_or(u32::MAX), expected, found)
+        } else {
+            (0, 0, 0)
+        };
+        (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
+    }
+
+    /// Takes note that entries follow which cannot be reached, of which nothing fatal
+    /// need have been reported.
+    #[cfg(feature = "gguf")]
+    pub(crate) fn cut_short(&mut self) {
+        self.fatal |= !self.muted;
+    }
+
+    /// Whether something fatal was reported since this was last asked.
+    pub(crate) fn take_fatal(&mut self) -> bool {
+        core::mem::take(&mut self.fatal)
+    }
+
+    /// Reports that `field` of the entry that the region began with breaks
+    /// `rule`.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
+        let Field { at, len } = field;
+        let at = wide(self.mark).wrapping_add(u64::from(at));
+        self.flag(rule, at, u64::from(len), expected, found);
+    }
+
+    /// The same, when nothing can be read without that field.
+    #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn reject(&mut self, rule: Rule, field: Field, expected: u64, found: u64) -> Halt {
+        self.fault(rule, field, expected, found);
+        Halt::refused(rule)
+    }
+
+    /// Reports `rule` unless `holds`.
+    pub(crate) fn check(&mut self, holds: bool, rule: Rule, span: Span, expected: u64, found: u64) {
+        if !holds {
+            self.flag(rule, span.at, span.len, expected, found);
+        }
+    }
+
+    /// Reports a broken rule where the reader stands and gives up.
+    ///
+    /// The finding covers what is left of the region. Where the region was too
+    /// short, `found` is how many bytes it has left and `expected` how many
+    /// were to be read.
+    #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
+        if let Some(rule) = halt.unreported() {
+            let left = self.left();
+            self.flag(rule, self.at(), left, self.needed, left);
+            return Halt::refused(rule);
+        }
+        halt
+    }
+
+    /// The same reader without a voice: nothing is reported until
+    /// [`unmute`](Self::unmute).
+    pub(crate) fn mute(&mut self) {
+        self.muted = true;
+    }
+
+    /// Reports again.
+    pub(crate) fn unmute(&mut self) {
+        self.muted = false;
+    }
+
+    /// Whether nothing is reported.
+    pub(crate) fn is_muted(&self) -> bool {
+        self.muted
+    }
+
+    /// How many bytes were to be read where the region was over.
+    pub(crate) fn needed(&self) -> u64 {
+        self.needed
+    }
+
+    /// What is lacking, as it was parked last.
+    #[cfg(feature = "windows")]
+    pub(crate) fn absent(&self) -> Absent {
+        self.absent
+    }
+
+    /// What is lacking, of which there is nothing.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn absent(&self) -> Absent {
+        Absent::default()
+    }
+
+    /// Raises the end of what the host is told to fetch with what is lacking.
+    #[cfg(feature = "windows")]
+    pub(crate) fn want_until(&mut self, end: u64) {
+        let want = end.min(self.source.len()).saturating_sub(self.absent.at);
+        self.absent.want = self.absent.want.max(want);
+    }
+
+    /// The public form of a halt; a broken rule is reported first.
+    #[cfg(not(feature = "windows"))]
+    #[cold]
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
+        match self.refuse(halt).rule() {
+            Some(rule) => Stop::Refused(rule),
+            None => Stop::Room { needed: self.room },
+        }
+    }
+
+    /// The public form of a halt; a broken rule is reported first.
+    #[cfg(feature = "windows")]
+    #[cold]
+    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
+        match self.refuse(halt).rule() {
+            Some(rule) => Stop::Refused(rule),
+            None if halt == Halt::ROOM => Stop::Room { needed: self.room },
+            None if halt == Halt::BUFFER => Stop::Buffer { needed: self.needed },
+            None => Stop::Absent(self.absent()),
+        }
+    }
+}

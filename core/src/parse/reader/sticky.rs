@@ -1,0 +1,72 @@
+//! Reading on behind a failure.
+//!
+//! An entry has a dozen fields, and a branch behind each takes much code. So the
+//! first that cannot be read halts the reader: those behind it read as zero or as
+//! no bytes, and whoever began the entry asks once, with
+//! [`settle`](Reader::settle).
+
+use super::Reader;
+use crate::base::{Word, wide};
+use crate::rule::Halt;
+#[cfg(feature = "oinf")]
+use crate::rule::general::BYTES_CHANGED;
+
+impl<'a> Reader<'_, 'a> {
+    /// Halts, unless it was halted before.
+    #[cold]
+    pub(crate) fn halt(&mut self, halt: Halt) {
+        self.halted = self.halted.or(Some(halt));
+    }
+
+    /// Whether some field could not be read.
+    pub(crate) fn is_halted(&self) -> bool {
+        self.halted.is_some()
+    }
+
+    /// Why the first field that could not be read could not; the reader goes on.
+    pub(crate) fn settle(&mut self) -> Result<(), Halt> {
+        match self.halted.take() {
+            Some(halt) => Err(halt),
+            None => Ok(()),
+        }
+    }
+
+    /// `len` bytes, or none.
+    pub(crate) fn bytes(&mut self, len: Word) -> &'a [u8] {
+        if self.is_halted() {
+            return &[];
+        }
+        match self.take(wide(len)) {
+            Ok(bytes) => bytes,
+            Err(halt) => {
+                self.halt(halt);
+                &[]
+            }
+        }
+    }
+
+    /// A little-endian `u32`.
+    #[cfg(any(feature = "idv", feature = "oinf"))]
+    pub(crate) fn next_u32(&mut self) -> u32 {
+        self.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    /// A little-endian `u64`.
+    #[cfg(any(feature = "idv", feature = "oinf"))]
+    pub(crate) fn next_u64(&mut self) -> u64 {
+        self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Goes to the `len` bytes from `at`, which the file is known to have.
+    #[cfg(feature = "oinf")]
+    pub(crate) fn within(&mut self, at: Word, len: Word) {
+        let end = at.wrapping_add(len);
+        self.begin(at, end, BYTES_CHANGED);
+        self.read_ahead(wide(end));
+    }
+
+    /// Offset of the next byte.
+    pub(crate) fn here(&self) -> Word {
+        self.at
+    }
+}

@@ -1,0 +1,39 @@
+//! Rules that belong to no format.
+
+use crate::rule::rules;
+
+rules! { 0;
+    UNKNOWN_FORMAT = "UNKNOWN-FORMAT", Fatal, Silent,
+        "the file is of no format that this build knows",
+        "a file is recognised by its first bytes, or opened by name";
+    NAMES_UNCHECKED = "NAMES-UNCHECKED", Unchecked, Silent,
+        "whether names are unique was not checked: that takes {expected} slots",
+        "names that do not ascend are sorted, in memory that the caller provides";
+    COVERAGE_UNCHECKED = "COVERAGE-UNCHECKED", Unchecked, Silent,
+        "overlaps and gaps were not looked for: that takes {expected} slots",
+        "parts that do not ascend are sorted, in memory that the caller provides";
+    DATA_UNCHECKED = "DATA-UNCHECKED", Unchecked, Silent,
+        "this reader does not know how its type, encoding or layout is stored, so its values were not checked",
+        "a checker names what it did not check";
+    PAYLOAD_UNCHECKED = "PAYLOAD-UNCHECKED", Unchecked, Silent,
+        "its data is stored encoded, and was not decoded",
+        "a checker names what it did not check";
+    CHECKSUM_UNCHECKED = "CHECKSUM-UNCHECKED", Unchecked, Silent,
+        "its checksum was not computed",
+        "a checker names what it did not check";
+    COORDINATES_UNCHECKED = "COORDINATES-UNCHECKED", Unchecked, Silent,
+        "its coordinates were not all checked: that takes {expected} slots",
+        "coordinates that do not ascend, rows and many extents are kept in memory that the caller provides";
+    SHARED_UNCHECKED = "SHARED-UNCHECKED", Unchecked, Silent,
+        "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes behind was not checked",
+        "a bound of this reader; real files share a payload between two or three tensors";
+    WORK_UNCHECKED = "WORK-UNCHECKED", Unchecked, Silent,
+        "decoding took more work than {expected} decoded bytes (limit WORK, --max-work); tensors whose data was not decoded to its end: {found}",
+        "a bound of this reader, in proportion to the length of the file; real data takes a hundredth of it";
+    INTERNAL = "INTERNAL-UNCHECKED", Unchecked, Silent,
+        "internal error: the check came to a standstill, and what it was about was not checked; please report this file",
+        "a checker that makes no progress stops, and says so";
+    BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
+        "the bytes here are not those that were read before",
+        "a file that is being written, or flash that is being updated, is not read as if it were whole";
+}

@@ -1,0 +1,191 @@
+//! Rules: what is checked, how severe a breach is, and where it is written.
+
+mod finding;
+pub mod general;
+mod halt;
+
+use core::num::NonZeroU16;
+
+pub use finding::{Finding, Kind, Subject};
+pub(crate) use halt::Halt;
+
+/// How much a broken rule matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u8)]
+pub enum Severity {
+    /// Not a breach: something that was asked for could not be checked.
+    Unchecked = 0,
+    /// Legal, but no real writer does it, or it hides bytes.
+    Lint = 1,
+    /// The specification forbids it; the data is still readable.
+    Violation = 2,
+    /// It cannot be read safely, or what is read would be wrong.
+    Fatal = 3,
+}
+
+impl Severity {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Unchecked => "unchecked",
+            Severity::Lint => "lint",
+            Severity::Violation => "violation",
+            Severity::Fatal => "fatal",
+        }
+    }
+
+    const fn bits(self) -> u16 {
+        match self {
+            Severity::Unchecked => 0,
+            Severity::Lint => 1,
+            Severity::Violation => 2,
+            Severity::Fatal => 3,
+        }
+    }
+}
+
+/// Which breaches make a file invalid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Profile {
+    /// The specification as written: violations and fatal findings.
+    #[default]
+    Strict,
+    /// What can be read safely passes: fatal findings only.
+    Lenient,
+}
+
+impl Profile {
+    /// Whether a file with a finding of this severity is still valid.
+    pub const fn accepts(self, severity: Severity) -> bool {
+        match severity {
+            Severity::Unchecked | Severity::Lint => true,
+            Severity::Violation => matches!(self, Profile::Lenient),
+            Severity::Fatal => false,
+        }
+    }
+}
+
+/// What the specification says about a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Basis {
+    /// It says so.
+    Stated,
+    /// It follows from what it says.
+    Implied,
+    /// It says nothing; the rule comes from what real writers do, or from what
+    /// a reader needs to be safe.
+    Silent,
+}
+
+impl Basis {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Basis::Stated => "stated",
+            Basis::Implied => "implied",
+            Basis::Silent => "silent",
+        }
+    }
+}
+
+/// An entry of a rule catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// Stable identifier, unique within its format.
+    pub id: &'static str,
+    /// How much a breach matters.
+    pub severity: Severity,
+    /// What the specification says about it.
+    pub basis: Basis,
+    /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}`
+    /// (expected less found) and `{part}` stand for the values of the finding;
+    /// `{found:#x}` in hexadecimal, `{found:i}` and `{found:i32}` as a signed number
+    /// of 64 and 32 bits, `{found:v}` as a version of four parts.
+    pub message: &'static str,
+    /// The rule itself, with the section of the specification.
+    pub spec: &'static str,
+}
+
+/// A rule, as two bytes: its format, its severity and its number.
+///
+/// The texts are looked up with [`info`](Rule::info) only, so a program that
+/// prints none of them does not carry them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rule(NonZeroU16);
+
+const SEVERITY_SHIFT: u32 = 9;
+pub(crate) const FORMAT_SHIFT: u32 = 11;
+pub(crate) const NUMBER_MASK: u16 = 0x1FF;
+
+impl Rule {
+    /// Rule `number` (below 511) of the format with this code; code 0 is no
+    /// format.
+    pub(crate) const fn new(format: u16, severity: Severity, number: u16) -> Self {
+        // Numbers are stored from 1, so that no rule is zero.
+        let number = number.saturating_add(1) & NUMBER_MASK;
+        let code = (format << FORMAT_SHIFT) | (severity.bits() << SEVERITY_SHIFT) | number;
+        match NonZeroU16::new(code) {
+            Some(code) => Rule(code),
+            None => Rule(NonZeroU16::MIN),
+        }
+    }
+
+    /// The number of the rule, which is never 0.
+    pub(crate) const fn number(self) -> NonZeroU16 {
+        self.0
+    }
+
+    /// The rule with this number.
+    pub(crate) const fn numbered(number: u16) -> Option<Rule> {
+        match NonZeroU16::new(number) {
+            Some(number) => Some(Rule(number)),
+            None => None,
+        }
+    }
+
+    /// The number of the rule as two bytes. It is stable within one release
+    /// only; ids are stable for good.
+    pub const fn code(self) -> u16 {
+        self.0.get()
+    }
+
+    /// How much a breach matters.
+    pub const fn severity(self) -> Severity {
+        match (self.code() >> SEVERITY_SHIFT) & 3 {
+            0 => Severity::Unchecked,
+            1 => Severity::Lint,
+            2 => Severity::Violation,
+            _ => Severity::Fatal,
+        }
+    }
+}
+
+/// Declares a catalogue: a constant [`Rule`] for each entry, and the table
+/// `RULES` in the same order.
+macro_rules! rules {
+    ($format:expr; $($name:ident = $id:literal, $severity:ident, $basis:ident, $message:literal, $spec:literal;)*) => {
+        #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
+        #[repr(u16)]
+        enum Number { $($name),* }
+        $(
+            #[allow(clippy::as_conversions, reason = "the discriminant of a field-less enum")]
+            #[doc = concat!("`", $id, "`: ", $spec)]
+            pub const $name: $crate::rule::Rule = $crate::rule::Rule::new(
+                $format, $crate::rule::Severity::$severity, Number::$name as u16);
+        )*
+        /// The catalogue, in the order in which the rules are documented. A static,
+        /// so that its texts are in a program once.
+        pub static RULES: &[$crate::rule::RuleInfo] = &[$(
+            $crate::rule::RuleInfo {
+                id: $id,
+                severity: $crate::rule::Severity::$severity,
+                basis: $crate::rule::Basis::$basis,
+                message: $message,
+                spec: $spec,
+            }),*];
+    };
+}
+pub(crate) use rules;

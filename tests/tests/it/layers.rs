@@ -1,0 +1,112 @@
+//! The layers of the core: arrows between its folders point one way only.
+//!
+//! ARCHITECTURE.md lists the layers. This test reads the `use` lines and the paths of
+//! `core/src`, so a file that reaches into a higher layer fails here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folders of `core/src`, each of which may use those before it.
+const LAYERS: [&str; 10] =
+    ["base", "rule", "input", "model", "parse", "codec", "stats", "format", "file", "audit"];
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src")
+}
+
+/// Every Rust file below `folder`, with its path relative to `core/src`.
+fn files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path.strip_prefix(source()).unwrap().to_path_buf(), text));
+        }
+    }
+}
+
+/// The code of a file: without comments, and without its unit tests.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let without_comment = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
+    text.lines().map(without_comment).collect::<Vec<_>>().join("\n")
+}
+
+/// The first two segments of every path that begins with `crate::`.
+fn uses(code: &str) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for part in code.split("crate::").skip(1) {
+        let word = |text: &str| -> String {
+            text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+        };
+        let first = word(part);
+        let rest = part[first.len()..].strip_prefix("::").unwrap_or_default();
+        match rest.strip_prefix('{') {
+            Some(list) => {
+                let list = list.split('}').next().unwrap_or_default();
+                for item in list.split([',', '{']) {
+                    found.insert((first.clone(), word(item.trim())));
+                }
+            }
+            None => {
+                found.insert((first, word(rest)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn arrows_point_one_way() {
+    let mut found = Vec::new();
+    files(&source(), &mut found);
+    assert!(found.len() > 100, "only {} files", found.len());
+    let rank = |layer: &str| LAYERS.iter().position(|known| *known == layer);
+    let mut back = Vec::new();
+    for (path, text) in &found {
+        let layer = path.components().next().unwrap().as_os_str().to_str().unwrap();
+        if layer == "lib.rs" {
+            continue;
+        }
+        let own = rank(layer).unwrap_or_else(|| panic!("{layer} is no layer; add it to LAYERS"));
+        for (target, _) in uses(&code(text)) {
+            if rank(&target).is_some_and(|target| target > own) {
+                back.push(format!("{} uses crate::{target}", path.display()));
+            }
+        }
+    }
+    assert!(back.is_empty(), "arrows that point back:\n{}", back.join("\n"));
+}
+
+/// Files of different folders of one layer may not use each other in a circle.
+#[test]
+fn no_folder_of_a_layer_is_in_a_circle() {
+    let mut found = Vec::new();
+    files(&source(), &mut found);
+    let mut arrows: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in &found {
+        let parts: Vec<_> = path.iter().map(|part| part.to_str().unwrap()).collect();
+        let [layer, folder, _, ..] = parts[..] else { continue };
+        let own = format!("{layer}::{folder}");
+        for (target, next) in uses(&code(text)) {
+            let other = format!("{target}::{next}");
+            let is_folder = source().join(&target).join(&next).is_dir();
+            if target == layer && other != own && is_folder {
+                arrows.entry(own.clone()).or_default().insert(other);
+            }
+        }
+    }
+    for start in arrows.keys() {
+        let mut open: Vec<&String> = arrows[start].iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(next) = open.pop() {
+            assert!(next != start, "{start} is in a circle, by way of {seen:?}");
+            if seen.insert(next) {
+                open.extend(arrows.get(next).into_iter().flatten());
+            }
+        }
+    }
+}
