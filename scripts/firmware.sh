@@ -154,13 +154,13 @@ write() {
     FILENAME ~ /deepest$/ { stack[$1] = $2; next }
     /^#/ { print; next }
     {
-      if (code[$1] > $4 || stack[$1] > 2048) {
-        printf "firmware: %s breaks its promise: code %d of %d, stack %d of 2048\n", $1, code[$1], $4, stack[$1] | "cat >&2"
+      if (code[$1] > $4 || ($5 != "-" && stack[$1] > $5)) {
+        printf "firmware: %s breaks its promise: code %d of %d, stack %d of %s\n", $1, code[$1], $4, stack[$1], $5 | "cat >&2"
         failed = 1
       }
       budget = up(code[$1] * 1.05, 50); if (budget > $4) budget = $4
-      room = stack[$1] == "" ? "-" : up(stack[$1] * 1.05, 10); if (room != "-" && room > 2048) room = 2048
-      printf "%-11s %6d %6s %9d\n", $1, budget, room, $4
+      room = stack[$1] == "" ? "-" : up(stack[$1] * 1.05, 10); if (room != "-" && room > $5) room = $5
+      printf "%-11s %6d %6s %15d %6s\n", $1, budget, room, $4, $5
     }
     END { exit failed }' "$work/code" "$work/deepest" budgets.txt >"$work/budgets"
   cp "$work/budgets" budgets.txt

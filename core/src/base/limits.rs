@@ -61,7 +61,7 @@ pub const CBOR_DEPTH: usize = 128;
 ///
 /// Real writers sort, and keys that ascend or descend prove themselves, however many
 /// they are. They are kept on the stack, which is small in readers of mapped flash.
-pub const CBOR_KEYS: usize = if cfg!(feature = "windows") { 1024 } else { 128 };
+pub const CBOR_KEYS: usize = 128;
 
 /// How deep the arrays and maps may nest that are keys of CBOR maps themselves, for
 /// such keys to be compared. Beyond, whether one occurs twice is unchecked.
