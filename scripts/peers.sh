@@ -82,8 +82,9 @@ export NETRON
 row() {
   local format=$1 title=$2
   shift 2
-  # Remarks on files that are valid are no reason to refuse them.
-  awk -F '\t' -v format="$format" '$1 == format && $3 != "lint"' "$work/list" >"$work/chosen"
+  # Lints are no reason to refuse a file, and what this build cannot check is no peer's
+  # fault.
+  awk -F '\t' -v format="$format" '$1 == format && $3 != "lint" && $3 != "unchecked"' "$work/list" >"$work/chosen"
   cut -f 2 "$work/chosen" | (cd "$work" && "$@") >"$work/answers" 2>"$work/log" || true
   paste "$work/chosen" "$work/answers" | awk -F '\t' -v title="$title" -v verbose="$verbose" '
     { all[$3]++ }

@@ -1,10 +1,11 @@
 //! Writes every fixture to a folder, for tests that are not in Rust:
 //! `fixtures FOLDER` makes `FOLDER/FORMAT/NAME.EXTENSION`. With `--list`, prints
-//! format, path, and whether the file is sound, broken, or breaks lints only.
+//! format, path, and whether the file is sound, broken, breaks lints only, or has parts
+//! that this build cannot check.
 
 use std::path::PathBuf;
-use weighbridge_core::{Format, RuleInfo, Severity};
-use weighbridge_tests::fixtures;
+use weighbridge_core::{Finding, Format, RuleInfo, Severity};
+use weighbridge_tests::{fixtures, survey::survey_whole};
 
 fn main() -> std::io::Result<()> {
     let folder = PathBuf::from(std::env::args_os().nth(1).expect("a folder"));
@@ -20,7 +21,12 @@ fn main() -> std::io::Result<()> {
             if list {
                 let broken = |rule: &&RuleInfo| fixture.breaks.contains(&rule.id);
                 let worst = format.rules().iter().filter(broken).map(|rule| rule.severity).max();
+                let survey = survey_whole(&fixture.bytes, Some(format));
+                let unchecked = |f: &Finding| f.severity() == Severity::Unchecked;
                 let kind = match worst {
+                    None | Some(Severity::Unchecked) if survey.findings.iter().any(unchecked) => {
+                        "unchecked"
+                    }
                     None => "sound",
                     Some(Severity::Lint) => "lint",
                     Some(_) => "broken",
