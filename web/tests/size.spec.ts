@@ -45,14 +45,22 @@ test('6 GB open at once in little memory; statistics stream, and cancel', { tag:
   await page.getByRole('button', { name: 'Compute statistics' }).click();
   const bar = page.getByRole('progressbar', { name: 'Statistics' });
   await expect(bar).toBeVisible();
-  // Memory stays flat while hundreds of megabytes go by.
+  // Memory stays flat while hundreds of megabytes go by: what was read is collected from
+  // time to time, so the least of many samples counts.
+  const share = () => bar.evaluate((one: HTMLProgressElement) => one.value);
   const begun = performance.now();
-  await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value), { timeout: 60_000 }).toBeGreaterThan(0.03);
-  const early = await resident(page, session);
-  const share = await bar.evaluate((one: HTMLProgressElement) => one.value);
-  await expect.poll(() => bar.evaluate((one: HTMLProgressElement) => one.value), { timeout: 90_000 }).toBeGreaterThan(share + 0.1);
-  const late = await resident(page, session);
-  const rate = (6000 * (share + 0.1)) / ((performance.now() - begun) / 1000);
+  const least = async (from: number, to: number) => {
+    await expect.poll(share, { timeout: 90_000 }).toBeGreaterThan(from);
+    let found = Infinity;
+    while ((await share()) < to) {
+      found = Math.min(found, await resident(page, session));
+      expect(performance.now() - begun).toBeLessThan(150_000);
+    }
+    return found;
+  };
+  const early = await least(0.03, 0.08);
+  const late = await least(0.13, 0.18);
+  const rate = (6000 * 0.18) / ((performance.now() - begun) / 1000);
   console.log(`scan: about ${rate.toFixed(0)} MB/s, memory grew by ${((late - early) / 2 ** 20).toFixed(1)} MiB over 600 MB`);
   expect(late - early).toBeLessThan(30e6);
   await page.getByRole('button', { name: 'Cancel: Statistics' }).click();
