@@ -41,7 +41,7 @@ fuzz() {
     --target-dir "$target_dir/fuzz-nightly" "$@"
 }
 
-ready() {
+fuzzer_ready() {
   ready host
   command -v cargo-fuzz >/dev/null || {
     echo "setup: cargo install cargo-fuzz" >&2
@@ -59,7 +59,7 @@ fresh() {
 }
 
 run() {
-  ready
+  fuzzer_ready
   mkdir -p fuzz/logs
   local work target before status=0
   work=$(mktemp -d)
@@ -119,7 +119,7 @@ wasm() {
 # minimise TARGET...: of what was found and what is kept, a few small files that
 # reach what the encoders' seeds do not.
 minimise() {
-  ready
+  fuzzer_ready
   local work target
   work=$(mktemp -d)
   trap 'rm -rf "$work"' RETURN
