@@ -37,7 +37,7 @@ if [ "${1:-}" = deny ]; then
   exit "$failed"
 fi
 
-# What the core names in its manifest, and behind a colon what that needs, to
+# What the core names in its manifest, and after a colon what that needs, to
 # build (rustc_version) or on some other target (crunchy) included.
 decided='
 nom: memchr
@@ -70,8 +70,8 @@ allowed() {
 }
 
 failed=0
-# judge TITLE ALLOWED FEATURES...
-judge() {
+# compare TITLE ALLOWED FEATURES...
+compare() {
   local title=$1 list=$2 extra
   shift 2
   extra=$(comm -23 <(tree "$@") <(echo "$list"))
@@ -83,11 +83,11 @@ judge() {
   fi
 }
 # shellcheck disable=SC2086
-judge "as firmware takes it" "$(allowed nom half)" --no-default-features --features formats
+compare "as firmware takes it" "$(allowed nom half)" --no-default-features --features formats
 # shellcheck disable=SC2086
-judge "by default" "$(allowed $default)"
+compare "by default" "$(allowed $default)"
 # shellcheck disable=SC2046
-judge "with every feature" "$(allowed $(sed -n 's/:.*//p' <<<"$decided"))" --all-features
+compare "with every feature" "$(allowed $(sed -n 's/:.*//p' <<<"$decided"))" --all-features
 
 # Build scripts of ours write no more than what they are given.
 for script in $(git ls-files '*build.rs'); do

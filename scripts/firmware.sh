@@ -87,11 +87,11 @@ sizes() {
     printf '%s %d\n' "$reader" "$(size_of "$image")" >>"$work/code"
   done
   echo "firmware: bytes of code and constants"
-  judge code 2 "$work/code"
+  compare code 2 "$work/code"
 }
 
-# judge WHAT COLUMN MEASURED: fails where something is above its budget.
-judge() {
+# compare WHAT COLUMN MEASURED: fails where something is above its budget.
+compare() {
   awk -v what="$1" -v column="$2" -v mode="$mode" '
     /^#/ { next }
     FNR == NR { budget[$1] = $column; next }
@@ -125,7 +125,7 @@ in_qemu() {
   echo "firmware: bytes of stack"
   sort "$work/stack" | awk '{ most[$1] = $2 > most[$1] ? $2 : most[$1] }
     END { for (reader in most) print reader, most[reader] }' | sort >"$work/deepest"
-  judge stack 3 "$work/deepest"
+  compare stack 3 "$work/deepest"
 }
 
 deep() {
@@ -139,8 +139,8 @@ deep() {
     printf '  %-12s %6d\n' "$reader" "$(size_of "$image")"
   done
   # The one reader that is inlined, so that what a program does not ask for falls away.
-  build release stb,told size
-  echo "firmware: STB for a program that is told of each finding: $(size_of "$image")"
+  build release stb,findings size
+  echo "firmware: STB for a program that takes each finding: $(size_of "$image")"
   target_ready thumbv6m-none-eabi
   build release "$all" size
   echo "firmware: every format for thumbv6m, $(size_of "$image") bytes ($target_note)"

@@ -60,9 +60,9 @@ def faults(binary, folder, number, name, block, width, size):
         yield f"has the shape {blocks['shape']}"
     if blocks["chunks"][0]["stored"] != size:
         yield f"has {blocks['chunks'][0]['stored']} bytes, not {size}"
-    behind = blocks["chunks"][0]["offset"] + size
-    if last["chunks"][0]["offset"] != (behind + 31) // 32 * 32:
-        yield f"the tensor behind it lies at {last['chunks'][0]['offset']}"
+    end = blocks["chunks"][0]["offset"] + size
+    if last["chunks"][0]["offset"] != (end + 31) // 32 * 32:
+        yield f"the tensor after it lies at {last['chunks'][0]['offset']}"
 
 
 def main():

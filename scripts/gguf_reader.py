@@ -57,7 +57,7 @@ ACCEPTED = {
     "DATA-BOUNDS": "an offset near 2^64 wraps",
     "PADDING": "padding is not looked at",
     "ALIGNMENT-MULTIPLE": "any alignment but 0 is taken",
-    "STRING-BOUNDS": "a text that ends behind the end of the file is cut",
+    "STRING-BOUNDS": "a string that ends past the end of the file is cut",
 }
 
 # Likewise for ggml's own reader, which does not look at data.

@@ -6,7 +6,7 @@
 #   source scripts/setup.sh     the functions below; `ready PART...` does the same
 #
 # As root, packages come from apt, after a line that names them. Anybody else is
-# told at once which command installs them. What is missing nevertheless:
+# told which command to run, before anything is built. What is still missing:
 #
 #   WEIGHBRIDGE_REQUIRE unset   ends the script; only extras (cargo-deny, the readers
 #                               of others) are left out, with a sentence
@@ -37,7 +37,7 @@ left_out() {
 # be left out.
 ready() {
   look "$@"
-  [ "${#lacking[@]}" -gt 0 ] || return 0
+  [ "${#missing[@]}" -gt 0 ] || return 0
   if [ "${#packages[@]}" -gt 0 ] && can_install; then
     echo "setup: apt-get update" >&2
     apt-get update -qq >&2 || true
@@ -49,12 +49,12 @@ ready() {
       look "$@"
     fi
   fi
-  case " ${lacking[*]-} " in
+  case " ${missing[*]-} " in
     *" Chromium "*) apt_offers chromium || { chromium_fetch && look "$@"; } ;;
   esac
-  [ "${#lacking[@]}" -gt 0 ] || return 0
+  [ "${#missing[@]}" -gt 0 ] || return 0
   echo "setup: this machine lacks, for $*:" >&2
-  printf '  %s\n' "${lacking[@]}" >&2
+  printf '  %s\n' "${missing[@]}" >&2
   offered
   [ "${#packages[@]}" = 0 ] || echo "setup: sudo apt-get install ${packages[*]}" >&2
   [ "${WEIGHBRIDGE_REQUIRE:-}" != 0 ] || return 1
@@ -92,8 +92,8 @@ offered() {
 # lack WHAT [PACKAGE...]: what is missing, and what brings it.
 lack() {
   local package
-  case " ${lacking[*]-} " in *" $1 "*) return ;; esac
-  lacking+=("$1")
+  case " ${missing[*]-} " in *" $1 "*) return ;; esac
+  missing+=("$1")
   shift
   for package; do
     case " ${packages[*]-} " in
@@ -103,10 +103,10 @@ lack() {
   done
 }
 
-# look PART...: fills `lacking`, and `packages` with what apt can do about it.
+# look PART...: fills `missing`, and `packages` with what apt can do about it.
 look() {
   local part
-  lacking=() packages=()
+  missing=() packages=()
   for part; do
     "look_$part"
   done

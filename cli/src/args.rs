@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use weighbridge_core::Format;
 
-/// Checks, inspects and extracts tensor files that nobody vouches for.
+/// Checks, inspects and extracts tensor files from strangers.
 #[derive(Debug, Parser)]
 #[command(name = "weighbridge", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Exit status: 0 all that was asked for is valid, 1 a file is invalid, \

@@ -7,7 +7,7 @@ use crate::jobs;
 use crate::json::Object;
 use crate::outcome::Outcome;
 use crate::progress::Bars;
-use crate::report::{Depth, Judge, Report, Unchecked};
+use crate::report::{Criteria, Depth, Report, Unchecked};
 use crate::session::{Halt, Session};
 use crate::terminal;
 use crate::text::{Text, hex};
@@ -24,7 +24,7 @@ use weighbridge_core::Format;
 struct Task {
     format: Option<Format>,
     depth: Depth,
-    judge: Judge,
+    criteria: Criteria,
     sha256: bool,
 }
 
@@ -53,15 +53,15 @@ struct Tally {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
-    let mut judge = Judge::new(args.lenient);
-    judge.max_work = args.max_work;
+    let mut criteria = Criteria::new(args.lenient);
+    criteria.max_work = args.max_work;
     for what in &args.deny {
-        judge.deny(what)?;
+        criteria.deny(what)?;
     }
     let task = Task {
         format: args.open.format()?,
         depth: if args.structure { Depth::Structure } else { Depth::Payloads },
-        judge,
+        criteria,
         sha256: args.sha256,
     };
     let bars = Bars::new();
@@ -111,7 +111,7 @@ impl Task {
         let file = FileSource::open(path)?;
         let bar = bars.file(Text::from(path).to_string(), file.len());
         let mut session = Session::new(file, bar);
-        let mut report = Report::of(&mut session, path, self.format, self.depth, &self.judge)?;
+        let mut report = Report::of(&mut session, path, self.format, self.depth, &self.criteria)?;
         if self.depth == Depth::Structure && report.file.is_some() {
             let why = "payloads not asked for".to_owned();
             report.leave(Unchecked { entry: None, why, asked: false });

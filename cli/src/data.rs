@@ -18,7 +18,7 @@ const PAGE: usize = 4 << 10;
 const SPARSE: u64 = 64 << 20;
 
 /// Whether the data of a tensor are an array: every element, one after the
-/// other. Of a layout that nobody knows that is not known.
+/// other. For an unknown layout the size is unknown.
 pub(crate) fn is_dense(tensor: &Tensor) -> bool {
     matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast)
 }

@@ -76,16 +76,16 @@ pub(crate) fn plural(n: u64, thing: &str) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Left {
     /// The first of it, as far as it was asked for.
-    told: Vec<Unchecked>,
+    once: Vec<Unchecked>,
     /// How many more was asked for.
     more: u64,
 }
 
 impl Left {
     pub(crate) fn push(&mut self, unchecked: Unchecked) {
-        // What nobody asked for is told once, not of every entry.
-        if unchecked.asked && self.told.len() < MOST {
-            self.told.push(unchecked);
+        // What nobody asked for is reported once, not of every entry.
+        if unchecked.asked && self.once.len() < MOST {
+            self.once.push(unchecked);
         } else if unchecked.asked {
             self.more += 1;
         }
@@ -93,7 +93,7 @@ impl Left {
 
     /// Whether something was asked for that was not checked.
     pub(crate) fn any(&self) -> bool {
-        !self.told.is_empty()
+        !self.once.is_empty()
     }
 }
 
@@ -133,8 +133,8 @@ pub(crate) fn report(
     if report.file.is_some() {
         let worth_telling = |unchecked: &&Unchecked| unchecked.asked || unchecked.entry.is_none();
         let known = report.unchecked.iter().filter(worth_telling);
-        let all = known.clone().count() + left.told.len();
-        for Unchecked { entry, why, .. } in known.chain(&left.told).take(MOST) {
+        let all = known.clone().count() + left.once.len();
+        for Unchecked { entry, why, .. } in known.chain(&left.once).take(MOST) {
             let entry = entry.as_ref().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
             writeln!(out, "  {} {entry}{why}", styled(DIM, "unchecked"))?;
         }

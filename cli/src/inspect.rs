@@ -8,7 +8,7 @@ use crate::json::{self, List, Object};
 use crate::metadata::{self, MetaView};
 use crate::outcome::Outcome;
 use crate::progress::Bars;
-use crate::report::{Depth, Judge, Report, Unchecked};
+use crate::report::{Criteria, Depth, Report, Unchecked};
 use crate::session::{Halt, Session, Stopped};
 use crate::stats;
 use crate::tensors::{self, Chunked, Entry};
@@ -79,8 +79,8 @@ fn inspect(
     let bar = bars.file(name.to_string(), source.len());
     let mut session = Session::new(source, bar);
     let format = args.open.format().unwrap_or_default();
-    let judge = Judge::new(args.lenient);
-    let report = Report::of(&mut session, path, format, Depth::Structure, &judge)?;
+    let criteria = Criteria::new(args.lenient);
+    let report = Report::of(&mut session, path, format, Depth::Structure, &criteria)?;
     *outcome = report.outcome(false);
     let mut found = Survey::default();
     if args.json {

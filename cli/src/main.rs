@@ -1,5 +1,5 @@
 //! The command `weighbridge`: checks, inspects and extracts tensor files that
-//! nobody vouches for.
+//! that come from strangers.
 
 mod args;
 mod blocks;

@@ -84,7 +84,7 @@ fn each(
     let (most, mut shown) = (session.room(), 0_u64);
     while shown <= most {
         // The cursor also advances inside the list of an entry, so that an entry whose
-        // value is lacking is not asked for again.
+        // value is missing is not asked for again.
         let Some(meta) = ask_or_end(session, |source| next(source, &mut cursor))? else { break };
         let found = ask_or_end(session, |source| view(source, file, &meta).map(Some))?;
         let Some(view) = found else { break };
@@ -162,7 +162,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
             view.truncated = stored.len > MOST;
             (view.kind, view.value) = cbor::value(bytes);
         }
-        // What it holds is in a payload, which nobody asked to be decoded.
+        // What it holds is in a payload, which this command does not decode.
         Some(Value::Encoded { dtype, dims, .. }) if dims.rank == 0 => view.kind = dtype.name(),
         Some(Value::Encoded { dtype, dims, .. }) => {
             view.kind = "ndarray";

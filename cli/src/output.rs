@@ -192,7 +192,7 @@ mod tests {
         out.write_all(b"replaced")?;
         drop(out);
         assert_eq!(fs::read(&path)?, b"abc");
-        assert_eq!(fs::read_dir(folder.path())?.count(), 1, "nothing is left behind");
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1, "no temporary file remains");
         Ok(())
     }
 

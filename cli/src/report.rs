@@ -25,7 +25,7 @@ const PIECE: usize = 256 << 10;
 
 /// Which findings make a file invalid.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Judge {
+pub(crate) struct Criteria {
     pub(crate) profile: Profile,
     /// Every lint counts.
     pub(crate) deny_lint: bool,
@@ -35,10 +35,10 @@ pub(crate) struct Judge {
     pub(crate) max_work: Option<u64>,
 }
 
-impl Judge {
+impl Criteria {
     pub(crate) fn new(lenient: bool) -> Self {
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
-        Judge { profile, ..Judge::default() }
+        Criteria { profile, ..Criteria::default() }
     }
 
     /// Adds an argument of `--deny`: `lint`, or the id of a rule.
@@ -139,7 +139,7 @@ impl Report {
         path: &Path,
         format: Option<Format>,
         depth: Depth,
-        judge: &Judge,
+        criteria: &Criteria,
     ) -> Result<Report, Halt> {
         let format = match format {
             Some(format) => Some(format),
@@ -164,7 +164,7 @@ impl Report {
                 if depth == Depth::Structure {
                     all = all.structure_only();
                 }
-                if let Some(work) = judge.max_work {
+                if let Some(work) = criteria.max_work {
                     all = all.max_work(work);
                 }
                 audit(session, all, depth, &mut |finding| findings.push(finding))?;
@@ -180,15 +180,15 @@ impl Report {
             }
             Err(halt) => return Err(halt),
         }
-        report.valid = judge.passes(&findings.tally);
+        report.valid = criteria.passes(&findings.tally);
         report.tally = findings.tally;
         let sound = report.valid;
-        report.enter(session, findings.kept, judge)?;
+        report.enter(session, findings.kept, criteria)?;
         if let Some(file @ File::Shards(header)) = report.file {
             if sound {
                 let across = Across::new(&mut report);
-                shards::compare(session, &file, &header, path, depth, judge, across)?;
-                report.valid = judge.passes(&report.tally);
+                shards::compare(session, &file, &header, path, depth, criteria, across)?;
+                report.valid = criteria.passes(&report.tally);
                 report.findings.sort_by_key(|found| (found.finding.at, found.finding.rule));
             } else {
                 let why = "the files that it lists were not looked at".to_owned();
@@ -198,7 +198,7 @@ impl Report {
         Ok(report)
     }
 
-    /// What the caller of the process is told; `more` is whether something was
+    /// The exit code of the process; `more` is whether something was
     /// not checked that the report does not know of.
     pub(crate) fn outcome(&self, more: bool) -> Outcome {
         let left = more || self.unchecked_more > 0;
@@ -241,7 +241,7 @@ impl Report {
         &mut self,
         session: &mut Session<'_>,
         mut findings: Vec<Finding>,
-        judge: &Judge,
+        criteria: &Criteria,
     ) -> Result<(), Halt> {
         findings.sort_by_key(|finding| (finding.at, finding.kind, finding.entry, finding.part));
         let names = match &self.file {
@@ -253,7 +253,7 @@ impl Report {
             if finding.severity() == Severity::Unchecked {
                 let why = finding.to_string();
                 self.unchecked.push(Unchecked { entry: entry.clone(), why, asked: true });
-                if judge.accepts(finding.rule) {
+                if criteria.accepts(finding.rule) {
                     continue;
                 }
             }
@@ -270,7 +270,7 @@ pub(crate) fn audit(
     depth: Depth,
     mut sink: &mut dyn FnMut(Finding),
 ) -> Result<(), Halt> {
-    // Random, so that nobody can choose names that hash alike.
+    // Random, so that an attacker cannot choose colliding names.
     let mut audit = audit.seeded(RandomState::new().hash_one(0));
     let mut slots = Vec::new();
     let mut buffer = match depth {

@@ -228,13 +228,13 @@ impl<'a> Session<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Depth, Judge, Report};
+    use crate::report::{Criteria, Depth, Report};
     use crate::tensors;
     use std::fs::File;
     use std::io::{Seek as _, SeekFrom, Write as _};
     use weighbridge_tests::encode::ztensor::{self, Item, Tensor};
 
-    /// A thousand tensors of 40 MB, their index behind them. The file is
+    /// A thousand tensors of 40 MB, their index after them. The file is
     /// sparse: it takes no room on the disk.
     #[test]
     fn of_40_gigabytes_only_the_index_is_read() {
@@ -261,8 +261,8 @@ mod tests {
         assert!(source.len() > 40_000_000_000);
         let bar = bars.file(String::new(), source.len());
         let mut session = Session::new(source, bar);
-        let judge = Judge::new(false);
-        let report = Report::of(&mut session, &path, None, Depth::Structure, &judge);
+        let criteria = Criteria::new(false);
+        let report = Report::of(&mut session, &path, None, Depth::Structure, &criteria);
         let report = report.expect("it is read");
         assert!(report.valid && report.findings.is_empty(), "{report:?}");
         let file = report.file.expect("it opens");

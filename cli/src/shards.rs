@@ -1,7 +1,7 @@
 //! The index of a checkpoint in shards against the files that it lists.
 
 use crate::progress::Bars;
-use crate::report::{Depth, Found, Judge, MOST_NAME, Report, Unchecked, ask_or_end};
+use crate::report::{Criteria, Depth, Found, MOST_NAME, Report, Unchecked, ask_or_end};
 use crate::session::{Halt, Session};
 use crate::text::Text;
 use crate::windows::{FileSource, ReadError};
@@ -19,7 +19,7 @@ use weighbridge_core::{
 /// What the index says of a tensor, in few bytes: there may be millions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Listed {
-    /// The name, hashed with two seeds that nobody knows.
+    /// The name, hashed with two random seeds.
     name: [u64; 2],
     /// Position of its entry in the index.
     entry: u32,
@@ -69,7 +69,7 @@ pub(crate) fn compare(
     header: &Header,
     path: &Path,
     depth: Depth,
-    judge: &Judge,
+    criteria: &Criteria,
     mut across: Across<'_>,
 ) -> Result<(), Halt> {
     let mut list = List::read(session, file)?;
@@ -96,7 +96,7 @@ pub(crate) fn compare(
             elsewhere = true;
             across.find(about(rule), || Some(Text::start_of(name, MOST_NAME)));
         };
-        let read = Shard::read(&folder.join(name), session.bars(), depth, judge, &mut take);
+        let read = Shard::read(&folder.join(name), session.bars(), depth, criteria, &mut take);
         complete &= !elsewhere;
         match read {
             Ok(read) => {
@@ -132,7 +132,7 @@ pub(crate) fn compare(
         across.find(finding, || None);
     }
     match failed {
-        Some(halt) if judge.passes(&across.0.tally) => Err(halt),
+        Some(halt) if criteria.passes(&across.0.tally) => Err(halt),
         _ => Ok(()),
     }
 }
@@ -236,7 +236,7 @@ fn entries(
     mut take: impl FnMut(&Source<'_>, &Meta) -> Result<(), Stop>,
 ) -> Result<(), Halt> {
     let mut cursor = Cursor::default();
-    // An entry whose name or value is lacking is not asked for again: what
+    // An entry whose name or value is missing is not asked for again: what
     // was brought for it may be gone by then.
     let mut at_hand = None;
     session.ask(|source| {
@@ -268,13 +268,13 @@ impl Shard {
         path: &Path,
         bars: &Bars,
         depth: Depth,
-        judge: &Judge,
+        criteria: &Criteria,
         take: &mut dyn FnMut(&Name<'_>, u64),
     ) -> Result<Shard, Halt> {
         let file = FileSource::open(path)?;
         let bar = bars.file(Text::from(path).to_string(), file.len());
         let mut session = Session::new(file, bar);
-        let report = Report::of(&mut session, path, Some(Format::Safetensors), depth, judge)?;
+        let report = Report::of(&mut session, path, Some(Format::Safetensors), depth, criteria)?;
         let mut shard = Shard {
             valid: report.valid,
             unchecked: Vec::new(),

@@ -22,12 +22,12 @@ pub(crate) fn complain(file: &Text, why: impl Display) {
 
 /// Says something beside the output, on one line.
 pub(crate) fn note(what: impl Display) {
-    // Nobody can be told that standard error is gone.
+    // there is no way left to report that standard error is gone.
     let _ = writeln!(anstream::stderr(), "weighbridge: {what}");
 }
 
 /// The outcome, if what was written has arrived, and else the failure to
-/// write. A reader that closes a pipe knows that it did, and is told nothing.
+/// write. A reader that closes a pipe knows that it did: no error is reported.
 pub(crate) fn written(result: io::Result<()>, mut outcome: Outcome) -> Outcome {
     if let Err(err) = result {
         outcome.include(Outcome::Failed);

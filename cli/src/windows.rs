@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use weighbridge_core::{Absent, Window};
 
 /// Reads begin and end at multiples of this. Small, because what lies scattered
-/// through a large file, such as the padding behind each of its tensors, costs
+/// through a large file, such as the padding after each of its tensors, costs
 /// one read each.
 const GRAIN: u64 = 512;
 /// Files up to this length are read as a whole.

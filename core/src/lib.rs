@@ -1,4 +1,4 @@
-//! Validates and indexes tensor files that nobody vouches for.
+//! Validates and indexes tensor files from strangers.
 //!
 //! No allocator, no `std`, no unsafe code, no panic: the same code runs over a
 //! whole file in memory, over the parts of a file that a browser or a flash

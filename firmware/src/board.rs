@@ -21,7 +21,7 @@ impl Console {
     /// Passes on what is buffered.
     pub fn flush(&mut self) {
         if let (Some(stream), Some(bytes)) = (&mut self.stream, self.buffer.get(..self.filled)) {
-            // There is nobody to tell if the host takes nothing.
+            // There is no one to report to if the host takes nothing.
             let _ = stream.write_all(bytes);
         }
         self.filled = 0;

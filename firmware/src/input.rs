@@ -3,7 +3,7 @@
 //!
 //! | at | size | field |
 //! |---|---|---|
-//! | 0 | 4 | `FILE`, or anything else behind the last record |
+//! | 0 | 4 | `FILE`, or anything else after the last record |
 //! | 4 | 4 | length of the file in bytes |
 //! | 8 | 1 | 0: check, 1: measure |
 //! | 16 | 16 | name of the format, filled up with zeros; empty to recognise it |

@@ -5,14 +5,14 @@ use weighbridge_core::{Audit, Cursor, Finding, Format, Name, Opening, Severity, 
 
 /// Where the tensor `name` of a valid file lies; `None` if there is none, its
 /// data is not in one piece, or the file is not valid. Without a `format`, the
-/// content tells. Findings are passed on to `told`.
+/// content tells. Each finding goes to `report`.
 #[inline(always)]
 pub fn find(
     format: Option<Format>,
     bytes: &[u8],
     name: &Name<'_>,
     slots: &mut [Slot],
-    mut told: impl FnMut(Finding),
+    mut report: impl FnMut(Finding),
 ) -> Option<Span> {
     let source = Source::whole(bytes);
     let mut valid = true;
@@ -21,7 +21,7 @@ pub fn find(
         #[inline(always)]
         |finding: Finding| {
             valid &= finding.severity() < Severity::Violation;
-            told(finding);
+            report(finding);
         }
     };
     let file = Opening::of(format).step(&source, &mut sink).ok()?;

@@ -3,7 +3,7 @@
 // its own and ten seconds.
 //
 // With a folder as argument it writes a file of every element type instead, as ggml
-// does (gguf_write_to_file): NUMBER.gguf with random blocks and a tensor behind them,
+// does (gguf_write_to_file): NUMBER.gguf with random blocks and a tensor after them,
 // and NUMBER.f32 with what ggml makes of the blocks, if it does. A line for each says
 // number, name, elements and bytes of a block, and bytes of the tensor; a dash stands
 // for the name of a number that ggml has given up.

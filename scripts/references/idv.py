@@ -42,7 +42,7 @@ ACCEPTED = {
     "B.deflate": "no more than the recorded bytes are decoded",
     "B.deflate.end": "no more than the recorded bytes are decoded",
     "B.deflate.trail": "no more than the recorded bytes are decoded",
-    "B.stray": "bytes behind a payload are not looked at",
+    "B.stray": "bytes after a payload are not looked at",
     "B.bool.pad": "unused bits are not looked at",
     "B.key.range": "keys beyond their number are missing ones",
     "B.text.utf8": "bad UTF-8 is replaced",

@@ -53,11 +53,11 @@ ONLY_OURS = {
 def tell(path):
     """The facts that are compared."""
     lines = []
-    told = lambda value: json.dumps(plain(value))
+    as_text = lambda value: json.dumps(plain(value))
     replaced = {
         "print": lambda *line: lines.extend(line),
-        "format_values": told,
-        "format_scalar": told,
+        "format_values": as_text,
+        "format_scalar": as_text,
         "histogram_string": lambda _: "",
         "_tensor_stats": lambda _: dict.fromkeys(
             ["nbytes", "min", "max", "mean", "median", "std"], 0),

@@ -1,4 +1,4 @@
-//! What is told of a file, as text: every public fact, and nothing of how it is
+//! Every public fact about a file, as text, and nothing of how it is
 //! kept.
 
 use crate::survey::{MetaFact, Survey, TensorFact};
@@ -7,7 +7,7 @@ use weighbridge_core::format::{gguf, ztensor};
 use weighbridge_core::{File, Finding, Source, Tensor, Value};
 
 /// All facts of a file, a line each.
-pub fn told(bytes: &[u8], survey: &Survey) -> String {
+pub fn facts(bytes: &[u8], survey: &Survey) -> String {
     let mut text = String::new();
     let source = Source::whole(bytes);
     if let Some(file) = survey.file {

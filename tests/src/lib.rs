@@ -1,7 +1,7 @@
 //! Encoders, fixtures and shared helpers of the Weighbridge tests.
 //!
 //! The encoders know nothing of the parsers under test: they write each format
-//! from its specification, so that a mistake in a parser cannot hide behind
+//! from its specification, so that a mistake in a parser cannot hide in both
 //! the same mistake in its test file.
 
 #[cfg(feature = "encoders")]

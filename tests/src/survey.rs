@@ -152,7 +152,7 @@ pub struct MetaFact {
     pub value: Option<Value>,
 }
 
-/// All that can be told of a file.
+/// All that can be known of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Survey {
     /// The header's facts, when the file opened.
@@ -237,7 +237,7 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
             let chunk = host.drive(|s| file.chunk(s, &fact.tensor, i))?;
             match chunk {
                 Ok(Some(chunk)) => fact.chunks.push(chunk),
-                // A table of chunks is judged when it is read, not before.
+                // A table of chunks is validated when it is read, not before.
                 _ => assert!(
                     fact.tensor.status != Status::Sound
                         || matches!(fact.tensor.chunks, Chunks::Table { .. }),

@@ -23,7 +23,7 @@ const PIECE: u64 = 64 << 10;
 
 /// What a complete audit cost.
 #[derive(Debug, Default)]
-struct Judged {
+struct Outcome {
     /// How often each rule was broken.
     rules: BTreeMap<&'static str, u64>,
     findings: u64,
@@ -31,7 +31,7 @@ struct Judged {
     /// Tensors and metadata entries.
     entries: u64,
     slots: u64,
-    /// How often bytes were lacking.
+    /// How often bytes were missing.
     requests: u64,
 }
 
@@ -65,7 +65,7 @@ impl Host<'_> {
 
 /// Opens a file, lists its tensors and audits all of it, without any heap. A
 /// window of the whole file, or a few of [`PIECE`].
-fn judge(bytes: &[u8], format: Format, whole: bool) -> Judged {
+fn check(bytes: &[u8], format: Format, whole: bool) -> Outcome {
     assert!(budget::is_counting());
     let window = Window { at: 0, bytes: if whole { bytes } else { &[] } };
     let mut host = Host { file: bytes, windows: [window; 4], requests: 0 };
@@ -95,16 +95,16 @@ fn judge(bytes: &[u8], format: Format, whole: bool) -> Judged {
     };
     work();
     let severity = |(rule, _): &(Rule, u64)| rule.severity();
-    let mut judged = Judged {
+    let mut outcome = Outcome {
         findings: broken.iter().map(|(_, count)| count).sum(),
         worst: broken.iter().map(severity).max(),
         entries,
         slots: slots.len() as u64,
         requests: host.requests,
-        ..Judged::default()
+        ..Outcome::default()
     };
-    judged.rules.extend(broken.iter().map(|(rule, count)| (rule.id(), *count)));
-    judged
+    outcome.rules.extend(broken.iter().map(|(rule, count)| (rule.id(), *count)));
+    outcome
 }
 
 fn audit(
@@ -131,9 +131,9 @@ fn audit(
 }
 
 /// Reading in pieces finds the same, and reads the file a few times at most.
-fn judge_both(bytes: &[u8], format: Format) -> Judged {
-    let whole = judge(bytes, format, true);
-    let pieces = judge(bytes, format, false);
+fn check_both(bytes: &[u8], format: Format) -> Outcome {
+    let whole = check(bytes, format, true);
+    let pieces = check(bytes, format, false);
     assert_eq!(whole.rules, pieces.rules);
     let len = bytes.len() as u64;
     assert!(whole.slots <= 64 + len, "{} slots for {len} bytes", whole.slots);
@@ -156,7 +156,7 @@ fn names_of_64_kib() {
             // In descending order, so that order proves nothing.
             let names = [named(b'z'), named(b'y'), b"short".to_vec()];
             let bytes = hard::named(format, &names);
-            let judged = judge_both(&bytes, format);
+            let outcome = check_both(&bytes, format);
             let bounded = format == Format::Gguf;
             let expected = match bounded {
                 true if len > 65_535 => ["NAME-LENGTH", "NAME-LIMIT"].as_slice(),
@@ -165,22 +165,22 @@ fn names_of_64_kib() {
                 false if format == Format::BinTensors => &["C1"],
                 false => &[],
             };
-            let broken: Vec<_> = judged.rules.keys().copied().collect();
-            assert!(broken.iter().all(|id| expected.contains(id)), "{format} {len}: {judged:?}");
-            assert_eq!(broken.is_empty(), expected.is_empty(), "{format} {len}: {judged:?}");
-            if judged.worst < Some(Severity::Fatal) && format != Format::Shards {
+            let broken: Vec<_> = outcome.rules.keys().copied().collect();
+            assert!(broken.iter().all(|id| expected.contains(id)), "{format} {len}: {outcome:?}");
+            assert_eq!(broken.is_empty(), expected.is_empty(), "{format} {len}: {outcome:?}");
+            if outcome.worst < Some(Severity::Fatal) && format != Format::Shards {
                 finds(&bytes, format, &names);
             }
             // The same name twice.
             let twins = hard::named(format, &[named(b'y'), b"short".to_vec(), named(b'y')]);
-            let judged = judge_both(&twins, format);
+            let outcome = check_both(&twins, format);
             // A data view may have columns of one name, of which the last counts.
             let allowed = format == Format::Idv;
             let worst = Some(Severity::Violation).filter(|_| !allowed);
             let fatal = broken.contains(&"NAME-LIMIT");
             let worst = if fatal { Some(Severity::Fatal) } else { worst };
-            assert_eq!(judged.worst, worst, "{format} {len}: {judged:?}");
-            assert!(judged.findings <= 8, "{format} {len}: {judged:?}");
+            assert_eq!(outcome.worst, worst, "{format} {len}: {outcome:?}");
+            assert!(outcome.findings <= 8, "{format} {len}: {outcome:?}");
         }
     }
 }
@@ -196,30 +196,30 @@ fn finds(bytes: &[u8], format: Format, names: &[Vec<u8>]) {
     }
 }
 
-/// As many tensors as fit, with names in no order: sound, and judged in slots
+/// As many tensors as fit, with names in no order: sound, and validated in slots
 /// alone.
 #[test]
 fn very_many_tensors() {
     for format in hard::FORMATS {
         let count = hard::most(format, MANY);
         let bytes = hard::many(format, MANY, Ranges::Apart);
-        let judged = judge(&bytes, format, true);
+        let outcome = check(&bytes, format, true);
         // GGUF has an entry of metadata as well.
-        assert!((count..=count + 1).contains(&judged.entries), "{format}: {judged:?}");
-        assert!(judged.slots <= 4 * count, "{format}: {} slots", judged.slots);
+        assert!((count..=count + 1).contains(&outcome.entries), "{format}: {outcome:?}");
+        assert!(outcome.slots <= 4 * count, "{format}: {} slots", outcome.slots);
         if format == Format::Stb {
             // There are 256 names, and each entry beyond them says so once.
-            assert_eq!(judged.rules, BTreeMap::from([("T-ID-DUP", count - 256)]));
+            assert_eq!(outcome.rules, BTreeMap::from([("T-ID-DUP", count - 256)]));
         } else if format == Format::BinTensors {
             // Its writer sorts names.
-            assert_eq!(judged.rules, BTreeMap::from([("C1", 1)]));
+            assert_eq!(outcome.rules, BTreeMap::from([("C1", 1)]));
         } else {
-            assert_eq!(judged.rules, BTreeMap::new(), "{format}");
+            assert_eq!(outcome.rules, BTreeMap::new(), "{format}");
         }
     }
     let names: Vec<_> = (0..MANY).rev().map(|i| format!("t.{i:07}").into_bytes()).collect();
-    let judged = judge(&hard::named(Format::Shards, &names), Format::Shards, true);
-    assert_eq!((judged.entries, judged.findings), (MANY, 0));
+    let outcome = check(&hard::named(Format::Shards, &names), Format::Shards, true);
+    assert_eq!((outcome.entries, outcome.findings), (MANY, 0));
 }
 
 /// Too deep is one finding, wherever it is, and the depth costs nothing more.
@@ -227,18 +227,18 @@ fn very_many_tensors() {
 fn ten_thousand_levels() {
     for (depth, few) in [(10_000, 4), (100_000, 4)] {
         for (what, format, bytes) in hard::nested(depth) {
-            let judged = judge_both(&bytes, format);
-            assert!(judged.findings <= few, "{format}, {what}: {judged:?}");
+            let outcome = check_both(&bytes, format);
+            assert!(outcome.findings <= few, "{format}, {what}: {outcome:?}");
             let worst = match what {
-                // Nobody looks into it.
-                "codecs that nobody knows" => Some(Severity::Unchecked),
+                // Its contents are not checked.
+                "unknown codecs" => Some(Severity::Unchecked),
                 // A limit of this reader; that arrays nest at all is a lint.
                 _ if format == Format::Gguf => Some(Severity::Lint),
                 // A limit of this reader, where any item may stand.
                 _ if format == Format::ZTensor && what != "the index" => Some(Severity::Unchecked),
                 _ => Some(Severity::Fatal),
             };
-            assert_eq!(judged.worst, worst, "{format}, {what}: {judged:?}");
+            assert_eq!(outcome.worst, worst, "{format}, {what}: {outcome:?}");
         }
     }
 }
@@ -250,8 +250,8 @@ fn everything_overlaps() {
     for format in hard::FORMATS {
         for ranges in [Ranges::Equal, Ranges::Within, Ranges::Staggered] {
             let count = hard::most(format, MANY / 10);
-            let few = judge_both(&hard::many(format, count / 10, ranges), format);
-            let many = judge_both(&hard::many(format, count, ranges), format);
+            let few = check_both(&hard::many(format, count / 10, ranges), format);
+            let many = check_both(&hard::many(format, count, ranges), format);
             assert!(many.entries >= count, "{format}: {many:?}");
             assert!(many.findings >= count - 1, "{format}, {ranges:?}: {many:?}");
             // A finding for the range, one for the data and one for the name.
@@ -266,13 +266,13 @@ fn everything_overlaps() {
 #[test]
 fn everything_is_shared() {
     for (what, format, bytes) in hard::shared(20_000, 1 << 20) {
-        let judged = judge_both(&bytes, format);
+        let outcome = check_both(&bytes, format);
         let len = bytes.len();
-        assert!(judged.entries > 0, "{format}, {what}: {judged:?}");
-        assert!(judged.rules.contains_key("SHARED-UNCHECKED"), "{format}, {what}: {judged:?}");
+        assert!(outcome.entries > 0, "{format}, {what}: {outcome:?}");
+        assert!(outcome.rules.contains_key("SHARED-UNCHECKED"), "{format}, {what}: {outcome:?}");
         // Each row of a table that is looked at may say something.
-        assert!(judged.findings <= 64 + len as u64 / 4, "{format}, {what}: {judged:?}");
-        println!("{format}, {what}: {len} bytes, {judged:?}");
+        assert!(outcome.findings <= 64 + len as u64 / 4, "{format}, {what}: {outcome:?}");
+        println!("{format}, {what}: {len} bytes, {outcome:?}");
     }
 }
 

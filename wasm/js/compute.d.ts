@@ -17,7 +17,7 @@ export interface Decoder {
    * broken.
    */
   push(bytes: Uint8Array, take?: (decoded: Uint8Array) => void): Uint8Array;
-  /** To be called behind the last byte: throws when something is missing or the checksum is wrong. */
+  /** Call this after the last byte: throws when something is missing or the checksum is wrong. */
   finish(): ChunkReport;
 }
 
@@ -91,7 +91,7 @@ export interface HeatmapConstructor {
 /** Averages a two-dimensional slice of a dense tensor into cells. */
 export interface Heatmap extends Sink {
   free(): void;
-  /** First element that is pushed, at the start of a byte, and one behind the last. */
+  /** First element that is pushed, at the start of a byte, and one past the last. */
   readonly from: bigint;
   readonly to: bigint;
   /** Where the decoded bytes of these elements begin, and where they end. */

@@ -37,7 +37,7 @@ export interface Document {
   readonly length: bigint;
   /** `true` once the goal is reached, or cannot be because the file is refused. `false`: see `need()`. */
   advance(goal: Goal): boolean;
-  /** Ranges that are lacking: pairs of offset and length, ascending and apart from each other. */
+  /** Missing ranges: pairs of offset and length, ascending and apart from each other. */
   need(): BigUint64Array;
   /** Adds a window. It may be longer or shorter than what was asked for; bytes beyond the end are ignored. */
   supply(at: bigint, bytes: Uint8Array): void;
@@ -111,7 +111,7 @@ export interface Document {
 
   /** Parts `from..to` of the file in file order, with gaps between them. Needs the goal `structure`. */
   layout(from: number, to: number): Layout;
-  /** The part that holds the byte at `at`; -1 when it is behind the end. */
+  /** The part that holds the byte at `at`; -1 when it is past the end. */
   locate(at: bigint): number;
   /**
    * `columns` equal columns over `len` bytes from `at`: which parts each touches,

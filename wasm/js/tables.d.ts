@@ -122,7 +122,7 @@ export interface Rows {
 export interface Groups {
   /** The part of the name up to and with the next separator (`.` or `/`), safe to show. */
   names: Texts;
-  /** The same as it is, to be put behind the prefix for the next level. */
+  /** The same as it is, to be appended to the prefix for the next level. */
   keys: Texts;
   /** Tensors below; 1 for a tensor itself. */
   count: Uint32Array;

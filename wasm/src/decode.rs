@@ -29,7 +29,7 @@ impl Document {
     /// Bytes `at..at + len` of a tensor's decoded data, which is in one chunk.
     ///
     /// # Errors
-    /// Why they cannot be had; what is lacking is noted.
+    /// Why they cannot be had; what is missing is noted.
     pub fn decoded(&mut self, tensor: &Tensor, at: u64, len: u64) -> Result<&[u8], Refusal> {
         let end = at.checked_add(len).filter(|end| *end <= KEPT).ok_or(Refusal::TooFar)?;
         let range = at as usize..end as usize;
@@ -41,7 +41,7 @@ impl Document {
     /// the stream is decoded to its end: damage there counts.
     ///
     /// # Errors
-    /// Why they cannot be had; what is lacking is noted.
+    /// Why they cannot be had; what is missing is noted.
     pub fn decoded_up_to(&mut self, tensor: &Tensor, end: u64) -> Result<&[u8], Refusal> {
         if end > KEPT {
             return Err(Refusal::TooFar);

@@ -269,19 +269,19 @@ impl Document {
         })
     }
 
-    /// Takes note of what is lacking, with all else that the index lacks.
+    /// Takes note of what is missing, with all else that the index lacks.
     pub fn lack(&mut self, absent: Absent) {
         let mut more = Vec::new();
         // Tables are wanted together; data is not.
         if let Some(file) = self.file
             && self.step < Step::Payloads
         {
-            self.store.ask(|source| file.lacking(source, &mut |absent| more.push(absent)));
+            self.store.ask(|source| file.missing(source, &mut |absent| more.push(absent)));
         }
         self.store.lack(absent, more);
     }
 
-    /// Asks the parser; what is lacking is noted.
+    /// Asks the parser; what is missing is noted.
     ///
     /// # Errors
     /// As the parser's.

@@ -53,7 +53,7 @@ impl Grid {
 /// Why there are no elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The parser's reason, bytes that are lacking among them.
+    /// The parser's reason, bytes that are missing among them.
     Stop(Stop),
     /// More than [`MOST`] elements.
     TooMany,
@@ -75,7 +75,7 @@ impl Document {
     /// Elements of a dense tensor, as a table.
     ///
     /// # Errors
-    /// Why there are none; what is lacking is noted.
+    /// Why there are none; what is missing is noted.
     pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
         self.store.content();
         let mut runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
@@ -101,7 +101,7 @@ impl Document {
     ) -> Result<Numbers, Refusal> {
         let Tensor { dtype, endianness, .. } = *tensor;
         let mut numbers = Numbers::new(dtype);
-        let mut lacking = Vec::new();
+        let mut missing = Vec::new();
         self.store.ask(|source| {
             for (first, len) in runs {
                 let (at, bytes, skip) = place(dtype, *first, *len).unwrap_or_default();
@@ -111,11 +111,11 @@ impl Document {
                 }
                 match source.get(Span::new(span.at.saturating_add(at), bytes)) {
                     Ok(bytes) => push(&mut numbers, dtype, endianness, bytes, skip, *len),
-                    Err(absent) => lacking.push(absent),
+                    Err(absent) => missing.push(absent),
                 }
             }
         });
-        match lacking.split_first() {
+        match missing.split_first() {
             None => Ok(numbers),
             Some((first, more)) => {
                 self.store.lack(*first, more.iter().copied());
@@ -172,7 +172,7 @@ fn column_major(mut at: u64, extents: &[u64]) -> u64 {
     indices.fold(0, |place, (index, extent)| place.wrapping_mul(*extent).wrapping_add(index))
 }
 
-/// Adds `len` elements behind the first `skip` of `bytes`.
+/// Adds `len` elements after the first `skip` of `bytes`.
 fn push(
     numbers: &mut Numbers,
     dtype: DType,

@@ -95,10 +95,10 @@ impl Layout {
     /// The piece that holds the byte at `at`: of several, the one that begins
     /// last.
     pub fn locate(&self, at: u64) -> Option<usize> {
-        let behind = self.pieces.partition_point(|piece| piece.at <= at);
+        let after = self.pieces.partition_point(|piece| piece.at <= at);
         let holds = |i: &usize| self.pieces.get(*i).is_some_and(|piece| at < piece.end());
         // A long piece may hold many short ones.
-        (0..behind).rev().take(FAR).find(holds)
+        (0..after).rev().take(FAR).find(holds)
     }
 
     /// The piece before piece `index` that holds its first byte too: of several,

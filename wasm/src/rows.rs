@@ -57,7 +57,7 @@ impl Document {
     /// Rows `from..from + count` of a column, fewer at its end.
     ///
     /// # Errors
-    /// Why there are none; what is lacking is noted.
+    /// Why there are none; what is missing is noted.
     pub fn rows_of(&mut self, column: &Tensor, from: u64, count: u64) -> Result<Cells, Refusal> {
         let header = self.table_header().ok_or(Refusal::Unsupported)?;
         if column.status != Status::Sound {
@@ -128,7 +128,7 @@ impl Document {
     /// The block that holds a row.
     fn chunk_of_row(&mut self, column: &Tensor, row: u64) -> Result<Option<Chunk>, Refusal> {
         let found = self.ask(|file, source| {
-            // The last block that does not begin behind the row.
+            // The last block that does not begin after the row.
             let (mut low, mut high) = (0, column.chunks.count());
             let mut found = None;
             while low < high {
@@ -152,7 +152,7 @@ impl Document {
     /// it cannot be decoded.
     ///
     /// # Errors
-    /// As the parser's; what is lacking is noted.
+    /// As the parser's; what is missing is noted.
     pub fn annotation(
         &mut self,
         column: &Tensor,

@@ -15,7 +15,7 @@ impl Document {
     /// file, fewer at its end.
     ///
     /// # Errors
-    /// Why there are none; what is lacking is noted.
+    /// Why there are none; what is missing is noted.
     pub fn entries(&mut self, tensor: &Tensor, from: u64, count: u64) -> Result<Cells, Refusal> {
         self.store.content();
         if tensor.status != Status::Sound {

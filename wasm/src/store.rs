@@ -1,4 +1,4 @@
-//! The windows of a file that are in memory, and what is lacking.
+//! The windows of a file that are in memory, and what is missing.
 
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Source, Window};
@@ -27,7 +27,7 @@ struct Held {
 pub struct Range {
     /// Absolute offset of the first byte.
     pub at: u64,
-    /// Absolute offset behind the last byte.
+    /// Absolute offset after the last byte.
     pub end: u64,
 }
 
@@ -80,17 +80,17 @@ impl Store {
         ask(&Source::windows(self.len, &windows))
     }
 
-    /// What is lacking: ascending, apart from each other.
+    /// What is missing: ascending, apart from each other.
     pub fn need(&self) -> &[Range] {
         &self.need
     }
 
-    /// Nothing is lacking any more.
+    /// Nothing is missing any more.
     pub fn content(&mut self) {
         self.need.clear();
     }
 
-    /// Takes note of what is lacking. The first of `more` that cannot be had
+    /// Takes note of what is missing. The first of `more` that cannot be had
     /// within the budget ends the list.
     pub fn lack(&mut self, absent: Absent, more: impl IntoIterator<Item = Absent>) {
         self.need.clear();

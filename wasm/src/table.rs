@@ -85,7 +85,7 @@ impl Table {
             && dims.ends.try_reserve_exact(more).is_ok();
     }
 
-    /// Adds a tensor; nothing happens when bytes are lacking.
+    /// Adds a tensor; nothing happens when bytes are missing.
     ///
     /// # Errors
     /// [`Stop::Absent`].
@@ -105,7 +105,7 @@ impl Table {
             // Formats that do so have one byte for the rank.
             self.dims.items.extend((0..tensor.dims.rank().min(255)).map(|_| NONE));
         } else {
-            // Behind its rows, an extent of 0 of a column varies.
+            // After its rows, an extent of 0 of a column varies.
             let fixed = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
             let extents = dims.enumerate();
             let shown = extents.map(|(i, n)| if i >= fixed && n == 0 { NONE } else { n });

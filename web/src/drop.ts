@@ -6,7 +6,7 @@ export interface Given {
   handle?: FileSystemFileHandle;
 }
 
-/** Files of a folder that are opened; in others nobody looks. */
+/** Names of the files that are opened from a dropped folder. */
 const KNOWN = /\.(?:bt|bintensors|gguf|idv|oinf|safetensors|stb|zt|index\.json)$/i;
 /** Most files that are taken from a folder, and how deep folders are looked into. */
 const MOST = 100;

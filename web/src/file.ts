@@ -21,7 +21,7 @@ export class OpenFile {
   readonly client: Client<Api>;
   readonly tasks: Tasks;
   /** The next verdict, or the next stage. */
-  readonly judged = new Topic();
+  readonly validated = new Topic();
   readonly selected = new Topic<number | undefined>();
   /** Bytes that the hex view shall show. */
   readonly revealed = new Topic<Span>();
@@ -68,7 +68,7 @@ export class OpenFile {
     if (this.outdated === undefined) {
       this.outdated = message;
       this.tasks.say(message);
-      this.judged.emit();
+      this.validated.emit();
     }
   }
 
@@ -105,7 +105,7 @@ export class OpenFile {
       return;
     }
     this.checking = true;
-    this.judged.emit();
+    this.validated.emit();
     const done = await this.tasks.run(
       depth === 'structure' ? 'Checking structure' : 'Checking payloads',
       async (options) => {
@@ -121,13 +121,13 @@ export class OpenFile {
     if (done === true) {
       this.depth = depth;
     }
-    await this.judge();
+    await this.validate();
   }
 
-  async judge(profile = this.profile): Promise<void> {
+  async validate(profile = this.profile): Promise<void> {
     this.profile = profile;
     this.verdict = await this.api.verdict(this.id, profile);
-    this.judged.emit();
+    this.validated.emit();
   }
 
   close(): void {

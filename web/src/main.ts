@@ -142,7 +142,7 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry): Prom
     files.append(tab);
   }
   file.moved.on((replace) => entry === current && trail.note(replace));
-  file.judged.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
+  file.validated.on(() => tab.setAttribute('data-state', file.outdated !== undefined ? 'outdated' : file.verdict === undefined ? '' : file.verdict.valid ? 'valid' : 'invalid'));
   show(entry, old !== undefined);
   entries.forEach((one) => one.view.filesChanged());
   await file.check();

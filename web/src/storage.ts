@@ -6,7 +6,7 @@ const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|f4e2m1|bf16|f8\w+|bo
 /**
  * `dense`: the decoded bytes are the elements, one after the other. `rows`:
  * blocks of rows have to be taken apart. `entries`: only those that are stored
- * can be had. `undefined`: they are no numbers, or nobody knows.
+ * can be had. `undefined`: not numbers, or unknown.
  */
 export type Access = 'dense' | 'rows' | 'entries';
 

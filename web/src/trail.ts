@@ -1,4 +1,4 @@
-/** The history of the page: Back goes to the view before, and leaves no file behind. */
+/** The history of the page: Back goes to the view before, and never closes a file. */
 
 import { hashOf, readPlace, type Place } from './address.ts';
 

@@ -95,7 +95,7 @@ test('an empty file has a size too', async ({ page }) => {
   server.close();
 });
 
-test('a server that lets no page read is told from one that is not there', async ({ page }) => {
+test('a server that forbids pages gives another message than one that is down', async ({ page }) => {
   const { server, port } = await serve(readFileSync(sampleFile('micro.stb')), {});
   await openAddress(page, `http://127.0.0.1:${port}/micro.stb`);
   await expect(page.getByRole('alert')).toContainText(`127.0.0.1:${port} does not let other pages read its files (it sends no CORS headers)`);

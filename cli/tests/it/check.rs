@@ -119,8 +119,8 @@ fn structure_stops_before_payloads_and_says_so() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("u.stb", &with_unknown_type());
-    let told = run(&folder, &["check", "u.stb", "--structure", "--json"]);
-    assert_eq!(told.code, 3, "its size was not verified");
+    let structure = run(&folder, &["check", "u.stb", "--structure", "--json"]);
+    assert_eq!(structure.code, 3, "its size was not verified");
     let run = run(&folder, &["check", "a.stb", "--structure", "--lenient", "--json"]);
     assert_eq!(run.code, 0, "payloads were not asked for");
     let json = run.json();
@@ -147,7 +147,7 @@ fn findings_come_in_the_order_of_the_file() {
     assert!(offsets.is_sorted());
 }
 
-/// All files of all formats, in one run on several threads: each is judged as
+/// All files of all formats, in one run on several threads: each is validated as
 /// its fixture says, and output is in input order.
 #[test]
 fn fixtures_are_judged_as_they_should_be() {

@@ -1,4 +1,4 @@
-//! Files that `extract` writes, and those that it must not leave behind.
+//! Files that `extract` writes, and those that it must not leave there.
 
 use super::*;
 use std::fs;

@@ -74,7 +74,7 @@ fn a_file_that_cannot_be_opened_still_prints_its_object() {
 }
 
 #[test]
-fn an_unknown_type_is_told_with_the_number_of_the_file() {
+fn an_unknown_type_is_shown_with_its_number() {
     let folder = Folder::new();
     folder.write("a.stb", &with_unknown_type());
     let run = run(&folder, &["inspect", "a.stb", "--json", "--lenient", "--values", "3"]);

@@ -144,7 +144,7 @@ fn a_shard_that_cannot_be_read() {
     assert_eq!((found.code, &line["verdict"]), (2, &Value::Null), "{found:?}");
     assert!(line["error"].as_str().is_some_and(|why| why.contains(TWO)), "{found:?}");
     assert!(found.err.contains(INDEX) && found.err.contains(TWO), "{found:?}");
-    // What is known to be wrong is told all the same.
+    // Known faults are reported all the same.
     std::fs::remove_file(folder.path().join(ONE)).expect("the shard");
     let (found, line) = check(&folder, &[]);
     assert_eq!(found.code, 1, "{found:?}");

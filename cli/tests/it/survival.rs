@@ -15,7 +15,7 @@ fn bounded(folder: &Folder, args: &[&str]) -> Run {
 }
 
 /// What every failure has in common.
-fn is_told(run: &Run, what: &str) {
+fn reports(run: &Run, what: &str) {
     assert_eq!(run.code, 2, "{run:?}");
     assert!(run.err.contains(what), "{run:?}");
     assert!(run.err.lines().all(|line| line.starts_with("weighbridge: ")), "{run:?}");
@@ -25,7 +25,7 @@ fn is_told(run: &Run, what: &str) {
 /// A run of a copy of the command in `folder`, as a user who may not do
 /// everything, which is what permissions are for.
 #[cfg(unix)]
-fn as_nobody(folder: &Folder, args: &[&str]) -> Run {
+fn unprivileged(folder: &Folder, args: &[&str]) -> Run {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     use std::os::unix::process::CommandExt as _;
     let copy = folder.path().join("weighbridge-copy");
@@ -58,27 +58,27 @@ fn as_nobody(folder: &Folder, args: &[&str]) -> Run {
 
 #[cfg(unix)]
 #[test]
-fn an_unreadable_file_is_told_and_the_others_are_judged() {
+fn an_unreadable_file_is_reported_and_the_others_are_checked() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = Folder::new();
     let secret = folder.write("secret.stb", &sound().encode());
     folder.write("z.stb", &sound().encode());
     fs::create_dir(folder.path().join("closed")).expect("a folder");
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).expect("permissions");
-    let run = as_nobody(&folder, &["check", "--json", "secret.stb", "z.stb"]);
-    is_told(&run, "secret.stb: Permission denied");
+    let run = unprivileged(&folder, &["check", "--json", "secret.stb", "z.stb"]);
+    reports(&run, "secret.stb: Permission denied");
     let [secret, sound] = &run.lines()[..] else { panic!("two lines: {run:?}") };
     assert_eq!((&secret["verdict"], &sound["verdict"]), (&Value::Null, &"valid".into()));
     assert!(secret["error"].as_str().is_some_and(|why| why.contains("Permission denied")));
-    is_told(&as_nobody(&folder, &["inspect", "secret.stb"]), "Permission denied");
-    is_told(&as_nobody(&folder, &["extract", "secret.stb", "0"]), "Permission denied");
+    reports(&unprivileged(&folder, &["inspect", "secret.stb"]), "Permission denied");
+    reports(&unprivileged(&folder, &["extract", "secret.stb", "0"]), "Permission denied");
 
     // In a walk as well, folders included.
     let closed = folder.path().join("closed");
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).expect("permissions");
-    let run = as_nobody(&folder, &["check", "--json", "."]);
+    let run = unprivileged(&folder, &["check", "--json", "."]);
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).expect("permissions");
-    is_told(&run, "secret.stb: Permission denied");
+    reports(&run, "secret.stb: Permission denied");
     assert!(run.err.contains("closed: Permission denied"), "{run:?}");
     // The copy of the command is of no known format; the folder has a line as well.
     assert_eq!(run.lines().len(), 3, "{run:?}");
@@ -86,12 +86,12 @@ fn an_unreadable_file_is_told_and_the_others_are_judged() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_is_not_writable_is_told() {
+fn a_folder_that_is_not_writable_is_reported() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     folder.write("out.npy", b"precious");
     for args in [&["extract", "a.stb", "0"][..], &["extract", "a.stb", "0", "-o", "out.npy"]] {
-        is_told(&as_nobody(&folder, args), "Permission denied");
+        reports(&unprivileged(&folder, args), "Permission denied");
     }
     assert_eq!(fs::read(folder.path().join("out.npy")).expect("reads"), b"precious");
     assert_eq!(folder.names(), ["a.stb", "out.npy"]);
@@ -112,7 +112,7 @@ fn a_file_that_is_shorter_than_it_claims_is_an_error() {
     let folder = Folder::new();
     for format in weighbridge_core::Format::ALL {
         let run = bounded(&folder, &["check", "--format", format.name(), claims]);
-        is_told(&run, "the file changed while it was read");
+        reports(&run, "the file changed while it was read");
     }
     // Memory of a process: of no length, and nothing can be read at its start.
     let run = bounded(&folder, &["check", "/proc/self/mem"]);
@@ -124,11 +124,11 @@ fn a_file_that_is_shorter_than_it_claims_is_an_error() {
 fn standard_input_is_a_file_if_it_is_one() {
     let folder = Folder::new();
     let path = folder.write("a.stb", &sound().encode());
-    is_told(&bounded(&folder, &["check", "-"]), "-: No such file");
+    reports(&bounded(&folder, &["check", "-"]), "-: No such file");
 
     let mut piped = command(&folder, &["check", "/dev/stdin"]);
     piped.write_stdin(sound().encode()).timeout(Duration::from_secs(60));
-    is_told(&finish(piped), "/dev/stdin: is a pipe or a device, not a file");
+    reports(&finish(piped), "/dev/stdin: is a pipe or a device, not a file");
 
     let output = Process::new(assert_cmd::cargo::cargo_bin("weighbridge"))
         .args(["check", "--json", "/dev/stdin"])
@@ -138,7 +138,7 @@ fn standard_input_is_a_file_if_it_is_one() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 
     for device in ["/dev/null", "/dev/zero", "/dev/full"] {
-        is_told(&bounded(&folder, &["inspect", device]), "is a pipe or a device, not a file");
+        reports(&bounded(&folder, &["inspect", device]), "is a pipe or a device, not a file");
     }
 }
 
@@ -173,7 +173,7 @@ fn a_reader_that_goes_away_is_no_crash() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
         assert!(output.stderr.is_empty(), "{output:?}");
     }
-    // A file was asked for, so it is told.
+    // A file was asked for, so it is reported.
     let output = closed(&folder, &extract);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
@@ -194,7 +194,7 @@ fn closed(folder: &Folder, args: &[&str]) -> std::process::Output {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn full_streams_are_told_by_the_exit_code() {
+fn full_streams_give_an_exit_code() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
     let full = || fs::OpenOptions::new().write(true).open("/dev/full").expect("opens");
@@ -327,7 +327,7 @@ fn the_input_is_never_replaced() {
         for raw in [true, false] {
             let mut args = vec!["extract", "a.stb", "0", "-o", name];
             args.extend(raw.then_some("--raw"));
-            is_told(&run(&folder, &args), "is the file that is read");
+            reports(&run(&folder, &args), "is the file that is read");
         }
         assert_eq!(fs::read(folder.path().join(name)).expect("reads"), bytes, "{name}");
     }
@@ -352,7 +352,7 @@ fn a_disk_that_is_full_leaves_what_was_there() {
                 format!("ulimit -f {limit}; '{}' extract a.stb 1 {rest}", binary.display());
             let mut shell = Command::new("sh");
             shell.current_dir(folder.path()).args(["-c", &script]);
-            is_told(&finish(shell), "File too large");
+            reports(&finish(shell), "File too large");
             assert_eq!(folder.names(), ["a.stb", "out.npy"]);
             assert_eq!(fs::read(folder.path().join("out.npy")).expect("reads"), b"precious");
         }

@@ -1,4 +1,4 @@
-//! What every audit judges alike, whether files are in memory as a whole or not:
+//! What every audit validates alike, whether files are in memory as a whole or not:
 //! names that are equal, parts of the file and what lies between them.
 
 use crate::base::{Word, division::padding, wide, widen, word};
@@ -64,8 +64,8 @@ impl Cover {
         }
     }
 
-    /// Judges the bytes before `at` that belong to nothing: up to the next multiple of
-    /// the alignment they are padding, whatever follows; those behind it break `rule`.
+    /// Validates the bytes before `at` that belong to nothing: up to the next multiple of
+    /// the alignment they are padding, whatever follows; those after it break `rule`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
         &self,
@@ -79,7 +79,7 @@ impl Cover {
         }
         let gap = at.wrapping_sub(self.end);
         let padded = word(padding(wide(self.end), file.alignment())).min(gap);
-        let behind = self.end.wrapping_add(padded);
+        let padded_end = self.end.wrapping_add(padded);
         if let Some(rule) = file.policy().padding {
             let mut bytes = r.piece(self.end, padded)?;
             while let Some((0, rest)) = bytes.split_first() {
@@ -88,15 +88,15 @@ impl Cover {
             if let Some(byte) = bytes.first() {
                 let len = widen(bytes.len());
                 r.about(Kind::File, 0);
-                r.report(rule, wide(behind).wrapping_sub(len), len, 0, u64::from(*byte));
+                r.report(rule, wide(padded_end).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
         if let Some(rule) = rule
-            && behind < at
+            && padded_end < at
         {
-            let len = wide(at.wrapping_sub(behind));
+            let len = wide(at.wrapping_sub(padded_end));
             r.about(Kind::File, 0);
-            r.report(rule, wide(behind), len, 0, len);
+            r.report(rule, wide(padded_end), len, 0, len);
         }
         Ok(())
     }

@@ -5,17 +5,17 @@
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Stage {
-    /// Judging metadata entries.
+    /// Validating metadata entries.
     Metadata,
     /// Looking for metadata keys that occur twice.
     MetadataNames,
-    /// Judging tensors.
+    /// Validating tensors.
     Tensors,
     /// Looking for tensor names that occur twice.
     TensorNames,
     /// What only the format knows, such as values of metadata.
     Values,
-    /// Judging metadata entries of tensors, and looking for keys that occur
+    /// Validating metadata entries of tensors, and looking for keys that occur
     /// twice in one tensor.
     Attributes,
     /// Looking whether the parts of the file come in order.

@@ -103,7 +103,7 @@ pub const GGUF_DEPTH: u8 = 3;
 /// in memory as a whole to be compared.
 pub const GGUF_NAME: u64 = 65_535;
 
-/// How many extents a tensor of GGUF may have before nothing behind it is believed.
+/// How many extents a tensor of GGUF may have before nothing after it is believed.
 ///
 /// ggml has room for four, which is a rule of its own, and the field for 2^32. An
 /// entry is read as a whole: with so many, the largest number of a byte, its extents
@@ -127,19 +127,19 @@ pub const SHARES: u64 = 4;
 pub const SHARED: u64 = 64 << 10;
 
 /// How many bytes of an entry may be there before more is asked for than is known
-/// to be lacking. Real entries are far shorter.
+/// to be missing. Real entries are far shorter.
 pub const LONG_ENTRY: u64 = 64 << 10;
 
-/// How far a host is told to read ahead in a table of unknown length, in bytes.
+/// How far a host is asked to read ahead in a table of unknown length, in bytes.
 ///
 /// Enough for thousands of entries, and little beside the file where the table
 /// is short and something else follows it.
 pub const READ_AHEAD: u64 = 64 << 10;
 
-/// How far a host is told to read ahead in a table of known length, in bytes.
+/// How far a host is asked to read ahead in a table of known length, in bytes.
 pub const TABLE_AHEAD: u64 = 1 << 20;
 
-/// How far a host is told to read ahead in a metadata table of contents of a
+/// How far a host is asked to read ahead in a metadata table of contents of a
 /// data view, in bytes: real ones have a handful of entries of 40.
 pub const METADATA_AHEAD: u64 = 1 << 10;
 

@@ -274,7 +274,7 @@ impl Decoder {
     ///
     /// # Errors
     /// The fault, again at each further call. Bytes are always handed out
-    /// before the fault that comes behind them.
+    /// before the fault that comes after them.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         match self.end {
             End::NotYet => {}
@@ -324,7 +324,7 @@ impl Decoder {
                 false => Ok(Step { read: outcome.read, written, done: false }),
             };
         }
-        self.end = self.judge(outcome.end);
+        self.end = self.validate(outcome.end);
         if self.work() > self.allowed {
             self.end = End::Fault(Fault::Work);
         }
@@ -421,7 +421,7 @@ impl Decoder {
     }
 
     /// What only the whole stream can show.
-    fn judge(&self, end: End) -> End {
+    fn validate(&self, end: End) -> End {
         if end != End::Done {
             return end;
         }

@@ -299,7 +299,7 @@ impl Frames {
 }
 
 impl Frame {
-    /// Judges a complete frame header and begins the frame. If the output holds all
+    /// Validates a complete frame header and begins the frame. If the output holds all
     /// of the stream, `room` is what is left of it.
     fn open(header: &[u8], room: Option<u64>) -> Result<Frame, Fault> {
         let descriptor = Descriptor::of(header.get(4).copied().unwrap_or(0));
@@ -337,7 +337,7 @@ impl Frame {
 
     /// Decodes a block, which must not become more than a block may.
     ///
-    /// The decoder stops behind bytes or behind the last block. So it is told that
+    /// The decoder stops after bytes or after the last block. So it hears that
     /// more blocks follow, and runs out of input unless the block is too long; then
     /// it gets an empty last block, and the checksum in `tail`.
     fn block(&mut self, block: &[u8], last: bool, tail: &[u8]) -> Result<(), End> {
@@ -361,7 +361,7 @@ impl Frame {
     }
 }
 
-/// One slice behind the other.
+/// One slice after the other.
 struct Joined<'b>(&'b [u8], &'b [u8]);
 
 impl ::ruzstd::io::Read for Joined<'_> {
@@ -375,7 +375,7 @@ impl ::ruzstd::io::Read for Joined<'_> {
     }
 }
 
-/// The byte behind the magic (§3.1.1.1.1): which fields follow, and how wide
+/// The byte after the magic (§3.1.1.1.1): which fields follow, and how wide
 /// they are.
 struct Descriptor {
     single: bool,

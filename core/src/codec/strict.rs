@@ -20,7 +20,7 @@ const SHORTEST: u64 = 3;
 /// Fewest literals that four streams can hold.
 const FEWEST: usize = 6;
 
-/// The lengths of the Huffman codes of a frame, once a block has told them.
+/// The lengths of the Huffman codes of a frame, once a block has described them.
 pub(super) struct Strict {
     /// By the next 11 bits: the length of the first code (low byte), and of
     /// all codes that lie in them completely (high byte).
@@ -38,13 +38,13 @@ impl Strict {
         Strict { lengths: [[0; 2]; CODES], counts: [0; CODES], known: false }
     }
 
-    /// Judges a compressed block, which may decode to `most` bytes; how many
+    /// Validates a compressed block, which may decode to `most` bytes; how many
     /// sequences it has.
     pub(super) fn check(&mut self, block: &[u8], most: u64) -> Result<u64, Malformed> {
         let first = block.first().copied().ok_or(Malformed)?;
         let (kind, format) = (first & 3, (first >> 2) & 3);
-        // Sizes lie behind the kind and the format: of 5 bits, or of 12 or 20
-        // behind two bits more; two of 10, 14 or 18 bits where codes are used.
+        // Sizes lie after the kind and the format: of 5 bits, or of 12 or 20
+        // after two bits more; two of 10, 14 or 18 bits where codes are used.
         let (skip, width, bytes) = match (kind, format) {
             (0 | 1, 0 | 2) => (3, 5, 1),
             (0 | 1, 1) => (4, 12, 2),
@@ -125,7 +125,7 @@ impl Strict {
         if sound { Ok(()) } else { Err(Malformed) }
     }
 
-    /// Reads the description of the codes; the streams behind it.
+    /// Reads the description of the codes; the streams after it.
     fn codes<'d>(&mut self, data: &'d [u8]) -> Result<&'d [u8], Malformed> {
         self.known = false;
         let (first, data) = data.split_first().ok_or(Malformed)?;
@@ -234,7 +234,7 @@ impl<'d> Backwards<'d> {
         Ok(Backwards { bytes, left, count: 0 })
     }
 
-    /// The next 57 bits or more at the top, and zeros behind the last.
+    /// The next 57 bits or more at the top, and zeros after the last.
     fn peek(&self) -> u64 {
         let end = self.left.wrapping_add(7) >> 3;
         let spare = u32::try_from(end.wrapping_mul(8).wrapping_sub(self.left)).unwrap_or(0);
@@ -251,7 +251,7 @@ impl<'d> Backwards<'d> {
         bits.wrapping_shl(spare)
     }
 
-    /// The next `width` bits, zeros behind the last; 0 if `width` is 0.
+    /// The next `width` bits, zeros after the last; 0 if `width` is 0.
     fn take(&mut self, width: u32) -> usize {
         let bits = self.peek().checked_shr(64_u32.wrapping_sub(width)).unwrap_or(0);
         self.left = self.left.wrapping_sub(usize::try_from(width).unwrap_or(0));
@@ -422,7 +422,7 @@ fn spread(chances: &[Option<usize>], width: u32, table: &mut [State]) {
     }
 }
 
-/// Bits from the least significant of the first byte on; zeros behind the end.
+/// Bits from the least significant of the first byte on; zeros after the end.
 struct Forwards<'d> {
     bytes: &'d [u8],
     at: usize,

@@ -93,7 +93,7 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         (self.driver, self.buffer)
     }
 
-    /// Reads what is lacking, and as much behind it as is wanted and fits.
+    /// Reads what is missing, and as much after it as is wanted and fits.
     fn fetch(&mut self, absent: Absent) -> Result<(), FlashError<F::Error>> {
         (self.from, self.to) = (0, 0);
         let unit = widen(F::READ_SIZE.max(1));

@@ -33,7 +33,7 @@ pub struct Index<S> {
 
 impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// An empty index. Hosts that have randomness give a random `seed`, so
-    /// that nobody can choose names that hash alike.
+    /// that an attacker cannot choose colliding names.
     pub const fn new(slots: S, seed: u64) -> Self {
         Index { slots, seed, filled: 0, cursor: Cursor::START, sorted: false }
     }

@@ -160,10 +160,10 @@ impl File {
         each!(self, header => header.tensor_count(), 0)
     }
 
-    /// The next metadata entry of the file, judged; `None` at the end.
+    /// The next metadata entry of the file, validated; `None` at the end.
     ///
     /// A cursor also moves inside an entry that is a long [list](Value::List),
-    /// though bytes are lacking: it is to be kept even then, or a list that is
+    /// though bytes are missing: it is to be kept even then, or a list that is
     /// longer than what is resident is passed over from its start for ever.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl File {
         self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))
     }
 
-    /// The next tensor, judged; `None` at the end.
+    /// The next tensor, validated; `None` at the end.
     ///
     /// A tensor that breaks a rule comes all the same: its status tells whether
     /// it may be used.
@@ -215,13 +215,13 @@ impl File {
     /// these ranges with it needs a number of rounds that does not depend on
     /// how many tables there are. They come in the order of the index;
     /// neighbours are joined. Formats whose index is in one piece have none.
-    pub fn lacking(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
+    pub fn missing(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);
         reader.mute();
         match *self {
             #[cfg(feature = "idv")]
-            File::Idv(ref header) => header.lacking(&mut reader, report),
+            File::Idv(ref header) => header.missing(&mut reader, report),
             #[allow(unreachable_patterns)]
             _ => {
                 let _ = (reader, report);
@@ -238,7 +238,7 @@ impl File {
         quietly(source, |reader| each!(self, header => header.value(reader, meta), Ok(None)))
     }
 
-    /// Chunk number `chunk` of a tensor; `None` behind the last one.
+    /// Chunk number `chunk` of a tensor; `None` after the last one.
     ///
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again.

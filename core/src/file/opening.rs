@@ -7,7 +7,7 @@ use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
 /// How many bytes of a file decide its format: the longest magic and the byte
-/// behind the length field of BinTensors. No payload of any format begins
+/// after the length field of BinTensors. No payload of any format begins
 /// earlier.
 const HEAD: u64 = 9;
 
@@ -30,7 +30,7 @@ impl Opening {
         Opening { format, cursor: Cursor::START }
     }
 
-    /// Opens the file, or says what is lacking.
+    /// Opens the file, or says what is missing.
     ///
     /// # Errors
     /// [`Stop::Absent`]: make the bytes resident and call again.

@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Words behind a number that end in `s` and count nothing.
+    /// Words after a number that end in `s` and count nothing.
     const NOT_COUNTED: [&str; 10] =
         ["is", "has", "was", "takes", "exceeds", "stands", "no", "others", "needs", "does"];
 

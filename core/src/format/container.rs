@@ -44,19 +44,18 @@ pub(crate) trait Container: Sized {
     /// How many tensors the file declares.
     fn tensor_count(&self) -> u64;
 
-    /// The next metadata entry, judged; `None` at the end, of which the cursor is
-    /// told. Several tables are told apart by the cursor's phase and by the kind of
-    /// what comes.
+    /// The next metadata entry, validated; `None` at the end, where the cursor is
+    /// finished. Of several tables, the cursor's phase says which one it is in.
     fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
         c.finish();
         Ok(None)
     }
 
-    /// The next tensor, judged; `None` at the end, of which the cursor is told.
+    /// The next tensor, validated; `None` at the end, where the cursor is finished.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt>;
 
-    /// The next metadata entry of one tensor; `None` at the end, of which the
-    /// cursor is told.
+    /// The next metadata entry of one tensor; `None` at the end, where
+    /// the cursor is finished.
     fn attribute(
         &self,
         _: &mut Reader<'_, '_>,
@@ -89,7 +88,7 @@ pub(crate) trait Container: Sized {
     }
 
     /// The next part of the file that something refers to: header, tables, values,
-    /// payloads. Broken entries have none. What lies between parts is judged by the
+    /// payloads. Broken entries have none. What lies between parts is validated by the
     /// audit.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt>;
 

@@ -17,7 +17,7 @@ macro_rules! formats {
             Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
             /// GGUF 2 and 3, `.gguf`.
             Gguf = 7, gguf, "gguf", "GGUF", &["gguf"];
-            /// safetensors, `.safetensors`. It has no magic but the brace behind the
+            /// safetensors, `.safetensors`. It has no magic but the brace after the
             /// length of its header.
             Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
             /// The index of a safetensors checkpoint in shards,
@@ -35,8 +35,8 @@ macro_rules! declare {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
         /// A file format.
         ///
-        /// Every format has a name here; whether this build can read it is told
-        /// by [`Format::is_available`].
+        /// Every format has a name here; [`Format::is_available`] says whether
+        /// this build reads it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
@@ -137,7 +137,7 @@ impl Format {
     }
 
     /// The format that the name of a file promises: one of its
-    /// [extensions](Format::extensions), in any case, behind something and a dot.
+    /// [extensions](Format::extensions), in any case, after something and a dot.
     pub fn by_file_name(name: &str) -> Option<Format> {
         // An extension may have a dot inside.
         let ends = |extension: &&str| {

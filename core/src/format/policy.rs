@@ -12,7 +12,7 @@ pub(crate) struct Policy {
     /// Two metadata entries have one key.
     pub(crate) duplicate_meta: Option<Rule>,
     /// Two metadata entries of one tensor have one key, stored plainly. With a
-    /// rule here the audit judges every tensor's metadata entries.
+    /// rule here the audit validates every tensor's metadata entries.
     pub(crate) duplicate_attribute: Option<Rule>,
     /// Two size variables have one name.
     pub(crate) duplicate_size: Option<Rule>,

@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
     /// with a file and may be longer than it.
     ///
     /// Formats that record their length are then held to the recorded length,
-    /// and what follows it is nobody's business. For the other formats nothing
+    /// and what follows it is not checked. For the other formats nothing
     /// changes.
     pub const fn as_region(mut self) -> Self {
         self.exact = false;
@@ -173,7 +173,7 @@ impl Span {
         Span { at, len: end.saturating_sub(at) }
     }
 
-    /// Offset of the first byte behind the span; `None` if it exceeds `u64`.
+    /// Offset of the first byte after the span; `None` if it exceeds `u64`.
     pub const fn end(&self) -> Option<u64> {
         self.at.checked_add(self.len)
     }

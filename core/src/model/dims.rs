@@ -127,9 +127,9 @@ impl Iterator for Dims<'_> {
             DimEncoding::Bincode if DimEncoding::Bincode.is_used() => bincode_uint(self.bytes),
             DimEncoding::Cbor if DimEncoding::Cbor.is_used() => cbor_uint(self.bytes),
             DimEncoding::Json if DimEncoding::Json.is_used() => json_uint(self.bytes),
-            DimEncoding::Reversed if DimEncoding::Reversed.is_used() => le_u64_behind(self.bytes),
+            DimEncoding::Reversed if DimEncoding::Reversed.is_used() => le_u64_last(self.bytes),
             DimEncoding::ReversedBig if DimEncoding::ReversedBig.is_used() => {
-                le_u64_behind(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
+                le_u64_last(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
             _ => incomplete(1),
         };
@@ -148,7 +148,7 @@ impl Iterator for Dims<'_> {
 
 /// The little-endian `u64` at the end of `input`, and what comes before it.
 #[inline]
-fn le_u64_behind(input: &[u8]) -> Parsed<'_, u64> {
+fn le_u64_last(input: &[u8]) -> Parsed<'_, u64> {
     match input.split_last_chunk() {
         Some((rest, last)) => Ok((rest, u64::from_le_bytes(*last))),
         None => incomplete(1),
@@ -208,7 +208,7 @@ pub(crate) fn cbor_uint(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// The next decimal number, behind commas and white space.
+/// The next decimal number, after commas and white space.
 fn json_uint(input: &[u8]) -> Parsed<'_, u64> {
     let mut rest = input;
     while let Some((b',' | b' ' | b'\t' | b'\r' | b'\n', after)) = rest.split_first() {

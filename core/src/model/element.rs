@@ -6,7 +6,7 @@ use crate::model::{DType, Endianness};
 /// apart, where elements come in blocks.
 pub(crate) const WIDEST: usize = if cfg!(any(feature = "gguf", test)) { 256 } else { 8 };
 
-/// The longest of them; `Q8_K` is longer, and nobody takes it apart.
+/// The longest of them; `Q8_K` is longer, and is not taken apart.
 #[cfg(any(feature = "gguf", test))]
 #[allow(clippy::as_conversions, clippy::disallowed_macros, reason = "a constant")]
 const _: () = assert!(matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
@@ -47,7 +47,7 @@ impl DType {
     /// Element number `index` of `bytes`, which hold elements of this type one
     /// after the other, packed ones from the least significant bit.
     ///
-    /// `None` behind the last element, and for types that are not numbers.
+    /// `None` after the last element, and for types that are not numbers.
     pub fn element(self, bytes: &[u8], index: u64, endianness: Endianness) -> Option<Element> {
         match self.bits() {
             bits @ (1 | 2 | 4) => {

@@ -55,7 +55,7 @@ pub(crate) fn word(mut bytes: [u8; WORD], unit: usize) -> u64 {
 /// | COO | entries back to back: a 64-bit index a dimension, then the value |
 /// | CSR | rows + 1 row pointers and a column an entry, of 64 bits each; then the values |
 ///
-/// What the indices say is not judged here: the audit does.
+/// What the indices say is not validated here: the audit does.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparse<'a> {
     tensor: Tensor,

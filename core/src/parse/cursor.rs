@@ -40,7 +40,7 @@ pub struct Cursor {
     pub(crate) done: bool,
     /// It stands inside a list that the entry before it holds: how deep, and
     /// whether the innermost has texts. Then it keeps its progress when bytes are
-    /// lacking.
+    /// missing.
     #[cfg(feature = "gguf")]
     pub(crate) within: u8,
 }
@@ -99,7 +99,7 @@ impl Cursor {
         self.done
     }
 
-    /// Steps behind an entry that ended at `at`.
+    /// Steps after an entry that ended at `at`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn advance(&mut self, at: u64) {
         self.at = at;
@@ -109,7 +109,7 @@ impl Cursor {
     /// Takes a step that leaves the cursor where it is if it stops.
     ///
     /// Where nothing is ever absent no step is taken again, and where a cursor
-    /// stands that stopped is nobody's business.
+    /// stands that stopped is not checked.
     #[inline(always)]
     pub(crate) fn step<O>(
         &mut self,

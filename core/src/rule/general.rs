@@ -25,7 +25,7 @@ rules! { 0;
         "its coordinates were not all checked: that takes {expected} slots",
         "coordinates that do not ascend, rows and many extents are kept in memory that the caller provides";
     SHARED_UNCHECKED = "SHARED-UNCHECKED", Unchecked, Silent,
-        "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes behind was not checked",
+        "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes after was not checked",
         "a bound of this reader; real files share a payload between two or three tensors";
     WORK_UNCHECKED = "WORK-UNCHECKED", Unchecked, Silent,
         "decoding took more work than {expected} decoded bytes (limit WORK, --max-work); tensors whose data was not decoded to its end: {found}",

@@ -24,7 +24,7 @@ impl Halt {
     /// A buffer is too small; [`Reader::stop`](crate::parse::Reader::stop) tells how large would do.
     pub(crate) const BUFFER: Halt = Halt(NonZeroU32::MIN.saturating_add(u32::MAX - 3));
 
-    /// Whether bytes are not resident, which never comes about in a build that
+    /// Whether bytes are not resident, which never happens in a build that
     /// has all of them in one slice.
     #[inline(always)]
     pub(crate) fn is_absent(self) -> bool {

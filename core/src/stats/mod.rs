@@ -38,7 +38,7 @@ pub struct Stats {
     endianness: Endianness,
     /// Position of the next element.
     next: u64,
-    /// Position behind the last element.
+    /// Position after the last element.
     end: u64,
     /// The beginning of an element whose end has not come yet.
     carry: [u8; WIDEST],
@@ -91,7 +91,7 @@ impl Stats {
         })
     }
 
-    /// Takes the next bytes; what lies behind the last element is ignored.
+    /// Takes the next bytes; what lies after the last element is ignored.
     pub fn add(&mut self, mut bytes: &[u8], mut histogram: Option<&mut Histogram<'_>>) {
         let (_, width) = self.dtype.unit().unwrap_or((1, 1));
         let width = usize::try_from(width).unwrap_or(1);

@@ -1,7 +1,7 @@
 //! Links only if nothing that is called here can panic.
 //!
 //! Every public function that opens, lists, audits or looks up is called with
-//! values that nobody knows while linking. The panic handler calls a symbol
+//! values unknown at link time. The panic handler calls a symbol
 //! that does not exist, so one path to it, in any of them, is an error of the
 //! linker. Outside of this are `Display` and `Debug`, for which nothing of the
 //! core calls, and the codecs.

@@ -14,22 +14,22 @@ use weighbridge_core::{Name, Slot, Span};
 
 /// Where the tensor `name` of a valid file lies; an empty span if there is
 /// none, or the file is not valid.
-#[cfg(not(feature = "told"))]
+#[cfg(not(feature = "findings"))]
 #[unsafe(no_mangle)]
 pub fn entry(bytes: &[u8], name: &str, slots: &mut [Slot]) -> Span {
     smallest::find(None, bytes, &Name::from(name), slots, |_| {}).unwrap_or_default()
 }
 
-/// The same, for a caller that is told of each finding.
-#[cfg(feature = "told")]
+/// The same, for a caller that takes each finding.
+#[cfg(feature = "findings")]
 #[unsafe(no_mangle)]
 pub fn entry(
     bytes: &[u8],
     name: &str,
     slots: &mut [Slot],
-    told: &mut dyn FnMut(weighbridge_core::Finding),
+    report: &mut dyn FnMut(weighbridge_core::Finding),
 ) -> Span {
-    smallest::find(None, bytes, &Name::from(name), slots, told).unwrap_or_default()
+    smallest::find(None, bytes, &Name::from(name), slots, report).unwrap_or_default()
 }
 
 #[panic_handler]

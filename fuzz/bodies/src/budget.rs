@@ -112,7 +112,7 @@ pub fn steps() -> u64 {
     0
 }
 
-/// Runs `call` and holds it to `most` steps, as told of its result.
+/// Runs `call` and holds it to `most` steps, as computed from its result.
 ///
 /// # Panics
 /// When it takes more.

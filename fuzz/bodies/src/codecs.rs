@@ -46,7 +46,7 @@ pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
     facts::note(&whole.1);
     facts::note(&whole.0);
     let mut decoder = Decoder::new();
-    // The first use leaves something behind.
+    // The first use leaves state in the buffers.
     let _ =
         decode_with(&mut decoder, encoding, &stored[stored.len() / 2..], size, &Portions::WHOLE);
     let portions = Portions { input: 1 + pieces, output: WINDOW };

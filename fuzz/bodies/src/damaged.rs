@@ -1,4 +1,4 @@
-//! A sound file of an encoder, with a few fields damaged: code behind magics,
+//! A sound file of an encoder, with a few fields damaged: code after magics,
 //! lengths and checksums is reached from the first input on.
 
 use crate::walk::walk;

@@ -8,7 +8,7 @@ pub fn format(format: Format, input: &[u8]) {
     walk(input, Some(format));
 }
 
-/// A file of which nothing is said. What it is recognised as must judge it as
+/// A file of any format. The format it is recognised as must validate it as
 /// when it was named.
 pub fn detect(input: &[u8]) {
     let found = Format::of_head(&input[..input.len().min(9)], input.len() as u64);

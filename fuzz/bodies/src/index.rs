@@ -24,7 +24,7 @@ pub fn index(input: &[u8]) {
     lookup(&file, &source, few);
 }
 
-/// The findings of an audit of structure, sorted. Slots that are lacking are
+/// The findings of an audit of structure, sorted. Slots that are missing are
 /// given, or the stage is given up.
 fn audit(file: File, source: &Source<'_>, few: usize, give: bool) -> Vec<Finding> {
     let mut tally = Tally::new(source.len() as usize);

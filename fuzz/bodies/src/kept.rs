@@ -112,7 +112,7 @@ fn file(kept: &Kept) -> Option<(Format, &[u8])> {
             tail.byte();
             format
         }
-        // The bytes behind the file do no harm: files with more at the end.
+        // The bytes after the file do no harm: files with more at the end.
         "changing" => format_of(tail.byte()),
         _ => return None,
     };

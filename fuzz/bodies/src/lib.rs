@@ -4,7 +4,7 @@
 //! The targets of cargo-fuzz, the replay program for stable Rust and the smoke
 //! test of `cargo test` all call these. A target's input is a file as it would
 //! lie on a disk, so that seeds are files; what else a target needs to know
-//! stands behind it, in its last bytes ([`Tail`]).
+//! stands after it, in its last bytes ([`Tail`]).
 
 pub mod budget;
 pub mod changing;

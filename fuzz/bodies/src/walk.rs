@@ -25,7 +25,7 @@ const ENOUGH: u64 = 4 << 20;
 /// Heap of a zstd decoder: its window, while it grows, and tables.
 const ZSTD_HEAP: i64 = 2 * limits::ZSTD_WINDOW as i64 + (1 << 20);
 
-/// Judges findings as they come, and keeps none.
+/// Validates findings as they come, and keeps none.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
     len: u64,

@@ -260,7 +260,7 @@ impl Header {
         self.bytes.is_empty()
     }
 
-    /// The file with this header, its true length in front, and `data` behind.
+    /// The file with this header, its true length in front, and `data` after.
     #[must_use]
     pub fn file(&self, data: &[u8]) -> Vec<u8> {
         self.file_claiming(self.bytes.len() as u64, data)
@@ -319,7 +319,7 @@ fn dtype() -> impl Strategy<Value = Dtype> {
 }
 
 /// Ranks 0 to 5; large extents appear only beside a zero in front of them, as
-/// products are judged from the left.
+/// products are validated from the left.
 fn shape() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![
         6 => vec(1_u64..6, 0..5),

@@ -16,16 +16,16 @@ pub struct Stb {
     pub reserved: [u32; 2],
     /// `tensor_count`; the number of tensors if `None`.
     pub count: Option<u16>,
-    /// `data_offset`; the next multiple of 64 behind the table if `None`.
+    /// `data_offset`; the next multiple of 64 after the table if `None`.
     pub data_offset: Option<u64>,
     /// `file_size`; the real length if `None`.
     pub file_size: Option<u64>,
     /// What payloads are aligned to: 64, or 1 as the reference writer does
-    /// behind the first.
+    /// after the first.
     pub align: usize,
     /// The table.
     pub tensors: Vec<Tensor>,
-    /// Bytes behind the last payload.
+    /// Bytes after the last payload.
     pub tail: Vec<u8>,
 }
 
@@ -112,7 +112,7 @@ impl Stb {
         }
         payloads.extend(&self.tail);
 
-        // A zero-size tensor may point behind the last payload.
+        // A zero-size tensor may point after the last payload.
         let end = self.tensors.iter().filter(|t| t.payload.is_empty() && t.offset.is_none());
         if end.count() > 0 {
             let aligned = (table_end + payloads.len()).next_multiple_of(self.align);

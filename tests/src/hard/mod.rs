@@ -30,13 +30,13 @@ pub struct Entry {
 /// How the data of many tensors lie to one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranges {
-    /// One behind the other.
+    /// One after the other.
     Apart,
     /// All are the same bytes.
     Equal,
     /// Each holds all that follow it.
     Within,
-    /// Each begins behind the one before and reaches over half of all.
+    /// Each begins after the one before and reaches over half of all.
     Staggered,
 }
 
@@ -95,7 +95,7 @@ pub fn many(format: Format, count: u64, ranges: Ranges) -> Vec<u8> {
     file(format, &entries)
 }
 
-/// Tensors with these names, one behind the other.
+/// Tensors with these names, one after the other.
 pub fn named(format: Format, names: &[Vec<u8>]) -> Vec<u8> {
     let unit = unit(format);
     let entries: Vec<Entry> = (0..)

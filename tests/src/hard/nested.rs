@@ -48,7 +48,7 @@ fn codecs(depth: usize) -> [(&'static str, Vec<u8>); 4] {
     [
         ("keys of keys", column("Key2", &5_u64.to_le_bytes())),
         ("vectors of vectors", column("VBuffer", &1_i64.to_le_bytes())),
-        ("codecs that nobody knows", column("Nobody", &[])),
+        ("unknown codecs", column("Unknown", &[])),
         ("annotations", idv::encode(&idv::File::new(0, vec![annotated])).bytes),
     ]
 }
@@ -74,7 +74,7 @@ fn definition(depth: usize, name: &str, tail: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Values where a text is expected, or a field that nobody knows.
+/// Values where a text is expected, or an unknown field.
 fn json(depth: usize) -> [(&'static str, Vec<u8>); 4] {
     let deep = |open: &str, close: &str| format!("{}0{}", open.repeat(depth), close.repeat(depth));
     let arrays = deep("[", "]");
@@ -109,7 +109,7 @@ fn arrays(depth: usize) -> Vec<u8> {
     file.bytes
 }
 
-/// OINF nests nothing: the element of an array is told by a number, and that of
+/// OINF nests nothing: the element of an array is given by a number, and that of
 /// an array is none of an element.
 fn array() -> Vec<u8> {
     let value = oinf::Value::Array(oinf::Type::U8, vec![1], vec![7]);

@@ -163,7 +163,7 @@ fn what_is_no_format() {
     }
 }
 
-/// Whoever asks for an annotation whose entry is not in memory is told which bytes
+/// A host that asks for an annotation whose entry is not resident learns which bytes
 /// to fetch.
 #[test]
 fn what_an_annotation_lacks_is_named() {

@@ -1,5 +1,5 @@
 //! What `distinctions` looks for, in zTensor's CBOR and in the spans of
-//! BinTensors: each test is of a case that a mutant judged otherwise.
+//! BinTensors: each test is of a case that a mutant validated otherwise.
 
 use weighbridge_core::format::ztensor::Items;
 use weighbridge_core::{Format, Opening, Severity, Source, Window, limits};
@@ -240,17 +240,17 @@ fn spans(entries: &[Bytes], len: usize) -> Vec<(&'static str, u32, u64)> {
     findings.iter().map(|f| (f.rule.id(), f.entry, f.expected)).collect()
 }
 
-/// The first tensor that the file is too short for is told, not only the last.
+/// The first tensor that the file is too short for is reported, not only the last.
 #[test]
 fn the_first_tensor_beyond_the_end() {
     let found = spans(&[(4, 0, 4), (4, 4, 8)], 2);
     let [("B2", 0, _)] = found[..] else { panic!("{found:?}") };
 }
 
-/// Behind a tensor whose end is in doubt, the next may begin where that one says
+/// After a tensor whose end is in doubt, the next may begin where that one says
 /// it ends, or where its shape says so.
 #[test]
-fn behind_an_end_in_doubt() {
+fn after_an_end_in_doubt() {
     // Where the shape says so.
     assert_eq!(spans(&[(4, 0, 4), (4, 4, 9), (4, 8, 12)], 12), [("S3", 1, 4)]);
     // Where it says it ends, the next being in doubt as well.
@@ -270,7 +270,7 @@ fn a_wrong_start_and_a_wrong_length() {
 
 /// An end before the start says nothing of where the next tensor begins.
 #[test]
-fn behind_an_end_before_the_start() {
+fn after_an_end_before_the_start() {
     let found = spans(&[(4, 0, 4), (4, 4, 3), (9, 3, 12)], 12);
     assert!(found.contains(&("O2", 1, 4)), "{found:?}");
     assert!(found.contains(&("O1", 2, 8)), "{found:?}");

@@ -122,7 +122,7 @@ fn a_key_of_a_key() {
     assert_eq!(survey.tensors[0].tensor.dtype, DType::Key8);
 }
 
-/// A pair of bits is 0, 1 or 2, whatever its neighbours are; behind the last one
+/// A pair of bits is 0, 1 or 2, whatever its neighbours are; after the last one
 /// it is padding.
 #[test]
 fn pairs_of_bits() {
@@ -140,14 +140,14 @@ fn pairs_of_bits() {
     }
 }
 
-/// Whoever asks what to fetch is told of the table of contents as well.
+/// The ranges to fetch include the table of contents.
 #[test]
 fn a_table_of_contents_that_is_lacking() {
     let bytes = no_rows(Codec::Boolean);
     let file = surveyed(&bytes).file.unwrap();
-    let mut lacking = 0;
-    file.lacking(&Source::windows(bytes.len() as u64, &[]), &mut |_| lacking += 1);
-    assert_eq!(lacking, 1);
+    let mut missing = 0;
+    file.missing(&Source::windows(bytes.len() as u64, &[]), &mut |_| missing += 1);
+    assert_eq!(missing, 1);
 }
 
 /// Columns that share long annotations, or long slot names, are not all looked at.

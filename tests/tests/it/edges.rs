@@ -15,7 +15,7 @@ fn survey(format: Format, bytes: &[u8]) -> Survey {
 /// does not hide that the length before it is.
 #[test]
 fn a_wide_type_beside_a_wide_length() {
-    let judged = |length, width| {
+    let rules = |length, width| {
         let mut header = Header::plain(1);
         match length {
             None => header.text("x"),
@@ -24,9 +24,9 @@ fn a_wide_type_beside_a_wide_length() {
         header.wide(Dtype::U8.code(), width).int(1).int(1).int(0).int(1).pad();
         survey(Format::BinTensors, &header.file(&[7])).broken()
     };
-    assert_eq!(judged(None, Width::Eight), ["V3"]);
-    assert_eq!(judged(None, Width::Two), ["V4"]);
-    assert_eq!(judged(Some(Width::Two), Width::Eight), ["V3", "V4"]);
+    assert_eq!(rules(None, Width::Eight), ["V3"]);
+    assert_eq!(rules(None, Width::Two), ["V4"]);
+    assert_eq!(rules(Some(Width::Two), Width::Eight), ["V3", "V4"]);
 }
 
 /// 2^63 - 1 is a length, if not one of any file; 2^63 is none.
@@ -40,10 +40,10 @@ fn the_longest_length_of_a_codec() {
     }
 }
 
-/// What a tensor without data has instead is told: its size, else its offset.
+/// A tensor without data reports what it has instead: its size, else its offset.
 #[test]
 fn a_tensor_without_data_has_neither_size_nor_offset() {
-    for (size, offset, told, (skip, len)) in
+    for (size, offset, reported, (skip, len)) in
         [(16, 0, 16, (0, 8)), (0, 24, 24, (8, 8)), (16, 24, 16, (0, 16))]
     {
         let tensors = vec![oinf::declared("x", oinf::Type::U8, &[3])];
@@ -55,8 +55,8 @@ fn a_tensor_without_data_has_neither_size_nor_offset() {
         let survey = survey(Format::Oinf, &out.bytes);
         let finding = survey.findings.iter().find(|f| f.rule.id() == "TENSOR-NODATA");
         let at = fields.data_nbytes as u64 + skip;
-        let told = (at, len, 0, told);
-        assert_eq!(finding.map(|f| (f.at, f.len, f.expected, f.found)), Some(told));
+        let reported = (at, len, 0, reported);
+        assert_eq!(finding.map(|f| (f.at, f.len, f.expected, f.found)), Some(reported));
     }
 }
 
@@ -80,7 +80,7 @@ fn reserved_words_are_reported_where_they_lie() {
 /// is not passed over in silence.
 #[test]
 fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
-    let told = |change: fn(&mut stb::Tensor)| {
+    let reported = |change: fn(&mut stb::Tensor)| {
         let mut file = stb::Stb::new(vec![stb::Tensor::new(0, 0, &[2])]);
         change(&mut file.tensors[0]);
         let survey = survey(Format::Stb, &file.encode());
@@ -91,16 +91,16 @@ fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
         (survey.tensors[0].tensor.status, found)
     };
     let unsupported = Status::Unsupported;
-    assert_eq!(told(|t| t.dtype = 4), (unsupported, vec![("T-DTYPE", 33, 1, 4)]));
-    assert_eq!(told(|t| t.layout = 255), (unsupported, vec![("T-LAYOUT", 35, 1, 255)]));
-    assert_eq!(told(|t| t.rank = 4), (Status::Sound, vec![("T-SHAPE", 52, 12, 4)]));
-    assert_eq!(told(|t| t.rank = 8), (Status::Sound, vec![("T-SHAPE", 52, 12, 8)]));
+    assert_eq!(reported(|t| t.dtype = 4), (unsupported, vec![("T-DTYPE", 33, 1, 4)]));
+    assert_eq!(reported(|t| t.layout = 255), (unsupported, vec![("T-LAYOUT", 35, 1, 255)]));
+    assert_eq!(reported(|t| t.rank = 4), (Status::Sound, vec![("T-SHAPE", 52, 12, 4)]));
+    assert_eq!(reported(|t| t.rank = 8), (Status::Sound, vec![("T-SHAPE", 52, 12, 8)]));
     // One says all there is to say of the size.
-    let both = told(|t| (t.rank, t.dtype) = (5, 9));
+    let both = reported(|t| (t.rank, t.dtype) = (5, 9));
     assert_eq!(both, (unsupported, vec![("T-DTYPE", 33, 1, 9)]));
 }
 
-/// Padding ends at the next multiple of the alignment; what lies behind it is a gap, or
+/// Padding ends at the next multiple of the alignment; what lies after it is a gap, or
 /// trails, however short it is.
 #[test]
 fn padding_ends_at_the_alignment() {
@@ -124,7 +124,7 @@ fn padding_ends_at_the_alignment() {
 
 /// A header whose JSON breaks off is opened for the entries before the fault.
 #[test]
-fn json_that_breaks_off_behind_a_tensor() {
+fn json_that_breaks_off_after_a_tensor() {
     let tensor = "\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}";
     for rest in [",\"b\":{\"dtype\":\"U8", ",\"b", ","] {
         let header = format!("{{{tensor}{rest}");
@@ -151,17 +151,17 @@ fn no_digits_are_no_number() {
 /// range and digits.
 #[test]
 fn floats_are_as_short_as_they_can_be() {
-    let judged = |item| {
+    let rules = |item| {
         let tensor = ztensor::Tensor::raw("x", "uint8", &[1], vec![7]).custom("extra", item);
         survey(Format::ZTensor, &ztensor::File::of([tensor]).encode())
             .broken()
             .contains(&"CBOR-FLOAT")
     };
     for (value, short) in [(1.5, true), (0.1, false), (2_f32.powi(100), false), (-0.0, true)] {
-        assert_eq!(judged(Item::F32(value)), short, "{value}");
+        assert_eq!(rules(Item::F32(value)), short, "{value}");
     }
     for (value, short) in [(0.1, false), (2_f64.powi(1000), false), (0.25, true), (0.0, true)] {
-        assert_eq!(judged(Item::F64(value)), short, "{value}");
+        assert_eq!(rules(Item::F64(value)), short, "{value}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is told of each fixture is what was told before: a change of any fact
+//! The facts about each fixture are what they were before: a change of any fact
 //! (an offset, a length, a number in a finding) is one that was meant.
 //!
 //! `WEIGHBRIDGE_FACTS=write cargo test -p weighbridge-tests --test it facts` writes
@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 use weighbridge_core::Format;
-use weighbridge_tests::facts::{short, told};
+use weighbridge_tests::facts::{facts, short};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::survey_whole;
 
@@ -17,8 +17,8 @@ fn table() -> String {
     for (format, fixtures) in fixtures::all() {
         for fixture in fixtures {
             let survey = survey_whole(&fixture.bytes, Format::by_name(format));
-            let facts = fnv(&told(&fixture.bytes, &survey));
-            write!(table, "{format} {} {facts:016x}", fixture.name).unwrap();
+            let hash = fnv(&facts(&fixture.bytes, &survey));
+            write!(table, "{format} {} {hash:016x}", fixture.name).unwrap();
             for finding in &survey.findings {
                 write!(table, " {}", short(finding)).unwrap();
             }
@@ -35,11 +35,11 @@ fn fnv(text: &str) -> u64 {
 }
 
 #[test]
-fn are_told_as_before() {
+fn are_unchanged() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/facts.txt");
-    let told = table();
+    let table_now = table();
     if std::env::var("WEIGHBRIDGE_FACTS").is_ok_and(|what| what == "write") {
-        std::fs::write(path, told).unwrap();
+        std::fs::write(path, table_now).unwrap();
         return;
     }
     // A fixture that is new has no line until the table is written anew.
@@ -47,11 +47,15 @@ fn are_told_as_before() {
     let kept = std::fs::read_to_string(path).unwrap();
     let kept: HashMap<_, _> = kept.lines().map(|line| (name(line), line)).collect();
     let mut compared = 0;
-    for line in told.lines() {
+    for line in table_now.lines() {
         if let Some(kept) = kept.get(&name(line)) {
             assert_eq!(line, *kept, "the facts of a fixture have changed");
             compared += 1;
         }
     }
-    assert!(compared > 1000, "{compared} of {} fixtures are in the table", told.lines().count());
+    assert!(
+        compared > 1000,
+        "{compared} of {} fixtures are in the table",
+        table_now.lines().count()
+    );
 }

@@ -30,7 +30,7 @@ fn ends<T>(mut next: impl FnMut() -> Result<Option<T>, Stop>) -> Result<(), Stop
 }
 
 #[test]
-fn the_end_of_a_table_is_told_to_the_cursor() {
+fn the_cursor_knows_the_end_of_a_table() {
     let mut sink = |_| {};
     for (name, fixtures) in fixtures::all() {
         for fixture in fixtures {

@@ -141,7 +141,7 @@ fn wide(columns: usize, blocks: usize, gap: usize) -> Vec<u8> {
     encode(&file).bytes
 }
 
-/// How often a host that fetches what it is told must fetch until the audit of
+/// How often a host that fetches just what it is asked for must fetch until the audit of
 /// the structure is complete, and how many bytes that is.
 fn rounds(bytes: &[u8], together: bool) -> (usize, u64) {
     let mut held: Vec<(u64, u64)> = Vec::new();
@@ -166,11 +166,11 @@ fn rounds(bytes: &[u8], together: bool) -> (usize, u64) {
         match audit.step(&source, &mut slots, &mut |f| assert_eq!(f.rule.id(), "R.gap")) {
             Ok(()) => return (round, held.iter().map(|(at, end)| end - at).sum()),
             Err(Stop::Absent(absent)) => {
-                let mut lacking = vec![absent];
+                let mut missing = vec![absent];
                 if together {
-                    file.lacking(&source, &mut |absent| lacking.push(absent));
+                    file.missing(&source, &mut |absent| missing.push(absent));
                 }
-                held.extend(lacking.iter().map(|absent| (absent.at, absent.at + absent.want)));
+                held.extend(missing.iter().map(|absent| (absent.at, absent.at + absent.want)));
             }
             Err(other) => panic!("{other:?}"),
         }

@@ -103,7 +103,7 @@ proptest! {
         let text = pieces.concat();
         compare("pieces", text.as_bytes());
         compare("members", format!("{{{text}}}").as_bytes());
-        compare("behind", format!("{{\"metadata\":{{{text}}},\"weight_map\":{{}}}}").as_bytes());
+        compare("after", format!("{{\"metadata\":{{{text}}},\"weight_map\":{{}}}}").as_bytes());
         compare("inside", format!("{{\"weight_map\":{{\"a\":\"b\",{text}}}}}").as_bytes());
     }
 }

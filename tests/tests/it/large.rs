@@ -1,4 +1,4 @@
-//! Files far larger than memory are judged by reading little of them.
+//! Files far larger than memory are validated by reading little of them.
 #![cfg(unix)]
 
 use std::fs::File;

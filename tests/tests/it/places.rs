@@ -86,8 +86,8 @@ fn only_data_out_of_order_is_said_to_be() {
         ([0, 33, 64, 96], &[]),
     ] {
         let found = findings(Format::Gguf, &four(offsets), "OFFSET-ORDER");
-        let told: Vec<_> = found.iter().map(|f| (f.entry, f.expected)).collect();
-        assert_eq!(told, astray, "{offsets:?}");
+        let reported: Vec<_> = found.iter().map(|f| (f.entry, f.expected)).collect();
+        assert_eq!(reported, astray, "{offsets:?}");
     }
 }
 

@@ -184,7 +184,7 @@ fn small_deviation_far_from_zero() {
 }
 
 #[test]
-fn bytes_behind_the_last_element_are_ignored() {
+fn bytes_after_the_last_element_are_ignored() {
     let mut stats = Stats::new(DType::U2, Endianness::Little, 0, 5).unwrap();
     stats.add(&[0b11_10_01_00, 0b11_11_11_01, 0xFF], None);
     assert_eq!((stats.count(), stats.max(), stats.zeros()), (5, Some(Element::Uint(3)), 1));

@@ -140,7 +140,7 @@ fn audited_in(bytes: &[u8], rooms: &[usize]) -> Vec<Finding> {
     findings
 }
 
-/// Equal names are found whether they can be told by a table of hashes, which takes
+/// Equal names are found whether they can be known by a table of hashes, which takes
 /// a slot for each name, or were begun to be sorted, and whatever lies between
 /// members that a sweep passes over.
 #[test]

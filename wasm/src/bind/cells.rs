@@ -85,7 +85,7 @@ impl RawDocument {
     }
 
     /// What checks the stored bytes of a tensor; `undefined` when it has no
-    /// checksum, or bytes are lacking, which `tensor` has fetched.
+    /// checksum, or bytes are missing, which `tensor` has fetched.
     pub fn hasher(&mut self, index: u32) -> Option<RawHasher> {
         let tensor = self.inner.table.tensors.get(index as usize).copied()?;
         let found: Result<_, Stop> = self.inner.ask(|file, source| {

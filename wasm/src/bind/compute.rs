@@ -103,7 +103,7 @@ impl RawHeatmap {
         Some(RawHeatmap { inner })
     }
 
-    /// First element, element behind the last, height, width, and where the bytes
+    /// First element, element after the last, height, width, and where the bytes
     /// of these elements begin and end in the data.
     pub fn size(&self) -> Vec<u64> {
         let map = &self.inner;
@@ -217,7 +217,7 @@ impl RawDecoder {
 
 #[wasm_bindgen]
 impl RawDocument {
-    /// A decoder of a chunk; `undefined` when bytes are lacking or there is no
+    /// A decoder of a chunk; `undefined` when bytes are missing or there is no
     /// such chunk, which `chunks` tells apart.
     pub fn decoder(&mut self, index: u32, chunk: u32) -> Option<RawDecoder> {
         let tensor = self.inner.table.tensors.get(index as usize).copied()?;

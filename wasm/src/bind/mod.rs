@@ -28,7 +28,7 @@ pub struct RawDocument {
 }
 
 /// What a question to the parser comes to, packed by `write`: `undefined` when
-/// bytes are lacking, or when the file is not open.
+/// bytes are missing, or when the file is not open.
 fn answer<T>(
     document: &Document,
     result: Result<Option<T>, Stop>,
@@ -91,7 +91,7 @@ impl RawDocument {
         })
     }
 
-    /// Pairs of offset and length that are lacking.
+    /// Pairs of offset and length that are missing.
     pub fn need(&self) -> Vec<u64> {
         let mut pairs = Vec::new();
         for need in self.inner.store.need() {

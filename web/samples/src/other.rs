@@ -192,7 +192,7 @@ pub(crate) fn bintensors() -> Vec<Sample> {
         data,
     };
     let file = || bintensors::File {
-        metadata: Some(vec![("author".into(), "nobody".into()), ("licence".into(), "CC0".into())]),
+        metadata: Some(vec![("author".into(), "unknown".into()), ("licence".into(), "CC0".into())]),
         tensors: vec![
             tensor("conv1.weight", Dtype::F32, &[16, 3, 5, 5], f32_bytes(&weights(60, 48, 25))),
             tensor("conv1.bias", Dtype::F32, &[16], f32_bytes(&weights(61, 1, 16))),
@@ -206,13 +206,7 @@ pub(crate) fn bintensors() -> Vec<Sample> {
     broken.extend_from_slice(b"<<these bytes belong to nothing>>");
     vec![
         make("bintensors", "digits.bt", true, "A small convolutional network", sound),
-        make(
-            "bintensors-broken",
-            "digits-broken.bt",
-            false,
-            "Bytes behind the last tensor",
-            broken,
-        ),
+        make("bintensors-broken", "digits-broken.bt", false, "Bytes after the last tensor", broken),
     ]
 }
 
@@ -272,7 +266,7 @@ pub(crate) fn safetensors() -> Vec<Sample> {
             tensor("steps", "I64", &[], 12_000_i64.to_le_bytes().to_vec()),
         ],
     };
-    // A second entry of the same name, a type that nobody knows, and an end
+    // A second entry of the same name, an unknown type, and an end
     // that leaves bytes over.
     let broken = || {
         let mut file = file();

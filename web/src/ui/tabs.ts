@@ -92,7 +92,7 @@ export class Tabs {
       }
     }
     entry.button.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
-    // What is hidden loses the keyboard, to nobody.
+    // A hidden view that has the focus gives it up.
     if (held && !entry.panel.contains(document.activeElement)) {
       entry.button.focus();
     }

@@ -65,7 +65,7 @@ export class Tasks {
 
   /**
    * Runs `work`, showing its progress if it takes long. Gives `undefined` when it
-   * was cancelled, and also when it failed: then the user has been told.
+   * was cancelled, and also when it failed: then the user has seen the error.
    */
   async run<T>(
     label: string,

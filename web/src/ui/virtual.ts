@@ -164,7 +164,7 @@ export class Blocks<T> {
     return this.#blocks.get(Math.floor(index / Blocks.SIZE))?.[index % Blocks.SIZE];
   }
 
-  /** Fetches what is lacking of `from..to`. */
+  /** Fetches the missing rows of `from..to`. */
   want(from: number, to: number): void {
     const epoch = this.#epoch;
     for (let block = Math.floor(from / Blocks.SIZE); block * Blocks.SIZE < to; block++) {

@@ -1,4 +1,4 @@
-/** Colours of heat maps: even steps in lightness, told apart by the colour-blind. */
+/** Colours of heat maps: even steps in lightness, distinct for colour-blind readers. */
 
 export interface Scale {
   lo: number;

@@ -87,7 +87,7 @@ export class FileView {
       this.#hexView().show(span);
       this.#hexView().focus();
     });
-    file.judged.on(() => this.#judged());
+    file.validated.on(() => this.#validated());
     this.#tensors.refresh();
   }
 
@@ -96,7 +96,7 @@ export class FileView {
     return this.#hex;
   }
 
-  #judged(): void {
+  #validated(): void {
     const { verdict, checking } = this.#file;
     if (verdict === undefined) {
       return;
@@ -106,7 +106,7 @@ export class FileView {
     if (this.#first && !checking) {
       this.#first = false;
       if (!verdict.valid && this.tabs.current === 'tensors' && this.#file.tensor === undefined) {
-        // Nobody asked for it, so nobody wants to go back.
+        // The user did not ask for it, so Back must not lead here.
         this.#leading = true;
         this.tabs.select('findings', true);
         this.#leading = false;

@@ -30,7 +30,7 @@ export class FindingsView {
     this.#file = file;
     this.#openTensor = openTensor;
     this.element = h('div', { class: 'scroll findings-view', tabindex: '0' }, this.#list, this.#more, this.#empty);
-    file.judged.on(() => this.#restart());
+    file.validated.on(() => this.#restart());
     this.#restart();
   }
 

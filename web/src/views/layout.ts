@@ -71,7 +71,7 @@ export class LayoutView {
         this.#act();
       }
     });
-    file.judged.on(() => void this.#refresh());
+    file.validated.on(() => void this.#refresh());
     void this.#refresh();
   }
 

@@ -67,7 +67,7 @@ export class TensorPanel {
       this.tabs.panels,
     );
     file.selected.on((tensor) => void this.#show(tensor));
-    file.judged.on(() => void this.#recheck());
+    file.validated.on(() => void this.#recheck());
     file.closing.signal.addEventListener('abort', () => this.#leave.abort());
   }
 

@@ -54,7 +54,7 @@ export class ShardsView {
 
 function row({ name, listed, found }: Shard): HTMLElement {
   const state = found === undefined ? 'not open' : count(found);
-  return h('tr', { 'data-state': found === undefined ? 'absent' : found === listed ? 'whole' : 'lacking' }, h('td', {}, h('bdi', {}, name)), h('td', { class: 'number' }, count(listed)), h('td', { class: 'number' }, state));
+  return h('tr', { 'data-state': found === undefined ? 'absent' : found === listed ? 'whole' : 'missing' }, h('td', {}, h('bdi', {}, name)), h('td', { class: 'number' }, count(listed)), h('td', { class: 'number' }, state));
 }
 
 function line({ kind, tensor, file }: ShardFault): HTMLElement {

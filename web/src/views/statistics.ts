@@ -8,7 +8,7 @@ import type { TensorDetails } from '../worker/tables.ts';
 import { accessOf } from '../storage.ts';
 import { Histogram } from './histogram.ts';
 
-/** Up to this size nobody has to ask. */
+/** Up to this size statistics are computed without asking. */
 const SMALL = 64n << 20n;
 /** Results that are kept; older ones are computed again. */
 const KEPT = 32;

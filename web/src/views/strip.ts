@@ -73,7 +73,7 @@ export class StripView {
       { passive: false },
     );
     new ResizeObserver(() => void this.draw()).observe(this.#bar);
-    file.judged.on(() => void this.draw());
+    file.validated.on(() => void this.draw());
     file.selected.on(() => void this.draw());
     addEventListener('theme', () => void this.draw(), { signal: file.closing.signal });
   }
@@ -163,7 +163,7 @@ export class StripView {
     );
   }
 
-  /** The parts in view, when they are few enough to be told apart. */
+  /** The parts in view, when they are few enough to be drawn one by one. */
   async #visible(): Promise<Part[]> {
     const { api, id } = this.#file;
     const [from, to] = await Promise.all([api.locate(id, this.#at), api.locate(id, this.#at + this.#len - 1n)]);

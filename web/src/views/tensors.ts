@@ -83,7 +83,7 @@ export class TensorsView {
       }
     });
     // Findings mark rows: they are fetched again when there are others.
-    file.judged.on(() => {
+    file.validated.on(() => {
       const { verdict } = file;
       const findings = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint;
       if (findings !== this.#findings) {

@@ -29,7 +29,7 @@ export class VerdictView {
         ['lenient', 'Lenient'],
       ] as const,
       file.profile,
-      (choice) => void file.judge(choice),
+      (choice) => void file.validate(choice),
     );
     profile.title = 'Lenient accepts what the specification forbids but readers can still read safely';
     this.#counts.addEventListener('click', showFindings);
@@ -48,7 +48,7 @@ export class VerdictView {
       this.#checked,
       profile,
     );
-    file.judged.on(() => this.#draw());
+    file.validated.on(() => this.#draw());
     this.#draw();
   }
 

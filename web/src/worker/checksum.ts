@@ -41,7 +41,7 @@ class Crc32c implements Checksum {
   }
 }
 
-/** The first 32 bits behind the point of the roots of the first primes. */
+/** The first 32 fractional bits of the roots of the first primes. */
 function constants(count: number, power: number): Uint32Array {
   const out: number[] = [];
   for (let n = 2; out.length < count; n++) {

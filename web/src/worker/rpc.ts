@@ -9,7 +9,7 @@ export interface Context {
 export interface Report {
   /** What is being done. */
   label: string;
-  /** 0 to 1; `undefined` when nobody knows. */
+  /** 0 to 1; `undefined` when unknown. */
   done: number | undefined;
 }
 

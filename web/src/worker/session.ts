@@ -74,7 +74,7 @@ export class Session {
     return turn;
   }
 
-  /** Releases the document once nobody is reading for it. */
+  /** Releases the document once no read is pending. */
   close(): void {
     void this.#alone(async () => this.document.free());
   }

@@ -11,8 +11,8 @@ use crate::rule::{Halt, Kind};
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Attributes {
     cursor: Cursor,
-    /// The entries were judged; now equal keys are looked for.
-    judged: bool,
+    /// The entries were validated; now equal keys are looked for.
+    validated: bool,
 }
 
 impl Audit {
@@ -25,7 +25,7 @@ impl Audit {
         // A tensor that was begun is finished, however its bytes arrive.
         while (self.hand.is_some() || !r.is_spent()) && self.take_in_hand(r)? {
             let Some(tensor) = self.hand else { break };
-            if !self.attributes.judged {
+            if !self.attributes.validated {
                 loop {
                     match &self.file.attribute(r, &tensor, &mut self.attributes.cursor) {
                         Ok(Some(meta)) => self.count(r, meta),
@@ -33,7 +33,7 @@ impl Audit {
                         Err(halt) => return Err(*halt),
                     }
                 }
-                self.attributes = Attributes { judged: true, ..Attributes::default() };
+                self.attributes = Attributes { validated: true, ..Attributes::default() };
             }
             if !self.ordered {
                 r.mute();

@@ -9,7 +9,7 @@ use crate::rule::Halt;
 /// Where the coverage check stands.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Covering {
-    /// A part whose distance from the one before is not judged yet: its bytes
+    /// A part whose distance from the one before is not validated yet: its bytes
     /// need not be resident together with its entry.
     pending: Option<Slot>,
     cover: Cover,

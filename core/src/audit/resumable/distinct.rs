@@ -84,8 +84,8 @@ impl<'s> Seen<'s> {
                 return false;
             }
             if c == 0 {
-                // The first word that is free, without a branch that nobody could
-                // foresee.
+                // The first word that is free, without a branch that could not be
+                // predicted.
                 slot.key = if a == 0 { hash } else { a };
                 slot.at = if a != 0 && b == 0 { hash } else { b };
                 slot.who = if b != 0 { hash } else { c };

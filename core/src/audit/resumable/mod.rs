@@ -1,6 +1,6 @@
 //! The audit: everything about a file that can be proved, in stages.
 //!
-//! Entries are judged one by one, with their names; then what the format alone
+//! Entries are validated one by one, with their names; then what the format alone
 //! knows; then facts about the whole file (disjoint regions, bytes that belong
 //! to nothing); then payloads. Names and regions that come in ascending
 //! order prove themselves; only otherwise slots are needed.
@@ -139,7 +139,7 @@ impl Audit {
     }
 
     /// Hashes names with this seed. Hosts that have randomness give a random
-    /// one, so that nobody can choose names that hash alike.
+    /// one, so that an attacker cannot choose colliding names.
     #[must_use]
     #[inline(always)]
     pub fn seeded(mut self, seed: u64) -> Self {
@@ -168,7 +168,7 @@ impl Audit {
         self.cursor.index
     }
 
-    /// Goes on until the audit is complete or something is lacking.
+    /// Goes on until the audit is complete or something is missing.
     ///
     /// Findings go to `sink`, each once however often `step` is called, in no
     /// particular order. Data that is encoded, sparse or has a checksum is
@@ -288,7 +288,7 @@ impl Audit {
             Stage::Payloads => self.last(r, slots, streams),
             Stage::Done => Ok(()),
             _ => {
-                // Entries were judged before.
+                // Entries were validated before.
                 r.mute();
                 match self.stage {
                     Stage::Order => self.order(r),
@@ -352,7 +352,7 @@ impl Audit {
         (self.shared = 0);
     }
 
-    /// Takes the next tensor in hand, unless one is; false behind the last.
+    /// Takes the next tensor in hand, unless one is; false after the last.
     #[cfg(any(feature = "idv", feature = "payloads"))]
     #[inline(never)]
     fn take_in_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {

@@ -50,7 +50,7 @@ impl Swept {
 }
 
 impl Audit {
-    /// Judges all entries, and looks whether their names ascend.
+    /// Validates all entries, and looks whether their names ascend.
     #[inline(never)]
     pub(super) fn entries(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         let mut phase = self.cursor.phase;
@@ -76,7 +76,7 @@ impl Audit {
         }
     }
 
-    /// Whether a name comes behind the one before.
+    /// Whether a name comes after the one before.
     ///
     /// With a single small window that may be gone; then the order is taken as
     /// unknown, which only costs slots.
@@ -132,7 +132,7 @@ impl Audit {
     #[cfg(not(feature = "sweep"))]
     fn sweep_names(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) {}
 
-    /// The next entry, judged. Where bytes are lacking, what was passed over of a
+    /// The next entry, validated. Where bytes are missing, what was passed over of a
     /// list is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         let entry = self.named(r, cursor);
@@ -143,7 +143,7 @@ impl Audit {
         entry
     }
 
-    /// The next entry, judged.
+    /// The next entry, validated.
     pub(super) fn named(
         &self,
         r: &mut Reader<'_, '_>,

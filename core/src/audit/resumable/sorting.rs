@@ -20,7 +20,7 @@ pub(crate) struct Sorting {
 }
 
 impl Sorting {
-    /// Keeps `slot`, of which there will be `declared` or more.
+    /// Keeps `slot`; there will be `declared` of them or more.
     pub(crate) fn push(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -52,7 +52,7 @@ impl Sorting {
         slots
     }
 
-    /// The slot that is looked at; `None` behind the last.
+    /// The slot that is looked at; `None` after the last.
     pub(crate) fn current(&self, slots: &[Slot]) -> Option<Slot> {
         slots.get(self.next).copied()
     }
@@ -77,7 +77,7 @@ impl Sorting {
         }
     }
 
-    /// Goes on behind a pair that was compared.
+    /// Goes on after a pair that was compared.
     pub(crate) fn compared(&mut self, equal: bool) {
         if equal {
             self.pass();

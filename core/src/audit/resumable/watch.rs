@@ -2,7 +2,7 @@
 //!
 //! A question is answered once the host has done what was asked for. If it is asked
 //! again although nothing came of the answer, no host gets any further, so the audit
-//! says that it is at fault and goes on behind what it was about. That ends: each
+//! says that it is at fault and goes on after what it was about. That ends: each
 //! time a tensor or a stage is passed.
 
 use super::Audit;

@@ -18,15 +18,15 @@ use core::cmp::Ordering;
 pub struct Audit {
     file: File,
     stage: Stage,
-    /// The entries of this stage were judged; slots for their names were lacking.
-    judged: bool,
+    /// The entries of this stage were validated; slots for their names were missing.
+    validated: bool,
     /// Some entry is broken, so bytes that belong to nothing may be its.
     incomplete: bool,
     /// Some value is not what its entry says, so its extent is not known.
     unmeasured: bool,
     /// How many tensors this stage came to.
     count: u32,
-    /// The tensor whose metadata entries are judged: where its entry lies, and its
+    /// The tensor whose metadata entries are validated: where its entry lies, and its
     /// position.
     #[cfg(feature = "idv")]
     owner: (u64, u32),
@@ -39,7 +39,7 @@ impl Audit {
         Audit {
             file,
             stage: Stage::Metadata,
-            judged: false,
+            validated: false,
             incomplete: false,
             unmeasured: false,
             count: 0,
@@ -62,11 +62,11 @@ impl Audit {
         self
     }
 
-    /// What is being done, or what slots were lacking for.
+    /// What is being done, or what slots were missing for.
     pub fn stage(&self) -> Stage {
         match self.stage {
-            Stage::Metadata if self.judged => Stage::MetadataNames,
-            Stage::Tensors if self.judged => Stage::TensorNames,
+            Stage::Metadata if self.validated => Stage::MetadataNames,
+            Stage::Tensors if self.validated => Stage::TensorNames,
             stage => stage,
         }
     }
@@ -77,7 +77,7 @@ impl Audit {
         0
     }
 
-    /// Goes on until the audit is complete or slots are lacking.
+    /// Goes on until the audit is complete or slots are missing.
     ///
     /// Findings go to `sink`, each once however often `step` is called, in no
     /// particular order.
@@ -127,7 +127,7 @@ impl Audit {
     }
 
     fn advance(&mut self) {
-        self.judged = false;
+        self.validated = false;
         self.stage = match self.stage {
             Stage::Metadata => Stage::Tensors,
             Stage::Tensors => Stage::Values,
@@ -147,7 +147,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Judges the metadata entries of each tensor.
+    /// Validates the metadata entries of each tensor.
     #[cfg(feature = "idv")]
     #[inline(never)]
     fn attributes(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
@@ -160,17 +160,17 @@ impl Audit {
                 return Ok(());
             }
             self.pass(r, slots)?;
-            self.judged = false;
+            self.validated = false;
             self.owner = (next.at, next.index);
         }
     }
 
-    /// Judges the entries of a table and looks whether two have one name, or goes
+    /// Validates the entries of a table and looks whether two have one name, or goes
     /// through the parts of the file and reports overlaps, gaps and padding that is
     /// not zero. Slots are needed only if what comes is not in order.
     fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let parts = File::COVERS && self.stage == Stage::Coverage;
-        match self.judged || parts {
+        match self.validated || parts {
             true => r.mute(),
             false => r.unmute(),
         }
@@ -200,7 +200,7 @@ impl Audit {
         }
         let mut sorted = [].iter();
         if !ordered {
-            self.judged = true;
+            self.validated = true;
             let needed = u32::try_from(filled).unwrap_or(u32::MAX);
             let slots = slots.get_mut(..filled).ok_or_else(|| r.short_of(needed))?;
             let source = r.source();
@@ -243,7 +243,7 @@ impl Audit {
         Ok(())
     }
 
-    /// The next entry that has a name, judged, or the next part that has bytes; an
+    /// The next entry that has a name, validated, or the next part that has bytes; an
     /// empty slot at the end.
     fn next(
         &mut self,

@@ -2,7 +2,7 @@
 //! a reader of STB alone takes.
 //!
 //! A table of 256 tells who had an id, so nothing is sorted for that. All data lies
-//! behind the index, as opening proved, so it is compared with other data only.
+//! after the index, as opening proved, so it is compared with other data only.
 //!
 //! All of it is inlined into the program, which leaves of it what the program asks
 //! for: to one that takes no notice of lints or of where a rule is broken, the code
@@ -47,7 +47,7 @@ impl Audit {
         self
     }
 
-    /// What is being done, or what slots were lacking for.
+    /// What is being done, or what slots were missing for.
     pub fn stage(&self) -> Stage {
         self.stage
     }
@@ -58,7 +58,7 @@ impl Audit {
         0
     }
 
-    /// Goes on until the audit is complete or slots are lacking.
+    /// Goes on until the audit is complete or slots are missing.
     ///
     /// Findings go to `sink`, each once however often `step` is called, in no
     /// particular order.
@@ -80,7 +80,7 @@ impl Audit {
         self.run(&mut r, slots).map_err(|halt| r.stop(halt))
     }
 
-    /// Gives up the stage that slots were lacking for; it is reported as not checked.
+    /// Gives up the stage that slots were missing for; it is reported as not checked.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         if self.stage == Stage::Coverage {
             let source = Source::whole(&[]);
@@ -98,7 +98,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Judges the entries and looks whether two have one id, in silence if that was
+    /// Validates the entries and looks whether two have one id, in silence if that was
     /// done before. Leaves in slots, as far as they reach, what belongs to tensors:
     /// how many parts of the file, and whether they come in order.
     #[inline(always)]
@@ -136,7 +136,7 @@ impl Audit {
                 parts = parts.wrapping_add(1);
             }
         }
-        // Where the file ends within the table, no byte behind it can belong to nothing.
+        // Where the file ends within the table, no byte after it can belong to nothing.
         Ok((parts, ordered))
     }
 

@@ -1,4 +1,4 @@
-//! Slots that are lacking, in the builds that have these audits: both report the same
+//! Slots that are missing, in the builds that have these audits: both report the same
 //! of a file of STB, and ask for slots where they need them.
 
 use super::Audit;
@@ -14,7 +14,7 @@ use std::vec::Vec;
 const NUMBERED: bool = cfg!(not(feature = "names"));
 
 /// An STB file of tensors with these ids, of 64 bytes each, whose data lies at
-/// these multiples of 64 behind the table.
+/// these multiples of 64 after the table.
 fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
     let table = 32 + 32 * tensors.len();
     let data = table.next_multiple_of(64) as u64;
@@ -68,12 +68,12 @@ fn equal_names_are_found_and_reported_once() {
 fn an_equal_name_tells_which_entry_had_it_before() {
     let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
     let source = Source::whole(&bytes);
-    let mut told = Vec::new();
-    let mut sink = |f: Finding| told.push((f.expected, f.found, f.len, f.kind));
+    let mut reported = Vec::new();
+    let mut sink = |f: Finding| reported.push((f.expected, f.found, f.len, f.kind));
     let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
     audit.step(&source, &mut [Slot::EMPTY; 8], &mut sink).unwrap();
     let kind = crate::rule::Kind::Tensor;
-    assert_eq!(told, [(0, 2, 1, kind), (2, 3, 1, kind)]);
+    assert_eq!(reported, [(0, 2, 1, kind), (2, 3, 1, kind)]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn parts_out_of_order_are_compared_with_slots() {
 }
 
 #[test]
-fn entries_are_judged_once_however_often_slots_are_lacking() {
+fn entries_are_validated_once_however_often_slots_are_missing() {
     // The second entry has a reserved type and the last the id of the first.
     let mut bytes = file(&[(1, 2), (2, 0), (1, 1)]);
     bytes[32 + 32 + 1] = 9;
@@ -103,7 +103,7 @@ fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
         bytes[100] = 7;
         let found = audited(&bytes).0;
         assert_eq!(found, [("D-PAD", 100, 0), ("D-GAP", gap, 0)]);
-        // Of a tensor that is broken nobody knows where its bytes lie.
+        // Where the bytes of a broken tensor lie is not known.
         bytes[32 + 2] = 9;
         let found = audited(&bytes).0;
         assert_eq!(found, [("T-RANK", 34, 0)]);
@@ -137,8 +137,8 @@ fn what_is_given_up_is_reported_as_not_checked() {
     let stages = [Stage::TensorNames, Stage::Coverage];
     let rules = [general::NAMES_UNCHECKED, general::COVERAGE_UNCHECKED];
     // Ids take no slots.
-    let lacking = usize::from(NUMBERED)..;
-    for stage in &stages[lacking.clone()] {
+    let missing = usize::from(NUMBERED)..;
+    for stage in &stages[missing.clone()] {
         assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::Room { .. })));
         assert_eq!((audit.stage(), audit.position()), (*stage, 0));
         audit.skip(&mut sink);
@@ -146,6 +146,6 @@ fn what_is_given_up_is_reported_as_not_checked() {
     assert_eq!(audit.step(&source, &mut [], &mut sink), Ok(()));
     assert_eq!(audit.stage(), Stage::Done);
     let unchecked: Vec<_> =
-        rules[lacking].iter().map(|rule| (*rule, Severity::Unchecked)).collect();
+        rules[missing].iter().map(|rule| (*rule, Severity::Unchecked)).collect();
     assert_eq!(findings, unchecked);
 }

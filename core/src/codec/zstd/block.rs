@@ -78,9 +78,9 @@ impl State {
     /// start.
     pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
         self.tables.keep();
-        let (Header { kind, four, count, .. }, mut data, behind) = Header::split(block)?;
-        let after = behind.len();
-        let (sequences, behind) = sequences::count(behind)?;
+        let (Header { kind, four, count, .. }, mut data, rest) = Header::split(block)?;
+        let after = rest.len();
+        let (sequences, rest) = sequences::count(rest)?;
         room.bound(count)?;
         if kind == 2 {
             data = self.huffman.read(data)?;
@@ -102,9 +102,9 @@ impl State {
         }
         if sequences == 0 {
             let end = room.at.wrapping_add(count);
-            return if behind.is_empty() { Ok((end, sequences)) } else { Err(Fault::Malformed) };
+            return if rest.is_empty() { Ok((end, sequences)) } else { Err(Fault::Malformed) };
         }
-        let stream = self.tables.read(behind)?;
+        let stream = self.tables.read(rest)?;
         let tables = &mut self.tables;
         let end = if kind == 0 {
             // What follows the literals may be read with them.

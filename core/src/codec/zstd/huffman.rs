@@ -18,7 +18,7 @@ const WIDTH: u32 = 6;
 /// in the high one.
 pub(super) type Table = [u16; CODES];
 
-/// The codes of a frame, once a block has told them.
+/// The codes of a frame, once a block has described them.
 pub(super) struct Huffman {
     table: Table,
     known: bool,

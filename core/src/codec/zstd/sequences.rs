@@ -21,8 +21,8 @@ pub(super) struct Tables {
 struct Held {
     /// The width of a state.
     width: u32,
-    /// A block of this frame told it, so that it may be repeated.
-    told: bool,
+    /// A block of this frame described it, so that it may be repeated.
+    described: bool,
     /// It is the one that every decoder knows.
     known: bool,
 }
@@ -39,7 +39,7 @@ pub(super) struct Sequence {
     pub(super) offset: u32,
 }
 
-/// The three codes of a sequence, in the order in which their tables are told.
+/// The three codes of a sequence, in the order in which their tables are described.
 #[derive(Clone, Copy)]
 enum Kind {
     Literals,
@@ -152,16 +152,16 @@ impl Tables {
             literals: [Entry::NONE; STATES],
             matches: [Entry::NONE; STATES],
             offsets: [Entry::NONE; OFFSET_STATES],
-            held: [Held { width: 0, told: false, known: false }; 3],
+            held: [Held { width: 0, described: false, known: false }; 3],
             repeated: REPEATED,
             kept: REPEATED,
         }
     }
 
-    /// Begins a frame: no table was told yet.
+    /// Begins a frame: no table was described yet.
     pub(super) fn forget(&mut self) {
         self.repeated = REPEATED;
-        self.held.iter_mut().for_each(|held| held.told = false);
+        self.held.iter_mut().for_each(|held| held.described = false);
     }
 
     /// Begins a block.
@@ -209,10 +209,10 @@ impl Tables {
                     rest = rest.get(used..).unwrap_or_default();
                     Some(chances)
                 }
-                _ if held.told => None,
+                _ if held.described => None,
                 _ => return Err(Fault::Malformed),
             };
-            held.told = true;
+            held.described = true;
             held.known = mode == 0 || (mode == 3 && held.known);
             if let Some(chances) = chances {
                 chances.fill(table, kind.value());

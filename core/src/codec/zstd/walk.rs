@@ -196,7 +196,7 @@ impl Walk {
         // In a single segment the window is the content, of known size.
         let window = header.window.or(header.content).unwrap_or(0);
         self.window = self.window.max(window);
-        // Nothing was broken, and nothing is read behind this that may be lacking.
+        // Nothing was broken, and nothing is read after this that may be missing.
         if header.dictionary != 0 {
             self.limited = true;
             r.flag(rule(Fault::Dictionary), at, span.len, 0, u64::from(header.dictionary));
@@ -250,7 +250,7 @@ impl Walk {
     }
 }
 
-/// The header of a frame, behind the magic.
+/// The header of a frame, after the magic.
 struct FrameHeader {
     /// `None` in a single segment.
     window: Option<u64>,

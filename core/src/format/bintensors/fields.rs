@@ -1,7 +1,7 @@
 //! The fields of the header.
 //!
 //! Fields are read without asking each time whether they are there: what is not
-//! reads as 0 or as no bytes, and whoever began the entry is told at its end.
+//! reads as 0 or as no bytes, which is reported at its end.
 
 use super::{field, low, rules};
 use crate::base::{Word, division::div_rem, wide, widen, word};

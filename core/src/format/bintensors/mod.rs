@@ -24,12 +24,12 @@
 //! otherwise 251, 252 or 253 and two, four or eight bytes, little-endian.
 //!
 //! Order of suppression. A broken length (`F1`, `F2`, `F3`) or structure (`F4`,
-//! `V1`, `V2`, `M1`, `M2`, `T1`, `T3`, `T5`) ends what can be judged. Each
+//! `V1`, `V2`, `M1`, `M2`, `T1`, `T3`, `T5`) ends what can be validated. Each
 //! tensor has to begin where the one before ends: `O2` comes before `O1`, then
 //! `S1`, `S2` and `S3`; an entry of which only the start is wrong breaks `O1`
 //! alone, and one of which only the end is wrong breaks `S3` or `O2` and says
 //! nothing of the next. `B2` is reported for the first tensor that the end of
-//! the file cuts; those behind it are broken without a finding each. `T6` and
+//! the file cuts; those after it are broken without a finding each. `T6` and
 //! `M6` do not make `C1` and `M5` of neighbours. `C1` and `M5` are about the
 //! list as a whole, so the first place is reported.
 
@@ -73,7 +73,7 @@ mod field {
     #[cfg(feature = "sweep")]
     pub(super) const EIGHT_BYTES: u8 = 253;
     pub(super) const SIXTEEN_BYTES: u8 = 254;
-    /// Bytes of an element type, or another integer, behind the tag of eight.
+    /// Bytes of an element type, or another integer, after the tag of eight.
     pub(super) const WIDE: Word = 9;
     /// Fewest bytes of a metadata entry and of a tensor.
     pub(super) const PAIR: Word = 2;
@@ -183,7 +183,7 @@ impl Container for Header {
         let (at, index) = (self.go(r, c, Kind::Tensor), c.index);
         if index >= self.count {
             #[cfg(not(feature = "windows"))]
-            self.behind(r, at);
+            self.follow(r, at);
             c.finish();
             return Ok(None);
         }
@@ -199,8 +199,8 @@ impl Container for Header {
             }
         }
         c.advance(r.at());
-        let judged = spans::judge(r, &entry);
-        let status = self.judge_place(r, c, &entry, judged);
+        let validated = spans::validate(r, &entry);
+        let status = self.validate_place(r, c, &entry, validated);
         #[cfg(not(feature = "windows"))]
         order::follow(r, index, &entry, rules::C1);
         Ok(Some(self.describe(index, at, &entry, status)))
@@ -232,7 +232,7 @@ impl Container for Header {
         self.payload(r, c)
     }
 
-    /// Where files are in memory as a whole, the order is judged with the entries.
+    /// Where files are in memory as a whole, the order is validated with the entries.
     #[cfg(feature = "windows")]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_order(r, c)
@@ -273,7 +273,7 @@ impl Header {
     /// # Errors
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u64, Absent> {
-        // Behind the name; the rank and the extents follow.
+        // After the name; the rank and the extents follow.
         let at = tensor.name.span().end().unwrap_or(u64::MAX);
         let stored = source.get(Span::between(at, tensor.dims.at))?;
         Ok(bincode_uint(stored).map_or(0, |(_, code)| code))
@@ -315,7 +315,7 @@ impl Header {
         }
     }
 
-    /// How many bytes the file has behind the header.
+    /// How many bytes the file has after the header.
     fn data_len(&self, r: &Reader<'_, '_>) -> u64 {
         r.source().len().saturating_sub(self.data_at())
     }

@@ -1,8 +1,8 @@
-//! The order of the lists, and the padding behind them.
+//! The order of the lists, and the padding after them.
 //!
 //! An entry and the one before it need not be resident together, so both are
-//! looked at once more when all were judged, by the functions of [`walk`]. Where
-//! files are in memory as a whole, that is done when they are judged.
+//! looked at once more when all were validated, by the functions of [`walk`]. Where
+//! files are in memory as a whole, that is done when they are validated.
 
 #[cfg(not(feature = "windows"))]
 use super::fields::Entry;
@@ -14,7 +14,7 @@ use crate::rule::Rule;
 use crate::rule::{Kind, general::BYTES_CHANGED};
 
 impl Header {
-    /// Judges how long the padding is, which begins at `at`, and goes there.
+    /// Validates how long the padding is, which begins at `at`, and goes there.
     fn pad(&self, r: &mut Reader<'_, '_>, at: u64) {
         r.region(at, self.data_at(), BYTES_CHANGED);
         r.about(Kind::File, 0);
@@ -28,7 +28,7 @@ impl Header {
         }
     }
 
-    /// Judges resident padding; whether all of it is as it should be.
+    /// Validates resident padding; whether all of it is as it should be.
     fn blank(&self, r: &mut Reader<'_, '_>) -> bool {
         let padding = r.resident();
         let Some(first) = padding.iter().position(|byte| *byte != field::PADDING) else {
@@ -41,15 +41,15 @@ impl Header {
         false
     }
 
-    /// Judges the padding at `at`.
+    /// Validates the padding at `at`.
     #[cfg(not(feature = "windows"))]
-    pub(super) fn behind(&self, r: &mut Reader<'_, '_>, at: u64) {
+    pub(super) fn follow(&self, r: &mut Reader<'_, '_>, at: u64) {
         self.pad(r, at);
         self.blank(r);
     }
 }
 
-/// Judges whether entry `index` of a list comes behind the one before; the first
+/// Validates whether entry `index` of a list comes after the one before; the first
 /// that does not breaks `rule`.
 #[cfg(not(feature = "windows"))]
 pub(super) fn follow<'a>(r: &mut Reader<'_, 'a>, index: u32, entry: &Entry<'a>, rule: Rule) {

@@ -94,7 +94,7 @@ rules! { Format::BinTensors.code();
         "Tensor Buffer: as many bytes as elements times the size of one";
     B1 = "B1", Violation, Silent,
         "the data has {found} bytes, and the tensors end at {expected}",
-        "the README: the whole buffer is indexed; every release refuses bytes behind it";
+        "the README: the whole buffer is indexed; every release refuses bytes after it";
     B2 = "B2", Fatal, Silent,
         "the tensor ends {missing} bytes beyond the end of the file",
         "Tensor Buffer: the remaining bytes of the file are the data of the tensors";

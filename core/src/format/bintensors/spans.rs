@@ -8,9 +8,9 @@ use crate::input::Span;
 use crate::model::Status;
 use crate::parse::{Cursor, Reader};
 
-/// Judges the name, the type and the shape of an entry. How many bytes of data it
+/// Validates the name, the type and the shape of an entry. How many bytes of data it
 /// should have, where that is [`Status::Sound`].
-pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) {
+pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) {
     let (dtype, code) = (entry.dtype.at, entry.dtype.value);
     r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
     let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
@@ -42,10 +42,10 @@ pub(super) fn judge(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) 
 }
 
 impl Header {
-    /// Judges where the data of an entry lies, and leaves in the cursor where that
+    /// Validates where the data of an entry lies, and leaves in the cursor where that
     /// of the next should begin: `state`, or `extra` if that is in doubt. The cursor
-    /// stands behind the entry already.
-    pub(super) fn judge_place(
+    /// stands after the entry already.
+    pub(super) fn validate_place(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
@@ -86,7 +86,7 @@ impl Header {
         let (len, data_at) = (self.data_len(r), self.data_at());
         let (reach, furthest) = (stated.min(shaped), stated.max(shaped));
         if reach > len {
-            // Those behind the first that is cut are broken without a finding.
+            // Those after the first that is cut are broken without a finding.
             if state.min(extra) <= len {
                 let file_end = data_at.saturating_add(reach);
                 r.flag(rules::B2, ends.at, ends.len, file_end, r.source().len());

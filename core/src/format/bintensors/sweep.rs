@@ -3,7 +3,7 @@
 //! Nearly all lists are sound from the first entry to the last. What is passed
 //! over here is what [`Header::tensor`] would report nothing of; at anything
 //! else, such as an integer that is not in its shortest form, the sweep ends and
-//! the entry is judged with care. That takes a fifth of the time.
+//! the entry is checked in full. That takes a fifth of the time.
 
 use super::{Header, field, is_utf8, rules};
 use crate::base::widen;
@@ -18,7 +18,7 @@ pub(super) struct Brief<'a> {
     size: u64,
     start: u64,
     end: u64,
-    /// Bytes left behind the name.
+    /// Bytes left after the name.
     left: usize,
 }
 

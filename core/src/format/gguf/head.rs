@@ -1,7 +1,7 @@
 //! Heads of values, and passing over lists.
 //!
 //! A list tells how many items it has and not where it ends, so that its items
-//! are passed over one by one. That happens when the entry behind it is asked
+//! are passed over one by one. That happens when the entry after it is asked
 //! for, and may stop for absent bytes anywhere: the cursor then keeps how far it
 //! is, in `at`, `inner` (items left, level by level) and `within`.
 //!
@@ -15,13 +15,13 @@ use crate::model::dims::times;
 use crate::parse::{Cursor, Reader};
 use crate::rule::{Halt, Rule};
 
-/// The least that the host is told to read ahead: a key of any length, and more.
+/// The least number of bytes the host is asked to read ahead: a key of any length, and more.
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
 
 /// Set in [`Cursor::within`] while the innermost list has texts.
 pub(super) const TEXTS: u8 = 0x80;
 
-/// A value behind its head.
+/// A value after its head.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Content {
     /// What its bytes are: [`field::STRING`] for a text, which should be UTF-8,
@@ -154,7 +154,7 @@ pub(super) fn left(c: &mut Cursor) -> &mut u64 {
 }
 
 /// The next item of the lists that the cursor is within, its head read and the
-/// cursor put behind that.
+/// cursor put after that.
 pub(super) fn item(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
@@ -206,10 +206,10 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
         && let Some((len, after)) = rest.split_first_chunk()
     {
         let len = if big { u64::from_be_bytes(*len) } else { u64::from_le_bytes(*len) };
-        let Some(behind) = usize::try_from(len).ok().and_then(|len| after.get(len..)) else {
+        let Some(following) = usize::try_from(len).ok().and_then(|len| after.get(len..)) else {
             break;
         };
-        rest = behind;
+        rest = following;
         count = count.wrapping_sub(1);
     }
     r.pass(rest);
@@ -232,7 +232,7 @@ pub(super) struct Entry<'a> {
     pub(super) number: u32,
 }
 
-/// Reads the entry at `c.at`, and goes behind it, or into its list. A text or an
+/// Reads the entry at `c.at`, and goes after it, or into its list. A text or an
 /// array of numbers need not be resident.
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,

@@ -13,13 +13,13 @@ use crate::parse::{Cursor, Reader};
 const BATCH: usize = 4096;
 
 /// Passes over texts of the list that the cursor is within, as far as they are
-/// resident and UTF-8, or `judged` already; whether there were any.
-pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, judged: bool) -> bool {
+/// resident and UTF-8, or `validated` already; whether there were any.
+pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated: bool) -> bool {
     if c.within & head::TEXTS == 0 {
         return false;
     }
     let from = c.at;
-    if judged {
+    if validated {
         head::texts(r, c, big);
         return c.at != from;
     }
@@ -56,7 +56,7 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, judged: b
     c.at != from
 }
 
-/// Some texts, each behind its length.
+/// Some texts, each after its length.
 struct Batch<'a> {
     bytes: &'a [u8],
     count: u64,
@@ -113,7 +113,7 @@ pub(super) mod longest {
     /// Lists lie in lists: none is kept.
     const NONE: u64 = u64::MAX >> ABOVE;
 
-    /// The cursor was put behind the head of a value: within a list, or not.
+    /// The cursor was put after the head of a value: within a list, or not.
     pub(in super::super) fn enter(c: &mut Cursor) {
         let begin = match c.within {
             0 => 0,
@@ -146,7 +146,7 @@ pub(super) mod longest {
 }
 
 impl Header {
-    /// Puts the cursor behind the longest list, if it stands at its start. Opening
+    /// Puts the cursor after the longest list, if it stands at its start. Opening
     /// has passed over its items.
     pub(super) fn leap(&self, c: &mut Cursor) {
         if c.within != 0 && c.at == self.longest.at {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_judged_by_itself() {
+    fn every_text_is_validated_by_itself() {
         let long = [b'x'; 0xA9];
         let bad = [&[b'y'; 300][..], b"\xFF"].concat();
         for big in [false, true] {

@@ -44,7 +44,7 @@ impl Header {
         let key_len = wide(entry.key_len);
         let named = key_len <= limits::GGUF_NAME;
         if named {
-            judge_key(r, at.wrapping_add(8), entry.key);
+            validate_key(r, at.wrapping_add(8), entry.key);
         } else {
             r.flag(rules::KEY_LENGTH, at, 8, limits::GGUF_NAME, key_len);
         }
@@ -53,7 +53,7 @@ impl Header {
             r.flag(rules::ARRAY_NESTED, value_at, 4, 0, field::ARRAY.into());
         }
         if entry.key == field::ALIGNMENT_KEY {
-            self.judge_alignment(r, at, index, &entry);
+            self.validate_alignment(r, at, index, &entry);
         }
         let end = if c.within == 0 { c.at } else { wide(self.tensors_at).max(c.at) };
         Ok(Some(Meta {
@@ -67,7 +67,7 @@ impl Header {
         }))
     }
 
-    fn judge_alignment(&self, r: &mut Reader<'_, '_>, at: u64, index: u32, entry: &Entry<'_>) {
+    fn validate_alignment(&self, r: &mut Reader<'_, '_>, at: u64, index: u32, entry: &Entry<'_>) {
         if index != self.align_entry {
             r.flag(rules::ALIGNMENT_TWICE, at, 8, 0, 0);
             return;
@@ -129,7 +129,7 @@ fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, halt: Halt) -> Option<Meta> {
     None
 }
 
-fn judge_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
+fn validate_key(r: &mut Reader<'_, '_>, at: u64, key: &[u8]) {
     if key.is_empty() {
         r.flag(rules::KEY_EMPTY, at.wrapping_sub(8), 8, 1, 0);
         return;

@@ -22,12 +22,12 @@
 //! `general.alignment`, else 32. Shapes are handed out outermost first, as other
 //! formats and NumPy have them.
 //!
-//! Order of suppression. An entry whose end cannot be told ends its table, and
+//! Order of suppression. An entry whose end is not known ends its table, and
 //! what follows is not listed. While the alignment is unknown or the tables do
 //! not end, data lies nowhere: its tensors are broken without a finding each.
 //! `DATA-BOUNDS` and `OFFSET-ALIGN` come before `OFFSET-ORDER`, `EXTENT-RANGE`
 //! before `SHAPE-OVERFLOW`. A tensor is in order where ggml expects it, and right
-//! behind the data before it. A second alignment is also a second key, and a gap also
+//! after the data before it. A second alignment is also a second key, and a gap also
 //! a place that ggml does not expect: both rules of each are reported, because they
 //! differ in severity. Of the values of one entry the first fault counts. A tensor of unknown type is held to its offset only,
 //! and its data ends where that of the next entry begins.
@@ -119,9 +119,9 @@ mod field {
 /// What the header says, and where the tables end, as far as that was proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Offset behind the metadata; 0 if that does not end.
+    /// Offset after the metadata; 0 if that does not end.
     tensors_at: Word,
-    /// Offset behind the entries of tensors; 0 if those do not end.
+    /// Offset after the entries of tensors; 0 if those do not end.
     tables_end: Word,
     /// Offset of the data; 0 if that is unknown.
     data_at: Word,
@@ -217,7 +217,7 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, of which `listed` stands behind the last, came in the
+    /// Whether the tensors, of which `listed` stands after the last, came in the
     /// order of their data with nothing but padding of zeros between them.
     #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {

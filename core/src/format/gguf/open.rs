@@ -1,6 +1,6 @@
 //! Opening: the header, and where the tables end.
 //!
-//! Neither table records its length, and the data begins behind the second, so
+//! Neither table records its length, and the data begins after the second, so
 //! both are passed over. What is wrong with an entry is reported when that is
 //! listed; here it ends what can be known.
 
@@ -96,7 +96,7 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     r.region(0, len, rules::HEADER_LENGTH);
     r.read_ahead(head::AHEAD);
     r.require(len.min(field::HEADER))?;
-    // Of a shorter file the rest reads as 0, and is not judged.
+    // Of a shorter file the rest reads as 0, and is not validated.
     let magic = r.bytes(4);
     let stored = head::u32(r, false);
     // No version is so high that its lower half is zero in its own byte order.
@@ -121,8 +121,8 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     } else if table > left || metas != few_metas.into() {
         (rules::COUNT_METADATA, 16, room(left, field::LEAST_META), metas)
     } else if needs > left || tensors != few.into() {
-        let behind = left.wrapping_sub(table);
-        (rules::COUNT_TENSORS, 8, room(behind, field::LEAST_TENSOR), tensors)
+        let left_after = left.wrapping_sub(table);
+        (rules::COUNT_TENSORS, 8, room(left_after, field::LEAST_TENSOR), tensors)
     } else {
         if big && version == 2 {
             r.flag(rules::VERSION_BIG, 4, 4, 3, version.into());

@@ -131,7 +131,7 @@ rules! { Format::Gguf.code();
         "the offset {found} is no multiple of the alignment, {expected}",
         "File Structure: the offset must be a multiple of ALIGNMENT";
     OFFSET_ORDER = "OFFSET-ORDER", Violation, Silent,
-        "the offset is {found}; ggml expects the data at {expected}, right behind that of the tensors before it",
+        "the offset is {found}; ggml expects the data at {expected}, right after that of the tensors before it",
         "the reference reader accepts data in the order of the entries only, without gaps";
     DATA_BOUNDS = "DATA-BOUNDS", Fatal, Implied,
         "the data ends at {found}, and the file at {expected}",
@@ -146,7 +146,7 @@ rules! { Format::Gguf.code();
         "{found} bytes belong to no tensor",
         "unused bytes hide things and harm no reader that takes offsets as they are";
     TRAILING = "TRAILING", Lint, Silent,
-        "{found} bytes behind the last tensor belong to nothing",
+        "{found} bytes after the last tensor belong to nothing",
         "no reader looks there";
     PADDING = "PADDING", Violation, Stated,
         "padding has the byte {found:#x}",

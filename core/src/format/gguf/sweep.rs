@@ -1,7 +1,7 @@
 //! Tensors that nothing is wrong with: a fast way to read or pass over them.
 //!
 //! What is passed over here is what the careful way would report nothing of; at
-//! anything else the sweep ends, and that is judged with care.
+//! anything else the sweep ends, and that is checked in full.
 
 use super::elements::{Stored, stored};
 use super::lists::text;
@@ -185,7 +185,7 @@ impl Header {
         }
     }
 
-    /// Puts the cursor's `state` and `extra` behind a tensor's data, and returns
+    /// Puts the cursor's `state` and `extra` after a tensor's data, and returns
     /// where that begins; `None` if it is not where it should be.
     #[inline(always)]
     fn pass_data(&self, source: &Source<'_>, c: &mut Cursor, brief: &Brief<'_>) -> Option<u64> {
@@ -236,7 +236,7 @@ impl Header {
 }
 
 /// Whether there is nothing but zeros from `from` up to `to` or the end of the
-/// file, as far as that can be told now.
+/// file, as far as that is known now.
 #[inline(always)]
 fn is_padding(source: &Source<'_>, from: u64, to: u64) -> bool {
     let gap = Span::between(from, to.min(source.len()));
@@ -334,7 +334,7 @@ mod tests {
     fn covered_is_only_what_ends_with_zeros() {
         let (file, tables) = file(false);
         let data = tables.next_multiple_of(32);
-        // Before the data, between the second tensor and the third, behind that.
+        // Before the data, between the second tensor and the third, after that.
         for at in [tables, data - 1, data + 32 + 68, data + 127, data + 134, data + 159] {
             let mut file = file.clone();
             file[at] = 1;
@@ -345,7 +345,7 @@ mod tests {
             file[at] = 1;
             assert_eq!(compare(&file), (3, true), "{at}");
         }
-        // Without the padding of the last, and with bytes of nobody's.
+        // Without the padding of the last, and with bytes that belong to nothing.
         assert_eq!(compare(&file[..data + 134]), (3, true));
         assert_eq!(compare(&file[..data + 133]), (2, false));
         assert_eq!(compare(&[&file[..], &[0]].concat()), (3, false));

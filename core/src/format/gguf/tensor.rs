@@ -16,7 +16,7 @@ use crate::rule::{Halt, Kind};
 /// Stands for a number that is not known; none is above `field::LARGEST_EXTENT`.
 const UNKNOWN: u64 = u64::MAX;
 
-/// An entry as it is stored, taken but not judged.
+/// An entry as it is stored, taken but not validated.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
     at: Word,
@@ -67,9 +67,9 @@ pub(super) fn entry<'a>(
 }
 
 impl Header {
-    /// The cursor's `state` is the offset right behind the data before, if the size of
+    /// The cursor's `state` is the offset right after the data before, if the size of
     /// that is known. The first of `inner` is what ggml adds to that: it expects data
-    /// behind all that comes before in its count, wherever that lies.
+    /// after all that comes before in its count, wherever that lies.
     pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -112,12 +112,12 @@ impl Header {
         }
         let end = r.at();
         let stored = stored(entry.ty);
-        // The size of what is unknown can only be told from what follows it.
+        // The size of what is unknown is only known from what follows it.
         let mut next = Entry { offset: UNKNOWN, ..Entry::default() };
         if stored.is_none() && c.index.wrapping_add(1) < self.count {
             self.peek(r, &mut next)?;
         }
-        let tensor = self.judge(r, c, &entry, stored, next.offset);
+        let tensor = self.validate(r, c, &entry, stored, next.offset);
         c.advance(end);
         Ok(Some(tensor))
     }
@@ -141,9 +141,9 @@ impl Header {
         }
     }
 
-    /// The tensor of an entry behind which that of the next tensor tells that its
+    /// The tensor of an entry after which that of the next tensor tells that its
     /// data lies at `next`.
-    fn judge(
+    fn validate(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
@@ -169,10 +169,10 @@ impl Header {
             extra: Span::new(wide(entry.ty_at), 4),
             ..Tensor::default()
         };
-        if judge_name(r, entry) {
+        if validate_name(r, entry) {
             tensor.name = NameAt::plain(tensor.at.wrapping_add(8), wide(entry.name_len));
         }
-        let elements = judge_shape(r, entry, big);
+        let elements = validate_shape(r, entry, big);
         let mut size = UNKNOWN;
         match stored {
             None => {
@@ -237,8 +237,8 @@ impl Header {
             (before, astray) => (before, before.wrapping_add(astray)),
         };
         let end = if size != UNKNOWN {
-            let behind = wide(offset.saturating_add(place(size)).min(Word::MAX >> 1));
-            c.state = behind.wrapping_add(padding(behind, alignment));
+            let data_end = wide(offset.saturating_add(place(size)).min(Word::MAX >> 1));
+            c.state = data_end.wrapping_add(padding(data_end, alignment));
             let counted = expected.wrapping_add(size).wrapping_add(padding(size, alignment));
             *astray(c) = counted.wrapping_sub(c.state);
             begin.saturating_add(place(size))
@@ -271,7 +271,7 @@ fn astray(c: &mut Cursor) -> &mut u64 {
 }
 
 /// Whether the name may be read.
-fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
+fn validate_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     let (at, len) = (wide(entry.at), wide(entry.name_len));
     if len > limits::GGUF_NAME {
         r.flag(rules::NAME_LIMIT, at, 8, limits::GGUF_NAME, len);
@@ -292,7 +292,7 @@ fn judge_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
 }
 
 /// The number of elements, if no rule is against it.
-fn judge_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
+fn validate_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let rank = entry.rank();
     if rank > field::LARGEST_RANK {

@@ -101,7 +101,7 @@ impl Header {
         Ok(())
     }
 
-    /// The next value or item; the cursor is put behind its head.
+    /// The next value or item; the cursor is put after its head.
     fn next_content(
         &self,
         r: &mut Reader<'_, '_>,

@@ -43,7 +43,7 @@ impl Header {
         at: u64,
     ) -> Result<Option<(Codec, Chunk)>, Halt> {
         let mut annotation = Attribute::NONE;
-        match self.judge_annotation(r, self.toc, word(at), &mut annotation) {
+        match self.validate_annotation(r, self.toc, word(at), &mut annotation) {
             Ok(()) if annotation.sound => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             // The bytes changed; they were proved before.
@@ -73,7 +73,7 @@ impl Header {
             return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
         }
         let mut annotation = Attribute::NONE;
-        match self.judge_annotation(r, self.toc, word(meta.at), &mut annotation) {
+        match self.validate_annotation(r, self.toc, word(meta.at), &mut annotation) {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),

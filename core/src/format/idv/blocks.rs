@@ -118,8 +118,8 @@ impl Measure {
         self.more < 32
     }
 
-    /// Judges a payload of `len` bytes that holds `rows` rows.
-    pub(super) fn judge(self, r: &mut Reader<'_, '_>, rows: u32, len: Word, span: Span) {
+    /// Validates a payload of `len` bytes that holds `rows` rows.
+    pub(super) fn validate(self, r: &mut Reader<'_, '_>, rows: u32, len: Word, span: Span) {
         let Some(takes) = self.least(u64::from(rows)) else { return };
         let found = wide(len);
         r.check(len >= place(takes), rules::B_SHORT, span, takes, found);
@@ -128,7 +128,7 @@ impl Measure {
     }
 }
 
-/// The blocks of one column that are still to be judged.
+/// The blocks of one column that are still to be validated.
 #[derive(Clone, Copy, Debug)]
 struct Blocks {
     /// Offset of the next entry.
@@ -176,7 +176,7 @@ fn last(header: &Header, blocks: Word, rows_per_block: Word) -> Word {
     word(header.rows).wrapping_sub(before)
 }
 
-/// A cursor keeps them from one step to the next; where all blocks are judged in
+/// A cursor keeps them from one step to the next; where all blocks are validated in
 /// one, it has nothing to keep.
 #[cfg(feature = "windows")]
 impl Blocks {
@@ -236,7 +236,7 @@ impl Header {
         }))
     }
 
-    /// Takes the entry at `at`, behind which `left` follow, itself included.
+    /// Takes the entry at `at`, after which `left` follow, itself included.
     pub(super) fn lookup(
         &self,
         r: &mut Reader<'_, '_>,
@@ -278,7 +278,7 @@ impl Header {
                 }
                 return Ok(());
             }
-            self.judge_block_at(r, c, &mut blocks)?;
+            self.validate_block_at(r, c, &mut blocks)?;
             c.inner = blocks.pack();
         }
         #[cfg(not(feature = "windows"))]
@@ -289,20 +289,20 @@ impl Header {
             }
             let mut blocks = Blocks::of(self, &column);
             while blocks.left > 0 {
-                self.judge_block_at(r, c, &mut blocks)?;
+                self.validate_block_at(r, c, &mut blocks)?;
             }
         }
         Ok(())
     }
 
-    /// The next entry of the table of contents, which was judged before.
+    /// The next entry of the table of contents, which was validated before.
     fn silently_next(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         column: &mut Column,
     ) -> Result<(), Halt> {
-        // Without windows nobody asks for an audit in silence.
+        // Without windows no audit is asked for in silence.
         let muted = cfg!(feature = "windows") && r.is_muted();
         r.mute();
         let taken = self.next_column(r, c, column);
@@ -319,8 +319,8 @@ impl Header {
         taken
     }
 
-    /// Judges the next block of a column, and goes on to the one behind it.
-    fn judge_block_at(
+    /// Validates the next block of a column, and goes on to the one after it.
+    fn validate_block_at(
         &self,
         r: &mut Reader<'_, '_>,
         c: &Cursor,
@@ -331,21 +331,26 @@ impl Header {
         self.lookup(r, blocks.at, blocks.left, (blocks.column, column), &mut entry)?;
         r.about(Kind::Tensor, column);
         r.about_part(u32::try_from(blocks.number).unwrap_or(u32::MAX.saturating_sub(1)));
-        self.judge_entry(r, &entry, blocks);
+        self.validate_entry(r, &entry, blocks);
         blocks.at = blocks.at.wrapping_add(field::ENTRY);
         blocks.left = blocks.left.wrapping_sub(1);
         blocks.number = blocks.number.wrapping_add(1);
         Ok(())
     }
 
-    fn judge_entry(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
+    fn validate_entry(&self, r: &mut Reader<'_, '_>, entry: &Entry, blocks: &Blocks) {
         let at = wide(blocks.at);
         let (stored, decoded) = (u64::from(entry.stored), u64::from(entry.decoded));
         let unlike = (blocks.raw && stored != decoded).then_some((rules::B_NONE_LEN, 12));
         let Some((rule, field)) = entry.fault(self).or(unlike) else {
             let rows = if blocks.left == 1 { blocks.last } else { blocks.rows_per_block };
             let rows = u32::try_from(rows).unwrap_or(u32::MAX);
-            return blocks.measure.judge(r, rows, word(decoded), Span::new(at.wrapping_add(12), 4));
+            return blocks.measure.validate(
+                r,
+                rows,
+                word(decoded),
+                Span::new(at.wrapping_add(12), 4),
+            );
         };
         let (len, expected, found) = match rule {
             rules::L_COMPLEN => (4, LARGEST, stored),
@@ -370,7 +375,7 @@ mod tests {
         let mut ids = Vec::new();
         let mut sink = |finding: crate::Finding| ids.push(finding.rule.id());
         let mut r = Reader::new(&source, &mut sink);
-        measure.judge(&mut r, rows, len, Span::default());
+        measure.validate(&mut r, rows, len, Span::default());
         ids
     }
 

@@ -72,7 +72,7 @@ pub struct Vector {
 }
 
 impl Codec {
-    /// The codec of a definition that was judged, with its parameters; one that is
+    /// The codec of a definition that was validated, with its parameters; one that is
     /// unknown if it is broken, or its bytes are not resident.
     pub(super) fn of(source: &Source<'_>, definition: &Definition) -> Codec {
         let mut codec = Codec { item: Item::Unknown, vector: None };
@@ -163,7 +163,7 @@ fn item(bytes: &[u8], depth: u32) -> Option<Item> {
     key(rest, family, stored).ok().map(|(_, key)| Item::Key(key))
 }
 
-/// The parameters of a key behind the definition of what it is stored as.
+/// The parameters of a key after the definition of what it is stored as.
 fn key(input: &[u8], family: Family, stored: DType) -> Parsed<'_, Key> {
     if family == family::KEY {
         let (rest, count) = le_u64(input)?;

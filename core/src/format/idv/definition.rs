@@ -93,7 +93,7 @@ impl Head {
     pub(super) const NONE: Head =
         Head { at: 0, name: Text::NONE, definition: Definition::NONE, compression: 0 };
 
-    /// Takes it from where the reader stands, and judges the definition. A name
+    /// Takes it from where the reader stands, and validates the definition. A name
     /// whose length is malformed breaks `rule`.
     pub(super) fn take(&mut self, r: &mut Reader<'_, '_>, rule: Rule) {
         self.at = r.here();
@@ -127,9 +127,9 @@ struct Level {
 #[allow(clippy::as_conversions, reason = "a small number")]
 const LEVELS: usize = limits::CODEC_DEPTH as usize;
 
-/// Takes a definition and judges it. What is wrong inside the parameters is
+/// Takes a definition and validates it. What is wrong inside the parameters is
 /// reported and leaves the rest of the entry readable; the reader is halted if
-/// the end of the definition cannot be told.
+/// the end of the definition is not known.
 ///
 /// Definitions nest: names and lengths are taken on the way in and kept, because
 /// a call for each would be large for a small stack; parameters are read on the

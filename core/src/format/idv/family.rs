@@ -43,7 +43,7 @@ const ITEMS: &[(DType, Measure)] = &[
     (DType::F64, Measure::bits(64)),
 ];
 
-/// Each family, and the name behind it. The most usual come first.
+/// Each family, and the name after it. The most usual come first.
 const NAMES: &[u8] = b"\x16VBuffer\x14Single\x09TextSpan\x17Key2\x15Double\x12Int32\x0ABoolean\
     \x03UInt32\x13Int64\x01Byte\x02UInt16\x04UInt64\x10SByte\x11Int16\x0CTimeSpan\x0DDateTime\
     \x0EDateTimeOffset\x0FDataViewRowId\x0FRowId\x0FUInt128\x18Key\x0BDvBool\x0CDvTimeSpan\
@@ -55,11 +55,11 @@ pub(super) fn of(name: &[u8]) -> Family {
     while let Some((family, after)) = rest.split_first() {
         // No letter is as small as the numbers are.
         let len = after.iter().position(|byte| *byte < 0x20).unwrap_or(after.len());
-        let Some((entry, behind)) = after.split_at_checked(len) else { break };
+        let Some((entry, following)) = after.split_at_checked(len) else { break };
         if entry == name {
             return *family;
         }
-        rest = behind;
+        rest = following;
     }
     UNKNOWN
 }

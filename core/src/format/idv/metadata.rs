@@ -34,7 +34,7 @@ mod phase {
 /// block can be read without the entry.
 pub(super) const TEXT: u32 = 0x100;
 
-/// An annotation or a slot name, judged. It is large, so it is filled in where it
+/// An annotation or a slot name, validated. It is large, so it is filled in where it
 /// is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
@@ -85,7 +85,7 @@ impl Attribute {
 
 impl Header {
     /// The next attribute of the column whose entry lies at the offset that
-    /// `owner` begins with, behind which its position is.
+    /// `owner` begins with, after which its position is.
     pub(crate) fn attribute_of(
         &self,
         r: &mut Reader<'_, '_>,
@@ -151,11 +151,11 @@ impl Header {
         Ok(())
     }
 
-    /// The next annotation of the column `owner`, judged; nothing behind the last
-    /// one, and where the next cannot be told.
+    /// The next annotation of the column `owner`, validated; nothing after the last
+    /// one, and where the next is not known.
     ///
-    /// The cursor keeps the metadata table of contents, of which there is none
-    /// any more if what follows cannot be told, the next entry, 0 if their number
+    /// The cursor keeps the metadata table of contents, which is
+    /// gone if what follows is not known, the next entry, 0 if their number
     /// was not read yet, and how many are left.
     pub(super) fn next_annotation(
         &self,
@@ -196,8 +196,8 @@ impl Header {
         Ok(())
     }
 
-    /// The number of entries of a metadata table of contents, behind which the
-    /// reader stands; 0 if that cannot be told.
+    /// The number of entries of a metadata table of contents, after which the
+    /// reader stands; 0 if that is not known.
     fn count(
         &self,
         r: &mut Reader<'_, '_>,
@@ -233,7 +233,7 @@ impl Header {
         r.read_ahead(end.min(wide(at).saturating_add(limits::METADATA_AHEAD)));
     }
 
-    /// Takes and judges an annotation; nothing if its end cannot be told.
+    /// Takes and validates an annotation; nothing if its end is not known.
     fn annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -246,16 +246,16 @@ impl Header {
         if cfg!(feature = "windows") && !r.is_muted() {
             // The first time in silence: all bytes of it, or none.
             r.mute();
-            taken = self.judge_annotation(r, metadata, at, annotation);
+            taken = self.validate_annotation(r, metadata, at, annotation);
             r.unmute();
         }
         if !taken.is_err_and(Halt::is_absent) {
-            taken = self.judge_annotation(r, metadata, at, annotation);
+            taken = self.validate_annotation(r, metadata, at, annotation);
         }
         self.passed(r, at, owner, taken, annotation)
     }
 
-    /// Behind an attribute that was taken, or could not be.
+    /// After an attribute that was taken, or could not be.
     fn passed(
         &self,
         r: &mut Reader<'_, '_>,
@@ -276,7 +276,7 @@ impl Header {
         Ok(())
     }
 
-    pub(super) fn judge_annotation(
+    pub(super) fn validate_annotation(
         &self,
         r: &mut Reader<'_, '_>,
         metadata: Word,
@@ -313,7 +313,7 @@ impl Header {
             annotation.sound = true;
             (annotation.stored, annotation.stored_len) = (offset, size);
             if *compression == 0 {
-                Measure::of_definition(definition).judge(r, 1, size, size_span);
+                Measure::of_definition(definition).validate(r, 1, size, size_span);
             }
         }
         Ok(())

@@ -27,11 +27,11 @@
 //! its annotations are its attributes. An unknown codec or compression leaves
 //! the column listed and unsupported.
 //!
-//! Order of suppression: the tail is judged before the table of contents,
+//! Order of suppression: the tail is validated before the table of contents,
 //! whose offset is compared with it. A column whose rows per block are out of
-//! range has no blocks to judge. A block that does not lie in the file is not
+//! range has no blocks to validate. A block that does not lie in the file is not
 //! measured, and one whose two lengths contradict each other is not measured
-//! against its rows. An entry whose end cannot be told ends its table. Regions
+//! against its rows. An entry whose end is not known ends its table. Regions
 //! that a broken entry does not lead to show as `R.gap`.
 
 mod annotation;
@@ -118,7 +118,7 @@ impl Container for Header {
     }
 
     /// Header, then tail. They lie apart, so the cursor keeps that the header was
-    /// judged until the tail is resident.
+    /// validated until the tail is resident.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let header = Header::head(r, c)?;
         let (toc, tail, end) = (wide(header.toc), wide(header.tail), wide(header.end()));
@@ -229,13 +229,13 @@ impl Header {
             return Err(block::Fault { rule, at: 0, len: 0, expected: 0 });
         }
         let mut last = None;
-        let found = self.judge_block(codec, rows, decoded, &mut |fault| last = Some(fault));
+        let found = self.validate_block(codec, rows, decoded, &mut |fault| last = Some(fault));
         let none = block::Fault { rule: rules::B_SHORT, at: 0, len: 0, expected: 0 };
         found.ok_or_else(|| last.unwrap_or(none))
     }
 
     /// Proves a decoded block and reports what is wrong with it.
-    pub(crate) fn judge_block<'b>(
+    pub(crate) fn validate_block<'b>(
         &self,
         codec: &Codec,
         rows: u64,
@@ -243,7 +243,7 @@ impl Header {
         report: &mut dyn FnMut(block::Fault),
     ) -> Option<block::Block<'b>> {
         let sentinels = self.revision < 6;
-        block::Block::judge(codec, sentinels, rows, decoded, report)
+        block::Block::validate(codec, sentinels, rows, decoded, report)
     }
 
     /// The codec of a column as text, such as `VBuffer(Single, [4])`.
@@ -258,7 +258,7 @@ impl Header {
         source.get(column.extra).map(Spelling::of)
     }
 
-    /// Offset of the first byte behind the file, which is in the file.
+    /// Offset of the first byte after the file, which is in the file.
     fn end(&self) -> Word {
         self.tail.wrapping_add(place(field::TAIL))
     }
@@ -278,7 +278,7 @@ impl Header {
         self.revision == 3
     }
 
-    /// Takes the header, and judges it unless the cursor tells that it was.
+    /// Takes the header, and validates it unless the cursor tells that it was.
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         #[cfg(feature = "windows")]
         if c.phase > 0 {
@@ -303,7 +303,7 @@ impl Header {
             columns: u32::from_le_bytes(field::COLUMNS.of(head)),
             revision: revision(number(head, field::VERSION)),
         };
-        header.judge(r, head);
+        header.validate(r, head);
         #[cfg(feature = "windows")]
         {
             r.settle()?;
@@ -315,8 +315,8 @@ impl Header {
         Ok(header)
     }
 
-    /// Judges what the header says; halts the reader if the file is refused.
-    fn judge(&self, r: &mut Reader<'_, '_>, head: &Head) {
+    /// Validates what the header says; halts the reader if the file is refused.
+    fn validate(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if number(head, field::AT_START) != field::SIGNATURE {
             return refuse(r, rules::H_SIG, field::AT_START, 0, 0);
         }
@@ -336,7 +336,7 @@ impl Header {
         check(ordered, rules::H_COMPAT_VER, field::COMPATIBLE, self.version, readable);
         check(self.revision >= 2, rules::H_VER_MIN, field::VERSION, nth(2), self.version);
         check(compatible >= 4, rules::H_COMPAT_MIN, field::COMPATIBLE, nth(4), readable);
-        self.judge_numbers(r, head);
+        self.validate_numbers(r, head);
         if r.is_halted() {
             return;
         }
@@ -348,7 +348,7 @@ impl Header {
     }
 
     /// Counts and offsets. All are looked at; one that is wrong refuses the file.
-    fn judge_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
+    fn validate_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if !is_positive(self.rows) {
             refuse(r, rules::H_ROWS, field::ROWS, 0, self.rows);
         }

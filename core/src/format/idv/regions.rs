@@ -75,7 +75,7 @@ impl Header {
                 (piece.part, piece.len) = (Part::Header, place(field::HEADER));
             }
             phase::TOC => {
-                // The cursor still stands behind the last entry.
+                // The cursor still stands after the last entry.
                 let end = word(self.entry_at(c));
                 (piece.part, piece.at) = (Part::Table, self.toc);
                 piece.len = end.wrapping_sub(self.toc);
@@ -91,11 +91,11 @@ impl Header {
     }
 
     /// The next region of the column that the cursor has passed, or of the next
-    /// one, and behind the last one nothing.
+    /// one, and after the last one nothing.
     ///
     /// The cursor keeps the offset of the next entry of a lookup table, how many
     /// are left, and the offset of the column's entry; or what
-    /// [`next_annotation`](Self::next_annotation) wants, with the same behind it.
+    /// [`next_annotation`](Self::next_annotation) wants, with the same after it.
     fn of_column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -151,7 +151,7 @@ impl Header {
 
     /// Reports what is not resident of the lookup and metadata tables of all
     /// columns.
-    pub(crate) fn lacking(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
+    pub(crate) fn missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
         let source = *r.source();
         let mut joined: Option<Span> = None;
         let complete = self.tables(&source, Cursor::START, u32::MAX, &mut |table| {
@@ -176,8 +176,8 @@ impl Header {
         }
     }
 
-    /// Tells the host to fetch, with what is lacking, the tables of this and
-    /// later columns that begin close behind it.
+    /// Tells the host to fetch, with what is missing, the tables of this and
+    /// later columns that begin close after it.
     #[cfg(feature = "windows")]
     #[cold]
     pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {

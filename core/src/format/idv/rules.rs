@@ -37,13 +37,13 @@ rules! { Format::Idv.code();
         "header: the column count is an i32";
     H_TOC_LOW = "H.toc.low", Fatal, Implied,
         "the table of contents begins at {found:#x}, inside the header",
-        "header: the TOC offset is an offset from the start, behind the header";
+        "header: the TOC offset is an offset from the start, after the header";
     H_TOC_HIGH = "H.toc.high", Fatal, Implied,
         "the table of contents begins at {found:#x}, not before the tail at {expected:#x}",
         "header: the table of contents lies between header and tail";
     H_TAIL_LOW = "H.tail.low", Fatal, Implied,
         "the tail begins at {found:#x}, inside the header",
-        "header: the tail offset is an offset from the start, behind the header";
+        "header: the tail offset is an offset from the start, after the header";
     H_TAIL_EOF = "H.tail.eof", Fatal, Implied,
         "the tail ends at {found:#x}, and the file at {expected:#x}",
         "header: 8 bytes of tail signature at the tail offset";
@@ -84,7 +84,7 @@ rules! { Format::Idv.code();
         "IDV, table of contents: the parameterization has precisely the length indicated";
     T_CODEC_UNKNOWN = "T.codec.unknown", Unchecked, Stated,
         "the codec, or one inside it, is unknown, so the data cannot be read",
-        "IDV, table of contents: after an unrecognised codec the stream stands behind its parameters";
+        "IDV, table of contents: after an unrecognised codec the stream stands after its parameters";
     T_CODEC_DEPTH = "T.codec.depth", Fatal, Silent,
         "codec definitions nest deeper than {expected} levels",
         "IDV sets no bound; a vector of keys of integers is the deepest real one";
@@ -223,7 +223,7 @@ rules! { Format::Idv.code();
         "the block decompresses to {found} bytes or breaks off there, and {expected} are recorded",
         "IDV, lookup table format: uncompressed length, the size if the block were decompressed";
     B_DEFLATE = "B.deflate", Fatal, Stated,
-        "the compressed block is malformed behind {found} bytes of output",
+        "the compressed block is malformed after {found} bytes of output",
         "IDV, compression kind: 1 is deflate (RFC 1951), 2 is zlib (RFC 1950)";
     B_DEFLATE_END = "B.deflate.end", Violation, Implied,
         "all {found} bytes are there, but the compressed block has no end",
@@ -238,7 +238,7 @@ rules! { Format::Idv.code();
         "the payload has {found} bytes, and its rows take {expected}",
         "IDV, block format: the bytes are stored as the codec describes, and nothing else";
     B_BOOL_PAD = "B.bool.pad", Violation, Implied,
-        "bits behind the last truth value are not zero, at byte {found} of the payload",
+        "bits after the last truth value are not zero, at byte {found} of the payload",
         "Boolean, DvBool: the last byte or word is filled up with zeros";
     B_DVBOOL_3 = "B.dvbool.3", Fatal, Implied,
         "a truth value is 11 in binary, at byte {found} of the payload",

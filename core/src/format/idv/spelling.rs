@@ -49,7 +49,7 @@ fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Writes what can be told of a definition; where it breaks off, so does the
+/// Writes what is known of a definition; where it breaks off, so does the
 /// text.
 fn write(f: &mut fmt::Formatter<'_>, bytes: &[u8], depth: u32) -> fmt::Result {
     let Ok((_, (name, parameters))) = split(bytes) else {

@@ -1,4 +1,4 @@
-//! LEB128 numbers and strings, read on behind a failure.
+//! LEB128 numbers and strings, read on after a failure.
 
 use super::rules;
 use crate::base::{Word, place, wide, widen, word};
@@ -54,7 +54,7 @@ impl Leb {
 pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
 
 impl<'a> Reader<'_, 'a> {
-    /// Reports that `rule` is broken so that nothing behind it can be read.
+    /// Reports that `rule` is broken so that nothing after it can be read.
     #[cold]
     pub(super) fn fail(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         self.flag(rule, wide(at), len, expected, found);
@@ -96,7 +96,7 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
-    /// Reports the number that was noted, when an entry is judged; forgets it.
+    /// Reports the number that was noted, when an entry is validated; forgets it.
     pub(super) fn flag_padded(&mut self) {
         if let Some((at, len, least)) = self.padded.take() {
             self.flag(rules::G_LEB, wide(at), len.into(), least.into(), len.into());
@@ -109,7 +109,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// The bytes of a string, and where they are. A length that cannot be read
-    /// breaks `rule`, and nothing behind it can be found.
+    /// breaks `rule`, and nothing after it can be found.
     pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
         text.start = self.here();
         let len = self.leb(rule, LENGTH, LARGEST);

@@ -21,7 +21,7 @@ use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{Halt, Kind};
 
-/// An entry, judged. It is large, so it is filled in where it is wanted.
+/// An entry, validated. It is large, so it is filled in where it is wanted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) head: Head,
@@ -114,7 +114,7 @@ impl Header {
         }))
     }
 
-    /// The next entry, judged; behind the last one, the cursor is told.
+    /// The next entry, validated; after the last one, the cursor is finished.
     pub(super) fn next_column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -154,7 +154,7 @@ impl Header {
         if c.index == 0 { wide(self.toc) } else { c.at }
     }
 
-    /// Takes and judges an entry.
+    /// Takes and validates an entry.
     fn column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -204,8 +204,8 @@ impl Header {
         let rows_at = compression_at.wrapping_add(1);
         let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
         self.compare(r, c, column.rows_per_block, rows_span);
-        self.judge_blocks(r, column, [rows_at, lookup_at], lookup);
-        self.judge_last(r, column, lookup_at.wrapping_add(8), [last, size, count]);
+        self.validate_blocks(r, column, [rows_at, lookup_at], lookup);
+        self.validate_last(r, column, lookup_at.wrapping_add(8), [last, size, count]);
         Ok(())
     }
 
@@ -221,7 +221,7 @@ impl Header {
 
     /// What the last fields of an entry point at: the metadata table of contents,
     /// or the slot names.
-    fn judge_last(
+    fn validate_last(
         &self,
         r: &mut Reader<'_, '_>,
         column: &mut Column,
@@ -247,7 +247,7 @@ impl Header {
     }
 
     /// Number of blocks, and whether their table fits.
-    fn judge_blocks(
+    fn validate_blocks(
         &self,
         r: &mut Reader<'_, '_>,
         column: &mut Column,

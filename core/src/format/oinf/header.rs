@@ -87,7 +87,7 @@ impl Header {
     /// Reports bytes before the first section, and sections without entries that
     /// have bytes.
     #[inline(always)]
-    pub(super) fn judge_gaps(&self, r: &mut Reader<'_, '_>) {
+    pub(super) fn validate_gaps(&self, r: &mut Reader<'_, '_>) {
         const HEADER: Word = word(field::HEADER);
         let [first, ..] = self.sections;
         if first.at < HEADER {

@@ -1,6 +1,6 @@
 //! Entries of the three tables: reading them, and what they have in common.
 
-use super::text::{is_no_name, judge_bytes, judge_padding};
+use super::text::{is_no_name, validate_bytes, validate_padding};
 use super::{Header, element_type, field, rules, size_of};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
@@ -19,7 +19,7 @@ pub(super) struct Entry<'h, 'a> {
     /// Where it begins.
     pub(super) at: Word,
     name_len: Word,
-    /// Where the fields behind the name begin.
+    /// Where the fields after the name begin.
     pub(super) fields: Word,
     pub(super) tag: u32,
     pub(super) flags: u32,
@@ -98,7 +98,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         Ok(r.bytes(padded))
     }
 
-    /// Reads what is behind the name, or tells what is wrong.
+    /// Reads what is after the name, or tells what is wrong.
     #[inline(always)]
     fn read_fields(&mut self, r: &mut Reader<'_, 'a>) -> Result<(), Fault> {
         self.fields = r.here();
@@ -137,9 +137,9 @@ impl<'h, 'a> Entry<'h, 'a> {
         Ok(())
     }
 
-    /// Reads and judges the entry that the cursor stands before, and goes behind
-    /// it. `false` behind the last one, where the table cannot be read on, and
-    /// where bytes are [lacking](settle).
+    /// Reads and validates the entry that the cursor stands before, and goes after
+    /// it. `false` after the last one, where the table cannot be read on, and
+    /// where bytes are [missing](settle).
     pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
         let header = self.header;
         let table = match self.kind {
@@ -180,9 +180,9 @@ impl<'h, 'a> Entry<'h, 'a> {
             return false;
         }
         c.advance(wide(end));
-        self.judge(r, text);
+        self.validate(r, text);
         r.about(Kind::File, 0);
-        judge_padding(r, rules::TABLE_SLACK, end, padding);
+        validate_padding(r, rules::TABLE_SLACK, end, padding);
         let padded = word(widen(padding.len()));
         let gap = wide(slack.wrapping_sub(padded));
         if gap > 0 {
@@ -192,31 +192,31 @@ impl<'h, 'a> Entry<'h, 'a> {
         true
     }
 
-    // By itself where size matters: reading and judging leave each other no registers.
-    fn judge(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
+    // By itself where size matters: reading and validating leave each other no registers.
+    fn validate(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
         let at = self.at.wrapping_add(4);
         let len = usize::try_from(wide(self.name_len)).unwrap_or(0);
         let (name, padding) = text.split_at_checked(len).unwrap_or_default();
         if name.is_empty() {
             r.flag(rules::STR_EMPTY, wide(self.at), 4, 1, 0);
         }
-        judge_bytes(r, rules::STR_CHARSET, at, name, is_no_name);
-        judge_padding(r, rules::STR_PAD, at.wrapping_add(self.name_len), padding);
+        validate_bytes(r, rules::STR_CHARSET, at, name, is_no_name);
+        validate_padding(r, rules::STR_PAD, at.wrapping_add(self.name_len), padding);
         match self.kind {
             Kind::SizeVar => self.sound = true,
-            Kind::Metadata => self.judge_metadata(r),
-            _ => self.judge_tensor(r),
+            Kind::Metadata => self.validate_metadata(r),
+            _ => self.validate_tensor(r),
         }
     }
 
     #[inline(always)]
-    fn judge_metadata(&mut self, r: &mut Reader<'_, '_>) {
+    fn validate_metadata(&mut self, r: &mut Reader<'_, '_>) {
         let fields = wide(self.fields);
         if self.flags != 0 {
             r.flag(rules::META_FLAGS, fields.wrapping_add(4), 4, 0, self.flags.into());
         }
         self.sound = true;
-        self.judge_place(r, self.fields.wrapping_add(8), &VALUE, Size::Right);
+        self.validate_place(r, self.fields.wrapping_add(8), &VALUE, Size::Right);
         match element_type(self.tag) {
             Some(dtype) => {
                 let (size, found) = (size_of(dtype, 1), self.data.len);
@@ -233,9 +233,9 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
     }
 
-    /// Judges whether a payload lies in the data section and in the file. Its size and
+    /// Validates whether a payload lies in the data section and in the file. Its size and
     /// its offset are recorded at `at`.
-    pub(super) fn judge_place(
+    pub(super) fn validate_place(
         &mut self,
         r: &mut Reader<'_, '_>,
         at: Word,
@@ -286,7 +286,7 @@ impl<'h, 'a> Entry<'h, 'a> {
 pub(super) enum Size {
     /// There should be no payload.
     None,
-    /// It is wrong, so that the end is not judged.
+    /// It is wrong, so that the end is not validated.
     Wrong,
     /// Nothing is wrong with it.
     Right,
@@ -333,7 +333,7 @@ fn require(r: &Reader<'_, '_>, len: u64) -> Result<(), Fault> {
     if left < len { Err((rules::TABLE_OVERRUN, r.here(), left, len, left)) } else { Ok(()) }
 }
 
-/// Whether bytes were lacking, which never are where all are in memory: nothing is
+/// Whether bytes were missing, which never are where all are in memory: nothing is
 /// read here that was not proved to be in the file.
 pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
     cfg!(feature = "windows") && r.is_halted()

@@ -27,13 +27,13 @@
 //!
 //! - An entry that does not fit its section ends its table: `TABLE-OVERRUN` if
 //!   its fixed fields do not, `STR-LEN` for a name, `TENSOR-NDIM` for extents.
-//! - Places are judged by the longer of the recorded and the real length, so a
+//! - Places are validated against the longer of the recorded and the real length, so a
 //!   wrong `file_size` is `HDR-FILESIZE` alone.
 //! - A place before the data section suppresses `-OVERFLOW` and `-BOUNDS`. For
 //!   metadata a bad place suppresses `META-SIZE`; for tensors `TENSOR-NUMEL`
 //!   suppresses `TENSOR-SIZE`, which suppresses `-OVERFLOW` and `-BOUNDS`,
 //!   because the size that is added is known to be wrong.
-//! - Of a value's structure the first fault is reported; its bytes are judged
+//! - Of a value's structure the first fault is reported; its bytes are validated
 //!   only when there is none. Quantisation whose counts contradict the shape is
 //!   not measured for `QUANT-SIZE`.
 //! - Fewer than 8 bytes in an empty section are the fault of `HDR-ALIGN`.
@@ -92,7 +92,7 @@ pub struct Header {
     data: u64,
     /// The recorded length.
     file_size: u64,
-    /// What places are judged by.
+    /// What places are validated against.
     bound: u64,
     version: u32,
     /// Sizevars, metadata, tensors, data.
@@ -124,7 +124,7 @@ impl Container for Header {
         let mut header =
             Header { data: 0, file_size: 0, bound: 0, version: 0, sections: Default::default() };
         header.read(r)?;
-        header.judge_gaps(r);
+        header.validate_gaps(r);
         Ok(header)
     }
 
@@ -186,7 +186,7 @@ impl Container for Header {
     }
 
     /// Header, tables, then the values in the order of the tables. What the
-    /// tables leave unused is judged with them.
+    /// tables leave unused is validated with them.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         if c.phase < 2 {
             let (part, span) = match c.phase {

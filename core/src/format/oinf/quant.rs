@@ -12,9 +12,9 @@
 
 #[cfg(not(feature = "windows"))]
 use super::index::Entry;
-#[cfg(not(feature = "windows"))]
-use super::text::judge_padding;
 use super::text::padded;
+#[cfg(not(feature = "windows"))]
+use super::text::validate_padding;
 use super::{Header, rules};
 #[cfg(not(feature = "windows"))]
 use crate::base::widen;
@@ -45,8 +45,8 @@ pub struct Quantization {
     pub zero_points: Span,
 }
 
-/// The fixed fields, as they are stored. Numbers beyond all memory are not told
-/// apart: such counts fill no payload, and there is no such axis.
+/// The fixed fields, as they are stored. Numbers beyond all memory are not
+/// distinguished: such counts fill no payload, and there is no such axis.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parameters {
     /// Scheme, scale mode, zero point mode, and 0.
@@ -57,7 +57,7 @@ pub(super) struct Parameters {
 
 impl Parameters {
     /// The fixed fields of the quantisation at `stored`; zeros where they are
-    /// lacking. The reader then stands before the scales.
+    /// missing. The reader then stands before the scales.
     pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
         r.within(place(stored.at), place(stored.len));
         for mode in &mut self.modes {
@@ -83,7 +83,7 @@ impl Parameters {
     /// How many bytes the scales and the zero points have, if they fill a payload of
     /// `len` bytes.
     pub(super) fn lists(&self, len: u64) -> Option<[Word; 2]> {
-        // Words behind the fixed fields, of which one may be padding.
+        // Words after the fixed fields, of which one may be padding.
         let room = word(len >> 2).wrapping_sub(12);
         let [[_, scales], [_, zero_points]] = self.lists;
         let padding = room.checked_sub(scales)?.checked_sub(zero_points)?;
@@ -99,7 +99,13 @@ impl Parameters {
 
     /// Checks the fields against each other and against the tensor's `rank` and
     /// the `extent` of the axis of the scales. Whether the counts hold.
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: Word, rank: Word, extent: Word) -> bool {
+    pub(super) fn validate(
+        &self,
+        r: &mut Reader<'_, '_>,
+        at: Word,
+        rank: Word,
+        extent: Word,
+    ) -> bool {
         let [scheme, scale_mode, zp_mode, reserved] = self.modes;
         let [[axis, count], _] = self.lists;
         if reserved != 0 {
@@ -118,11 +124,11 @@ impl Parameters {
             1 | 2 => None,
             _ => Some((rules::QUANT_SCALEMODE, 4, 2, scale_mode)),
         };
-        report(r, at, scales) & self.judge_zero_points(r, at, rank, extent)
+        report(r, at, scales) & self.validate_zero_points(r, at, rank, extent)
     }
 
-    /// The same for what is told of the zero points.
-    fn judge_zero_points(
+    /// The same for the zero points.
+    fn validate_zero_points(
         &self,
         r: &mut Reader<'_, '_>,
         at: Word,
@@ -172,7 +178,7 @@ fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Wor
     !matches!(from, SCALE_COUNT | ZP_COUNT)
 }
 
-/// Judges the quantisation of an entry.
+/// Validates the quantisation of an entry.
 #[cfg(not(feature = "windows"))]
 #[inline(never)]
 pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
@@ -181,14 +187,14 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     parameters.read(r, &stored);
     let extent = e.extents.as_chunks().0.get(parameters.axis());
     let extent = extent.map_or(0, |extent| place(u64::from_le_bytes(*extent)));
-    let counted = parameters.judge(r, word(stored.at), word(e.rank().into()), extent);
+    let counted = parameters.validate(r, word(stored.at), word(e.rank().into()), extent);
     if let Some([scales, zero_points]) = parameters.lists(stored.len) {
         let at = r.here();
         if let Some(i) = not_finite(r.bytes(scales)) {
             r.flag(rules::QUANT_SCALE_FINITE, wide(at.wrapping_add(i)), 4, 0, widen(i >> 2));
         }
         r.bytes(zero_points);
-        judge_padding(r, rules::QUANT_PAD, r.here(), r.resident());
+        validate_padding(r, rules::QUANT_PAD, r.here(), r.resident());
     } else if counted {
         r.flag(rules::QUANT_SIZE, wide(e.quant_at()), 8, parameters.size(), stored.len);
     }

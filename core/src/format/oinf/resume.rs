@@ -5,7 +5,7 @@
 use super::index::{Entry, settle};
 use super::quant::{Parameters, not_finite};
 use super::scan::{self, Scan};
-use super::text::judge_padding;
+use super::text::validate_padding;
 use super::value::{Shape, content, mask, rest, shape};
 use super::{Header, rules};
 use crate::input::Span;
@@ -184,7 +184,7 @@ fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor, held: Held) -> Result<(), H
     };
     let (tail_bits, pad) = rest(tag);
     r.check(tail == 0, tail_bits, Span::new(last, 1), 0, u64::from(tail));
-    judge_padding(r, pad, data_end, padding);
+    validate_padding(r, pad, data_end, padding);
     c.phase = phase::ENTRY;
     Ok(())
 }
@@ -212,7 +212,7 @@ fn audit_quant(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             parameters.read(r, &Span::new(at, len));
             r.settle()?;
             let scales_at = r.at();
-            let counted = parameters.judge(r, at, fourth, c.state);
+            let counted = parameters.validate(r, at, fourth, c.state);
             c.phase = phase::TENSOR;
             if let Some([scales, zero_points]) = parameters.lists(len) {
                 let padding = scales_at.wrapping_add(scales).wrapping_add(zero_points);
@@ -238,7 +238,7 @@ fn audit_quant(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         }
         _ => {
             let bytes = r.get(Span::between(third, fourth))?;
-            judge_padding(r, rules::QUANT_PAD, third, bytes);
+            validate_padding(r, rules::QUANT_PAD, third, bytes);
             c.phase = phase::TENSOR;
         }
     }

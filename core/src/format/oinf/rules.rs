@@ -23,7 +23,7 @@ rules! { Format::Oinf.code();
         "the header's reserved word is {found:#x}, not 0",
         "u32 reserved = 0 (guide, FileHeader)";
     HDR_PAD = "HDR-PAD", Violation, Stated,
-        "the three bytes behind the header's fields are not all zero",
+        "the three bytes after the header's fields are not all zero",
         "sections are aligned to 8 bytes and padded with 0x00 (guide, High-level layout)";
     HDR_FILESIZE = "HDR-FILESIZE", Fatal, Implied,
         "the header records a size of {expected} bytes, the file has {found}",
@@ -48,7 +48,7 @@ rules! { Format::Oinf.code();
         "{found} unused bytes follow a table and its padding",
         "in every real file a table is followed by fewer than 8 bytes of padding";
     TABLE_SLACK = "TABLE-SLACK", Violation, Stated,
-        "the padding behind a table is not zero",
+        "the padding after a table is not zero",
         "sections are padded with 0x00 (guide, High-level layout)";
     STR_LEN = "STR-LEN", Fatal, Implied,
         "a name of {found} bytes with its padding does not fit into the {expected} bytes that its section has left",
@@ -60,7 +60,7 @@ rules! { Format::Oinf.code();
         "the string has a byte {found:#x}, which its alphabet lacks",
         "strings use A-Z, a-z, 0-9, '.', '_' and '-' only (guide, Strings)";
     STR_PAD = "STR-PAD", Violation, Stated,
-        "the padding behind a string is not zero",
+        "the padding after a string is not zero",
         "strings are padded to 8 bytes with 0x00 (guide, Strings)";
     DUP_SIZEVAR = "DUP-SIZEVAR", Violation, Stated,
         "two sizevars have this name",
@@ -115,7 +115,7 @@ rules! { Format::Oinf.code();
         "bits above the bitset's count are set",
         "writers leave the unused bits of the last byte zero";
     META_BITSET_PAD = "META-BITSET-PAD", Violation, Implied,
-        "the padding behind a bitset is not zero",
+        "the padding after a bitset is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
     META_ND_ELEM = "META-ND-ELEM", Fatal, Implied,
         "the array's element type is {found}",
@@ -130,7 +130,7 @@ rules! { Format::Oinf.code();
         "the array's extents or its size exceed 64 bits",
         "the size follows from the extents; a product that wraps tells another";
     META_ND_PAD = "META-ND-PAD", Violation, Implied,
-        "the padding behind an array is not zero",
+        "the padding after an array is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
     META_ND_TAILBITS = "META-ND-TAILBITS", Lint, Silent,
         "the unused bits of a packed array's last byte are not zero",
@@ -246,7 +246,7 @@ rules! { Format::Oinf.code();
         "symmetric quantisation has zero points (mode {found})",
         "symmetric: zp_mode = 0 (guide 2, quantisation payload)";
     QUANT_PAD = "QUANT-PAD", Violation, Implied,
-        "the padding behind the quantisation is not zero",
+        "the padding after the quantisation is not zero",
         "payloads are padded with 0x00 (guide 2, High-level layout)";
     QUANT_SCALE_FINITE = "QUANT-SCALE-FINITE", Lint, Silent,
         "scale {found} is infinite or not a number",
@@ -262,7 +262,7 @@ rules! { Format::Oinf.code();
         "{found} bytes at the end of the file belong to nothing",
         "in every real file the last payload is followed by fewer than 8 bytes of padding";
     PAYLOAD_GAP_NONZERO = "PAYLOAD-GAP-NONZERO", Violation, Stated,
-        "the padding behind a payload is not zero",
+        "the padding after a payload is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
     FILE_TAIL_ALIGN = "FILE-TAIL-ALIGN", Violation, Implied,
         "the file has {found} bytes, which is no multiple of 8",

@@ -9,7 +9,7 @@ use crate::input::Span;
 use crate::model::{Chunks, DType, DimEncoding, DimsAt, Tensor, dims};
 use crate::parse::Reader;
 
-/// Where extents begin, behind the type, the rank and the flags.
+/// Where extents begin, after the type, the rank and the flags.
 const EXTENTS: Word = 12;
 
 static DATA: PlaceRules = PlaceRules {
@@ -83,7 +83,7 @@ impl Entry<'_, '_> {
         }
     }
 
-    pub(super) fn judge_tensor(&mut self, r: &mut Reader<'_, '_>) {
+    pub(super) fn validate_tensor(&mut self, r: &mut Reader<'_, '_>) {
         let fields = wide(self.fields);
         let quantised = self.header.version > 1;
         let known = if quantised { field::HAS_DATA | field::HAS_QUANT } else { field::HAS_DATA };
@@ -112,7 +112,7 @@ impl Entry<'_, '_> {
                 size = Size::Wrong;
             }
         }
-        self.judge_place(r, at, &DATA, size);
+        self.validate_place(r, at, &DATA, size);
         if quantised {
             let at = self.quant_at();
             let Span { len, .. } = self.quant;
@@ -127,7 +127,7 @@ impl Entry<'_, '_> {
                     size = Size::Wrong;
                 }
             }
-            self.judge_place(r, at, &QUANT, size);
+            self.validate_place(r, at, &QUANT, size);
         }
         if !self.sound {
             self.quant = Span::default();

@@ -1,4 +1,4 @@
-//! Bytes that are judged one by one: strings, and the padding behind them and behind
+//! Bytes that are validated one by one: strings, and the padding after them and after
 //! all else.
 
 use super::field;
@@ -18,7 +18,7 @@ pub(super) fn first(bytes: &[u8], bad: fn(u8) -> bool) -> Option<usize> {
 }
 
 /// Reports `rule` for the first byte that is `bad`, of `bytes` at `at`.
-pub(super) fn judge_bytes(
+pub(super) fn validate_bytes(
     r: &mut Reader<'_, '_>,
     rule: Rule,
     at: Word,
@@ -33,7 +33,7 @@ pub(super) fn judge_bytes(
 
 /// Reports `rule` from the first byte on that is not zero.
 #[cfg(feature = "details")]
-pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
+pub(super) fn validate_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
     if let Some(i) = first(bytes, |byte| byte != 0) {
         let byte = bytes.get(i).copied().unwrap_or(0);
         let len = widen(bytes.len().wrapping_sub(i));
@@ -43,8 +43,8 @@ pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes:
 
 /// Reports `rule` from the first byte on that is not zero.
 #[cfg(not(feature = "details"))]
-pub(super) fn judge_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
-    judge_bytes(r, rule, at, bytes, |byte| byte != 0);
+pub(super) fn validate_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
+    validate_bytes(r, rule, at, bytes, |byte| byte != 0);
 }
 
 /// Whether the alphabet of names and string values lacks it.

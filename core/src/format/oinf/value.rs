@@ -12,7 +12,7 @@ use super::index::Entry;
 use super::index::lacks;
 use super::tensor::count;
 #[cfg(not(feature = "windows"))]
-use super::text::{first, judge_padding};
+use super::text::{first, validate_padding};
 use super::text::{is_no_name, padded};
 use super::{element_type, field, rules, size_of};
 use crate::base::{place, wide, widen, word};
@@ -45,7 +45,7 @@ impl Shape {
     }
 }
 
-/// Reads the structure of a value of type `tag` and judges it; the reader then
+/// Reads the structure of a value of type `tag` and validates it; the reader then
 /// stands before the data. A value that is broken is refused, which was reported.
 ///
 /// `size_at` is where the entry records the size, for findings about it.
@@ -183,7 +183,7 @@ pub(super) fn rest(tag: u32) -> (Rule, Rule) {
     }
 }
 
-/// Judges the value of an entry.
+/// Validates the value of an entry.
 #[cfg(not(feature = "windows"))]
 #[inline(never)]
 pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
@@ -213,7 +213,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     if tail != 0 {
         r.flag(tail_bits, wide(end).wrapping_sub(1), 1, 0, tail.into());
     }
-    judge_padding(r, pad, end, padding);
+    validate_padding(r, pad, end, padding);
 }
 
 /// The low `used` bits; all if `used` is 0.
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_beyond_the_elements_are_told_from_elements() {
+    fn bits_beyond_the_elements_are_not_elements() {
         assert_eq!(used_bits(DType::I4, 3), 4);
         assert_eq!(used_bits(DType::I4, 4), 0);
         assert_eq!(used_bits(DType::T2, 5), 2);

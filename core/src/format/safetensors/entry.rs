@@ -17,7 +17,7 @@ mod fields {
     pub(super) const ALL: u8 = 7;
 }
 
-/// What an entry says, to be judged once all of it was read.
+/// What an entry says, to be validated once all of it was read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     dtype: DType,
@@ -173,11 +173,11 @@ impl Entry {
         true
     }
 
-    /// Judges the fields against one another and against a buffer of `data_len`
+    /// Validates the fields against one another and against a buffer of `data_len`
     /// bytes; `false` if the data cannot be used or a field is missing.
     ///
-    /// Where the type is unknown only the offsets are judged.
-    pub(super) fn judge(&mut self, json: &mut Json<'_>, data_len: u64) -> bool {
+    /// Where the type is unknown only the offsets are validated.
+    pub(super) fn validate(&mut self, json: &mut Json<'_>, data_len: u64) -> bool {
         if self.sound != fields::ALL {
             return false;
         }
@@ -205,12 +205,12 @@ impl Entry {
     /// Where the data of all tensors so far ends, if it follows without a gap on
     /// what ended at `before`.
     #[cfg(feature = "windows")]
-    pub(super) fn behind(&self, usable: bool, before: u64) -> u64 {
+    pub(super) fn data_end(&self, usable: bool, before: u64) -> u64 {
         if usable && self.begin == before { self.end } else { Cursor::UNKNOWN }
     }
 
     /// Says where the data lies in a buffer that begins at `data_at`, once that was
-    /// judged.
+    /// validated.
     pub(super) fn settle(&self, tensor: &mut Tensor, data_at: u64) {
         let known = self.dtype != DType::Unknown;
         tensor.status = if known { Status::Sound } else { Status::Unsupported };

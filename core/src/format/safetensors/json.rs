@@ -1,7 +1,7 @@
 //! JSON (RFC 8259), pulled token by token from resident bytes.
 //!
 //! Nothing is stored: a token is where it lies. What the caller does not want is
-//! passed over, and its grammar is judged all the same.
+//! passed over, and its grammar is validated all the same.
 //!
 //! The first failure sticks. From there on every token is the byte 0, which stands
 //! nowhere in JSON, so that callers go on to their end and ask once.
@@ -20,7 +20,7 @@ use notes::Notes;
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::format) struct Text {
-    /// Where it begins, behind the quote.
+    /// Where it begins, after the quote.
     pub(in crate::format) at: usize,
     pub(in crate::format) len: usize,
     pub(in crate::format) escaped: bool,
@@ -168,7 +168,7 @@ impl<'a> Json<'a> {
         found
     }
 
-    /// The same, behind white space.
+    /// The same, after white space.
     pub(in crate::format) fn eat(&mut self, byte: u8) -> bool {
         self.token();
         self.take(byte)
@@ -180,7 +180,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// What is behind an element of something that `close` ends: whether another
+    /// What is after an element of something that `close` ends: whether another
     /// follows.
     pub(in crate::format) fn more(&mut self, close: u8) -> bool {
         let more = self.eat(b',');
@@ -226,7 +226,7 @@ impl<'a> Json<'a> {
         self.bump();
     }
 
-    /// What is behind a backslash.
+    /// What is after a backslash.
     fn escape(&mut self) {
         let rest = self.rest();
         let (_, used) = escape(rest);
@@ -242,7 +242,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A string and the colon behind it.
+    /// A string and the colon after it.
     pub(in crate::format) fn key(&mut self) {
         self.string();
         self.expect(b':');

@@ -96,10 +96,10 @@ impl Header {
             last = !json.more(b'}');
         }
         let data_len = r.source().len().saturating_sub(u64::from(self.data_at));
-        let usable = entry.judge(&mut json, data_len);
+        let usable = entry.validate(&mut json, data_len);
         let fatal = json.conclude(r)?;
         if let Some((at, len)) = further {
-            // That is no fault of the tensor behind it.
+            // That is no fault of the tensor after it.
             r.about(Kind::File, 0);
             r.flag(rules::METADATA_DUPLICATE, wide(json.place(at)), widen(len), 0, 0);
         }
@@ -120,7 +120,7 @@ impl Header {
             entry.settle(tensor, self.data_at());
         }
         #[cfg(feature = "windows")]
-        (c.state = entry.behind(usable, c.state));
+        (c.state = entry.data_end(usable, c.state));
         c.advance(wide(end));
         c.extra = if last { stands::END } else { stands::BEHIND };
         Ok(true)

@@ -59,7 +59,7 @@ pub(in crate::format) struct Pairs {
 }
 
 impl Pairs {
-    /// The next entry, judged.
+    /// The next entry, validated.
     pub(in crate::format) fn next(
         &self,
         r: &mut Reader<'_, '_>,
@@ -108,8 +108,8 @@ impl Pairs {
     }
 
     /// What comes before an entry; whether it is the end.
-    fn begin(&self, json: &mut Json<'_>, first: bool, behind: bool) -> bool {
-        if behind {
+    fn begin(&self, json: &mut Json<'_>, first: bool, after_close: bool) -> bool {
+        if after_close {
             return !json.more(b'}');
         }
         if !first {

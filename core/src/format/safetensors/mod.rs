@@ -3,7 +3,7 @@
 //! | at | size | what |
 //! |---|---|---|
 //! | 0 | 8 | N, little-endian: length of the header |
-//! | 8 | N | header: a JSON object, spaces behind it |
+//! | 8 | N | header: a JSON object, spaces after it |
 //! | 8 + N | | buffer, to the end of the file |
 //!
 //! | member of the header | value |
@@ -16,7 +16,7 @@
 //! escapes resolved.
 //!
 //! Order of suppression. Where the JSON itself is broken, that ends what can be
-//! judged. An entry that lacks a field, or has one of another type, is not judged
+//! validated. An entry that lacks a field, or has one of another type, is not validated
 //! further, and what no reader asks for is looked at for its keys and numbers; then `OFFSET-ORDER` comes before `OFFSET-BOUNDS`, `SHAPE-OVERFLOW`,
 //! `TENSOR-BITS` and `TENSOR-SIZE`. A tensor of unknown type is held to its
 //! offsets only. While an entry is broken, no bytes are said to belong to
@@ -105,7 +105,7 @@ mod field {
         types
     };
 
-    /// Their spellings, each with a space behind it: a table of texts would take
+    /// Their spellings, each with a space after it: a table of texts would take
     /// twice as much.
     #[allow(
         clippy::indexing_slicing,
@@ -134,9 +134,9 @@ mod field {
 /// What a cursor over the header stands before, in `extra`.
 mod stands {
     pub(super) const FIRST: u64 = 0;
-    /// Behind a comma; in the metadata, behind an entry.
+    /// After a comma; in the metadata, after an entry.
     pub(super) const BEHIND: u64 = 1;
-    /// Behind the closing brace.
+    /// After the closing brace.
     pub(super) const END: u64 = 2;
     /// The same, and the tensors fill the buffer.
     pub(super) const COVERED: u64 = 3;
@@ -148,17 +148,17 @@ mod stands {
 pub struct Header {
     /// Offset of the buffer, which is the end of the header.
     data_at: u32,
-    /// Offset behind the opening brace.
+    /// Offset after the opening brace.
     first: u32,
-    /// Offset behind the brace or comma before the metadata; 0 if there is none.
+    /// Offset after the brace or comma before the metadata; 0 if there is none.
     meta_from: u32,
     /// Offset of its value.
     meta_at: u32,
-    /// Offset of the comma or brace behind it; 0 if the header ends before.
+    /// Offset of the comma or brace after it; 0 if the header ends before.
     meta_end: u32,
-    /// Offset behind the closing brace; 0 if the header ends before.
+    /// Offset after the closing brace; 0 if the header ends before.
     end: u32,
-    /// Where white space behind it ends.
+    /// Where white space after it ends.
     stray: u32,
     count: u32,
 }
@@ -205,7 +205,7 @@ impl Container for Header {
     /// The cursor's `extra` is what it stands before, its `state` where the data
     /// of all tensors so far ends, if it follows without a gap.
     ///
-    /// A member is read with the comma or brace behind it, so that the place of
+    /// A member is read with the comma or brace after it, so that the place of
     /// the metadata, which is passed over, is known without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         #[cfg(feature = "sweep")]

@@ -2,7 +2,7 @@
 //!
 //! The header names no number of tensors, so its members are counted by a scan
 //! that goes through it piece by piece. It follows brackets and strings, and leaves
-//! the judgement to who reads entries.
+//! validation to whoever reads entries.
 
 use super::json::Json;
 use super::{Header, KEYS, far, field, rules};
@@ -19,7 +19,7 @@ mod step {
     pub(super) const TAIL: u8 = 4;
 }
 
-/// In the nesting: the scan stands in a string, behind a backslash there, and in
+/// In the nesting: the scan stands in a string, after a backslash there, and in
 /// the metadata. Below is the depth: no header has so many brackets.
 const STRING: u32 = 1 << 29;
 const ESCAPE: u32 = 1 << 30;
@@ -134,7 +134,7 @@ impl Scan {
         (c.at, c.phase) = (self.at, self.phase);
     }
 
-    /// Looks for the brace, behind white space at most.
+    /// Looks for the brace, after white space at most.
     fn first(&mut self, json: &mut Json<'_>) {
         json.token();
         self.at = json.place(json.at);
@@ -147,16 +147,16 @@ impl Scan {
         }
     }
 
-    /// The key of a member of the header, behind the comma.
+    /// The key of a member of the header, after the comma.
     fn key(&mut self, json: &mut Json<'_>) {
         #[cfg(feature = "sweep")]
         if let (count @ 1.., rest, ended) = super::sweep::skim(json.rest()) {
             self.header.count = self.header.count.wrapping_add(count);
             json.at = json.at.wrapping_add(json.rest().len().wrapping_sub(rest.len()));
-            return self.behind(json, ended);
+            return self.follow(json, ended);
         }
         if self.at == far(self.header.first) && json.eat(b'}') {
-            return self.behind(json, true);
+            return self.follow(json, true);
         }
         json.key();
         json.token();
@@ -196,7 +196,7 @@ impl Scan {
                             self.header.meta_end = small(json.place(json.at));
                         }
                         json.bump();
-                        return self.behind(json, *byte == b'}');
+                        return self.follow(json, *byte == b'}');
                     }
                     _ => {}
                 }
@@ -208,9 +208,9 @@ impl Scan {
         json.need();
     }
 
-    /// A member was passed over with what is behind it, which may be the closing
+    /// A member was passed over with what is after it, which may be the closing
     /// brace.
-    fn behind(&mut self, json: &Json<'_>, closes: bool) {
+    fn follow(&mut self, json: &Json<'_>, closes: bool) {
         (self.at, self.phase) = (json.place(json.at), step::KEY);
         if closes {
             self.header.end = small(self.at);
@@ -218,7 +218,7 @@ impl Scan {
         }
     }
 
-    /// Looks for anything but white space behind the closing brace, where the scan
+    /// Looks for anything but white space after the closing brace, where the scan
     /// ends one way or the other.
     fn tail(&mut self, json: &mut Json<'_>) {
         json.token();

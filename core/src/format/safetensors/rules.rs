@@ -122,6 +122,6 @@ rules! { Format::Safetensors.code();
         "{found} bytes belong to no tensor",
         "Notes: the byte buffer needs to be entirely indexed, and cannot contain holes";
     TRAILING = "TRAILING", Violation, Stated,
-        "{found} bytes behind the last tensor belong to nothing",
+        "{found} bytes after the last tensor belong to nothing",
         "Notes: the byte buffer needs to be entirely indexed: this prevents polyglot files";
 }

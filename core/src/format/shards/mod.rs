@@ -11,9 +11,9 @@
 //! are here.
 //!
 //! Order of suppression. Where the JSON itself is broken, that ends what can be
-//! judged. Of several `weight_map`, `metadata` or `total_size`, the last counts, as
-//! for readers. What is wrong in strings outside `weight_map` is told once a rule,
-//! and whether members that nobody asks for are unique is not looked at.
+//! validated. Of several `weight_map`, `metadata` or `total_size`, the last counts, as
+//! for readers. What is wrong in strings outside `weight_map` is reported once a rule,
+//! and whether members that are not asked for are unique is not looked at.
 
 pub mod rules;
 
@@ -152,7 +152,7 @@ fn is_beside(name: &Name<'_>) -> bool {
     plain && name.bytes().any(|byte| byte != b'.' && byte != b' ')
 }
 
-/// Looks for the brace, behind white space at most.
+/// Looks for the brace, after white space at most.
 fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let end = r.source().len();
     if blank(r, c, end)? != Some(b'{') {

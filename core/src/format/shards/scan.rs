@@ -1,4 +1,4 @@
-//! The JSON of an index, judged byte by byte (RFC 8259).
+//! The JSON of an index, validated byte by byte (RFC 8259).
 //!
 //! Between two bytes nothing is kept but a few numbers, which go into a cursor: the
 //! text may come in pieces of any size, and none of it need stay.
@@ -20,7 +20,7 @@ mod mode {
     pub(super) const FIRST_KEY: u8 = 3;
     pub(super) const COLON: u8 = 4;
     /// A value has ended.
-    pub(super) const BEHIND: u8 = 5;
+    pub(super) const AFTER: u8 = 5;
     pub(super) const STRING: u8 = 6;
     pub(super) const ESCAPE: u8 = 7;
     pub(super) const HEX: u8 = 8;
@@ -28,7 +28,7 @@ mod mode {
     pub(super) const PAIR: u8 = 9;
     pub(super) const PAIR_U: u8 = 10;
     pub(super) const PAIR_HEX: u8 = 11;
-    /// Behind the first letter of `true`, `false` or `null`.
+    /// After the first letter of `true`, `false` or `null`.
     pub(super) const WORD: u8 = 12;
     pub(super) const MINUS: u8 = 13;
     pub(super) const ZERO: u8 = 14;
@@ -84,9 +84,9 @@ pub(super) struct Scan {
     names: u8,
     /// How many characters it has so far; in a word, where that stands.
     count: u8,
-    /// How many bytes behind its backslash an escape reaches.
+    /// How many bytes after its backslash an escape reaches.
     escape: u8,
-    /// How many bytes or digits of a character are lacking.
+    /// How many bytes or digits of a character are missing.
     lacks: u8,
     /// The least and the greatest that the next byte of the character may be.
     range: [u8; 2],
@@ -97,7 +97,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Behind the brace with which the text begins.
+    /// After the brace with which the text begins.
     pub(super) fn start(c: &mut Cursor) {
         Scan::of(&Cursor::START).open(true).save(c);
     }
@@ -139,7 +139,7 @@ impl Scan {
         self.flags = if holds { self.flags | flag } else { self.flags & !flag };
     }
 
-    /// Whether it stands in, or right behind, the value of `weight_map`.
+    /// Whether it stands in, or right after, the value of `weight_map`.
     pub(super) fn in_map(&self) -> bool {
         self.has(flag::IN_MAP)
     }
@@ -161,7 +161,7 @@ impl Scan {
         self
     }
 
-    /// Passes over a byte. `note` is told of what can be lived with.
+    /// Passes over a byte. `note` gets what is not fatal.
     ///
     /// # Errors
     /// The rule that ends the text, and how many bytes back it was broken.
@@ -176,7 +176,7 @@ impl Scan {
                 Some(letter) if *letter == byte => {
                     self.count = self.count.saturating_add(1);
                     if WORDS.get(usize::from(self.count)) == Some(&b';') {
-                        self.mode = mode::BEHIND;
+                        self.mode = mode::AFTER;
                     }
                     Ok(())
                 }
@@ -201,7 +201,7 @@ impl Scan {
                 self.mode = mode::VALUE;
                 Ok(())
             }
-            mode::BEHIND => self.behind(byte),
+            mode::AFTER => self.follow(byte),
             _ => SYNTAX,
         }
     }
@@ -243,7 +243,7 @@ impl Scan {
     }
 
     /// What follows a value.
-    fn behind(&mut self, byte: u8) -> Result<(), (Rule, u8)> {
+    fn follow(&mut self, byte: u8) -> Result<(), (Rule, u8)> {
         let object = self.objects & 1 == 1;
         match byte {
             b',' => {
@@ -262,7 +262,7 @@ impl Scan {
     fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.objects >>= 1;
-        self.mode = if self.depth == 0 { mode::END } else { mode::BEHIND };
+        self.mode = if self.depth == 0 { mode::END } else { mode::AFTER };
     }
 
     /// Before the first character of a key.
@@ -288,7 +288,7 @@ impl Scan {
         self.mode = mode::STRING;
     }
 
-    /// Takes note of what is judged here: the entries of `weight_map` are judged
+    /// Takes note of what is validated here: the entries of `weight_map` are validated
     /// where they are listed. Of either rule the first breach.
     fn once(&mut self, noted: u16, rule: Rule, note: &mut dyn FnMut(Rule)) {
         if !self.has(noted | flag::IN_MAP) {
@@ -339,7 +339,7 @@ impl Scan {
 
     fn end_of_string(&mut self, note: &mut dyn FnMut(Rule)) {
         if !self.has(flag::KEY) {
-            self.mode = mode::BEHIND;
+            self.mode = mode::AFTER;
             return;
         }
         self.mode = mode::COLON;
@@ -413,7 +413,7 @@ impl Scan {
         Ok(())
     }
 
-    /// A byte of a number behind its first (RFC 8259 §6), or what follows it.
+    /// A byte of a number after its first (RFC 8259 §6), or what follows it.
     fn number(&mut self, byte: u8, note: &mut dyn FnMut(Rule)) -> Result<(), (Rule, u8)> {
         self.mode = match (self.mode, byte) {
             (mode::MINUS, b'0') => mode::ZERO,
@@ -428,8 +428,8 @@ impl Scan {
             (mode::EXPONENT | mode::SIGN | mode::POWER, b'0'..=b'9') => mode::POWER,
             (mode::ZERO | mode::INTEGER | mode::FRACTION | mode::POWER, _) => {
                 self.set(flag::TOTAL, false);
-                self.mode = mode::BEHIND;
-                return if is_space(byte) { Ok(()) } else { self.behind(byte) };
+                self.mode = mode::AFTER;
+                return if is_space(byte) { Ok(()) } else { self.follow(byte) };
             }
             _ => return SYNTAX,
         };

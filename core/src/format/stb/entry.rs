@@ -181,9 +181,9 @@ impl Header {
         }
     }
 
-    /// Judges the entry at `at`.
+    /// Validates the entry at `at`.
     #[cfg_attr(not(feature = "names"), inline(always))]
-    pub(super) fn judge(&self, r: &mut Reader<'_, '_>, at: u64, entry: Entry<'_>) -> Tensor {
+    pub(super) fn validate(&self, r: &mut Reader<'_, '_>, at: u64, entry: Entry<'_>) -> Tensor {
         let faults = self.faults(r.source().len(), entry);
         self.report(r, faults, entry);
         let (rank, direct, data) = (entry.rank(), entry.is_direct(), entry.data());

@@ -26,7 +26,7 @@
 //!
 //! Order of suppression: a file shorter than `file_size` breaks `H-FSIZE`, and
 //! tensors that lack bytes for that reason are broken without a finding each.
-//! A tensor is judged by the longer of the recorded and the real length, so
+//! A tensor is validated against the longer of the recorded and the real length, so
 //! that a wrong `file_size` is reported once. `T-OFF-MIN` comes before `T-END`. What
 //! is broken, or of a type that is not known, has no `T-SHAPE`.
 
@@ -78,7 +78,7 @@ pub struct Header {
     data_offset: u64,
     /// The recorded length.
     file_size: u64,
-    /// What payloads are judged by.
+    /// What payloads are validated against.
     bound: u64,
 }
 
@@ -173,7 +173,7 @@ impl Container for Header {
         r.about(Kind::Tensor, c.index);
         let entry = Entry(r.array()?);
         c.advance(end);
-        Ok(Some(self.judge(r, at, entry)))
+        Ok(Some(self.validate(r, at, entry)))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {

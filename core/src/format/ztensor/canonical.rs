@@ -1,12 +1,12 @@
 //! Maps as real writers make them, read in one go.
 //!
 //! Nearly every map has the same keys in the same order, and nothing is wrong
-//! with it. What is recognised here is what [`Header::judge`] would report
+//! with it. What is recognised here is what [`Header::validate`] would report
 //! nothing of; at anything else (a custom field, a head that is longer than it
-//! must be, a size that does not fit) the map is read and judged with care,
+//! must be, a size that does not fit) the map is read and checked in full,
 //! which takes ten times as long.
 //!
-//! [`Header::judge`]: super::Header
+//! [`Header::validate`]: super::Header
 
 use super::listed::pass_blob;
 use super::{Header, field, rules};
@@ -136,7 +136,7 @@ impl Header {
         let mut elements = 1_u64;
         for _ in 0..rank {
             let (dim, after) = uint(rest)?;
-            // A dimension of 0 beside large ones is left to the judge.
+            // A dimension of 0 beside large ones is left to the validator.
             elements = elements.checked_mul(dim).filter(|elements| *elements > 0)?;
             rest = after;
         }
@@ -207,7 +207,7 @@ fn uint(input: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
-/// The argument behind the first byte of a head, in its shortest form.
+/// The argument after the first byte of a head, in its shortest form.
 #[inline(always)]
 fn argument(info: u8, rest: &[u8]) -> Option<(u64, &[u8])> {
     let (value, least, rest) = match info {

@@ -103,7 +103,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     }
 
     /// Goes back to the item that begins at `at`, and reads its head. How deep it
-    /// is was judged before.
+    /// is was validated before.
     pub(super) fn item_at(&mut self, at: Word) {
         self.go(at);
         self.item(0, false);

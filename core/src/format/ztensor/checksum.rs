@@ -31,7 +31,7 @@ pub(super) fn fault(name: &Name<'_>) -> Option<Rule> {
     }
 }
 
-/// What stands behind the colon.
+/// What stands after the colon.
 struct Digits<'c> {
     algorithm: Algorithm,
     /// As many hexadecimal digits as the algorithm has.

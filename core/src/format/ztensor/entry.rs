@@ -1,4 +1,4 @@
-//! The map of one tensor: all of it is read before any of it is judged.
+//! The map of one tensor: all of it is read before any of it is validated.
 
 use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
@@ -70,7 +70,7 @@ impl Key {
 }
 
 /// Where the parts of the map of one tensor lie. Its values are read again when
-/// they are judged: places take less memory than what stands there.
+/// they are validated: places take less memory than what stands there.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
     /// Where the map begins.
@@ -145,7 +145,7 @@ impl Entry {
             }
             if !text {
                 pull.note(odd::KEY, at);
-            } else if !order.judge(known, &pull.text) {
+            } else if !order.validate(known, &pull.text) {
                 pull.note(odd::ORDER, at);
             }
             pull.item(3, false);
@@ -177,7 +177,7 @@ struct Order<'a> {
 impl<'a> Order<'a> {
     /// Whether the key `name` stands in order.
     #[inline]
-    fn judge(&mut self, known: Option<Key>, name: &Name<'a>) -> bool {
+    fn validate(&mut self, known: Option<Key>, name: &Name<'a>) -> bool {
         match (known, &self.custom) {
             (Some(key), None) if key < Key::SPARSE_FORMAT => {
                 let in_order = key >= self.least;

@@ -1,4 +1,4 @@
-//! Whether the blobs that were listed lie one behind the other, which spares a
+//! Whether the blobs that were listed lie one after the other, which spares a
 //! fast audit the stages that compare them.
 
 use super::field;
@@ -36,7 +36,7 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
 }
 
 /// Whether what lies between the data that was listed and `at` is padding, and
-/// so resident that this can be told now.
+/// so resident that this is known now.
 #[inline]
 pub(super) fn is_padding(source: &Source<'_>, listed: u64, at: u64) -> bool {
     let from = listed.max(field::MAGIC_LEN);

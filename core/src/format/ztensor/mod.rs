@@ -22,7 +22,7 @@
 //!
 //! Any well-formed CBOR is read. What real writers emit (a definite array of
 //! maps of indefinite length, shortest heads, keys in the order of the table,
-//! custom ones sorted behind them) is the canonical form, and what departs
+//! custom ones sorted after them) is the canonical form, and what departs
 //! from it is a lint.
 //!
 //! The specification calls a sparse layout `sparse`, and leaves open how its
@@ -50,12 +50,12 @@ mod entry;
 mod faults;
 mod head;
 mod item;
-mod judge;
 mod keys;
 mod listed;
 mod nest;
 mod open;
 pub mod rules;
+mod validate;
 mod value;
 mod words;
 
@@ -137,7 +137,7 @@ fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
     }
 }
 
-/// How far behind the end of data a second file may end at the earliest: it has
+/// How far after the end of data a second file may end at the earliest: it has
 /// a magic, as the first one has, and an index.
 const SECOND: Word = 9;
 
@@ -285,7 +285,7 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, of which `listed` stands behind the last, came in
+    /// Whether the tensors, of which `listed` stands after the last, came in
     /// the order of their blobs with nothing but padding of zeros between them.
     #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {
@@ -334,7 +334,7 @@ impl Header {
         }
     }
 
-    /// The next element of the index, judged.
+    /// The next element of the index, validated.
     ///
     /// The cursor's state is where the data ends that was listed so far.
     #[inline(never)]
@@ -374,10 +374,10 @@ impl Header {
             let len = wide(entry.end.wrapping_sub(at));
             pull.r.flag(rules::INDEX_ELEMENT, wide(at), len, 0, 0);
         }
-        Ok(Some(self.judge(&mut pull, &entry, c)))
+        Ok(Some(self.validate(&mut pull, &entry, c)))
     }
 
-    /// Judges what follows the last element, at `at`.
+    /// Validates what follows the last element, at `at`.
     fn end(
         &self,
         r: &mut Reader<'_, '_>,
@@ -387,8 +387,8 @@ impl Header {
         // What is read out of order ends nowhere, and is compared with nothing.
         let data_end = word(c.state.max(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
-        // In a file that was appended to another, the index lies as far behind
-        // the second magic as the data ends behind the first. The element that
+        // In a file that was appended to another, the index lies as far after
+        // the second magic as the data ends after the first. The element that
         // ends an index of indefinite length and this place need not be
         // resident together, so such an index is not looked at.
         let second = wide(unused);

@@ -25,7 +25,7 @@ pub(super) fn generation(head: &[u8]) -> Option<usize> {
 }
 
 /// The bytes of `span`. Where all are resident, and the span lies in the file,
-/// nothing is lacking.
+/// nothing is missing.
 #[inline]
 pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
     if cfg!(feature = "windows") { r.get(span) } else { Ok(r.source().run(span.at)) }

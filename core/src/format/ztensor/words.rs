@@ -1,4 +1,4 @@
-//! Words of the specification, in lists with a space behind each.
+//! Words of the specification, in lists with a space after each.
 
 use crate::model::Name;
 

@@ -57,7 +57,7 @@ impl<'a> Bytes<'a> {
         }
         self.run = self.run.get(used..).unwrap_or_default();
         self.code = code;
-        // RFC 3629 §3: the length of a character is told by ones in its first byte.
+        // RFC 3629 §3: the length of a character is given by ones in its first byte.
         let (left, ones) = match self.code {
             0..=0x7F => (0, 0),
             0x80..=0x7FF => (1, 0xC0),
@@ -126,7 +126,7 @@ impl Iterator for Bytes<'_> {
     }
 
     /// Passes over a run at once: names that lie apart are compared piece by
-    /// piece, and each piece begins behind all that come before.
+    /// piece, and each piece begins after all that come before.
     #[cfg(feature = "windows")]
     fn nth(&mut self, n: usize) -> Option<u8> {
         if self.left == 0
@@ -169,7 +169,7 @@ pub(crate) fn escape(rest: &[u8]) -> (u32, usize) {
     }
 }
 
-/// What a letter behind a backslash stands for.
+/// What a letter after a backslash stands for.
 const SHORT: [(u8, u8); 8] = [
     (b'n', b'\n'),
     (b't', b'\t'),

@@ -75,7 +75,7 @@ pub(crate) struct Reader<'r, 'a> {
     #[cfg(all(feature = "oinf", feature = "windows"))]
     pub(crate) held: [u64; 4],
     /// Why a field of the entry that is being read could not be, for formats that
-    /// read on behind it.
+    /// read on after it.
     #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
     halted: Option<Halt>,
     /// Where the first integer lies of the entry that is longer than it must be; 0
@@ -101,7 +101,7 @@ impl core::fmt::Debug for Reader<'_, '_> {
     }
 }
 
-/// How many bytes are asked for beyond what is known to be lacking, when so many
+/// How many bytes are asked for beyond what is known to be missing, when so many
 /// of an entry were there. A long entry is looked through again from its start,
 /// and if each time a few bytes were added, that would take the square of its
 /// length.
@@ -153,7 +153,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
-    /// the end of the file; a read beyond it breaks `overrun`. The host is told
+    /// the end of the file; a read beyond it breaks `overrun`. The host is asked
     /// that it may read ahead to the region's end.
     #[inline(always)]
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
@@ -211,7 +211,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.enter(self.at, place(end));
     }
 
-    /// Limits how far the host is told to read ahead, as an absolute offset.
+    /// Limits how far the host is asked to read ahead, as an absolute offset.
     pub(crate) fn read_ahead(&mut self, end: u64) {
         #[cfg(feature = "windows")]
         (self.ahead = end.min(self.source.len()));
@@ -263,7 +263,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         wide(self.at)
     }
 
-    /// Offset of the first byte behind the region.
+    /// Offset of the first byte after the region.
     pub(crate) fn end(&self) -> u64 {
         #[cfg(feature = "windows")]
         return self.end;
@@ -323,7 +323,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.run = rest;
     }
 
-    /// `missing` bytes behind the resident ones are wanted.
+    /// `missing` bytes after the resident ones are wanted.
     #[cold]
     pub(crate) fn lacks(&mut self, missing: u64) -> Halt {
         let run = widen(self.run.len());
@@ -343,7 +343,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         Halt::broken(self.overrun)
     }
 
-    /// Parks that `len` bytes of the region are lacking.
+    /// Parks that `len` bytes of the region are missing.
     #[cfg(feature = "windows")]
     fn ask(&mut self, len: u64) -> Halt {
         let passed = self.at.saturating_sub(self.mark);

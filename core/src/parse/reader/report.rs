@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
         Halt::BUFFER
     }
 
-    /// Parks what is lacking.
+    /// Parks what is missing.
     #[cold]
     pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
         #[cfg(feature = "windows")]
@@ -144,19 +144,19 @@ impl Reader<'_, '_> {
         self.needed
     }
 
-    /// What is lacking, as it was parked last.
+    /// What is missing, as it was parked last.
     #[cfg(feature = "windows")]
     pub(crate) fn absent(&self) -> Absent {
         self.absent
     }
 
-    /// What is lacking, of which there is nothing.
+    /// What is missing, which is nothing.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn absent(&self) -> Absent {
         Absent::default()
     }
 
-    /// Raises the end of what the host is told to fetch with what is lacking.
+    /// Raises the end of what the host is asked to fetch with what is missing.
     #[cfg(feature = "windows")]
     pub(crate) fn want_until(&mut self, end: u64) {
         let want = end.min(self.source.len()).saturating_sub(self.absent.at);

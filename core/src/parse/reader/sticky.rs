@@ -1,7 +1,7 @@
-//! Reading on behind a failure.
+//! Reading on after a failure.
 //!
-//! An entry has a dozen fields, and a branch behind each takes much code. So the
-//! first that cannot be read halts the reader: those behind it read as zero or as
+//! An entry has a dozen fields, and a branch after each takes much code. So the
+//! first that cannot be read halts the reader: those after it read as zero or as
 //! no bytes, and whoever began the entry asks once, with
 //! [`settle`](Reader::settle).
 

@@ -4,7 +4,7 @@
 //!
 //! * libdeflate takes the two length codes that do not exist (286 and 287) for
 //!   258; RFC 1951 forbids them in a stream.
-//! * libdeflate does not say how much it read. Bytes behind a stream are a fault
+//! * libdeflate does not say how much it read. Bytes after a stream are a fault
 //!   here, and nothing there.
 //! * zstd frames that ask for a window beyond `limits::ZSTD_WINDOW` are refused
 //!   here, to bound memory.

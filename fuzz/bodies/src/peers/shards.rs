@@ -1,4 +1,4 @@
-//! The index of a checkpoint in shards against `serde_json`, which judges the text,
+//! The index of a checkpoint in shards against `serde_json`, which validates the text,
 //! and against what the members that it found say.
 //!
 //! Accepted differences, and nothing else:

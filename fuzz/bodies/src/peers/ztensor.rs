@@ -61,7 +61,7 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
 }
 
 /// Whether a zstd frame has a window that the C library does not take unless it is
-/// told to; data that fits in memory as a whole needs none.
+/// asked to; data that fits in memory as a whole needs none.
 fn asks_for_more_than_128_mib(bytes: &[u8], fact: &TensorFact) -> bool {
     let stored = &bytes[fact.chunks[0].stored.at as usize..];
     matches!(stored, [0x28, 0xB5, 0x2F, 0xFD, descriptor, window, ..]

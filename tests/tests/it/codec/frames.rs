@@ -101,7 +101,7 @@ fn sequences_that_break_a_rule() {
     // One literal, offset code 0 (the last offset, which is 1), a match of 3.
     let sound = sequences(1, 1, [1, 0, 0], &[1]);
     assert_eq!(fault(&one_block(0, &sound)), (b"xxxx".to_vec(), Ok(())));
-    // A literal is lacking; one is left over, which is sound.
+    // A literal is missing; one is left over, which is sound.
     assert_eq!(bad(&sequences(0, 1, [1, 0, 0], &[1])), Err(Fault::Malformed));
     let (bytes, end) = fault(&one_block(0, &sequences(2, 1, [1, 0, 0], &[1])));
     assert_eq!((bytes.len(), end), (5, Ok(())));

@@ -2,7 +2,7 @@
 //!
 //! A payload that only has a length is decoded through the buffer as through a
 //! window. One whose bytes mean something (text, vectors, truth values, keys,
-//! date-times) is judged as a whole: where it lies if it is raw and resident,
+//! date-times) is validated as a whole: where it lies if it is raw and resident,
 //! else in the buffer. If it does not fit, it is decoded through the window
 //! first, to its end, so that a larger buffer is asked for only once the bytes
 //! for it were proved to be there. Then it is decoded again, to as many bytes.
@@ -124,7 +124,7 @@ impl Scratch<'_> {
                 return Ok(true);
             }
             if let Ok(bytes) = r.source().get(stored) {
-                payload.judge(header, r, bytes);
+                payload.validate(header, r, bytes);
                 return Ok(true);
             }
         }
@@ -171,7 +171,7 @@ impl Scratch<'_> {
             return Err(Pause::Buffer(len));
         }
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        payload.judge(header, r, self.buffer.get(..len).unwrap_or_default());
+        payload.validate(header, r, self.buffer.get(..len).unwrap_or_default());
         Ok(true)
     }
 
@@ -199,7 +199,7 @@ impl Scratch<'_> {
     }
 }
 
-/// The next block of a column or, behind the last, the next annotation that
+/// The next block of a column or, after the last, the next annotation that
 /// can be read.
 fn next(
     audit: &Audit,
@@ -274,7 +274,7 @@ fn next_annotation(
 }
 
 impl Payload {
-    /// Whether its bytes are to be judged, beside how many there are.
+    /// Whether its bytes are to be validated, beside how many there are.
     fn is_wanted(&self) -> bool {
         let Some(len) = self.chunk.decoded else { return true };
         // A payload that is too short was reported with the structure.
@@ -282,7 +282,7 @@ impl Payload {
         self.codec.has_rules() && least.is_none_or(|least| len >= least)
     }
 
-    /// The most bytes that it may decode to if they are to be judged.
+    /// The most bytes that it may decode to if they are to be validated.
     fn most(&self) -> u64 {
         match self.kind {
             Kind::Attribute if self.chunk.encoding != Encoding::Raw => limits::ANNOTATION_BYTES,
@@ -290,8 +290,8 @@ impl Payload {
         }
     }
 
-    /// Judges the decoded bytes.
-    fn judge(&self, header: &Header, r: &mut Reader<'_, '_>, bytes: &[u8]) {
+    /// Validates the decoded bytes.
+    fn validate(&self, header: &Header, r: &mut Reader<'_, '_>, bytes: &[u8]) {
         let Chunk { stored, decoded, encoding, elements, .. } = self.chunk;
         // Such surplus was reported with the structure, if a length was
         // recorded there.
@@ -308,7 +308,7 @@ impl Payload {
             };
             r.flag(fault.rule, at, len, fault.expected, found);
         };
-        header.judge_block(&self.codec, elements, bytes, &mut report);
+        header.validate_block(&self.codec, elements, bytes, &mut report);
     }
 
     /// Reports a stream that cannot be decoded, unless that is not its fault.

@@ -65,7 +65,7 @@ pub(super) trait Streams {
         0
     }
 
-    /// How far it is, as a number that is another one behind each byte.
+    /// How far it is, as a number that is another one after each byte.
     fn state(&self) -> u64 {
         0
     }
@@ -215,7 +215,7 @@ impl Audit {
             return Ok(Frames::Sound);
         };
         let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
-        // No bytes are no frame, which the format judges.
+        // No bytes are no frame, which the format validates.
         let sound = !span.is_empty() && self.payload.walk.run(r, span, elements, rule)?;
         Ok(if sound { Frames::Sound } else { Frames::Faulty })
     }

@@ -69,7 +69,7 @@ enum Step {
     Coordinates,
     Pointers,
     Columns,
-    /// All was read, or nothing more is judged.
+    /// All was read, or nothing more is validated.
     Over,
 }
 
@@ -347,7 +347,7 @@ impl Sparse {
         report(fault, at, at, found);
     }
 
-    /// One fault is enough: what follows cannot be told apart any more.
+    /// One fault is enough: what follows is no longer known.
     fn over(&mut self) {
         self.step = Step::Over;
         self.rows = false;

@@ -87,7 +87,7 @@ struct Progress {
     decodes: bool,
     /// Nothing is decoded, or no more: what is wrong was reported.
     faulty: bool,
-    /// The fault that decoding ended with, and behind how many bytes.
+    /// The fault that decoding ended with, and after how many bytes.
     fault: Option<(Fault, u64)>,
     /// All bytes were looked at.
     over: bool,
@@ -396,7 +396,7 @@ impl Scratch<'_> {
         Ok(())
     }
 
-    /// Judges what only all bytes together show.
+    /// Validates what only all bytes together show.
     fn end(&mut self, audit: &Audit, p: &mut Progress, r: &mut Reader<'_, '_>) {
         if !p.faulty
             && let (Some(sparse), Some(rule)) = (&mut p.sparse, audit.file.policy().sparse)
@@ -429,7 +429,7 @@ impl Scratch<'_> {
     }
 }
 
-/// Reports a stream that is faulty behind `written` bytes.
+/// Reports a stream that is faulty after `written` bytes.
 fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
     // That more follows is no fault where nothing tells the size.
     if fault == Fault::Long && !p.measured {

@@ -80,7 +80,7 @@ pub(super) struct Known {
     stored: Span,
     encoding: Encoding,
     decoded: Option<u64>,
-    /// What is wrong with the stream, and behind how many bytes.
+    /// What is wrong with the stream, and after how many bytes.
     pub(super) fault: Option<(Fault, u64)>,
     /// The sum of the stored bytes, if it was computed.
     pub(super) sum: Option<Checksum>,

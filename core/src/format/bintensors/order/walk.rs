@@ -136,7 +136,7 @@ impl Header {
                 // What was passed so far must not be looked at twice.
                 Err(halt) if halt.is_absent() && began => return Ok(()),
                 Err(halt) if halt.is_absent() => return Err(halt),
-                // A broken list was reported when its entries were judged.
+                // A broken list was reported when its entries were validated.
                 Err(_) => {
                     c.finish();
                     return Ok(());
@@ -161,7 +161,7 @@ impl Header {
         }
     }
 
-    /// Goes on with the list behind the one that was looked at; behind the
+    /// Goes on with the list after the one that was looked at; after the
     /// tensors, at `end`, is the padding.
     fn next_list(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) {
         if c.phase == phase::METADATA {

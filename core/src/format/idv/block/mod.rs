@@ -14,7 +14,7 @@
 //! bytes; the highest bit marks a missing text. The count of a vector is -1
 //! where it is dense, else how many items it stores.
 //!
-//! `Block::judge` proves all of it, in time proportional to the payload and
+//! `Block::validate` proves all of it, in time proportional to the payload and
 //! without memory; what is handed out afterwards needs no further check. No
 //! vector is ever made dense.
 
@@ -60,18 +60,18 @@ impl<'b> Block<'b> {
     /// With `sentinels`, the least value of a signed integer or of ticks
     /// stands for a missing one, as it does before version 1.1.1.6. Each rule
     /// is reported once, at its first breach.
-    pub(super) fn judge(
+    pub(super) fn validate(
         codec: &Codec,
         sentinels: bool,
         rows: u64,
         bytes: &'b [u8],
         report: &mut dyn FnMut(Fault),
     ) -> Option<Self> {
-        let mut judge = Judge { bytes, at: 0, report };
-        match judge.block(codec, sentinels, rows) {
+        let mut validator = Validator { bytes, at: 0, report };
+        match validator.block(codec, sentinels, rows) {
             Ok(block) => Some(block),
             Err(fault) => {
-                (judge.report)(fault);
+                (validator.report)(fault);
                 None
             }
         }
@@ -97,13 +97,13 @@ impl<'b> Block<'b> {
 type Judged<T> = Result<T, Fault>;
 
 /// Goes through a payload from its first byte to its last.
-struct Judge<'b, 'j> {
+struct Validator<'b, 'j> {
     bytes: &'b [u8],
     at: usize,
     report: &'j mut dyn FnMut(Fault),
 }
 
-impl<'b> Judge<'b, '_> {
+impl<'b> Validator<'b, '_> {
     fn block(&mut self, codec: &Codec, sentinels: bool, rows: u64) -> Judged<Block<'b>> {
         let (vectors, count) = match &codec.vector {
             Some(vector) => {
@@ -163,7 +163,7 @@ impl<'b> Judge<'b, '_> {
 struct Words<'b>(&'b [[u8; 4]]);
 
 impl Words<'_> {
-    /// Word `i`; 0 behind the last.
+    /// Word `i`; 0 after the last.
     fn get(self, i: usize) -> i32 {
         self.0.get(i).map_or(0, |word| i32::from_le_bytes(*word))
     }
@@ -177,7 +177,7 @@ impl Words<'_> {
     }
 }
 
-/// Offset of word `i` behind `start`.
+/// Offset of word `i` after `start`.
 fn place(start: usize, i: usize) -> usize {
     start.saturating_add(i.saturating_mul(4))
 }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// A text. It may begin or end inside a character of two UTF-16 units, of
-/// which the text before or behind it has the other half.
+/// which the text before or after it has the other half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text<'b> {
     low: Option<u16>,

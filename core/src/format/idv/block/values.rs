@@ -4,7 +4,7 @@ use super::super::codec::{Item, Key};
 use super::super::rules;
 use super::super::text::{LENGTH, Leb, least};
 use super::text::{Taken, Text, units};
-use super::{Judge, Judged, Words, place};
+use super::{Judged, Validator, Words, place};
 use crate::base::widen;
 use crate::model::{DType, Element, Endianness};
 
@@ -218,7 +218,7 @@ fn position(word: i32) -> u32 {
     (word & i32::MAX).unsigned_abs()
 }
 
-impl<'b> Judge<'b, '_> {
+impl<'b> Validator<'b, '_> {
     /// Proves `count` values.
     pub(super) fn values(
         &mut self,

@@ -2,7 +2,7 @@
 
 use super::super::codec::Vector;
 use super::super::rules;
-use super::{Judge, Judged, Words, place};
+use super::{Judged, Validator, Words, place};
 use crate::base::widen;
 
 /// Lengths, counts and indices of the vectors of a block.
@@ -24,7 +24,7 @@ impl Vectors<'_> {
     }
 }
 
-impl<'b> Judge<'b, '_> {
+impl<'b> Validator<'b, '_> {
     /// Proves everything before the items, and counts the items.
     pub(super) fn vectors(&mut self, vector: &Vector, rows: u64) -> Judged<(Vectors<'b>, u64)> {
         let count = self.word()?;

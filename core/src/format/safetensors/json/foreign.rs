@@ -35,7 +35,7 @@ pub(super) const NONE: Keys =
     Keys { keys: [Key { at: 0, len: 0 }; JSON_KEYS], count: 0, from: 0, beyond: 0, on: false };
 
 impl Json<'_> {
-    /// The field whose key was read last, which nobody asks for, `outside` levels deep:
+    /// The field whose key was read last, which is not asked for, `outside` levels deep:
     /// its key is held against those of other such fields of the entry.
     pub(in crate::format) fn foreign(&mut self, outside: u32) {
         self.keys.on = true;

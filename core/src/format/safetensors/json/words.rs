@@ -4,7 +4,7 @@ use super::Json;
 use crate::model::Name;
 
 impl Json<'_> {
-    /// Which of `words`, each with a space behind it, that string is; their number
+    /// Which of `words`, each with a space after it, that string is; their number
     /// if it is none.
     pub(in crate::format) fn which(&self, words: &[u8]) -> usize {
         #[cfg(feature = "sweep")]

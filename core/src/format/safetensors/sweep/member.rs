@@ -77,7 +77,7 @@ fn dtype(input: &[u8]) -> Option<(DType, &[u8])> {
 
 /// The name of a member that begins with its type, and what follows the quote
 /// before the spelling. What is escaped, no ASCII, or no printable character, is
-/// judged with care.
+/// checked in full.
 #[inline(always)]
 fn name(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let input = input.strip_prefix(b"\"")?;

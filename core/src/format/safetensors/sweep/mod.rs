@@ -2,7 +2,7 @@
 //!
 //! Every writer emits members without white space and with the fields in one
 //! order. Such a member is taken apart with few branches; anything else is
-//! judged with care.
+//! checked in full.
 
 mod member;
 mod words;
@@ -55,7 +55,7 @@ impl Header {
                 u64::from(self.data_at).saturating_add(brief.begin),
                 brief.end.saturating_sub(brief.begin),
             )),
-            // Behind the name stands `":{"dtype":"`.
+            // After the name stands `":{"dtype":"`.
             extra: Span::new(offset(brief.name.len().saturating_add(13)), brief.spelling),
             ..Tensor::default()
         };
@@ -143,7 +143,7 @@ impl Header {
     }
 }
 
-/// The member at `at`, whose name stands behind a quote.
+/// The member at `at`, whose name stands after a quote.
 #[inline(always)]
 fn glance(index: u32, at: u64, name: &[u8]) -> Glance<'_> {
     let name_at = NameAt::plain(at.saturating_add(1), widen(name.len()));

@@ -54,7 +54,7 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     len.wrapping_add(tail.iter().take_while(plain).count())
 }
 
-/// Behind digits and commas, and whatever lies between the two in ASCII.
+/// After digits and commas, and whatever lies between the two in ASCII.
 #[inline(always)]
 pub(super) fn past_list(input: &[u8]) -> &[u8] {
     let (words, tail) = input.as_chunks::<8>();

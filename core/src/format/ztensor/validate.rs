@@ -1,4 +1,4 @@
-//! What the map of one tensor says, judged.
+//! What the map of one tensor says, validated.
 
 use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
@@ -51,8 +51,8 @@ const MISTYPED: usize = 1;
 const CASE: usize = 2;
 const UNKNOWN: usize = 3;
 
-/// Reads the fields of a map again, and judges them.
-pub(super) struct Judge<'j, 'p, 'r, 'a> {
+/// Reads the fields of a map again, and validates them.
+pub(super) struct Validator<'j, 'p, 'r, 'a> {
     pub(super) pull: &'j mut Pull<'p, 'r, 'a>,
     pub(super) entry: &'j Entry,
     /// Where the index begins, and blobs must end.
@@ -74,15 +74,15 @@ pub(super) struct Judge<'j, 'p, 'r, 'a> {
 }
 
 impl Header {
-    /// What the element says that was read; of a map all but its keys is judged.
+    /// What the element says that was read; of a map all but its keys is validated.
     #[inline(never)]
-    pub(super) fn judge(
+    pub(super) fn validate(
         &self,
         pull: &mut Pull<'_, '_, '_>,
         entry: &Entry,
         c: &mut Cursor,
     ) -> Tensor {
-        let mut judge = Judge {
+        let mut validator = Validator {
             pull,
             entry,
             index_at: self.index_at,
@@ -95,18 +95,18 @@ impl Header {
             product: 1,
             exceeds: false,
         };
-        judge.tensor.index = c.index;
-        judge.tensor.at = wide(entry.at);
-        judge.tensor.status = Status::Broken;
+        validator.tensor.index = c.index;
+        validator.tensor.at = wide(entry.at);
+        validator.tensor.status = Status::Broken;
         if entry.map {
-            judge.all(c);
+            validator.all(c);
         }
         c.advance(wide(entry.end));
-        judge.tensor
+        validator.tensor
     }
 }
 
-impl Judge<'_, '_, '_, '_> {
+impl Validator<'_, '_, '_, '_> {
     fn all(&mut self, c: &mut Cursor) {
         let Entry { at, end, .. } = *self.entry;
         self.tensor.extra = Span::new(wide(at), wide(end.wrapping_sub(at)));
@@ -301,7 +301,7 @@ impl Judge<'_, '_, '_, '_> {
         }
     }
 
-    /// Judges the shape; whether 64 bits hold the number of elements.
+    /// Validates the shape; whether 64 bits hold the number of elements.
     #[inline(never)]
     fn shape(&mut self) -> bool {
         if !self.find(Key::SHAPE, major::ARRAY) {
@@ -360,7 +360,7 @@ impl Judge<'_, '_, '_, '_> {
         self.exceeds |= exceeds;
     }
 
-    /// Judges where the blob lies; whether that is inside the file's data.
+    /// Validates where the blob lies; whether that is inside the file's data.
     #[inline(never)]
     fn blob(&mut self) -> bool {
         let placed = self.find(Key::OFFSET, major::UINT);
