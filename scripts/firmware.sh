@@ -2,10 +2,11 @@
 # Builds the images of firmware/ and holds them to what is promised: no panic, size,
 # stack, and the verdicts of a host.
 #
-#   scripts/firmware.sh        what `make test` runs
-#   scripts/firmware.sh sizes  of that the bytes of code and constants alone
-#   scripts/firmware.sh deep   the panic gate at opt-level 3, and the sizes that have
-#                              no budget: with windows and details, for thumbv6m
+#   scripts/firmware.sh        what `make test` runs: every format in one image
+#   scripts/firmware.sh sizes  bytes of code and constants of each reader alone
+#   scripts/firmware.sh deep   each reader alone, with its stack; the panic gate at
+#                              opt-level 3; the sizes that have no budget: with
+#                              windows and details, for thumbv6m
 #   scripts/firmware.sh write  measures, and writes budgets.txt and the figures of code
 #                              and stack in docs/firmware.md and README.md anew
 set -euo pipefail
@@ -28,8 +29,8 @@ trap 'rm -rf "$work"' EXIT
 # is left in $image.
 build() {
   if ! RUSTC_WRAPPER=$PWD/rustc.sh target_cargo build --quiet --target-dir "$target_dir/firmware" \
-    --profile "$1" --no-default-features --features "$2" --bin "$3" 2>"$work/log"; then
-    cat "$work/log" >&2
+    --profile "$1" --no-default-features --features "$2" --bin "$3" 2>"$work/log-$1"; then
+    cat "$work/log-$1" >&2
     return 1
   fi
   image=$target_dir/firmware/$target_triple/$1/$3
@@ -69,8 +70,6 @@ on_this_machine() {
 panic_gate() {
   echo "firmware: nothing that is public can reach a panic"
   panics opt-s "${all}full" "every format"
-  panics opt-s "$all" "every format over mapped flash"
-  panics opt-s stb "STB alone, whose tensors have no names"
   if (build opt-s "${all}faulty" panic) 2>"$work/faulty"; then
     echo "firmware: the gate lets a panic through" >&2
     exit 1
@@ -78,11 +77,11 @@ panic_gate() {
   grep -q weighbridge_reaches_a_panic "$work/faulty" || { cat "$work/faulty" >&2; exit 1; }
 }
 
-# sizes: measures every reader of budgets.txt into $work/code, and compares.
+# sizes READER...: measures readers of budgets.txt into $work/code, and compares.
 sizes() {
   local reader
   : >"$work/code"
-  for reader in $formats five all; do
+  for reader in "$@"; do
     build release "$(features_of "$reader")" size
     printf '%s %d\n' "$reader" "$(size_of "$image")" >>"$work/code"
   done
@@ -108,20 +107,22 @@ compare() {
     }' budgets.txt "$3"
 }
 
-# in_qemu: the verdicts of a host, stack, a model. Stack is measured into $work/stack.
+# in_qemu [READER...]: the verdicts of a host, a model, and of each reader alone verdicts
+# and stack, which is measured into $work/stack.
 in_qemu() {
   local reader
   build release "${all}full,decode" check
   cp "$image" "$work/check"
   mkdir "$work/readers"
-  for reader in $formats; do
+  for reader in "$@"; do
     build release "$reader" check
     cp "$image" "$work/readers/$reader"
   done
   build release "${all}model" model
-  WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_MODEL=$image \
-    WEIGHBRIDGE_STACK=$work/stack "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
+  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack
+  WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_MODEL=$image "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
     --workspace --test firmware -- --nocapture
+  [ $# -gt 0 ] || return 0
   echo "firmware: bytes of stack"
   sort "$work/stack" | awk '{ most[$1] = $2 > most[$1] ? $2 : most[$1] }
     END { for (reader in most) print reader, most[reader] }' | sort >"$work/deepest"
@@ -130,9 +131,12 @@ in_qemu() {
 
 deep() {
   local reader
-  echo "firmware: nothing that is public can reach a panic"
+  panics opt-s "$all" "every format over mapped flash"
+  panics opt-s stb "STB alone, whose tensors have no names"
   panics opt-3 "${all}full" "every format"
   panics opt-3 stb "STB alone, whose tensors have no names"
+  sizes $formats five all
+  in_qemu $formats
   echo "firmware: bytes of code and constants with windows, details and payloads"
   for reader in $formats five all; do
     build release "$(features_of "$reader"),full" size
@@ -194,11 +198,18 @@ target_ready "$triple"
 echo "firmware: $target_note, in $(pwd)"
 case $mode in
   deep) deep ;;
-  sizes) sizes ;;
-  *)
-    [ "$mode" = write ] || { on_this_machine; panic_gate; }
-    sizes
+  sizes) sizes $formats five all ;;
+  write)
+    sizes $formats five all
+    in_qemu $formats
+    write
+    ;;
+  test)
+    # Images of two profiles lie in two folders: cargo links each in one thread.
+    in_background panic_gate
+    on_this_machine
+    sizes stb all
     in_qemu
-    [ "$mode" != write ] || write
+    in_background_done
     ;;
 esac

@@ -87,11 +87,15 @@ def main():
         values, out = folder / f"{number}.f32", folder / f"{number}.npy"
         out.unlink(missing_ok=True)
         extracted = run(binary, "extract", str(folder / f"{number}.gguf"), "blocks", "-o", str(out))
+        if extracted.returncode not in (0, 3):
+            wrong.append(f"{name}: extract: {extracted.stderr.strip()}")
         if int(block) > 1 and values.exists() and extracted.returncode == 0 and out.exists():
             apart += 1
             data = out.read_bytes()
             if not equal(data[-values.stat().st_size:], values.read_bytes()):
                 wrong.append(f"{name}: elements differ from ggml's")
+    if not apart:
+        wrong.append("no blocks were taken apart")
     print(f"ggml wrote a file of each of its {types} types; blocks of {apart} are taken apart alike"
           if not wrong else "\n".join(["files that ggml wrote:", *wrong]))
     sys.exit(bool(wrong))

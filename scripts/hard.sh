@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What the hardest files take: for each, its length, seconds of processor time,
-# the most memory and the number of findings of `weighbridge check --json`.
+# What the hardest files take: for each, its length, seconds of processor time, peak
+# memory and the number of findings of `weighbridge check --json`. Fails where a file
+# takes more than 1 s or 64 MiB for each MB of it.
 #
 #   scripts/hard.sh [COMMAND]     COMMAND is target/release/weighbridge by default,
 #                                 which is built
@@ -18,16 +19,44 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cargo run --quiet -p weighbridge-tests --example hard -- "$work/files"
 
-printf '%-44s %9s %8s %9s %9s\n' file bytes seconds 'MiB' findings
-for file in "$work"/files/*; do
-  python3 - "$command" "$file" <<'PYTHON'
-import json, os, resource, subprocess, sys
-command, file = sys.argv[1:]
-run = subprocess.run([command, "check", "--json", file], capture_output=True, check=False)
-assert run.returncode in (0, 1, 3), run
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-findings = len(json.loads(run.stdout)["findings"])
-print(f"{os.path.basename(file):<44} {os.path.getsize(file):>9} {used.ru_utime + used.ru_stime:>8.2f}"
-      f" {used.ru_maxrss / 1024:>9.0f} {findings:>9}")
+python3 - "$command" "$work/files" <<'PYTHON'
+import json, os, pathlib, resource, subprocess, sys
+
+command, folder = sys.argv[1:]
+SECONDS, MIB = 1, 64  # for each MB of file, and for a shorter file; MIB beyond an empty file's
+
+
+def measure(file):
+    """Processor time in seconds, peak memory in MiB, and findings, in a child of its own."""
+    into, out = os.pipe()
+    if os.fork() == 0:
+        run = subprocess.run([command, "check", "--json", file], capture_output=True, check=False)
+        assert run.returncode in (0, 1, 3), run
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        findings = len(json.loads(run.stdout)["findings"])
+        figures = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, findings
+        os.write(out, json.dumps(figures).encode())
+        os._exit(0)
+    os.close(out)
+    with os.fdopen(into) as answer:
+        figures = json.loads(answer.read())
+    assert os.wait()[1] == 0
+    return figures
+
+
+empty = pathlib.Path(folder, "empty")
+empty.write_bytes(b"")
+_, base, _ = measure(empty)
+empty.unlink()
+above = 0
+print(f"{'file':<44} {'bytes':>9} {'seconds':>8} {'MiB':>9} {'findings':>9}")
+for file in sorted(pathlib.Path(folder).iterdir()):
+    size = file.stat().st_size
+    seconds, mib, findings = measure(file)
+    share = max(1, size / 1e6)
+    over = seconds > SECONDS * share or mib - base > MIB * share
+    above += over
+    print(f"{file.name:<44} {size:>9} {seconds:>8.2f} {mib:>9.0f} {findings:>9}{'  TOO MUCH' if over else ''}")
+print(f"hard: {above} files above {SECONDS} s or {MIB} MiB a MB; an empty file takes {base:.0f} MiB")
+sys.exit(above > 0)
 PYTHON
-done

@@ -89,6 +89,27 @@ offered() {
   done
 }
 
+# in_background COMMAND...: runs it while the script goes on, and keeps what it prints.
+background=()
+in_background() {
+  local log
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 &
+  background+=("$!:$log")
+}
+
+# in_background_done: waits, prints what was kept, and fails if one command failed.
+in_background_done() {
+  local job failed=0
+  for job in "${background[@]}"; do
+    wait "${job%%:*}" || failed=1
+    cat "${job#*:}"
+    rm -f "${job#*:}"
+  done
+  background=()
+  return "$failed"
+}
+
 # lack WHAT [PACKAGE...]: what is missing, and what brings it.
 lack() {
   local package

@@ -26,31 +26,29 @@ target_ready "$target" std,panic_abort
 echo "wasm: $target_note"
 npm_packages wasm
 
-bindgen=${BINDGEN:-}
-if [ -z "$bindgen" ]; then
-  cargo build --release --quiet --manifest-path wasm/bindgen/Cargo.toml \
-    --target-dir "$target_dir/bindgen"
-  bindgen=$target_dir/bindgen/release/weighbridge-bindgen
-fi
-
 mkdir -p "$dist"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=$target_dir/$target
 
-# build NAME LEVEL --profile PROFILE FEATURES: one module, optimised for size
-# or for speed, and the code that loads it.
-build() {
-  local name=$1 level=$2
-  shift 2
-  target_cargo build -p weighbridge-wasm --lib "$@"
-  "$bindgen" "$folder/$2/weighbridge_wasm.wasm" "$work" "$name"
-  wasm/node_modules/.bin/wasm-opt "$level" "${features[@]}" \
-    "$work/${name}_bg.wasm" -o "$dist/${name}_bg.wasm"
-  cp "$work/$name.js" "$work/$name.d.ts" "$dist/"
+# Three builds in folders of their own, at the same time: cargo links each in one thread.
+bindgen=${BINDGEN:-$target_dir/bindgen/release/weighbridge-bindgen}
+[ -n "${BINDGEN:-}" ] || in_background cargo build --release --quiet \
+  --manifest-path wasm/bindgen/Cargo.toml --target-dir "$target_dir/bindgen"
+in_background target_cargo build -p weighbridge-wasm --lib --profile wasm --no-default-features
+in_background target_cargo build -p weighbridge-wasm --lib --profile wasm-full
+in_background_done
+
+# pack NAME LEVEL PROFILE: one module, optimised for size or for speed, and the code
+# that loads it.
+pack() {
+  "$bindgen" "$folder/$3/weighbridge_wasm.wasm" "$work" "$1"
+  wasm/node_modules/.bin/wasm-opt "$2" "${features[@]}" "$work/$1_bg.wasm" -o "$dist/$1_bg.wasm"
+  cp "$work/$1.js" "$work/$1.d.ts" "$dist/"
 }
-build base -Oz --profile wasm --no-default-features
-build full -O3 --profile wasm-full
+in_background pack base -Oz wasm
+in_background pack full -O3 wasm-full
+in_background_done
 cp wasm/js/*.js wasm/js/*.d.ts "$dist/"
 
 # The rules of the small module's formats; the full one has its own inside.

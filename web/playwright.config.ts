@@ -32,7 +32,7 @@ const system = process.env.CHROMIUM ?? '/usr/bin/chromium';
 export default defineConfig({
   testDir: 'tests',
   outputDir: 'test-results',
-  workers: 1,
+  workers: 2,
   retries: 0,
   timeout: 60_000,
   expect: { timeout: 20_000 },

@@ -1,7 +1,9 @@
 //! What each step takes, in instructions of the Cortex-M4.
 
+use crate::check::readers_folder;
 use crate::rig::{image, record, run};
 use std::path::Path;
+use weighbridge_core::Format;
 use weighbridge_tests::alike;
 
 /// How many tensors the files have.
@@ -51,13 +53,14 @@ fn memory(image: &Path) -> Vec<(String, usize)> {
 fn memory_of_each_value() {
     println!("bytes of memory of each value");
     let every = image("WEIGHBRIDGE_CHECK");
-    let readers = image("WEIGHBRIDGE_READERS");
     assert!(every.is_file(), "scripts/firmware.sh builds {}", every.display());
     let mut images = vec![("every".to_owned(), every)];
-    for format in weighbridge_core::Format::ALL {
-        images.push((format.name().to_owned(), readers.join(format.name())));
+    if let Some(folder) = readers_folder() {
+        for format in Format::ALL.iter().filter(|format| **format != Format::Shards) {
+            images.push((format.name().to_owned(), folder.join(format.name())));
+        }
     }
-    for (reader, image) in images.iter().filter(|(_, image)| image.is_file()) {
+    for (reader, image) in &images {
         let values = memory(image);
         let text: Vec<_> = values.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
         println!("{reader:<12}  {}", text.join("  "));
