@@ -101,8 +101,10 @@ const trail = new Trail(
     restore({ file, place }) {
       const entry = entries.find((one) => one.file.id === file);
       if (file !== undefined && entry === undefined) {
-        // It has been closed since.
-        void follow(place);
+        // It has been closed since. What the page can open again, it opens.
+        if (place.sample !== undefined || place.url !== undefined) {
+          void follow(place);
+        }
         return;
       }
       if (entry !== current) {
@@ -115,6 +117,12 @@ const trail = new Trail(
   hashOf(pending) !== '',
 );
 
+/** Gives up the place that a link names: its file did not open. */
+function abandon(): void {
+  pending = {};
+  trail.paused = false;
+}
+
 /** Opens a file, beside the others or in place of one. */
 async function open(what: Given | string, origin: Place = {}, old?: Entry): Promise<void> {
   const given = typeof what === 'string' ? what : what.file;
@@ -122,6 +130,7 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry): Prom
   performance.mark('open');
   const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(given));
   if (info === undefined) {
+    abandon();
     return;
   }
   const file = new OpenFile(info, client, tasks, () => void reload(entry));
@@ -212,6 +221,7 @@ async function openSample(sample: Sample): Promise<void> {
     const response = await fetch(`samples/${sample.file}`);
     await open({ file: new File([await response.blob()], sample.file) }, { sample: sample.id });
   } catch (error) {
+    abandon();
     tasks.fail(explain(error));
   }
   opening = undefined;

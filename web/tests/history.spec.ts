@@ -84,3 +84,28 @@ test('Back switches to the file that was shown before', async ({ page }) => {
   await page.goForward();
   await expect(page.locator('[aria-current=true]')).toHaveText('one.safetensors');
 });
+
+test('the place of a closed file is not looked for in another', async ({ page }) => {
+  const tensors = (first: string, second: string) =>
+    safetensors({ [first]: { dtype: 'F32', data: Float32Array.of(1) }, [second]: { dtype: 'F32', data: Float32Array.of(2) } });
+  await openFiles(page, written({ 'one.safetensors': tensors('a', 'b'), 'two.safetensors': tensors('c', 'd') }));
+  await expect(page.locator('[aria-current=true]')).toHaveText('two.safetensors');
+  await settled(page);
+  await openTensor(page, 'd');
+  await expect(page.locator('.panel-name')).toHaveText('d');
+  await page.getByRole('button', { name: 'one.safetensors', exact: true }).click();
+  await page.getByRole('button', { name: 'Close two.safetensors' }).click();
+  await page.goBack();
+  await expect(page.locator('[aria-current=true]')).toHaveText('one.safetensors');
+  await expect(page.locator('.panel')).toBeHidden();
+});
+
+test('a link whose file does not open leaves the next file alone', async ({ page }) => {
+  await page.route('**/samples/tiny-lm.oinf', (route) => route.abort());
+  await page.goto('./#sample=oinf&tensor=1&panel=values');
+  await expect(page.getByRole('alert')).toContainText(/\S/);
+  await page.locator('input[type=file]').setInputFiles(sampleFile('micro.stb'));
+  await settled(page);
+  await expect(page.locator('.panel')).toBeHidden();
+  await expect(page).not.toHaveURL(/tensor=/);
+});

@@ -39,7 +39,7 @@ test('an unknown element type is named in a sentence', async ({ page }) => {
   await expect(message).not.toContainText('none of');
 });
 
-test('the page uses the field's words', () => {
+test('the page uses the usual words', () => {
   const all = readdirSync('dist/local/assets')
     .filter((name) => name.endsWith('.js'))
     .map((name) => readFileSync(`dist/local/assets/${name}`, 'utf8'))
