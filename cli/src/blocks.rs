@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use weighbridge_core::codec::{self, Decoder, Size, Undecoded};
 use weighbridge_core::format::idv::Header;
 use weighbridge_core::format::idv::block::{Row, Scalar, Text};
-use weighbridge_core::{Chunk, Meta, Status, Stop, Tensor, limits};
+use weighbridge_core::{Chunk, Metadata, Status, Stop, Tensor, limits};
 
 /// Whether the first `limit` rows of a column can be shown: they can be decoded, and
 /// that is not [too much](Session::spent).
@@ -86,7 +86,7 @@ fn rows<E: From<Halt>>(
 pub(crate) fn annotation(
     session: &mut Session<'_>,
     header: &Header,
-    meta: &Meta,
+    meta: &Metadata,
     most: u64,
 ) -> Result<Option<(Value, bool)>, Halt> {
     let found = session.ask(|source| Ok(header.annotation_payload(source, meta)?))?;
@@ -139,7 +139,7 @@ pub(crate) fn decode(
     decoder.start(chunk.encoding, chunk.stored, size);
     let filled = session.ask(|source| match decoder.fill(source, &mut buffer) {
         Ok(decoded) => Ok(Ok(decoded.len())),
-        Err(Undecoded::Absent(absent)) => Err(Stop::Absent(absent)),
+        Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
         Err(Undecoded::Fault(_)) => Ok(Err(Trouble::Faulty)),
     })?;
     Ok(filled.map(|filled| {

@@ -73,7 +73,7 @@ pub(crate) fn ordered<E: From<Halt>>(
         (Order::Rows, _) => elements(session, file, tensor, count, take),
         (Order::Columns(extents), Some(span)) => {
             let width = tensor.dtype.unit().map_or(1, |(_, width)| u64::from(width));
-            let columns = Columns { at: span.at, width, extents: &extents };
+            let columns = Columns { at: span.offset, width, extents: &extents };
             columns.read(session, tensor.elements.min(count), take)
         }
         _ => Ok(()),
@@ -220,7 +220,7 @@ pub(crate) fn bytes<E: From<Halt>>(
     let Some(chunk) = chunk.filter(|_| len > 0) else { return Ok(()) };
     if chunk.encoding == Encoding::Raw {
         let len = len.min(chunk.stored.len);
-        return session.stream(chunk.stored.at, len, take);
+        return session.stream(chunk.stored.offset, len, take);
     }
     let size = chunk.decoded.map_or(Size::AtMost(len), Size::Exactly);
     let mut decoder = Decoder::new();
@@ -239,7 +239,7 @@ pub(crate) fn bytes<E: From<Halt>>(
                 Ok(Ok(true))
             }
             Ok(None) => Ok(Ok(false)),
-            Err(Undecoded::Absent(absent)) => Err(Stop::Absent(absent)),
+            Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
             Err(Undecoded::Fault(fault)) => Ok(Err(fault)),
         })?;
         taken?;

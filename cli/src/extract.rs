@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 use weighbridge_core::codec::Decoder;
 use weighbridge_core::format::idv::Header;
 use weighbridge_core::{
-    Audit, Cursor, DType, DimEncoding, File, Finding, Kind, Layout, Name, NameEncoding, Opening,
-    Severity, Status, Tensor,
+    Audit, Cursor, DType, DimEncoding, EntryKind, File, Finding, Layout, Name, NameEncoding,
+    Opening, Severity, Status, Tensor,
 };
 
 /// Why a tensor was not written.
@@ -218,7 +218,7 @@ fn column(
 /// The sentence of the finding that ended the file.
 fn first_fatal(findings: &[Finding], rule: &str) -> String {
     match findings.iter().find(|finding| finding.severity() == Severity::Fatal) {
-        Some(finding) => format!("{} at {}: {finding}", finding.rule.id(), finding.at),
+        Some(finding) => format!("{} at {}: {finding}", finding.rule.id(), finding.offset),
         None => format!("breaks {rule}"),
     }
 }
@@ -265,7 +265,9 @@ fn broken(
         }
     })?;
     Ok(match why {
-        Some(it) => format!("tensor \"{name}\" is broken: {it} ({} at {})", it.rule.id(), it.at),
+        Some(it) => {
+            format!("tensor \"{name}\" is broken: {it} ({} at {})", it.rule.id(), it.offset)
+        }
         None => format!("tensor \"{name}\" is broken, as the rest of the file may be"),
     })
 }
@@ -288,7 +290,7 @@ fn verify(
         }
     })?;
     if let Some(it) = why {
-        let why = format!("\"{name}\": {it} ({} at {})", it.rule.id(), it.at);
+        let why = format!("\"{name}\": {it} ({} at {})", it.rule.id(), it.offset);
         if !force {
             return Err(Failure::Invalid(format!("{why}; --force writes the data as it is")));
         }
@@ -301,7 +303,7 @@ fn verify(
 
 /// Whether a finding says that a tensor cannot be read, or would be read wrongly.
 fn is_about(finding: &Finding, tensor: &Tensor) -> bool {
-    let same = finding.kind == Kind::Tensor && finding.entry == tensor.index;
+    let same = finding.kind == EntryKind::Tensor && finding.entry == tensor.index;
     same && finding.severity() == Severity::Fatal
 }
 

@@ -6,7 +6,7 @@ use crate::text::Text;
 use anstyle::{AnsiColor, Style};
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
-use weighbridge_core::{Finding, Format, Kind, Severity, Subject};
+use weighbridge_core::{EntryKind, Finding, Format, Severity, Subject};
 
 /// The most findings, and the most unchecked entries, that are printed of one
 /// file.
@@ -163,16 +163,16 @@ fn more(out: &mut dyn Write, more: u64, dropped: u64, what: &str) -> io::Result<
 
 /// A finding on one line: severity, rule, place, entry, and the sentence.
 fn line(finding: &Finding, entry: Option<&Text>) -> String {
-    let mut place = format!("at {}", finding.at);
+    let mut place = format!("at {}", finding.offset);
     if finding.len > 0 {
         let _ = write!(place, ", {}", plural(u64::from(finding.len), "byte"));
     }
     let kind = match finding.kind {
-        Kind::File => "",
-        Kind::Tensor => " in tensor",
-        Kind::Metadata => " in metadata",
-        Kind::SizeVar => " in size variable",
-        Kind::Attribute => " in metadata of tensor",
+        EntryKind::File => "",
+        EntryKind::Tensor => " in tensor",
+        EntryKind::Metadata => " in metadata",
+        EntryKind::SizeVar => " in size variable",
+        EntryKind::Attribute => " in metadata of tensor",
         _ => " in entry",
     };
     let subject = match entry {

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use weighbridge_core::format::gguf::{Item, Items};
 use weighbridge_core::{
-    Cursor, DType, File, Kind, Meta, Name, NameEncoding, Source, Status, Stop, Tensor, Value,
+    Cursor, DType, EntryKind, File, Metadata, Name, NameEncoding, Source, Status, Stop, Tensor,
+    Value,
 };
 
 /// Values are cut here.
@@ -77,8 +78,8 @@ pub(crate) fn of_tensor(
 fn each(
     session: &mut Session<'_>,
     file: &File,
-    next: impl Fn(&Source<'_>, &mut Cursor) -> Result<Option<Meta>, Stop>,
-    mut take: impl FnMut(&mut Session<'_>, &Meta, MetaView) -> Result<(), Stopped>,
+    next: impl Fn(&Source<'_>, &mut Cursor) -> Result<Option<Metadata>, Stop>,
+    mut take: impl FnMut(&mut Session<'_>, &Metadata, MetaView) -> Result<(), Stopped>,
 ) -> Result<(), Stopped> {
     let mut cursor = Cursor::default();
     let (most, mut shown) = (session.room(), 0_u64);
@@ -95,7 +96,7 @@ fn each(
     Ok(())
 }
 
-fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop> {
+fn view(source: &Source<'_>, file: &File, meta: &Metadata) -> Result<MetaView, Stop> {
     let key = if within(source, meta.key.span()) {
         Text::from(meta.key.read(source)?)
     } else {
@@ -104,7 +105,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
     let mut view = MetaView {
         key: key.lossy(),
         key_hex: key.hex(),
-        kind: if meta.kind == Kind::SizeVar { "sizevar" } else { "unknown" },
+        kind: if meta.kind == EntryKind::SizeVar { "sizevar" } else { "unknown" },
         dtype: None,
         shape: None,
         value: Json::Null.into(),
@@ -113,7 +114,7 @@ fn view(source: &Source<'_>, file: &File, meta: &Meta) -> Result<MetaView, Stop>
     };
     let value = match file.value(source, meta) {
         // It cannot be read, which a finding says.
-        Err(Stop::Refused(_)) => None,
+        Err(Stop::Invalid(_)) => None,
         value => value?,
     };
     match value {
@@ -220,7 +221,7 @@ mod tests {
         bytes.resize(200_000, 0);
         let text = "é".repeat(50_000);
         bytes[1..=100_000].copy_from_slice(text.as_bytes());
-        let at = weighbridge_core::NameAt { at: 0, len: 100_001, ..Default::default() };
+        let at = weighbridge_core::NameAt { offset: 0, len: 100_001, ..Default::default() };
         let mut view = view_of_nothing();
         view.text(&Source::whole(&bytes), at).expect("all is there");
         assert!(view.truncated);

@@ -33,7 +33,7 @@ pub(crate) struct Particulars {
 
 impl Particulars {
     /// # Errors
-    /// [`Stop::Absent`], to be passed on.
+    /// [`Stop::NeedBytes`], to be passed on.
     pub(crate) fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
         // What is particular to a broken entry may lie outside of the file.
         if !within(source, tensor.extra) {

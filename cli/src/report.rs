@@ -10,8 +10,8 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use weighbridge_core::{
-    Audit, Cursor, File, Finding, Format, Kind, Opening, Profile, Rule, Scratch, Severity, Slot,
-    Source, Span, Stage, Stop, Tally, limits,
+    Audit, Cursor, EntryKind, File, Finding, Format, Opening, Profile, Rule, Scratch, Severity,
+    Slot, Source, Span, Stage, Stop, Tally, limits,
 };
 
 /// The most slots that an audit gets: 1.5 GiB of them. A file needs tens of
@@ -189,7 +189,7 @@ impl Report {
                 let across = Across::new(&mut report);
                 shards::compare(session, &file, &header, path, depth, criteria, across)?;
                 report.valid = criteria.passes(&report.tally);
-                report.findings.sort_by_key(|found| (found.finding.at, found.finding.rule));
+                report.findings.sort_by_key(|found| (found.finding.offset, found.finding.rule));
             } else {
                 let why = "the files that it lists were not looked at".to_owned();
                 report.unchecked.push(Unchecked { entry: None, why, asked: true });
@@ -243,7 +243,7 @@ impl Report {
         mut findings: Vec<Finding>,
         criteria: &Criteria,
     ) -> Result<(), Halt> {
-        findings.sort_by_key(|finding| (finding.at, finding.kind, finding.entry, finding.part));
+        findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
         let names = match &self.file {
             Some(file) => entry_names(session, file, &findings)?,
             None => HashMap::new(),
@@ -313,10 +313,10 @@ pub(crate) fn audit(
 }
 
 /// The entry whose name stands beside a finding.
-fn named_entry(finding: &Finding) -> Option<(Kind, u32)> {
+fn named_entry(finding: &Finding) -> Option<(EntryKind, u32)> {
     match finding.kind {
-        Kind::File => None,
-        Kind::Attribute => Some((Kind::Tensor, finding.entry)),
+        EntryKind::File => None,
+        EntryKind::Attribute => Some((EntryKind::Tensor, finding.entry)),
         kind => Some((kind, finding.entry)),
     }
 }
@@ -327,9 +327,9 @@ fn entry_names(
     session: &mut Session<'_>,
     file: &File,
     findings: &[Finding],
-) -> Result<HashMap<(Kind, u32), Arc<Text>>, Halt> {
+) -> Result<HashMap<(EntryKind, u32), Arc<Text>>, Halt> {
     let (mut tensors, mut others): (BTreeSet<_>, BTreeSet<_>) =
-        findings.iter().filter_map(named_entry).partition(|(kind, _)| *kind == Kind::Tensor);
+        findings.iter().filter_map(named_entry).partition(|(kind, _)| *kind == EntryKind::Tensor);
     let mut names = HashMap::new();
     for (wanted, is_tensor) in [(&mut others, false), (&mut tensors, true)] {
         let mut cursor = Cursor::default();
@@ -338,7 +338,7 @@ fn entry_names(
                 let mut next = cursor;
                 let entry = if is_tensor {
                     let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
-                    tensor.map(|tensor| ((Kind::Tensor, tensor.index), tensor.name))
+                    tensor.map(|tensor| ((EntryKind::Tensor, tensor.index), tensor.name))
                 } else {
                     let meta = file.next_meta(source, &mut next, &mut |_| {});
                     // What was passed over of a list is kept.

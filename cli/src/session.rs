@@ -59,7 +59,7 @@ impl fmt::Display for Halt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Halt::Read(err) => err.fmt(f),
-            Halt::Stuck(Absent { at, need, .. }) => {
+            Halt::Stuck(Absent { offset: at, need, .. }) => {
                 let bytes = human::plural(*need, "byte");
                 write!(f, "internal error: {bytes} at offset {at} asked for twice")
             }
@@ -181,18 +181,18 @@ impl<'a> Session<'a> {
             let source = Source::windows(self.file.len(), &windows);
             match ask(&source) {
                 Ok(answer) => return Ok(answer),
-                Err(Stop::Absent(absent)) if last == Some(absent) => {
+                Err(Stop::NeedBytes(absent)) if last == Some(absent) => {
                     return Err(Halt::Stuck(absent));
                 }
-                Err(Stop::Absent(absent)) => {
+                Err(Stop::NeedBytes(absent)) => {
                     last = Some(absent);
                     drop(windows);
                     self.file.fetch(absent)?;
                     self.bar.at(self.file.bytes_read());
                 }
-                Err(Stop::Refused(rule)) => return Err(Halt::Refused(rule)),
-                Err(Stop::Room { needed }) => return Err(Halt::Room(needed)),
-                Err(Stop::Buffer { needed }) => return Err(Halt::Buffer(needed)),
+                Err(Stop::Invalid(rule)) => return Err(Halt::Refused(rule)),
+                Err(Stop::NeedSlots { needed }) => return Err(Halt::Room(needed)),
+                Err(Stop::NeedBuffer { needed }) => return Err(Halt::Buffer(needed)),
             }
         }
     }

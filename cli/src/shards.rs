@@ -12,8 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use weighbridge_core::format::shards::{Header, rules};
 use weighbridge_core::{
-    Chunks, Cursor, File, Finding, Format, Kind, Meta, Name, Rule, Source, Span, Status, Stop,
-    Subject, Value,
+    Chunks, Cursor, EntryKind, File, Finding, Format, Metadata, Name, Rule, Source, Span, Status,
+    Stop, Subject, Value,
 };
 
 /// What the index says of a tensor, in few bytes: there may be millions.
@@ -36,7 +36,7 @@ struct List {
     hashers: [RandomState; 2],
     /// By name; of two with one name the last, as for readers.
     tensors: Vec<Listed>,
-    shards: Vec<(String, Meta)>,
+    shards: Vec<(String, Metadata)>,
 }
 
 /// What the comparison adds to the report on the index.
@@ -128,7 +128,7 @@ pub(crate) fn compare(
         && stated != total
     {
         let mut finding = finding(rules::TOTAL_SIZE, 0, Span::default(), total);
-        (finding.kind, finding.expected) = (Kind::File, stated);
+        (finding.kind, finding.expected) = (EntryKind::File, stated);
         across.find(finding, || None);
     }
     match failed {
@@ -150,14 +150,14 @@ fn is_no_file(halt: &Halt) -> bool {
 
 fn finding(rule: Rule, entry: u32, span: Span, found: u64) -> Finding {
     Finding {
-        at: span.at,
+        offset: span.offset,
         expected: 0,
         found,
         len: u32::try_from(span.len).unwrap_or(u32::MAX),
         entry,
         part: Subject::NO_PART,
         rule,
-        kind: Kind::Metadata,
+        kind: EntryKind::Metadata,
     }
 }
 
@@ -233,7 +233,7 @@ impl List {
 fn entries(
     session: &mut Session<'_>,
     file: &File,
-    mut take: impl FnMut(&Source<'_>, &Meta) -> Result<(), Stop>,
+    mut take: impl FnMut(&Source<'_>, &Metadata) -> Result<(), Stop>,
 ) -> Result<(), Halt> {
     let mut cursor = Cursor::default();
     // An entry whose name or value is missing is not asked for again: what

@@ -137,7 +137,7 @@ pub(crate) fn shape(source: &Source<'_>, tensor: &Tensor) -> Result<Vec<Option<u
         // Formats that do so have one byte for the rank.
         return Ok((0..dims.rank().min(255)).map(|_| None).collect());
     }
-    let stored = Span::new(dims.at, u64::from(dims.len));
+    let stored = Span::new(dims.offset, u64::from(dims.len));
     if !within(source, stored) {
         return Ok(Vec::new());
     }
@@ -161,7 +161,7 @@ pub(crate) fn chunks(
         && let Some(chunk) = ask_or_end(session, |source| file.chunk(source, tensor, count))?
     {
         take(&ChunkView {
-            offset: chunk.stored.at,
+            offset: chunk.stored.offset,
             stored: chunk.stored.len,
             decoded: chunk.decoded,
         })?;

@@ -167,12 +167,12 @@ fn is_empty(tensor: &Tensor) -> bool {
 /// inside the file.
 ///
 /// # Errors
-/// [`Stop::Absent`], to be passed on.
+/// [`Stop::NeedBytes`], to be passed on.
 pub(crate) fn bytes<'a>(source: &Source<'a>, span: Span, limit: u64) -> Result<&'a [u8], Stop> {
     if !within(source, span) {
         return Ok(&[]);
     }
-    Ok(source.get(Span::new(span.at, span.len.min(limit)))?)
+    Ok(source.get(Span::new(span.offset, span.len.min(limit)))?)
 }
 
 #[cfg(test)]

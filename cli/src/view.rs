@@ -124,7 +124,7 @@ impl FindingView {
         FindingView {
             rule: info.id,
             severity: finding.severity().name(),
-            offset: finding.at,
+            offset: finding.offset,
             len: finding.len,
             entry: entry.as_deref().map(Text::lossy),
             entry_hex: entry.as_deref().and_then(Text::hex),

@@ -122,12 +122,12 @@ impl FileSource {
 
     /// What is in memory, for a [`weighbridge_core::Source`].
     pub(crate) fn windows(&self) -> Vec<Window<'_>> {
-        self.windows.iter().map(|block| Window { at: block.at, bytes: &block.bytes }).collect()
+        self.windows.iter().map(|block| Window { offset: block.at, bytes: &block.bytes }).collect()
     }
 
     /// Reads what the core lacks, rounded outwards.
     pub(crate) fn fetch(&mut self, absent: Absent) -> Result<(), ReadError> {
-        let Absent { at, need, want } = absent;
+        let Absent { offset: at, need, want } = absent;
         let needed_end = at.checked_add(need).filter(|end| *end <= self.len);
         let Some(needed_end) = needed_end.filter(|_| need <= MOST_NEEDED) else {
             return Err(ReadError::TooLarge { at, need });
@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn absent(at: u64, need: u64, want: u64) -> Absent {
-        Absent { at, need, want }
+        Absent { offset: at, need, want }
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         file.fetch(absent(50_000, 10, 10)).expect("reads");
         let windows = file.windows();
         assert_eq!(windows.len(), 1);
-        assert_eq!(windows[0].at, 49_664);
+        assert_eq!(windows[0].offset, 49_664);
         assert_eq!(windows[0].bytes.len() as u64, GRAIN);
         assert_eq!(
             Source::windows(file.len(), &windows).run(50_000)[0],

@@ -84,9 +84,9 @@ pub use input::{Absent, Source, Span, Window};
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{
     Chunk, Chunks, DType, DimEncoding, Dims, DimsAt, Element, Elements, Encoding, Endianness,
-    Layout, Meta, Name, NameAt, NameEncoding, Number, Part, Region, Sparse, Status, Tensor, Value,
-    Version,
+    Layout, Metadata, Name, NameAt, NameEncoding, Number, Part, Region, Sparse, Status, Tensor,
+    Value, Version,
 };
 pub use parse::{Cursor, Stop};
-pub use rule::{Basis, Finding, Kind, Profile, Rule, RuleInfo, Severity, Subject, general};
+pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};
 pub use stats::{Histogram, Stats};

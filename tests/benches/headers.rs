@@ -48,7 +48,7 @@ fn weighbridge(format: Format, bytes: &[u8]) -> u64 {
     let file = File::open_as(format, &source, &mut sink).unwrap();
     let mut audit = Audit::new(file).structure_only();
     let mut slots = Vec::new();
-    while let Err(Stop::Room { needed }) = audit.step(&source, &mut slots, &mut sink) {
+    while let Err(Stop::NeedSlots { needed }) = audit.step(&source, &mut slots, &mut sink) {
         slots.resize(needed as usize, Slot::EMPTY);
     }
     assert!(worst <= Severity::Lint, "{worst:?}");

@@ -74,7 +74,7 @@ pub fn decode_with(
 /// # Panics
 /// When it does not.
 pub fn decoded(file: &[u8], chunk: &Chunk) -> Vec<u8> {
-    let stored = &file[chunk.stored.at as usize..][..chunk.stored.len as usize];
+    let stored = &file[chunk.stored.offset as usize..][..chunk.stored.len as usize];
     let size = chunk.decoded.map_or(Size::AtMost(1 << 26), Size::Exactly);
     let (bytes, end) = decode(chunk.encoding, stored, size, &Portions::WHOLE);
     end.unwrap_or_else(|fault| panic!("{chunk:?}: {fault}"));

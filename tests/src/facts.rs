@@ -35,7 +35,7 @@ pub fn facts(bytes: &[u8], survey: &Survey) -> String {
 
 /// The rule and where it is broken.
 pub fn short(finding: &Finding) -> String {
-    format!("{}@{}+{}", finding.rule.id(), finding.at, finding.len)
+    format!("{}@{}+{}", finding.rule.id(), finding.offset, finding.len)
 }
 
 /// What the header of one format tells and no other does.
@@ -77,7 +77,7 @@ fn particular(text: &mut String, source: &Source<'_>, file: &File, tensor: &Tens
 
 fn tensor(text: &mut String, fact: &TensorFact) {
     let t = &fact.tensor;
-    line(text, &(t.index, t.at, fact.name.escape_ascii().to_string(), &fact.shape, t.elements));
+    line(text, &(t.index, t.offset, fact.name.escape_ascii().to_string(), &fact.shape, t.elements));
     line(text, &(t.dtype, t.status, t.layout, t.encoding, t.endianness));
     fact.chunks.iter().for_each(|chunk| line(text, chunk));
 }
@@ -85,7 +85,7 @@ fn tensor(text: &mut String, fact: &TensorFact) {
 fn meta(text: &mut String, source: &Source<'_>, file: &File, fact: &MetaFact) {
     let m = &fact.meta;
     let key = fact.key.escape_ascii().to_string();
-    line(text, &(key, m.kind, m.index, m.at, m.tag, m.status, m.stored, fact.value));
+    line(text, &(key, m.kind, m.index, m.offset, m.tag, m.status, m.stored, fact.value));
     match fact.value {
         Some(Value::List { stored, .. }) => {
             let bytes = source.get(stored).unwrap_or_default();

@@ -64,12 +64,12 @@ impl<'a> Host<'a> {
                 .held
                 .iter()
                 .map(|held| Window {
-                    at: held.start,
+                    offset: held.start,
                     bytes: &self.file[held.start as usize..held.end as usize],
                 })
                 .collect();
             match call(&Source::windows(self.file.len() as u64, &windows)) {
-                Err(Stop::Absent(absent)) => self.fetch(absent)?,
+                Err(Stop::NeedBytes(absent)) => self.fetch(absent)?,
                 result => return Ok(result),
             }
         }
@@ -78,7 +78,7 @@ impl<'a> Host<'a> {
 
     fn fetch(&mut self, absent: Absent) -> Result<(), TooSmall> {
         let len = self.file.len() as u64;
-        let Absent { at, need, want } = absent;
+        let Absent { offset: at, need, want } = absent;
         assert!(need > 0 && need <= want, "{absent:?} makes no sense");
         assert!(at + need <= len && at + want <= len, "{absent:?} in a file of {len} bytes");
         let covered = |held: &Range<u64>| held.start <= at && at + need <= held.end;
@@ -145,7 +145,7 @@ pub struct TensorFact {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetaFact {
     /// As it was handed out.
-    pub meta: weighbridge_core::Meta,
+    pub meta: weighbridge_core::Metadata,
     /// Its decoded key.
     pub key: Vec<u8>,
     /// What it holds.
@@ -262,7 +262,7 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
         survey.regions.push(region);
     }
     survey.findings.extend(audit(host, file)?);
-    survey.findings.sort_by_key(|f| (f.at, f.rule, f.kind, f.entry, f.part, f.len));
+    survey.findings.sort_by_key(|f| (f.offset, f.rule, f.kind, f.entry, f.part, f.len));
     Ok(survey)
 }
 
@@ -280,13 +280,13 @@ pub fn audit(host: &mut Host<'_>, file: File) -> Result<Vec<Finding>, TooSmall> 
             audit.step_with(s, &mut slots, &mut scratch, &mut |f| findings.push(f))
         };
         match host.drive(step)? {
-            Err(Stop::Buffer { needed }) => {
+            Err(Stop::NeedBuffer { needed }) => {
                 assert!(needed > size, "{needed} bytes are there");
                 size = needed;
                 buffer = vec![0; size as usize];
                 scratch = Scratch::new(&mut buffer);
             }
-            Err(Stop::Room { needed }) => {
+            Err(Stop::NeedSlots { needed }) => {
                 assert!(needed as usize > slots.len(), "{needed} slots are there");
                 slots.resize(needed as usize, Slot::EMPTY);
             }

@@ -50,11 +50,11 @@ impl Host<'_> {
         let len = self.file.len() as u64;
         loop {
             match no_heap(|| call(&Source::windows(len, &self.windows))) {
-                Err(Stop::Absent(absent)) => {
-                    let end = (absent.at + absent.need.max(absent.want.min(PIECE))).min(len);
-                    let bytes = &self.file[absent.at as usize..end as usize];
+                Err(Stop::NeedBytes(absent)) => {
+                    let end = (absent.offset + absent.need.max(absent.want.min(PIECE))).min(len);
+                    let bytes = &self.file[absent.offset as usize..end as usize];
                     self.windows.rotate_left(1);
-                    self.windows[3] = Window { at: absent.at, bytes };
+                    self.windows[3] = Window { offset: absent.offset, bytes };
                     self.requests += 1;
                 }
                 result => return result,
@@ -67,7 +67,7 @@ impl Host<'_> {
 /// window of the whole file, or a few of [`PIECE`].
 fn check(bytes: &[u8], format: Format, whole: bool) -> Outcome {
     assert!(budget::is_counting());
-    let window = Window { at: 0, bytes: if whole { bytes } else { &[] } };
+    let window = Window { offset: 0, bytes: if whole { bytes } else { &[] } };
     let mut host = Host { file: bytes, windows: [window; 4], requests: 0 };
     // The sink may not use the heap either.
     let mut broken: Vec<(Rule, u64)> = Vec::with_capacity(256);
@@ -75,7 +75,7 @@ fn check(bytes: &[u8], format: Format, whole: bool) -> Outcome {
     let mut entries = 0;
     let mut work = || {
         let mut sink = |finding: weighbridge_core::Finding| {
-            assert!(finding.at + u64::from(finding.len) <= bytes.len() as u64);
+            assert!(finding.offset + u64::from(finding.len) <= bytes.len() as u64);
             match broken.iter_mut().find(|(rule, _)| *rule == finding.rule) {
                 Some((_, count)) => *count += 1,
                 None => broken.push((finding.rule, 1)),
@@ -118,13 +118,13 @@ fn audit(
     let mut audit = Audit::new(file).seeded(7);
     loop {
         match host.drive(|s| audit.step_with(s, slots, &mut scratch, sink)) {
-            Err(Stop::Room { needed }) => slots.resize(needed as usize, Slot::EMPTY),
-            Err(Stop::Buffer { needed }) => {
+            Err(Stop::NeedSlots { needed }) => slots.resize(needed as usize, Slot::EMPTY),
+            Err(Stop::NeedBuffer { needed }) => {
                 assert!(needed <= limits::BLOCK_BYTES);
                 buffer = vec![0; needed as usize];
                 scratch = Scratch::new(&mut buffer);
             }
-            Err(Stop::Refused(_)) | Ok(()) => return,
+            Err(Stop::Invalid(_)) | Ok(()) => return,
             Err(stop) => panic!("{stop:?}"),
         }
     }
@@ -296,8 +296,8 @@ fn decoding_is_bounded() {
                 let mut sink =
                     |f: weighbridge_core::Finding| *broken.entry(f.rule.id()).or_default() += 1;
                 match audit.step_with(&source, &mut slots, &mut scratch, &mut sink) {
-                    Ok(()) | Err(Stop::Refused(_)) => break,
-                    Err(Stop::Buffer { needed }) => {
+                    Ok(()) | Err(Stop::Invalid(_)) => break,
+                    Err(Stop::NeedBuffer { needed }) => {
                         asked += 1;
                         buffer = vec![0; needed as usize];
                         scratch = Scratch::new(&mut buffer);

@@ -12,8 +12,8 @@ use crate::words::Words;
 use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::{
-    Absent, Audit, Cursor, File, Format, Kind, Meta, Opening, Slot, Source, Span, Stage, Stop,
-    general,
+    Absent, Audit, Cursor, EntryKind, File, Format, Metadata, Opening, Slot, Source, Span, Stage,
+    Stop, general,
 };
 
 /// How far to go.
@@ -66,7 +66,7 @@ pub struct Document {
     /// Its tensors.
     pub table: Table,
     /// Its metadata entries.
-    pub metadata: Vec<Meta>,
+    pub metadata: Vec<Metadata>,
     /// Its parts.
     pub layout: Layout,
     order: Order,
@@ -138,14 +138,14 @@ impl Document {
                     self.step = next;
                     self.cursor = Cursor::default();
                 }
-                Err(Stop::Absent(absent)) => {
+                Err(Stop::NeedBytes(absent)) => {
                     self.lack(absent);
                     return false;
                 }
-                Err(Stop::Room { needed }) => self.make_room(needed),
-                Err(Stop::Buffer { needed }) => self.make_buffer(needed),
+                Err(Stop::NeedSlots { needed }) => self.make_room(needed),
+                Err(Stop::NeedBuffer { needed }) => self.make_buffer(needed),
                 // A finding says why; what else can be checked is.
-                Err(Stop::Refused(_)) => {
+                Err(Stop::Invalid(_)) => {
                     self.step = match self.step {
                         Step::Opening => Step::Done,
                         Step::Metadata => Step::Tensors,
@@ -207,15 +207,15 @@ impl Document {
                 let Some(meta) = file.next_meta(source, cursor, &mut |_| {})? else {
                     return Ok(Step::Tensors);
                 };
-                if metadata.len() * size_of::<Meta>() >= table::MOST_BYTES / 4 {
+                if metadata.len() * size_of::<Metadata>() >= table::MOST_BYTES / 4 {
                     *cut = true;
                     return Ok(Step::Tensors);
                 }
                 // Only now it is known where the list before ends.
                 #[cfg(feature = "full")]
                 if let (File::Gguf(_), Some(before)) = (file, metadata.last_mut()) {
-                    let Span { at, len } = before.stored;
-                    before.stored.len = len.min(meta.at.saturating_sub(at));
+                    let Span { offset: at, len } = before.stored;
+                    before.stored.len = len.min(meta.offset.saturating_sub(at));
                 }
                 metadata.push(meta);
             }
@@ -293,9 +293,9 @@ impl Document {
         let Some(file) = self.file else { return Ok(None) };
         match self.store.ask(|source| ask(&file, source)) {
             Ok(answer) => Ok(Some(answer)),
-            Err(Stop::Absent(absent)) => {
+            Err(Stop::NeedBytes(absent)) => {
                 self.lack(absent);
-                Err(Stop::Absent(absent))
+                Err(Stop::NeedBytes(absent))
             }
             Err(stop) => Err(stop),
         }
@@ -370,12 +370,12 @@ impl Document {
     }
 
     /// Where entry `index` of the table of this kind is in the list of metadata.
-    pub fn position_of(&self, kind: Kind, index: u32) -> Option<usize> {
+    pub fn position_of(&self, kind: EntryKind, index: u32) -> Option<usize> {
         self.metadata.iter().position(|meta| meta.kind == kind && meta.index == index)
     }
 
     /// The key of a metadata entry, as far as it is in memory.
-    pub fn key_of(&self, kind: Kind, index: u32) -> Vec<u8> {
+    pub fn key_of(&self, kind: EntryKind, index: u32) -> Vec<u8> {
         let mut key = Vec::new();
         if let Some(meta) = self.position_of(kind, index).and_then(|i| self.metadata.get(i)) {
             self.store.ask(|source| {

@@ -109,7 +109,7 @@ impl Document {
                 if end.is_none() {
                     return;
                 }
-                match source.get(Span::new(span.at.saturating_add(at), bytes)) {
+                match source.get(Span::new(span.offset.saturating_add(at), bytes)) {
                     Ok(bytes) => push(&mut numbers, dtype, endianness, bytes, skip, *len),
                     Err(absent) => missing.push(absent),
                 }

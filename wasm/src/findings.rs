@@ -4,7 +4,7 @@ use crate::sort;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge_core::{Finding, Kind, Tally};
+use weighbridge_core::{EntryKind, Finding, Tally};
 
 /// All that was found.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl Findings {
         if order.len() != kept.len() {
             let key = |i: u32| {
                 let finding = kept.get(i as usize);
-                finding.map(|f| (f.at, f.kind, f.entry, f.part))
+                finding.map(|f| (f.offset, f.kind, f.entry, f.part))
             };
             *order = sort::sorted(kept.len(), &mut |a, b| key(a) < key(b));
         }
@@ -57,7 +57,7 @@ impl Findings {
     pub fn by_tensor(&self, tensors: usize) -> Vec<u32> {
         let mut counts = vec![0; tensors];
         for finding in &self.kept {
-            if matches!(finding.kind, Kind::Tensor | Kind::Attribute)
+            if matches!(finding.kind, EntryKind::Tensor | EntryKind::Attribute)
                 && let Some(count) = counts.get_mut(finding.entry as usize)
             {
                 *count += 1;

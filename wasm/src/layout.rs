@@ -4,7 +4,7 @@ use crate::sort;
 use crate::words::Words;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge_core::{Finding, Kind, Part, Region};
+use weighbridge_core::{EntryKind, Finding, Part, Region};
 
 /// Parts beyond this number are left out of the layout.
 pub const MOST: usize = 4 << 20;
@@ -31,7 +31,7 @@ pub struct Piece {
     /// What it is used for; `None` for a gap.
     pub part: Option<Part>,
     /// The kind of entry that it belongs to.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// That entry's position in its table.
     pub entry: u32,
 }
@@ -64,7 +64,7 @@ impl Layout {
         let order = sort::sorted(regions.len(), &mut |a, b| key(a) < key(b));
         let mut end = 0_u64;
         for region in order.iter().filter_map(|i| regions.get(*i as usize)) {
-            let at = region.span.at;
+            let at = region.span.offset;
             self.gap(end, at);
             self.pieces.push(Piece {
                 at,
@@ -81,8 +81,14 @@ impl Layout {
 
     fn gap(&mut self, at: u64, end: u64) {
         if at < end {
-            let piece =
-                Piece { at, len: end - at, overlap: 0, part: None, kind: Kind::File, entry: 0 };
+            let piece = Piece {
+                at,
+                len: end - at,
+                overlap: 0,
+                part: None,
+                kind: EntryKind::File,
+                entry: 0,
+            };
             self.pieces.push(piece);
         }
     }
@@ -132,7 +138,7 @@ impl Layout {
             paint(piece.at, piece.at.saturating_add(piece.overlap), bit::OVERLAP);
         }
         for finding in findings {
-            paint(finding.at, finding.at.saturating_add(1), bit::FINDING);
+            paint(finding.offset, finding.offset.saturating_add(1), bit::FINDING);
         }
         strip
     }
@@ -156,12 +162,12 @@ pub fn part_word(part: Option<Part>, words: &mut Words) -> u16 {
 }
 
 /// What a kind of entry is called.
-pub fn kind_word(kind: Kind, words: &mut Words) -> u16 {
+pub fn kind_word(kind: EntryKind, words: &mut Words) -> u16 {
     words.code(match kind {
-        Kind::Tensor => "tensor",
-        Kind::Metadata => "metadata",
-        Kind::SizeVar => "sizevar",
-        Kind::Attribute => "attribute",
+        EntryKind::Tensor => "tensor",
+        EntryKind::Metadata => "metadata",
+        EntryKind::SizeVar => "sizevar",
+        EntryKind::Attribute => "attribute",
         _ => "file",
     })
 }

@@ -72,9 +72,9 @@ impl Document {
         result: Result<Option<()>, Stop>,
     ) -> Result<Option<Vec<Shown>>, Stop> {
         match result {
-            Err(Stop::Absent(absent)) => {
+            Err(Stop::NeedBytes(absent)) => {
                 self.listing = listing;
-                Err(Stop::Absent(absent))
+                Err(Stop::NeedBytes(absent))
             }
             result => Ok(result?.map(|()| listing.shown)),
         }

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{
-    DType, Endianness, File, Kind, Meta, Name, NameAt, Source, Span, Stop, Value,
+    DType, Endianness, EntryKind, File, Metadata, Name, NameAt, Source, Span, Stop, Value,
 };
 
 /// Values are cut here, in bytes.
@@ -19,7 +19,7 @@ pub const LITTLE: u64 = 1 << 10;
 #[derive(Debug)]
 pub struct Shown {
     /// As it was handed out.
-    pub meta: Meta,
+    pub meta: Metadata,
     /// Its key, decoded.
     pub key: Vec<u8>,
     /// What its value is.
@@ -41,7 +41,7 @@ pub struct Shown {
 /// The bytes of a span, `most` of them; none where it does not lie inside the
 /// file.
 fn bytes<'a>(source: &Source<'a>, span: Span, most: u64) -> Result<&'a [u8], Stop> {
-    read(source, span, || source.get(Span::new(span.at, span.len.min(most))))
+    read(source, span, || source.get(Span::new(span.offset, span.len.min(most))))
 }
 
 /// A text, cut where it is too long, but not inside a character.
@@ -60,13 +60,13 @@ impl Shown {
     /// The entry `meta` with `most` bytes of its value.
     ///
     /// # Errors
-    /// [`Stop::Absent`], to be passed on.
-    pub fn of(source: &Source<'_>, file: &File, meta: &Meta, most: u64) -> Result<Self, Stop> {
+    /// [`Stop::NeedBytes`], to be passed on.
+    pub fn of(source: &Source<'_>, file: &File, meta: &Metadata, most: u64) -> Result<Self, Stop> {
         let key = read(source, meta.key.span(), || meta.key.read(source))?;
         let mut it = Shown {
             meta: *meta,
             key: key.bytes().collect(),
-            kind: if meta.kind == Kind::SizeVar { "sizevar" } else { "unknown" },
+            kind: if meta.kind == EntryKind::SizeVar { "sizevar" } else { "unknown" },
             dtype: None,
             shape: None,
             text: None,
@@ -76,7 +76,7 @@ impl Shown {
         };
         let value = match file.value(source, meta) {
             // It cannot be read, which a finding says.
-            Err(Stop::Refused(_)) => None,
+            Err(Stop::Invalid(_)) => None,
             value => value?,
         };
         let Some(value) = value else { return Ok(it) };
@@ -116,7 +116,7 @@ impl Shown {
             Value::Array { dtype, dims, elements, stored } => {
                 self.kind = "ndarray";
                 self.dtype = Some(dtype);
-                let at = Span::new(dims.at, u64::from(dims.len));
+                let at = Span::new(dims.offset, u64::from(dims.len));
                 self.shape = Some(read(source, at, || dims.read(source))?.collect());
                 let bytes = bytes(source, stored, most)?;
                 self.numbers = Some(Numbers::of(dtype, bytes, elements, endianness));
@@ -153,7 +153,7 @@ impl Shown {
             Value::Encoded { dtype, dims, .. } => {
                 self.kind = "ndarray";
                 self.dtype = Some(dtype);
-                let at = Span::new(dims.at, u64::from(dims.len));
+                let at = Span::new(dims.offset, u64::from(dims.len));
                 self.shape = Some(read(source, at, || dims.read(source))?.collect());
             }
             _ => {}

@@ -45,7 +45,7 @@ impl Particulars {
     /// What `file` says of `tensor`.
     ///
     /// # Errors
-    /// [`Stop::Absent`], to be passed on.
+    /// [`Stop::NeedBytes`], to be passed on.
     pub fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
         // What is particular to a broken entry may lie outside of the file.
         let inside = tensor.extra.end().is_some_and(|end| end <= source.len());
@@ -130,6 +130,6 @@ fn lossy(name: &weighbridge_core::Name<'_>) -> String {
 
 fn list(source: &Source<'_>, span: weighbridge_core::Span, dtype: DType) -> Result<Numbers, Stop> {
     let len = span.len.min(MOST);
-    let bytes = source.get(weighbridge_core::Span::new(span.at, len))?;
+    let bytes = source.get(weighbridge_core::Span::new(span.offset, len))?;
     Ok(Numbers::of(dtype, bytes, len / 4, Endianness::Little))
 }

@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::codec::{self, Decoder, Size, Undecoded};
 use weighbridge_core::format::idv::{Codec, Header};
-use weighbridge_core::{Chunk, Cursor, File, Kind, Status, Stop, Tensor, limits};
+use weighbridge_core::{Chunk, Cursor, EntryKind, File, Status, Stop, Tensor, limits};
 
 /// The annotation that tells what keys stand for.
 const KEY_VALUES: &[u8] = b"KeyValues";
@@ -77,7 +77,7 @@ impl Document {
         match result {
             Ok(()) => Ok(rows.cells),
             Err(refusal) => {
-                if matches!(refusal, Refusal::Stop(Stop::Absent(_))) {
+                if matches!(refusal, Refusal::Stop(Stop::NeedBytes(_))) {
                     self.reading.rows = Some(rows);
                 }
                 Err(refusal)
@@ -197,7 +197,7 @@ impl Document {
                 let wanted = match which {
                     Annotation::At(index) => meta.index == index,
                     Annotation::KeyValues => {
-                        meta.kind == Kind::Attribute
+                        meta.kind == EntryKind::Attribute
                             && meta.key.read(source)?.bytes().eq(KEY_VALUES.iter().copied())
                     }
                 };
@@ -213,7 +213,7 @@ impl Document {
     /// Decodes a block as a whole, unless it was the last one that was.
     fn decode_block(&mut self, chunk: &Chunk, most: u64) -> Result<(), Refusal> {
         let Chunk { encoding, stored, .. } = *chunk;
-        if self.reading.block.as_ref().is_some_and(|(at, _)| *at == stored.at) {
+        if self.reading.block.as_ref().is_some_and(|(at, _)| *at == stored.offset) {
             return Ok(());
         }
         // No more than can come of the stored bytes.
@@ -233,12 +233,12 @@ impl Document {
                     buffer.truncate(filled);
                     Ok(Some(buffer))
                 }
-                Err(Undecoded::Absent(absent)) => Err(Stop::Absent(absent)),
+                Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
                 Err(Undecoded::Fault(_)) => Ok(None),
             }
         });
         let decoded = decoded.map_err(Refusal::Stop)?.flatten().ok_or(Refusal::Undecodable)?;
-        self.reading.block = Some((stored.at, decoded));
+        self.reading.block = Some((stored.offset, decoded));
         Ok(())
     }
 }

@@ -38,7 +38,7 @@ impl Document {
             return Err(Refusal::TooFar);
         }
         let bytes: Vec<u8> = if raw {
-            let stored = Span::new(chunk.stored.at, wanted.min(chunk.stored.len));
+            let stored = Span::new(chunk.stored.offset, wanted.min(chunk.stored.len));
             match self.store.ask(|source| source.get(stored).map(<[u8]>::to_vec)) {
                 Ok(bytes) => bytes,
                 Err(absent) => {

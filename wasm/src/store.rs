@@ -76,7 +76,7 @@ impl Store {
     /// Calls `ask` with what is in memory.
     pub fn ask<T>(&self, ask: impl FnOnce(&Source<'_>) -> T) -> T {
         let windows: Vec<Window<'_>> =
-            self.held.iter().map(|held| Window { at: held.at, bytes: &held.bytes }).collect();
+            self.held.iter().map(|held| Window { offset: held.at, bytes: &held.bytes }).collect();
         ask(&Source::windows(self.len, &windows))
     }
 
@@ -103,7 +103,7 @@ impl Store {
             if !self.need.is_empty() && total > self.budget / 2 {
                 break;
             }
-            let range = self.rounded(absent.at, len);
+            let range = self.rounded(absent.offset, len);
             let place = self.need.iter().position(|known| range < *known);
             self.need.insert(place.unwrap_or(self.need.len()), range);
         }
@@ -183,7 +183,7 @@ mod tests {
     use alloc::vec;
 
     fn absent(at: u64, need: u64, want: u64) -> Absent {
-        Absent { at, need, want }
+        Absent { offset: at, need, want }
     }
 
     fn ranges(store: &Store) -> Vec<(u64, u64)> {

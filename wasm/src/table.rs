@@ -88,7 +88,7 @@ impl Table {
     /// Adds a tensor; nothing happens when bytes are missing.
     ///
     /// # Errors
-    /// [`Stop::Absent`].
+    /// [`Stop::NeedBytes`].
     pub fn push(
         &mut self,
         tensor: Tensor,
@@ -97,7 +97,7 @@ impl Table {
     ) -> Result<(), Stop> {
         // What a broken entry points at need not be in the file.
         let name = read(source, tensor.name.span(), || tensor.name(source))?;
-        let stored = Span::new(tensor.dims.at, u64::from(tensor.dims.len));
+        let stored = Span::new(tensor.dims.offset, u64::from(tensor.dims.len));
         let dims = read(source, stored, || tensor.dims(source))?;
         text::push_bytes(&name, &mut self.names.items);
         self.names.end();
@@ -114,7 +114,7 @@ impl Table {
         self.dims.end();
         self.dtypes.push(words.code(tensor.dtype.name()));
         let (offset, stored) = match tensor.chunks {
-            Chunks::One(span) => (span.at, span.len),
+            Chunks::One(span) => (span.offset, span.len),
             // Their sum is known once the regions were listed.
             _ => (NONE, 0),
         };
@@ -132,7 +132,7 @@ impl Table {
             return;
         }
         if let (Some(offset), Some(stored)) = (self.offsets.get_mut(i), self.stored.get_mut(i)) {
-            *offset = (*offset).min(region.span.at);
+            *offset = (*offset).min(region.span.offset);
             *stored = stored.saturating_add(region.span.len);
         }
     }
@@ -161,7 +161,7 @@ impl Table {
 /// What lies in `span`; nothing where that is not inside the file.
 ///
 /// # Errors
-/// [`Stop::Absent`], passed on from `read`.
+/// [`Stop::NeedBytes`], passed on from `read`.
 pub fn read<T: Default>(
     source: &Source<'_>,
     span: Span,

@@ -4,7 +4,7 @@
 use crate::base::{Word, division::padding, wide, widen, word};
 use crate::file::{File, Slot};
 use crate::parse::Reader;
-use crate::rule::{Halt, Kind, Rule};
+use crate::rule::{EntryKind, Halt, Rule};
 
 impl File {
     /// Reports that two entries have one name, where that breaks a rule; they may
@@ -18,20 +18,20 @@ impl File {
     ) {
         let policy = self.policy();
         let rule = match second.kind() {
-            Kind::Tensor => policy.duplicate_tensor,
-            Kind::SizeVar => policy.duplicate_size,
-            Kind::Attribute => policy.duplicate_attribute,
+            EntryKind::Tensor => policy.duplicate_tensor,
+            EntryKind::SizeVar => policy.duplicate_size,
+            EntryKind::Attribute => policy.duplicate_attribute,
             _ => policy.duplicate_meta,
         };
         let Some(rule) = rule else { return };
         let (index, name) = (second.unpack().0, second.name());
         r.about(second.kind(), index);
         if let Some(tensor) = owner {
-            r.about(Kind::Attribute, tensor);
+            r.about(EntryKind::Attribute, tensor);
             r.about_part(index);
         }
         let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
-        r.report(rule, name.at, len, earlier, u64::from(index));
+        r.report(rule, name.offset, len, earlier, u64::from(index));
     }
 }
 
@@ -53,7 +53,7 @@ impl Cover {
             let same = (part.key, part.at) == (self.widest.key, self.widest.at);
             if let Some(rule) = if same { policy.alias } else { policy.overlap } {
                 let (entry, kind) = part.unpack();
-                r.about(Kind::of(kind), entry);
+                r.about(EntryKind::of(kind), entry);
                 let len = self.end.wrapping_sub(part.key).min(part.at);
                 r.report(rule, wide(part.key), wide(len), wide(self.end), wide(part.key));
             }
@@ -87,7 +87,7 @@ impl Cover {
             }
             if let Some(byte) = bytes.first() {
                 let len = widen(bytes.len());
-                r.about(Kind::File, 0);
+                r.about(EntryKind::File, 0);
                 r.report(rule, wide(padded_end).wrapping_sub(len), len, 0, u64::from(*byte));
             }
         }
@@ -95,7 +95,7 @@ impl Cover {
             && padded_end < at
         {
             let len = wide(at.wrapping_sub(padded_end));
-            r.about(Kind::File, 0);
+            r.about(EntryKind::File, 0);
             r.report(rule, wide(padded_end), len, 0, len);
         }
         Ok(())

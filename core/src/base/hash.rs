@@ -1,4 +1,4 @@
-//! A seeded hash of names.
+//! SipHash-1-3, a seeded hash.
 //!
 //! SipHash-1-3 (Aumasson and Bernstein): whoever chooses the names of a file
 //! cannot choose names that collide without knowing the seed, and even with a

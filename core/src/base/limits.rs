@@ -24,15 +24,14 @@ pub const ZSTD_WHOLE_PER_BYTE: u64 = 64;
 /// How much decoding an audit does, however short the file is, in decoded bytes or
 /// what takes as long.
 ///
-/// The work of one second at most. Room for two gigabytes of zeros in a file of a
-/// few kilobytes.
+/// Room for two gigabytes of zeros in a file of a few kilobytes.
 pub const WORK: u64 = 2 << 30;
 
 /// How much more it does for each byte of the file.
 ///
 /// No deflate stream decodes to more than 1032 times its length, and those that are
 /// decoded twice, for lack of a buffer, stay below twice that. Real data decode to
-/// less than ten times their length. A megabyte of the worst takes a second.
+/// less than ten times their length.
 pub const WORK_PER_BYTE: u64 = 2048;
 
 /// As how many decoded bytes a sequence of a zstd block counts.

@@ -346,7 +346,7 @@ impl Decoder {
         buffer: &'b mut [u8],
     ) -> Result<Option<&'b [u8]>, Undecoded> {
         loop {
-            let at = self.stored.at.saturating_add(self.read);
+            let at = self.stored.offset.saturating_add(self.read);
             let left = self.stored.len.saturating_sub(self.read);
             let run = cut(source.run(at), left);
             if self.encoding == Encoding::Raw && self.end == End::NotYet {
@@ -366,7 +366,7 @@ impl Decoder {
             }
             if read == 0 {
                 let need = self.needs();
-                return Err(Absent { at, need, want: left.max(need) }.into());
+                return Err(Absent { offset: at, need, want: left.max(need) }.into());
             }
         }
     }
@@ -386,7 +386,7 @@ impl Decoder {
             return Err(Fault::Buffer.into());
         }
         loop {
-            let at = self.stored.at.saturating_add(self.read);
+            let at = self.stored.offset.saturating_add(self.read);
             let left = self.stored.len.saturating_sub(self.read);
             let Step { read, written, done } = self.step(cut(source.run(at), left), buffer)?;
             if done {
@@ -394,7 +394,7 @@ impl Decoder {
             }
             if read == 0 && written.is_empty() {
                 let need = self.needs();
-                return Err(Absent { at, need, want: left.max(need) }.into());
+                return Err(Absent { offset: at, need, want: left.max(need) }.into());
             }
         }
     }

@@ -16,6 +16,7 @@
 //! as every zstd decoder allows.
 
 use super::strict::Strict;
+use super::zstd::frame::{BLOCK, Descriptor, Header, MAGIC, SKIPPABLE};
 use super::{End, Fault, Job, Outcome};
 use crate::base::{
     limits::{WORK_PER_BLOCK, WORK_PER_FRAME, WORK_PER_SEQUENCE, ZSTD_WINDOW, ZSTD_WINDOW_END},
@@ -29,10 +30,6 @@ use alloc::vec::Vec;
 use core::hash::Hasher as _;
 use twox_hash::XxHash64;
 
-/// First bytes of a frame (§3.1.1).
-const MAGIC: u32 = 0xFD2F_B528;
-/// First bytes of a skippable frame, but for the low four bits (§3.1.2).
-const SKIPPABLE: u32 = 0x184D_2A50;
 const MAGIC_LEN: usize = 4;
 /// Magic and descriptor.
 const LEAST_HEADER: usize = 5;
@@ -41,8 +38,6 @@ const SKIP_HEADER: usize = 8;
 const BLOCK_HEADER: usize = 3;
 /// Smallest window (§3.1.1.1.2).
 const LEAST_WINDOW: u64 = 1 << 10;
-/// Largest block, stored or decoded (§3.1.1.2.4).
-const BLOCK: u32 = 128 << 10;
 
 /// Decodes a row of frames.
 pub(super) struct Frames {
@@ -258,8 +253,7 @@ impl Frames {
             return Err(malformed());
         }
         let Some(descriptor) = held.get(4) else { return Ok(Unit::More(LEAST_HEADER)) };
-        let Descriptor { single, dictionary, size, .. } = Descriptor::of(*descriptor);
-        let fields = usize::from(!single).saturating_add(dictionary).saturating_add(size);
+        let fields = usize::from(Descriptor::of(*descriptor).rest());
         Ok(Unit::Header(LEAST_HEADER.saturating_add(fields)))
     }
 
@@ -303,15 +297,13 @@ impl Frame {
     /// of the stream, `room` is what is left of it.
     fn open(header: &[u8], room: Option<u64>) -> Result<Frame, Fault> {
         let descriptor = Descriptor::of(header.get(4).copied().unwrap_or(0));
-        if descriptor.reserved {
+        let fields = header.get(LEAST_HEADER..).unwrap_or_default();
+        let said @ Header { checked, content, .. } = Header::read(descriptor, fields);
+        if said.reserved {
             return Err(Fault::Malformed);
         }
-        let stated = descriptor.content_size(header);
-        let window = match stated {
-            Some(size) if descriptor.single => size,
-            _ => window(header.get(LEAST_HEADER).copied().unwrap_or(0)),
-        };
-        if descriptor.dictionary_id(header) != 0 {
+        let window = said.reach();
+        if said.dictionary != 0 {
             return Err(Fault::Dictionary);
         }
         let mut decoder = FrameDecoder::new();
@@ -320,18 +312,18 @@ impl Frame {
             decoder.reset(header)
         } else {
             // A single segment of the length of the room.
-            let room = room.filter(|_| descriptor.single || window < ZSTD_WINDOW_END);
+            let room = room.filter(|_| said.window.is_none() || window < ZSTD_WINDOW_END);
             let room = room.ok_or(Fault::Window)?.clamp(LEAST_WINDOW, window);
             decoder.set_max_window_size(room.max(ZSTD_WINDOW));
             let [m0, m1, m2, m3] = MAGIC.to_le_bytes();
-            let form = if descriptor.checked { 0xE4 } else { 0xE0 };
+            let form = if checked { 0xE4 } else { 0xE0 };
             let [s0, s1, s2, s3, s4, s5, s6, s7] = room.to_le_bytes();
             decoder.reset([m0, m1, m2, m3, form, s0, s1, s2, s3, s4, s5, s6, s7].as_slice())
         };
         opened.map_err(|_| Fault::Malformed)?;
         let hash = XxHash64::with_seed(0);
-        let (strict, checked) = (Strict::new(), descriptor.checked);
         let block = window.min(u64::from(BLOCK));
+        let (strict, stated) = (Strict::new(), content);
         Ok(Frame { decoder, hash, strict, block, checked, stated, written: 0 })
     }
 
@@ -373,64 +365,6 @@ impl ::ruzstd::io::Read for Joined<'_> {
         *from = from.get(read..).unwrap_or_default();
         Ok(read)
     }
-}
-
-/// The byte after the magic (§3.1.1.1.1): which fields follow, and how wide
-/// they are.
-struct Descriptor {
-    single: bool,
-    reserved: bool,
-    checked: bool,
-    dictionary: usize,
-    size: usize,
-}
-
-impl Descriptor {
-    fn of(byte: u8) -> Self {
-        let single = byte & 0x20 != 0;
-        Descriptor {
-            single,
-            reserved: byte & 0x08 != 0,
-            checked: byte & 0x04 != 0,
-            dictionary: match byte & 3 {
-                0 => 0,
-                1 => 1,
-                2 => 2,
-                _ => 4,
-            },
-            size: match byte >> 6 {
-                0 => usize::from(single),
-                1 => 2,
-                2 => 4,
-                _ => 8,
-            },
-        }
-    }
-
-    /// The last field of the header.
-    fn content_size(&self, header: &[u8]) -> Option<u64> {
-        let at = header.len().checked_sub(self.size)?;
-        let field = header.get(at..).filter(|field| !field.is_empty())?;
-        let size = little_endian(field);
-        // Two bytes count from 256.
-        Some(if self.size == 2 { size.saturating_add(256) } else { size })
-    }
-
-    fn dictionary_id(&self, header: &[u8]) -> u64 {
-        let end = header.len().saturating_sub(self.size);
-        let at = end.saturating_sub(self.dictionary);
-        little_endian(header.get(at..end).unwrap_or_default())
-    }
-}
-
-/// The window of a window descriptor (§3.1.1.1.2).
-fn window(descriptor: u8) -> u64 {
-    let base = 1_u64 << (10 + u32::from(descriptor >> 3));
-    base.saturating_add((base >> 3).saturating_mul(u64::from(descriptor & 7)))
-}
-
-fn little_endian(field: &[u8]) -> u64 {
-    field.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte))
 }
 
 fn malformed() -> End {

@@ -111,17 +111,17 @@ impl fmt::Display for Finding {
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stop::Absent(absent) => {
+            Stop::NeedBytes(absent) => {
                 write!(f, "{}", absent.need)?;
                 plural::write(f, absent.need, " bytes are not in memory")?;
-                write!(f, ", at offset {}", absent.at)
+                write!(f, ", at offset {}", absent.offset)
             }
-            Stop::Refused(rule) => write!(f, "the file breaks {}", rule.id()),
-            Stop::Room { needed } => {
+            Stop::Invalid(rule) => write!(f, "the file breaks {}", rule.id()),
+            Stop::NeedSlots { needed } => {
                 write!(f, "{needed}")?;
                 plural::write(f, u64::from(*needed), " slots are needed")
             }
-            Stop::Buffer { needed } => {
+            Stop::NeedBuffer { needed } => {
                 write!(f, "a buffer of {needed}")?;
                 plural::write(f, *needed, " bytes is needed")
             }
@@ -133,12 +133,12 @@ impl fmt::Display for Stop {
 mod tests {
     use super::*;
     use crate::format::{bintensors, idv};
-    use crate::rule::{Kind, Subject};
+    use crate::rule::{EntryKind, Subject};
     use std::string::ToString as _;
 
     fn says(rule: Rule, expected: u64, found: u64) -> std::string::String {
-        let (kind, part) = (Kind::File, Subject::NO_PART);
-        Finding { at: 0, expected, found, len: 0, entry: 0, part, rule, kind }.to_string()
+        let (kind, part) = (EntryKind::File, Subject::NO_PART);
+        Finding { offset: 0, expected, found, len: 0, entry: 0, part, rule, kind }.to_string()
     }
 
     #[test]

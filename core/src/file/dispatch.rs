@@ -4,7 +4,7 @@ use super::{File, quietly};
 use crate::base::{Word, word};
 use crate::format::{self, Container, Glance};
 use crate::input::{Source, Span};
-use crate::model::{Chunk, Chunks, Meta, Region, Tensor};
+use crate::model::{Chunk, Chunks, Metadata, Region, Tensor};
 use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::Halt;
 
@@ -41,7 +41,7 @@ impl File {
         &self,
         reader: &mut Reader<'_, '_>,
         cursor: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         if cursor.done {
             return Ok(None);
         }
@@ -65,7 +65,7 @@ impl File {
         reader: &mut Reader<'_, '_>,
         tensor: &Tensor,
         cursor: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         if cursor.done {
             return Ok(None);
         }
@@ -119,7 +119,7 @@ impl File {
         // Tables may be declared longer than a truncated file is.
         let left = |at| reader.source().len().saturating_sub(at);
         Ok(region.map(|mut region: Region| {
-            region.span.len = region.span.len.min(left(region.span.at));
+            region.span.len = region.span.len.min(left(region.span.offset));
             region
         }))
     }
@@ -157,8 +157,8 @@ pub(super) fn last_region<F: Container>(
 ) -> Option<Region> {
     match tensor.chunks {
         Chunks::One(span) if F::ENDS_WITH_TENSORS => {
-            let len = span.len.min(source.len().saturating_sub(span.at));
-            Some(format::data_of(tensor.index, Span::new(span.at, len)))
+            let len = span.len.min(source.len().saturating_sub(span.offset));
+            Some(format::data_of(tensor.index, Span::new(span.offset, len)))
         }
         _ => None,
     }

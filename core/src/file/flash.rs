@@ -51,7 +51,7 @@ pub enum FlashError<E> {
     /// The file ends beyond the flash.
     OutOfBounds,
     /// What was called came back with this, which is not
-    /// [`Stop::Absent`](crate::Stop::Absent).
+    /// [`Stop::NeedBytes`](crate::Stop::NeedBytes).
     Stop(Stop),
 }
 
@@ -75,12 +75,14 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
     ) -> Result<T, FlashError<F::Error>> {
         loop {
             let bytes = self.buffer.get(self.from..self.to).unwrap_or_default();
-            let windows = [Window { at: self.at, bytes }];
+            let windows = [Window { offset: self.at, bytes }];
             let source = Source::windows(u64::from(self.len), &windows);
             match call(&source) {
                 Ok(result) => return Ok(result),
                 // Asking again for what is there would never end.
-                Err(Stop::Absent(absent)) if widen(source.run(absent.at).len()) < absent.need => {
+                Err(Stop::NeedBytes(absent))
+                    if widen(source.run(absent.offset).len()) < absent.need =>
+                {
                     self.fetch(absent)?;
                 }
                 Err(stop) => return Err(FlashError::Stop(stop)),
@@ -99,7 +101,7 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         let unit = widen(F::READ_SIZE.max(1));
         let below = |n: u64| n.saturating_sub(n.checked_rem(unit).unwrap_or(0));
         let above = |n: u64| below(n.saturating_add(unit.saturating_sub(1)));
-        let address = u64::from(self.start).saturating_add(absent.at);
+        let address = u64::from(self.start).saturating_add(absent.offset);
         let begin = below(address);
         let before = address.saturating_sub(begin);
         let needed = above(before.saturating_add(absent.need));
@@ -119,7 +121,7 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         };
         let bytes = self.buffer.get_mut(..len).unwrap_or_default();
         self.driver.read(begin, bytes).map_err(FlashError::Driver)?;
-        (self.at, self.from, self.to) = (absent.at, before, len);
+        (self.at, self.from, self.to) = (absent.offset, before, len);
         Ok(())
     }
 }

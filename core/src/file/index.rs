@@ -41,8 +41,8 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// Reads the tensors of `file`.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
-    /// [`Stop::Room`]: the file has more tensors than there are slots.
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
+    /// [`Stop::NeedSlots`]: the file has more tensors than there are slots.
     pub fn step(&mut self, file: &File, source: &Source<'_>) -> Result<(), Stop> {
         while !self.cursor.done {
             self.sweep(file, source);
@@ -53,10 +53,11 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
                     // An entry takes a byte at least, whatever the header declares.
                     let declared = file.tensor_count().min(source.len());
                     let declared = u32::try_from(declared).unwrap_or(u32::MAX);
-                    return Err(Stop::Room { needed: room(declared, self.filled) });
+                    return Err(Stop::NeedSlots { needed: room(declared, self.filled) });
                 };
                 let broken = u32::from(tensor.status == Status::Broken);
-                *slot = Slot { key, at: word(tensor.at), who: Slot::pack(tensor.index, broken) };
+                *slot =
+                    Slot { key, at: word(tensor.offset), who: Slot::pack(tensor.index, broken) };
                 self.filled = self.filled.saturating_add(1);
             }
             self.cursor = next;
@@ -90,7 +91,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// Valid once [`step`](Self::step) has returned `Ok`.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
     pub fn find(
         &self,
         file: &File,

@@ -3,7 +3,7 @@
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Format, Policy, formats};
 use crate::input::{Absent, Source};
-use crate::model::{Chunk, Endianness, Meta, Name, Region, Tensor, Value, Version};
+use crate::model::{Chunk, Endianness, Metadata, Name, Region, Tensor, Value, Version};
 use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
@@ -167,14 +167,14 @@ impl File {
     /// longer than what is resident is passed over from its start for ever.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
     /// cursor.
     pub fn next_meta(
         &self,
         source: &Source<'_>,
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
-    ) -> Result<Option<Meta>, Stop> {
+    ) -> Result<Option<Metadata>, Stop> {
         let mut reader = Reader::new(source, sink);
         self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))
     }
@@ -185,7 +185,7 @@ impl File {
     /// it may be used.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
     pub fn next_tensor(
         &self,
         source: &Source<'_>,
@@ -199,13 +199,13 @@ impl File {
     /// The next metadata entry of one tensor; `None` at the end.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
     pub fn next_attribute(
         &self,
         source: &Source<'_>,
         tensor: &Tensor,
         cursor: &mut Cursor,
-    ) -> Result<Option<Meta>, Stop> {
+    ) -> Result<Option<Metadata>, Stop> {
         quietly(source, |reader| self.attribute(reader, tensor, cursor))
     }
 
@@ -233,15 +233,15 @@ impl File {
     /// the audit reports.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
-    pub fn value(&self, source: &Source<'_>, meta: &Meta) -> Result<Option<Value>, Stop> {
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
+    pub fn value(&self, source: &Source<'_>, meta: &Metadata) -> Result<Option<Value>, Stop> {
         quietly(source, |reader| each!(self, header => header.value(reader, meta), Ok(None)))
     }
 
     /// Chunk number `chunk` of a tensor; `None` after the last one.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
     pub fn chunk(
         &self,
         source: &Source<'_>,
@@ -276,7 +276,7 @@ impl File {
     /// file; what lies between them is referred to by nothing.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
     pub fn next_region(
         &self,
         source: &Source<'_>,
@@ -296,7 +296,7 @@ impl File {
     /// An [`Index`](crate::Index) is faster when asked more than once.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again with the same
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
     /// cursor.
     pub fn find(
         &self,

@@ -33,8 +33,8 @@ impl Opening {
     /// Opens the file, or says what is missing.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
-    /// [`Stop::Refused`]: the file cannot be opened; the finding went to
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
+    /// [`Stop::Invalid`]: the file cannot be opened; the finding went to
     /// `sink`.
     pub fn step(
         &mut self,

@@ -65,7 +65,7 @@ mod tests {
     use crate::format::Format;
     use crate::input::Absent;
     use crate::parse::Stop;
-    use crate::rule::{Finding, Kind, Rule, Subject, general};
+    use crate::rule::{EntryKind, Finding, Rule, Subject, general};
     use std::string::{String, ToString};
 
     struct After(u64, &'static str);
@@ -114,7 +114,7 @@ mod tests {
                 let rule = Rule::new(code, info.severity, i as u16);
                 assert_eq!(rule.id(), info.id);
                 let finding = Finding {
-                    at: 0,
+                    offset: 0,
                     // Of "missing" and "surplus" one is 1.
                     expected: 1,
                     found: 1,
@@ -122,7 +122,7 @@ mod tests {
                     entry: 0,
                     part: Subject::NO_PART,
                     rule,
-                    kind: Kind::File,
+                    kind: EntryKind::File,
                 };
                 check(&finding);
                 check(&Finding { found: 0, ..finding });
@@ -145,15 +145,15 @@ mod tests {
     fn what_is_asked_for_is_counted_too() {
         let texts: [(Stop, &str); 3] = [
             (
-                Stop::Absent(Absent { at: 7, need: 1, want: 1 }),
+                Stop::NeedBytes(Absent { offset: 7, need: 1, want: 1 }),
                 "1 byte is not in memory, at offset 7",
             ),
-            (Stop::Room { needed: 1 }, "1 slot is needed"),
-            (Stop::Buffer { needed: 1 }, "a buffer of 1 byte is needed"),
+            (Stop::NeedSlots { needed: 1 }, "1 slot is needed"),
+            (Stop::NeedBuffer { needed: 1 }, "a buffer of 1 byte is needed"),
         ];
         for (stop, text) in texts {
             assert_eq!(stop.to_string(), String::from(text));
         }
-        assert_eq!(Stop::Room { needed: 2 }.to_string(), "2 slots are needed");
+        assert_eq!(Stop::NeedSlots { needed: 2 }.to_string(), "2 slots are needed");
     }
 }

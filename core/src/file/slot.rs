@@ -9,7 +9,7 @@ use crate::input::Span;
 #[cfg(not(feature = "windows"))]
 use crate::model::Name;
 use crate::model::{NameAt, NameEncoding};
-use crate::rule::Kind;
+use crate::rule::EntryKind;
 #[cfg(any(test, all(feature = "windows", not(feature = "sweep"))))]
 use core::cell::Cell;
 
@@ -51,7 +51,7 @@ impl Slot {
 
     /// The entry of something at `span` of the file that is `who`.
     pub(crate) fn part(span: Span, who: u64) -> Slot {
-        Slot { key: word(span.at), at: word(span.len), who }
+        Slot { key: word(span.offset), at: word(span.len), who }
     }
 
     /// Where that span ends, which is no further than the file.
@@ -76,20 +76,20 @@ impl Slot {
 impl Slot {
     /// Entry `index` with the name at `name`, whose hash is `key`. No file is so
     /// long that an offset needs the byte where the kind is kept.
-    pub(crate) fn named(key: u64, kind: Kind, index: u32, name: &NameAt) -> Slot {
+    pub(crate) fn named(key: u64, kind: EntryKind, index: u32, name: &NameAt) -> Slot {
         let code = u64::from(kind.code()) | (u64::from(name.encoding.code()) << 4);
-        Slot { key, at: (name.at & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
+        Slot { key, at: (name.offset & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
     }
 
     /// The name of an entry that was made by [`Slot::named`].
     pub(crate) fn name(&self) -> NameAt {
         let encoding = NameEncoding::of(u32::try_from(self.at >> 60).unwrap_or(0));
-        NameAt { at: self.at & OFFSET, len: self.unpack().1, encoding }
+        NameAt { offset: self.at & OFFSET, len: self.unpack().1, encoding }
     }
 
     /// Its kind.
-    pub(crate) fn kind(&self) -> Kind {
-        Kind::of(u32::try_from((self.at >> 56) & 0xF).unwrap_or(0))
+    pub(crate) fn kind(&self) -> EntryKind {
+        EntryKind::of(u32::try_from((self.at >> 56) & 0xF).unwrap_or(0))
     }
 }
 
@@ -102,8 +102,8 @@ impl Slot {
     /// Makes it entry `index` of `table` with the name at `name`. It stays as it is
     /// if the file gives the entry no name: one whose name is missing is broken for
     /// that reason, and equal to no other.
-    pub(crate) fn set_name(&mut self, table: u8, kind: Kind, index: u32, name: &NameAt) {
-        let at = word(name.at);
+    pub(crate) fn set_name(&mut self, table: u8, kind: EntryKind, index: u32, name: &NameAt) {
+        let at = word(name.offset);
         if at != 0 {
             let key = kind.code() | (name.encoding.code() << 4) | (u32::from(table) << 8);
             *self = Slot { key: word(key.into()), at, who: Slot::pack(index, name.len) };
@@ -118,7 +118,7 @@ impl Slot {
 
     /// Where its name lies.
     pub(crate) fn name(&self) -> NameAt {
-        NameAt { at: widen(self.at), len: self.unpack().1, encoding: self.encoding() }
+        NameAt { offset: widen(self.at), len: self.unpack().1, encoding: self.encoding() }
     }
 
     /// Its name.
@@ -137,8 +137,8 @@ impl Slot {
     }
 
     /// Its kind.
-    pub(crate) fn kind(&self) -> Kind {
-        Kind::of(u32::try_from(self.key & 0xF).unwrap_or(0))
+    pub(crate) fn kind(&self) -> EntryKind {
+        EntryKind::of(u32::try_from(self.key & 0xF).unwrap_or(0))
     }
 }
 

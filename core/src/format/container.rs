@@ -4,10 +4,11 @@ use crate::codec::checksum::Checksum;
 use crate::format::Policy;
 use crate::input::{Absent, Source, Span};
 use crate::model::{
-    Chunk, Chunks, Endianness, Meta, Name, NameAt, Part, Region, Tensor, Value, Version,
+    Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
+
 /// A container format.
 pub(crate) trait Container: Sized {
     /// Which of its rules stand for the checks that all formats share.
@@ -46,7 +47,7 @@ pub(crate) trait Container: Sized {
 
     /// The next metadata entry, validated; `None` at the end, where the cursor is
     /// finished. Of several tables, the cursor's phase says which one it is in.
-    fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
     }
@@ -61,13 +62,13 @@ pub(crate) trait Container: Sized {
         _: &mut Reader<'_, '_>,
         _tensor: &Tensor,
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
     }
 
     /// What a metadata entry holds; `None` if that cannot be read.
-    fn value(&self, _: &mut Reader<'_, '_>, _meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, _: &mut Reader<'_, '_>, _meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok(None)
     }
 
@@ -145,7 +146,7 @@ pub(crate) trait Container: Sized {
 /// The data of a tensor as a part of the file.
 #[inline(always)]
 pub(crate) fn data_of(tensor: u32, span: Span) -> Region {
-    Region { part: Part::Payload, span, kind: Kind::Tensor, entry: tensor }
+    Region { part: Part::Payload, span, kind: EntryKind::Tensor, entry: tensor }
 }
 
 /// A tensor that a sweep is about to pass over.

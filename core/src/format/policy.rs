@@ -2,7 +2,8 @@
 
 use crate::codec;
 use crate::model::{Region, sparse};
-use crate::rule::{Kind, Rule};
+use crate::rule::{EntryKind, Rule};
+
 /// Which rules of a format stand for the checks that all formats share; `None`
 /// where the format makes the fault impossible or harmless.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +78,7 @@ impl Policy {
         allow(dead_code, reason = "data is all that is compared")
     )]
     pub(crate) fn places(&self, region: &Region) -> bool {
-        !region.span.is_empty() || (self.empties && region.kind == Kind::Tensor)
+        !region.span.is_empty() || (self.empties && region.kind == EntryKind::Tensor)
     }
 
     /// Whether the regions of the file are compared with one another.

@@ -12,7 +12,7 @@ use crate::base::widen;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window<'a> {
     /// Where the first of `bytes` lies in the file.
-    pub at: u64,
+    pub offset: u64,
     /// The bytes, without a gap.
     pub bytes: &'a [u8],
 }
@@ -20,7 +20,7 @@ pub struct Window<'a> {
 impl<'a> Window<'a> {
     /// The bytes of this window from `at` on; `None` if `at` lies outside.
     fn from(&self, at: u64) -> Option<&'a [u8]> {
-        let skip = usize::try_from(at.checked_sub(self.at)?).ok()?;
+        let skip = usize::try_from(at.checked_sub(self.offset)?).ok()?;
         self.bytes.get(skip..)
     }
 }
@@ -44,7 +44,7 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// A file that is in memory as a whole.
     pub const fn whole(bytes: &'a [u8]) -> Self {
-        let first = Window { at: 0, bytes };
+        let first = Window { offset: 0, bytes };
         Source {
             #[cfg(feature = "windows")]
             len: widen(bytes.len()),
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
     /// A file of `len` bytes of which `windows` are in memory.
     #[cfg(feature = "windows")]
     pub const fn windows(len: u64, windows: &'a [Window<'a>]) -> Self {
-        let first = Window { at: 0, bytes: &[] };
+        let first = Window { offset: 0, bytes: &[] };
         Source { len, exact: true, first, rest: windows }
     }
 
@@ -129,13 +129,13 @@ impl<'a> Source<'a> {
     /// [`Absent`] when no single window holds all of it.
     #[cfg(not(feature = "windows"))]
     pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
-        self.all(span).ok_or(Absent { at: span.at, need: span.len, want: span.len })
+        self.all(span).ok_or(Absent { offset: span.offset, need: span.len, want: span.len })
     }
 
     /// The `span` as one slice, if the file has it.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
-        self.piece(place(span.at), place(span.len))
+        self.piece(place(span.offset), place(span.len))
     }
 
     /// The `span` as one slice.
@@ -144,11 +144,10 @@ impl<'a> Source<'a> {
     /// [`Absent`] when no single window holds all of it.
     #[cfg(feature = "windows")]
     pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
-        usize::try_from(span.len).ok().and_then(|len| self.run(span.at).get(..len)).ok_or(Absent {
-            at: span.at,
-            need: span.len,
-            want: span.len,
-        })
+        usize::try_from(span.len)
+            .ok()
+            .and_then(|len| self.run(span.offset).get(..len))
+            .ok_or(Absent { offset: span.offset, need: span.len, want: span.len })
     }
 }
 
@@ -157,7 +156,7 @@ impl<'a> Source<'a> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Span {
     /// Absolute offset of the first byte.
-    pub at: u64,
+    pub offset: u64,
     /// Number of bytes.
     pub len: u64,
 }
@@ -165,17 +164,17 @@ pub struct Span {
 impl Span {
     /// The `len` bytes from `at`.
     pub const fn new(at: u64, len: u64) -> Self {
-        Span { at, len }
+        Span { offset: at, len }
     }
 
     /// The bytes from `at` up to `end`; empty if `end` comes first.
     pub const fn between(at: u64, end: u64) -> Self {
-        Span { at, len: end.saturating_sub(at) }
+        Span { offset: at, len: end.saturating_sub(at) }
     }
 
     /// Offset of the first byte after the span; `None` if it exceeds `u64`.
     pub const fn end(&self) -> Option<u64> {
-        self.at.checked_add(self.len)
+        self.offset.checked_add(self.len)
     }
 
     /// Whether the span holds no byte.
@@ -193,7 +192,7 @@ impl Span {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Absent {
     /// Absolute offset of the first byte that is needed.
-    pub at: u64,
+    pub offset: u64,
     /// How many bytes from `at` must lie in one window; the range lies inside
     /// the file.
     pub need: u64,

@@ -32,7 +32,7 @@ pub enum DimEncoding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DimsAt {
     /// Absolute offset of the first stored extent.
-    pub at: u64,
+    pub offset: u64,
     /// Number of stored bytes.
     pub len: u32,
     /// Number of stored extents.
@@ -56,7 +56,7 @@ impl DimsAt {
     /// # Errors
     /// [`Absent`] when their bytes are not resident in one window.
     pub fn read<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
-        let bytes = source.get(Span { at: self.at, len: u64::from(self.len) })?;
+        let bytes = source.get(Span { offset: self.offset, len: u64::from(self.len) })?;
         Ok(Dims { lead: self.lead, bytes, left: self.rank, encoding: self.encoding })
     }
 }

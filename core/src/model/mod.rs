@@ -16,6 +16,7 @@ pub use element::Element;
 pub use name::{Name, NameAt, NameEncoding};
 pub use sparse::Sparse;
 pub use tensor::{
-    Chunk, Chunks, Encoding, Endianness, Layout, Meta, Part, Region, Status, Tensor, Value, Version,
+    Chunk, Chunks, Encoding, Endianness, Layout, Metadata, Part, Region, Status, Tensor, Value,
+    Version,
 };
 pub use view::{Elements, Number};

@@ -2,7 +2,7 @@
 
 use crate::input::{Absent, Source, Span};
 use crate::model::{DType, Dims, DimsAt, Name, NameAt};
-use crate::rule::Kind;
+use crate::rule::EntryKind;
 use core::fmt;
 
 /// Whether the data of an entry may be used.
@@ -180,7 +180,7 @@ pub struct Tensor {
     /// Position in the index.
     pub index: u32,
     /// Absolute offset of its entry in the index.
-    pub at: u64,
+    pub offset: u64,
     /// Where its name is stored.
     pub name: NameAt,
     /// Type of its elements.
@@ -241,14 +241,14 @@ impl Tensor {
 
 /// An entry of a file's metadata, or of a tensor's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Meta {
-    /// [`Kind::Metadata`], [`Kind::SizeVar`], [`Kind::Attribute`] or
-    /// [`Kind::Slot`].
-    pub kind: Kind,
+pub struct Metadata {
+    /// [`EntryKind::Metadata`], [`EntryKind::SizeVar`], [`EntryKind::Attribute`] or
+    /// [`EntryKind::Slot`].
+    pub kind: EntryKind,
     /// Position in its table.
     pub index: u32,
     /// Absolute offset of its entry.
-    pub at: u64,
+    pub offset: u64,
     /// Where its key is stored.
     pub key: NameAt,
     /// The type of the value, as the format numbers types.
@@ -366,7 +366,7 @@ pub struct Region {
     /// Its bytes.
     pub span: Span,
     /// The kind of entry that it belongs to.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// That entry's position in its table.
     pub entry: u32,
 }

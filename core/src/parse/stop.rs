@@ -8,20 +8,20 @@ use crate::rule::Rule;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stop {
     /// Bytes are not resident: fetch them and call again with the same cursor.
-    Absent(Absent),
+    NeedBytes(Absent),
     /// The file cannot be read on from here. The finding went to the sink;
     /// this is its rule.
-    Refused(Rule),
+    Invalid(Rule),
     /// The slots are too few: call again with at least `needed`, the first of which
     /// hold what they held.
-    Room {
+    NeedSlots {
         /// How many slots would do.
         needed: u32,
     },
     /// The buffer of the scratch is too small: call again with a scratch that
     /// has a larger one. It is asked for only once the bytes for it were
     /// proved to be there.
-    Buffer {
+    NeedBuffer {
         /// How many bytes would do.
         needed: u64,
     },
@@ -29,7 +29,7 @@ pub enum Stop {
 
 impl From<Absent> for Stop {
     fn from(absent: Absent) -> Self {
-        Stop::Absent(absent)
+        Stop::NeedBytes(absent)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::rule::{Rule, Severity};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum Kind {
+pub enum EntryKind {
     /// The file as a whole: its header, a table, its layout.
     #[default]
     File,
@@ -23,28 +23,28 @@ pub enum Kind {
     Slot,
 }
 
-impl Kind {
+impl EntryKind {
     /// A number for it.
     pub(crate) const fn code(self) -> u32 {
         match self {
-            Kind::File => 0,
-            Kind::Tensor => 1,
-            Kind::Metadata => 2,
-            Kind::SizeVar => 3,
-            Kind::Attribute => 4,
-            Kind::Slot => 5,
+            EntryKind::File => 0,
+            EntryKind::Tensor => 1,
+            EntryKind::Metadata => 2,
+            EntryKind::SizeVar => 3,
+            EntryKind::Attribute => 4,
+            EntryKind::Slot => 5,
         }
     }
 
     /// The kind with this number.
-    pub(crate) const fn of(code: u32) -> Kind {
+    pub(crate) const fn of(code: u32) -> EntryKind {
         match code {
-            1 => Kind::Tensor,
-            2 => Kind::Metadata,
-            3 => Kind::SizeVar,
-            4 => Kind::Attribute,
-            5 => Kind::Slot,
-            _ => Kind::File,
+            1 => EntryKind::Tensor,
+            2 => EntryKind::Metadata,
+            3 => EntryKind::SizeVar,
+            4 => EntryKind::Attribute,
+            5 => EntryKind::Slot,
+            _ => EntryKind::File,
         }
     }
 }
@@ -54,7 +54,7 @@ impl Kind {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Subject {
     /// What kind of entry.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// Its position in its table; 0 for the file.
     pub entry: u32,
     /// A part of it: a dimension, a chunk, an attribute. [`Subject::NO_PART`]
@@ -67,10 +67,10 @@ impl Subject {
     pub const NO_PART: u32 = u32::MAX;
 
     /// The file as a whole.
-    pub const FILE: Subject = Subject::new(Kind::File, 0);
+    pub const FILE: Subject = Subject::new(EntryKind::File, 0);
 
     /// Entry number `entry` of its table.
-    pub const fn new(kind: Kind, entry: u32) -> Self {
+    pub const fn new(kind: EntryKind, entry: u32) -> Self {
         Subject { kind, entry, part: Subject::NO_PART }
     }
 
@@ -90,7 +90,7 @@ impl Subject {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Finding {
     /// Absolute offset of the first byte concerned.
-    pub at: u64,
+    pub offset: u64,
     /// What the rule asks for, where that is a number.
     pub expected: u64,
     /// What the file has, where that is a number.
@@ -104,7 +104,7 @@ pub struct Finding {
     /// The rule.
     pub rule: Rule,
     /// What kind of entry.
-    pub kind: Kind,
+    pub kind: EntryKind,
 }
 
 #[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]

@@ -6,7 +6,7 @@ mod halt;
 
 use core::num::NonZeroU16;
 
-pub use finding::{Finding, Kind, Subject};
+pub use finding::{EntryKind, Finding, Subject};
 pub(crate) use halt::Halt;
 
 /// How much a broken rule matters.

@@ -142,7 +142,7 @@ fn audit_blocks(
 /// The audit; a stage that takes more slots than there are is given up.
 fn audit(file: File, source: &Source<'_>, slots: &mut [Slot], sink: &mut dyn FnMut(Finding)) {
     let mut audit = Audit::new(file).structure_only();
-    while let Err(Stop::Room { .. }) = audit.step(source, slots, sink) {
+    while let Err(Stop::NeedSlots { .. }) = audit.step(source, slots, sink) {
         audit.skip(sink);
     }
 }

@@ -78,7 +78,7 @@ fn run(console: &mut Console, title: &str, bytes: &[u8], slots: &mut [Slot]) -> 
     let mut sink = |finding: Finding| {
         valid &= finding.severity() < Severity::Violation;
         let rule = finding.rule.id();
-        let _ = writeln!(console, "{title}: {rule} at offset {}: {finding}", finding.at);
+        let _ = writeln!(console, "{title}: {rule} at offset {}: {finding}", finding.offset);
     };
     let file = File::open(&source, &mut sink).ok()?;
     let audited = Audit::new(file).structure_only().step(&source, slots, &mut sink);

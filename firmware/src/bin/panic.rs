@@ -11,7 +11,7 @@
 
 use core::hint::black_box;
 use weighbridge_core::{
-    Audit, Cursor, Dims, File, Finding, Format, Index, Meta, Name, Opening, Profile, Slot, Source,
+    Audit, Cursor, Dims, File, Finding, Format, Index, Metadata, Name, Opening, Profile, Slot, Source,
     Span, Stop, Tensor,
 };
 
@@ -91,7 +91,7 @@ fn read_meta(
     other: Name<'_>,
     source: &Source<'_>,
     file: &File,
-    meta: &Meta,
+    meta: &Metadata,
 ) -> Result<(), Stop> {
     black_box(file.value(source, meta)?);
     read_name(text, other, meta.key.read(source)?);
@@ -109,7 +109,7 @@ fn read_tensor(number: u64, source: &Source<'_>, file: &File, tensor: &Tensor) -
     black_box(file.chunk(source, tensor, number)?);
     if let Some(span) = tensor.raw() {
         let bytes = source.get(span)?;
-        black_box(source.run(span.at));
+        black_box(source.run(span.offset));
         let element = tensor.dtype.element(bytes, number, tensor.endianness);
         black_box((element, element.map(|element| element.to_f64())));
     }

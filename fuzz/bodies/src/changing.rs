@@ -50,14 +50,14 @@ fn run<'a>(
     let sink = |finding: Finding| tally.borrow_mut().note(&finding);
     macro_rules! ask {
         (|$source:ident| $call:expr) => {{
-            let windows = [Window { at: 0, bytes: next() }];
+            let windows = [Window { offset: 0, bytes: next() }];
             let $source = &Source::windows(len, &windows);
             $call
         }};
     }
     let mut opening = Opening::of(Some(format));
     let file = match ask!(|s| opening.step(s, &mut |f| sink(f))) {
-        Err(Stop::Absent(_)) => ask!(|s| opening.step(s, &mut |f| sink(f)))?,
+        Err(Stop::NeedBytes(_)) => ask!(|s| opening.step(s, &mut |f| sink(f)))?,
         opened => opened?,
     };
     let mut cursor = Cursor::default();
@@ -97,12 +97,12 @@ fn run<'a>(
     let mut slots = vec![Slot::EMPTY; 512];
     let mut index = Index::new(&mut slots[..], 3);
     for _ in 0..3 {
-        if !matches!(ask!(|s| index.step(&file, s)), Err(Stop::Absent(_))) {
+        if !matches!(ask!(|s| index.step(&file, s)), Err(Stop::NeedBytes(_))) {
             break;
         }
     }
     for tensor in tensors.iter().take(8) {
-        let windows = [Window { at: 0, bytes: next() }];
+        let windows = [Window { offset: 0, bytes: next() }];
         let source = Source::windows(len, &windows);
         if let Ok(name) = tensor.name(&source) {
             let _ = ask!(|s| index.find(&file, s, &name));
@@ -118,7 +118,7 @@ fn particulars<'a>(
     len: u64,
     next: &mut dyn FnMut() -> &'a [u8],
 ) -> Result<(), Stop> {
-    let windows = [Window { at: 0, bytes: next() }];
+    let windows = [Window { offset: 0, bytes: next() }];
     let source = &Source::windows(len, &windows);
     match file {
         File::Oinf(header) => drop(header.quantization(source, tensor)),
@@ -155,7 +155,7 @@ fn data<'a>(
     }
     let mut first = Vec::new();
     loop {
-        let windows = [Window { at: 0, bytes: next() }];
+        let windows = [Window { offset: 0, bytes: next() }];
         let room = buffer.len() as u64;
         match decoder.next(&Source::windows(len, &windows), &mut buffer) {
             Ok(Some(piece)) if first.is_empty() => first.extend_from_slice(piece),
@@ -180,14 +180,16 @@ fn audit<'a>(file: File, len: u64, next: &mut dyn FnMut() -> &'a [u8], sink: &dy
     let mut scratch = Scratch::new(&mut buffer);
     let mut stuck = 0;
     loop {
-        let windows = [Window { at: 0, bytes: next() }];
+        let windows = [Window { offset: 0, bytes: next() }];
         let source = Source::windows(len, &windows);
         match audit.step_with(&source, &mut slots, &mut scratch, &mut |f| sink(f)) {
-            Ok(()) | Err(Stop::Refused(_)) => return,
-            Err(Stop::Room { needed }) if needed as usize > slots.len() && needed < 1 << 16 => {
+            Ok(()) | Err(Stop::Invalid(_)) => return,
+            Err(Stop::NeedSlots { needed })
+                if needed as usize > slots.len() && needed < 1 << 16 =>
+            {
                 slots.resize(needed as usize, Slot::EMPTY);
             }
-            Err(Stop::Room { .. } | Stop::Buffer { .. }) => audit.skip(&mut |f| sink(f)),
+            Err(Stop::NeedSlots { .. } | Stop::NeedBuffer { .. }) => audit.skip(&mut |f| sink(f)),
             Err(_) => {
                 // Half of the states may lack the bytes for good.
                 stuck += 1;

@@ -2,8 +2,8 @@
 
 use crate::budget::{heap, within};
 use crate::{Tail, facts};
+use weighbridge_core::Encoding;
 use weighbridge_core::codec::{Decoder, Fault, Size, WINDOW};
-use weighbridge_core::{Encoding, limits};
 use weighbridge_tests::codec::{Portions, decode, decode_with};
 
 /// Steps for each byte in and out.
@@ -31,13 +31,9 @@ pub fn codecs(input: &[u8]) {
 /// # Panics
 /// When they differ, or take too much.
 pub fn streams(encoding: Encoding, stored: &[u8], size: Size, pieces: usize) {
-    let window = i64::try_from(limits::ZSTD_WINDOW).unwrap_or(i64::MAX);
     let (Size::Exactly(most) | Size::AtMost(most)) = size;
     let bytes = stored.len() as u64 + most;
-    let allowed = match encoding {
-        Encoding::Zstd => 2 * window + (8 << 20) + 4 * most as i64,
-        _ => 4 * most as i64 + (1 << 10),
-    };
+    let allowed = 4 * most as i64 + (1 << 10);
     let whole = within(
         "whole",
         || heap(allowed, || decode(encoding, stored, size, &Portions::WHOLE)),

@@ -61,7 +61,7 @@ pub fn file(format: Format, input: &[u8]) -> Option<(Vec<u8>, u8)> {
         .regions
         .iter()
         .filter(|region| region.part != Part::Payload)
-        .flat_map(|region| region.span.at..region.span.at + region.span.len)
+        .flat_map(|region| region.span.offset..region.span.offset + region.span.len)
         .collect();
     let place = |at: u16, len: usize| {
         let at = usize::from(at);

@@ -37,16 +37,16 @@ fn audit(file: File, source: &Source<'_>, few: usize, give: bool) -> Vec<Finding
             findings.push(finding);
         };
         match audit.step(source, &mut slots, &mut sink) {
-            Ok(()) | Err(Stop::Refused(_)) => break,
-            Err(Stop::Room { needed }) if give => grow(&mut slots, needed, source),
-            Err(Stop::Room { needed }) => {
+            Ok(()) | Err(Stop::Invalid(_)) => break,
+            Err(Stop::NeedSlots { needed }) if give => grow(&mut slots, needed, source),
+            Err(Stop::NeedSlots { needed }) => {
                 assert!(needed as usize > few);
                 audit.skip(&mut sink);
             }
             Err(stop) => panic!("{stop:?}"),
         }
     }
-    findings.sort_by_key(|f| (f.at, f.rule, f.kind, f.entry, f.part, f.len, f.found));
+    findings.sort_by_key(|f| (f.offset, f.rule, f.kind, f.entry, f.part, f.len, f.found));
     findings
 }
 
@@ -57,7 +57,7 @@ fn lookup(file: &File, source: &Source<'_>, few: usize) {
     let built = index.step(file, source);
     let index = match built {
         Ok(()) => index,
-        Err(Stop::Room { needed }) => {
+        Err(Stop::NeedSlots { needed }) => {
             assert!(needed as usize > few);
             grow(&mut slots, needed, source);
             let mut index = Index::new(&mut slots[..], 1);

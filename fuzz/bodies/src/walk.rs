@@ -1,6 +1,6 @@
 //! Everything that the core tells of a file, asked for without the heap.
 
-use crate::budget::{heap, no_heap, within};
+use crate::budget::{no_heap, within};
 use crate::facts;
 use std::fmt::Write as _;
 use weighbridge_core::codec::{Decoder, WINDOW, most};
@@ -22,8 +22,6 @@ const PER_BYTE_OF_CBOR: u64 = 12_000;
 const PER_DECODED: u64 = 100;
 /// More decoded bytes than this are not asked for, to try many files.
 const ENOUGH: u64 = 4 << 20;
-/// Heap of a zstd decoder: its window, while it grows, and tables.
-const ZSTD_HEAP: i64 = 2 * limits::ZSTD_WINDOW as i64 + (1 << 20);
 
 /// Validates findings as they come, and keeps none.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +44,7 @@ impl Tally {
     /// # Panics
     /// When it lies outside the file or cannot be printed.
     pub fn note(&mut self, finding: &Finding) {
-        let end = finding.at.checked_add(u64::from(finding.len));
+        let end = finding.offset.checked_add(u64::from(finding.len));
         assert!(end.is_some_and(|end| end <= self.len), "outside {}: {finding:?}", self.len);
         let mut letters = Letters(0);
         write!(letters, "{finding}").expect("counting letters cannot fail");
@@ -200,7 +198,7 @@ fn inside(source: &Source<'_>, chunk: &Chunk) {
 fn resident<T>(result: Result<Option<T>, Stop>) -> Option<T> {
     match result {
         Ok(value) => value,
-        Err(Stop::Absent(absent)) => panic!("{absent:?} although all is resident"),
+        Err(Stop::NeedBytes(absent)) => panic!("{absent:?} although all is resident"),
         Err(_) => None,
     }
 }
@@ -210,8 +208,8 @@ fn structure(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut
     loop {
         match no_heap(|| audit.step(source, slots, &mut |f| tally.note(&f))) {
             Ok(()) => return,
-            Err(Stop::Room { needed }) => grow(slots, needed, source),
-            Err(Stop::Refused(_)) => return,
+            Err(Stop::NeedSlots { needed }) => grow(slots, needed, source),
+            Err(Stop::Invalid(_)) => return,
             Err(stop) => panic!("{stop:?}"),
         }
     }
@@ -230,7 +228,6 @@ pub fn grow(slots: &mut Vec<Slot>, needed: u32, source: &Source<'_>) {
 
 /// Audits payloads and reads elements; how many bytes were decoded at most.
 fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut Tally) -> u64 {
-    let allowed = if file.format() == Format::ZTensor { ZSTD_HEAP } else { 0 };
     let mut decoded = 0;
     let mut cursor = Cursor::default();
     while let Some(tensor) = resident(file.next_tensor(source, &mut cursor, &mut |_| {})) {
@@ -244,11 +241,11 @@ fn payloads(file: File, source: &Source<'_>, slots: &mut Vec<Slot>, tally: &mut 
     let mut audit = Audit::new(file);
     loop {
         let step =
-            heap(allowed, || audit.step_with(source, slots, &mut scratch, &mut |f| tally.note(&f)));
+            no_heap(|| audit.step_with(source, slots, &mut scratch, &mut |f| tally.note(&f)));
         match step {
-            Ok(()) | Err(Stop::Refused(_)) => break,
-            Err(Stop::Room { needed }) => grow(slots, needed, source),
-            Err(Stop::Buffer { needed }) => {
+            Ok(()) | Err(Stop::Invalid(_)) => break,
+            Err(Stop::NeedSlots { needed }) => grow(slots, needed, source),
+            Err(Stop::NeedBuffer { needed }) => {
                 assert!(needed <= limits::BLOCK_BYTES, "a buffer of {needed} bytes");
                 if needed > ENOUGH {
                     audit.skip(&mut |f| tally.note(&f));

@@ -178,7 +178,7 @@ fn walk(header: &Header, codec: &Codec, rows: u64, bytes: &[u8]) {
             }
             assert_eq!(count, rows);
         }
-        Err(fault) => assert!(fault.at <= bytes.len() as u64, "{fault:?}"),
+        Err(fault) => assert!(fault.offset <= bytes.len() as u64, "{fault:?}"),
     }
 }
 

@@ -177,8 +177,8 @@ fn what_an_annotation_lacks_is_named() {
         for fact in survey.tensors.iter().flat_map(|tensor| &tensor.attributes) {
             let Ok(Some(_)) = header.annotation_payload(&whole, &fact.meta) else { continue };
             let absent = header.annotation_payload(&nothing, &fact.meta).unwrap_err();
-            assert!(absent.need > 0 && absent.at + absent.need <= bytes.len() as u64);
-            assert!(absent.at >= fact.meta.at, "{}: {absent:?}", fixture.name);
+            assert!(absent.need > 0 && absent.offset + absent.need <= bytes.len() as u64);
+            assert!(absent.offset >= fact.meta.offset, "{}: {absent:?}", fixture.name);
             asked += 1;
         }
     }
@@ -191,5 +191,8 @@ fn a_shape_that_is_missing_has_a_place() {
     let bytes = safetensors::raw(br#"{"a":{"dtype":"U8","data_offsets":[0,1]}}"#, &[0]);
     let survey = survey_whole(&bytes, Some(Format::Safetensors));
     let tensor = &survey.tensors[0].tensor;
-    assert!(tensor.dims.at > tensor.at && tensor.dims.at < bytes.len() as u64, "{tensor:?}");
+    assert!(
+        tensor.dims.offset > tensor.offset && tensor.dims.offset < bytes.len() as u64,
+        "{tensor:?}"
+    );
 }

@@ -52,8 +52,10 @@ fn the_largest_counts() {
         let mut start = start.clone();
         cbor::head(&mut start, 4, count, 0);
         start.resize(512, 0);
-        let windows =
-            [Window { at: 0, bytes: &start }, Window { at: len - 8, bytes: tail.as_slice() }];
+        let windows = [
+            Window { offset: 0, bytes: &start },
+            Window { offset: len - 8, bytes: tail.as_slice() },
+        ];
         let mut rules = Vec::new();
         let opened = Opening::of(Some(Format::ZTensor))
             .step(&Source::windows(len, &windows), &mut |finding| rules.push(finding.rule.id()));

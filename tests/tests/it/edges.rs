@@ -56,7 +56,7 @@ fn a_tensor_without_data_has_neither_size_nor_offset() {
         let finding = survey.findings.iter().find(|f| f.rule.id() == "TENSOR-NODATA");
         let at = fields.data_nbytes as u64 + skip;
         let reported = (at, len, 0, reported);
-        assert_eq!(finding.map(|f| (f.at, f.len, f.expected, f.found)), Some(reported));
+        assert_eq!(finding.map(|f| (f.offset, f.len, f.expected, f.found)), Some(reported));
     }
 }
 
@@ -71,7 +71,7 @@ fn reserved_words_are_reported_where_they_lie() {
         ([5, u32::MAX], vec![(8, 4, 5), (12, 4, u64::from(u32::MAX))]),
     ] {
         let survey = survey(Format::Stb, &stb::Stb { reserved, ..sound() }.encode());
-        let found: Vec<_> = survey.findings.iter().map(|f| (f.at, f.len, f.found)).collect();
+        let found: Vec<_> = survey.findings.iter().map(|f| (f.offset, f.len, f.found)).collect();
         assert_eq!(found, expected);
     }
 }
@@ -87,7 +87,7 @@ fn what_cannot_be_verified_of_an_stb_tensor_is_unchecked() {
         assert_eq!(survey.worst(), Severity::Unchecked);
         let structural = |f: &&Finding| f.rule.format() == Some(Format::Stb);
         let found = survey.findings.iter().filter(structural);
-        let found: Vec<_> = found.map(|f| (f.rule.id(), f.at, f.len, f.found)).collect();
+        let found: Vec<_> = found.map(|f| (f.rule.id(), f.offset, f.len, f.found)).collect();
         (survey.tensors[0].tensor.status, found)
     };
     let unsupported = Status::Unsupported;
@@ -109,7 +109,7 @@ fn padding_ends_at_the_alignment() {
         let mut file = stb::Stb::new(vec![stb::Tensor::new(0, 2, &[3])]);
         file.tail = tail.to_vec();
         let survey = survey(Format::Stb, &file.encode());
-        survey.findings.iter().map(|f| (f.rule.id(), f.at, f.len)).collect::<Vec<_>>()
+        survey.findings.iter().map(|f| (f.rule.id(), f.offset, f.len)).collect::<Vec<_>>()
     };
     let zeros = [0; 61];
     assert_eq!(file(&zeros[..60]), []);

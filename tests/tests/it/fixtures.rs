@@ -84,7 +84,7 @@ fn findings_lie_in_the_file_and_read_well() {
         let format = Format::by_name(name);
         for fixture in fixtures {
             for finding in survey_whole(&fixture.bytes, format).findings {
-                let end = finding.at + u64::from(finding.len);
+                let end = finding.offset + u64::from(finding.len);
                 assert!(end <= fixture.bytes.len() as u64, "{name} {}: {finding:?}", fixture.name);
                 let text = finding.to_string();
                 assert!(!text.contains(['{', '}']), "{name} {}: {text}", fixture.name);

@@ -55,7 +55,7 @@ fn learn<E>(format: Option<Format>, run: Run<'_, E>) -> Result<Learnt, FlashErro
         opened = Some(opening.step(source, &mut |finding| findings.push(finding))?);
         Ok(())
     }) {
-        Err(FlashError::Stop(Stop::Refused(_))) => return Ok(Learnt { tensors, findings }),
+        Err(FlashError::Stop(Stop::Invalid(_))) => return Ok(Learnt { tensors, findings }),
         other => other?,
     }
     let file = opened.unwrap();
@@ -66,16 +66,16 @@ fn learn<E>(format: Option<Format>, run: Run<'_, E>) -> Result<Learnt, FlashErro
         }
         Ok(())
     }) {
-        Err(FlashError::Stop(Stop::Refused(_))) => {}
+        Err(FlashError::Stop(Stop::Invalid(_))) => {}
         other => other?,
     }
     let mut slots = vec![Slot::EMPTY; 4096];
     let mut audit = Audit::new(file).structure_only();
     match run(&mut |source| audit.step(source, &mut slots, &mut |finding| findings.push(finding))) {
-        Err(FlashError::Stop(Stop::Refused(_))) => {}
+        Err(FlashError::Stop(Stop::Invalid(_))) => {}
         other => other?,
     }
-    findings.sort_by_key(|f| (f.at, f.rule, f.kind, f.entry, f.part, f.len));
+    findings.sort_by_key(|f| (f.offset, f.rule, f.kind, f.entry, f.part, f.len));
     Ok(Learnt { tensors, findings })
 }
 

@@ -76,14 +76,14 @@ fn check_column(bytes: &[u8], header: &Header, fact: &TensorFact, file: &idv::Fi
     assert_eq!(fact.shape[0], file.rows as u64);
     let codec = header.codec(&source, &fact.tensor).unwrap();
     assert!(same(&codec, &fact.shape[1..], &column.codec), "{codec:?} {:?}", column.codec);
-    assert_eq!(fact.tensor.at, places.entry as u64);
+    assert_eq!(fact.tensor.offset, places.entry as u64);
     let encoding = match column.compression {
         Compression::None => Encoding::Raw,
         Compression::Deflate => Encoding::Deflate,
         _ => Encoding::Zlib,
     };
     assert_eq!(fact.tensor.encoding, encoding);
-    let blocks: Vec<_> = fact.chunks.iter().map(|c| (c.stored.at, c.stored.len)).collect();
+    let blocks: Vec<_> = fact.chunks.iter().map(|c| (c.stored.offset, c.stored.len)).collect();
     let written: Vec<_> = places.blocks.iter().map(|b| (b.0 as u64, b.1 as u64)).collect();
     assert_eq!(blocks, written);
     let attributes: Vec<_> = fact.attributes.iter().map(|a| a.key.clone()).collect();
@@ -92,7 +92,7 @@ fn check_column(bytes: &[u8], header: &Header, fact: &TensorFact, file: &idv::Fi
     assert_eq!(attributes, written);
     for (fact, places) in fact.attributes.iter().zip(&places.annotations) {
         let stored = fact.meta.stored;
-        assert_eq!((stored.at as usize, stored.len as usize), places.block);
+        assert_eq!((stored.offset as usize, stored.len as usize), places.block);
     }
 }
 
@@ -151,26 +151,28 @@ fn rounds(bytes: &[u8], together: bool) -> (usize, u64) {
     for round in 0..10_000 {
         let windows: Vec<_> = held
             .iter()
-            .map(|(at, end)| Window { at: *at, bytes: &bytes[*at as usize..*end as usize] })
+            .map(|(at, end)| Window { offset: *at, bytes: &bytes[*at as usize..*end as usize] })
             .collect();
         let source = Source::windows(bytes.len() as u64, &windows);
         if audit.is_none() {
             let opened = opening.step(&source, &mut |_| {});
             audit = opened.ok().map(|file| (file, Audit::new(file).structure_only()));
-            if let Err(Stop::Absent(absent)) = opened {
-                held.push((absent.at, absent.at + absent.want));
+            if let Err(Stop::NeedBytes(absent)) = opened {
+                held.push((absent.offset, absent.offset + absent.want));
                 continue;
             }
         }
         let (file, audit) = audit.as_mut().expect("an open file");
         match audit.step(&source, &mut slots, &mut |f| assert_eq!(f.rule.id(), "R.gap")) {
             Ok(()) => return (round, held.iter().map(|(at, end)| end - at).sum()),
-            Err(Stop::Absent(absent)) => {
+            Err(Stop::NeedBytes(absent)) => {
                 let mut missing = vec![absent];
                 if together {
                     file.missing(&source, &mut |absent| missing.push(absent));
                 }
-                held.extend(missing.iter().map(|absent| (absent.at, absent.at + absent.want)));
+                held.extend(
+                    missing.iter().map(|absent| (absent.offset, absent.offset + absent.want)),
+                );
             }
             Err(other) => panic!("{other:?}"),
         }

@@ -18,12 +18,12 @@ impl Disk {
     fn drive<T>(&mut self, mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>) -> T {
         loop {
             let windows: Vec<_> =
-                self.held.iter().map(|(at, bytes)| Window { at: *at, bytes }).collect();
+                self.held.iter().map(|(at, bytes)| Window { offset: *at, bytes }).collect();
             match call(&Source::windows(self.len, &windows)) {
                 Ok(value) => return value,
-                Err(Stop::Absent(absent)) => {
-                    let at = absent.at / 512 * 512;
-                    let end = (absent.at + absent.want).next_multiple_of(512).min(self.len);
+                Err(Stop::NeedBytes(absent)) => {
+                    let at = absent.offset / 512 * 512;
+                    let end = (absent.offset + absent.want).next_multiple_of(512).min(self.len);
                     let mut bytes = vec![0; (end - at) as usize];
                     self.file.read_exact_at(&mut bytes, at).unwrap();
                     self.read += end - at;

@@ -16,7 +16,7 @@ const SMALL: usize = 4096;
 
 fn check(name: &str, bytes: &[u8], survey: &Survey) {
     for finding in &survey.findings {
-        let end = finding.at.checked_add(u64::from(finding.len));
+        let end = finding.offset.checked_add(u64::from(finding.len));
         assert!(end.is_some_and(|end| end <= bytes.len() as u64), "{name}: {finding:?}");
     }
     for region in &survey.regions {

@@ -1,8 +1,11 @@
 //! The audit of payloads: buffers of every size, and what decoding may take.
 
 use weighbridge_core::codec::WINDOW;
-use weighbridge_core::{Audit, File, Finding, Scratch, Severity, Slot, Source, Stop, limits};
+use weighbridge_core::{
+    Audit, File, Finding, Scratch, Severity, Slot, Source, Stop, Window, limits,
+};
 use weighbridge_tests::encode::idv::{self, Annotation, Cell, Codec, Column, Compression};
+use weighbridge_tests::encode::ztensor::sparse;
 use weighbridge_tests::encode::ztensor::zstd::{self, Block, Frame};
 use weighbridge_tests::encode::ztensor::{self, Checksum, Item, Tensor};
 
@@ -27,7 +30,7 @@ fn audit(
     for asked in 0..1000 {
         match audit.step_with(&source, &mut slots, &mut scratch, &mut |f| findings.push(f)) {
             Ok(()) => return (findings, asked),
-            Err(Stop::Buffer { needed }) => match grow(needed as usize) {
+            Err(Stop::NeedBuffer { needed }) => match grow(needed as usize) {
                 Some(size) => {
                     buffer = vec![0; size];
                     scratch = Scratch::new(&mut buffer);
@@ -194,5 +197,65 @@ fn shared_data_is_decoded_once() {
         if let Some(rule) = rule {
             assert_eq!(count(rule), 60);
         }
+    }
+}
+
+/// What one audit found says nothing about the bytes of the next file.
+#[test]
+fn a_scratch_serves_one_file_after_the_other() {
+    let tensor = Tensor::zstd("t", "uint8", &[300], &[7; 300]).checksum(Checksum::Crc32c);
+    let sound = ztensor::File::of([tensor]).encode();
+    let mut broken = sound.clone();
+    // The first block is of the reserved kind.
+    broken[64 + 9] |= 0x06;
+    let mut buffer = vec![0; WINDOW];
+    let mut scratch = Scratch::new(&mut buffer);
+    let found: Vec<Vec<_>> = [&sound, &broken, &sound]
+        .map(|bytes| {
+            let source = Source::whole(bytes);
+            let mut findings = Vec::new();
+            let file = File::open(&source, &mut |_| {}).expect("it opens");
+            let sink = &mut |finding: Finding| findings.push(finding);
+            let mut slots = [Slot::EMPTY; 64];
+            Audit::new(file).step_with(&source, &mut slots, &mut scratch, sink).expect("it ends");
+            findings
+        })
+        .to_vec();
+    assert_eq!(ids(&found[0]), [""; 0]);
+    assert!(ids(&found[1]).contains(&"CHECKSUM-MISMATCH"), "{:?}", found[1]);
+    assert_eq!(ids(&found[2]), [""; 0]);
+}
+
+/// Data that is read several times, by a host that holds no more than it is asked for,
+/// is never taken for an audit that makes no progress.
+#[test]
+fn entries_in_no_order_are_read_again() {
+    for count in 2..70_u64 {
+        let entries: Vec<_> = (0..count).rev().map(|i| ([i, i % 3], [1_u8; 4])).collect();
+        let entries: Vec<_> = entries.iter().map(|(i, v)| (&i[..], &v[..])).collect();
+        let tensor = Tensor::raw("c", "float32", &[count, 5], sparse::coo(&entries));
+        let bytes = ztensor::File::of([tensor.layout("sparsecoo")]).encode();
+        let len = bytes.len();
+        let mut findings = Vec::new();
+        let file = File::open(&Source::whole(&bytes), &mut |f| findings.push(f)).expect("it opens");
+        let mut audit = Audit::new(file);
+        let mut slots = vec![Slot::EMPTY; 1024];
+        let mut buffer = vec![0; WINDOW];
+        let mut scratch = Scratch::new(&mut buffer);
+        let mut held = 0..0;
+        let sink = &mut |finding| findings.push(finding);
+        for stop in 0.. {
+            assert!(stop < 10_000, "no end");
+            let windows = [Window { offset: held.start as u64, bytes: &bytes[held.clone()] }];
+            let source = Source::windows(len as u64, &windows);
+            match audit.step_with(&source, &mut slots, &mut scratch, sink) {
+                Ok(()) => break,
+                Err(Stop::NeedBytes(absent)) => {
+                    held = absent.offset as usize..(absent.offset + absent.need) as usize;
+                }
+                Err(stop) => panic!("{stop:?}"),
+            }
+        }
+        assert_eq!(ids(&findings), [""; 0], "{count} entries");
     }
 }

@@ -1,6 +1,6 @@
 //! Findings mark what they are about: the bytes, the entry, and as much as is wrong.
 
-use weighbridge_core::{Finding, Format, Kind};
+use weighbridge_core::{EntryKind, Finding, Format};
 use weighbridge_tests::encode::gguf;
 use weighbridge_tests::survey::survey_whole;
 
@@ -22,7 +22,7 @@ fn marked(header: &str, data: usize, rule: &str) -> String {
     let bytes = safetensors(header, data);
     let found = findings(Format::Safetensors, &bytes, rule);
     let [one] = found[..] else { panic!("{rule}: {found:?}") };
-    let text = &bytes[one.at as usize..][..one.len as usize];
+    let text = &bytes[one.offset as usize..][..one.len as usize];
     String::from_utf8_lossy(text).into_owned()
 }
 
@@ -54,9 +54,9 @@ fn metadata_that_occurs_twice_is_no_tensors_fault() {
     ] {
         let found = findings(Format::Safetensors, &safetensors(header, 4), "METADATA-DUPLICATE");
         let [one] = found[..] else { panic!("{found:?}") };
-        assert_eq!((one.kind, one.entry), (Kind::File, 0));
+        assert_eq!((one.kind, one.entry), (EntryKind::File, 0));
         let second = header.rfind("\"__metadata__\"").unwrap() + 8;
-        assert_eq!((one.at, one.len), (second as u64, 17));
+        assert_eq!((one.offset, one.len), (second as u64, 17));
     }
 }
 
@@ -107,7 +107,7 @@ fn padding_and_what_follows_it() {
                 bytes.resize(bytes.len() + more, 7);
                 let marks = |rule| {
                     let found = findings(Format::Gguf, &bytes, rule);
-                    found.iter().map(|f| (f.at, u64::from(f.len))).collect::<Vec<_>>()
+                    found.iter().map(|f| (f.offset, u64::from(f.len))).collect::<Vec<_>>()
                 };
                 let padding = if byte == 0 { vec![] } else { vec![(sound, end - sound)] };
                 let trailing = if more == 0 { vec![] } else { vec![(end, more as u64)] };

@@ -17,7 +17,7 @@ proptest! {
         for (fact, (key, value)) in survey.metadata.iter().zip(&metadata) {
             let Some(Value::Text(text)) = fact.value else { panic!("{fact:?}") };
             prop_assert_eq!(&fact.key, key.as_bytes());
-            prop_assert_eq!(&bytes[text.at as usize..][..text.len as usize], value.as_bytes());
+            prop_assert_eq!(&bytes[text.offset as usize..][..text.len as usize], value.as_bytes());
         }
         prop_assert_eq!(survey.tensors.len(), file.tensors.len());
         for (fact, tensor) in survey.tensors.iter().zip(&file.tensors) {
@@ -26,7 +26,7 @@ proptest! {
             prop_assert_eq!(&fact.shape, &tensor.shape);
             prop_assert_eq!(fact.tensor.dtype.name(), dtype);
             let span = fact.chunks[0].stored;
-            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
+            prop_assert_eq!(&bytes[span.offset as usize..][..span.len as usize], &tensor.data);
         }
     }
 
@@ -45,7 +45,7 @@ proptest! {
             prop_assert_eq!(fact.tensor.endianness == Endianness::Big, file.big);
             prop_assert_eq!(fact.tensor.bytes(), Some(tensor.data.len() as u64));
             let span = fact.chunks[0].stored;
-            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
+            prop_assert_eq!(&bytes[span.offset as usize..][..span.len as usize], &tensor.data);
         }
     }
 
@@ -79,7 +79,7 @@ proptest! {
             prop_assert_eq!(&fact.name, tensor.name.as_bytes());
             prop_assert_eq!(&fact.shape, &tensor.shape);
             let span = fact.chunks[0].stored;
-            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.data);
+            prop_assert_eq!(&bytes[span.offset as usize..][..span.len as usize], &tensor.data);
         }
         prop_assert!(::safetensors::SafeTensors::deserialize(&bytes).is_ok());
     }
@@ -112,7 +112,7 @@ proptest! {
             prop_assert_eq!(fact.tensor.dtype, dtypes[usize::from(tensor.dtype)]);
             prop_assert_eq!(fact.tensor.layout, layouts[usize::from(tensor.layout)]);
             let span = fact.chunks[0].stored;
-            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.payload);
+            prop_assert_eq!(&bytes[span.offset as usize..][..span.len as usize], &tensor.payload);
         }
     }
 }
@@ -138,7 +138,7 @@ proptest! {
             let big = tensor.endianness.as_deref() == Some("big");
             prop_assert_eq!(fact.tensor.endianness == Endianness::Big, big);
             let span = fact.chunks[0].stored;
-            prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &tensor.blob);
+            prop_assert_eq!(&bytes[span.offset as usize..][..span.len as usize], &tensor.blob);
             let keys: Vec<_> = fact.attributes.iter().map(|a| a.key.clone()).collect();
             let optional = [
                 tensor.endianness.is_some().then_some("data_endianness"),
@@ -149,7 +149,7 @@ proptest! {
             prop_assert_eq!(keys, wanted);
             for ((_, item), attribute) in tensor.custom.iter().rev().zip(fact.attributes.iter().rev()) {
                 let span = attribute.meta.stored;
-                prop_assert_eq!(&bytes[span.at as usize..][..span.len as usize], &item.encode());
+                prop_assert_eq!(&bytes[span.offset as usize..][..span.len as usize], &item.encode());
             }
         }
     }

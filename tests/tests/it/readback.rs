@@ -1,7 +1,7 @@
 //! Files read back into the descriptions that our encoders write.
 
 use weighbridge_core::format::gguf::{Item, Items};
-use weighbridge_core::{DType, Endianness, File, Kind, Source, Span, Value};
+use weighbridge_core::{DType, Endianness, EntryKind, File, Source, Span, Value};
 use weighbridge_tests::encode::{gguf, oinf};
 use weighbridge_tests::survey::Survey;
 
@@ -23,7 +23,7 @@ pub(crate) fn oinf(file: &[u8], survey: &Survey) -> oinf::Model {
     for fact in &survey.metadata {
         let value = match fact.value.unwrap() {
             Value::Size(value) => {
-                assert_eq!(fact.meta.kind, Kind::SizeVar);
+                assert_eq!(fact.meta.kind, EntryKind::SizeVar);
                 model.sizevars.push(oinf::sizevar(&text(&fact.key), value));
                 continue;
             }
@@ -95,7 +95,7 @@ pub(crate) fn gguf_metadata(file: &[u8], survey: &Survey) -> Vec<(Vec<u8>, gguf:
         Value::Scalar { dtype, stored } => bits(dtype, stored),
         Value::Array { dtype, elements, stored, .. } => {
             let width = stored.len.checked_div(elements).unwrap_or(0);
-            let item = |i| bits(dtype, Span::new(stored.at + i * width, width));
+            let item = |i| bits(dtype, Span::new(stored.offset + i * width, width));
             gguf::Value::Array(tag(dtype), (0..elements).map(item).collect())
         }
         Value::List { count, stored } => {

@@ -16,7 +16,7 @@ fn public_types() {
     assert!(size_of::<Opening>() <= 80);
     assert!(size_of::<NameAt>() <= 16);
     assert!(size_of::<DimsAt>() <= 40);
-    assert!(size_of::<Meta>() <= 64);
+    assert!(size_of::<Metadata>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
     assert!(size_of::<Audit>() <= 1240, "{}", size_of::<Audit>());

@@ -1,7 +1,7 @@
 //! The fast path of the audit passes over nothing that has a finding.
 
 use weighbridge_core::{
-    Audit, Cursor, Finding, Format, Kind, Opening, Severity, Slot, Source, Status, Stop,
+    Audit, Cursor, EntryKind, Finding, Format, Opening, Severity, Slot, Source, Status, Stop,
 };
 use weighbridge_tests::encode::bintensors::{File, arbitrary};
 use weighbridge_tests::encode::{gguf, safetensors, ztensor};
@@ -32,16 +32,16 @@ fn audited(format: Format, bytes: &[u8]) -> Vec<Finding> {
     // A region for each tensor, and some for header, index and length.
     let mut slots = vec![Slot::EMPTY; file.tensor_count().min(1000) as usize + 64];
     match audit.step(&source, &mut slots, &mut |finding| findings.push(finding)) {
-        Err(stop @ (Stop::Absent(_) | Stop::Room { .. })) => panic!("{stop}"),
+        Err(stop @ (Stop::NeedBytes(_) | Stop::NeedSlots { .. })) => panic!("{stop}"),
         _ => of_entries(format, findings),
     }
 }
 
 /// The findings of the format's own rules about single tensors.
 fn of_entries(format: Format, mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.retain(|f| f.kind == Kind::Tensor && f.rule.format() == Some(format));
+    findings.retain(|f| f.kind == EntryKind::Tensor && f.rule.format() == Some(format));
     findings.retain(|f| !OF_THE_LIST.contains(&f.rule.id()));
-    findings.sort_by_key(|f| (f.at, f.rule, f.entry));
+    findings.sort_by_key(|f| (f.offset, f.rule, f.entry));
     findings
 }
 
@@ -105,12 +105,12 @@ fn check_cover(name: &str, bytes: &[u8]) {
     };
     let mut overlaps = 0;
     for part in parts.iter().filter(|part| !part.is_empty()) {
-        if part.at < end {
+        if part.offset < end {
             overlaps += 1;
         } else {
-            between(end, part.at);
+            between(end, part.offset);
         }
-        end = end.max(part.at + part.len);
+        end = end.max(part.offset + part.len);
     }
     between(end, source.len());
     let count = |rules: &[&str]| findings.iter().filter(|f| rules.contains(&f.rule.id())).count();
@@ -132,11 +132,11 @@ fn audited_in(bytes: &[u8], rooms: &[usize]) -> Vec<Finding> {
         }
         match audit.step(&source, &mut slots, &mut |finding| findings.push(finding)) {
             Ok(()) => break,
-            Err(Stop::Room { needed }) => slots.resize(needed as usize, Slot::EMPTY),
+            Err(Stop::NeedSlots { needed }) => slots.resize(needed as usize, Slot::EMPTY),
             Err(stop) => panic!("{stop}"),
         }
     }
-    findings.sort_by_key(|f| (f.at, f.rule, f.entry));
+    findings.sort_by_key(|f| (f.offset, f.rule, f.entry));
     findings
 }
 

@@ -66,7 +66,7 @@ fn the_index_costs_few_rounds_and_no_payload() {
         let payloads = whole.regions.iter().filter(|r| r.part == Part::Payload && r.span.len > 0);
         if whole.broken().is_empty() {
             for payload in payloads {
-                let (at, end) = (payload.span.at, payload.span.at + payload.span.len);
+                let (at, end) = (payload.span.offset, payload.span.offset + payload.span.len);
                 let touched = host.held().iter().find(|held| held.start < end && at < held.end);
                 assert_eq!(touched, None, "{name}: {payload:?}");
             }

@@ -70,7 +70,7 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
     pack.texts(&texts);
     let entry = |i: usize| all.get(i).map(|entry| entry.meta);
     pack.column(4, n, &mut |i| entry(i).map_or(0, |meta| meta.index.into()));
-    pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.at));
+    pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.offset));
     pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.len));
     for entry in &all {
         pack.text(entry.dtype.map_or("", |dtype| dtype.name()));
@@ -116,7 +116,7 @@ impl RawDocument {
                 tensor.elements,
                 table.stored.get(i).copied().unwrap_or(0),
                 tensor.chunks.count(),
-                tensor.at,
+                tensor.offset,
             ] {
                 pack.u64(number);
             }
@@ -166,7 +166,7 @@ impl RawDocument {
             let mut column = |of: fn(&Chunk) -> u64| {
                 pack.column(8, chunks.len(), &mut |i| chunks.get(i).map_or(0, of));
             };
-            column(|chunk| chunk.stored.at);
+            column(|chunk| chunk.stored.offset);
             column(|chunk| chunk.stored.len);
             column(|chunk| chunk.decoded.unwrap_or(NONE));
             column(|chunk| chunk.row);

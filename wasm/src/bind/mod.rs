@@ -49,12 +49,14 @@ fn answer<T>(
 #[inline(never)]
 fn stopped(document: &Document, stop: Stop) -> Vec<u8> {
     match stop {
-        Stop::Absent(_) => Pack::undefined(),
-        Stop::Refused(rule) => {
+        Stop::NeedBytes(_) => Pack::undefined(),
+        Stop::Invalid(rule) => {
             let known = document.findings.all().iter().find(|finding| finding.rule == rule);
-            Pack::error("", Some(rule), known.map(|finding| finding.at))
+            Pack::error("", Some(rule), known.map(|finding| finding.offset))
         }
-        Stop::Room { .. } | Stop::Buffer { .. } => Pack::error("not enough memory", None, None),
+        Stop::NeedSlots { .. } | Stop::NeedBuffer { .. } => {
+            Pack::error("not enough memory", None, None)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::text::{SHOWN, Texts, push_bytes};
 use alloc::string::String;
 use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
-use weighbridge_core::{Finding, Kind, Status};
+use weighbridge_core::{EntryKind, Finding, Status};
 
 /// What a status is called.
 pub(super) fn status_name(status: Status) -> &'static str {
@@ -205,10 +205,10 @@ impl RawDocument {
         let mut codes = Vec::new();
         for finding in &some {
             match finding.kind {
-                Kind::Tensor | Kind::Attribute => {
+                EntryKind::Tensor | EntryKind::Attribute => {
                     names.push_name(&inner.table.name(finding.entry as usize), SHOWN);
                 }
-                Kind::File => names.end(),
+                EntryKind::File => names.end(),
                 kind => {
                     let key = inner.key_of(kind, finding.entry);
                     names.push_safe(&key, SHOWN);
@@ -225,7 +225,7 @@ impl RawDocument {
         column(2, |finding| finding.rule.code().into());
         column(4, |finding| finding.entry.into());
         column(4, |finding| finding.part.into());
-        column(8, |finding| finding.at);
+        column(8, |finding| finding.offset);
         column(4, |finding| finding.len.into());
         column(8, |finding| finding.expected);
         column(8, |finding| finding.found);
@@ -287,8 +287,8 @@ impl RawDocument {
         let kind = match kind {
             1 if (entry as usize) < self.inner.table.len() => return entry as i32,
             1 => return -1,
-            2 => Kind::Metadata,
-            _ => Kind::SizeVar,
+            2 => EntryKind::Metadata,
+            _ => EntryKind::SizeVar,
         };
         self.inner.position_of(kind, entry).map_or(-1, |position| position as i32)
     }
@@ -300,8 +300,8 @@ impl RawDocument {
         let mut name = Vec::new();
         match kind {
             1 => push_bytes(&self.inner.table.name(entry as usize), &mut name),
-            2 => name = self.inner.key_of(Kind::Metadata, entry),
-            _ => name = self.inner.key_of(Kind::SizeVar, entry),
+            2 => name = self.inner.key_of(EntryKind::Metadata, entry),
+            _ => name = self.inner.key_of(EntryKind::SizeVar, entry),
         }
         let mut pack = Pack::value();
         pack.label(&crate::text::plain(&name));

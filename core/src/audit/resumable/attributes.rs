@@ -3,9 +3,9 @@
 use super::Audit;
 use super::sorting::Sorting;
 use crate::file::Slot;
-use crate::model::{Meta, Tensor};
+use crate::model::{Metadata, Tensor};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// Where the check stands within one tensor.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -50,8 +50,8 @@ impl Audit {
     }
 
     /// Takes note of an entry, and of whether keys still ascend.
-    fn count(&mut self, r: &Reader<'_, '_>, meta: &Meta) {
-        if meta.kind != Kind::Attribute {
+    fn count(&mut self, r: &Reader<'_, '_>, meta: &Metadata) {
+        if meta.kind != EntryKind::Attribute {
             return;
         }
         if self.counted > 0 && self.ordered {
@@ -77,7 +77,7 @@ impl Audit {
                 self.attributes.cursor = next;
             }
             if let Some(meta) = &meta? {
-                let slot = self.slot(r, 0, Kind::Attribute, meta.index, &meta.key)?;
+                let slot = self.slot(r, 0, EntryKind::Attribute, meta.index, &meta.key)?;
                 self.sorting.push(r, slots, self.counted, slot)?;
             }
             self.attributes.cursor = next;

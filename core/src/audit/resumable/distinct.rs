@@ -124,15 +124,15 @@ mod tests {
         let mut sink = |finding| panic!("{finding:?}");
         let file = crate::File::open(&whole, &mut sink).unwrap();
         let mut audit = Audit::new(file).structure_only();
-        assert!(matches!(audit.step(&whole, &mut [], &mut sink), Err(Stop::Room { .. })));
+        assert!(matches!(audit.step(&whole, &mut [], &mut sink), Err(Stop::NeedSlots { .. })));
         assert_eq!(audit.stage(), Stage::TensorNames);
 
         let kept = [Slot { key: 7, at: 7, who: 7 }; 2];
         let mut slots = kept;
         for len in 0..60 {
-            let windows = [Window { at: 0, bytes: bytes.get(..len).unwrap_or_default() }];
+            let windows = [Window { offset: 0, bytes: bytes.get(..len).unwrap_or_default() }];
             let source = Source::windows(whole.len(), &windows);
-            assert!(matches!(audit.step(&source, &mut slots, &mut sink), Err(Stop::Absent(_))));
+            assert!(matches!(audit.step(&source, &mut slots, &mut sink), Err(Stop::NeedBytes(_))));
             assert_eq!(slots, kept, "{len}");
         }
         assert_eq!(audit.step(&whole, &mut slots, &mut sink), Ok(()));

@@ -1,13 +1,13 @@
 //! What comes next: an entry that may have a name, a part that has bytes.
 
 use crate::file::{File, Slot};
-use crate::model::{Meta, NameAt, Status};
+use crate::model::{Metadata, NameAt, Status};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// An entry that may have a name.
 pub(super) struct Named {
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
     /// Position in its table.
     pub(super) index: u32,
     pub(super) name: NameAt,
@@ -18,11 +18,11 @@ impl Named {
     /// Whether the file gives the entry a name; one whose name is missing is
     /// broken for that reason, and equal to no other.
     pub(super) fn is_named(&self) -> bool {
-        self.name.at != 0
+        self.name.offset != 0
     }
 
     /// A metadata entry.
-    pub(super) fn of(meta: &Meta) -> Named {
+    pub(super) fn of(meta: &Metadata) -> Named {
         let broken = meta.status == Status::Broken;
         Named { kind: meta.kind, index: meta.index, name: meta.key, broken }
     }
@@ -39,7 +39,7 @@ impl File {
     ) -> Result<Option<Named>, Halt> {
         match &self.tensor(r, c) {
             Ok(Some(tensor)) => Ok(Some(Named {
-                kind: Kind::Tensor,
+                kind: EntryKind::Tensor,
                 index: tensor.index,
                 name: tensor.name,
                 broken: tensor.status == Status::Broken,

@@ -29,7 +29,7 @@ use crate::model::NameAt;
 #[cfg(any(feature = "idv", feature = "payloads"))]
 use crate::model::{Chunks, Tensor};
 use crate::parse::{Cursor, Reader, Stop};
-use crate::rule::{Finding, Halt, Kind, general::SHARED_UNCHECKED};
+use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 #[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
 use twins::Twins;
@@ -175,8 +175,8 @@ impl Audit {
     /// reported as not checked: that takes `step_with`.
     ///
     /// # Errors
-    /// [`Stop::Absent`]: make the bytes resident and call again.
-    /// [`Stop::Room`]: call again with more slots, or give up this stage with
+    /// [`Stop::NeedBytes`]: make the bytes resident and call again.
+    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
     pub fn step(
         &mut self,
@@ -245,8 +245,8 @@ impl Audit {
     #[cold]
     fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
         r.unmute();
-        let at = self.hand.map_or(0, |tensor| tensor.at);
-        r.about(Kind::File, 0);
+        let at = self.hand.map_or(0, |tensor| tensor.offset);
+        r.about(EntryKind::File, 0);
         r.flag(crate::rule::general::INTERNAL, at, 0, 0, 0);
         if self.stage == Stage::Payloads && self.hand.is_some() {
             self.pass();
@@ -261,7 +261,7 @@ impl Audit {
     /// Ends a stage in which entries referred to more bytes than are looked at.
     #[cold]
     fn give_up(&mut self, r: &mut Reader<'_, '_>) {
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         let (most, found) = (r.allowance(), r.shared());
         r.report(SHARED_UNCHECKED, 0, 0, most, found);
         if self.stage == Stage::Order {

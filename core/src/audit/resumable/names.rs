@@ -9,10 +9,8 @@ use crate::file::Slot;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::model::{NameAt, name};
-use crate::parse::Cursor;
-use crate::parse::Reader;
-use crate::rule::Halt;
-use crate::rule::Kind;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{EntryKind, Halt};
 
 /// The longest row of tensors that sweeps passed over, one after the other.
 #[cfg(feature = "sweep")]
@@ -66,8 +64,9 @@ impl Audit {
             };
             self.incomplete |= entry.broken;
             if self.ordered && entry.is_named() {
-                self.ordered =
-                    self.previous.at == 0 || next.phase != phase || self.follows(r, &entry.name);
+                self.ordered = self.previous.offset == 0
+                    || next.phase != phase
+                    || self.follows(r, &entry.name);
                 self.previous = entry.name;
             }
             phase = next.phase;
@@ -121,7 +120,7 @@ impl Audit {
         let Audit { file, cursor, seed, sorting, swept, .. } = self;
         swept.again(file, r, cursor, &mut |glance| {
             let hash = name::hash(*seed, 0, &glance.name);
-            sorting.keep(slots, Slot::named(hash, Kind::Tensor, glance.index, &glance.name_at))
+            sorting.keep(slots, Slot::named(hash, EntryKind::Tensor, glance.index, &glance.name_at))
         });
     }
 
@@ -180,7 +179,7 @@ impl Audit {
         &self,
         r: &mut Reader<'_, '_>,
         table: u8,
-        kind: Kind,
+        kind: EntryKind,
         index: u32,
         name: &NameAt,
     ) -> Result<Slot, Halt> {

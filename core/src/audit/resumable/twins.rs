@@ -82,14 +82,15 @@ mod tests {
     fn twins_compare_across_windows() {
         let mut file = [b'x'; 300];
         *file.get_mut(150).unwrap() = b'y';
-        let window = |at: usize, len: usize| [Window { at: widen(at), bytes: &file[at..at + len] }];
+        let window =
+            |at: usize, len: usize| [Window { offset: widen(at), bytes: &file[at..at + len] }];
         for (a, b, len, same) in [(0, 160, 100, true), (0, 100, 100, false), (0, 160, 96, true)] {
             let mut twins = Twins::new(NameAt::plain(a, len), NameAt::plain(b, len));
             let mut windows = window(0, 0);
             let verdict = loop {
                 match twins.equal(&Source::windows(300, &windows)) {
                     Ok(verdict) => break verdict,
-                    Err(lack) => windows = window(lack.at as usize, lack.need as usize),
+                    Err(lack) => windows = window(lack.offset as usize, lack.need as usize),
                 }
             };
             assert_eq!(verdict, same);

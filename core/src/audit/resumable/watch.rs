@@ -32,10 +32,14 @@ impl Given<'_, '_> {
     /// Whether the host has done what is asked for.
     fn has(&self, stop: &Stop) -> bool {
         match *stop {
-            Stop::Absent(absent) => self.source.get(Span::new(absent.at, absent.need)).is_ok(),
-            Stop::Room { needed } => self.slots >= usize::try_from(needed).unwrap_or(usize::MAX),
-            Stop::Buffer { needed } => self.buffer >= needed,
-            Stop::Refused(_) => false,
+            Stop::NeedBytes(absent) => {
+                self.source.get(Span::new(absent.offset, absent.need)).is_ok()
+            }
+            Stop::NeedSlots { needed } => {
+                self.slots >= usize::try_from(needed).unwrap_or(usize::MAX)
+            }
+            Stop::NeedBuffer { needed } => self.buffer >= needed,
+            Stop::Invalid(_) => false,
         }
     }
 }
@@ -71,10 +75,10 @@ impl Audit {
         let mut state = Fold(0xCBF2_9CE4_8422_2325);
         if cfg!(feature = "sweep") {
             let asked = match *stop {
-                Stop::Absent(absent) => [0, absent.at, absent.need],
-                Stop::Room { needed } => [1, needed.into(), 0],
-                Stop::Buffer { needed } => [2, needed, 0],
-                Stop::Refused(_) => [3; 3],
+                Stop::NeedBytes(absent) => [0, absent.offset, absent.need],
+                Stop::NeedSlots { needed } => [1, needed.into(), 0],
+                Stop::NeedBuffer { needed } => [2, needed, 0],
+                Stop::Invalid(_) => [3; 3],
             };
             (asked, streams, self.stage, self.cursor, self.counted).hash(&mut state);
             #[cfg(feature = "oinf")]
@@ -152,10 +156,10 @@ mod tests {
             Err(match self {
                 Idle::Buffer => Pause::Buffer(100),
                 Idle::Room => Pause::Room(3),
-                Idle::Absent => r.lack(Absent { at: 0, need: 1, want: 1 }).into(),
+                Idle::Absent => r.lack(Absent { offset: 0, need: 1, want: 1 }).into(),
                 Idle::Cycle(at) => {
                     *at = (*at + 1) % 5;
-                    r.lack(Absent { at: *at, need: 1, want: 1 }).into()
+                    r.lack(Absent { offset: *at, need: 1, want: 1 }).into()
                 }
             })
         }
@@ -173,14 +177,14 @@ mod tests {
         let mut audit = Audit::new(file);
         let mut held = 0..bytes.len();
         for _ in 0..200 {
-            let window = Window { at: held.start as u64, bytes: &bytes[held.clone()] };
+            let window = Window { offset: held.start as u64, bytes: &bytes[held.clone()] };
             let windows = [window];
             let source = Source::windows(bytes.len() as u64, &windows);
             let sink = &mut |finding| findings.push(finding);
             match audit.drive(&source, &mut [Slot::EMPTY; 3], sink, &mut idle) {
                 Ok(()) => return findings,
-                Err(Stop::Absent(absent)) => {
-                    held = absent.at as usize..(absent.at + absent.need) as usize;
+                Err(Stop::NeedBytes(absent)) => {
+                    held = absent.offset as usize..(absent.offset + absent.need) as usize;
                 }
                 Err(stop) => panic!("{stop:?}"),
             }
@@ -214,7 +218,7 @@ mod tests {
         for _ in 0..100 {
             let sink = &mut |finding| panic!("{finding:?}");
             let stop = audit.step(&source, &mut [], sink);
-            assert!(matches!(stop, Err(Stop::Absent(_))), "{stop:?}");
+            assert!(matches!(stop, Err(Stop::NeedBytes(_))), "{stop:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::file::{File, Slot, slot::shell_sort};
 use crate::input::Source;
 use crate::model::Status;
 use crate::parse::{Cursor, Reader, Stop};
-use crate::rule::{Finding, Halt, Kind, general};
+use crate::rule::{EntryKind, Finding, Halt, general};
 use core::cmp::Ordering;
 
 /// Proves a file; plain numbers.
@@ -83,7 +83,7 @@ impl Audit {
     /// particular order.
     ///
     /// # Errors
-    /// [`Stop::Room`]: call again with more slots, or give up this stage with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
     pub fn step(
         &mut self,
@@ -277,7 +277,7 @@ impl Audit {
             Ok(Some(tensor)) => {
                 self.count = self.count.wrapping_add(1);
                 self.incomplete |= tensor.status == Status::Broken;
-                slot.set_name(c.phase, Kind::Tensor, tensor.index, &tensor.name);
+                slot.set_name(c.phase, EntryKind::Tensor, tensor.index, &tensor.name);
                 Ok(())
             }
             Ok(None) => Ok(()),
@@ -305,7 +305,7 @@ impl Audit {
             Ok(Some(meta)) => {
                 self.incomplete |= meta.status == Status::Broken;
                 // Slots of a tensor may have one name.
-                if meta.kind != Kind::Slot {
+                if meta.kind != EntryKind::Slot {
                     slot.set_name(c.phase, meta.kind, meta.index, &meta.key);
                 }
                 Ok(())

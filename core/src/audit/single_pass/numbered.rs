@@ -15,7 +15,7 @@ use crate::file::{File, Slot, slot::shell_sort};
 use crate::input::Source;
 use crate::model::{Chunks, Status, Tensor};
 use crate::parse::{Cursor, Reader, Stop};
-use crate::rule::{Finding, Halt, Kind, general};
+use crate::rule::{EntryKind, Finding, Halt, general};
 
 /// Proves a file; plain numbers.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Audit {
     /// particular order.
     ///
     /// # Errors
-    /// [`Stop::Room`]: call again with more slots, or give up this stage with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
     /// [`skip`](Self::skip).
     #[inline(always)]
     pub fn step(
@@ -116,13 +116,13 @@ impl Audit {
         let (mut parts, mut ordered) = (0_usize, true);
         while let Some(tensor) = &self.file.tensor(r, &mut cursor)? {
             self.incomplete |= tensor.status == Status::Broken;
-            let id = r.source().run(tensor.name.at).first().copied().unwrap_or(0);
+            let id = r.source().run(tensor.name.offset).first().copied().unwrap_or(0);
             if let Some(user) = users.get_mut(usize::from(id)) {
                 let index = u64::from(tensor.index);
                 if let (Some(earlier), Some(rule)) =
                     (user.checked_sub(1), self.file.policy().duplicate_tensor)
                 {
-                    r.flag(rule, tensor.name.at, 1, earlier.into(), index);
+                    r.flag(rule, tensor.name.offset, 1, earlier.into(), index);
                 }
                 // There are fewer than 2^16.
                 *user = u16::try_from(index.wrapping_add(1)).unwrap_or(0);
@@ -188,7 +188,7 @@ impl Audit {
 fn part_of(tensor: &Tensor) -> Option<Slot> {
     match tensor.chunks {
         Chunks::One(span) if span.len != 0 => {
-            Some(Slot::part(span, Slot::pack(tensor.index, Kind::Tensor.code())))
+            Some(Slot::part(span, Slot::pack(tensor.index, EntryKind::Tensor.code())))
         }
         _ => None,
     }

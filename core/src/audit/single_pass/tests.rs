@@ -44,11 +44,11 @@ fn audited(bytes: &[u8]) -> (Vec<(&'static str, u64, u32)>, usize) {
     let mut audit = Audit::new(file);
     let mut slots = Vec::new();
     while let Err(stop) = audit.step(&source, &mut slots, &mut sink) {
-        let Stop::Room { needed } = stop else { panic!("{stop}") };
+        let Stop::NeedSlots { needed } = stop else { panic!("{stop}") };
         assert!(needed as usize > slots.len(), "it asks for what it has");
         slots.resize(needed as usize, Slot::EMPTY);
     }
-    (findings.iter().map(|f| (f.rule.id(), f.at, f.entry)).collect(), slots.len())
+    (findings.iter().map(|f| (f.rule.id(), f.offset, f.entry)).collect(), slots.len())
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn an_equal_name_tells_which_entry_had_it_before() {
     let mut sink = |f: Finding| reported.push((f.expected, f.found, f.len, f.kind));
     let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
     audit.step(&source, &mut [Slot::EMPTY; 8], &mut sink).unwrap();
-    let kind = crate::rule::Kind::Tensor;
+    let kind = crate::rule::EntryKind::Tensor;
     assert_eq!(reported, [(0, 2, 1, kind), (2, 3, 1, kind)]);
 }
 
@@ -139,7 +139,7 @@ fn what_is_given_up_is_reported_as_not_checked() {
     // Ids take no slots.
     let missing = usize::from(NUMBERED)..;
     for stage in &stages[missing.clone()] {
-        assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::Room { .. })));
+        assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::NeedSlots { .. })));
         assert_eq!((audit.stage(), audit.position()), (*stage, 0));
         audit.skip(&mut sink);
     }

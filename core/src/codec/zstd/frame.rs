@@ -11,27 +11,27 @@
 //! | | 0 or 4 | checksum of the content |
 
 /// First bytes of a frame.
-pub(super) const MAGIC: u32 = 0xFD2F_B528;
+pub(in crate::codec) const MAGIC: u32 = 0xFD2F_B528;
 /// First bytes of a skippable frame, but for the low four bits (§3.1.2).
-pub(super) const SKIPPABLE: u32 = 0x184D_2A50;
+pub(in crate::codec) const SKIPPABLE: u32 = 0x184D_2A50;
 /// Largest block, stored or decoded (§3.1.1.2.4).
-pub(super) const BLOCK: u32 = 128 << 10;
+pub(in crate::codec) const BLOCK: u32 = 128 << 10;
 /// Smallest compressed block: a header of literals and one of sequences.
-pub(super) const COMPRESSED: u32 = 2;
+pub(in crate::codec) const COMPRESSED: u32 = 2;
 
 /// The byte after the magic (§3.1.1.1.1): which fields follow, and how wide
 /// they are.
 #[derive(Clone, Copy)]
-pub(super) struct Descriptor {
-    pub(super) single: bool,
-    pub(super) reserved: bool,
-    pub(super) checked: bool,
-    pub(super) dictionary: u8,
-    pub(super) size: u8,
+pub(in crate::codec) struct Descriptor {
+    pub(in crate::codec) single: bool,
+    pub(in crate::codec) reserved: bool,
+    pub(in crate::codec) checked: bool,
+    pub(in crate::codec) dictionary: u8,
+    pub(in crate::codec) size: u8,
 }
 
 impl Descriptor {
-    pub(super) fn of(byte: u8) -> Self {
+    pub(in crate::codec) fn of(byte: u8) -> Self {
         let single = byte & 0x20 != 0;
         Descriptor {
             single,
@@ -51,25 +51,25 @@ impl Descriptor {
     }
 
     /// How many bytes follow it in the header.
-    pub(super) fn rest(self) -> u8 {
+    pub(in crate::codec) fn rest(self) -> u8 {
         u8::from(!self.single).wrapping_add(self.dictionary).wrapping_add(self.size)
     }
 }
 
 /// What the header of a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(in crate::codec) struct Header {
     /// `None` in a single segment: then the window is the content.
-    pub(super) window: Option<u64>,
-    pub(super) content: Option<u64>,
-    pub(super) dictionary: u64,
-    pub(super) checked: bool,
-    pub(super) reserved: bool,
+    pub(in crate::codec) window: Option<u64>,
+    pub(in crate::codec) content: Option<u64>,
+    pub(in crate::codec) dictionary: u64,
+    pub(in crate::codec) checked: bool,
+    pub(in crate::codec) reserved: bool,
 }
 
 impl Header {
     /// Takes the fields apart that follow a descriptor, and are complete.
-    pub(super) fn read(descriptor: Descriptor, fields: &[u8]) -> Self {
+    pub(in crate::codec) fn read(descriptor: Descriptor, fields: &[u8]) -> Self {
         let Descriptor { single, reserved, checked, dictionary, size } = descriptor;
         let (first, rest) = fields.split_at_checked(usize::from(!single)).unwrap_or_default();
         let split = rest.split_at_checked(usize::from(dictionary));
@@ -88,14 +88,14 @@ impl Header {
     }
 
     /// How far back the frame may refer.
-    pub(super) fn reach(&self) -> u64 {
+    pub(in crate::codec) fn reach(&self) -> u64 {
         self.window.or(self.content).unwrap_or(0)
     }
 }
 
 /// What a window byte says: five bits of exponent, three of mantissa
 /// (§3.1.1.1.2).
-pub(super) fn window(byte: u8) -> u64 {
+pub(in crate::codec) fn window(byte: u8) -> u64 {
     let base = 1_u64.wrapping_shl(u32::from(byte >> 3).wrapping_add(10));
     base.saturating_add((base >> 3).saturating_mul(u64::from(byte & 7)))
 }
@@ -106,7 +106,7 @@ fn little_endian(field: &[u8]) -> u64 {
 
 /// What the data of a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::codec) enum Kind {
     Raw,
     /// One byte, repeated.
     Repeated,
@@ -116,15 +116,15 @@ pub(super) enum Kind {
 
 /// The header of a block (§3.1.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BlockHeader {
-    pub(super) last: bool,
-    pub(super) kind: Kind,
+pub(in crate::codec) struct BlockHeader {
+    pub(in crate::codec) last: bool,
+    pub(in crate::codec) kind: Kind,
     /// Of the data, or of what one byte becomes.
-    pub(super) size: u32,
+    pub(in crate::codec) size: u32,
 }
 
 impl BlockHeader {
-    pub(super) fn of([low, middle, high]: [u8; 3]) -> Self {
+    pub(in crate::codec) fn of([low, middle, high]: [u8; 3]) -> Self {
         let header = u32::from_le_bytes([low, middle, high, 0]);
         let kind = match (header >> 1) & 3 {
             0 => Kind::Raw,
@@ -136,7 +136,7 @@ impl BlockHeader {
     }
 
     /// How many bytes it is stored in.
-    pub(super) fn stored(self) -> u32 {
+    pub(in crate::codec) fn stored(self) -> u32 {
         if self.kind == Kind::Repeated { 1 } else { self.size }
     }
 }

@@ -27,7 +27,7 @@
     not(feature = "zstd"),
     allow(dead_code, reason = "who only walks reads headers field by field")
 )]
-mod frame;
+pub(super) mod frame;
 pub(crate) mod walk;
 
 #[cfg(feature = "zstd")]

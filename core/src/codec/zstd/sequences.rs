@@ -255,9 +255,9 @@ impl Tables {
             let m = self.matches.get(wide(match_state) & (STATES - 1)).copied().unwrap_or_default();
             let mut word = stream.peek()?;
             let (mut literals, mut len, mut offset) = (l.value(), m.value(), o.value());
-            // 31 bits of an offset and 26 of states are the most without the
-            // bits of lengths, which are rare: a word has nearly as many.
-            if l.are_plain(m) {
+            // Without the bits of lengths, which are rare, 30 bits of an offset and 26 of
+            // states are the most that a word is sure to have.
+            if l.are_plain(m) && o.extra() < 31 {
                 offset = offset.wrapping_add(top(&mut word, o.extra()));
                 stream.pass(o.extra());
             } else {

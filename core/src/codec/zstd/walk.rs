@@ -4,7 +4,9 @@
 //! What the blocks decode to is bounded from both sides: raw and repeated
 //! blocks tell their size, compressed ones decode to at most 128 KiB.
 
-use super::frame::{BLOCK, BlockHeader, COMPRESSED, Descriptor, Kind, MAGIC, SKIPPABLE, window};
+use super::frame::{
+    BLOCK, BlockHeader, COMPRESSED, Descriptor, Header, Kind, MAGIC, SKIPPABLE, window,
+};
 use crate::base::limits;
 use crate::input::{Span, leaf::array};
 use crate::parse::Reader;
@@ -102,12 +104,12 @@ impl Walk {
         match self.follow(r, data, expected, rule) {
             Ok(()) => {
                 if self.frames > 1 || self.skippable {
-                    r.flag(rule(Fault::Frames), data.at, data.len, 1, u64::from(self.frames));
+                    r.flag(rule(Fault::Frames), data.offset, data.len, 1, u64::from(self.frames));
                 }
                 Ok(!self.limited)
             }
             Err(End::Fault(fault, at, expected, found)) => {
-                r.flag(rule(fault), at.at, at.len, expected, found);
+                r.flag(rule(fault), at.offset, at.len, expected, found);
                 Ok(false)
             }
             Err(End::Halt(halt)) => {
@@ -115,7 +117,7 @@ impl Walk {
                 let Some(broken) = halt.unreported() else { return Err(halt) };
                 let end = data.end().unwrap_or(u64::MAX);
                 let rest = Span::between(r.at().min(end), end);
-                r.flag(broken, rest.at, rest.len, rest.len.saturating_add(1), rest.len);
+                r.flag(broken, rest.offset, rest.len, rest.len.saturating_add(1), rest.len);
                 Ok(false)
             }
         }
@@ -130,7 +132,7 @@ impl Walk {
     ) -> Result<(), End> {
         let end = data.end().unwrap_or(u64::MAX);
         loop {
-            let at = data.at.saturating_add(self.passed);
+            let at = data.offset.saturating_add(self.passed);
             r.region(at, end, rule(Fault::Truncated));
             let mut next = *self;
             if self.inside {
@@ -140,7 +142,7 @@ impl Walk {
             } else {
                 break;
             }
-            next.passed = r.at().saturating_sub(data.at);
+            next.passed = r.at().saturating_sub(data.offset);
             *self = next;
         }
         let Some(expected) = expected else { return Ok(()) };
@@ -179,7 +181,7 @@ impl Walk {
             let found = if self.frames == 0 { u64::from(magic.swap_bytes()) } else { left };
             return Err(End::Fault(fault, Span::new(at, left), 0, found));
         }
-        let header = FrameHeader::read(r)?;
+        let header = header(r)?;
         let span = Span::between(at, r.at());
         if header.reserved {
             return Err(End::Fault(Fault::Reserved, span, 0, 1));
@@ -194,12 +196,12 @@ impl Walk {
             return Err(End::Fault(Fault::ContentSize, span, expected, self.stated));
         }
         // In a single segment the window is the content, of known size.
-        let window = header.window.or(header.content).unwrap_or(0);
+        let window = header.reach();
         self.window = self.window.max(window);
         // Nothing was broken, and nothing is read after this that may be missing.
         if header.dictionary != 0 {
             self.limited = true;
-            r.flag(rule(Fault::Dictionary), at, span.len, 0, u64::from(header.dictionary));
+            r.flag(rule(Fault::Dictionary), at, span.len, 0, header.dictionary);
         } else if window > limits::ZSTD_WINDOW
             && (expected.is_none() || header.window >= Some(limits::ZSTD_WINDOW_END))
         {
@@ -208,7 +210,7 @@ impl Walk {
         }
         self.block_max = window.min(BLOCK.into());
         self.frames = self.frames.saturating_add(1);
-        self.checksum = header.checksum;
+        self.checksum = header.checked;
         self.inside = true;
         Ok(())
     }
@@ -251,33 +253,22 @@ impl Walk {
 }
 
 /// The header of a frame, after the magic.
-struct FrameHeader {
-    /// `None` in a single segment.
-    window: Option<u64>,
-    content: Option<u64>,
-    dictionary: u32,
-    checksum: bool,
-    reserved: bool,
-}
-
-impl FrameHeader {
-    fn read(r: &mut Reader<'_, '_>) -> Result<Self, Halt> {
-        let Descriptor { single, reserved, checked, dictionary, size } = Descriptor::of(r.u8()?);
-        // Field by field, so that a frame that is cut off is known to be where it is.
-        let window = if single { None } else { Some(window(r.u8()?)) };
-        let dictionary = match dictionary {
-            0 => 0,
-            1 => u32::from(r.u8()?),
-            2 => u32::from(r.u16()?),
-            _ => r.u32()?,
-        };
-        let content = match size {
-            0 => None,
-            1 => Some(u64::from(r.u8()?)),
-            2 => Some(u64::from(r.u16()?).saturating_add(256)),
-            4 => Some(u64::from(r.u32()?)),
-            _ => Some(r.u64()?),
-        };
-        Ok(FrameHeader { window, content, dictionary, checksum: checked, reserved })
-    }
+fn header(r: &mut Reader<'_, '_>) -> Result<Header, Halt> {
+    let Descriptor { single, reserved, checked, dictionary, size } = Descriptor::of(r.u8()?);
+    // Field by field, so that a truncated frame is reported at the missing field.
+    let window = if single { None } else { Some(window(r.u8()?)) };
+    let dictionary = match dictionary {
+        0 => 0,
+        1 => r.u8()?.into(),
+        2 => r.u16()?.into(),
+        _ => r.u32()?.into(),
+    };
+    let content = match size {
+        0 => None,
+        1 => Some(r.u8()?.into()),
+        2 => Some(u64::from(r.u16()?).saturating_add(256)),
+        4 => Some(r.u32()?.into()),
+        _ => Some(r.u64()?),
+    };
+    Ok(Header { window, content, dictionary, checked, reserved })
 }

@@ -47,12 +47,10 @@ use crate::base::{Word, place, utf8, wide, widen, word};
 use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
-use crate::model::{Chunks, Meta, NameAt, Part, Region, Status, Tensor, Value, Version};
+use crate::model::{Chunks, Metadata, NameAt, Part, Region, Status, Tensor, Value, Version};
 use crate::model::{DType, DimEncoding, DimsAt, dims::bincode_uint};
-use crate::parse::Cursor;
-use crate::parse::Reader;
-use crate::rule::Halt;
-use crate::rule::Kind;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{EntryKind, Halt};
 use fields::Entry;
 
 /// What fields hold.
@@ -151,12 +149,12 @@ impl Container for Header {
         u64::from(self.count)
     }
 
-    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         if c.index >= self.meta_count {
             c.finish();
             return Ok(None);
         }
-        let (at, index) = (self.go(r, c, Kind::Metadata), c.index);
+        let (at, index) = (self.go(r, c, EntryKind::Metadata), c.index);
         let mut entry = Entry::default();
         let value = fields::pair(r, &mut entry);
         r.settle()?;
@@ -169,18 +167,18 @@ impl Container for Header {
         fields::flag_overlong(r);
         #[cfg(not(feature = "windows"))]
         order::follow(r, index, &entry, rules::M5);
-        Ok(Some(Meta {
-            kind: Kind::Metadata,
+        Ok(Some(Metadata {
+            kind: EntryKind::Metadata,
             index,
-            at,
-            key: NameAt::plain(key.at, key.len),
+            offset: at,
+            key: NameAt::plain(key.offset, key.len),
             stored,
-            ..Meta::default()
+            ..Metadata::default()
         }))
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let (at, index) = (self.go(r, c, Kind::Tensor), c.index);
+        let (at, index) = (self.go(r, c, EntryKind::Tensor), c.index);
         if index >= self.count {
             #[cfg(not(feature = "windows"))]
             self.follow(r, at);
@@ -206,14 +204,14 @@ impl Container for Header {
         Ok(Some(self.describe(index, at, &entry, status)))
     }
 
-    fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-        Ok(Some(Value::Text(NameAt::plain(meta.stored.at, meta.stored.len))))
+    fn value(&self, _: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
+        Ok(Some(Value::Text(NameAt::plain(meta.stored.offset, meta.stored.len))))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let region = |part, at: u32, end: u32| {
             let span = Span::between(at.into(), end.into());
-            Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
+            Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }))
         };
         let phase = c.phase;
         if phase < 3 {
@@ -275,13 +273,13 @@ impl Header {
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u64, Absent> {
         // After the name; the rank and the extents follow.
         let at = tensor.name.span().end().unwrap_or(u64::MAX);
-        let stored = source.get(Span::between(at, tensor.dims.at))?;
+        let stored = source.get(Span::between(at, tensor.dims.offset))?;
         Ok(bincode_uint(stored).map_or(0, |(_, code)| code))
     }
 
     /// Goes to the next entry of the metadata or of the tensors; where that is.
-    fn go(&self, r: &mut Reader<'_, '_>, c: &Cursor, kind: Kind) -> u64 {
-        let list = if kind == Kind::Tensor { self.list_at } else { self.meta_at };
+    fn go(&self, r: &mut Reader<'_, '_>, c: &Cursor, kind: EntryKind) -> u64 {
+        let list = if kind == EntryKind::Tensor { self.list_at } else { self.meta_at };
         let at = wide(word(c.at).max(word(list.into())));
         r.region(at, self.data_at(), rules::F4);
         r.about(kind, c.index);
@@ -292,18 +290,18 @@ impl Header {
         let name = entry.name_span();
         // Proved where the entry is sound.
         let data = Span {
-            at: self.data_at().wrapping_add(entry.start.value),
+            offset: self.data_at().wrapping_add(entry.start.value),
             len: entry.end.value.wrapping_sub(entry.start.value),
         };
         let dims = entry.start.at.wrapping_sub(entry.dims_at);
         Tensor {
             index,
-            at,
-            name: NameAt::plain(name.at, name.len),
+            offset: at,
+            name: NameAt::plain(name.offset, name.len),
             dtype: dtype(entry.dtype.value),
             status,
             dims: DimsAt {
-                at: wide(entry.dims_at),
+                offset: wide(entry.dims_at),
                 len: low(dims),
                 rank: low(word(entry.rank.value)),
                 lead: None,

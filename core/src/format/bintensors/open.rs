@@ -3,7 +3,7 @@
 use super::{Header, field, fields, low, rules};
 use crate::base::{place, wide, word};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 impl Header {
     /// Passes over the metadata. Between calls the cursor is before one of its
@@ -28,13 +28,13 @@ impl Header {
         while c.index < header.meta_count {
             #[cfg(feature = "windows")]
             r.region(c.at, header.data_at(), rules::F4);
-            r.about(Kind::Metadata, c.index);
+            r.about(EntryKind::Metadata, c.index);
             fields::pass_pair(r)?;
             c.advance(r.at());
         }
         #[cfg(feature = "windows")]
         r.region(c.at, header.data_at(), rules::F4);
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         header.count = fields::count(r, field::ENTRY, rules::T1);
         header.list_at = low(r.here());
         r.settle()?;

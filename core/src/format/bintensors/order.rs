@@ -11,13 +11,13 @@ use crate::base::{wide, widen, word};
 use crate::parse::Reader;
 #[cfg(not(feature = "windows"))]
 use crate::rule::Rule;
-use crate::rule::{Kind, general::BYTES_CHANGED};
+use crate::rule::{EntryKind, general::BYTES_CHANGED};
 
 impl Header {
     /// Validates how long the padding is, which begins at `at`, and goes there.
     fn pad(&self, r: &mut Reader<'_, '_>, at: u64) {
         r.region(at, self.data_at(), BYTES_CHANGED);
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         let length = word(self.data_at()).wrapping_sub(word(field::LENGTH));
         if length & word(field::ALIGN).wrapping_sub(1) != 0 {
             r.flag(rules::P1, 0, field::LENGTH, field::ALIGN, wide(length));
@@ -58,7 +58,7 @@ pub(super) fn follow<'a>(r: &mut Reader<'_, 'a>, index: u32, entry: &Entry<'a>, 
     let comes_before = own_dtype > dtype || (own_dtype == dtype && own < name);
     if index > 0 && ordered && comes_before {
         let name = entry.name_span();
-        r.flag(rule, name.at, name.len, 0, 0);
+        r.flag(rule, name.offset, name.len, 0, 0);
     }
     r.before = (index == 0 || (ordered && !comes_before), own_dtype, own);
 }

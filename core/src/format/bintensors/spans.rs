@@ -27,7 +27,7 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
         .fold(0_u32, |wider, first| wider.wrapping_add(u32::from(word(code) >= *first)));
     let dims = span(entry.dims_at, entry.start.at);
     if entry.overflows {
-        r.flag(rules::S1, dims.at, dims.len, 0, 0);
+        r.flag(rules::S1, dims.offset, dims.len, 0, 0);
         return (Status::Broken, 0);
     }
     if !known {
@@ -35,7 +35,7 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
     }
     // The width is a power of two, so the size has as many bits more.
     if entry.elements.leading_zeros() < wider {
-        r.flag(rules::S2, dims.at, dims.len, 0, entry.elements);
+        r.flag(rules::S2, dims.offset, dims.len, 0, entry.elements);
         return (Status::Broken, 0);
     }
     (Status::Sound, entry.elements.wrapping_shl(wider))
@@ -65,17 +65,17 @@ impl Header {
         // Only the start is wrong: the end is where the shape puts it.
         let start_alone = !begins && sized && shaped == end;
         if end < start && !start_alone {
-            r.flag(rules::O2, ends.at, ends.len, start, end);
+            r.flag(rules::O2, ends.offset, ends.len, start, end);
             if !sized || shaped == u64::MAX {
                 shaped = base;
             }
             (stated, sound) = (shaped, false);
         } else {
             if !begins {
-                r.flag(rules::O1, starts.at, starts.len, base, start);
+                r.flag(rules::O1, starts.offset, starts.len, base, start);
             }
             if sized && !start_alone && start.saturating_add(size) != end {
-                r.flag(rules::S3, ends.at, ends.len, size, end.wrapping_sub(start));
+                r.flag(rules::S3, ends.offset, ends.len, size, end.wrapping_sub(start));
                 sound = false;
             }
         }
@@ -89,7 +89,7 @@ impl Header {
             // Those after the first that is cut are broken without a finding.
             if state.min(extra) <= len {
                 let file_end = data_at.saturating_add(reach);
-                r.flag(rules::B2, ends.at, ends.len, file_end, r.source().len());
+                r.flag(rules::B2, ends.offset, ends.len, file_end, r.source().len());
             }
         } else if c.index >= self.count && furthest < len && r.source().is_exact() {
             let at = data_at.wrapping_add(furthest);

@@ -149,7 +149,7 @@ impl Header {
     /// Puts the cursor after the longest list, if it stands at its start. Opening
     /// has passed over its items.
     pub(super) fn leap(&self, c: &mut Cursor) {
-        if c.within != 0 && c.at == self.longest.at {
+        if c.within != 0 && c.at == self.longest.offset {
             c.at = self.longest.end().unwrap_or(u64::MAX);
             c.within = 0;
         }
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::format::Container;
     use crate::input::{Source, Span};
-    use crate::model::Meta;
+    use crate::model::Metadata;
     use crate::rule::{Finding, Halt};
     use std::vec::Vec;
 
@@ -237,7 +237,7 @@ mod tests {
         swept.0.len()
     }
 
-    fn listed(header: &Header, source: &Source<'_>) -> (Vec<Meta>, Vec<Finding>) {
+    fn listed(header: &Header, source: &Source<'_>) -> (Vec<Metadata>, Vec<Finding>) {
         let (mut metas, mut found) = (Vec::new(), Vec::new());
         let mut sink = |finding| found.push(finding);
         let mut reader = Reader::new(source, &mut sink);

@@ -4,18 +4,18 @@ use super::head::{self, Entry};
 use super::{Header, field, rules};
 use crate::base::{limits, wide, widen};
 use crate::input::Span;
-use crate::model::{DimsAt, Meta, NameAt, Status, Value};
+use crate::model::{DimsAt, Metadata, NameAt, Status, Value};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind, general::BYTES_CHANGED};
+use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
 
 impl Header {
     pub(super) fn next_meta(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         // The list of the entry before.
-        r.about(Kind::Metadata, c.index.wrapping_sub(1));
+        r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
         #[cfg(feature = "sweep")]
         self.leap(c);
         match head::pass(r, c, self.big) {
@@ -28,7 +28,7 @@ impl Header {
             return Ok(None);
         }
         let at = c.at.max(field::HEADER);
-        r.about(Kind::Metadata, c.index);
+        r.about(EntryKind::Metadata, c.index);
         let mut entry = Entry::default();
         let taken = c.step(|c| {
             c.at = at;
@@ -56,10 +56,10 @@ impl Header {
             self.validate_alignment(r, at, index, &entry);
         }
         let end = if c.within == 0 { c.at } else { wide(self.tensors_at).max(c.at) };
-        Ok(Some(Meta {
-            kind: Kind::Metadata,
+        Ok(Some(Metadata {
+            kind: EntryKind::Metadata,
             index,
-            at,
+            offset: at,
             key: if named { NameAt::plain(at.wrapping_add(8), key_len) } else { NameAt::default() },
             tag: entry.tag,
             status: if named { Status::Sound } else { Status::Broken },
@@ -92,9 +92,9 @@ impl Header {
     pub(super) fn value_of(
         &self,
         r: &mut Reader<'_, '_>,
-        meta: &Meta,
+        meta: &Metadata,
     ) -> Result<Option<Value>, Halt> {
-        let Span { at, len } = meta.stored;
+        let Span { offset: at, len } = meta.stored;
         Ok(Some(match meta.tag {
             field::STRING => {
                 Value::Text(NameAt::plain(at.saturating_add(8), len.saturating_sub(8)))
@@ -107,7 +107,7 @@ impl Header {
                 let stored = Span::new(at.saturating_add(12), len.saturating_sub(12));
                 match field::dtype(items) {
                     Some(dtype) => {
-                        let dims = DimsAt { at, lead: Some(count), ..DimsAt::default() };
+                        let dims = DimsAt { offset: at, lead: Some(count), ..DimsAt::default() };
                         Value::Array { dtype, dims, elements: count, stored }
                     }
                     None => Value::List { count, stored: meta.stored },
@@ -122,7 +122,7 @@ impl Header {
 }
 
 /// Ends the listing where reading cannot go on.
-fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, halt: Halt) -> Option<Meta> {
+fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, halt: Halt) -> Option<Metadata> {
     r.refuse(halt);
     r.cut_short();
     c.finish();

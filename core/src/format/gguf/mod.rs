@@ -53,11 +53,9 @@ use crate::base::{Word, wide, word};
 use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
-use crate::model::{Endianness, Meta, Part, Region, Tensor, Value, Version};
-use crate::parse::Cursor;
-use crate::parse::Reader;
-use crate::rule::Halt;
-use crate::rule::Kind;
+use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{EntryKind, Halt};
 
 /// What fields hold.
 mod field {
@@ -178,7 +176,7 @@ impl Container for Header {
         self.count.into()
     }
 
-    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         self.next_meta(r, c)
     }
 
@@ -186,7 +184,7 @@ impl Container for Header {
         self.next_tensor(r, c)
     }
 
-    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         self.value_of(r, meta)
     }
 
@@ -200,7 +198,7 @@ impl Container for Header {
         };
         c.next_phase();
         let span = Span::new(wide(at), wide(end.saturating_sub(at)));
-        Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
+        Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }))
     }
 
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {

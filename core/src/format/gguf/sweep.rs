@@ -133,12 +133,12 @@ impl Header {
         };
         let tensor = Tensor {
             index: c.index,
-            at,
+            offset: at,
             name: NameAt::plain(name_at, widen(brief.name.len())),
             status: Status::Sound,
             dtype: brief.stored.dtype,
             endianness,
-            dims: DimsAt { at: dims_at, len: dims_len, rank: brief.rank, lead: None, encoding },
+            dims: DimsAt { offset: dims_at, len: dims_len, rank: brief.rank, lead: None, encoding },
             elements: brief.elements,
             chunks: Chunks::One(Span::new(begin, brief.size)),
             extra: Span::new(dims_at.saturating_add(dims_len.into()), 4),

@@ -11,7 +11,7 @@ use crate::model::{
     Chunks, DType, DimEncoding, DimsAt, Endianness, NameAt, Status, Tensor, dims::times,
 };
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// Stands for a number that is not known; none is above `field::LARGEST_EXTENT`.
 const UNKNOWN: u64 = u64::MAX;
@@ -85,7 +85,7 @@ impl Header {
         if self.tables_end != 0 {
             r.read_ahead(wide(self.tables_end));
         }
-        r.about(Kind::Tensor, c.index);
+        r.about(EntryKind::Tensor, c.index);
         #[cfg(feature = "sweep")]
         if let Some(tensor) = self.plain_tensor(r, c) {
             return Ok(Some(tensor));
@@ -155,12 +155,12 @@ impl Header {
         let encoding = if big { DimEncoding::ReversedBig } else { DimEncoding::Reversed };
         let mut tensor = Tensor {
             index: c.index,
-            at: wide(entry.at),
+            offset: wide(entry.at),
             status: Status::Broken,
             dtype: DType::default(),
             endianness: if big { Endianness::Big } else { Endianness::Little },
             dims: DimsAt {
-                at: entry.dims_at(),
+                offset: entry.dims_at(),
                 len: entry.rank() << 3,
                 rank: entry.rank(),
                 lead: None,
@@ -170,7 +170,7 @@ impl Header {
             ..Tensor::default()
         };
         if validate_name(r, entry) {
-            tensor.name = NameAt::plain(tensor.at.wrapping_add(8), wide(entry.name_len));
+            tensor.name = NameAt::plain(tensor.offset.wrapping_add(8), wide(entry.name_len));
         }
         let elements = validate_shape(r, entry, big);
         let mut size = UNKNOWN;
@@ -178,7 +178,7 @@ impl Header {
             None => {
                 let newer = is_newer(entry.ty);
                 let rule = if newer { rules::DTYPE_UNKNOWN } else { rules::DTYPE_REMOVED };
-                r.flag(rule, tensor.extra.at, 4, NEWEST.into(), entry.ty.into());
+                r.flag(rule, tensor.extra.offset, 4, NEWEST.into(), entry.ty.into());
             }
             Some(stored) => {
                 tensor.dtype = stored.dtype;
@@ -194,7 +194,7 @@ impl Header {
         let astray = core::mem::take(astray(c));
         // Without the end of the tables or an alignment, data lies nowhere.
         let measured = size != UNKNOWN || stored.is_none();
-        if self.data_at != 0 && tensor.name.at != 0 && measured {
+        if self.data_at != 0 && tensor.name.offset != 0 && measured {
             self.place_data(r, c, entry, &mut tensor, size, (before, astray), next);
         }
         if tensor.status != Status::Broken && stored.is_none() {

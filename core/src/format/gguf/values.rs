@@ -4,14 +4,13 @@ use super::head::{self, Content, Entry};
 #[cfg(feature = "sweep")]
 use super::lists;
 use super::{Header, field, rules};
-use crate::base::wide;
-use crate::base::{utf8, widen};
+use crate::base::{utf8, wide, widen};
 #[cfg(feature = "windows")]
 use crate::input::Absent;
 #[cfg(not(feature = "windows"))]
 use crate::input::Span;
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// What the cursor of the audit stands in, as its phase; `extra` is where that
 /// ends, and `state` tells that the entry was found faulty.
@@ -70,7 +69,7 @@ impl Header {
             && c.state != FAULTY
         {
             let byte = bytes.get(at).copied().unwrap_or(0);
-            r.about(Kind::Metadata, c.index.wrapping_sub(1));
+            r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
             r.flag(rule, c.at.wrapping_add(widen(at)), 1, 0, byte.into());
             c.state = FAULTY;
         }
@@ -81,7 +80,7 @@ impl Header {
     #[cfg(feature = "windows")]
     pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase != phase::BETWEEN {
-            r.about(Kind::Metadata, c.index.wrapping_sub(1));
+            r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
             return look(r, c);
         }
         r.mute();
@@ -157,7 +156,7 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     if sound == 0 {
         // No character is longer than four bytes.
         let need = if run.is_empty() { 1 } else { left.min(4) };
-        return Err(r.lack(Absent { at: c.at, need, want: left }));
+        return Err(r.lack(Absent { offset: c.at, need, want: left }));
     }
     c.at = at;
     Ok(())

@@ -8,9 +8,9 @@ use super::text::Text;
 use super::{Header, encoding, family, rules};
 use crate::base::word;
 use crate::input::{Absent, Source, Span};
-use crate::model::{Chunk, DType, DimsAt, Encoding, Meta, NameAt, Status, Value};
+use crate::model::{Chunk, DType, DimsAt, Encoding, Metadata, NameAt, Status, Value};
 use crate::parse::Reader;
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 impl Header {
     /// Codec and payload of an annotation that is sound. How many bytes it
@@ -21,7 +21,7 @@ impl Header {
     pub fn annotation_payload(
         &self,
         source: &Source<'_>,
-        meta: &Meta,
+        meta: &Metadata,
     ) -> Result<Option<(Codec, Chunk)>, Absent> {
         let mut sink = |_| {};
         let mut r = Reader::new(source, &mut sink);
@@ -29,7 +29,7 @@ impl Header {
         if !has_payload(meta) {
             return Ok(None);
         }
-        match self.payload_at(&mut r, meta.at) {
+        match self.payload_at(&mut r, meta.offset) {
             Ok(found) => Ok(found),
             Err(_) => Err(r.absent()),
         }
@@ -59,9 +59,9 @@ impl Header {
     pub(super) fn value_of(
         &self,
         r: &mut Reader<'_, '_>,
-        meta: &Meta,
+        meta: &Metadata,
     ) -> Result<Option<Value>, Halt> {
-        if meta.kind == Kind::Slot {
+        if meta.kind == EntryKind::Slot {
             return Ok(Some(Value::Scalar { dtype: DType::I32, stored: meta.stored }));
         }
         if meta.status != Status::Sound {
@@ -73,7 +73,7 @@ impl Header {
             return Ok(Some(only_text(r, meta.stored)?.map_or(other, Value::Text)));
         }
         let mut annotation = Attribute::NONE;
-        match self.validate_annotation(r, self.toc, word(meta.at), &mut annotation) {
+        match self.validate_annotation(r, self.toc, word(meta.offset), &mut annotation) {
             Ok(()) => {}
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(_) => return Ok(None),
@@ -84,7 +84,7 @@ impl Header {
         if compression == 0 && !definition.vector {
             let width = measure.scalar().map(|bits| u64::from(bits).saturating_add(7) >> 3);
             if let Some(width) = width.filter(|width| *width <= block.len) {
-                let stored = Span::new(block.at, width);
+                let stored = Span::new(block.offset, width);
                 return Ok(Some(Value::Scalar { dtype, stored }));
             }
         }
@@ -94,13 +94,13 @@ impl Header {
 }
 
 /// Whether an attribute is an annotation that can be decoded.
-pub(crate) fn has_payload(meta: &Meta) -> bool {
-    meta.kind == Kind::Attribute && meta.status == Status::Sound
+pub(crate) fn has_payload(meta: &Metadata) -> bool {
+    meta.kind == EntryKind::Attribute && meta.status == Status::Sound
 }
 
 /// The text of an uncompressed block that holds one, and is as it should be.
 fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
-    r.region(block.at, block.end().unwrap_or(0), rules::B_SHORT);
+    r.region(block.offset, block.end().unwrap_or(0), rules::B_SHORT);
     let (count, end) = (r.next_u32(), r.next_u32());
     let mut text = Text::NONE;
     r.string(rules::B_SHORT, &mut text);

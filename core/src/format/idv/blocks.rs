@@ -17,9 +17,8 @@ use crate::base::division::div_rem;
 use crate::base::{Word, limits, place, wide, word};
 use crate::input::Span;
 use crate::model::{Chunk, Chunks, Tensor};
-use crate::parse::Cursor;
-use crate::parse::Reader;
-use crate::rule::{Halt, Kind, Rule, general::BYTES_CHANGED};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// An entry of a lookup table, as it is stored.
 #[derive(Clone, Copy, Debug, Default)]
@@ -221,7 +220,7 @@ impl Header {
         };
         let at = at.saturating_add(chunk.saturating_mul(wide(field::ENTRY)));
         let left = count.saturating_sub(chunk);
-        let column = (tensor.at, tensor.index);
+        let column = (tensor.offset, tensor.index);
         let mut entry = Entry::default();
         self.lookup(r, word(at), word(left), column, &mut entry)?;
         Ok(entry.fault(self).is_none().then(|| {
@@ -313,7 +312,7 @@ impl Header {
             // Whether the table of contents is the last region.
             let (end, tail) = (c.at, wide(self.tail));
             let span = Span::new(end, tail.saturating_sub(end));
-            r.about(Kind::File, 0);
+            r.about(EntryKind::File, 0);
             r.check(end == tail, rules::T_END, span, tail, end);
         }
         taken
@@ -329,7 +328,7 @@ impl Header {
         let column = c.index.wrapping_sub(1);
         let mut entry = Entry::default();
         self.lookup(r, blocks.at, blocks.left, (blocks.column, column), &mut entry)?;
-        r.about(Kind::Tensor, column);
+        r.about(EntryKind::Tensor, column);
         r.about_part(u32::try_from(blocks.number).unwrap_or(u32::MAX.saturating_sub(1)));
         self.validate_entry(r, &entry, blocks);
         blocks.at = blocks.at.wrapping_add(field::ENTRY);

@@ -55,7 +55,7 @@ impl Definition {
     /// Where the dimensions of a vector are; empty for other values.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
-            at: wide(self.dims),
+            offset: wide(self.dims),
             len: self.rank.wrapping_mul(4),
             rank: self.rank,
             lead: None,
@@ -222,13 +222,13 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     let mut sound = true;
     let span = name.span();
     if name.is_empty() || !name.utf8 {
-        r.flag(rules::T_CODEC_NAME, span.at, span.len, 0, 0);
+        r.flag(rules::T_CODEC_NAME, span.offset, span.len, 0, 0);
         sound = false;
     }
     let mut family = family::of(bytes);
     if depth >= LEVELS {
         let levels = u64::from(limits::CODEC_DEPTH);
-        r.flag(rules::T_CODEC_DEPTH, span.at, span.len, levels, levels.saturating_add(1));
+        r.flag(rules::T_CODEC_DEPTH, span.offset, span.len, levels, levels.saturating_add(1));
         (family, sound) = (family::UNKNOWN, false);
     }
     let at = r.here();

@@ -19,9 +19,9 @@ use super::toc::Column;
 use super::{Header, family, rules};
 use crate::base::{Word, limits, wide, word};
 use crate::input::Span;
-use crate::model::{Meta, Status};
+use crate::model::{Metadata, Status};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// Phases of the iteration over the attributes of a column.
 mod phase {
@@ -30,7 +30,7 @@ mod phase {
     pub(super) const SLOTS: u8 = 2;
 }
 
-/// Beside the compression kind, in [`Meta::tag`]: the value is one text, whose
+/// Beside the compression kind, in [`Metadata::tag`]: the value is one text, whose
 /// block can be read without the entry.
 pub(super) const TEXT: u32 = 0x100;
 
@@ -91,7 +91,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         owner: (u64, u32),
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         if c.phase == phase::PLACE {
             self.find(r, owner, c)?;
         }
@@ -111,10 +111,10 @@ impl Header {
         }
         let index = c.index;
         c.index = index.wrapping_add(1);
-        Ok(Some(Meta {
-            kind: if slots { Kind::Slot } else { Kind::Attribute },
+        Ok(Some(Metadata {
+            kind: if slots { EntryKind::Slot } else { EntryKind::Attribute },
             index,
-            at: wide(found.head.at),
+            offset: wide(found.head.at),
             key: found.head.name.name(),
             tag: if slots { found.slot } else { found.tag() },
             status: if slots { Status::Sound } else { found.status() },
@@ -167,7 +167,7 @@ impl Header {
         let number = c.index;
         let [metadata, at, left, _] = c.table();
         if *at == 0 {
-            r.about(Kind::Tensor, owner.1);
+            r.about(EntryKind::Tensor, owner.1);
             *left = self.count(r, *metadata, owner)?;
             *at = r.here();
             if *left == 0 {
@@ -177,7 +177,7 @@ impl Header {
         if *left == 0 {
             return Ok(());
         }
-        r.about(Kind::Attribute, owner.1);
+        r.about(EntryKind::Attribute, owner.1);
         r.about_part(number);
         if *metadata < self.toc && *at >= self.toc {
             // It would begin in the column table of contents.
@@ -331,13 +331,13 @@ impl Header {
         let number = c.index;
         let [at, end, count, _] = c.table();
         let span = Span::new(wide(*at), 4);
-        r.about(Kind::Slot, owner.1);
+        r.about(EntryKind::Slot, owner.1);
         r.about_part(number);
-        r.region(span.at, wide(*end), rules::S_EOF);
+        r.region(span.offset, wide(*end), rules::S_EOF);
         if u64::from(number) >= wide(*count) {
             let left = r.left();
-            r.about(Kind::Tensor, owner.1);
-            r.check(left == 0, rules::S_SIZE, Span::new(span.at, left), 0, left);
+            r.about(EntryKind::Tensor, owner.1);
+            r.check(left == 0, rules::S_SIZE, Span::new(span.offset, left), 0, left);
             return Ok(());
         }
         r.padded = None;

@@ -59,7 +59,7 @@ use text::LARGEST;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
-use crate::model::{Chunk, Encoding, Meta, Region, Tensor, Value, Version};
+use crate::model::{Chunk, Encoding, Metadata, Region, Tensor, Value, Version};
 use crate::parse::{Cursor, Reader, reader::Field};
 use crate::rule::{Halt, Rule};
 
@@ -165,11 +165,11 @@ impl Container for Header {
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
-        self.attribute_of(r, (tensor.at, tensor.index), c)
+    ) -> Result<Option<Metadata>, Halt> {
+        self.attribute_of(r, (tensor.offset, tensor.index), c)
     }
 
-    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         self.value_of(r, meta)
     }
 
@@ -206,7 +206,7 @@ impl Header {
         let mut sink = |_| {};
         let mut r = Reader::new(source, &mut sink);
         r.mute();
-        r.region(column.extra.at, wide(self.tail), rules::T_EOF);
+        r.region(column.extra.offset, wide(self.tail), rules::T_EOF);
         let mut definition = Definition::NONE;
         definition::definition(&mut r, &mut definition);
         Ok(Codec::of(source, &definition))
@@ -226,11 +226,11 @@ impl Header {
     ) -> Result<block::Block<'b>, block::Fault> {
         if !codec.is_known() {
             let rule = rules::T_CODEC_UNKNOWN;
-            return Err(block::Fault { rule, at: 0, len: 0, expected: 0 });
+            return Err(block::Fault { rule, offset: 0, len: 0, expected: 0 });
         }
         let mut last = None;
         let found = self.validate_block(codec, rows, decoded, &mut |fault| last = Some(fault));
-        let none = block::Fault { rule: rules::B_SHORT, at: 0, len: 0, expected: 0 };
+        let none = block::Fault { rule: rules::B_SHORT, offset: 0, len: 0, expected: 0 };
         found.ok_or_else(|| last.unwrap_or(none))
     }
 

@@ -8,7 +8,7 @@ use crate::base::{Word, limits, place, wide, word};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Part, Region};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// Phases of the iteration, in the order in which the writer of ML.NET lays
 /// regions out, so that its files with one block a column ascend.
@@ -29,7 +29,7 @@ const COLUMNS_AHEAD: u32 = 4096;
 #[derive(Clone, Copy, Default)]
 struct Piece {
     part: Part,
-    kind: Kind,
+    kind: EntryKind,
     at: Word,
     len: Word,
 }
@@ -52,7 +52,7 @@ impl Header {
             }
             if piece.len != 0 {
                 let Piece { part, kind, at, len } = piece;
-                let entry = if kind == Kind::File { 0 } else { c.index.wrapping_sub(1) };
+                let entry = if kind == EntryKind::File { 0 } else { c.index.wrapping_sub(1) };
                 let span = Span::new(wide(at), wide(len));
                 return Ok(Some(Region { part, span, kind, entry }));
             }
@@ -68,7 +68,7 @@ impl Header {
         let phase = c.phase;
         match phase {
             phase::BLOCKS | phase::LOOKUPS | phase::METADATA => {
-                piece.kind = Kind::Tensor;
+                piece.kind = EntryKind::Tensor;
                 return self.of_column(r, c, piece);
             }
             phase::HEADER => {
@@ -119,7 +119,7 @@ impl Header {
             let mut found = Attribute::NONE;
             self.next_annotation(r, owner, c, &mut found)?;
             if found.found {
-                (piece.part, piece.kind) = (Part::Metadata, Kind::Attribute);
+                (piece.part, piece.kind) = (Part::Metadata, EntryKind::Attribute);
                 (piece.at, piece.len) = (found.stored, found.stored_len);
                 return Ok(());
             }
@@ -161,15 +161,15 @@ impl Header {
             match joined.and_then(|before| join(before, table)) {
                 Some(both) => joined = Some(both),
                 None => {
-                    if let Some(Span { at, len }) = joined.replace(table) {
-                        report(Absent { at, need: len, want: len });
+                    if let Some(Span { offset: at, len }) = joined.replace(table) {
+                        report(Absent { offset: at, need: len, want: len });
                     }
                 }
             }
             true
         });
-        if let Some(Span { at, len }) = joined {
-            report(Absent { at, need: len, want: len });
+        if let Some(Span { offset: at, len }) = joined {
+            report(Absent { offset: at, need: len, want: len });
         }
         if let Err(absent) = complete {
             report(absent);
@@ -182,12 +182,12 @@ impl Header {
     #[cold]
     pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {
         let column = Cursor::before(at, index);
-        let Absent { at, want, .. } = r.absent();
+        let Absent { offset: at, want, .. } = r.absent();
         let mut joined = Span::new(at, want);
         let limit = at.saturating_add(limits::TABLE_AHEAD);
         let source = *r.source();
         let _ = self.tables(&source, column, COLUMNS_AHEAD, &mut |table| {
-            if table.at >= at {
+            if table.offset >= at {
                 let Some(both) =
                     join(joined, table).filter(|both| both.end().is_some_and(|end| end <= limit))
                 else {
@@ -254,5 +254,6 @@ impl Header {
 fn join(before: Span, after: Span) -> Option<Span> {
     let reach = before.end()?.checked_add(limits::TABLE_SLACK)?;
     let end = after.end()?.max(before.end()?);
-    (after.at >= before.at && after.at <= reach).then(|| Span::between(before.at, end))
+    (after.offset >= before.offset && after.offset <= reach)
+        .then(|| Span::between(before.offset, end))
 }

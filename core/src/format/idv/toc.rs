@@ -19,7 +19,7 @@ use crate::base::{Word, division::quotient, limits, place, wide};
 use crate::input::Span;
 use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// An entry, validated. It is large, so it is filled in where it is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ impl Header {
         let count = wide(column.blocks());
         Ok(Some(Tensor {
             index: c.index.wrapping_sub(1),
-            at: wide(*at),
+            offset: wide(*at),
             name: name.name(),
             dtype: family::values(definition.item).0,
             status,
@@ -166,7 +166,7 @@ impl Header {
         let left = u64::from(self.columns.wrapping_sub(c.index)).saturating_mul(field::COLUMN);
         let ahead = left.clamp(limits::READ_AHEAD, limits::TABLE_AHEAD);
         r.read_ahead(at.saturating_add(ahead).min(wide(self.end())));
-        r.about(Kind::Tensor, c.index);
+        r.about(EntryKind::Tensor, c.index);
         *column = Column::NONE;
         r.padded = None;
         column.head.take(r, rules::T_NAME);
@@ -258,7 +258,7 @@ impl Header {
         let rows_span = Span::new(wide(rows_at), wide(lookup_at.wrapping_sub(rows_at)));
         let lookup_span = Span::new(wide(lookup_at), 8);
         let Some(short) = u32::try_from(each).ok().filter(|_| each <= LARGEST) else {
-            r.flag(rules::T_RPB_RANGE, rows_span.at, rows_span.len, LARGEST, each);
+            r.flag(rules::T_RPB_RANGE, rows_span.offset, rows_span.len, LARGEST, each);
             column.sound = false;
             return;
         };
@@ -268,7 +268,7 @@ impl Header {
             return;
         };
         let Some(full) = quotient(last, short) else {
-            r.flag(rules::T_RPB_ZERO, rows_span.at, rows_span.len, 1, 0);
+            r.flag(rules::T_RPB_ZERO, rows_span.offset, rows_span.len, 1, 0);
             column.sound = false;
             return;
         };
@@ -278,7 +278,13 @@ impl Header {
         if self.is_inside(lookup, place(blocks).saturating_mul(field::ENTRY)) {
             (column.lookup, column.blocks) = (lookup, place(blocks));
         } else {
-            r.flag(rules::T_LOOKUP_RANGE, lookup_span.at, lookup_span.len, blocks, wide(lookup));
+            r.flag(
+                rules::T_LOOKUP_RANGE,
+                lookup_span.offset,
+                lookup_span.len,
+                blocks,
+                wide(lookup),
+            );
             column.sound = false;
         }
     }

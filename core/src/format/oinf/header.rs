@@ -80,7 +80,7 @@ impl Header {
             }
             return Ok(());
         };
-        r.flag(rule, span.at, span.len, expected, found);
+        r.flag(rule, span.offset, span.len, expected, found);
         Err(Halt::refused(rule))
     }
 

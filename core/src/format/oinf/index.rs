@@ -4,17 +4,17 @@ use super::text::{is_no_name, validate_bytes, validate_padding};
 use super::{Header, element_type, field, rules, size_of};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
-use crate::model::{Meta, NameAt, Status};
+use crate::model::{Metadata, NameAt, Status};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind, Rule, general::BYTES_CHANGED};
+use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// An entry of any of the tables.
 ///
 /// It is filled where it lies, because it is large to be moved.
 pub(super) struct Entry<'h, 'a> {
     pub(super) header: &'h Header,
-    /// Which table: [`Kind::SizeVar`], [`Kind::Metadata`] or [`Kind::Tensor`].
-    pub(super) kind: Kind,
+    /// Which table: [`EntryKind::SizeVar`], [`EntryKind::Metadata`] or [`EntryKind::Tensor`].
+    pub(super) kind: EntryKind,
     pub(super) index: u32,
     /// Where it begins.
     pub(super) at: Word,
@@ -39,7 +39,7 @@ pub(super) struct Entry<'h, 'a> {
 
 impl<'h, 'a> Entry<'h, 'a> {
     /// No entry yet, of the table of this kind.
-    pub(super) fn of(header: &'h Header, kind: Kind) -> Self {
+    pub(super) fn of(header: &'h Header, kind: EntryKind) -> Self {
         Entry {
             header,
             kind,
@@ -71,11 +71,11 @@ impl<'h, 'a> Entry<'h, 'a> {
     }
 
     /// It as what is handed out of metadata and sizevars.
-    pub(super) fn meta(&self) -> Meta {
-        Meta {
+    pub(super) fn meta(&self) -> Metadata {
+        Metadata {
             kind: self.kind,
             index: self.index,
-            at: wide(self.at),
+            offset: wide(self.at),
             key: self.name(),
             tag: self.tag,
             status: self.status(),
@@ -103,12 +103,12 @@ impl<'h, 'a> Entry<'h, 'a> {
     fn read_fields(&mut self, r: &mut Reader<'_, 'a>) -> Result<(), Fault> {
         self.fields = r.here();
         let fixed = match self.kind {
-            Kind::SizeVar => 8,
-            Kind::Metadata => 24,
+            EntryKind::SizeVar => 8,
+            EntryKind::Metadata => 24,
             _ => 12,
         };
         require(r, fixed)?;
-        if self.kind == Kind::SizeVar {
+        if self.kind == EntryKind::SizeVar {
             self.data = Span::new(wide(self.fields), 8);
             r.next_u64();
             return Ok(());
@@ -117,7 +117,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         self.flags = r.next_u32();
         // The data, and from version 2 on the quantisation.
         let mut spans = 1;
-        if self.kind == Kind::Tensor {
+        if self.kind == EntryKind::Tensor {
             let rank = word(self.flags.into());
             self.flags = r.next_u32();
             spans = self.header.version;
@@ -143,8 +143,8 @@ impl<'h, 'a> Entry<'h, 'a> {
     pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
         let header = self.header;
         let table = match self.kind {
-            Kind::SizeVar => 0,
-            Kind::Metadata => 1,
+            EntryKind::SizeVar => 0,
+            EntryKind::Metadata => 1,
             _ => 2,
         };
         let Some([section, next, ..]) = header.sections.get(table..) else { return false };
@@ -181,7 +181,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
         c.advance(wide(end));
         self.validate(r, text);
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         validate_padding(r, rules::TABLE_SLACK, end, padding);
         let padded = word(widen(padding.len()));
         let gap = wide(slack.wrapping_sub(padded));
@@ -203,8 +203,8 @@ impl<'h, 'a> Entry<'h, 'a> {
         validate_bytes(r, rules::STR_CHARSET, at, name, is_no_name);
         validate_padding(r, rules::STR_PAD, at.wrapping_add(self.name_len), padding);
         match self.kind {
-            Kind::SizeVar => self.sound = true,
-            Kind::Metadata => self.validate_metadata(r),
+            EntryKind::SizeVar => self.sound = true,
+            EntryKind::Metadata => self.validate_metadata(r),
             _ => self.validate_tensor(r),
         }
     }
@@ -243,7 +243,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         size: Size,
     ) {
         let stored = if rules.quant { &mut self.quant } else { &mut self.data };
-        let Span { at: offset, len } = *stored;
+        let Span { offset, len } = *stored;
         if size == Size::None {
             *stored = Span::default();
             // The size comes first; the finding covers what is not 0 of both.
@@ -323,7 +323,7 @@ type Fault = (Rule, Word, u64, u64, u64);
 /// Size and offset of a payload.
 fn read_span(r: &mut Reader<'_, '_>, span: &mut Span) {
     span.len = r.next_u64();
-    span.at = r.next_u64();
+    span.offset = r.next_u64();
 }
 
 /// The section has `len` bytes left.

@@ -55,9 +55,9 @@ pub use quant::Quantization;
 use crate::base::Word;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
-use crate::model::{DType, Meta, Part, Region, Status, Tensor, Value, Version};
+use crate::model::{DType, Metadata, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 use index::Entry;
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
@@ -143,11 +143,12 @@ impl Container for Header {
 
     /// Sizevars come first, then metadata. A table of sizevars that cannot be
     /// read on ends with a broken entry, so that metadata comes all the same.
-    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
-        let mut e = Entry::of(self, if c.phase == 0 { Kind::SizeVar } else { Kind::Metadata });
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
+        let mut e =
+            Entry::of(self, if c.phase == 0 { EntryKind::SizeVar } else { EntryKind::Metadata });
         while !e.next(r, c) {
             index::settle(r)?;
-            if e.kind == Kind::Metadata {
+            if e.kind == EntryKind::Metadata {
                 c.finish();
                 return Ok(None);
             }
@@ -155,13 +156,13 @@ impl Container for Header {
             if e.broken {
                 break;
             }
-            e.kind = Kind::Metadata;
+            e.kind = EntryKind::Metadata;
         }
         Ok(Some(e.meta()))
     }
 
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        let mut e = Entry::of(self, Kind::Tensor);
+        let mut e = Entry::of(self, EntryKind::Tensor);
         if e.next(r, c) {
             return Ok(Some(e.tensor()));
         }
@@ -170,13 +171,13 @@ impl Container for Header {
         Ok(None)
     }
 
-    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         if meta.status == Status::Broken {
             return Ok(None);
         }
-        if meta.kind == Kind::SizeVar {
+        if meta.kind == EntryKind::SizeVar {
             r.region(
-                meta.stored.at,
+                meta.stored.offset,
                 meta.stored.end().unwrap_or(0),
                 crate::rule::general::BYTES_CHANGED,
             );
@@ -194,11 +195,12 @@ impl Container for Header {
                 _ => (Part::Table, Span::between(field::HEADER, self.data)),
             };
             c.next_phase();
-            return Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }));
+            return Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }));
         }
         loop {
             let (at, index) = (c.at, c.index);
-            let mut e = Entry::of(self, if c.phase == 2 { Kind::Metadata } else { Kind::Tensor });
+            let mut e =
+                Entry::of(self, if c.phase == 2 { EntryKind::Metadata } else { EntryKind::Tensor });
             if !e.next(r, c) {
                 index::settle(r)?;
                 if c.phase == 2 {
@@ -241,7 +243,8 @@ impl Container for Header {
     #[cfg(not(feature = "windows"))]
     #[inline(never)]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut e = Entry::of(self, if c.phase == 0 { Kind::Metadata } else { Kind::Tensor });
+        let mut e =
+            Entry::of(self, if c.phase == 0 { EntryKind::Metadata } else { EntryKind::Tensor });
         r.mute();
         let found = e.next(r, c);
         r.unmute();
@@ -251,7 +254,7 @@ impl Container for Header {
             } else {
                 c.finish();
             }
-        } else if e.kind == Kind::Tensor {
+        } else if e.kind == EntryKind::Tensor {
             if !e.quant.is_empty() {
                 quant::audit(r, &e);
             }
@@ -270,7 +273,7 @@ impl Header {
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u32, Absent> {
         // Type, rank and flags come right before the extents.
-        let at = tensor.dims.at.wrapping_sub(12);
+        let at = tensor.dims.offset.wrapping_sub(12);
         let bytes = source.get(Span::new(at, 4))?;
         Ok(bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes)))
     }

@@ -59,7 +59,7 @@ impl Parameters {
     /// The fixed fields of the quantisation at `stored`; zeros where they are
     /// missing. The reader then stands before the scales.
     pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
-        r.within(place(stored.at), place(stored.len));
+        r.within(place(stored.offset), place(stored.len));
         for mode in &mut self.modes {
             *mode = word(r.next_u32().into());
         }
@@ -187,7 +187,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     parameters.read(r, &stored);
     let extent = e.extents.as_chunks().0.get(parameters.axis());
     let extent = extent.map_or(0, |extent| place(u64::from_le_bytes(*extent)));
-    let counted = parameters.validate(r, word(stored.at), word(e.rank().into()), extent);
+    let counted = parameters.validate(r, word(stored.offset), word(e.rank().into()), extent);
     if let Some([scales, zero_points]) = parameters.lists(stored.len) {
         let at = r.here();
         if let Some(i) = not_finite(r.bytes(scales)) {
@@ -215,14 +215,14 @@ impl Header {
         if stored.len < FIXED || stored.len & 7 != 0 {
             return Ok(None);
         }
-        source.get(Span::new(stored.at, FIXED))?;
+        source.get(Span::new(stored.offset, FIXED))?;
         let mut sink = |_| {};
         let mut parameters = Parameters::default();
         parameters.read(&mut Reader::new(source, &mut sink), &stored);
         let Some(lists) = parameters.lists(stored.len) else { return Ok(None) };
         let [scales, zero_points] = lists.map(wide);
         let [scheme, _, zp_mode, _] = parameters.modes;
-        let at = stored.at.wrapping_add(FIXED);
+        let at = stored.offset.wrapping_add(FIXED);
         Ok(Some(Quantization {
             symmetric: scheme == 1,
             axis: parameters.is_per_channel().then_some(wide(parameters.axis())),

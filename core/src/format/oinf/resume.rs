@@ -11,7 +11,7 @@ use super::{Header, rules};
 use crate::input::Span;
 use crate::model::DType;
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// Steps of the audit of one entry, as phases of its cursor: first those of
 /// metadata, then those of tensors.
@@ -48,7 +48,7 @@ impl Held {
             _ => 0,
         };
         let more = (u64::from(self.tag) << 16) | (kind << 8) | u64::from(self.used);
-        [self.data.at, self.data.len, self.end, more]
+        [self.data.offset, self.data.len, self.end, more]
     }
 
     fn unpack([at, len, end, more]: [u64; 4]) -> (Self, DType) {
@@ -70,12 +70,12 @@ impl Header {
         match c.phase {
             phase::ENTRY => self.audit_entry(r, c),
             phase::SHAPE..=phase::END => {
-                r.about(Kind::Metadata, index);
+                r.about(EntryKind::Metadata, index);
                 audit_value(r, c)
             }
             phase::TENSOR => self.audit_tensor(r, c),
             _ => {
-                r.about(Kind::Tensor, index);
+                r.about(EntryKind::Tensor, index);
                 audit_quant(r, c)
             }
         }
@@ -95,11 +95,11 @@ impl Header {
     }
 
     fn audit_entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut e = Entry::of(self, Kind::Metadata);
+        let mut e = Entry::of(self, EntryKind::Metadata);
         if !self.listed(r, c, &mut e)? {
             *c = Cursor { phase: phase::TENSOR, ..Cursor::default() };
         } else if e.sound {
-            r.held = [e.data.at, e.data.len, e.tag.into(), 0];
+            r.held = [e.data.offset, e.data.len, e.tag.into(), 0];
             r.charge(e.data.len);
             c.phase = phase::SHAPE;
         }
@@ -107,13 +107,13 @@ impl Header {
     }
 
     fn audit_tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        let mut e = Entry::of(self, Kind::Tensor);
+        let mut e = Entry::of(self, EntryKind::Tensor);
         if !self.listed(r, c, &mut e)? {
             c.finish();
         } else if !e.quant.is_empty() {
-            let Span { at, len } = e.quant;
+            let Span { offset: at, len } = e.quant;
             let dims = e.dims();
-            r.held = [at, len, dims.at, dims.rank()];
+            r.held = [at, len, dims.offset, dims.rank()];
             r.charge(len);
             c.phase = phase::AXIS;
         }

@@ -26,7 +26,7 @@ pub(super) fn step(
     width: u64,
     bad: impl Fn(&[u8]) -> Option<usize>,
 ) -> Result<Scan, Halt> {
-    let at = span.at.wrapping_add(c.state);
+    let at = span.offset.wrapping_add(c.state);
     let left = span.len.wrapping_sub(c.state);
     if left < width {
         return Ok(Scan::Clean);
@@ -34,7 +34,7 @@ pub(super) fn step(
     let run = r.source().run(at);
     let whole = widen(run.len()).min(left) & !width.wrapping_sub(1);
     if whole == 0 {
-        return Err(r.lack(Absent { at, need: width, want: left }));
+        return Err(r.lack(Absent { offset: at, need: width, want: left }));
     }
     let run = usize::try_from(whole).ok().and_then(|len| run.get(..len)).unwrap_or_default();
     if let Some(i) = bad(run) {

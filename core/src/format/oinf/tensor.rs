@@ -49,7 +49,7 @@ impl Entry<'_, '_> {
     /// Where the extents lie.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
-            at: wide(self.dims_at()),
+            offset: wide(self.dims_at()),
             len: self.rank() << 3,
             rank: self.rank(),
             lead: None,
@@ -71,7 +71,7 @@ impl Entry<'_, '_> {
     pub(super) fn tensor(&self) -> Tensor {
         Tensor {
             index: self.index,
-            at: wide(self.at),
+            offset: wide(self.at),
             name: self.name(),
             dtype: element_type(self.tag).unwrap_or(DType::Unknown),
             status: self.status(),

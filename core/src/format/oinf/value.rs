@@ -17,7 +17,7 @@ use super::text::{is_no_name, padded};
 use super::{element_type, field, rules, size_of};
 use crate::base::{place, wide, widen, word};
 use crate::input::Span;
-use crate::model::{DType, DimEncoding, DimsAt, Meta, NameAt, Value};
+use crate::model::{DType, DimEncoding, DimsAt, Metadata, NameAt, Value};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -56,7 +56,7 @@ pub(super) fn shape(
     size_at: u64,
     shape: &mut Shape,
 ) -> Result<(), Halt> {
-    let Span { at, len: size } = *stored;
+    let Span { offset: at, len: size } = *stored;
     r.within(place(at), place(size));
     let (head, rule) = match tag {
         field::STRING => (4, rules::META_STR_SIZE),
@@ -122,12 +122,12 @@ pub(super) fn shape(
         return Ok(());
     };
     let (rule, span, expected, found) = fault;
-    r.flag(rule, span.at, span.len, expected, found);
+    r.flag(rule, span.offset, span.len, expected, found);
     Err(Halt::refused(rule))
 }
 
 /// What a metadata entry holds; `None` if its value is broken.
-pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
     let stored = meta.stored;
     let mut found = Shape::default();
     match shape(r, meta.tag, &stored, 0, &mut found) {
@@ -136,14 +136,14 @@ pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>
         Err(_) => return Ok(None),
     }
     let Shape { dtype, elements, rank, .. } = found;
-    let data = found.data(stored.at);
+    let data = found.data(stored.offset);
     Ok(Some(match meta.tag {
-        field::STRING => Value::Text(NameAt::plain(data.at, data.len)),
+        field::STRING => Value::Text(NameAt::plain(data.offset, data.len)),
         field::BITSET => Value::Bits { count: elements, stored: data },
         field::NDARRAY => {
-            let at = stored.at.wrapping_add(8);
+            let at = stored.offset.wrapping_add(8);
             let encoding = DimEncoding::U64;
-            let dims = DimsAt { at, len: rank << 3, rank, lead: None, encoding };
+            let dims = DimsAt { offset: at, len: rank << 3, rank, lead: None, encoding };
             Value::Array { dtype, dims, elements, stored: data }
         }
         _ if dtype == DType::Unknown => return Ok(None),

@@ -61,8 +61,8 @@ impl Entry {
         }
         // Where fields are missing, their place does not depend on where reading began.
         let place = wide(json.place(at));
-        tensor.extra.at = place;
-        tensor.dims = DimsAt { at: place, encoding: DimEncoding::Json, ..DimsAt::default() };
+        tensor.extra.offset = place;
+        tensor.dims = DimsAt { offset: place, encoding: DimEncoding::Json, ..DimsAt::default() };
         let mut more = !json.eat(b'}');
         while more {
             self.field(json, tensor);
@@ -164,7 +164,7 @@ impl Entry {
         if is_shape {
             // Up to the bracket.
             let len = json.at.wrapping_sub(inside).wrapping_sub(1);
-            tensor.dims.at = wide(json.place(inside));
+            tensor.dims.offset = wide(json.place(inside));
             tensor.dims.len = u32::try_from(len).unwrap_or(u32::MAX);
         } else if count != 2 {
             json.note(rule, at, 2, count.into());

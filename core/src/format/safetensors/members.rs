@@ -6,7 +6,7 @@ use super::{Header, KEYS, far, rules, stands};
 use crate::base::{Word, wide, widen, word};
 use crate::model::{Status, Tensor};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 impl Header {
     /// Goes to where the next member begins, and beyond the metadata. Where the
@@ -33,7 +33,7 @@ impl Header {
             return None;
         }
         r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
-        r.about(Kind::Tensor, c.index);
+        r.about(EntryKind::Tensor, c.index);
         self.plain_tensor(r, c, start)
     }
 
@@ -71,7 +71,7 @@ impl Header {
             self.finish(r, c, start);
             return Ok(false);
         }
-        r.about(Kind::Tensor, c.index);
+        r.about(EntryKind::Tensor, c.index);
         let mut json = Json::of(r, start, far(self.data_at), rules::JSON_TRUNCATED);
         let may_end = c.extra == stands::FIRST && start == far(self.first);
         let mut last = may_end && json.eat(b'}');
@@ -100,7 +100,7 @@ impl Header {
         let fatal = json.conclude(r)?;
         if let Some((at, len)) = further {
             // That is no fault of the tensor after it.
-            r.about(Kind::File, 0);
+            r.about(EntryKind::File, 0);
             r.flag(rules::METADATA_DUPLICATE, wide(json.place(at)), widen(len), 0, 0);
         }
         if json.failed {
@@ -113,7 +113,7 @@ impl Header {
             return Ok(false);
         }
         tensor.index = c.index;
-        tensor.at = tensor.name.at.wrapping_sub(1);
+        tensor.offset = tensor.name.offset.wrapping_sub(1);
         tensor.status = Status::Broken;
         let usable = usable && !fatal;
         if usable {
@@ -130,7 +130,7 @@ impl Header {
     fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) {
         let stray = if at == far(self.end) { far(self.stray) } else { at };
         if stray < far(self.data_at) {
-            r.about(Kind::File, 0);
+            r.about(EntryKind::File, 0);
             let len = wide(far(self.data_at).wrapping_sub(stray));
             r.flag(rules::JSON_TRAILING, wide(stray), len, 0, len);
         }

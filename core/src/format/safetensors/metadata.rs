@@ -4,16 +4,16 @@ use super::json::{Json, Text};
 use super::{Header, far, rules, stands};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
-use crate::model::{Meta, NameAt, NameEncoding, Status};
+use crate::model::{Metadata, NameAt, NameEncoding, Status};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind, Rule};
+use crate::rule::{EntryKind, Halt, Rule};
 
-/// The value of [`Meta::tag`] where the text has escapes.
+/// The value of [`Metadata::tag`] where the text has escapes.
 const ESCAPED: u32 = 1;
 
 /// The text of an entry.
-pub(in crate::format) fn text_at(meta: &Meta) -> NameAt {
-    let mut text = NameAt::plain(meta.stored.at, meta.stored.len);
+pub(in crate::format) fn text_at(meta: &Metadata) -> NameAt {
+    let mut text = NameAt::plain(meta.stored.offset, meta.stored.len);
     if meta.tag == ESCAPED {
         text.encoding = NameEncoding::Json;
     }
@@ -25,7 +25,7 @@ impl Header {
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         if self.meta_at == 0 {
             c.finish();
             return Ok(None);
@@ -64,9 +64,9 @@ impl Pairs {
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         let start = word(c.at).max(self.at);
-        r.about(Kind::Metadata, c.index);
+        r.about(EntryKind::Metadata, c.index);
         let mut json = Json::of(r, start, self.end, self.truncated);
         // Out of order an entry begins with its key.
         let first = c.extra == stands::FIRST && start == self.at;
@@ -74,7 +74,7 @@ impl Pairs {
         if over {
             // Another member, or the end of the object around it, must follow.
             match json.token() {
-                b',' | b'}' if !json.failed => r.about(Kind::File, 0),
+                b',' | b'}' if !json.failed => r.about(EntryKind::File, 0),
                 _ => json.syntax(),
             }
         }
@@ -93,10 +93,10 @@ impl Pairs {
             Some(text) => (Span::new(wide(json.place(text.at)), widen(text.len)), text.escaped),
             None => (Span::default(), false),
         };
-        let meta = Meta {
-            kind: Kind::Metadata,
+        let meta = Metadata {
+            kind: EntryKind::Metadata,
             index: c.index,
-            at: name.at.wrapping_sub(1),
+            offset: name.offset.wrapping_sub(1),
             key: name,
             tag: if escaped { ESCAPED } else { 0 },
             status,

@@ -37,11 +37,9 @@ use crate::base::{Word, word};
 use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
-use crate::model::{Meta, Name, Part, Region, Status, Tensor, Value, Version};
-use crate::parse::Cursor;
-use crate::parse::Reader;
-use crate::rule::Halt;
-use crate::rule::Kind;
+use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version};
+use crate::parse::{Cursor, Reader};
+use crate::rule::{EntryKind, Halt};
 
 /// The member that is no tensor.
 #[cfg(feature = "sweep")]
@@ -198,7 +196,7 @@ impl Container for Header {
         u64::from(self.count)
     }
 
-    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         self.next_meta(r, c)
     }
 
@@ -218,14 +216,14 @@ impl Container for Header {
         found
     }
 
-    fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, _: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok((meta.status != Status::Broken).then(|| Value::Text(metadata::text_at(meta))))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let file = |part, at, end| {
             let span = Span::between(at, end);
-            Ok(Some(Region { part, span, kind: Kind::File, entry: 0 }))
+            Ok(Some(Region { part, span, kind: EntryKind::File, entry: 0 }))
         };
         match c.phase {
             0 => {

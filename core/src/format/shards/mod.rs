@@ -23,9 +23,9 @@ use super::safetensors::{json, metadata};
 use crate::base::{limits::JSON_DEPTH, widen, word};
 use crate::format::{Container, Policy};
 use crate::input::Span;
-use crate::model::{Chunk, Meta, Name, Part, Region, Status, Tensor, Value, Version};
+use crate::model::{Chunk, Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 use scan::Scan;
 
 /// What opening stands before.
@@ -66,7 +66,7 @@ impl Container for Header {
     /// The cursor: `at` is where the scan stands, `inner` begins with where
     /// `weight_map` lies, and the rest is the scan's.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         loop {
             match c.phase {
                 step::ROOT => root(r, c)?,
@@ -93,7 +93,7 @@ impl Container for Header {
 
     /// The next entry of `weight_map`; broken if its file lies anywhere else
     /// than beside the index.
-    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Meta>, Halt> {
+    fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         let pairs = metadata::Pairs {
             at: word(self.map_at),
             end: word(r.source().len()),
@@ -107,7 +107,7 @@ impl Container for Header {
             let name =
                 metadata::text_at(&meta).read(r.source()).map_err(|absent| r.lack(absent))?;
             if !is_beside(&name) {
-                r.flag(rules::SHARD_PATH, meta.stored.at, meta.stored.len, 0, 0);
+                r.flag(rules::SHARD_PATH, meta.stored.offset, meta.stored.len, 0, 0);
                 meta.status = Status::Broken;
             }
         }
@@ -119,7 +119,7 @@ impl Container for Header {
         Ok(None)
     }
 
-    fn value(&self, _: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, _: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok((meta.status != Status::Broken).then(|| Value::Text(metadata::text_at(meta))))
     }
 
@@ -133,7 +133,7 @@ impl Container for Header {
         }
         c.finish();
         let span = Span::new(0, r.source().len());
-        Ok(Some(Region { part: Part::Metadata, span, kind: Kind::File, entry: 0 }))
+        Ok(Some(Region { part: Part::Metadata, span, kind: EntryKind::File, entry: 0 }))
     }
 }
 
@@ -226,7 +226,7 @@ fn tail(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let end = r.source().len();
     if blank(r, c, end)?.is_some() {
         let rest = Span::between(c.at, end);
-        r.flag(rules::INDEX_TRAILING, rest.at, rest.len, 0, rest.len);
+        r.flag(rules::INDEX_TRAILING, rest.offset, rest.len, 0, rest.len);
     }
     c.phase = step::DONE;
     Ok(())

@@ -54,7 +54,7 @@ impl Entry<'_> {
     #[inline(always)]
     fn data(self) -> Span {
         Span {
-            at: u64::from_le_bytes(field::OFFSET.of(self.0)),
+            offset: u64::from_le_bytes(field::OFFSET.of(self.0)),
             len: u64::from_le_bytes(field::SIZE.of(self.0)),
         }
     }
@@ -125,8 +125,8 @@ impl Header {
         } else if width != 0 && entry.size() != Some(data.len) {
             faults |= fault::SIZE;
         }
-        let end = data.at.saturating_add(data.len);
-        if data.at < self.data_offset {
+        let end = data.offset.saturating_add(data.len);
+        if data.offset < self.data_offset {
             faults |= fault::OFF_MIN;
         } else if end > self.bound {
             faults |= fault::END;
@@ -134,7 +134,7 @@ impl Header {
         if end > len {
             faults |= fault::CUT;
         }
-        if !is_aligned(data.at) {
+        if !is_aligned(data.offset) {
             faults |= fault::OFF_ALIGN;
         }
         faults
@@ -169,15 +169,15 @@ impl Header {
         if !entry.is_direct() && faults & (fault::BROKEN | fault::DTYPE) == 0 {
             r.fault(rules::T_SHAPE, field::DIMS, field::DIRECT_RANK.into(), rank.into());
         }
-        let end = data.at.saturating_add(data.len);
+        let end = data.offset.saturating_add(data.len);
         if faults & fault::OFF_MIN != 0 {
-            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.at);
+            r.fault(rules::T_OFF_MIN, field::OFFSET, self.data_offset, data.offset);
         }
         if faults & fault::END != 0 {
             r.fault(rules::T_END, field::OFFSET, self.bound, end);
         }
         if faults & fault::OFF_ALIGN != 0 {
-            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.at);
+            r.fault(rules::T_OFF_ALIGN, field::OFFSET, field::ALIGN, data.offset);
         }
     }
 
@@ -190,8 +190,8 @@ impl Header {
         // Filled where it is handed out: what is stored there need not be kept.
         let mut tensor = Tensor {
             index: r.subject().entry,
-            at,
-            name: NameAt { at, len: 1, encoding: NameEncoding::Number },
+            offset: at,
+            name: NameAt { offset: at, len: 1, encoding: NameEncoding::Number },
             dtype: match entry.byte(field::DTYPE) {
                 0 => DType::F32,
                 1 => DType::F16,
@@ -206,7 +206,7 @@ impl Header {
                 _ => Layout::Unknown,
             },
             dims: DimsAt {
-                at: at.wrapping_add(field::DIMS.at.into()),
+                offset: at.wrapping_add(field::DIMS.at.into()),
                 len: if direct { u32::from(rank) << 2 } else { 0 },
                 rank: rank.into(),
                 lead: None,

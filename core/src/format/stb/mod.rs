@@ -38,7 +38,7 @@ use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{DimEncoding, Part, Region, Tensor, Version};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 use entry::Entry;
 
 /// Where fields lie and what they hold (§3, §4).
@@ -170,14 +170,14 @@ impl Container for Header {
         }
         r.region(at, end, rules::H_FSIZE);
         r.read_ahead(self.table_end());
-        r.about(Kind::Tensor, c.index);
+        r.about(EntryKind::Tensor, c.index);
         let entry = Entry(r.array()?);
         c.advance(end);
         Ok(Some(self.validate(r, at, entry)))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
-        let region = |part, span| Region { part, span, kind: Kind::File, entry: 0 };
+        let region = |part, span| Region { part, span, kind: EntryKind::File, entry: 0 };
         match c.phase {
             0 => {
                 c.next_phase();
@@ -207,7 +207,7 @@ impl Header {
     /// # Errors
     /// [`Absent`] when the entry is not resident.
     pub fn id(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u8, Absent> {
-        Ok(source.get(Span::new(tensor.at, 1))?.first().copied().unwrap_or(0))
+        Ok(source.get(Span::new(tensor.offset, 1))?.first().copied().unwrap_or(0))
     }
 
     /// The stored element type of a tensor (§4.1), of which this build may know
@@ -216,7 +216,7 @@ impl Header {
     /// # Errors
     /// [`Absent`] when the entry is not resident.
     pub fn dtype_code(&self, source: &Source<'_>, tensor: &Tensor) -> Result<u8, Absent> {
-        let at = tensor.at.saturating_add(field::DTYPE.at.into());
+        let at = tensor.offset.saturating_add(field::DTYPE.at.into());
         Ok(source.get(Span::new(at, 1))?.first().copied().unwrap_or(0))
     }
 
@@ -236,7 +236,8 @@ impl Header {
         if tensor.dims.encoding != DimEncoding::External {
             return Ok(None);
         }
-        let bytes = source.get(Span::new(tensor.at.saturating_add(field::DIMS.at.into()), 4))?;
+        let bytes =
+            source.get(Span::new(tensor.offset.saturating_add(field::DIMS.at.into()), 4))?;
         Ok(bytes.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)))
     }
 

@@ -6,9 +6,9 @@ use super::head::major;
 use super::rules;
 use crate::base::wide;
 use crate::input::{Absent, Source, Span};
-use crate::model::{Meta, Name, Status, Value};
+use crate::model::{Metadata, Name, Status, Value};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind};
+use crate::rule::{EntryKind, Halt};
 
 /// The next optional or custom field of the map `map`. Keys that are not text
 /// name nothing and are passed over.
@@ -19,14 +19,14 @@ pub(super) fn next(
     r: &mut Reader<'_, '_>,
     map: Span,
     c: &mut Cursor,
-) -> Result<Option<Meta>, Halt> {
+) -> Result<Option<Metadata>, Halt> {
     let end = map.end().unwrap_or(u64::MAX);
     if map.is_empty() {
         c.finish();
         return Ok(None);
     }
     if c.at == 0 {
-        r.region(map.at, end, rules::CBOR_TRUNCATED);
+        r.region(map.offset, end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
         pull.item(2, false);
         let count = pull.count();
@@ -64,18 +64,18 @@ pub(super) fn next(
         if let Some(key) = shown {
             let index = c.index;
             c.index = index.wrapping_add(1);
-            let (kind, status) = (Kind::Attribute, Status::Sound);
-            return Ok(Some(Meta { kind, index, at, key, tag, status, stored }));
+            let (kind, status) = (EntryKind::Attribute, Status::Sound);
+            return Ok(Some(Metadata { kind, index, offset: at, key, tag, status, stored }));
         }
     }
 }
 
 /// What a field holds.
-pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
-    r.region(meta.stored.at, meta.stored.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
+pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
+    r.region(meta.stored.offset, meta.stored.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
     pull.item(3, false);
-    if pull.head.major == major::TEXT && wide(pull.head.at) == meta.stored.at {
+    if pull.head.major == major::TEXT && wide(pull.head.at) == meta.stored.offset {
         let text = pull.string_at();
         return pull.done().map(|()| Some(Value::Text(text)));
     }
@@ -99,7 +99,7 @@ pub(super) fn text<'a>(
 }
 
 fn find<'a>(r: &mut Reader<'_, 'a>, map: Span, wanted: Key) -> Result<Option<Name<'a>>, Halt> {
-    r.region(map.at, map.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
+    r.region(map.offset, map.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
     pull.item(2, false);
     let mut left = pull.count_resident();

@@ -59,7 +59,7 @@ impl Header {
         let offset = |within: usize| at.saturating_add(widen(within));
         let tensor = Tensor {
             index: c.index,
-            at,
+            offset: at,
             name: NameAt::plain(offset(map.name_at), widen(map.name.len())),
             dtype: map.dtype,
             status: Status::Sound,
@@ -67,7 +67,7 @@ impl Header {
             encoding: map.encoding,
             endianness: map.endianness,
             dims: DimsAt {
-                at: offset(map.dims_at),
+                offset: offset(map.dims_at),
                 len: u32::try_from(map.dims_len).ok()?,
                 rank: map.rank,
                 lead: None,

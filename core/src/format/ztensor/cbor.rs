@@ -256,7 +256,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             false => (self.at(), NameEncoding::Plain),
         };
         let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
-        NameAt { at: wide(at), len, encoding }
+        NameAt { offset: wide(at), len, encoding }
     }
 
     /// The bytes of a definite-length string.

@@ -19,7 +19,7 @@ pub(super) mod cover {
 /// of order is compared with nothing.
 #[inline]
 pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
-    !blob.is_empty() && blob.at < c.state && c.state != Cursor::UNKNOWN
+    !blob.is_empty() && blob.offset < c.state && c.state != Cursor::UNKNOWN
 }
 
 /// Remembers where the data ends that was listed.
@@ -28,11 +28,14 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     if blob.is_empty() {
         return;
     }
-    if cfg!(feature = "sweep") && c.extra == cover::TIGHT && !is_padding(source, c.state, blob.at) {
+    if cfg!(feature = "sweep")
+        && c.extra == cover::TIGHT
+        && !is_padding(source, c.state, blob.offset)
+    {
         c.extra = cover::LOOSE;
     }
     // Beyond the largest number, which stands for "unknown", nothing ends.
-    c.state = c.state.max(blob.at.wrapping_add(blob.len));
+    c.state = c.state.max(blob.offset.wrapping_add(blob.len));
 }
 
 /// Whether what lies between the data that was listed and `at` is padding, and

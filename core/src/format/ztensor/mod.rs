@@ -68,12 +68,10 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
-    Chunk, Chunks, Encoding, Layout, Meta, Name, Part, Region, Tensor, Value, Version,
+    Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
 };
-use crate::parse::Cursor;
-use crate::parse::Reader;
-use crate::rule::Halt;
-use crate::rule::Kind;
+use crate::parse::{Cursor, Reader};
+use crate::rule::{EntryKind, Halt};
 use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
 use head::major;
@@ -224,11 +222,11 @@ impl Container for Header {
         r: &mut Reader<'_, '_>,
         tensor: &Tensor,
         c: &mut Cursor,
-    ) -> Result<Option<Meta>, Halt> {
+    ) -> Result<Option<Metadata>, Halt> {
         attribute::next(r, tensor.extra, c)
     }
 
-    fn value(&self, r: &mut Reader<'_, '_>, meta: &Meta) -> Result<Option<Value>, Halt> {
+    fn value(&self, r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
         attribute::value(r, meta)
     }
 
@@ -250,7 +248,7 @@ impl Container for Header {
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         let tail = Span::new(wide(self.index_end), field::LENGTH_LEN);
-        let mut region = Region { part: Part::Tail, span: tail, kind: Kind::File, entry: 0 };
+        let mut region = Region { part: Part::Tail, span: tail, kind: EntryKind::File, entry: 0 };
         match c.phase {
             0 => {
                 c.next_phase();
@@ -265,7 +263,7 @@ impl Container for Header {
                 if let Chunks::One(span) = tensor.chunks
                     && !span.is_empty()
                 {
-                    let (kind, entry) = (Kind::Tensor, tensor.index);
+                    let (kind, entry) = (EntryKind::Tensor, tensor.index);
                     region = Region { part: Part::Payload, span, kind, entry };
                     break;
                 }
@@ -345,7 +343,7 @@ impl Header {
         if !open && c.index >= self.count {
             return self.end(r, c, at);
         }
-        r.about(Kind::Tensor, c.index);
+        r.about(EntryKind::Tensor, c.index);
         #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
@@ -396,7 +394,7 @@ impl Header {
         let twice = !self.open
             && unused >= least
             && open::generation(open::look(r, Span::new(second, field::MAGIC_LEN))?) == Some(0);
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         if twice {
             r.flag(rules::FILE_CONCATENATED, second, field::MAGIC_LEN, 0, second);
         } else if c.index == 0 && unused > 0 {

@@ -28,7 +28,7 @@ pub(super) fn generation(head: &[u8]) -> Option<usize> {
 /// nothing is missing.
 #[inline]
 pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
-    if cfg!(feature = "windows") { r.get(span) } else { Ok(r.source().run(span.at)) }
+    if cfg!(feature = "windows") { r.get(span) } else { Ok(r.source().run(span.offset)) }
 }
 
 /// Where the index begins.
@@ -73,7 +73,7 @@ pub(super) fn index(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Word, Halt
 #[inline]
 fn generation_1(r: &mut Reader<'_, '_>, len: u64) -> Result<Rule, Halt> {
     let tail = Span::new(len.saturating_sub(field::MAGIC_LEN), field::MAGIC_LEN);
-    let again = tail.at > 0 && generation(look(r, tail)?) == Some(1);
+    let again = tail.offset > 0 && generation(look(r, tail)?) == Some(1);
     Ok(if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 })
 }
 
@@ -154,6 +154,6 @@ pub(super) fn refuse(
     expected: u64,
     found: u64,
 ) -> Halt {
-    r.flag(rule, at.at, at.len, expected, found);
+    r.flag(rule, at.offset, at.len, expected, found);
     Halt::refused(rule)
 }

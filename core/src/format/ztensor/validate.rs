@@ -96,7 +96,7 @@ impl Header {
             exceeds: false,
         };
         validator.tensor.index = c.index;
-        validator.tensor.at = wide(entry.at);
+        validator.tensor.offset = wide(entry.at);
         validator.tensor.status = Status::Broken;
         if entry.map {
             validator.all(c);
@@ -127,7 +127,7 @@ impl Validator<'_, '_, '_, '_> {
             return;
         }
         if listed::is_before(c, blob) {
-            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.at);
+            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.offset);
         }
         listed::pass_blob(self.pull.r.source(), c, blob);
         self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };
@@ -341,7 +341,7 @@ impl Validator<'_, '_, '_, '_> {
         };
         let len = u32::try_from(end.wrapping_sub(at)).unwrap_or(u32::MAX);
         let encoding = DimEncoding::Cbor;
-        self.tensor.dims = DimsAt { at: wide(at), len, rank, lead: None, encoding };
+        self.tensor.dims = DimsAt { offset: wide(at), len, rank, lead: None, encoding };
         if rank > field::RANK {
             let (most, rank) = (u64::from(field::RANK), u64::from(rank));
             self.flag(rules::SHAPE_RANK, Key::SHAPE, most, rank);

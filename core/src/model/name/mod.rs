@@ -83,7 +83,7 @@ impl NameEncoding {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NameAt {
     /// Absolute offset of its first stored byte.
-    pub at: u64,
+    pub offset: u64,
     /// Number of stored bytes.
     pub len: u32,
     /// How it is stored.
@@ -95,13 +95,13 @@ impl NameAt {
     /// exist: no index may be that large.
     pub(crate) fn plain(at: u64, len: u64) -> Self {
         let len = u32::try_from(len).unwrap_or(u32::MAX);
-        NameAt { at, len, encoding: NameEncoding::Plain }
+        NameAt { offset: at, len, encoding: NameEncoding::Plain }
     }
 
     /// The stored bytes.
     #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
     pub const fn span(&self) -> Span {
-        Span { at: self.at, len: self.len as u64 }
+        Span { offset: self.offset, len: self.len as u64 }
     }
 
     /// The name.

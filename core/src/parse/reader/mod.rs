@@ -8,15 +8,13 @@ mod report;
 #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
 mod sticky;
 
-use crate::base::place;
-use crate::base::widen;
-use crate::base::{Word, limits, wide};
+use crate::base::{Word, limits, place, wide, widen};
 #[cfg(feature = "windows")]
 use crate::input::Absent;
 use crate::input::leaf::Parsed;
 use crate::input::{Source, Span};
 use crate::model::{Name, NameAt};
-use crate::rule::{Finding, Kind, Rule, Subject};
+use crate::rule::{EntryKind, Finding, Rule, Subject};
 use crate::rule::{Halt, general::BYTES_CHANGED};
 use nom::{Err, Needed};
 
@@ -126,7 +124,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             ahead: 0,
             overrun: BYTES_CHANGED,
             #[cfg(feature = "windows")]
-            absent: Absent { at: 0, need: 0, want: 0 },
+            absent: Absent { offset: 0, need: 0, want: 0 },
             room: 0,
             needed: 0,
             subject: Subject::FILE,
@@ -231,7 +229,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Names the entry that findings are about from here on.
     #[cfg_attr(not(feature = "names"), inline(always))]
-    pub(crate) fn about(&mut self, kind: Kind, entry: u32) {
+    pub(crate) fn about(&mut self, kind: EntryKind, entry: u32) {
         self.subject = Subject::new(kind, entry);
     }
 
@@ -350,7 +348,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         let more = more_of(passed).min(self.left().saturating_sub(len));
         let need = passed.saturating_add(len).saturating_add(more);
         let want = self.ahead.saturating_sub(self.mark).max(need);
-        self.absent = Absent { at: self.mark, need, want };
+        self.absent = Absent { offset: self.mark, need, want };
         Halt::ABSENT
     }
 

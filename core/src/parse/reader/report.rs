@@ -27,7 +27,7 @@ impl Reader<'_, '_> {
     #[cold]
     pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
         #[cfg(feature = "windows")]
-        if absent.at.checked_add(absent.need).is_some_and(|end| end <= self.source.len()) {
+        if absent.offset.checked_add(absent.need).is_some_and(|end| end <= self.source.len()) {
             self.absent = absent;
             return Halt::ABSENT;
         }
@@ -68,7 +68,7 @@ impl Reader<'_, '_> {
         } else {
             (0, 0, 0)
         };
-        (self.sink)(Finding { at, expected, found, len, entry, part, rule, kind });
+        (self.sink)(Finding { offset: at, expected, found, len, entry, part, rule, kind });
     }
 
     /// Takes note that entries follow which cannot be reached, of which nothing fatal
@@ -103,7 +103,7 @@ impl Reader<'_, '_> {
     /// Reports `rule` unless `holds`.
     pub(crate) fn check(&mut self, holds: bool, rule: Rule, span: Span, expected: u64, found: u64) {
         if !holds {
-            self.flag(rule, span.at, span.len, expected, found);
+            self.flag(rule, span.offset, span.len, expected, found);
         }
     }
 
@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
     /// Raises the end of what the host is asked to fetch with what is missing.
     #[cfg(feature = "windows")]
     pub(crate) fn want_until(&mut self, end: u64) {
-        let want = end.min(self.source.len()).saturating_sub(self.absent.at);
+        let want = end.min(self.source.len()).saturating_sub(self.absent.offset);
         self.absent.want = self.absent.want.max(want);
     }
 
@@ -169,8 +169,8 @@ impl Reader<'_, '_> {
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
         match self.refuse(halt).rule() {
-            Some(rule) => Stop::Refused(rule),
-            None => Stop::Room { needed: self.room },
+            Some(rule) => Stop::Invalid(rule),
+            None => Stop::NeedSlots { needed: self.room },
         }
     }
 
@@ -179,10 +179,10 @@ impl Reader<'_, '_> {
     #[cold]
     pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
         match self.refuse(halt).rule() {
-            Some(rule) => Stop::Refused(rule),
-            None if halt == Halt::ROOM => Stop::Room { needed: self.room },
-            None if halt == Halt::BUFFER => Stop::Buffer { needed: self.needed },
-            None => Stop::Absent(self.absent()),
+            Some(rule) => Stop::Invalid(rule),
+            None if halt == Halt::ROOM => Stop::NeedSlots { needed: self.room },
+            None if halt == Halt::BUFFER => Stop::NeedBuffer { needed: self.needed },
+            None => Stop::NeedBytes(self.absent()),
         }
     }
 }

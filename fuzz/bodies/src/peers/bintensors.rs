@@ -63,7 +63,7 @@ fn compare_tensors(name: &str, survey: &Survey, peer: &Metadata) {
         assert_eq!(fact.shape, shape, "{name}");
         let data = fact.chunks[0].stored;
         let (start, end) = info.data_offsets;
-        assert_eq!(data.at - header.data_at(), start as u64, "{name}");
+        assert_eq!(data.offset - header.data_at(), start as u64, "{name}");
         assert_eq!(data.len, (end - start) as u64, "{name}");
     }
 }
@@ -75,7 +75,7 @@ fn compare_metadata(name: &str, bytes: &[u8], survey: &Survey, peer: &Metadata) 
     for fact in &survey.metadata {
         let Some(Value::Text(text)) = fact.value else { panic!("{name}: {fact:?}") };
         pairs.retain(|(key, _)| *key != fact.key);
-        pairs.push((&fact.key, &bytes[text.at as usize..][..text.len as usize]));
+        pairs.push((&fact.key, &bytes[text.offset as usize..][..text.len as usize]));
     }
     let peer = peer.metadata().iter().flatten();
     let mut theirs: Vec<_> = peer.map(|(k, v)| (k.as_bytes(), v.as_bytes())).collect();

@@ -6,8 +6,8 @@
 //!   258; RFC 1951 forbids them in a stream.
 //! * libdeflate does not say how much it read. Bytes after a stream are a fault
 //!   here, and nothing there.
-//! * zstd frames that ask for a window beyond `limits::ZSTD_WINDOW` are refused
-//!   here, to bound memory.
+//! * zstd frames that ask for a window beyond `limits::ZSTD_WINDOW` are refused here
+//!   in a ring, and into whole output from `limits::ZSTD_WINDOW_END` on.
 //! * A stream of nothing at all is no bytes for the C library, and cut off here.
 //! * The C library leaves reserved bits unchecked, and whether streams of literals
 //!   end with their last literal; decoding all at once, also matches beyond the

@@ -114,6 +114,9 @@ fn compare_tensors(name: &str, bytes: &[u8], survey: &Survey, peer: &SafeTensors
         assert_eq!(fact.shape, shape, "{name}: {key}");
         assert_eq!(u64::from(fact.tensor.dtype.bits()), theirs.dtype().bitsize() as u64, "{key}");
         let span = fact.chunks[0].stored;
-        assert!(bytes[span.at as usize..][..span.len as usize] == *theirs.data(), "{name}: {key}");
+        assert!(
+            bytes[span.offset as usize..][..span.len as usize] == *theirs.data(),
+            "{name}: {key}"
+        );
     }
 }

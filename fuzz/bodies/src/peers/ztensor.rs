@@ -45,7 +45,7 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
         assert_eq!(fact.name, theirs.name.as_bytes(), "{name}");
         assert_eq!(fact.shape, theirs.shape, "{name}");
         let Some(chunk) = fact.chunks.first() else { continue };
-        assert_eq!((chunk.stored.at, chunk.stored.len), (theirs.offset, theirs.size), "{name}");
+        assert_eq!((chunk.stored.offset, chunk.stored.len), (theirs.offset, theirs.size), "{name}");
         if !is_comparable(&survey, fact) {
             continue;
         }
@@ -63,7 +63,7 @@ pub fn compare(name: &str, bytes: &[u8]) -> bool {
 /// Whether a zstd frame has a window that the C library does not take unless it is
 /// asked to; data that fits in memory as a whole needs none.
 fn asks_for_more_than_128_mib(bytes: &[u8], fact: &TensorFact) -> bool {
-    let stored = &bytes[fact.chunks[0].stored.at as usize..];
+    let stored = &bytes[fact.chunks[0].stored.offset as usize..];
     matches!(stored, [0x28, 0xB5, 0x2F, 0xFD, descriptor, window, ..]
         if descriptor & 0x20 == 0 && *window > (27 - 10) << 3)
 }

@@ -117,7 +117,7 @@ fn windows_of_a_file() {
         decoder.start(encoding, span, Size::Exactly(data.len() as u64));
         let mut out = Vec::new();
         let mut buffer = vec![0; WINDOW];
-        let mut held = Window { at: 0, bytes: &file[..4] };
+        let mut held = Window { offset: 0, bytes: &file[..4] };
         loop {
             let windows = [held];
             match decoder.next(&Source::windows(file.len() as u64, &windows), &mut buffer) {
@@ -125,9 +125,12 @@ fn windows_of_a_file() {
                 Ok(None) => break,
                 Err(Undecoded::Absent(absent)) => {
                     assert!(absent.need == 1 || encoding == Encoding::Zstd);
-                    assert_eq!(absent.at + absent.want, 10 + span.len);
-                    let (at, len) = (absent.at as usize, absent.need.max(999) as usize);
-                    held = Window { at: absent.at, bytes: &file[at..file.len().min(at + len)] };
+                    assert_eq!(absent.offset + absent.want, 10 + span.len);
+                    let (at, len) = (absent.offset as usize, absent.need.max(999) as usize);
+                    held = Window {
+                        offset: absent.offset,
+                        bytes: &file[at..file.len().min(at + len)],
+                    };
                 }
                 Err(Undecoded::Fault(Fault::Buffer)) if encoding == Encoding::Zstd => {
                     buffer = vec![0; decoder.buffer() as usize];

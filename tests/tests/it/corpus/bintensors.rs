@@ -23,7 +23,7 @@ fn check_metadata(name: &str, bytes: &[u8], survey: &Survey, json: &Json) {
     assert_eq!(survey.metadata.len(), expected.len(), "{name}");
     for fact in &survey.metadata {
         let Some(Value::Text(text)) = fact.value else { panic!("{name}: {fact:?}") };
-        let value = &bytes[text.at as usize..][..text.len as usize];
+        let value = &bytes[text.offset as usize..][..text.len as usize];
         let key = std::str::from_utf8(&fact.key).unwrap();
         assert_eq!(expected[key].as_str().unwrap().as_bytes(), value, "{name}: {key}");
     }
@@ -67,9 +67,9 @@ fn check_facts(name: &str, bytes: &[u8], survey: &Survey, json: &Json) {
         assert_eq!(fact.shape, numbers(&expected["shape"]), "{name}");
         let offsets = numbers(&expected["data_offsets"]);
         let chunk = fact.chunks[0].stored;
-        assert_eq!(chunk.at, header.data_at() + offsets[0], "{name}");
+        assert_eq!(chunk.offset, header.data_at() + offsets[0], "{name}");
         assert_eq!(chunk.len, offsets[1] - offsets[0], "{name}");
-        let payload = &bytes[chunk.at as usize..][..chunk.len as usize];
+        let payload = &bytes[chunk.offset as usize..][..chunk.len as usize];
         if let Some(hex) = expected["data_hex"].as_str() {
             let stored: String = payload.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(stored, hex, "{name}");

@@ -106,7 +106,7 @@ fn check_column(name: &str, bytes: &[u8], survey: &Survey, fact: &TensorFact, ex
     let blocks: Vec<_> = fact
         .chunks
         .iter()
-        .map(|chunk| [chunk.stored.at, chunk.stored.len, chunk.decoded.unwrap()])
+        .map(|chunk| [chunk.stored.offset, chunk.stored.len, chunk.decoded.unwrap()])
         .collect();
     let listed = |key: &str| -> Option<Vec<[u64; 3]>> {
         expected.get(key).map(|blocks| serde_json::from_value(blocks.clone()).unwrap())
@@ -133,7 +133,7 @@ fn check_column(name: &str, bytes: &[u8], survey: &Survey, fact: &TensorFact, ex
 fn check_annotation(name: &str, bytes: &[u8], header: &Header, fact: &MetaFact, expected: &Value) {
     assert_eq!(String::from_utf8_lossy(&fact.key), expected["kind"].as_str().unwrap(), "{name}");
     if let Some(offset) = expected.get("offset") {
-        assert_eq!(fact.meta.stored.at, number(offset), "{name}");
+        assert_eq!(fact.meta.stored.offset, number(offset), "{name}");
         assert_eq!(fact.meta.stored.len, number(&expected["size"]), "{name}");
     }
     assert_eq!(u64::from(fact.meta.tag & 0xFF), number(&expected["compression"]), "{name}");
@@ -143,11 +143,11 @@ fn check_annotation(name: &str, bytes: &[u8], header: &Header, fact: &MetaFact, 
     }
     match fact.value.unwrap_or_else(|| panic!("{name}: no value")) {
         weighbridge_core::Value::Text(at) => {
-            let text = &bytes[at.at as usize..][..at.len as usize];
+            let text = &bytes[at.offset as usize..][..at.len as usize];
             assert_eq!(std::str::from_utf8(text).unwrap(), value.as_str().unwrap(), "{name}");
         }
         weighbridge_core::Value::Scalar { dtype: DType::Bool, stored } => {
-            assert_eq!(bytes[stored.at as usize] == 1, value.as_bool().unwrap(), "{name}");
+            assert_eq!(bytes[stored.offset as usize] == 1, value.as_bool().unwrap(), "{name}");
         }
         weighbridge_core::Value::Scalar { dtype, stored } => {
             assert_eq!(dtype.bytes(1), Some(stored.len), "{name}");

@@ -2,7 +2,7 @@
 
 use crate::readback;
 use serde_json::Value as Json;
-use weighbridge_core::{Element, Endianness, Format, Kind, Severity, Value};
+use weighbridge_core::{Element, Endianness, EntryKind, Format, Severity, Value};
 use weighbridge_tests::corpus;
 use weighbridge_tests::survey::{MetaFact, Survey, TensorFact, survey_whole};
 
@@ -59,9 +59,9 @@ fn check_elements(dtype: weighbridge_core::DType, bytes: &[u8], expected: &Json)
 fn check_metadata(file: &[u8], fact: &MetaFact, expected: &Json) {
     assert_eq!(fact.key, expected["key"].as_str().unwrap().as_bytes());
     assert_eq!(u64::from(fact.meta.tag), number(&expected["type"]));
-    assert_eq!(fact.meta.stored.at, number(&expected["offset"]));
+    assert_eq!(fact.meta.stored.offset, number(&expected["offset"]));
     assert_eq!(fact.meta.stored.len, number(&expected["nbytes"]));
-    let at = |span: weighbridge_core::Span| &file[span.at as usize..][..span.len as usize];
+    let at = |span: weighbridge_core::Span| &file[span.offset as usize..][..span.len as usize];
     match fact.value.unwrap() {
         Value::Text(text) => {
             assert_eq!(at(text.span()), expected["value"].as_str().unwrap().as_bytes());
@@ -93,16 +93,16 @@ fn check_tensor(file: &[u8], fact: &TensorFact, expected: &Json) {
     assert_eq!(fact.shape, numbers(&expected["dims"]));
     assert_eq!(fact.chunks.len(), usize::from(expected["has_data"].as_bool().unwrap()));
     if let Some(chunk) = fact.chunks.first() {
-        assert_eq!(chunk.stored.at, number(&expected["offset"]));
+        assert_eq!(chunk.stored.offset, number(&expected["offset"]));
         assert_eq!(chunk.stored.len, number(&expected["nbytes"]));
         assert_eq!(fact.tensor.elements, number(&expected["numel"]));
-        let data = &file[chunk.stored.at as usize..][..chunk.stored.len as usize];
+        let data = &file[chunk.stored.offset as usize..][..chunk.stored.len as usize];
         check_elements(fact.tensor.dtype, data, &expected["values"]);
     }
     let has_quant = expected["has_quant"].as_bool().unwrap_or(false);
     assert_eq!(has_quant, !fact.tensor.extra.is_empty());
     if has_quant {
-        assert_eq!(fact.tensor.extra.at, number(&expected["quant_offset"]));
+        assert_eq!(fact.tensor.extra.offset, number(&expected["quant_offset"]));
         assert_eq!(fact.tensor.extra.len, number(&expected["quant_nbytes"]));
     }
 }
@@ -110,7 +110,7 @@ fn check_tensor(file: &[u8], fact: &TensorFact, expected: &Json) {
 fn check_facts(file: &[u8], survey: &Survey, json: &Json) {
     let version = survey.file.unwrap().version().unwrap();
     assert_eq!(version.to_string(), json["version"].to_string());
-    let is_sizevar = |fact: &&MetaFact| fact.meta.kind == Kind::SizeVar;
+    let is_sizevar = |fact: &&MetaFact| fact.meta.kind == EntryKind::SizeVar;
     let sizevars: Vec<_> = survey.metadata.iter().filter(is_sizevar).collect();
     let expected = json["sizevars"].as_array().unwrap();
     assert_eq!(sizevars.len(), expected.len());

@@ -29,10 +29,10 @@ fn check_facts(name: &str, bytes: &[u8], survey: &Survey, json: &Value) {
             assert_eq!(fact.shape, shape, "{name}");
         }
         let chunk = fact.chunks[0].stored;
-        assert_eq!(chunk.at, expected["offset"].as_u64().unwrap(), "{name}");
+        assert_eq!(chunk.offset, expected["offset"].as_u64().unwrap(), "{name}");
         assert_eq!(chunk.len, expected["size_bytes"].as_u64().unwrap(), "{name}");
         let bits = expected["bits"].as_array().or(expected["bits_first8"].as_array());
-        let payload = &bytes[chunk.at as usize..][..chunk.len as usize];
+        let payload = &bytes[chunk.offset as usize..][..chunk.len as usize];
         let width = fact.tensor.dtype.bits() as usize / 8;
         for (i, bits) in bits.into_iter().flatten().enumerate() {
             let stored = u32::from_str_radix(bits.as_str().unwrap(), 16).unwrap();

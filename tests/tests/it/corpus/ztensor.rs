@@ -41,7 +41,7 @@ fn to_json(items: &mut Items<'_>) -> Option<Value> {
 
 fn attribute(bytes: &[u8], fact: &TensorFact, key: &str) -> Option<Value> {
     let attribute = fact.attributes.iter().find(|a| a.key == key.as_bytes())?;
-    let Span { at, len } = attribute.meta.stored;
+    let Span { offset: at, len } = attribute.meta.stored;
     to_json(&mut Items::new(&bytes[at as usize..][..len as usize]))
 }
 
@@ -63,7 +63,7 @@ fn check_tensor(name: &str, bytes: &[u8], survey: &Survey, fact: &TensorFact, ex
         expected["shape"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap()).collect();
     assert_eq!(fact.shape, shape, "{name}");
     let chunk = fact.chunks[0];
-    assert_eq!(chunk.stored.at, expected["offset"].as_u64().unwrap(), "{name}");
+    assert_eq!(chunk.stored.offset, expected["offset"].as_u64().unwrap(), "{name}");
     assert_eq!(chunk.stored.len, expected["size"].as_u64().unwrap(), "{name}");
     if let (Some(decoded), Some(len)) = (chunk.decoded, expected["decoded_len"].as_u64()) {
         assert_eq!(decoded, len, "{name}");
@@ -140,7 +140,7 @@ fn valid_files() {
         }
         assert!(survey.is_valid(), "{name}: {:?}", survey.findings);
         let Some(File::ZTensor(header)) = survey.file else { panic!("{name}") };
-        assert_eq!(header.index().at, json["index_offset"].as_u64().unwrap(), "{name}");
+        assert_eq!(header.index().offset, json["index_offset"].as_u64().unwrap(), "{name}");
         assert_eq!(header.index().len, json["index_size"].as_u64().unwrap(), "{name}");
         let tensors = json["tensors"].as_array().unwrap();
         assert_eq!(survey.tensors.len(), tensors.len(), "{name}");

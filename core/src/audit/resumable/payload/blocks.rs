@@ -21,7 +21,7 @@ use crate::format::{
 use crate::input::{Absent, Span};
 use crate::model::{Chunk, Encoding, Tensor};
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind, Rule, general};
+use crate::rule::{EntryKind, Halt, Rule, general};
 
 /// What the entry for a block takes in a lookup table.
 const ENTRY: u64 = 16;
@@ -49,7 +49,7 @@ pub(super) struct Progress {
 struct Payload {
     chunk: Chunk,
     codec: Codec,
-    kind: Kind,
+    kind: EntryKind,
     part: u32,
     state: State,
 }
@@ -100,8 +100,8 @@ impl Scratch<'_> {
             let result = self.payload(header, &mut payload, work, r);
             p.current = Some(payload);
             if !result? && !p.unchecked {
-                r.about(Kind::Tensor, tensor.index);
-                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                r.about(EntryKind::Tensor, tensor.index);
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
                 p.unchecked = true;
             }
             p.current = None;
@@ -183,14 +183,14 @@ impl Scratch<'_> {
     ) -> Result<Result<(), codec::Fault>, Pause> {
         loop {
             let read = self.decoder.read();
-            let at = stored.at.saturating_add(read);
+            let at = stored.offset.saturating_add(read);
             let left = stored.len.saturating_sub(read);
             let run = r.source().run(at);
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
             match self.decoder.step(run, self.buffer) {
                 Ok(Step { done: true, .. }) => return Ok(Ok(())),
                 Ok(Step { read: 0, written, .. }) if written.is_empty() => {
-                    return Err(r.lack(Absent { at, need: 1, want: left.max(1) }).into());
+                    return Err(r.lack(Absent { offset: at, need: 1, want: left.max(1) }).into());
                 }
                 Ok(_) => {}
                 Err(fault) => return Ok(Err(fault)),
@@ -227,7 +227,7 @@ fn next(
             chunk.encoding != Encoding::Raw || chunk.decoded == Some(chunk.stored.len)
         };
         if let Some(chunk) = chunk.filter(sound) {
-            let kind = Kind::Tensor;
+            let kind = EntryKind::Tensor;
             return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
         }
     }
@@ -240,7 +240,7 @@ fn next(
             return Ok(None);
         }
         if let Some((codec, chunk)) = annotation {
-            let kind = Kind::Attribute;
+            let kind = EntryKind::Attribute;
             return Ok(Some(Payload { chunk, codec, kind, part, state: State::Fresh }));
         }
     }
@@ -264,7 +264,7 @@ fn next_annotation(
 ) -> Result<Option<(u32, Option<(Codec, Chunk)>)>, Halt> {
     if p.annotation == 0 {
         match header.attribute(r, tensor, &mut p.attributes)? {
-            Some(meta) if has_payload(&meta) => p.annotation = meta.at,
+            Some(meta) if has_payload(&meta) => p.annotation = meta.offset,
             meta => return Ok(meta.map(|meta| (meta.index, None))),
         }
     }
@@ -285,7 +285,9 @@ impl Payload {
     /// The most bytes that it may decode to if they are to be validated.
     fn most(&self) -> u64 {
         match self.kind {
-            Kind::Attribute if self.chunk.encoding != Encoding::Raw => limits::ANNOTATION_BYTES,
+            EntryKind::Attribute if self.chunk.encoding != Encoding::Raw => {
+                limits::ANNOTATION_BYTES
+            }
             _ => limits::BLOCK_BYTES,
         }
     }
@@ -301,9 +303,9 @@ impl Payload {
                 return;
             }
             let stray = fault.rule == rules::B_STRAY;
-            let found = if stray { widen(bytes.len()) } else { fault.at };
-            let Span { at, len } = match encoding {
-                Encoding::Raw => Span::new(stored.at.saturating_add(fault.at), fault.len),
+            let found = if stray { widen(bytes.len()) } else { fault.offset };
+            let Span { offset: at, len } = match encoding {
+                Encoding::Raw => Span::new(stored.offset.saturating_add(fault.offset), fault.len),
                 _ => stored,
             };
             r.flag(fault.rule, at, len, fault.expected, found);
@@ -326,7 +328,7 @@ impl Payload {
             _ => rules::B_DEFLATE,
         };
         let found = written.saturating_add(u64::from(fault == codec::Fault::Long));
-        let Span { at, len } = self.chunk.stored;
+        let Span { offset: at, len } = self.chunk.stored;
         r.flag(rule, at, len, self.chunk.decoded.unwrap_or(written), found);
         true
     }

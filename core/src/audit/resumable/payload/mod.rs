@@ -21,7 +21,7 @@ use crate::file::{File, Slot};
 use crate::input::Source;
 use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
-use crate::rule::{Finding, Halt, Kind, general};
+use crate::rule::{EntryKind, Finding, Halt, general};
 
 /// How far the payload of the current tensor is checked.
 #[derive(Clone, Copy, Debug, Default, Hash)]
@@ -131,9 +131,9 @@ impl Audit {
     /// to their last byte. The same `scratch` at each call, untouched between.
     ///
     /// # Errors
-    /// As [`step`](Self::step). While payloads are checked, [`Stop::Room`]
+    /// As [`step`](Self::step). While payloads are checked, [`Stop::NeedSlots`]
     /// and [`skip`](Self::skip) are about the current tensor only, and
-    /// [`Stop::Buffer`] asks for another scratch, with a larger buffer.
+    /// [`Stop::NeedBuffer`] asks for another scratch, with a larger buffer.
     pub fn step_with(
         &mut self,
         source: &Source<'_>,
@@ -172,12 +172,12 @@ impl Audit {
                 self.pass();
                 continue;
             }
-            r.about(Kind::Tensor, tensor.index);
+            r.about(EntryKind::Tensor, tensor.index);
             // Checksums and frames are about the stored bytes, whatever they mean.
             let stored = self.file.policy().checksum.is_some();
             if tensor.status != Status::Broken && !self.payload.plain {
                 if tensor.status == Status::Unsupported {
-                    r.flag(general::DATA_UNCHECKED, tensor.at, 0, 0, 0);
+                    r.flag(general::DATA_UNCHECKED, tensor.offset, 0, 0, 0);
                 }
                 if let Some(span) = tensor.raw() {
                     self.values_of(r, &tensor, span)?;
@@ -193,6 +193,9 @@ impl Audit {
                 }
             }
             self.pass();
+            if self.only.is_some() {
+                break;
+            }
         }
         self.work.report(r);
         Ok(())
@@ -200,7 +203,7 @@ impl Audit {
 
     /// Is done with the current tensor.
     pub(super) fn pass(&mut self) {
-        self.work.pass(self.hand.map_or(0, |tensor| tensor.at));
+        self.work.pass(self.hand.map_or(0, |tensor| tensor.offset));
         self.hand = None;
         self.payload = Progress::default();
     }
@@ -240,11 +243,11 @@ impl Audit {
         // Of values that are not known, that was said.
         let sound = tensor.status == Status::Sound;
         if sound && !plain && self.payload.frames == Frames::Sound {
-            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+            r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
         } else if self.file.policy().checksum.is_some() {
             let found = self.file.checksum(r.source(), tensor);
             if let Some(checksum) = found.map_err(|absent| r.lack(absent))? {
-                r.flag(general::CHECKSUM_UNCHECKED, tensor.at, 0, checksum.head(), 0);
+                r.flag(general::CHECKSUM_UNCHECKED, tensor.offset, 0, checksum.head(), 0);
             }
         }
         Ok(())
@@ -253,9 +256,9 @@ impl Audit {
     /// Gives up the current tensor for lack of slots or of a buffer.
     pub(super) fn skip_payload(&mut self, r: &mut Reader<'_, '_>) {
         if let Some(tensor) = self.hand {
-            r.about(Kind::Tensor, tensor.index);
+            r.about(EntryKind::Tensor, tensor.index);
             if tensor.layout == Layout::Blocks {
-                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
                 self.pass();
                 return;
             }
@@ -265,7 +268,7 @@ impl Audit {
                 && window > limits::ZSTD_WINDOW
             {
                 let rule = rule(Fault::Window);
-                r.flag(rule, tensor.at, 0, limits::ZSTD_WINDOW, window);
+                r.flag(rule, tensor.offset, 0, limits::ZSTD_WINDOW, window);
                 self.pass();
                 return;
             }
@@ -273,7 +276,7 @@ impl Audit {
                 0 => general::PAYLOAD_UNCHECKED,
                 _ => general::COORDINATES_UNCHECKED,
             };
-            r.flag(rule, tensor.at, 0, slots, 0);
+            r.flag(rule, tensor.offset, 0, slots, 0);
         }
         self.pass();
     }

@@ -23,7 +23,7 @@ impl Audit {
         };
         let used = used_bits(tensor);
         if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
-            let at = span.at.saturating_add(last);
+            let at = span.offset.saturating_add(last);
             // Only this byte, unless the ternary codes are looked at as well.
             if policy.ternary.is_none() || tensor.dtype != DType::T2 {
                 let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
@@ -38,12 +38,12 @@ impl Audit {
         };
         let Some(rule) = rule else { return Ok(()) };
         while self.payload.done < span.len {
-            let at = span.at.saturating_add(self.payload.done);
+            let at = span.offset.saturating_add(self.payload.done);
             let left = span.len.saturating_sub(self.payload.done);
             let run = r.source().run(at);
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
             if run.is_empty() {
-                return Err(r.lack(Absent { at, need: 1, want: left }).into());
+                return Err(r.lack(Absent { offset: at, need: 1, want: left }).into());
             }
             let bad = match tensor.dtype {
                 DType::Bool => run.iter().position(|byte| *byte > 1),
@@ -53,8 +53,11 @@ impl Audit {
                 let byte = run.get(bad).copied().unwrap_or(0);
                 let at = at.saturating_add(widen(bad));
                 // Codes in the unused bits of the last byte are no elements.
-                let mask =
-                    if at == span.at.saturating_add(last) { used.unwrap_or(0xFF) } else { 0xFF };
+                let mask = if at == span.offset.saturating_add(last) {
+                    used.unwrap_or(0xFF)
+                } else {
+                    0xFF
+                };
                 let wrong = match tensor.dtype {
                     DType::Bool => byte,
                     _ => forbidden_ternary(byte) & mask,
@@ -70,7 +73,7 @@ impl Audit {
             self.payload.done = self.payload.done.saturating_add(widen(run.len()));
         }
         if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
-            let at = span.at.saturating_add(last);
+            let at = span.offset.saturating_add(last);
             let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
             flag_byte(r, rule, at, byte, byte & !used);
         }

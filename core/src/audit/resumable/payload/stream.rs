@@ -91,6 +91,8 @@ struct Progress {
     fault: Option<(Fault, u64)>,
     /// All bytes were looked at.
     over: bool,
+    /// How often they are looked at again, into slots.
+    again: u8,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -109,6 +111,9 @@ impl Streams for Scratch<'_> {
         slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<bool, Pause> {
+        if audit.work.begins() {
+            self.results = Results::default();
+        }
         #[cfg(feature = "idv")]
         if tensor.layout == Layout::Blocks {
             return self.blocks(audit, r, tensor).map(|()| true);
@@ -131,8 +136,9 @@ impl Streams for Scratch<'_> {
     }
 
     fn state(&self) -> u64 {
-        let Progress { stage, read, over, .. } = self.progress;
+        let Progress { stage, read, over, again, .. } = self.progress;
         let begun = u64::from(stage != Stage::Start).wrapping_add(u64::from(over));
+        let begun = begun.wrapping_add(u64::from(again) << 2);
         let read = read.wrapping_add(self.decoder.read());
         read.wrapping_add(self.decoder.written() << 20).wrapping_add(begun << 60)
     }
@@ -163,7 +169,7 @@ impl Scratch<'_> {
             {
                 if let Some(rule) = audit.file.policy().sparse {
                     let span = place(&p.chunk, at, 8);
-                    r.flag(rule(fault), span.at, span.len, 0, found);
+                    r.flag(rule(fault), span.offset, span.len, 0, found);
                 }
                 return Ok(());
             }
@@ -185,6 +191,7 @@ impl Scratch<'_> {
             p.checksum = None;
             p.read = 0;
             p.over = false;
+            p.again = p.again.wrapping_add(1);
             self.start(p, work, r, tensor);
             if p.faulty {
                 return Ok(());
@@ -226,7 +233,7 @@ impl Scratch<'_> {
         p.faulty = audit.payload.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
         let (Some(chunk), 1) = (chunk, tensor.chunks.count()) else {
-            r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+            r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
             return Ok(None);
         };
         p.chunk = chunk;
@@ -252,13 +259,13 @@ impl Scratch<'_> {
             p.decodes = decodes && sized;
             let unread = (encoded && !p.decodes) || (wanted && p.sparse.is_none());
             if sound && !p.faulty && unread {
-                r.flag(general::PAYLOAD_UNCHECKED, tensor.at, 0, 0, 0);
+                r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
                 p.sparse = None;
             }
         }
         self.hasher = p.checksum.and_then(|checksum| Hasher::new(checksum.algorithm()));
         if let (Some(checksum), None) = (p.checksum, &self.hasher) {
-            r.flag(general::CHECKSUM_UNCHECKED, tensor.at, 0, checksum.head(), 0);
+            r.flag(general::CHECKSUM_UNCHECKED, tensor.offset, 0, checksum.head(), 0);
             p.checksum = None;
         }
         if let Some(known) = known {
@@ -297,7 +304,7 @@ impl Scratch<'_> {
             return Err(Pause::Buffer(decoded));
         }
         if let Some(rule) = audit.file.policy().stream {
-            r.flag(rule(Fault::Window), stored.at, stored.len, limits::ZSTD_WINDOW, window);
+            r.flag(rule(Fault::Window), stored.offset, stored.len, limits::ZSTD_WINDOW, window);
         }
         Ok(false)
     }
@@ -343,7 +350,7 @@ impl Scratch<'_> {
         slots: &mut [Slot],
     ) -> Result<(), Pause> {
         loop {
-            let at = p.chunk.stored.at.saturating_add(p.read);
+            let at = p.chunk.stored.offset.saturating_add(p.read);
             let left = p.chunk.stored.len.saturating_sub(p.read);
             let run = r.source().run(at);
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
@@ -388,7 +395,7 @@ impl Scratch<'_> {
             }
             if used == 0 && produced == 0 {
                 let need = if p.decodes && !p.faulty { self.decoder.needs() } else { 1 };
-                return Err(r.lack(Absent { at, need, want: left.max(need) }).into());
+                return Err(r.lack(Absent { offset: at, need, want: left.max(need) }).into());
             }
         }
         p.over = true;
@@ -403,7 +410,7 @@ impl Scratch<'_> {
         {
             let chunk = p.chunk;
             sparse.finish(&mut |fault, offset, expected, found| {
-                let Span { at, len } = place(&chunk, offset, 0);
+                let Span { offset: at, len } = place(&chunk, offset, 0);
                 r.flag(rule(fault), at, len, expected, found);
             });
         }
@@ -440,14 +447,14 @@ fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, writt
     let rule = rule.map_or(general::PAYLOAD_UNCHECKED, |rule| rule(fault));
     let expected = p.chunk.decoded.unwrap_or(written);
     let found = written.saturating_add(u64::from(fault == Fault::Long));
-    let Span { at, len } = p.chunk.stored;
+    let Span { offset: at, len } = p.chunk.stored;
     r.flag(rule, at, len, expected, found);
 }
 
 /// Reports a sum that is not what the file says.
 fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum, found: Checksum) {
     if found != expected {
-        let Span { at, len } = p.chunk.stored;
+        let Span { offset: at, len } = p.chunk.stored;
         let (expected, found) = expected.difference(&found);
         r.flag(rule, at, len, expected, found);
     }
@@ -467,7 +474,7 @@ impl Progress {
         };
         let chunk = self.chunk;
         sparse.feed(piece, slots, &mut |fault, offset, expected, found| {
-            let Span { at, len } = place(&chunk, offset, 8);
+            let Span { offset: at, len } = place(&chunk, offset, 8);
             r.flag(rule(fault), at, len, expected, found);
         });
     }
@@ -477,7 +484,7 @@ impl Progress {
 /// stored bytes.
 fn place(chunk: &Chunk, offset: u64, len: u64) -> Span {
     match chunk.encoding {
-        Encoding::Raw => Span::new(chunk.stored.at.saturating_add(offset), len),
+        Encoding::Raw => Span::new(chunk.stored.offset.saturating_add(offset), len),
         _ => chunk.stored,
     }
 }

@@ -13,6 +13,8 @@ use crate::rule::general;
 pub(in crate::audit) struct Work {
     /// What the caller allows, if it is not what the length of the file does.
     pub(in crate::audit) most: Option<u64>,
+    /// Some stream was looked at.
+    begun: bool,
     done: u64,
     /// The data of the current tensor was not decoded to its end.
     cut: bool,
@@ -26,6 +28,11 @@ impl Work {
         let len = r.source().len();
         let usual = len.saturating_mul(limits::WORK_PER_BYTE).saturating_add(limits::WORK);
         self.most.unwrap_or(usual)
+    }
+
+    /// Whether this is the first stream of the audit.
+    pub(super) fn begins(&mut self) -> bool {
+        !core::mem::replace(&mut self.begun, true)
     }
 
     /// What may still be done; `None`, and the current tensor is left, if nothing.
@@ -57,7 +64,7 @@ impl Work {
     /// Says, at the end, what was left.
     pub(super) fn report(&self, r: &mut Reader<'_, '_>) {
         if self.left > 0 {
-            r.about(crate::rule::Kind::File, 0);
+            r.about(crate::rule::EntryKind::File, 0);
             r.flag(general::WORK_UNCHECKED, self.first, 0, self.limit(r), self.left);
         }
     }

@@ -5,7 +5,7 @@ use super::super::{Header, rules};
 use crate::base::{Word, wide};
 use crate::input::Span;
 use crate::parse::{Cursor, Reader};
-use crate::rule::{Halt, Kind, Rule, general::BYTES_CHANGED};
+use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// What the cursor's phase means here.
 mod phase {
@@ -22,7 +22,7 @@ struct List {
     at: u64,
     count: u32,
     rule: Rule,
-    kind: Kind,
+    kind: EntryKind,
 }
 
 /// What an entry is ordered by: descending element type, then ascending name.
@@ -36,10 +36,10 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn read(r: &mut Reader<'_, 'a>, kind: Kind) -> Result<Self, Halt> {
+    fn read(r: &mut Reader<'_, 'a>, kind: EntryKind) -> Result<Self, Halt> {
         let mut entry = Entry::default();
         match kind {
-            Kind::Metadata => {
+            EntryKind::Metadata => {
                 fields::pair(r, &mut entry);
                 r.settle()
             }
@@ -68,14 +68,14 @@ impl Header {
         match c.phase {
             phase::METADATA => {
                 let (at, count) = (self.meta_at.into(), self.meta_count);
-                self.ascends(r, c, List { at, count, rule: rules::M5, kind: Kind::Metadata })
+                self.ascends(r, c, List { at, count, rule: rules::M5, kind: EntryKind::Metadata })
             }
             phase::TENSORS | phase::REST => {
                 if self.sweep_in_order(r, c) {
                     return Ok(());
                 }
                 let (at, count) = (self.list_at.into(), self.count);
-                self.ascends(r, c, List { at, count, rule: rules::C1, kind: Kind::Tensor })
+                self.ascends(r, c, List { at, count, rule: rules::C1, kind: EntryKind::Tensor })
             }
             _ => self.padding(r, c),
         }
@@ -149,8 +149,8 @@ impl Header {
             if compares && before.is_some_and(|before| place.comes_before(&before)) {
                 let name = place.name_at;
                 r.about(list.kind, index);
-                r.flag(list.rule, name.at, name.len, 0, 0);
-                if list.kind == Kind::Metadata {
+                r.flag(list.rule, name.offset, name.len, 0, 0);
+                if list.kind == EntryKind::Metadata {
                     self.next_list(r, c, at);
                 } else {
                     c.phase = phase::REST;
@@ -175,7 +175,7 @@ impl Header {
     /// Looks at resident padding.
     fn padding(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         r.region(c.at, self.data_at(), BYTES_CHANGED);
-        r.about(Kind::File, 0);
+        r.about(EntryKind::File, 0);
         if r.left() == 0 || !self.blank(r) {
             c.finish();
             return Ok(());

@@ -38,7 +38,7 @@ pub struct Fault {
     /// The rule that is broken.
     pub rule: Rule,
     /// Where, as an offset inside the decoded payload.
-    pub at: u64,
+    pub offset: u64,
     /// How many bytes of it are concerned.
     pub len: u64,
     /// What should be there, where the rule's message says so.
@@ -131,7 +131,12 @@ impl<'b> Validator<'b, '_> {
             }
             None => {
                 let expected = widen(self.at).saturating_add(len);
-                Err(Fault { rule: rules::B_SHORT, at: widen(self.bytes.len()), len: 0, expected })
+                Err(Fault {
+                    rule: rules::B_SHORT,
+                    offset: widen(self.bytes.len()),
+                    len: 0,
+                    expected,
+                })
             }
         }
     }
@@ -148,7 +153,7 @@ impl<'b> Validator<'b, '_> {
     }
 
     fn fault(&self, rule: Rule, at: usize, len: u64, expected: u64) -> Fault {
-        Fault { rule, at: widen(at), len, expected }
+        Fault { rule, offset: widen(at), len, expected }
     }
 
     /// Reports what leaves the rest readable.

@@ -39,12 +39,12 @@ impl Header {
         let from = |rest: usize| offset(run.len().saturating_sub(rest));
         let tensor = Tensor {
             index: c.index,
-            at: start,
+            offset: start,
             name: NameAt::plain(offset(1), widen(brief.name.len())),
             status: Status::Sound,
             dtype: brief.dtype,
             dims: DimsAt {
-                at: from(brief.dims_left),
+                offset: from(brief.dims_left),
                 len: u32::try_from(brief.dims_len).ok()?,
                 rank: brief.rank,
                 lead: None,
@@ -243,7 +243,7 @@ mod tests {
         let mut passed = Vec::new();
         if let Ok(header) = Header::open(&mut r, &mut Cursor::default()) {
             let mut note = |glance: &Glance<'_>| {
-                assert_eq!(glance.at + 1, glance.name_at.at);
+                assert_eq!(glance.at + 1, glance.name_at.offset);
                 passed.push((glance.index, glance.name_at, glance.name.bytes().collect()));
                 true
             };

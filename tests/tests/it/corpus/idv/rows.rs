@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use weighbridge_core::codec::{Decoder, Size};
 use weighbridge_core::format::idv::block::{Row, Scalar, Text};
 use weighbridge_core::format::idv::{Codec, Header, Item};
-use weighbridge_core::{Chunk, DType, Element, Meta, Source, Status};
+use weighbridge_core::{Chunk, DType, Element, Metadata, Source, Status};
 use weighbridge_tests::survey::Survey;
 
 /// How the facts were read: newer readers know no missing values.
@@ -142,7 +142,7 @@ pub(super) fn check_annotation(
     name: &str,
     bytes: &[u8],
     header: &Header,
-    meta: &Meta,
+    meta: &Metadata,
     expected: &Value,
 ) {
     let source = Source::whole(bytes);
