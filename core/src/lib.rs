@@ -20,7 +20,7 @@
 //! Audit::new(file).step(&source, &mut [Slot::EMPTY; 8], &mut sink)?;
 //!
 //! assert_eq!(findings[0].rule.id(), "H-FSIZE");
-//! assert_eq!(findings[0].at, 24);
+//! assert_eq!(findings[0].offset, 24);
 //! assert_eq!(findings[0].to_string(), "file_size says 63 bytes and the file has 64");
 //!
 //! let mut cursor = Cursor::default();
