@@ -1,4 +1,4 @@
-//! Rules that belong to no format.
+//! Rules that belong to no single format.
 
 use crate::rule::rules;
 
@@ -10,7 +10,7 @@ rules! { 0;
         "whether names are unique was not checked: that takes {expected} slots",
         "names that do not ascend are sorted, in memory that the caller provides";
     COVERAGE_UNCHECKED = "COVERAGE-UNCHECKED", Unchecked, Silent,
-        "overlaps and gaps were not looked for: that takes {expected} slots",
+        "overlaps and gaps were not checked: that takes {expected} slots",
         "parts that do not ascend are sorted, in memory that the caller provides";
     DATA_UNCHECKED = "DATA-UNCHECKED", Unchecked, Silent,
         "this reader does not know how its type, encoding or layout is stored, so its values were not checked",
@@ -23,17 +23,17 @@ rules! { 0;
         "a checker names what it did not check";
     COORDINATES_UNCHECKED = "COORDINATES-UNCHECKED", Unchecked, Silent,
         "its coordinates were not all checked: that takes {expected} slots",
-        "coordinates that do not ascend, rows and many extents are kept in memory that the caller provides";
+        "coordinates that do not ascend, rows and more than eight dims are kept in memory that the caller provides";
     SHARED_UNCHECKED = "SHARED-UNCHECKED", Unchecked, Silent,
-        "entries share tables or payloads, and what they refer to exceeds {expected} bytes; what comes after was not checked",
-        "a bound of this reader; real files share a payload between two or three tensors";
+        "entries share tables or payloads and refer to more than {expected} bytes in all; the rest was not checked",
+        "a limit of this reader; real files share a payload between two or three tensors";
     WORK_UNCHECKED = "WORK-UNCHECKED", Unchecked, Silent,
-        "decoding took more work than {expected} decoded bytes (limit WORK, --max-work); tensors whose data was not decoded to its end: {found}",
-        "a bound of this reader, in proportion to the length of the file; real data takes a hundredth of it";
+        "decoding reached the work limit of {expected} decoded bytes (WORK, --max-work); tensors whose data was not fully decoded: {found}",
+        "a limit of this reader, in proportion to the length of the file; real data takes a hundredth of it";
     INTERNAL = "INTERNAL-UNCHECKED", Unchecked, Silent,
-        "internal error: the check came to a standstill, and what it was about was not checked; please report this file",
+        "internal error: the check made no progress and skipped the current tensor or stage; please report this file",
         "a checker that makes no progress stops, and says so";
     BYTES_CHANGED = "BYTES-CHANGED", Fatal, Silent,
-        "the bytes here are not those that were read before",
+        "the bytes here have changed since they were read",
         "a file that is being written, or flash that is being updated, is not read as if it were whole";
 }

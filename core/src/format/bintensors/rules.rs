@@ -12,11 +12,11 @@ rules! { Format::BinTensors.code();
         "the file has {found} bytes and the length of the header takes 8",
         "Size Of Metadata Header: the first 8 bytes are the size of the metadata";
     F2 = "F2", Fatal, Silent,
-        "the header is {found} bytes long, and no reader takes more than {expected}",
+        "the header has {found} bytes; readers accept at most {expected}",
         "the README caps the header at 100 MB, and every release refuses a longer one";
     F3 = "F3", Fatal, Implied,
         "the header ends at {expected} and the file has {found} bytes",
-        "Size Of Metadata Header: it tells how many bytes to read for the metadata";
+        "Size Of Metadata Header: it says how many bytes to read for the metadata";
     F4 = "F4", Fatal, Implied,
         "the header ends inside a field",
         "Header Reconstruction: the header holds the metadata and all tensor descriptors";
@@ -27,25 +27,25 @@ rules! { Format::BinTensors.code();
         "a byte of the padding is {found:#x} instead of 0x20",
         "Byte-by-Byte Analysis: the padding is spaces (0x20)";
     P3 = "P3", Violation, Implied,
-        "{found} bytes of padding, where 7 are the most that alignment needs",
+        "the padding has {found} bytes; alignment needs at most 7",
         "Byte-by-Byte Analysis: padding is there to align to an 8-byte boundary";
     V1 = "V1", Fatal, Silent,
-        "an integer begins with 255, which stands for nothing",
+        "an integer begins with 255, which is not a defined prefix",
         "Varint Encoding: the discriminants are 251, 252 and 253";
     V2 = "V2", Fatal, Silent,
-        "an integer of 128 bits, which no field is",
+        "an integer is stored with 128 bits, which no field has",
         "Varint Encoding: the discriminants are 251, 252 and 253";
     V3 = "V3", Violation, Silent,
-        "the element type is stored with 64 bits and has 32",
+        "the element type is stored with 64 bits instead of 32",
         "Enums: a discriminant is a 32-bit integer to every release";
     V4 = "V4", Lint, Silent,
         "an integer is stored in more bytes than its value {found} needs",
         "Varint Encoding: all examples have the shortest form, and writers know no other";
     M1 = "M1", Fatal, Implied,
-        "the tag of the optional metadata is {found}; 0 is none and 1 is some",
+        "the tag of the optional metadata is {found}; it must be 0 (none) or 1 (some)",
         "Option: the discriminant of None is 0, that of Some is 1";
     M2 = "M2", Fatal, Implied,
-        "the metadata claims {found} where at most {expected} fit into the header",
+        "the metadata declares a length of {found}, and at most {expected} fit into the header",
         "Vector, String: as many elements follow as the length in front of them says";
     M3 = "M3", Violation, Stated,
         "the metadata key is not UTF-8",
@@ -54,38 +54,38 @@ rules! { Format::BinTensors.code();
         "the metadata value is not UTF-8",
         "String, Unicode Handling: an invalid UTF-8 sequence is a decoding error";
     M5 = "M5", Violation, Implied,
-        "the key comes before that of the entry in front of it",
+        "the key sorts before that of the previous entry",
         "HashMap vs BTreeMap: a BTreeMap keeps a sorted order of its keys";
     M6 = "M6", Violation, Implied,
         "the key was used before, by entry {expected}",
         "Header Reconstruction: the user's metadata is a map";
     T1 = "T1", Fatal, Implied,
-        "{found} tensors are announced, of which at most {expected} fit into the header",
+        "{found} tensors are declared, and at most {expected} fit into the header",
         "Vector: as many elements follow as the length in front of them says";
     T2 = "T2", Violation, Stated,
         "the name is not UTF-8",
         "String, Unicode Handling: an invalid UTF-8 sequence is a decoding error";
     T3 = "T3", Fatal, Implied,
-        "the name is {found} bytes long where the header has {expected} left",
+        "the name has {found} bytes, and the header has {expected} left",
         "String: the length comes first, and that many bytes follow";
     T4 = "T4", Violation, Silent,
         "the element type {found} is unknown, so the size cannot be verified",
         "Dtype: the discriminants go from 0 (BOOL) to 14 (U64) in every release";
     T5 = "T5", Fatal, Implied,
-        "the rank is {found} where the header has {expected} bytes left",
+        "the rank is {found}, and the header has {expected} bytes left",
         "Vector: as many elements follow as the length in front of them says";
     T6 = "T6", Violation, Silent,
         "the name was used before, by entry {expected}",
         "the README disallows duplicate keys, and every release refuses them";
     O1 = "O1", Fatal, Silent,
-        "the data begins at {found}; that of the tensor before ends at {expected}",
+        "the data begins at {found}; the previous tensor's data ends at {expected}",
         "the README: the buffer is indexed without holes; every release refuses others";
     O2 = "O2", Fatal, Silent,
         "the data ends at {found}, before its start at {expected}",
         "TensorInfo: data_offsets are the start and the end in the buffer";
     S1 = "S1", Fatal, Silent,
-        "the product of the extents, from the left, exceeds 64 bits",
-        "extents are usize, and every release refuses a product that overflows";
+        "the product of the dims, from the left, exceeds 64 bits",
+        "dims are usize, and every release refuses a product that overflows";
     S2 = "S2", Fatal, Silent,
         "the {found} elements take more bytes than 64 bits can count",
         "sizes are usize, and every release refuses one that overflows";
@@ -99,6 +99,6 @@ rules! { Format::BinTensors.code();
         "the tensor ends {missing} bytes beyond the end of the file",
         "Tensor Buffer: the remaining bytes of the file are the data of the tensors";
     C1 = "C1", Lint, Silent,
-        "the tensor would come before the one in front of it in the order of the writers",
+        "the tensor sorts before the previous one (writers sort by descending element type, then by name)",
         "all writers sort by descending element type, then by name, which aligns the data";
 }

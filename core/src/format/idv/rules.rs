@@ -1,8 +1,8 @@
 //! The rules of the binary data view.
 //!
 //! "IDV" is the format's specification; "header" and "versions" are the tables
-//! that its published form has lost and its source document has. What loader
-//! and writer of ML.NET do stands for what neither says.
+//! that its source document has and its published form has lost. Where
+//! both are silent, the loader and the writer of ML.NET decide.
 
 use crate::format::Format;
 use crate::rule::rules;
@@ -144,7 +144,7 @@ rules! { Format::Idv.code();
         "IDV, table of contents, 1.1.1.3: slot names count";
     T_END = "T.end", Lint, Silent,
         "the table of contents ends at {found}, and the tail begins at {expected}",
-        "IDV lets regions come in any order; every writer puts the table of contents last";
+        "IDV allows regions in any order; every writer puts the table of contents last";
 
     M_EOF = "M.eof", Fatal, Implied,
         "the annotation needs {missing} more bytes than its table can have",
@@ -245,7 +245,7 @@ rules! { Format::Idv.code();
         "DvBool: 00 is false, 01 true, 10 missing";
     B_KEY_RANGE = "B.key.range", Lint, Silent,
         "a key is beyond its cardinality of {expected}, at byte {found} of the payload",
-        "Key, Key2: values are 1 to the cardinality; neither writer nor loader holds keys to it";
+        "Key, Key2: values are 1 to the cardinality; neither writer nor loader checks keys against it";
     B_DT_RANGE = "B.dt.range", Violation, Implied,
         "ticks are not a moment of the years 1 to 9999, at byte {found} of the payload",
         "DateTime: ticks of 100 ns since 0001-01-01, up to the end of the year 9999";
@@ -253,13 +253,13 @@ rules! { Format::Idv.code();
         "an offset exceeds {expected} minutes, at byte {found} of the payload",
         "DateTimeOffset: offsets in minutes, of 14 hours at most";
     B_DTO_RANGE = "B.dto.range", Violation, Implied,
-        "ticks, or they less their offset, are not a moment of the years 1 to 9999, at byte {found} of the payload",
+        "ticks, or ticks minus their offset, are not a moment of the years 1 to 9999, at byte {found} of the payload",
         "DateTimeOffset: local and universal time are ticks of 100 ns since 0001-01-01";
     B_TEXT_COUNT = "B.text.count", Fatal, Implied,
         "the number of texts is not the {expected} of the block, at byte {found} of the payload",
         "TextSpan: the entry count, one for each value";
     B_TEXT_ORDER = "B.text.order", Fatal, Implied,
-        "a boundary lies before the one in front of it, {expected}, at byte {found} of the payload",
+        "a boundary is below the previous one, {expected}, at byte {found} of the payload",
         "TextSpan: boundaries do not decrease";
     B_TEXT_NA = "B.text.na", Fatal, Implied,
         "a missing text does not end where it begins, at {expected}, at byte {found} of the payload",
@@ -283,7 +283,7 @@ rules! { Format::Idv.code();
         "the length of a vector is negative, at byte {found} of the payload",
         "VBuffer: lengths are i32 and not negative";
     B_VEC_MULTIPLE = "B.vec.multiple", Lint, Silent,
-        "the length of a vector is no multiple of {expected}, at byte {found} of the payload",
+        "the length of a vector is not a multiple of {expected}, at byte {found} of the payload",
         "VBuffer: dimensions but one are known; the loader does not compare";
     B_VEC_DENSE = "B.vec.dense", Fatal, Implied,
         "the value count of a vector is negative and not -1, at byte {found} of the payload",

@@ -32,7 +32,7 @@ rules! { Format::Oinf.code();
         "a section begins at {found}, out of order or outside the file: the limit is {expected}",
         "offsets must be ascending and inside the file (guide, FileHeader)";
     HDR_ALIGN = "HDR-ALIGN", Violation, Stated,
-        "a section begins at {found}, which is no multiple of 8",
+        "a section begins at {found}, which is not a multiple of 8",
         "offsets must be aligned (guide, FileHeader)";
     HDR_OVERLAP = "HDR-OVERLAP", Violation, Implied,
         "a section begins at {found}, inside the header",
@@ -57,29 +57,29 @@ rules! { Format::Oinf.code();
         "the name is empty",
         "zero-length names are invalid for identifiers (guide, Strings)";
     STR_CHARSET = "STR-CHARSET", Violation, Stated,
-        "the string has a byte {found:#x}, which its alphabet lacks",
+        "the string has the byte {found:#x}; only A-Z, a-z, 0-9, '.', '_' and '-' are allowed",
         "strings use A-Z, a-z, 0-9, '.', '_' and '-' only (guide, Strings)";
     STR_PAD = "STR-PAD", Violation, Stated,
         "the padding after a string is not zero",
         "strings are padded to 8 bytes with 0x00 (guide, Strings)";
     DUP_SIZEVAR = "DUP-SIZEVAR", Violation, Stated,
-        "two sizevars have this name",
+        "the name was used before, by sizevar {expected}",
         "sizevar names must be unique (guide, SizeVarsTable)";
     DUP_METADATA = "DUP-METADATA", Violation, Silent,
-        "two metadata entries have this key",
+        "the key was used before, by entry {expected}",
         "which of two equal keys counts is undefined; both published readers refuse them";
     DUP_TENSOR = "DUP-TENSOR", Violation, Silent,
-        "two tensors have this name",
+        "the name was used before, by entry {expected}",
         "which of two equal names counts is undefined; both published readers refuse them";
 
     META_FLAGS = "META-FLAGS", Violation, Stated,
         "the flags of the entry are {found:#x}, not 0",
         "u32 value_flags = 0 (guide, MetadataTable)";
     META_TYPE = "META-TYPE", Fatal, Stated,
-        "there is no value type {found}",
+        "the value type is {found}; 1 to 25 are defined",
         "value types are 1 to 25 (guide, ValueType tags)";
     META_ALIGN = "META-ALIGN", Violation, Stated,
-        "the value lies at {found}, which is no multiple of 8",
+        "the value lies at {found}, which is not a multiple of 8",
         "every payload is aligned (guide, Worked example)";
     META_BEFORE = "META-BEFORE", Fatal, Stated,
         "the value lies at {found}, before the data section at {expected}",
@@ -88,10 +88,10 @@ rules! { Format::Oinf.code();
         "the value ends at {found}, past the end of the file at {expected}",
         "all offsets and sizes are validated (guide, Security and robustness notes)";
     META_OVERFLOW = "META-OVERFLOW", Fatal, Implied,
-        "the value's offset and size ({found}) add up to more than 64 bits hold",
+        "the value's offset plus its size ({found}) exceeds 64 bits",
         "all offsets and sizes are validated (guide, Security and robustness notes)";
     META_SIZE = "META-SIZE", Fatal, Stated,
-        "the value takes {found} bytes, its type takes {expected}",
+        "the value has {found} bytes; its type takes {expected}",
         "value_nbytes matches the expected size (guide, MetadataTable)";
     META_BOOL = "META-BOOL", Violation, Stated,
         "a bool is stored as {found}",
@@ -103,13 +103,13 @@ rules! { Format::Oinf.code();
         "a ternary value is stored as the code 10",
         "T2 is ternary: 00, 01 and 11 (guide, ValueType tags)";
     META_STR_SIZE = "META-STR-SIZE", Fatal, Stated,
-        "the string takes {found} bytes, with its length and padding it should take {expected}",
+        "the string has {found} bytes; with its length and padding it takes {expected}",
         "value_nbytes matches the expected size (guide, MetadataTable)";
     META_BITSET_COUNT = "META-BITSET-COUNT", Fatal, Implied,
-        "the bits of the bitset are said to take {found} bytes, they take {expected}",
+        "the bitset's byte count is {found}; its bits take {expected} bytes",
         "u32 bit_count, u32 byte_count, then packed bytes (guide, MetadataTable)";
     META_BITSET_SIZE = "META-BITSET-SIZE", Fatal, Stated,
-        "the bitset takes {found} bytes, with its counts and padding it should take {expected}",
+        "the bitset has {found} bytes; with its counts and padding it takes {expected}",
         "value_nbytes matches the expected size (guide, MetadataTable)";
     META_BITSET_TAILBITS = "META-BITSET-TAILBITS", Lint, Silent,
         "bits above the bitset's count are set",
@@ -118,17 +118,17 @@ rules! { Format::Oinf.code();
         "the padding after a bitset is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
     META_ND_ELEM = "META-ND-ELEM", Fatal, Implied,
-        "the array's element type is {found}",
+        "the array's element type is {found}, which arrays cannot hold",
         "arrays hold numbers, bools and packed types (guide, MetadataTable)";
     META_ND_NDIM = "META-ND-NDIM", Fatal, Implied,
         "an array of rank {found} does not fit into its {expected} bytes",
         "element_type, ndim, dims, data (guide, MetadataTable)";
     META_ND_SIZE = "META-ND-SIZE", Fatal, Stated,
-        "the array takes {found} bytes, by its shape it should take {expected}",
+        "the array has {found} bytes; its shape takes {expected}",
         "value_nbytes matches the expected size (guide, MetadataTable)";
     META_ND_OVERFLOW = "META-ND-OVERFLOW", Fatal, Implied,
-        "the array's extents or its size exceed 64 bits",
-        "the size follows from the extents; a product that wraps tells another";
+        "the array's dims or its size exceed 64 bits",
+        "the size follows from the dims; a product that wraps gives a wrong one";
     META_ND_PAD = "META-ND-PAD", Violation, Implied,
         "the padding after an array is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
@@ -143,7 +143,7 @@ rules! { Format::Oinf.code();
         "T2 is ternary: 00, 01 and 11 (guide, ValueType tags)";
 
     TENSOR_DTYPE = "TENSOR-DTYPE", Fatal, Stated,
-        "tensors have no element type {found}",
+        "the element type is {found}; tensors have types 1 to 12 and 16 to 25",
         "u32 dtype: ValueType 1-12, 16-25 only (guide, TensorIndexTable)";
     TENSOR_NDIM = "TENSOR-NDIM", Fatal, Implied,
         "the rank is {found}, and the section has room for a rank of {expected}",
@@ -155,13 +155,13 @@ rules! { Format::Oinf.code();
         "a tensor without data has an offset or a size ({found})",
         "if HAS_DATA is 0, data_offset and data_nbytes are 0 (guide, TensorIndexTable)";
     TENSOR_NUMEL = "TENSOR-NUMEL", Fatal, Implied,
-        "the product of the extents exceeds 64 bits",
+        "the product of the dims exceeds 64 bits",
         "tensor sizes equal numel times the element size (guide, Validation rules)";
     TENSOR_SIZE = "TENSOR-SIZE", Fatal, Stated,
-        "the data takes {found} bytes, by type and shape it should take {expected}",
+        "the data has {found} bytes; shape and type take {expected}",
         "sizes equal numel * sizeof(dtype), packed types ceil(numel * bits / 8) (guide, Validation rules)";
     TENSOR_ALIGN = "TENSOR-ALIGN", Violation, Stated,
-        "the data lies at {found}, which is no multiple of 8",
+        "the data lies at {found}, which is not a multiple of 8",
         "every payload is aligned (guide, Worked example)";
     TENSOR_BEFORE = "TENSOR-BEFORE", Fatal, Implied,
         "the data lies at {found}, before the data section at {expected}",
@@ -170,7 +170,7 @@ rules! { Format::Oinf.code();
         "the data ends at {found}, past the end of the file at {expected}",
         "all offsets and sizes are validated (guide, Security and robustness notes)";
     TENSOR_OVERFLOW = "TENSOR-OVERFLOW", Fatal, Implied,
-        "the data's offset and size ({found}) add up to more than 64 bits hold",
+        "the data's offset plus its size ({found}) exceeds 64 bits",
         "all offsets and sizes are validated (guide, Security and robustness notes)";
     TENSOR_BOOL = "TENSOR-BOOL", Violation, Stated,
         "a bool is stored as {found}",
@@ -189,7 +189,7 @@ rules! { Format::Oinf.code();
         "a tensor without data has quantisation",
         "the writer quantises the data that it stores";
     QUANT_ALIGN = "QUANT-ALIGN", Violation, Implied,
-        "the quantisation lies at {found}, which is no multiple of 8",
+        "the quantisation lies at {found}, which is not a multiple of 8",
         "every payload is aligned (guide 2, Worked example)";
     QUANT_BEFORE = "QUANT-BEFORE", Fatal, Implied,
         "the quantisation lies at {found}, before the data section at {expected}",
@@ -198,22 +198,22 @@ rules! { Format::Oinf.code();
         "the quantisation ends at {found}, past the end of the file at {expected}",
         "all offsets and sizes are validated (guide 2, Security and robustness notes)";
     QUANT_OVERFLOW = "QUANT-OVERFLOW", Fatal, Implied,
-        "the quantisation's offset and size ({found}) add up to more than 64 bits hold",
+        "the quantisation's offset plus its size ({found}) exceeds 64 bits",
         "all offsets and sizes are validated (guide 2, Security and robustness notes)";
     QUANT_SIZE = "QUANT-SIZE", Fatal, Stated,
-        "the quantisation takes {found} bytes, by its counts it should take {expected}",
+        "the quantisation has {found} bytes; its counts take {expected}",
         "48 bytes, 4 a scale, 4 a zero point, padded to 8 (guide 2, quantisation payload)";
     QUANT_RESERVED = "QUANT-RESERVED", Violation, Stated,
         "the reserved word of the quantisation is {found:#x}, not 0",
         "u32 reserved = 0 (guide 2, quantisation payload)";
     QUANT_SCHEME = "QUANT-SCHEME", Fatal, Stated,
-        "there is no quantisation scheme {found}",
+        "the quantisation scheme is {found}; 1 (symmetric) and 2 (asymmetric) are defined",
         "scheme: 1 symmetric, 2 asymmetric (guide 2, quantisation payload)";
     QUANT_SCALEMODE = "QUANT-SCALEMODE", Fatal, Stated,
-        "there is no scale mode {found}",
+        "the scale mode is {found}; 1 (per tensor) and 2 (per channel) are defined",
         "scale_mode: 1 per tensor, 2 per channel (guide 2, quantisation payload)";
     QUANT_ZPMODE = "QUANT-ZPMODE", Fatal, Stated,
-        "there is no zero point mode {found}",
+        "the zero point mode is {found}; 0 (none), 1 (per tensor) and 2 (per channel) are defined",
         "zp_mode: 0 none, 1 per tensor, 2 per channel (guide 2, quantisation payload)";
     QUANT_SCALE_PT = "QUANT-SCALE-PT", Fatal, Stated,
         "a scale for the whole tensor has axis or count {found}, not {expected}",
@@ -225,16 +225,16 @@ rules! { Format::Oinf.code();
         "{found} scales are stored for an axis of {expected}",
         "per channel: scale_count = the extent of scale_axis (guide 2, quantisation payload)";
     QUANT_ZP_NONE = "QUANT-ZP-NONE", Fatal, Stated,
-        "{found} zero points are stored where the mode says none",
+        "{found} zero points are stored, and the mode says none",
         "no zero points: zp_count = 0 (guide 2, quantisation payload)";
     QUANT_ZP_NONE_AXIS = "QUANT-ZP-NONE-AXIS", Lint, Silent,
-        "the axis of no zero points is {found}",
+        "there are no zero points, but their axis is {found}, not 0",
         "the writer stores 0, no reader looks";
     QUANT_ZP_PT = "QUANT-ZP-PT", Fatal, Stated,
         "a zero point for the whole tensor has axis or count {found}, not {expected}",
         "per tensor: zp_axis = 0, zp_count = 1 (guide 2, quantisation payload)";
     QUANT_ZP_MIX = "QUANT-ZP-MIX", Fatal, Stated,
-        "the zero point mode is {found} where the scale mode is {expected}",
+        "the zero point mode is {found}, and the scale mode is {expected}",
         "zero points go per tensor or per channel as the scales do (guide 2, quantisation payload)";
     QUANT_ZP_AXIS = "QUANT-ZP-AXIS", Fatal, Stated,
         "the zero points run along axis {found}, the scales along {expected}",
@@ -253,7 +253,7 @@ rules! { Format::Oinf.code();
         "such a scale makes every value of its channel useless; no reader looks";
 
     PAYLOAD_OVERLAP = "PAYLOAD-OVERLAP", Violation, Silent,
-        "two payloads share bytes",
+        "the payload begins at {found}, inside another that ends at {expected}",
         "writers give each payload bytes of its own; changing one value would change another";
     PAYLOAD_GAP = "PAYLOAD-GAP", Lint, Silent,
         "{found} bytes between payloads belong to nothing",
@@ -265,6 +265,6 @@ rules! { Format::Oinf.code();
         "the padding after a payload is not zero",
         "payloads are padded with 0x00 (guide, High-level layout)";
     FILE_TAIL_ALIGN = "FILE-TAIL-ALIGN", Violation, Implied,
-        "the file has {found} bytes, which is no multiple of 8",
+        "the file has {found} bytes, which is not a multiple of 8",
         "all sections are padded to 8 bytes (guide, High-level layout)";
 }

@@ -8,7 +8,7 @@ rules! { Format::Safetensors.code();
         "the file has {found} bytes, and the length of the header takes 8",
         "Format: a file begins with 8 bytes, the size of the header";
     HEADER_LIMIT = "HEADER-LIMIT", Fatal, Stated,
-        "the header is said to have {found} bytes, and {expected} are the most",
+        "the header has {found} bytes; {expected} are allowed",
         "Benefits: there is a limit on the size of the header of 100 MB";
     HEADER_BOUNDS = "HEADER-BOUNDS", Fatal, Implied,
         "the header would end at {expected}, beyond the file's {found} bytes",
@@ -20,19 +20,19 @@ rules! { Format::Safetensors.code();
         "the header does not begin with a brace",
         "Format: the header is a JSON object, and MUST begin with a { character";
     JSON_SYNTAX = "JSON-SYNTAX", Fatal, Stated,
-        "this byte cannot stand here in JSON",
+        "this byte is not valid JSON here",
         "Format: the header is a JSON string; RFC 8259";
     JSON_TRUNCATED = "JSON-TRUNCATED", Fatal, Stated,
-        "the header ends within its JSON",
+        "the header ends inside its JSON",
         "Format: the header is a JSON string; RFC 8259";
     JSON_TRAILING = "JSON-TRAILING", Violation, Stated,
         "something other than white space follows the JSON of the header",
         "Format: the header data MAY be trailing padded with whitespace";
     JSON_DEPTH = "JSON-DEPTH", Fatal, Silent,
         "values nest deeper than {expected} levels",
-        "a bound of this reader; real headers nest three levels";
+        "a limit of this reader; real headers nest three levels";
     JSON_ESCAPE = "JSON-ESCAPE", Fatal, Stated,
-        "a string has an escape that stands for no character",
+        "a string has an escape that is no character",
         "Format: the header is a JSON string; RFC 8259 §7";
     JSON_CONTROL = "JSON-CONTROL", Violation, Stated,
         "a string has the control character {found:#x}, which must be escaped",
@@ -44,58 +44,58 @@ rules! { Format::Safetensors.code();
         "__metadata__ occurs twice",
         "Notes: duplicate keys are disallowed";
     METADATA_TYPE = "METADATA-TYPE", Violation, Stated,
-        "__metadata__ is no object",
+        "__metadata__ is not an object",
         "Format: __metadata__ contains a free form text-to-text map";
     METADATA_VALUE = "METADATA-VALUE", Violation, Stated,
-        "the value of a metadata entry is no text",
+        "the value of a metadata entry is not a string",
         "Format: arbitrary JSON is not allowed, all values must be strings";
     METADATA_KEY = "METADATA-KEY", Violation, Stated,
-        "two metadata entries have one key",
+        "the key was used before, by metadata entry {expected}",
         "Notes: duplicate keys are disallowed";
     NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Stated,
-        "two tensors have one name",
+        "the name was used before, by tensor {expected}",
         "Notes: duplicate keys are disallowed; not all parsers may respect this";
     ENTRY_TYPE = "ENTRY-TYPE", Fatal, Stated,
-        "the entry of a tensor is no object",
+        "the entry of a tensor is not an object",
         "Format: {\"TENSOR_NAME\": {\"dtype\": …, \"shape\": …, \"data_offsets\": …}}";
     FIELD_MISSING = "FIELD-MISSING", Fatal, Stated,
-        "the entry lacks dtype, shape or data_offsets",
+        "dtype, shape or data_offsets is missing from the entry",
         "Format: {\"TENSOR_NAME\": {\"dtype\": …, \"shape\": …, \"data_offsets\": …}}";
     FIELD_DUPLICATE = "FIELD-DUPLICATE", Fatal, Stated,
-        "the entry has a field twice",
+        "dtype, shape or data_offsets occurs twice in the entry",
         "Notes: duplicate keys are disallowed";
     FIELD_UNKNOWN = "FIELD-UNKNOWN", Lint, Silent,
-        "the entry has a field beside dtype, shape and data_offsets",
-        "no writer adds fields; the crate passes over them";
+        "the entry has a field other than dtype, shape and data_offsets",
+        "no writer adds fields; the crate ignores them";
     KEY_DUPLICATE = "KEY-DUPLICATE", Violation, Stated,
-        "a field that no reader asks for occurs twice, or an object in it has a key twice",
+        "an unknown field occurs twice, or an object inside one has a key twice",
         "Notes: duplicate keys are disallowed";
     KEYS_UNCHECKED = "KEYS-UNCHECKED", Unchecked, Silent,
-        "fields that no reader asks for have more than {expected} keys at once; whether one of them occurs twice was not checked",
+        "unknown fields have more than {expected} keys at once, so whether a key occurs twice was not checked",
         "a limit of this reader; no writer adds fields";
     NUMBER_DOUBLE = "NUMBER-DOUBLE", Violation, Implied,
-        "a number is beyond what 64 bits of floating point hold",
+        "a number exceeds the range of 64-bit floats",
         "Notes: the subset of JSON is decided by serde_json, which refuses such numbers wherever they are";
     DTYPE_TYPE = "DTYPE-TYPE", Fatal, Stated,
-        "dtype is no string",
+        "dtype is not a string",
         "Format: \"dtype\": \"F16\"";
     DTYPE_UNKNOWN = "DTYPE-UNKNOWN", Violation, Implied,
         "the element type is not one of the 22 that safetensors defines, so the size cannot be checked",
         "Format names the types, and later releases add to them";
     SHAPE_TYPE = "SHAPE-TYPE", Fatal, Stated,
-        "shape is no array of integers",
+        "shape is not an array of integers",
         "Format: \"shape\": [1, 16, 256]";
     OFFSETS_TYPE = "OFFSETS-TYPE", Fatal, Stated,
-        "data_offsets is no array of two integers",
+        "data_offsets is not an array of two integers",
         "Format: \"data_offsets\": [BEGIN, END]";
     NUMBER_NEGATIVE = "NUMBER-NEGATIVE", Fatal, Implied,
-        "an extent or an offset is negative",
+        "a dim or an offset is negative",
         "Format: shapes and offsets count elements and bytes";
     NUMBER_FRACTION = "NUMBER-FRACTION", Fatal, Implied,
-        "an extent or an offset is not written as an integer",
+        "a dim or an offset is not written as an integer",
         "Format: shapes and offsets count elements and bytes; the crate reads only integers";
     NUMBER_RANGE = "NUMBER-RANGE", Fatal, Implied,
-        "an extent or an offset exceeds 64 bits",
+        "a dim or an offset exceeds 64 bits",
         "Format: shapes and offsets count elements and bytes";
     OFFSET_ORDER = "OFFSET-ORDER", Fatal, Implied,
         "the data ends at {found}, before it begins at {expected}",
@@ -107,7 +107,7 @@ rules! { Format::Safetensors.code();
         "the number of elements, or of their bits, exceeds 64 bits",
         "Format: the data is as large as shape and type say";
     TENSOR_BITS = "TENSOR-BITS", Fatal, Implied,
-        "the elements take {found} bits, which are no whole bytes",
+        "the elements take {found} bits, which is not a whole number of bytes",
         "Format: offsets count bytes; the crate refuses misaligned slices";
     TENSOR_SIZE = "TENSOR-SIZE", Fatal, Implied,
         "the data has {found} bytes; shape and type take {expected}",

@@ -9,16 +9,16 @@ rules! { Format::Shards.code();
         "the index does not begin with a brace",
         "Sharding checkpoints: the index is a JSON file with two keys, metadata and weight_map";
     JSON_SYNTAX = "JSON-SYNTAX", Fatal, Implied,
-        "this byte cannot stand here in JSON",
+        "this byte is not valid JSON here",
         "Sharding checkpoints: the index is a JSON file; RFC 8259";
     JSON_TRUNCATED = "JSON-TRUNCATED", Fatal, Implied,
-        "the file ends within its JSON",
+        "the file ends inside its JSON",
         "Sharding checkpoints: the index is a JSON file; RFC 8259";
     JSON_DEPTH = "JSON-DEPTH", Fatal, Silent,
         "values nest deeper than {expected} levels",
-        "a bound of this reader; real indices nest two levels";
+        "a limit of this reader; real indices nest two levels";
     JSON_ESCAPE = "JSON-ESCAPE", Fatal, Implied,
-        "a string has an escape that stands for no character",
+        "a string has an escape that is no character",
         "Sharding checkpoints: the index is a JSON file; RFC 8259 §7";
     JSON_CONTROL = "JSON-CONTROL", Violation, Implied,
         "a string has the control character {found:#x}, which must be escaped",
@@ -27,7 +27,7 @@ rules! { Format::Shards.code();
         "a string is not UTF-8",
         "RFC 8259 §8.1: JSON text between systems must be UTF-8";
     INDEX_MAP = "INDEX-MAP", Fatal, Stated,
-        "there is no weight_map that is an object",
+        "weight_map is missing or not an object",
         "Sharding checkpoints: weight_map maps names of parameters to files";
     INDEX_MAP_TWICE = "INDEX-MAP-TWICE", Violation, Implied,
         "weight_map occurs twice",
@@ -42,32 +42,32 @@ rules! { Format::Shards.code();
         "something other than white space follows the JSON",
         "RFC 8259 §2: a JSON text is one value";
     TENSOR_DUPLICATE = "TENSOR-DUPLICATE", Violation, Implied,
-        "a tensor is listed twice",
+        "the tensor was listed before, by entry {expected}",
         "RFC 8259 §4: names within an object should be unique; readers keep the last";
     SHARD_TYPE = "SHARD-TYPE", Fatal, Stated,
-        "the file of a tensor is no text",
+        "the file name of a tensor is not a string",
         "Sharding checkpoints: weight_map maps names of parameters to files";
     SHARD_PATH = "SHARD-PATH", Fatal, Silent,
-        "the name of a shard is no plain name of a file beside the index",
+        "the name of a shard is not a plain file name beside the index",
         "writers name files beside the index; readers join the name to the folder as it is";
     TOTAL_TYPE = "TOTAL-TYPE", Lint, Silent,
-        "total_size is no number of bytes",
+        "total_size is not a number of bytes",
         "writers store an integer; readers do not look at it";
     SHARD_MISSING = "SHARD-MISSING", Fatal, Implied,
-        "the file of listed tensors is not there, or is no file",
+        "the shard is missing, or is not a file",
         "Sharding checkpoints: the parameters are in the files that weight_map names";
     SHARD_INVALID = "SHARD-INVALID", Fatal, Implied,
-        "the file of listed tensors is no valid safetensors file; a check of it says why",
+        "the shard is not a valid safetensors file; check it to see why",
         "Sharding checkpoints: the parameters are in safetensors files that weight_map names";
     TENSOR_MISSING = "TENSOR-MISSING", Fatal, Implied,
-        "the tensor is not in the file that is listed for it",
+        "the tensor is missing from the shard that is listed for it",
         "Sharding checkpoints: weight_map maps names of parameters to the files they are stored in";
     TENSOR_ELSEWHERE = "TENSOR-ELSEWHERE", Violation, Implied,
-        "file {found}, as they are first named, has the tensor too or instead of the one listed",
+        "shard {found}, in the order of the index, has the tensor too, or instead of the listed one",
         "Sharding checkpoints: each parameter is stored in one file";
     TENSOR_UNLISTED = "TENSOR-UNLISTED", Violation, Implied,
-        "file {found}, as they are first named, has a tensor that is not listed",
-        "Sharding checkpoints: weight_map tells which file each parameter is stored in";
+        "shard {found}, in the order of the index, has a tensor that is not listed",
+        "Sharding checkpoints: weight_map says which file each parameter is stored in";
     TOTAL_SIZE = "TOTAL-SIZE", Violation, Stated,
         "total_size is {expected}, and the tensors take {found} bytes",
         "Sharding checkpoints: metadata has the total size of the model";

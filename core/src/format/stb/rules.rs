@@ -51,7 +51,7 @@ rules! { Format::Stb.code();
         "§4: size_bytes is the total size, the product of the dimensions times the element's";
     T_SHAPE = "T-SHAPE", Unchecked, Stated,
         "the rank is {found} and the shape is in a table outside the file, so the size was not verified",
-        "§4: where the rank is above 3, dims[0] is an index into an external shape table";
+        "§4: where the rank is above 3, the first of dims is an index into an external shape table";
     T_OFF_ALIGN = "T-OFF-ALIGN", Violation, Stated,
         "the data begins at {found}, which is not a multiple of 64",
         "§4, §7: offset MUST be 64-byte aligned";

@@ -9,13 +9,13 @@ rules! { Format::ZTensor.code();
         "the file does not begin with \"ZTEN0001\"",
         "File Layout: the magic number is the ASCII text \"ZTEN0001\" at offset 0";
     GENERATION_1_0 = "GENERATION-1-0", Fatal, Stated,
-        "the file is of zTensor generation 1.0 and this reads generation 0.1",
+        "the file is zTensor generation 1.0, and this reader reads generation 0.1",
         "File Layout: the magic number is \"ZTEN0001\"; \"ZTEN1000\" without a magic at the end is generation 1.0";
     GENERATION_1_1 = "GENERATION-1-1", Fatal, Stated,
-        "the file is of zTensor generation 1.1 or 1.2 and this reads generation 0.1",
+        "the file is zTensor generation 1.1 or 1.2, and this reader reads generation 0.1",
         "File Layout: the magic number is \"ZTEN0001\"; \"ZTEN1000\" at both ends is generation 1.1 or 1.2";
     GENERATION_2 = "GENERATION-2", Fatal, Stated,
-        "the file is of zTensor generation 2 and this reads generation 0.1",
+        "the file is zTensor generation 2, and this reader reads generation 0.1",
         "File Layout: the magic number is \"ZTEN0001\"; 89 5A 54 32 0D 0A 1A 0A is generation 2";
     FILE_SIZE = "FILE-SIZE", Fatal, Implied,
         "the file has {found} bytes and the smallest has 17",
@@ -161,7 +161,7 @@ rules! { Format::ZTensor.code();
 
     // What the fields say.
     NAME_DUPLICATE = "NAME-DUPLICATE", Violation, Silent,
-        "the tensor of entry {expected} has this name as well",
+        "the name was used before, by entry {expected}",
         "Tensor Metadata: a tensor is found by its name; readers disagree which of two is meant";
     NAME_EMPTY = "NAME-EMPTY", Lint, Silent,
         "the name is empty", "Tensor Metadata: name (string); generation 2 forbids it";
@@ -187,7 +187,7 @@ rules! { Format::ZTensor.code();
     ENDIANNESS_CASE = "ENDIANNESS-CASE", Violation, Stated,
         "the byte order is not in lower case", "Optional fields: data_endianness is \"little\" or \"big\"";
     ENDIANNESS_ZSTD = "ENDIANNESS-ZSTD", Violation, Implied,
-        "compressed data is said to be big-endian; readers take it as little-endian",
+        "compressed data is declared big-endian; readers read it as little-endian",
         "Optional fields: data_endianness is for raw multi-byte types";
     ENDIANNESS_UNUSED = "ENDIANNESS-UNUSED", Lint, Silent,
         "a byte order is given where it means nothing",
@@ -238,8 +238,8 @@ rules! { Format::ZTensor.code();
         "the data ends at {found}, after the start of the index at {expected}",
         "File Layout: blobs lie between the magic and the index";
     BLOB_EMPTY_BOUNDS = "BLOB-EMPTY-BOUNDS", Violation, Silent,
-        "data of no bytes lies at {found}, after the start of the index at {expected}",
-        "File Layout: blobs lie between the magic and the index; nothing is said of empty ones";
+        "empty data lies at {found}, after the start of the index at {expected}",
+        "File Layout: blobs lie between the magic and the index; empty ones are not mentioned";
     BLOB_OVERLAP = "BLOB-OVERLAP", Violation, Implied,
         "the data begins at {found}, inside other data that ends at {expected}",
         "File Layout: one blob after the other, one per tensor";
@@ -285,7 +285,7 @@ rules! { Format::ZTensor.code();
         "a row pointer is {found}, after {expected}",
         "Layouts: sparse_format \"csr\"; row pointers begin at 0 and do not descend";
     SPARSE_CSR_COUNT = "SPARSE-CSR-COUNT", Fatal, Implied,
-        "the row pointers end with {found}, and {expected} was expected by the size of the data",
+        "the last row pointer is {found}; by the size of the data it should be {expected}",
         "Layouts: sparse_format \"csr\"; the last row pointer is the number of entries";
     SPARSE_CSR_COLUMN = "SPARSE-CSR-COLUMN", Fatal, Implied,
         "a column is {found}, and the shape has {expected}",
@@ -294,8 +294,8 @@ rules! { Format::ZTensor.code();
         "two entries of a row have the same column ({found})",
         "Layouts: a sparse tensor has one value at each position";
     SPARSE_DENSE_SIZE = "SPARSE-DENSE-SIZE", Lint, Silent,
-        "size is {found}, and a dense tensor would take {expected}",
-        "nothing asks for it; the published writer and reader insist that both are equal";
+        "size is {found}; a dense tensor takes {expected}",
+        "the specification does not require it; the published writer and reader require both to be equal";
 
     // Zstandard frames.
     ZSTD_EMPTY = "ZSTD-EMPTY", Violation, Implied,
@@ -323,7 +323,7 @@ rules! { Format::ZTensor.code();
         "a block has the size {found}, and the bound is {expected}",
         "RFC 8878 §3.1.1.2.4: blocks hold at most the window's size and 128 KiB, compressed ones at least 2 bytes";
     ZSTD_TRAILING = "ZSTD-TRAILING", Fatal, Implied,
-        "{found} bytes follow the frame and are none",
+        "{found} bytes follow the frame and are not a frame",
         "Supported Encodings: zstd is Zstandard-compressed data; size is the compressed size";
     ZSTD_FRAMES = "ZSTD-FRAMES", Lint, Silent,
         "the data is in several frames, or has a skippable one",
@@ -332,12 +332,12 @@ rules! { Format::ZTensor.code();
         "the frame says {found} bytes of content; shape and dtype take {expected}",
         "Tensor Metadata: the data decodes to the elements of shape";
     ZSTD_DECODED_SIZE = "ZSTD-DECODED-SIZE", Fatal, Implied,
-        "the blocks decode to {found} bytes at the closest; shape and dtype take {expected}",
+        "the blocks cannot decode to the {expected} bytes that shape and dtype take; the nearest length is {found}",
         "Tensor Metadata: the data decodes to the elements of shape";
     ZSTD_CORRUPT = "ZSTD-CORRUPT", Fatal, Stated,
         "the content of a block cannot be decoded",
         "Supported Encodings: zstd is Zstandard-compressed data (RFC 8878 §3.1.1.3)";
     ZSTD_CHECKSUM = "ZSTD-CHECKSUM", Fatal, Implied,
-        "the content of a frame does not sum up to its checksum",
+        "the content of a frame does not match its checksum",
         "RFC 8878 §3.1.1: the content checksum verifies that the content was decoded correctly";
 }
