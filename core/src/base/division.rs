@@ -1,7 +1,7 @@
 //! Division of 64-bit numbers.
 
-/// How many bytes it is from `at` to the next multiple of `alignment`, which is not
-/// 0. Only GGUF has alignments that are no power of two.
+/// Bytes from `at` to the next multiple of `alignment`, which is not 0. Only GGUF has
+/// alignments that are not powers of two.
 #[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn padding(at: u64, alignment: u64) -> u64 {
     let mask = alignment.wrapping_sub(1);
@@ -26,8 +26,8 @@ pub(crate) const fn div_rem(number: u64, divisor: u64) -> Option<(u64, u64)> {
 
 /// Quotient and remainder; `None` if `divisor` is 0.
 ///
-/// Bit by bit: what a compiler calls for it on a processor of 32 bits takes 0.9
-/// KiB, and no entry is divided by more than once or twice.
+/// Bit by bit: the compiler's routine takes 0.9 KiB on a 32-bit processor, and an entry
+/// needs one or two divisions at most.
 #[cfg(not(any(feature = "sweep", target_pointer_width = "64")))]
 #[inline(never)]
 pub(crate) const fn div_rem(number: u64, divisor: u64) -> Option<(u64, u64)> {
@@ -42,7 +42,7 @@ const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     let (mut quotient, mut remainder, mut rest) = (0_u64, 0_u64, number);
     let mut bits = u64::BITS;
     while bits > 0 {
-        // What does not fit is more than any divisor.
+        // A remainder that overflows is larger than any divisor.
         let over = remainder >> 63 != 0;
         remainder = remainder << 1 | rest >> 63;
         rest <<= 1;
@@ -56,8 +56,8 @@ const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     Some((quotient, remainder))
 }
 
-/// How often a number of 32 bits goes into one of 64; `None` if it is 0 or at
-/// least 2^31, which no caller has.
+/// Quotient of a 64-bit and a 32-bit number; `None` if the divisor is 0 or at least 2^31,
+/// which no caller passes.
 #[cfg(feature = "idv")]
 pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     if divisor == 0 || divisor >> 31 != 0 {
@@ -69,10 +69,10 @@ pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     Some(by_half(number, divisor))
 }
 
-/// The remainder has 32 bits, which is a third of the code of [`bit_by_bit`].
+/// The remainder has 32 bits, so this takes a third of the code of [`bit_by_bit`].
 #[cfg(any(test, all(feature = "idv", not(any(feature = "sweep", target_pointer_width = "64")))))]
 fn by_half(number: u64, divisor: u32) -> u64 {
-    // The quotient comes in where the number goes out.
+    // Quotient bits move in as bits of the number move out.
     let (mut rest, mut remainder) = (number, 0_u32);
     for _ in 0..u64::BITS {
         remainder = remainder << 1 | u32::from(rest >> 63 != 0);

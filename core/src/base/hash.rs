@@ -1,9 +1,8 @@
 //! SipHash-1-3, a seeded hash.
 //!
-//! SipHash-1-3 (Aumasson and Bernstein): whoever chooses the names of a file
-//! cannot choose names that collide without knowing the seed, and even with a
-//! known seed finding many names of one hash is out of reach. Equal hashes
-//! are never taken for equal names.
+//! SipHash-1-3 (Aumasson and Bernstein): without the seed, an attacker who chooses the
+//! names of a file cannot choose names that collide. Even with a known seed, finding many
+//! names with the same hash is infeasible. Names with equal hashes are always compared.
 
 /// SipHash-1-3 over words of eight bytes.
 pub(crate) struct Sip {

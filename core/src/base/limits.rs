@@ -1,53 +1,55 @@
-//! Every bound that this crate sets of its own accord, with its reason.
+//! Every limit that this crate sets itself, with its reason.
 //!
-//! Bounds that a specification sets are with their format.
+//! Limits of a specification are with their format.
 
-/// Largest window of a zstd frame that is decoded, in bytes, unless the caller's
-/// buffer holds all that the frame decodes to.
+/// Largest window of a zstd frame that is decoded, in bytes, unless the caller's buffer
+/// holds all of the output.
 ///
-/// Real zTensor 0.1 files ask for 2 MiB; level 19 asks for 8 MiB. A frame of a
-/// few bytes may ask for terabytes. Level 22 asks for 128 MiB, or for the content
-/// where that is less: it is decoded into a buffer of up to [`BLOCK_BYTES`].
+/// Real zTensor 0.1 files need 2 MiB; level 19 needs 8 MiB. A frame of a few bytes may ask
+/// for terabytes. Level 22 needs 128 MiB, or the content size if that is less: such a frame
+/// is decoded into a buffer of up to [`BLOCK_BYTES`].
 pub const ZSTD_WINDOW: u64 = 8 << 20;
 
-/// From here on no window is taken, whatever is in memory: the C library refuses it.
+/// Windows from this size on are refused, whatever the buffer: the C library refuses them
+/// too.
 pub const ZSTD_WINDOW_END: u64 = 1 << 32;
 
-/// How many bytes are asked for to decode frames with a larger window in one piece,
-/// however few are stored. Nothing but decoding them proves that they are there.
+/// Size in bytes of the buffer that may be requested to decode frames with a larger window
+/// in one piece, however few bytes are stored. Only decoding proves that the output has the
+/// declared length.
 pub const ZSTD_WHOLE: u64 = 64 << 20;
 
-/// How many bytes more are asked for then for each stored one. Weights decode to twice
-/// their length at most, and masks to some ten times.
+/// How far that buffer may exceed the stored bytes. Weights decode to at most twice their
+/// length, masks to about ten times.
 pub const ZSTD_WHOLE_PER_BYTE: u64 = 64;
 
-/// How much decoding an audit does, however short the file is, in decoded bytes or
-/// what takes as long.
+/// Decoding work that an audit may do for a file of any length, in decoded bytes or
+/// equivalent costs.
 ///
 /// Room for two gigabytes of zeros in a file of a few kilobytes.
 pub const WORK: u64 = 2 << 30;
 
-/// How much more it does for each byte of the file.
+/// Additional decoding work for each byte of the file.
 ///
 /// No deflate stream decodes to more than 1032 times its length, and those that are
 /// decoded twice, for lack of a buffer, stay below twice that. Real data decode to
 /// less than ten times their length.
 pub const WORK_PER_BYTE: u64 = 2048;
 
-/// As how many decoded bytes a sequence of a zstd block counts.
+/// Work of a sequence of a zstd block, in decoded bytes.
 ///
-/// It may stand for three bytes and takes 25 ns, in which 256 bytes are copied. Real
-/// sequences take two bytes of the file or more, which allow for sixteen of them.
+/// A sequence may produce only three bytes and takes 25 ns, the time to copy 256 bytes.
+/// Real sequences take at least two bytes of the file, which allow for sixteen of them.
 pub const WORK_PER_SEQUENCE: u64 = 256;
 
-/// As how many decoded bytes a compressed zstd block counts.
+/// Work of a compressed zstd block, in decoded bytes.
 ///
-/// Ten bytes may describe tables of some thousand entries. Real blocks take kilobytes
-/// of the file; from 64 bytes on their length allows for this.
+/// Ten bytes may describe tables of a few thousand entries. Real blocks take kilobytes of
+/// the file; from 64 bytes on their length pays for this.
 pub const WORK_PER_BLOCK: u64 = 128 << 10;
 
-/// As how many decoded bytes a zstd frame counts: each takes a decoder of its own,
-/// and nine bytes may be one.
+/// Work of a zstd frame, in decoded bytes: each needs a new decoder, and nine bytes may be
+/// a frame.
 pub const WORK_PER_FRAME: u64 = 32 << 10;
 
 /// How deep the data items of a CBOR index may nest.
@@ -55,122 +57,120 @@ pub const WORK_PER_FRAME: u64 = 32 << 10;
 /// Real writers nest four levels; the reference reader gives up at 128.
 pub const CBOR_DEPTH: usize = 128;
 
-/// How many keys of all CBOR maps that are open are kept, to compare them where they
-/// are in no order. Beyond, whether one occurs twice is unchecked.
+/// Number of keys of all open CBOR maps that are kept to compare them if they are
+/// unordered. Beyond that, whether a key occurs twice is unchecked.
 ///
-/// Real writers sort, and keys that ascend or descend prove themselves, however many
-/// they are. They are kept on the stack, which is small in readers of mapped flash.
+/// Real writers sort, and keys that ascend or descend prove themselves, in any number. The
+/// keys are kept on the stack, which is small in readers of mapped flash.
 pub const CBOR_KEYS: usize = 128;
 
-/// How deep the arrays and maps may nest that are keys of CBOR maps themselves, for
-/// such keys to be compared. Beyond, whether one occurs twice is unchecked.
+/// How deep arrays and maps may nest inside a key of a CBOR map, for such keys to be
+/// compared. Beyond that, whether a key occurs twice is unchecked.
 ///
-/// Real writers have keys of text and numbers only.
+/// Real writers use only text and numbers as keys.
 pub const CBOR_KEY_DEPTH: usize = 8;
 
-/// How many extents of a sparse tensor the audit holds by itself. More take slots of
-/// the caller, without which the coordinates are unchecked.
+/// Number of dims of a sparse tensor that the audit holds itself. More take slots of the
+/// caller; without them the coordinates are unchecked.
 ///
 /// Real sparse tensors have two or three.
 pub const SPARSE_RANK: usize = 8;
 
-/// Most bytes that are decoded of data whose size nothing tells: that of a type or a
-/// layout that is not known, of which only the stream is checked. What follows stays
-/// unchecked, as all of its values do.
+/// Most bytes that are decoded of data of unknown size, because its type or layout is
+/// unknown; only its stream is checked. The rest stays unchecked, as do all of its values.
 pub const UNMEASURED_BYTES: u64 = 16 << 20;
 
 /// How deep values of a JSON header may nest, the header itself included.
 ///
-/// Real headers nest three levels; a bit is kept for each.
+/// Real headers nest three levels; each level takes one bit.
 pub const JSON_DEPTH: u32 = 127;
 
-/// How many keys are compared with one another in the fields of an entry that no
-/// reader asks for, in all the objects that are open at once.
+/// Number of keys that are compared with one another inside unknown fields of an entry,
+/// over all open objects.
 ///
-/// No writer adds fields. Eight bytes are kept for each, on small stacks as well.
+/// No writer adds fields. Each key takes eight bytes, even on small stacks.
 pub const JSON_KEYS: usize = 16;
 
 /// How deep arrays of GGUF metadata may nest.
 ///
-/// The specification allows nesting, ggml refuses it, and no model has it. What is
-/// deeper is left unchecked, with all that follows.
+/// The specification allows nesting, ggml refuses it, and no model has it. Deeper arrays,
+/// and everything after them, are unchecked.
 pub const GGUF_DEPTH: u8 = 3;
 
-/// How many bytes a key or a name of GGUF may have before it is passed over.
+/// Longest key or name of GGUF that is read, in bytes.
 ///
-/// The specification bounds keys by this and names far below, and a name must be
+/// The specification limits keys to this length and names to far less, and a name must be
 /// in memory as a whole to be compared.
 pub const GGUF_NAME: u64 = 65_535;
 
-/// How many extents a tensor of GGUF may have before nothing after it is believed.
+/// Most dims of a GGUF tensor; an entry with more ends the table.
 ///
-/// ggml has room for four, which is a rule of its own, and the field for 2^32. An
-/// entry is read as a whole: with so many, the largest number of a byte, its extents
-/// take 2 KiB of a small buffer.
+/// ggml has room for four, which is a rule of its own, and the field allows 2^32. An entry
+/// is read as a whole: 255 dims take 2 KiB of a small buffer.
 pub const GGUF_RANK: u32 = 255;
 
 /// How deep codec definitions of a data view may nest.
 ///
-/// Real files have a vector of keys of integers. The reference reader accepts
-/// keys of keys, so there is room for one level more than that.
+/// Real files have a vector of keys of integers. The reference reader accepts keys of keys,
+/// so one more level is allowed.
 pub const CODEC_DEPTH: u32 = 4;
 
-/// How many times the length of a file its entries may refer to in all, in one
-/// stage of an audit, before the rest of the stage is left unchecked.
+/// How many times the length of a file its entries may refer to in one stage of an audit,
+/// before the rest of the stage is unchecked.
 ///
 /// Entries may share tables and payloads, and n entries that share n bytes would
 /// take n² steps. Real files share a payload between two or three tensors.
 pub const SHARES: u64 = 4;
 
-/// How many bytes entries may refer to in all however short the file is.
+/// Number of bytes that entries may refer to in addition, for a file of any length.
 pub const SHARED: u64 = 64 << 10;
 
-/// How many bytes of an entry may be there before more is asked for than is known
-/// to be missing. Real entries are far shorter.
+/// Length of an entry in bytes from which requests exceed what is known to be missing. Real
+/// entries are far shorter.
 pub const LONG_ENTRY: u64 = 64 << 10;
 
 /// How far a host is asked to read ahead in a table of unknown length, in bytes.
 ///
-/// Enough for thousands of entries, and little beside the file where the table
-/// is short and something else follows it.
+/// Enough for thousands of entries, and little compared with the file if the table is
+/// short.
 pub const READ_AHEAD: u64 = 64 << 10;
 
 /// How far a host is asked to read ahead in a table of known length, in bytes.
 pub const TABLE_AHEAD: u64 = 1 << 20;
 
-/// How far a host is asked to read ahead in a metadata table of contents of a
-/// data view, in bytes: real ones have a handful of entries of 40.
+/// How far a host is asked to read ahead in a metadata table of contents of a data view, in
+/// bytes: real tables have a few entries of 40 bytes.
 pub const METADATA_AHEAD: u64 = 1 << 10;
 
-/// Largest distance between two tables that are fetched as one, in bytes.
+/// Largest distance between two tables that are fetched together, in bytes.
 ///
-/// A round trip costs more than this many bytes do.
+/// A round trip costs more than fetching this many bytes.
 pub const TABLE_SLACK: u64 = 16 << 10;
 
 /// Most bytes that are decoded into one buffer: a block of a data view, or the
 /// content of zstd frames whose window exceeds [`ZSTD_WINDOW`].
 ///
-/// The writer of data views aims at 80 MiB and estimates, so a legal block may be
-/// larger. The window of zstd's highest level is 128 MiB.
+/// The writer of data views aims for 80 MiB, by estimate, so a valid block may be larger.
+/// The window of zstd's highest level is 128 MiB.
 pub const BLOCK_BYTES: u64 = 256 << 20;
 
-/// Most bytes that are decoded for one annotation of a data view, whose
-/// decoded length is recorded nowhere, unless it is stored as it is.
+/// Most bytes that are decoded for one annotation of a data view, unless it is stored raw:
+/// its decoded length is not recorded.
 ///
-/// Room for the names of a million slots. A bomb of 24 KiB gets no further.
+/// Enough for the names of a million slots; stops a bomb of 24 KiB.
 pub const ANNOTATION_BYTES: u64 = 24 << 20;
 
-/// How many findings of one rule are kept of a file; all are counted.
+/// Number of findings of one rule that are kept for a file; all are counted.
 ///
-/// A file can break a rule in every byte. Nobody reads more of one kind, and every
-/// entry of a small table still has its own.
+/// A file can break a rule in every byte. People read no more of one kind, and each entry
+/// of a small table still has its own.
 pub const FINDINGS_RULE: u64 = 1_000;
 
-/// How many findings are kept of a file before each further rule gets
-/// [`FINDINGS_LEAST`] only.
+/// Number of findings that are kept for a file before each further rule gets only
+/// [`FINDINGS_LEAST`].
 ///
-/// 400 KB as they are, and a few MB of JSON.
+/// 400 KB in memory, and a few MB of JSON.
 pub const FINDINGS_FILE: u64 = 10_000;
 
-/// How many findings of a rule are kept however many there are of others.
+/// Number of findings that are always kept of each rule.
 pub const FINDINGS_LEAST: u64 = 10;

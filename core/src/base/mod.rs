@@ -1,4 +1,4 @@
-//! Words, offsets and bytes: what knows nothing of files.
+//! Words, offsets and bytes: helpers that know nothing about files.
 
 pub(crate) mod division;
 pub(crate) mod hash;

@@ -1,7 +1,7 @@
 //! Whether bytes are UTF-8.
 
-/// How many bytes of `bytes` are whole characters, and whether what follows could
-/// be the beginning of one. `None` if nothing follows.
+/// Length of the whole characters at the start of `bytes`, and whether the rest may be an
+/// incomplete character. `None` if nothing follows.
 #[cfg(feature = "sweep")]
 #[inline]
 pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
@@ -9,15 +9,14 @@ pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
     Some((error.valid_up_to(), error.error_len().is_none()))
 }
 
-/// The same, in a fifth of the code: the library reads words and has a table.
+/// The same in a fifth of the code: the library's version reads words and has a table.
 #[cfg(not(feature = "sweep"))]
 #[inline(never)]
 pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
     by_character(bytes)
 }
 
-/// A cut character may be taken for a beginning of one that it is not: it is one
-/// more byte that tells.
+/// An invalid sequence that is cut off may pass as incomplete; one more byte decides.
 #[cfg(any(test, not(feature = "sweep")))]
 fn by_character(bytes: &[u8]) -> Option<(usize, bool)> {
     let mut rest = bytes;
@@ -56,8 +55,8 @@ pub(crate) fn is(bytes: &[u8]) -> bool {
 #[cfg(feature = "sweep")]
 pub(crate) const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Whether all of `bytes` is ASCII, looked at as a whole. The library's way stops
-/// at the first that is not, and takes words of 32 bits where pointers have as many.
+/// Whether all of `bytes` is ASCII, checked without an early exit. The library's version
+/// stops at the first other byte, and on 32-bit targets reads 32 bits at a time.
 #[cfg(feature = "sweep")]
 #[inline(always)]
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {

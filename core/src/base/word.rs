@@ -1,13 +1,12 @@
-//! Offsets and lengths, as wide as what a reader may have in memory.
+//! Offsets and lengths, as wide as a reader's memory.
 
-/// An offset, or a hash: as wide as what a reader may have in memory.
+/// An offset or a hash, as wide as a reader's memory.
 #[cfg(feature = "windows")]
 pub(crate) type Word = u64;
 #[cfg(not(feature = "windows"))]
 pub(crate) type Word = usize;
 
-/// An offset inside of the file, or a hash, of which a slot keeps as many bits as
-/// it has.
+/// An offset inside the file, or a hash cut to the width of a slot.
 #[cfg(feature = "windows")]
 pub(crate) const fn word(n: u64) -> Word {
     n
@@ -23,14 +22,13 @@ pub(crate) const fn word(n: u64) -> Word {
     n as usize
 }
 
-/// An offset or a length that may be anything: what is beyond all that may be in
-/// memory stays so.
+/// Any offset or length; a value beyond the addressable range stays beyond it.
 #[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn place(n: u64) -> Word {
     Word::try_from(n).unwrap_or(Word::MAX)
 }
 
-/// What [`word`] made of an offset.
+/// The inverse of [`word`].
 #[cfg(feature = "windows")]
 pub(crate) const fn wide(word: Word) -> u64 {
     word
