@@ -1,11 +1,11 @@
-//! A file in the program's own constants, aligned as its format asks.
+//! A file in the program's constants, aligned as its format requires.
 
 /// Includes a file as `&'static [u8]` whose address is a multiple of `align`,
 /// a power of two.
 ///
-/// `include_bytes!` promises no alignment, so that an offset that is aligned in
-/// the file need not be in memory. The path is relative to the source file that
-/// calls, as with `include_bytes!`.
+/// `include_bytes!` guarantees no alignment, so an offset that is aligned in the file may
+/// not be aligned in memory. The path is relative to the calling source file, as with
+/// `include_bytes!`.
 ///
 /// ```
 /// // In firmware this is a model: include_aligned!(64, "../model.stb").

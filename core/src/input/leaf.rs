@@ -2,8 +2,8 @@
 //! and [`nom::Err::Incomplete`] with the number of missing bytes when the slice
 //! is too short.
 //!
-//! They are written here because nom's own cost several times as much and keep
-//! a panic path in optimised builds. [`Reader`](crate::parse::Reader) runs them.
+//! nom's own parsers cost several times as much and keep a panic path in optimised builds.
+//! [`Reader`](crate::parse::Reader) runs these.
 
 use crate::rule::Rule;
 use nom::{Err, IResult, Needed};
@@ -11,7 +11,7 @@ use nom::{Err, IResult, Needed};
 /// Result of a leaf parser; its error is the rule that the bytes break.
 pub(crate) type Parsed<'a, O> = IResult<&'a [u8], O, Rule>;
 
-/// The error of a leaf that lacks `missing` bytes.
+/// The error of a leaf that needs `missing` more bytes.
 #[cold]
 pub(crate) fn incomplete<O>(missing: usize) -> Result<O, Err<Rule>> {
     Err(Err::Incomplete(Needed::new(missing)))

@@ -1,8 +1,8 @@
 //! A file of which only parts may be in memory.
 //!
-//! A [`Source`] is the length of a file and the [`Window`]s of it that are
-//! resident. It never performs input or output: what is not there is asked for
-//! with [`Absent`], and the host fetches and calls again.
+//! A [`Source`] is the length of a file and the [`Window`]s of it that are resident. It
+//! never does I/O: a call that needs other bytes returns [`Absent`], and the host fetches
+//! them and calls again.
 
 #[cfg(not(feature = "windows"))]
 use crate::base::place;
@@ -11,14 +11,14 @@ use crate::base::widen;
 /// Bytes of a file that are in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window<'a> {
-    /// Where the first of `bytes` lies in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
-    /// The bytes, without a gap.
+    /// The contiguous bytes.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Window<'a> {
-    /// The bytes of this window from `at` on; `None` if `at` lies outside.
+    /// The bytes of this window from offset `at`; `None` if `at` is outside.
     fn from(&self, at: u64) -> Option<&'a [u8]> {
         let skip = usize::try_from(at.checked_sub(self.offset)?).ok()?;
         self.bytes.get(skip..)
@@ -27,10 +27,9 @@ impl<'a> Window<'a> {
 
 /// A file: its length and the windows of it that are resident.
 ///
-/// Windows may touch, overlap and come in any order. A structure of the file
-/// is parsed when one window holds all of it, so a host may keep everything it
-/// fetched or reuse a single small buffer. Looking up is linear in the number
-/// of windows; hosts keep a few large ones.
+/// Windows may touch, overlap and come in any order. A structure is parsed when one window
+/// holds all of it, so a host may keep everything it fetched or reuse one small buffer.
+/// Lookup is linear in the number of windows, so hosts should keep a few large ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     #[cfg(feature = "windows")]
@@ -62,19 +61,17 @@ impl<'a> Source<'a> {
         Source { len, exact: true, first, rest: windows }
     }
 
-    /// The same source as a region, such as a flash partition, that begins
-    /// with a file and may be longer than it.
+    /// The same source as a region, such as a flash partition, that begins with a file and
+    /// may be longer than it.
     ///
-    /// Formats that record their length are then held to the recorded length,
-    /// and what follows it is not checked. For the other formats nothing
-    /// changes.
+    /// Formats that record their length are then checked against that length, and the bytes
+    /// after it are ignored. Other formats are not affected.
     pub const fn as_region(mut self) -> Self {
         self.exact = false;
         self
     }
 
-    /// Length of the file (of the region, after [`as_region`](Self::as_region))
-    /// in bytes.
+    /// Length of the file in bytes (of the region, after [`as_region`](Self::as_region)).
     pub const fn len(&self) -> u64 {
         #[cfg(feature = "windows")]
         return self.len;
@@ -87,7 +84,7 @@ impl<'a> Source<'a> {
         self.len() == 0
     }
 
-    /// Whether [`len`](Self::len) is the length of the file itself.
+    /// Whether [`len`](Self::len) is the exact length of the file.
     pub const fn is_exact(&self) -> bool {
         self.exact
     }
@@ -103,8 +100,8 @@ impl<'a> Source<'a> {
                 best = run;
             }
         }
-        // A window that reaches past the end is the host's mistake; its bytes
-        // beyond the end are not bytes of the file.
+        // A host may pass a window that extends past the end; those bytes do not belong to
+        // the file.
         match usize::try_from(self.len.saturating_sub(at)) {
             Ok(left) => best.get(..left).unwrap_or(best),
             Err(_) => best,
@@ -117,7 +114,7 @@ impl<'a> Source<'a> {
         usize::try_from(at).ok().and_then(|at| self.first.bytes.get(at..)).unwrap_or_default()
     }
 
-    /// The `len` bytes from `at`, if there are as many.
+    /// The `len` bytes from `at`, if all of them exist.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn piece(&self, at: usize, len: usize) -> Option<&'a [u8]> {
         self.first.bytes.get(at..)?.get(..len)
@@ -132,7 +129,7 @@ impl<'a> Source<'a> {
         self.all(span).ok_or(Absent { offset: span.offset, need: span.len, want: span.len })
     }
 
-    /// The `span` as one slice, if the file has it.
+    /// The `span` as one slice, if all of it exists.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
         self.piece(place(span.offset), place(span.len))
@@ -162,12 +159,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// The `len` bytes from `at`.
+    /// The `len` bytes from offset `at`.
     pub const fn new(at: u64, len: u64) -> Self {
         Span { offset: at, len }
     }
 
-    /// The bytes from `at` up to `end`; empty if `end` comes first.
+    /// The bytes from offset `at` to `end`; empty if `end` comes first.
     pub const fn between(at: u64, end: u64) -> Self {
         Span { offset: at, len: end.saturating_sub(at) }
     }
@@ -183,20 +180,19 @@ impl Span {
     }
 }
 
-/// Bytes that are asked for because they are not resident.
+/// A request for bytes that are not resident.
 ///
-/// The host makes at least `need` bytes from `at` resident **in one window**
-/// and calls again. It may fetch up to `want` bytes, which is what will be
-/// asked for next if all goes well, and may round both outwards.
+/// The host makes at least `need` bytes from `offset` resident **in one window** and calls
+/// again. It may fetch up to `want` bytes, which will probably be requested next, and may
+/// round both outwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Absent {
     /// Absolute offset of the first byte that is needed.
     pub offset: u64,
-    /// How many bytes from `at` must lie in one window; the range lies inside
-    /// the file.
+    /// Number of bytes from `offset` that must lie in one window; the range is inside the file.
     pub need: u64,
-    /// How many bytes from `at` are worth fetching now; at least `need`, and
-    /// never more than the file has.
+    /// Number of bytes from `offset` that are worth fetching now; at least `need`, and never
+    /// past the end of the file.
     pub want: u64,
 }
