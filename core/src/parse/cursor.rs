@@ -1,20 +1,20 @@
-//! Where an iteration stands between two calls.
+//! The position of an iteration between two calls.
 
 #[cfg(feature = "idv")]
 use crate::base::Word;
 use crate::rule::Halt;
 
-/// Where an iteration stands: plain numbers, to be kept between calls.
+/// The position of an iteration: plain numbers, to be kept between calls.
 ///
-/// A cursor belongs to one file and one kind of iteration. The default cursor
-/// stands at the start.
+/// A cursor belongs to one file and one kind of iteration. The default cursor is at the
+/// start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// Offset of the next entry; 0 at the start.
     pub(crate) at: u64,
-    /// What the format must remember from one entry to the next.
+    /// State of the format between entries.
     pub(crate) state: u64,
-    /// One thing more to remember.
+    /// Further state.
     #[cfg(any(
         feature = "bintensors",
         feature = "gguf",
@@ -22,7 +22,7 @@ pub struct Cursor {
         feature = "ztensor"
     ))]
     pub(crate) extra: u64,
-    /// Where an entry's own table stands, for formats with tables of tables.
+    /// Position in an entry's own table, for formats with nested tables.
     #[cfg(any(
         feature = "gguf",
         feature = "safetensors",
@@ -32,15 +32,14 @@ pub struct Cursor {
     /// The same as words, which take less code.
     #[cfg(all(feature = "idv", not(feature = "windows")))]
     pub(crate) table: [Word; 4],
-    /// Position of the next entry in its table.
+    /// Index of the next entry in its table.
     pub(crate) index: u32,
-    /// Which table, for iterations over several.
+    /// The current table, for iterations over several.
     pub(crate) phase: u8,
-    /// No entry follows: the table is over, or what follows cannot be parsed.
+    /// No entry follows: the table has ended, or the rest cannot be parsed.
     pub(crate) done: bool,
-    /// It stands inside a list that the entry before it holds: how deep, and
-    /// whether the innermost has texts. Then it keeps its progress when bytes are
-    /// missing.
+    /// The depth inside a list of the previous entry, and whether the innermost list has
+    /// strings. If not 0, progress is kept when bytes are missing.
     #[cfg(feature = "gguf")]
     pub(crate) within: u8,
 }
@@ -75,12 +74,12 @@ impl Cursor {
     /// Value of `state` when an entry is read out of order.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
 
-    /// Stands before the entry at `at`, out of order.
+    /// A cursor before the entry at `at`, out of order.
     pub(crate) const fn before(at: u64, index: u32) -> Self {
         Cursor { at, state: Cursor::UNKNOWN, index, ..Cursor::START }
     }
 
-    /// What it keeps of an entry's own table, in words.
+    /// State of an entry's own table, in words.
     #[cfg(feature = "idv")]
     pub(crate) fn table(&mut self) -> &mut [Word; 4] {
         #[cfg(feature = "windows")]
@@ -89,27 +88,27 @@ impl Cursor {
         &mut self.table
     }
 
-    /// How many entries were passed.
+    /// Number of entries passed.
     pub const fn index(&self) -> u32 {
         self.index
     }
 
-    /// Whether the iteration is over.
+    /// Whether the iteration has ended.
     pub const fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Steps after an entry that ended at `at`.
+    /// Advances past an entry that ended at `at`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn advance(&mut self, at: u64) {
         self.at = at;
         self.index = self.index.wrapping_add(1);
     }
 
-    /// Takes a step that leaves the cursor where it is if it stops.
+    /// Takes a step that leaves the cursor unchanged if it stops.
     ///
-    /// Where nothing is ever absent no step is taken again, and where a cursor
-    /// stands that stopped is not checked.
+    /// In a build without windows no step is repeated, so the cursor may change even if it
+    /// stops.
     #[inline(always)]
     pub(crate) fn step<O>(
         &mut self,

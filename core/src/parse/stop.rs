@@ -1,28 +1,26 @@
-//! Why a call of the interface comes back without its result.
+//! Why a call returned without a result.
 
 use crate::input::Absent;
 use crate::rule::Rule;
 
-/// Why a call came back without its result.
+/// Why a call returned without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Stop {
     /// Bytes are not resident: fetch them and call again with the same cursor.
     NeedBytes(Absent),
-    /// The file cannot be read on from here. The finding went to the sink;
-    /// this is its rule.
+    /// Parsing cannot go on. The finding went to the sink; this is its rule.
     Invalid(Rule),
-    /// The slots are too few: call again with at least `needed`, the first of which
-    /// hold what they held.
+    /// There are too few slots: call again with at least `needed`, keeping the contents of
+    /// the first ones.
     NeedSlots {
-        /// How many slots would do.
+        /// Number of slots needed.
         needed: u32,
     },
-    /// The buffer of the scratch is too small: call again with a scratch that
-    /// has a larger one. It is asked for only once the bytes for it were
-    /// proved to be there.
+    /// The buffer of the scratch is too small: call again with a scratch that has a larger
+    /// one. It is only requested after a first pass proved that the data has this size.
     NeedBuffer {
-        /// How many bytes would do.
+        /// Number of bytes needed.
         needed: u64,
     },
 }

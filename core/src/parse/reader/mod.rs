@@ -1,8 +1,8 @@
 //! Reading forward: the one place where offsets are computed.
 //!
-//! [`Reader`] runs leaf parsers over the resident bytes, and turns "incomplete"
-//! into either [`Absent`] (the file has the bytes, memory has not) or a broken
-//! rule (the region that the format declared is over).
+//! [`Reader`] runs leaf parsers over the resident bytes. It turns "incomplete" into
+//! [`Absent`] if the file has the bytes, or into a broken rule if the region that the
+//! format declared has ended.
 
 mod report;
 #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
@@ -18,7 +18,7 @@ use crate::rule::{EntryKind, Finding, Rule, Subject};
 use crate::rule::{Halt, general::BYTES_CHANGED};
 use nom::{Err, Needed};
 
-/// A field of an entry: where it begins in the entry, and its length.
+/// A field of an entry: its offset in the entry and its length.
 #[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub(crate) at: u32,
@@ -31,7 +31,7 @@ impl Field {
         Field { at, len }
     }
 
-    /// The first `N` bytes of this field of `entry`, zeros if it has none.
+    /// The first `N` bytes of this field of `entry`; zeros if the field is missing.
     #[inline(always)]
     pub(crate) fn of<const N: usize>(self, entry: &[u8]) -> [u8; N] {
         let at = usize::try_from(self.at).unwrap_or(usize::MAX);
@@ -48,44 +48,43 @@ pub(crate) struct Reader<'r, 'a> {
     at: Word,
     #[cfg(feature = "windows")]
     end: u64,
-    /// Where the current entry begins; all of it must lie in one window.
+    /// Start of the current entry; all of it must lie in one window.
     mark: Word,
     /// How far the host may read ahead.
     #[cfg(feature = "windows")]
     ahead: u64,
-    /// The rule that is broken when the region ends too early.
+    /// The rule that is broken if the region ends too early.
     overrun: Rule,
     #[cfg(feature = "windows")]
     absent: Absent,
-    /// How many slots would do.
+    /// Number of slots needed.
     room: u32,
-    /// How many bytes the region lacked when it broke `overrun`.
+    /// Number of bytes missing from the region when it broke `overrun`.
     needed: u64,
     subject: Subject,
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
-    /// How many bytes entries referred to in this stage of the audit.
+    /// Number of bytes that entries have referred to in this stage of the audit.
     #[cfg(feature = "payloads")]
     shared: u64,
-    /// What a format's audit holds from one step to the next, beside its cursor:
-    /// an entry and the bytes that it refers to need not be resident together.
+    /// State of a format's audit between steps, in addition to the cursor: an entry and the
+    /// bytes that it refers to need not be resident together.
     #[cfg(all(feature = "oinf", feature = "windows"))]
     pub(crate) held: [u64; 4],
-    /// Why a field of the entry that is being read could not be, for formats that
-    /// read on after it.
+    /// Why a field of the current entry could not be read, for formats that read on after
+    /// it.
     #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
     halted: Option<Halt>,
-    /// Where the first integer lies of the entry that is longer than it must be; 0
-    /// if there is none.
+    /// Offset of the first integer of the entry that is longer than necessary; 0 if there
+    /// is none.
     #[cfg(feature = "bintensors")]
     pub(crate) overlong: Word,
-    /// The first LEB128 number of the entry that takes more bytes than it must: where
-    /// it lies, how many it takes, and how many would do.
+    /// The first LEB128 number of the entry that is longer than necessary: its offset, its
+    /// length, and the shortest length.
     #[cfg(feature = "idv")]
     pub(crate) padded: Option<(Word, u8, u8)>,
-    /// What the entry before is ordered by, and whether the list was in order up to
-    /// there.
+    /// The sort key of the previous entry, and whether the list was in order up to it.
     #[cfg(all(feature = "bintensors", not(feature = "windows")))]
     pub(crate) before: (bool, u64, &'a [u8]),
 }
@@ -99,10 +98,9 @@ impl core::fmt::Debug for Reader<'_, '_> {
     }
 }
 
-/// How many bytes are asked for beyond what is known to be missing, when so many
-/// of an entry were there. A long entry is looked through again from its start,
-/// and if each time a few bytes were added, that would take the square of its
-/// length.
+/// How many bytes to request beyond those known to be missing, when `len` bytes of an entry
+/// were resident. A long entry is scanned again from its start each time, so adding only a
+/// few bytes per request would take quadratic time.
 #[inline(always)]
 fn more_of(len: u64) -> u64 {
     if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
@@ -150,9 +148,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// Goes to `at` and starts an entry there. The region is `at..end`, cut at
-    /// the end of the file; a read beyond it breaks `overrun`. The host is asked
-    /// that it may read ahead to the region's end.
+    /// Goes to `at` and starts an entry there. The region is `at..end`, cut at the end of
+    /// the file; a read past it breaks `overrun`. The host may read ahead to the end of the
+    /// region.
     #[inline(always)]
     pub(crate) fn region(&mut self, at: u64, end: u64, overrun: Rule) {
         self.begin(place(at), place(end), overrun);
@@ -166,15 +164,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.mark = at;
     }
 
-    /// Takes note that an entry refers to `len` bytes, which are looked at next.
+    /// Notes that an entry refers to `len` bytes, which are read next.
     ///
-    /// Only readers that look at payloads count: the others are small.
+    /// Only readers with payloads count.
     #[inline(always)]
     pub(crate) fn charge(&mut self, len: u64) {
         self.set_shared(self.shared().saturating_add(len));
     }
 
-    /// How many bytes entries referred to in this stage of the audit.
+    /// Number of bytes that entries have referred to in this stage of the audit.
     #[inline(always)]
     pub(crate) fn shared(&self) -> u64 {
         #[cfg(feature = "payloads")]
@@ -191,25 +189,25 @@ impl<'r, 'a> Reader<'r, 'a> {
         let _ = shared;
     }
 
-    /// How many bytes entries may refer to before the stage ends.
+    /// Number of bytes that entries may refer to before the stage ends.
     pub(crate) fn allowance(&self) -> u64 {
         self.source.len().saturating_mul(limits::SHARES).saturating_add(limits::SHARED)
     }
 
-    /// Whether entries referred to more bytes than that.
+    /// Whether entries have referred to more bytes than that.
     #[inline(always)]
     pub(crate) fn is_spent(&self) -> bool {
         cfg!(feature = "payloads") && self.shared() > self.allowance()
     }
 
-    /// Gives the region another end and another rule within the current entry,
-    /// for parts that have a length of their own.
+    /// Sets another end and another rule within the current entry, for parts with their own
+    /// length.
     pub(crate) fn limit(&mut self, end: u64, overrun: Rule) {
         self.overrun = overrun;
         self.enter(self.at, place(end));
     }
 
-    /// Limits how far the host is asked to read ahead, as an absolute offset.
+    /// Limits how far the host reads ahead, as an absolute offset.
     pub(crate) fn read_ahead(&mut self, end: u64) {
         #[cfg(feature = "windows")]
         (self.ahead = end.min(self.source.len()));
@@ -217,23 +215,23 @@ impl<'r, 'a> Reader<'r, 'a> {
         let _ = end;
     }
 
-    /// The rule that is broken when the region ends before what is read next.
+    /// Sets the rule that is broken if the region ends before the next read.
     pub(crate) fn overrun(&mut self, rule: Rule) {
         self.overrun = rule;
     }
 
-    /// That rule.
+    /// The rule that is broken if the region ends early.
     pub(crate) fn overrun_rule(&self) -> Rule {
         self.overrun
     }
 
-    /// Names the entry that findings are about from here on.
+    /// Sets the entry that later findings are about.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn about(&mut self, kind: EntryKind, entry: u32) {
         self.subject = Subject::new(kind, entry);
     }
 
-    /// Names the part of the entry that findings are about from here on.
+    /// Sets the part of the entry that later findings are about.
     pub(crate) fn about_part(&mut self, part: u32) {
         self.subject.part = part;
     }
@@ -269,7 +267,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.at().wrapping_add(self.left())
     }
 
-    /// How many bytes of the region are left.
+    /// Number of bytes left in the region.
     pub(crate) fn left(&self) -> u64 {
         #[cfg(feature = "windows")]
         return self.end.saturating_sub(self.at);
@@ -277,7 +275,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         widen(self.run.len())
     }
 
-    /// The source that is read.
+    /// The source.
     pub(crate) fn source(&self) -> &'r Source<'a> {
         self.source
     }
@@ -299,14 +297,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// The resident bytes from here on, for a parser that does not go through
-    /// [`parse`](Self::parse) because its result is large.
+    /// The resident bytes from here on, for a parser whose large result does not go through
+    /// [`parse`](Self::parse).
     #[inline]
     pub(crate) fn resident(&self) -> &'a [u8] {
         self.run
     }
 
-    /// Takes note that `len` resident bytes were passed.
+    /// Advances past `len` resident bytes.
     #[inline(always)]
     fn went(&mut self, len: usize) {
         #[cfg(feature = "windows")]
@@ -314,14 +312,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.at = self.at.wrapping_add(len);
     }
 
-    /// Goes to where `rest` is all that is left of the resident bytes.
+    /// Advances to where `rest` is all that is left of the resident bytes.
     #[inline]
     pub(crate) fn pass(&mut self, rest: &'a [u8]) {
         self.went(self.run.len().wrapping_sub(rest.len()));
         self.run = rest;
     }
 
-    /// `missing` bytes after the resident ones are wanted.
+    /// Requests `missing` bytes after the resident ones, or breaks the rule.
     #[cold]
     pub(crate) fn lacks(&mut self, missing: u64) -> Halt {
         let run = widen(self.run.len());
@@ -329,7 +327,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.short(run.saturating_add(missing.max(more)))
     }
 
-    /// `len` bytes from here on are wanted and not in the run.
+    /// Requests `len` bytes from here on, which are not all resident.
     #[cold]
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn short(&mut self, len: u64) -> Halt {
@@ -341,7 +339,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         Halt::broken(self.overrun)
     }
 
-    /// Parks that `len` bytes of the region are missing.
+    /// Stores that `len` bytes of the region are missing.
     #[cfg(feature = "windows")]
     fn ask(&mut self, len: u64) -> Halt {
         let passed = self.at.saturating_sub(self.mark);
@@ -392,8 +390,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// Makes sure that `len` bytes from here on are resident, to ask for many
-    /// small items at once.
+    /// Requires that `len` bytes from here on are resident, before many small reads.
     pub(crate) fn require(&mut self, len: u64) -> Result<(), Halt> {
         match usize::try_from(len) {
             Ok(len) if len <= self.run.len() => Ok(()),
@@ -401,8 +398,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
-    /// What is resident of the bytes from here to the end of the region, one at
-    /// least.
+    /// The resident bytes from here to the end of the region; at least one.
     pub(crate) fn some(&mut self) -> Result<&'a [u8], Halt> {
         if self.run.is_empty() {
             return Err(self.short(1));
@@ -411,7 +407,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(core::mem::take(&mut self.run))
     }
 
-    /// Passes over `len` bytes, which need not be resident.
+    /// Skips `len` bytes, which need not be resident.
     #[cfg(feature = "windows")]
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         if len > self.left() {
@@ -427,25 +423,25 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(())
     }
 
-    /// Passes over `len` bytes.
+    /// Skips `len` bytes.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
         self.take(len).map(|_| ())
     }
 
-    /// The `span` as one slice, wherever it lies; the reader does not move.
+    /// The `span` as one slice, anywhere in the file; the reader does not move.
     #[cfg(feature = "windows")]
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
         self.source.get(span).map_err(|absent| self.lack(absent))
     }
 
-    /// The `span` as one slice, wherever it lies; the reader does not move.
+    /// The `span` as one slice, anywhere in the file; the reader does not move.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
         self.source.all(span).ok_or(Halt::broken(BYTES_CHANGED))
     }
 
-    /// The `len` bytes from `at`, which the file is known to have.
+    /// The `len` bytes at `at`, which are known to be inside the file.
     pub(crate) fn piece(&mut self, at: Word, len: Word) -> Result<&'a [u8], Halt> {
         #[cfg(feature = "windows")]
         return self.get(Span::new(at, len));
@@ -453,7 +449,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.source.piece(at, len).ok_or(Halt::broken(BYTES_CHANGED))
     }
 
-    /// The name at `at`, wherever it lies.
+    /// The name at `at`, anywhere in the file.
     pub(crate) fn name(&mut self, at: &NameAt) -> Result<Name<'a>, Halt> {
         Ok(Name::new(self.get(at.span())?, at.encoding))
     }

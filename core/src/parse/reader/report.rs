@@ -1,4 +1,4 @@
-//! What a reader tells: findings, and what it was stopped by.
+//! What a reader reports: findings, and why it stopped.
 
 use super::{Field, Reader};
 use crate::base::{Word, wide, word};
@@ -9,21 +9,21 @@ use crate::rule::general::BYTES_CHANGED;
 use crate::rule::{Finding, Rule, Severity, Subject};
 
 impl Reader<'_, '_> {
-    /// Parks how many slots are needed.
+    /// Stores the number of slots needed.
     #[cold]
     pub(crate) fn short_of(&mut self, slots: u32) -> Halt {
         self.room = slots;
         Halt::ROOM
     }
 
-    /// Parks how large a buffer is needed.
+    /// Stores the size of the buffer needed.
     #[cold]
     pub(crate) fn short_of_buffer(&mut self, bytes: u64) -> Halt {
         self.needed = bytes;
         Halt::BUFFER
     }
 
-    /// Parks what is missing.
+    /// Stores the range that is missing.
     #[cold]
     pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
         #[cfg(feature = "windows")]
@@ -35,20 +35,20 @@ impl Reader<'_, '_> {
         Halt::broken(BYTES_CHANGED)
     }
 
-    /// Reports that `rule` is broken at `len` bytes from `at`.
+    /// Reports that the `len` bytes at `at` break `rule`.
     #[inline(always)]
     pub(crate) fn flag(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
         self.flag_at(rule, word(at), len, expected, found);
     }
 
-    /// The same, muted or not.
+    /// The same, even if the reader is muted.
     #[inline(always)]
     pub(crate) fn report(&mut self, rule: Rule, at: u64, len: u64, expected: u64, found: u64) {
         self.report_at(rule, word(at), len, expected, found);
     }
 
-    // Not cold where size matters: what leads here would go to the end of each
-    // function, with a branch there and another back.
+    // Not `cold` where size matters: that would move each call to the end of its function,
+    // with a branch there and another back.
     #[cfg_attr(feature = "windows", cold)]
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn flag_at(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
@@ -71,20 +71,18 @@ impl Reader<'_, '_> {
         (self.sink)(Finding { offset: at, expected, found, len, entry, part, rule, kind });
     }
 
-    /// Takes note that entries follow which cannot be reached, of which nothing fatal
-    /// need have been reported.
+    /// Notes that further entries cannot be reached, even if nothing fatal was reported.
     #[cfg(feature = "gguf")]
     pub(crate) fn cut_short(&mut self) {
         self.fatal |= !self.muted;
     }
 
-    /// Whether something fatal was reported since this was last asked.
+    /// Whether something fatal was reported since the last call.
     pub(crate) fn take_fatal(&mut self) -> bool {
         core::mem::take(&mut self.fatal)
     }
 
-    /// Reports that `field` of the entry that the region began with breaks
-    /// `rule`.
+    /// Reports that `field` of the entry at the start of the region breaks `rule`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn fault(&mut self, rule: Rule, field: Field, expected: u64, found: u64) {
         let Field { at, len } = field;
@@ -92,7 +90,7 @@ impl Reader<'_, '_> {
         self.flag(rule, at, u64::from(len), expected, found);
     }
 
-    /// The same, when nothing can be read without that field.
+    /// The same, for a field without which nothing can be read.
     #[cold]
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn reject(&mut self, rule: Rule, field: Field, expected: u64, found: u64) -> Halt {
@@ -107,11 +105,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Reports a broken rule where the reader stands and gives up.
+    /// Reports `rule` at the current position and stops.
     ///
-    /// The finding covers what is left of the region. Where the region was too
-    /// short, `found` is how many bytes it has left and `expected` how many
-    /// were to be read.
+    /// The finding covers the rest of the region. If the region was too short, `found` is
+    /// the number of bytes left and `expected` the number needed.
     #[cold]
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn refuse(&mut self, halt: Halt) -> Halt {
@@ -123,8 +120,7 @@ impl Reader<'_, '_> {
         halt
     }
 
-    /// The same reader without a voice: nothing is reported until
-    /// [`unmute`](Self::unmute).
+    /// Mutes the reader: nothing is reported until [`unmute`](Self::unmute).
     pub(crate) fn mute(&mut self) {
         self.muted = true;
     }
@@ -139,24 +135,24 @@ impl Reader<'_, '_> {
         self.muted
     }
 
-    /// How many bytes were to be read where the region was over.
+    /// Number of bytes that were to be read when the region ended.
     pub(crate) fn needed(&self) -> u64 {
         self.needed
     }
 
-    /// What is missing, as it was parked last.
+    /// The range that is missing, as it was last stored.
     #[cfg(feature = "windows")]
     pub(crate) fn absent(&self) -> Absent {
         self.absent
     }
 
-    /// What is missing, which is nothing.
+    /// The range that is missing: never any.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn absent(&self) -> Absent {
         Absent::default()
     }
 
-    /// Raises the end of what the host is asked to fetch with what is missing.
+    /// Extends the requested range up to `end` of what is worth fetching.
     #[cfg(feature = "windows")]
     pub(crate) fn want_until(&mut self, end: u64) {
         let want = end.min(self.source.len()).saturating_sub(self.absent.offset);

@@ -1,9 +1,8 @@
 //! Reading on after a failure.
 //!
-//! An entry has a dozen fields, and a branch after each takes much code. So the
-//! first that cannot be read halts the reader: those after it read as zero or as
-//! no bytes, and whoever began the entry asks once, with
-//! [`settle`](Reader::settle).
+//! An entry has a dozen fields, and a branch after each takes much code. So the first field
+//! that cannot be read halts the reader: later fields read as zero or as no bytes, and the
+//! caller checks once at the end, with [`settle`](Reader::settle).
 
 use super::Reader;
 use crate::base::{Word, wide};
@@ -18,12 +17,12 @@ impl<'a> Reader<'_, 'a> {
         self.halted = self.halted.or(Some(halt));
     }
 
-    /// Whether some field could not be read.
+    /// Whether a field could not be read.
     pub(crate) fn is_halted(&self) -> bool {
         self.halted.is_some()
     }
 
-    /// Why the first field that could not be read could not; the reader goes on.
+    /// Why the first failed field could not be read; the reader goes on.
     pub(crate) fn settle(&mut self) -> Result<(), Halt> {
         match self.halted.take() {
             Some(halt) => Err(halt),
@@ -57,7 +56,7 @@ impl<'a> Reader<'_, 'a> {
         self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Goes to the `len` bytes from `at`, which the file is known to have.
+    /// Goes to the `len` bytes at `at`, which are known to be inside the file.
     #[cfg(feature = "oinf")]
     pub(crate) fn within(&mut self, at: Word, len: Word) {
         let end = at.wrapping_add(len);
