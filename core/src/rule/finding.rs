@@ -18,13 +18,13 @@ pub enum EntryKind {
     SizeVar,
     /// Metadata of one tensor; `entry` is the tensor, `part` the attribute.
     Attribute,
-    /// The name of one slot of a tensor; `entry` is the tensor, `part` which of
-    /// them. Two may be equal.
+    /// The name of one slot of a tensor; `entry` is the tensor, `part` the slot. Two slots
+    /// may have the same name.
     Slot,
 }
 
 impl EntryKind {
-    /// A number for it.
+    /// The number of this kind.
     pub(crate) const fn code(self) -> u32 {
         match self {
             EntryKind::File => 0,
@@ -49,7 +49,7 @@ impl EntryKind {
     }
 }
 
-/// The entry that is being looked at.
+/// The entry that is being validated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Subject {
@@ -57,13 +57,13 @@ pub struct Subject {
     pub kind: EntryKind,
     /// Its position in its table; 0 for the file.
     pub entry: u32,
-    /// A part of it: a dimension, a chunk, an attribute. [`Subject::NO_PART`]
-    /// if the entry as a whole is meant.
+    /// A part of it: a dimension, a chunk, an attribute; [`Subject::NO_PART`] if the whole
+    /// entry is meant.
     pub part: u32,
 }
 
 impl Subject {
-    /// Value of `part` when none is meant.
+    /// Value of `part` for the whole entry.
     pub const NO_PART: u32 = u32::MAX;
 
     /// The file as a whole.
@@ -83,19 +83,19 @@ impl Subject {
 
 /// One broken rule, at one place.
 ///
-/// Its texts are in the catalogue: `Display` writes the plain sentence.
+/// `Display` writes the rule's message with the numbers of the finding.
 ///
 /// Without the feature `details`, `expected`, `found` and `len` are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Finding {
-    /// Absolute offset of the first byte concerned.
+    /// Absolute offset of the first byte of the finding.
     pub offset: u64,
-    /// What the rule asks for, where that is a number.
+    /// The number that should be there, if the rule is about a number.
     pub expected: u64,
-    /// What the file has, where that is a number.
+    /// The number that is there, if the rule is about a number.
     pub found: u64,
-    /// How many bytes are concerned; `u32::MAX` stands for that many or more.
+    /// Number of bytes of the finding; `u32::MAX` stands for that many or more.
     pub len: u32,
     /// Position of the entry in its table.
     pub entry: u32,
@@ -111,12 +111,12 @@ pub struct Finding {
 const _: () = assert!(size_of::<Finding>() == 40);
 
 impl Finding {
-    /// How much it matters.
+    /// The severity of the rule.
     pub const fn severity(&self) -> Severity {
         self.rule.severity()
     }
 
-    /// The entry that it is about.
+    /// The entry that the finding is about.
     pub const fn subject(&self) -> Subject {
         Subject { kind: self.kind, entry: self.entry, part: self.part }
     }

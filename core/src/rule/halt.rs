@@ -1,53 +1,53 @@
-//! What ends the work of a parser.
+//! Why parsing stops.
 
 use crate::rule::Rule;
 use core::num::NonZeroU32;
 
-/// Why a format's parser comes back empty-handed. Details are parked in the
-/// [`Reader`](crate::parse::Reader), so that results on the way up stay small.
+/// Why a format's parser returned without a result. Details stay in the
+/// [`Reader`](crate::parse::Reader), so that results stay small.
 ///
-/// One number, because that is returned in a register beside what it may take
-/// the place of.
+/// A single non-zero number, so that a result with it fits in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Halt(NonZeroU32);
 
-/// Set in the number of a halt whose finding went to the sink.
+/// Set if the finding went to the sink already.
 const REPORTED: u32 = 1 << 16;
 
 impl Halt {
-    /// Bytes are not resident; [`Reader::stop`](crate::parse::Reader::stop) tells which.
+    /// Bytes are not resident; [`Reader::stop`](crate::parse::Reader::stop) returns which.
     pub(crate) const ABSENT: Halt = Halt(NonZeroU32::MAX);
 
-    /// The slots are too few; [`Reader::stop`](crate::parse::Reader::stop) tells how many would do.
+    /// There are too few slots; [`Reader::stop`](crate::parse::Reader::stop) returns how
+    /// many are needed.
     pub(crate) const ROOM: Halt = Halt(NonZeroU32::MIN.saturating_add(u32::MAX - 2));
 
-    /// A buffer is too small; [`Reader::stop`](crate::parse::Reader::stop) tells how large would do.
+    /// A buffer is too small; [`Reader::stop`](crate::parse::Reader::stop) returns the size
+    /// needed.
     pub(crate) const BUFFER: Halt = Halt(NonZeroU32::MIN.saturating_add(u32::MAX - 3));
 
-    /// Whether bytes are not resident, which never happens in a build that
-    /// has all of them in one slice.
+    /// Whether bytes are not resident; never in a build without windows.
     #[inline(always)]
     pub(crate) fn is_absent(self) -> bool {
         cfg!(feature = "windows") && self == Halt::ABSENT
     }
 
-    /// This rule is broken where the reader stands, and what follows cannot be
-    /// parsed. Nothing has been reported yet.
+    /// The current position breaks this rule, and parsing cannot go on. Nothing has been
+    /// reported yet.
     pub(crate) fn broken(rule: Rule) -> Halt {
         Halt(rule.number().into())
     }
 
-    /// The same, but the finding went to the sink already.
+    /// The same, after the finding went to the sink.
     pub(crate) fn refused(rule: Rule) -> Halt {
         Halt(NonZeroU32::from(rule.number()) | REPORTED)
     }
 
-    /// The rule of a halt that is to be reported.
+    /// The rule that is still to be reported, if any.
     pub(crate) fn unreported(self) -> Option<Rule> {
         u16::try_from(self.0.get()).ok().and_then(Rule::numbered)
     }
 
-    /// The rule of a halt for which there is one.
+    /// The broken rule, if any.
     pub(crate) fn rule(self) -> Option<Rule> {
         u16::try_from(self.0.get() & !REPORTED).ok().and_then(Rule::numbered)
     }

@@ -1,4 +1,4 @@
-//! Rules: what is checked, how severe a breach is, and where it is written.
+//! Rules: what is checked, how severe a breach is, and where the specification says so.
 
 mod finding;
 pub mod general;
@@ -9,18 +9,18 @@ use core::num::NonZeroU16;
 pub use finding::{EntryKind, Finding, Subject};
 pub(crate) use halt::Halt;
 
-/// How much a broken rule matters.
+/// How severe a broken rule is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum Severity {
-    /// Not a breach: something that was asked for could not be checked.
+    /// Not a breach: something could not be checked.
     Unchecked = 0,
     /// Legal, but no real writer does it, or it hides bytes.
     Lint = 1,
     /// The specification forbids it; the data is still readable.
     Violation = 2,
-    /// It cannot be read safely, or what is read would be wrong.
+    /// It cannot be read safely, or would be read wrongly.
     Fatal = 3,
 }
 
@@ -49,10 +49,10 @@ impl Severity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Profile {
-    /// The specification as written: violations and fatal findings.
+    /// The specification as written: violations and fatal findings make a file invalid.
     #[default]
     Strict,
-    /// What can be read safely passes: fatal findings only.
+    /// What can be read safely is valid: only fatal findings make a file invalid.
     Lenient,
 }
 
@@ -67,15 +67,15 @@ impl Profile {
     }
 }
 
-/// What the specification says about a rule.
+/// The basis of a rule in the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Basis {
-    /// It says so.
+    /// The specification states it.
     Stated,
-    /// It follows from what it says.
+    /// The specification implies it.
     Implied,
-    /// It says nothing; the rule comes from what real writers do, or from what
+    /// The specification is silent; the rule comes from what real writers do, or from what
     /// a reader needs to be safe.
     Silent,
 }
@@ -96,14 +96,14 @@ impl Basis {
 pub struct RuleInfo {
     /// Stable identifier, unique within its format.
     pub id: &'static str,
-    /// How much a breach matters.
+    /// How severe a breach is.
     pub severity: Severity,
-    /// What the specification says about it.
+    /// The basis in the specification.
     pub basis: Basis,
-    /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}`
-    /// (expected less found) and `{part}` stand for the values of the finding;
-    /// `{found:#x}` in hexadecimal, `{found:i}` and `{found:i32}` as a signed number
-    /// of 64 and 32 bits, `{found:v}` as a version of four parts.
+    /// What is wrong, as a sentence. `{found}`, `{expected}`, `{missing}` (expected minus
+    /// found), `{surplus}` (found minus expected) and `{part}` stand for numbers of the
+    /// finding; `{found:#x}` in hexadecimal, `{found:i}` and `{found:i32}` as a signed
+    /// number of 64 and 32 bits, `{found:v}` as a version of four parts.
     pub message: &'static str,
     /// The rule itself, with the section of the specification.
     pub spec: &'static str,
@@ -111,8 +111,8 @@ pub struct RuleInfo {
 
 /// A rule, as two bytes: its format, its severity and its number.
 ///
-/// The texts are looked up with [`info`](Rule::info) only, so a program that
-/// prints none of them does not carry them.
+/// Only [`info`](Rule::info) reads the texts, so a program that prints none does not link
+/// them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule(NonZeroU16);
 
@@ -124,7 +124,7 @@ impl Rule {
     /// Rule `number` (below 511) of the format with this code; code 0 is no
     /// format.
     pub(crate) const fn new(format: u16, severity: Severity, number: u16) -> Self {
-        // Numbers are stored from 1, so that no rule is zero.
+        // Numbers are stored from 1, so that a rule is never 0.
         let number = number.saturating_add(1) & NUMBER_MASK;
         let code = (format << FORMAT_SHIFT) | (severity.bits() << SEVERITY_SHIFT) | number;
         match NonZeroU16::new(code) {
@@ -146,13 +146,13 @@ impl Rule {
         }
     }
 
-    /// The number of the rule as two bytes. It is stable within one release
-    /// only; ids are stable for good.
+    /// The number of the rule, two bytes. It is stable within a release only; ids never
+    /// change.
     pub const fn code(self) -> u16 {
         self.0.get()
     }
 
-    /// How much a breach matters.
+    /// The severity.
     pub const fn severity(self) -> Severity {
         match (self.code() >> SEVERITY_SHIFT) & 3 {
             0 => Severity::Unchecked,
