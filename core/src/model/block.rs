@@ -1,11 +1,11 @@
 //! Elements of blocks that share a scale, as ggml stores them.
 //!
-//! Each is computed as ggml's reference does it, operation by operation, so that
-//! it comes out the same to the last bit.
+//! Each element is computed like ggml's reference, operation by operation, so the result is
+//! the same to the last bit.
 
 use crate::model::{DType, Endianness};
 
-/// The steps that codes of 4 bits stand for in the types `iq4_nl` and `iq4_xs`.
+/// The 16 values that 4-bit codes of `iq4_nl` and `iq4_xs` stand for.
 const UNEVEN: [i8; 16] = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113];
 
 /// The same for 4-bit floats, doubled.
@@ -18,8 +18,8 @@ struct Block<'a> {
     endianness: Endianness,
 }
 
-/// Element number `i` of `block`, whose length is that of the type's blocks;
-/// `None` for types whose blocks are not taken apart here.
+/// Element number `i` of `block`, which has the length of the type's blocks; `None` for
+/// types that are not decoded here.
 pub(crate) fn element(dtype: DType, block: &[u8], i: usize, endianness: Endianness) -> Option<f32> {
     let b = Block { bytes: block, endianness };
     Some(match dtype {
@@ -45,7 +45,7 @@ pub(crate) fn element(dtype: DType, block: &[u8], i: usize, endianness: Endianne
             let high = b.byte(104_usize.wrapping_add((i >> 4) & 3)) >> ((i >> 6) << 1);
             let scale = ((low & 0xF) | ((high & 3) << 4)).wrapping_sub(32);
             let bit = (b.byte(i & 31) >> (i >> 5)) & 1;
-            // Where the bit is not set, 4 is taken off.
+            // If the bit is clear, 4 is subtracted.
             let q = b.pair(32, i).wrapping_sub((bit ^ 1) << 2);
             b.half(108) * number(scale) * number(q)
         }
@@ -63,7 +63,7 @@ pub(crate) fn element(dtype: DType, block: &[u8], i: usize, endianness: Endianne
             let q = (low | (b.pair(128, i) << 4)).wrapping_sub(32);
             b.half(208) * b.signed(192, i >> 4) * number(q)
         }
-        // Bits of four elements are in one byte, and not 32 bytes apart as below.
+        // One byte has bits of four elements, not 32 bytes apart as below.
         DType::Q2_0 => {
             let q = (b.byte(2_usize.wrapping_add(i >> 2)) >> ((i & 3) << 1)) & 3;
             number(q.wrapping_sub(1)) * b.half(0)
@@ -80,7 +80,7 @@ pub(crate) fn element(dtype: DType, block: &[u8], i: usize, endianness: Endianne
         }
         DType::MxFp4 => {
             let exponent = u32::from(b.byte(0));
-            // Half of 2^(e - 127), subnormal for the two least.
+            // Half of 2^(e - 127); subnormal for the two smallest.
             let bits = match exponent.checked_sub(2) {
                 None => 0x0020_0000 << exponent,
                 Some(more) => more.wrapping_add(1) << 23,
@@ -113,18 +113,18 @@ impl Block<'_> {
         }
     }
 
-    /// A scale.
+    /// A half-precision scale.
     fn half(&self, at: usize) -> f32 {
         half::f16::from_bits(self.short(at)).to_f32()
     }
 
-    /// Byte `i` of those at `at`, in two's complement.
+    /// Byte `i` of those at `at`, as two's complement.
     fn signed(&self, at: usize, i: usize) -> f32 {
         number(self.byte(at.wrapping_add(i)))
     }
 
-    /// Four bits of element `i`, where runs of `run` bytes, a power of two, hold
-    /// `run` elements in their lower halves and then as many in their upper ones.
+    /// The 4-bit code of element `i`: runs of `run` bytes, a power of two, hold `run`
+    /// elements in their lower halves, then as many in their upper halves.
     fn nibble(&self, at: usize, run: usize, i: usize) -> u8 {
         let mask = run.wrapping_sub(1);
         let place = ((i >> 1) & !mask) | (i & mask);
@@ -132,14 +132,14 @@ impl Block<'_> {
         if i & run == 0 { byte & 0xF } else { byte >> 4 }
     }
 
-    /// Two bits of element `i`, where runs of 32 bytes hold 32 elements in their
-    /// lowest bits, then as many in the next, and so on.
+    /// The 2-bit code of element `i`: runs of 32 bytes hold 32 elements in their lowest
+    /// bits, then 32 in the next, and so on.
     fn pair(&self, at: usize, i: usize) -> u8 {
         let place = ((i >> 2) & !31) | (i & 31);
         (self.byte(at.wrapping_add(place)) >> ((i >> 4) & 6)) & 3
     }
 
-    /// Bit `i` of a number of 32 bits.
+    /// Bit `i` of a 32-bit number.
     fn flag(&self, at: usize, i: usize) -> u8 {
         let byte = match self.endianness {
             Endianness::Little => i >> 3,
@@ -167,7 +167,7 @@ impl Block<'_> {
 mod tests {
     use super::*;
 
-    /// Every element of a block has bits of its own: changing one changes it.
+    /// Every element of a block has its own bits: changing one element changes no other.
     #[test]
     fn elements_are_where_the_type_says() {
         for dtype in DType::ALL {

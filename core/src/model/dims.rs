@@ -5,7 +5,7 @@ use crate::input::{
     leaf::{Parsed, byte, incomplete, le_u16, le_u32, le_u64},
 };
 
-/// How the extents of a shape are stored.
+/// How the dims of a shape are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DimEncoding {
@@ -24,34 +24,34 @@ pub enum DimEncoding {
     Reversed,
     /// Big-endian `u64`, innermost first.
     ReversedBig,
-    /// Not in the file: only their number is known.
+    /// Not in the file; only their number is known.
     External,
 }
 
 /// Where a shape is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DimsAt {
-    /// Absolute offset of the first stored extent.
+    /// Absolute offset of the first stored dim.
     pub offset: u64,
     /// Number of stored bytes.
     pub len: u32,
-    /// Number of stored extents.
+    /// Number of stored dims.
     pub rank: u32,
-    /// An extent that comes before the stored ones: the rows of a data view.
+    /// A dim before the stored ones: the rows of a data view.
     pub lead: Option<u64>,
     /// How they are stored.
     pub encoding: DimEncoding,
 }
 
 impl DimsAt {
-    /// Number of extents, the leading one included.
+    /// Number of dims, the leading one included.
     pub const fn rank(&self) -> u64 {
         #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
         let rank = self.rank as u64;
         if self.lead.is_some() { rank.saturating_add(1) } else { rank }
     }
 
-    /// The extents.
+    /// The dims.
     ///
     /// # Errors
     /// [`Absent`] when their bytes are not resident in one window.
@@ -61,7 +61,7 @@ impl DimsAt {
     }
 }
 
-/// The extents of a shape, outermost first.
+/// The dims of a shape, outermost first.
 #[derive(Clone, Debug, Default)]
 pub struct Dims<'a> {
     lead: Option<u64>,
@@ -71,8 +71,8 @@ pub struct Dims<'a> {
 }
 
 impl DimEncoding {
-    /// Whether some format of this build stores shapes so; the code for the others
-    /// is left out.
+    /// Whether a format of this build stores shapes this way; code for the others is not
+    /// compiled in.
     const fn is_used(self) -> bool {
         match self {
             DimEncoding::U64 => cfg!(any(feature = "oinf", test)),
@@ -87,15 +87,15 @@ impl DimEncoding {
 }
 
 impl<'a> Dims<'a> {
-    /// `rank` extents that are stored as `bytes`.
+    /// `rank` dims that are stored as `bytes`.
     #[cfg(test)]
     pub(crate) fn new(bytes: &'a [u8], rank: u32, encoding: DimEncoding) -> Self {
         Dims { lead: None, bytes, left: rank, encoding }
     }
 
-    /// The product of the extents: 1 for rank 0, and 0 as soon as one extent
-    /// is 0. `None` if the product of the other extents exceeds `u64`, even
-    /// beside a 0, so that the answer does not depend on their order.
+    /// The product of the dims: 1 for rank 0, and 0 if a dim is 0. `None` if the product of
+    /// the other dims exceeds `u64`, even with a 0 among them, so that the result does not
+    /// depend on their order.
     pub fn product(self) -> Option<u64> {
         let (mut product, mut zero, mut fits) = (1_u64, false, true);
         for extent in self {
@@ -107,8 +107,7 @@ impl<'a> Dims<'a> {
     }
 }
 
-/// Ends early if the stored bytes are not what they were when the shape was
-/// found.
+/// Ends early if the stored bytes have changed since the shape was found.
 impl Iterator for Dims<'_> {
     type Item = u64;
 
@@ -117,8 +116,8 @@ impl Iterator for Dims<'_> {
             return Some(lead);
         }
         self.left = self.left.checked_sub(1)?;
-        // The guards are constants: folding them into the encoding before would
-        // leave the other arms in.
+        // The guards are constants: merging these arms with the one above would compile the
+        // others in.
         let parsed = match self.encoding {
             DimEncoding::U64 if DimEncoding::U64.is_used() => le_u64(self.bytes),
             DimEncoding::U32 if DimEncoding::U32.is_used() => {
@@ -146,7 +145,7 @@ impl Iterator for Dims<'_> {
     }
 }
 
-/// The little-endian `u64` at the end of `input`, and what comes before it.
+/// The little-endian `u64` at the end of `input`, and the bytes before it.
 #[inline]
 fn le_u64_last(input: &[u8]) -> Parsed<'_, u64> {
     match input.split_last_chunk() {
@@ -155,16 +154,16 @@ fn le_u64_last(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// The product, unless it exceeds `u64`. Nearly all factors have 32 bits, and
-/// hosts on which pointers have as many take long to tell that others fit.
+/// The product; `None` if it exceeds `u64`. Nearly all factors have 32 bits, and 32-bit
+/// hosts are slow at checked 64-bit multiplication.
 #[inline(always)]
 pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     if cfg!(feature = "sweep") && (a | b) >> 32 == 0 {
         return Some(a.wrapping_mul(b));
     }
     if cfg!(not(feature = "windows")) {
-        // Of two numbers of more than 32 bits the product has more than 64, and a
-        // multiplication by one of 32 bits takes much less code.
+        // The product of two numbers above 32 bits exceeds 64 bits, and a multiplication by
+        // a 32-bit number takes much less code.
         let (long, short) = if a >> 32 == 0 { (b, a) } else { (a, b) };
         let short = u64::from(u32::try_from(short).ok()?);
         let low = (long & 0xFFFF_FFFF).wrapping_mul(short);
@@ -174,7 +173,7 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     a.checked_mul(b)
 }
 
-/// The product, or `u64::MAX` if it is as much or more.
+/// The product, saturated at `u64::MAX`.
 #[cfg(feature = "gguf")]
 pub(crate) fn times(a: u64, b: u64) -> u64 {
     product(a, b).unwrap_or(u64::MAX)

@@ -9,7 +9,7 @@ use crate::base::division::div_rem;
 #[non_exhaustive]
 #[repr(u8)]
 pub enum DType {
-    /// A type that this build does not know; the format's own spelling tells.
+    /// A type unknown to this build; the file's own number or spelling identifies it.
     #[default]
     Unknown,
     /// 8-bit two's complement integer.
@@ -229,15 +229,15 @@ impl DType {
         DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
     }
 
-    /// Width of an element in bits; 0 where it is not fixed or not known.
+    /// Width of an element in bits; 0 if it is not fixed or not known.
     #[inline]
     #[allow(clippy::as_conversions, reason = "u8 to u32 in a const fn")]
     pub const fn bits(self) -> u32 {
         self.width() as u32
     }
 
-    /// The same as one byte, which makes for a short table. By itself: inlined, the
-    /// table is one of words.
+    /// The same as one byte, which makes the table short. Not inlined: inlining turns it
+    /// into a table of words.
     const fn width(self) -> u8 {
         match self {
             DType::I1 | DType::U1 | DType::T1 => 1,
@@ -251,8 +251,8 @@ impl DType {
             DType::DateTimeOffset => 80,
             DType::RowId => 128,
             DType::Unknown | DType::BitSet | DType::Text => 0,
-            // Only safetensors has the following; readers of other formats go
-            // without them in their tables.
+            // Only safetensors has the following types; other readers leave them out of
+            // their tables.
             _ if cfg!(not(any(feature = "safetensors", test))) => 0,
             DType::F4 => 4,
             DType::F6E2M3 | DType::F6E3M2 => 6,
@@ -263,8 +263,8 @@ impl DType {
         }
     }
 
-    /// Elements and bytes of one block, for types whose elements are stored in
-    /// blocks that share a scale; `None` for all others.
+    /// Elements and bytes of one block, for types whose elements share a scale in blocks;
+    /// `None` for others.
     pub const fn block(self) -> Option<(u32, u32)> {
         if cfg!(not(any(feature = "gguf", test))) {
             return None;
@@ -298,8 +298,8 @@ impl DType {
         })
     }
 
-    /// The fewest elements that fill whole bytes, and how many bytes: what data
-    /// can be cut into. `None` where the width is not fixed.
+    /// The smallest number of elements that fill whole bytes, and that number of bytes: the
+    /// unit that data can be cut into. `None` if the width is not fixed.
     pub const fn unit(self) -> Option<(u32, u32)> {
         match self.bits() {
             0 => self.block(),
@@ -316,9 +316,8 @@ impl DType {
         matches!(self.bits(), 1 | 2 | 4)
     }
 
-    /// Bytes that `elements` of this type take when they are stored one after
-    /// the other: `ceil(elements × bits / 8)`. `None` if that exceeds `u64`, the
-    /// width is not fixed, or the elements do not fill blocks.
+    /// Bytes of `elements` packed elements: `ceil(elements × bits / 8)`. `None` if that
+    /// exceeds `u64`, the width is not fixed, or the elements do not fill blocks.
     pub const fn bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
             #[cfg(not(any(feature = "gguf", test)))]
@@ -434,7 +433,7 @@ mod tests {
             assert_eq!(code, i, "{} is out of place", dtype.name());
             assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
         }
-        // A type that is added to the enum and not to the list is missed here.
+        // A type that is in the enum but missing from the list fails here.
         assert_eq!(DType::ALL.last(), Some(&DType::Q2_0));
     }
 }

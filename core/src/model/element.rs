@@ -2,11 +2,10 @@
 
 use crate::model::{DType, Endianness};
 
-/// Most bytes that one element takes to be read: those of a block that is taken
-/// apart, where elements come in blocks.
+/// Most bytes that are needed to read one element: the length of its block for block types.
 pub(crate) const WIDEST: usize = if cfg!(any(feature = "gguf", test)) { 256 } else { 8 };
 
-/// The longest of them; `Q8_K` is longer, and is not taken apart.
+/// The longest block that is decoded; `Q8_K` is longer and is not.
 #[cfg(any(feature = "gguf", test))]
 #[allow(clippy::as_conversions, clippy::disallowed_macros, reason = "a constant")]
 const _: () = assert!(matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
@@ -24,13 +23,13 @@ pub enum Element {
     F32(f32),
     /// A float of 64 bits.
     F64(f64),
-    /// A Boolean byte of 0 or 1. Any other byte comes as [`Element::Uint`]: what
-    /// it means depends on who reads it.
+    /// A Boolean byte of 0 or 1. Any other byte is returned as [`Element::Uint`], because
+    /// readers differ on its meaning.
     Bool(bool),
 }
 
 impl Element {
-    /// The value as a double: exact but for 64-bit integers beyond 2^53.
+    /// The value as a double: exact except for 64-bit integers beyond 2^53.
     #[allow(clippy::as_conversions, reason = "rounding to the nearest double is what is asked for")]
     pub fn to_f64(self) -> f64 {
         match self {
@@ -44,8 +43,8 @@ impl Element {
 }
 
 impl DType {
-    /// Element number `index` of `bytes`, which hold elements of this type one
-    /// after the other, packed ones from the least significant bit.
+    /// Element number `index` of `bytes`, which hold consecutive elements of this type;
+    /// packed ones start at the least significant bit.
     ///
     /// `None` after the last element, and for types that are not numbers.
     pub fn element(self, bytes: &[u8], index: u64, endianness: Endianness) -> Option<Element> {
@@ -79,8 +78,7 @@ impl DType {
         }
     }
 
-    /// Whether elements of this type are numbers that [`element`](Self::element)
-    /// gives.
+    /// Whether [`element`](Self::element) returns numbers for this type.
     pub fn is_numeric(self) -> bool {
         self.element(&[0; WIDEST], 0, Endianness::Little).is_some()
     }
@@ -92,7 +90,7 @@ impl DType {
             DType::U2 => Element::Uint(u64::from(bits & 3)),
             DType::U1 => Element::Uint(u64::from(bits & 1)),
             DType::I4 => Element::Int(sign_extend(bits, 4)),
-            // The code 10 is no ternary value; readers take it for -2.
+            // The code 10 is not a ternary value; readers take it as -2.
             DType::I2 | DType::T2 => Element::Int(sign_extend(bits, 2)),
             DType::I1 => Element::Int(sign_extend(bits, 1)),
             DType::F4 => Element::F32(f4(bits)),
@@ -101,7 +99,7 @@ impl DType {
         })
     }
 
-    /// The element that is stored in `N` bytes of its own.
+    /// The element that is stored in `N` whole bytes.
     fn wide<const N: usize>(self, stored: [u8; N], endianness: Endianness) -> Option<Element> {
         let mut raw = 0_u64;
         let step = |raw: u64, byte: &u8| (raw << 8) | u64::from(*byte);
@@ -160,17 +158,16 @@ fn f8e4m3(bits: u8) -> f32 {
     f32::from_bits(value.to_bits() | sign)
 }
 
-/// An 8-bit float without infinities and without a negative zero, whose code is
-/// NaN, with so many bits of mantissa. The bias is half the exponent's range, one
-/// more than IEEE 754 has.
+/// An 8-bit float without infinities and negative zero (its code is NaN), with this many
+/// mantissa bits. The bias is half the exponent's range, one more than in IEEE 754.
 fn fnuz(bits: u8, mantissa: u32) -> f32 {
     if bits == 0x80 {
         return f32::NAN;
     }
     let magnitude = u32::from(bits & 0x7F);
     let sign = u32::from(bits & 0x80) << 24;
-    // As a binary32 of the same digits, subnormal where the original is one; the
-    // product with a power of two rebiases it, and is exact.
+    // As a binary32 with the same digits, subnormal if the original is. Multiplying by a
+    // power of two rebiases it exactly.
     let shift = 23_u32.saturating_sub(mantissa);
     let bias = 64_u32.wrapping_shr(mantissa);
     let digits = f32::from_bits(magnitude.wrapping_shl(shift) | sign);

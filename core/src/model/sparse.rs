@@ -1,4 +1,4 @@
-//! Sparse tensors as they are stored: indices and values, never densified.
+//! Sparse tensors as stored: indices and values, never densified.
 
 use crate::base::widen;
 use crate::model::{Element, Endianness, Layout, Tensor};
@@ -17,7 +17,7 @@ pub(crate) enum Fault {
     Partial,
     /// Row pointers do not begin at 0, or descend.
     Pointer,
-    /// The last row pointer is not the number of entries that there are.
+    /// The last row pointer is not the number of entries.
     Count,
     /// A column is outside the shape.
     Column,
@@ -25,8 +25,8 @@ pub(crate) enum Fault {
     ColumnTwice,
 }
 
-/// How many bytes of a sparse tensor are reversed together: those of a value
-/// where the tensor is big-endian, as the only writer does it, and 1 otherwise.
+/// Number of bytes that are reversed together: the value's width in a big-endian tensor, as
+/// its only writer stores it; 1 otherwise.
 pub(crate) fn unit(tensor: &Tensor) -> usize {
     match tensor.endianness {
         Endianness::Big => usize::try_from(tensor.dtype.bits() >> 3).unwrap_or(1).clamp(1, WORD),
@@ -55,7 +55,7 @@ pub(crate) fn word(mut bytes: [u8; WORD], unit: usize) -> u64 {
 /// | COO | entries back to back: a 64-bit index a dimension, then the value |
 /// | CSR | rows + 1 row pointers and a column an entry, of 64 bits each; then the values |
 ///
-/// What the indices say is not validated here: the audit does.
+/// The indices are not validated here; the audit does that.
 #[derive(Clone, Copy, Debug)]
 pub struct Sparse<'a> {
     tensor: Tensor,
@@ -68,9 +68,8 @@ pub struct Sparse<'a> {
 }
 
 impl<'a> Sparse<'a> {
-    /// The entries of `tensor`, whose extents are `dims`, in its decoded
-    /// `bytes`; `None` if it is not sparse, or the bytes do not suffice for
-    /// what they begin with.
+    /// The entries of `tensor` with these `dims`, in its decoded `bytes`; `None` if it is
+    /// not sparse or the bytes are too few for the row pointers.
     pub fn new(
         tensor: &Tensor,
         dims: impl IntoIterator<Item = u64>,
@@ -138,8 +137,8 @@ impl<'a> Sparse<'a> {
         self.word_at(index.checked_mul(entry)?.checked_add(axis.checked_mul(WORD)?)?)
     }
 
-    /// Row pointer `row` (CSR): the entries of a row lie from its pointer up to
-    /// the next. There is one more than there are rows.
+    /// Row pointer `row` (CSR): the entries of a row are between its pointer and the next.
+    /// There is one more pointer than rows.
     pub fn pointer(&self, row: u64) -> Option<u64> {
         let row = usize::try_from(row).ok()?;
         if self.tensor.layout != Layout::Csr || row > self.rows {

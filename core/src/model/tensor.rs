@@ -1,4 +1,4 @@
-//! What every entry looks like from outside, whatever its format.
+//! Tensors, metadata and regions as every format returns them.
 
 use crate::input::{Absent, Source, Span};
 use crate::model::{DType, Dims, DimsAt, Name, NameAt};
@@ -9,14 +9,14 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Status {
-    /// All that the index says of it holds.
+    /// Everything that the index says about it is valid.
     #[default]
     Sound,
-    /// Sound as far as it goes, but something in it is unknown to this build:
-    /// a type, an encoding, a layout. Its place in the file is known.
+    /// Valid as far as it could be checked, but its type, encoding or layout is unknown to
+    /// this build. Its place in the file is known.
     Unsupported,
-    /// A rule without which it cannot be read is broken, or its bytes are not
-    /// in the file. It was reported, and the entry has no chunks.
+    /// It breaks a rule without which it cannot be read, or its bytes are not in the file.
+    /// This was reported, and the entry has no chunks.
     Broken,
 }
 
@@ -25,10 +25,10 @@ pub enum Status {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Layout {
-    /// The last extent varies fastest.
+    /// The last dim varies fastest.
     #[default]
     RowMajor,
-    /// The first extent varies fastest.
+    /// The first dim varies fastest.
     ColumnMajor,
     /// Channels vary fastest.
     ChannelsLast,
@@ -36,9 +36,9 @@ pub enum Layout {
     Coo,
     /// Sparse, as compressed rows.
     Csr,
-    /// Sparse in a form that the file names and no one defines.
+    /// Sparse, in a form that the file names but no document defines.
     Sparse,
-    /// Rows in blocks, one chunk a block.
+    /// Rows in blocks, one chunk per block.
     Blocks,
     /// A layout that this build does not know.
     Unknown,
@@ -115,7 +115,7 @@ impl Endianness {
 /// Where the data of an entry lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Chunks {
-    /// It has none.
+    /// No data.
     #[default]
     None,
     /// In one piece.
@@ -147,18 +147,18 @@ impl Chunks {
 pub struct Chunk {
     /// The stored bytes.
     pub stored: Span,
-    /// Number of bytes after decoding; `None` if nothing tells.
+    /// Number of bytes after decoding; `None` if it is not recorded.
     pub decoded: Option<u64>,
     /// How they are stored.
     pub encoding: Encoding,
-    /// The first row that the chunk holds, for columns; else 0.
+    /// The first row of the chunk, for columns; otherwise 0.
     pub row: u64,
-    /// Number of elements (rows, for columns) that the chunk holds.
+    /// Number of elements (rows, for columns) in the chunk.
     pub elements: u64,
 }
 
 impl Chunk {
-    /// The one chunk of a tensor that is stored as it is.
+    /// The only chunk of a tensor that is stored raw.
     pub(crate) fn raw(tensor: &Tensor) -> Option<Chunk> {
         match tensor.chunks {
             Chunks::One(stored) => Some(Chunk {
@@ -195,13 +195,13 @@ pub struct Tensor {
     pub endianness: Endianness,
     /// Where its shape is stored.
     pub dims: DimsAt,
-    /// Number of elements; 0 where `status` is not [`Status::Sound`] and the
-    /// shape tells none, and the number of rows where rows vary in length.
+    /// Number of elements, or rows where rows vary in length; 0 if `status` is not
+    /// [`Status::Sound`] and the shape gives no number.
     pub elements: u64,
     /// Where its data lies.
     pub chunks: Chunks,
-    /// More about it that only its format knows, for example the quantisation
-    /// of OINF; empty where there is nothing.
+    /// Further data that only the format interprets, such as the quantisation of OINF;
+    /// empty if there is none.
     pub extra: Span,
 }
 
@@ -222,15 +222,14 @@ impl Tensor {
         self.dims.read(source)
     }
 
-    /// Number of bytes of its elements once decoded, `ceil(elements × bits /
-    /// 8)` or those of its blocks; `None` where the type has neither width nor
-    /// blocks, the elements do not fill blocks, or the product exceeds `u64`.
+    /// Number of bytes of its elements once decoded: `ceil(elements × bits / 8)`, or whole
+    /// blocks. `None` if the type has neither width nor blocks, the elements do not fill
+    /// blocks, or the product exceeds `u64`.
     pub const fn bytes(&self) -> Option<u64> {
         self.dtype.bytes(self.elements)
     }
 
-    /// Whether its data is stored as it is, in one piece that may be used
-    /// where it lies.
+    /// Whether its data is raw and in one piece, so that it can be used in place.
     pub const fn raw(&self) -> Option<Span> {
         match (self.encoding, self.chunks, self.status) {
             (Encoding::Raw, Chunks::One(span), Status::Sound) => Some(span),
@@ -293,23 +292,22 @@ pub enum Value {
         /// [`File::endianness`](crate::File::endianness).
         stored: Span,
     },
-    /// A list of texts or of lists, in the form that its format gives it. Its
-    /// items are read one after the other, as many as are wanted: with `Items` of
-    /// `format::gguf`, from the bytes that are resident.
+    /// A list of texts or of lists, in the format's own form. Read its items one by one
+    /// from the resident bytes, with `Items` of `format::gguf`.
     List {
         /// Number of items.
         count: u64,
-        /// Its bytes, from the head on. Where it ends is known once its items are
-        /// passed over, so this reaches to the end of the table that it is in.
+        /// Its bytes from the head on. Its end is known only after its items, so this
+        /// extends to the end of the table.
         stored: Span,
     },
     /// A data item in CBOR (RFC 8949).
     Cbor(Span),
-    /// A value that has to be decoded first.
+    /// A value that must be decoded first.
     Encoded {
         /// Type of its elements.
         dtype: DType,
-        /// Its shape; an extent of 0 varies.
+        /// Its shape; a dim of 0 varies.
         dims: DimsAt,
         /// How it is stored.
         encoding: Encoding,
@@ -339,7 +337,8 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether its bytes tell how long it is, beside the entry that refers to it.
+    /// Whether its length can be found from its own bytes, without the entry that refers to
+    /// it.
     pub(crate) const fn is_value(self) -> bool {
         matches!(self, Part::Metadata | Part::Quantization)
     }
@@ -394,7 +393,7 @@ impl Version {
         Version { parts, shown: 4 }
     }
 
-    /// A version of four parts as one number holds it, the first in the highest bits.
+    /// A version of four parts from one number, the first part in the highest bits.
     pub const fn of_number(number: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
         Version::full([
@@ -405,7 +404,7 @@ impl Version {
         ])
     }
 
-    /// All four parts; those that are not shown are 0.
+    /// All four parts; parts that are not shown are 0.
     pub const fn parts(&self) -> [u16; 4] {
         self.parts
     }

@@ -1,8 +1,8 @@
-//! Elements where they lie, without a copy.
+//! Elements in place, without a copy.
 
 use crate::model::{DType, Endianness, Tensor};
 
-/// A number that elements can be viewed as.
+/// A number type that elements can be viewed as.
 pub trait Number: Copy + 'static + sealed::Stored {
     /// The type of such elements.
     const DTYPE: DType;
@@ -51,8 +51,8 @@ numbers! {
     half::f16 = F16; half::bf16 = BF16;
 }
 
-/// The elements of a tensor as numbers of one type, read where they lie: no
-/// alignment is assumed, and no element is copied before it is asked for.
+/// The elements of a tensor as numbers of one type, read in place: no alignment is assumed,
+/// and each element is decoded on access.
 ///
 /// ```
 /// use weighbridge_core::{Elements, Endianness};
@@ -75,7 +75,7 @@ impl<T: Number> core::fmt::Debug for Elements<'_, T> {
 }
 
 impl<'a, T: Number> Elements<'a, T> {
-    /// The whole elements that `bytes` hold.
+    /// The whole elements in `bytes`.
     pub fn new(bytes: &'a [u8], endianness: Endianness) -> Self {
         Elements { stored: T::split(bytes), endianness }
     }
@@ -85,7 +85,7 @@ impl<'a, T: Number> Elements<'a, T> {
         self.stored.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub const fn is_empty(&self) -> bool {
         self.stored.is_empty()
     }
@@ -110,15 +110,14 @@ impl<'a, T: Number> Elements<'a, T> {
 }
 
 impl Tensor {
-    /// The elements in `bytes`, which are all or a part of this tensor's;
-    /// `None` if they are not of type `T`.
+    /// The elements in `bytes`, which are all or part of this tensor's data; `None` if they
+    /// are not of type `T`.
     pub fn elements_of<'a, T: Number>(&self, bytes: &'a [u8]) -> Option<Elements<'a, T>> {
         (self.dtype == T::DTYPE).then(|| Elements::new(bytes, self.endianness))
     }
 
-    /// The same bytes as a slice of numbers: `None` unless they are of type
-    /// `T`, in the byte order of this processor, a whole number of elements,
-    /// and aligned where they lie in memory.
+    /// The same bytes as a slice of numbers; `None` unless they are of type `T`, in the
+    /// byte order of this processor, a whole number of elements, and aligned in memory.
     #[cfg(feature = "bytemuck")]
     pub fn slice_of<'a, T: Number + bytemuck::AnyBitPattern>(
         &self,

@@ -5,21 +5,20 @@ use super::NameEncoding;
 /// The decoded bytes of a name.
 #[derive(Clone, Debug, Default)]
 pub struct Bytes<'a> {
-    /// Bytes that stand for themselves, or JSON with escapes.
+    /// Plain bytes, or JSON with escapes.
     run: &'a [u8],
-    /// CBOR chunks that come after `run`.
+    /// CBOR chunks after `run`.
     rest: &'a [u8],
-    /// What comes before all else: the last `left` groups of six bits, each to be
-    /// completed to a byte.
+    /// Comes first: the last `left` groups of six bits, each to be completed to a byte.
     code: u32,
     left: u8,
-    /// Whether `run` is JSON, and `code` a character of which bytes of UTF-8 are
-    /// left; else they are digits.
+    /// Whether `run` is JSON and `code` a character with UTF-8 bytes left; otherwise they
+    /// are digits.
     json: bool,
 }
 
 impl<'a> Bytes<'a> {
-    /// Bytes that stand for themselves.
+    /// Plain bytes.
     pub(super) fn plain(stored: &'a [u8]) -> Self {
         Bytes { run: stored, ..Bytes::default() }
     }
@@ -48,8 +47,8 @@ impl<'a> Bytes<'a> {
         Bytes { code, left, ..Bytes::default() }
     }
 
-    /// The first byte of the character whose backslash was passed. An escape that
-    /// is none, which was reported where the name was found, stands for itself.
+    /// The first byte of the character after a backslash. An invalid escape, which was
+    /// reported where the name was found, stands for itself.
     fn unescape(&mut self) -> u8 {
         let (code, used) = escape(self.run);
         if used == 0 {
@@ -57,7 +56,8 @@ impl<'a> Bytes<'a> {
         }
         self.run = self.run.get(used..).unwrap_or_default();
         self.code = code;
-        // RFC 3629 §3: the length of a character is given by ones in its first byte.
+        // RFC 3629 §3: the number of leading ones in the first byte is the length of the
+        // character.
         let (left, ones) = match self.code {
             0..=0x7F => (0, 0),
             0x80..=0x7FF => (1, 0xC0),
@@ -74,9 +74,9 @@ impl<'a> Bytes<'a> {
         u8::try_from(bits & mask).unwrap_or(0)
     }
 
-    /// The next chunk of a CBOR text string: a head with major type 3, then as
-    /// many bytes as it says. `None` at the end, or where the chunks are not
-    /// what they were when the name was found.
+    /// The next chunk of a CBOR text string: a head with major type 3, then as many bytes
+    /// as it says. `None` at the end, or if the chunks have changed since the name was
+    /// found.
     fn chunk(&mut self) -> Option<()> {
         if !NameEncoding::Chunks.is_used() {
             return None;
@@ -125,8 +125,8 @@ impl Iterator for Bytes<'_> {
         }
     }
 
-    /// Passes over a run at once: names that lie apart are compared piece by
-    /// piece, and each piece begins after all that come before.
+    /// Skips a whole run at once: distant names are compared piece by piece, and each piece
+    /// starts after all earlier ones.
     #[cfg(feature = "windows")]
     fn nth(&mut self, n: usize) -> Option<u8> {
         if self.left == 0
@@ -143,9 +143,8 @@ impl Iterator for Bytes<'_> {
     }
 }
 
-/// The code of the character of the JSON escape whose backslash came before `rest`,
-/// and how many bytes of `rest` it takes; none for what is no escape and for halves
-/// of surrogate pairs.
+/// The code of the character of the JSON escape after the backslash, and how many bytes of
+/// `rest` it takes; none for an invalid escape or half a surrogate pair.
 pub(crate) fn escape(rest: &[u8]) -> (u32, usize) {
     const NONE: (u32, usize) = (0, 0);
     let Some((first, digits)) = rest.split_first() else { return NONE };
@@ -190,8 +189,7 @@ fn hex4(digits: &[u8]) -> Option<u32> {
     Some(value)
 }
 
-/// The decoded characters of a name; bytes that are part of no character come
-/// as `Err`.
+/// The decoded characters of a name; invalid bytes are returned as `Err`.
 #[derive(Clone, Debug)]
 pub struct Chars<'a> {
     bytes: Bytes<'a>,

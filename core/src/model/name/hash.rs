@@ -3,10 +3,10 @@
 use crate::base::hash::Sip;
 use crate::model::{Name, name::NUMBERS_ONLY};
 
-/// The hash of `name`, apart from that of the same name in another `table`.
+/// The hash of `name`, different for each `table`.
 pub(crate) fn hash(seed: u64, table: u8, name: &Name<'_>) -> u64 {
     if NUMBERS_ONLY {
-        // There are numbers of one byte only, which are hashes by themselves.
+        // Only one-byte ids occur, which are their own hashes.
         return name.bytes().fold(0, |hash, byte| {
             u64::from(byte).wrapping_add(hash.wrapping_mul(10)).wrapping_sub(u64::from(b'0'))
         });
@@ -30,7 +30,7 @@ pub(crate) fn hash(seed: u64, table: u8, name: &Name<'_>) -> u64 {
             state.word(word);
         }
     }
-    // What is left of the word before is shifted out.
+    // The rest of the previous word is shifted out.
     for _ in len & 7..8 {
         word >>= 8;
     }

@@ -21,7 +21,7 @@ use core::hash::{Hash, Hasher};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NameEncoding {
-    /// As its bytes, which should be UTF-8.
+    /// Plain bytes, which should be UTF-8.
     #[default]
     Plain,
     /// As one byte that is an identifier; its name is the decimal number.
@@ -33,12 +33,12 @@ pub enum NameEncoding {
     Json,
 }
 
-/// Whether all names of this build are identifiers of one byte.
+/// Whether all names of this build are one-byte ids.
 pub(crate) const NUMBERS_ONLY: bool = cfg!(not(any(feature = "names", test)));
 
 impl NameEncoding {
-    /// Whether some format of this build stores names so; the code for the
-    /// others is left out.
+    /// Whether a format of this build stores names this way; code for the others is not
+    /// compiled in.
     const fn is_used(self) -> bool {
         match self {
             NameEncoding::Plain => true,
@@ -48,7 +48,7 @@ impl NameEncoding {
         }
     }
 
-    /// A number for it.
+    /// The number of this encoding.
     pub(crate) const fn code(self) -> u32 {
         match self {
             NameEncoding::Plain => 0,
@@ -68,7 +68,7 @@ impl NameEncoding {
         }
     }
 
-    /// This encoding, or the one that stands for those that no format uses.
+    /// This encoding, or the substitute for one that no format of this build uses.
     const fn known(self) -> Self {
         match self {
             NameEncoding::Number if NameEncoding::Number.is_used() => self,
@@ -91,8 +91,7 @@ pub struct NameAt {
 }
 
 impl NameAt {
-    /// A plain name of `len` bytes at `at`. Longer names than 4 GiB do not
-    /// exist: no index may be that large.
+    /// A plain name of `len` bytes at `at`, cut at 4 GiB, which no index reaches.
     pub(crate) fn plain(at: u64, len: u64) -> Self {
         let len = u32::try_from(len).unwrap_or(u32::MAX);
         NameAt { offset: at, len, encoding: NameEncoding::Plain }
@@ -126,13 +125,12 @@ impl<'a> Name<'a> {
         Name { bytes, encoding }
     }
 
-    /// The name as text, when it can be borrowed: it is stored plainly and is
-    /// UTF-8.
+    /// The name as text if it can be borrowed: it is stored plainly and is UTF-8.
     pub fn as_str(&self) -> Option<&'a str> {
         core::str::from_utf8(self.as_bytes()?).ok()
     }
 
-    /// The decoded bytes, when they can be borrowed.
+    /// The decoded bytes if they can be borrowed.
     pub fn as_bytes(&self) -> Option<&'a [u8]> {
         matches!(self.encoding.known(), NameEncoding::Plain).then_some(self.bytes)
     }
@@ -155,15 +153,15 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// The identifier whose name this is: an identifier as it is stored, or a decimal
-    /// number of one byte in its only form.
+    /// The id that this name stands for: a stored id, or a one-byte decimal number in
+    /// canonical form.
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn number(&self) -> Option<u8> {
         let Some(text) = self.as_bytes() else { return self.bytes.first().copied() };
         let mut number = 0_u32;
         for digit in text {
             let digit = digit.wrapping_sub(b'0');
-            // A 0 stands alone.
+            // A 0 must stand alone.
             if digit > 9 || (number == 0 && text.len() != 1 && digit == 0) {
                 return None;
             }
@@ -175,8 +173,7 @@ impl<'a> Name<'a> {
         u8::try_from(number).ok().filter(|_| !text.is_empty())
     }
 
-    /// An order that is the same for all names of one table: that of the bytes,
-    /// or of the numbers.
+    /// The sort order within a table: by bytes, or by numbers.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         let numbers = (NameEncoding::Number, NameEncoding::Number);
         if NUMBERS_ONLY || (self.encoding.known(), other.encoding.known()) == numbers {
@@ -195,8 +192,7 @@ impl<'a> Name<'a> {
         self.bytes().next().is_none()
     }
 
-    /// The decoded characters; `Err` holds a byte that is part of no
-    /// character.
+    /// The decoded characters; `Err` holds an invalid byte.
     pub fn chars(&self) -> Chars<'a> {
         Chars::of(self.bytes())
     }
@@ -213,7 +209,7 @@ impl PartialEq for Name<'_> {
     fn eq(&self, other: &Self) -> bool {
         match (self.as_bytes(), other.as_bytes()) {
             (Some(a), Some(b)) => a == b,
-            // Neither has another name than a number's, so digits need not be made.
+            // Only numbers are names here, so no digits are needed.
             _ if NUMBERS_ONLY => self.number().is_some_and(|n| other.number() == Some(n)),
             _ => self.bytes().eq(other.bytes()),
         }
@@ -252,9 +248,8 @@ impl Hash for Name<'_> {
     }
 }
 
-/// Writes the name so that a terminal or a page can show it: control
-/// characters, and characters that change the direction of the text or are
-/// invisible, as `\u{…}`; bytes that are not UTF-8 as `\x…`; a backslash
+/// Writes the name safely for a terminal or a page: control characters, invisible ones and
+/// those that change the direction of text as `\u{…}`, invalid UTF-8 as `\x…`, a backslash
 /// doubled.
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -270,9 +265,8 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// Whether a character must not reach a terminal or a page as it is: it is a
-/// control character, or it is invisible or changes the direction of the text
-/// around it.
+/// Whether a character must not reach a terminal or a page unescaped: it is a control
+/// character, invisible, or changes the direction of the text around it.
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{61C}' | '\u{180E}'
