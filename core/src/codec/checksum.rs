@@ -69,8 +69,8 @@ impl Checksum {
         self.words().next().unwrap_or(0)
     }
 
-    /// The first eight bytes (all four of a CRC-32C) in which it and `other` differ, as
-    /// numbers, which is what a finding shows; those at the start if they are equal.
+    /// The first eight bytes (all four of a CRC-32C) in which it differs from `other`, as
+    /// numbers for a finding; those at the start if both are equal.
     pub fn difference(&self, other: &Checksum) -> (u64, u64) {
         let differ = |(one, two): &(u64, u64)| one != two;
         self.words().zip(other.words()).find(differ).unwrap_or((self.head(), other.head()))
@@ -97,8 +97,8 @@ impl fmt::Debug for Checksum {
 }
 
 /// Computes a checksum piece by piece.
-///
-/// CRC-32C uses the instructions of the processor where the feature `std` is
+/// CRC-32C uses processor instructions with the feature `std`, and a table of 1 KiB
+/// otherwise; SHA-256 uses them where available.
 /// on, and a table of 1 KiB otherwise; SHA-256 uses them where there are any.
 #[derive(Clone)]
 pub struct Hasher(State);
@@ -122,8 +122,7 @@ impl fmt::Debug for Hasher {
 }
 
 impl Hasher {
-    /// A hasher that has seen nothing; `None` if this build does not compute
-    /// checksums.
+    /// A new hasher; `None` if this build does not compute checksums.
     pub fn new(algorithm: Algorithm) -> Option<Self> {
         #[cfg(feature = "checksum")]
         return Some(Hasher(match algorithm {

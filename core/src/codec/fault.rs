@@ -4,13 +4,13 @@ use core::fmt;
 
 /// Why stored bytes cannot be decoded.
 ///
-/// Every byte that was handed out before a fault is what the stream says; how
-/// many there were tells [`Decoder::written`](super::Decoder::written).
+/// All bytes handed out before a fault are valid;
+/// [`Decoder::written`](super::Decoder::written) returns their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Fault {
-    /// The bytes are not a stream of this encoding.
+    /// The bytes are not a valid stream of this encoding.
     Malformed,
     /// The stored bytes end before the stream does.
     Truncated,
@@ -20,14 +20,14 @@ pub enum Fault {
     Short,
     /// The stream holds more bytes than were declared.
     Long,
-    /// A checksum inside the stream (the Adler-32 of zlib, the content
-    /// checksum of a zstd frame) is not that of its content.
+    /// A checksum inside the stream (the Adler-32 of zlib, the content checksum of a zstd
+    /// frame) does not match its content.
     Checksum,
     /// A zstd frame holds more or fewer bytes than its header says.
     ContentSize,
-    /// A zstd frame asks for a window beyond
-    /// [`ZSTD_WINDOW`](crate::base::limits::ZSTD_WINDOW), and the output does not hold
-    /// all of its content.
+    /// A zstd frame needs a window beyond
+    /// [`ZSTD_WINDOW`](crate::base::limits::ZSTD_WINDOW), and the output buffer does not
+    /// hold all of its content.
     Window,
     /// A zstd frame needs a dictionary, which no format provides.
     Dictionary,
@@ -36,14 +36,13 @@ pub enum Fault {
     Work,
     /// The encoding is unknown, or this build has no decoder for it.
     Unsupported,
-    /// The output buffer is too small for this encoding: the mistake of the
-    /// caller, not of the file.
+    /// The output buffer is too small for this encoding; this is the caller's error, not
+    /// the file's.
     Buffer,
 }
 
 impl Fault {
-    /// Whether the fault lies in the file, and not in a limit of this build or its
-    /// caller.
+    /// Whether the fault is in the file, and not a limit of this build or its caller.
     pub const fn is_of_file(self) -> bool {
         !matches!(
             self,

@@ -29,8 +29,8 @@ impl Inflate {
         if !job.last {
             flags |= TINFL_FLAG_HAS_MORE_INPUT;
         }
-        // On the first lap through a ring nothing has wrapped yet, and only in
-        // this mode are references to before the first byte refused.
+        // Nothing has wrapped yet on the first pass through a ring, and only this mode
+        // refuses references to before the first byte.
         if job.whole || job.written < widen(job.output.len()) {
             flags |= TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         }
@@ -40,8 +40,8 @@ impl Inflate {
         let end = match status {
             TINFLStatus::Done => End::Done,
             TINFLStatus::NeedsMoreInput => End::NotYet,
-            // With no room at all this may also stand for a lack of input; then
-            // all input was used, and what comes next tells.
+            // Without room this status may also mean that input is missing; then all input
+            // was used, and the next call decides.
             TINFLStatus::HasMoreOutput if full && (job.last || read < job.input.len()) => {
                 End::Fault(Fault::Long)
             }

@@ -1,4 +1,4 @@
-//! What a codec is given, and what it did.
+//! The input of a codec step, and its result.
 
 use super::Fault;
 
@@ -10,8 +10,8 @@ pub(super) enum End {
     Fault(Fault),
 }
 
-/// What a codec is given: input and whether more follows, output, where in it
-/// to write, and how many bytes at most.
+/// The input of a step and whether more follows, the output, where to write in it, and how
+/// many bytes at most.
 #[cfg_attr(not(feature = "deflate"), allow(dead_code, reason = "raw bytes need less"))]
 pub(super) struct Job<'j> {
     pub(super) input: &'j [u8],
@@ -19,20 +19,20 @@ pub(super) struct Job<'j> {
     pub(super) last: bool,
     pub(super) output: &'j mut [u8],
     pub(super) at: usize,
-    /// Room from `at` on; 0 when all that may be written was written.
+    /// Room from `at` on; 0 once the limit is reached.
     pub(super) room: usize,
     /// All of the stream's output stays in `output`.
     pub(super) whole: bool,
-    /// Bytes that may still be written.
+    /// Number of bytes that may still be written.
     pub(super) left: u64,
-    /// Bytes that were written before.
+    /// Number of bytes written before.
     pub(super) written: u64,
-    /// How much work is left.
+    /// Work budget left.
     #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the others write bytes only"))]
     pub(super) work: u64,
 }
 
-/// What a codec did.
+/// The result of a step.
 pub(super) struct Outcome {
     pub(super) read: usize,
     pub(super) written: usize,

@@ -1,10 +1,10 @@
 //! Stored bytes to plain bytes: raw, deflate, zlib, zstd.
 //!
-//! A [`Decoder`] is fed what is resident and fills a buffer of the caller, a
-//! piece at a time, so that a tensor of any size takes memory of a fixed size.
-//! It knows beforehand how many bytes are stored and how many they may become:
-//! it never hands out more, and a stream is complete only when its input is
-//! used up to the last byte and its checksums and sizes were compared.
+//! A [`Decoder`] takes the resident input and fills a buffer of the caller piece by piece,
+//! so a tensor of any size needs a fixed amount of memory. It knows how many bytes are
+//! stored and how many they may become. It never hands out more, and a stream is complete
+//! only when its input is used to the last byte and its checksums and sizes have been
+//! compared.
 //!
 //! | encoding | state | output buffer | heap |
 //! |---|---|---|---|
@@ -12,9 +12,9 @@
 //! | deflate, zlib | 10.5 KiB in the decoder | all of the output, or at least [`WINDOW`] | none |
 //! | zstd | 14.5 KiB in the decoder | all of the output, or the window and a block ([`ring`]) | none |
 //!
-//! A window is at most [`ZSTD_WINDOW`], or as long as the output buffer where that holds
-//! all of the output. With the feature `ruzstd`, `Decoder::with_ruzstd` decodes zstd on
-//! the heap, into any buffer, as a second opinion.
+//! A window is at most [`ZSTD_WINDOW`], or as long as the output buffer if that holds all
+//! of the output. With the feature `ruzstd`, `Decoder::with_ruzstd` decodes zstd on the
+//! heap, into any buffer, as a second opinion.
 //!
 //! [`ZSTD_WINDOW`]: crate::base::limits::ZSTD_WINDOW
 
@@ -39,12 +39,12 @@ use crate::model::{Chunk, Encoding};
 use core::fmt;
 use job::{End, Job, Outcome, copy};
 
-/// How far back a deflate stream refers: the smallest output buffer that is
-/// reused while such a stream is decoded.
+/// How far back a deflate stream can refer: the smallest output buffer that can be reused
+/// while such a stream is decoded.
 pub const WINDOW: usize = 32 << 10;
 
-/// Decodes one stream after the other; about 25 KiB with every codec, to be kept
-/// where the caller likes.
+/// Decodes one stream after another. It takes about 25 KiB with every codec, wherever the
+/// caller keeps it.
 ///
 /// ```
 /// # #[cfg(feature = "deflate")] {
@@ -68,11 +68,11 @@ pub struct Decoder {
     encoding: Encoding,
     stored: Span,
     size: Size,
-    /// Stored bytes that were used.
+    /// Number of stored bytes used.
     read: u64,
-    /// Bytes that were handed out.
+    /// Number of bytes handed out.
     written: u64,
-    /// How much work the stream may take.
+    /// Work budget of the stream.
     allowed: u64,
     end: End,
     #[cfg(feature = "deflate")]
@@ -105,7 +105,7 @@ impl fmt::Debug for Decoder {
 }
 
 impl Decoder {
-    /// A decoder that has nothing to do yet.
+    /// A decoder without a stream.
     pub fn new() -> Self {
         Decoder {
             encoding: Encoding::Raw,
@@ -124,8 +124,8 @@ impl Decoder {
         }
     }
 
-    /// A decoder that leaves zstd frames to ruzstd, as a second opinion. Its window
-    /// is on the heap, and the output buffer may be of any size.
+    /// A decoder that uses ruzstd for zstd frames, as a second opinion. Its window is on
+    /// the heap, and the output buffer may have any size.
     #[cfg(feature = "ruzstd")]
     pub fn with_ruzstd() -> Self {
         Decoder { ruzstd: Some(ruzstd::Frames::new()), ..Decoder::new() }
@@ -141,8 +141,8 @@ impl Decoder {
         }
     }
 
-    /// Begins the stream that is `stored` in a file and becomes `size` bytes.
-    /// What was decoded before is forgotten.
+    /// Begins the stream `stored` of a file, which decodes to `size` bytes, and forgets the
+    /// previous one.
     pub fn start(&mut self, encoding: Encoding, stored: Span, size: Size) {
         self.encoding = encoding;
         self.stored = stored;
@@ -167,23 +167,23 @@ impl Decoder {
     /// Begins a chunk whose decoded size its format records.
     ///
     /// # Errors
-    /// [`Fault::Unsupported`] where the size is not recorded: then
-    /// [`start`](Self::start) takes a bound.
+    /// [`Fault::Unsupported`] if the size is not recorded; use [`start`](Self::start) with
+    /// a bound then.
     pub fn start_chunk(&mut self, chunk: &Chunk) -> Result<(), Fault> {
         let size = chunk.decoded.ok_or(Fault::Unsupported)?;
         self.start(chunk.encoding, chunk.stored, Size::Exactly(size));
         Ok(())
     }
 
-    /// Gives the stream that was begun so much [`work`](Self::work), beyond which it
-    /// ends with [`Fault::Work`]. Without this it may take any.
+    /// Sets the budget of [`work`](Self::work) for the current stream, beyond which it ends
+    /// with [`Fault::Work`]. The default is unlimited.
     pub fn allow(&mut self, work: u64) {
         self.allowed = work;
     }
 
-    /// How much work the stream took so far: its decoded bytes, and what takes as
-    /// long as decoding so many ([`limits::WORK`](crate::base::limits::WORK) and what
-    /// follows there). The same on every machine.
+    /// Work of the stream so far: its decoded bytes, plus the costs of sequences, blocks
+    /// and frames in bytes that take as long ([`limits::WORK`](crate::base::limits::WORK)
+    /// and the following). It is the same on every machine.
     pub fn work(&self) -> u64 {
         #[cfg(feature = "ruzstd")]
         if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
@@ -196,23 +196,23 @@ impl Decoder {
         self.written
     }
 
-    /// How many stored bytes were used so far.
+    /// Number of stored bytes used so far.
     pub const fn read(&self) -> u64 {
         self.read
     }
 
-    /// How many bytes were decoded so far.
+    /// Number of bytes decoded so far.
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Whether the stream is complete, and everything about it was compared.
+    /// Whether the stream is complete and all its checks have passed.
     pub fn is_done(&self) -> bool {
         self.end == End::Done
     }
 
-    /// How many zstd frames were begun, skippable ones included; 0 for other
-    /// encodings. Real writers store one.
+    /// Number of zstd frames begun, skippable ones included; 0 for other encodings. Real
+    /// writers store one.
     pub fn frames(&self) -> u64 {
         #[cfg(feature = "ruzstd")]
         if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
@@ -225,8 +225,8 @@ impl Decoder {
         0
     }
 
-    /// How many stored bytes from [`read`](Self::read) on a call needs to get any
-    /// further: a zstd block is decoded once all of it is at hand.
+    /// Number of stored bytes from [`read`](Self::read) on that the next call needs: a zstd
+    /// block is decoded when all of it is available.
     pub fn needs(&self) -> u64 {
         #[cfg(feature = "zstd")]
         if self.is_own() {
@@ -236,9 +236,9 @@ impl Decoder {
         1
     }
 
-    /// The output buffer in which the zstd frame goes on that was begun, or that
-    /// [`Fault::Buffer`] was about, without moving its window: the window and two
-    /// blocks, or all of the frame. One block is enough. 0 for other encodings.
+    /// The output buffer size with which the current zstd frame, or the one of
+    /// [`Fault::Buffer`], is decoded without moving its window: the window and two blocks,
+    /// or the whole frame. Room for one block is enough. 0 for other encodings.
     pub fn buffer(&self) -> u64 {
         #[cfg(feature = "zstd")]
         if self.is_own() {
@@ -262,19 +262,17 @@ impl Decoder {
         false
     }
 
-    /// Decodes some of `input`, which are the stored bytes from
-    /// [`read`](Self::read) on, into `output`, which is the same at every
-    /// call: deflate looks back into it.
+    /// Decodes some of `input`, the stored bytes from [`read`](Self::read) on, into
+    /// `output`, which must be the same at every call: deflate refers back into it.
     ///
-    /// The output is filled from its start to its end. If more comes, it is used as
-    /// a ring of the largest power of two that it holds from then on. So a stream
-    /// that fits lies in it as a whole at last. New bytes are valid until the next
-    /// call. Without an effect (nothing read or written, and not done) more input
-    /// is needed.
+    /// The output is filled from start to end. After that it is a ring of the largest power
+    /// of two that fits. So a stream that fits in the buffer ends up in it as a whole. New
+    /// bytes are valid until the next call. If a call has no effect (nothing read or
+    /// written, and not done), more input is needed.
     ///
     /// # Errors
-    /// The fault, again at each further call. Bytes are always handed out
-    /// before the fault that comes after them.
+    /// The fault, again at each further call. Bytes before the fault are always handed out
+    /// first.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         match self.end {
             End::NotYet => {}
@@ -291,15 +289,15 @@ impl Decoder {
         if !whole && !own && (output.is_empty() || (self.looks_back() && power < WINDOW)) {
             return Err(Fault::Buffer);
         }
-        // Zstd keeps its own place in a ring.
+        // Zstd tracks its own place in a ring.
         let filling = whole || own || self.written < widen(output.len());
         let ring = if filling { output.len() } else { power };
         if self.written == widen(output.len()) && !whole && !own {
-            // The last bytes, to where they lie in the ring.
+            // Moves the last bytes to their place in the ring.
             let (first, last) = output.split_at_mut_checked(ring).unwrap_or_default();
             first.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
         }
-        // In a ring, the remainder by a power of two.
+        // In a ring: the remainder modulo a power of two.
         let mask = match filling {
             _ if own && !whole => 0,
             true => u64::MAX,
@@ -318,7 +316,7 @@ impl Decoder {
         self.written = self.written.saturating_add(widen(outcome.written));
         let written = at..at.saturating_add(outcome.written);
         if outcome.end == End::Fault(Fault::Buffer) {
-            // Not of the stream: it goes on in a larger one.
+            // Not a fault of the stream: it can go on with a larger buffer.
             return match written.is_empty() && outcome.read == 0 {
                 true => Err(Fault::Buffer),
                 false => Ok(Step { read: outcome.read, written, done: false }),
@@ -334,9 +332,9 @@ impl Decoder {
         }
     }
 
-    /// The next decoded piece, or `None` once the stream is complete and
-    /// everything about it was compared. Raw bytes are lent where they lie;
-    /// for other encodings see [`step`](Self::step) about the buffer.
+    /// The next decoded piece, or `None` once the stream is complete and all its checks
+    /// have passed. Raw bytes are borrowed in place; for other encodings see
+    /// [`step`](Self::step) about the buffer.
     ///
     /// # Errors
     /// [`Undecoded::Absent`]: make the bytes resident and call again.
@@ -371,8 +369,8 @@ impl Decoder {
         }
     }
 
-    /// Decodes the whole stream into `buffer`, which must hold all of
-    /// [`Size`], and returns the part that it fills.
+    /// Decodes the whole stream into `buffer`, which must hold all of [`Size`], and returns
+    /// the filled part.
     ///
     /// # Errors
     /// [`Undecoded::Absent`]: make the bytes resident and call again with the
@@ -420,7 +418,7 @@ impl Decoder {
         }
     }
 
-    /// What only the whole stream can show.
+    /// Checks that need the whole stream.
     fn validate(&self, end: End) -> End {
         if end != End::Done {
             return end;

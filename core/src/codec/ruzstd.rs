@@ -1,16 +1,15 @@
 //! Zstandard frames (RFC 8878), by ruzstd, which needs a heap.
 //!
-//! ruzstd decodes a frame block by block once all bytes of a block are at
-//! hand. This module finds the ends of headers and blocks, so that input may
-//! come in any pieces, and adds what ruzstd leaves out: it compares content
-//! checksums and content sizes, measures streams of literals and what blocks decode
-//! to, refuses reserved bits and trailing bytes, counts work,
-//! takes a new decoder for each frame (a used one would reserve the next
-//! frame's window at once), and empties the decoder before each block, so that
-//! memory stays small and what is accepted does not depend on the pieces.
+//! ruzstd decodes a frame block by block once all bytes of a block are available. This
+//! module finds the ends of headers and blocks, so that input may come in any pieces, and
+//! adds checks that ruzstd does not make: it compares content checksums and content sizes,
+//! measures literal streams and decoded block sizes, refuses reserved bits and trailing
+//! bytes, and counts work. It uses a new decoder for each frame (a used one would reserve
+//! the next frame's window at once) and empties the decoder before each block, so that
+//! memory stays small and the result does not depend on the pieces.
 //!
-//! A window beyond the limit is taken as one of the output's length where the output
-//! holds everything: nothing refers to further back.
+//! If the output buffer holds everything, a window beyond the limit is replaced by one of
+//! the output's length: no reference reaches further back.
 //!
 //! Frames may follow one another, and skippable frames may lie between them,
 //! as every zstd decoder allows.
@@ -39,7 +38,7 @@ const BLOCK_HEADER: usize = 3;
 /// Smallest window (§3.1.1.1.2).
 const LEAST_WINDOW: u64 = 1 << 10;
 
-/// Decodes a row of frames.
+/// Decodes a sequence of frames.
 pub(super) struct Frames {
     /// Bytes of a header or a block that is not complete yet.
     carry: Vec<u8>,
@@ -50,7 +49,7 @@ pub(super) struct Frames {
     count: u64,
     /// Frames that hold data and are complete.
     complete: u64,
-    /// Work beside the bytes that were handed out.
+    /// Work in addition to the bytes handed out.
     work: u64,
 }
 
@@ -77,7 +76,7 @@ enum Unit {
         last: bool,
         compressed: bool,
     },
-    /// This many bytes are needed to tell.
+    /// This many bytes are needed to decide.
     More(usize),
 }
 
@@ -125,7 +124,7 @@ impl Frames {
             job.work = job.work.saturating_sub(self.work.saturating_sub(work));
             let used = before.saturating_sub(input.len());
             outcome.read = outcome.read.saturating_add(used);
-            // What the caller adds up decides; here the loop ends.
+            // The sum that the caller computes decides; here the loop ends.
             if !result? || job.work == 0 {
                 return Ok(());
             }
@@ -170,7 +169,7 @@ impl Frames {
         Ok(false)
     }
 
-    /// Reads one header or block; false if the input does not reach so far.
+    /// Reads one header or block; false if the input is too short.
     fn advance(&mut self, input: &mut &[u8], last: bool, room: Option<u64>) -> Result<bool, End> {
         if self.skip > 0 {
             let skipped = usize::try_from(self.skip).unwrap_or(usize::MAX).min(input.len());
@@ -179,14 +178,14 @@ impl Frames {
             return self.unless_over(self.skip == 0, input, last);
         }
         if last && input.is_empty() && self.carry.is_empty() && self.frame.is_none() {
-            // Skippable frames alone are a stream of no bytes.
+            // Skippable frames alone are a stream without data.
             return Err(if self.count > 0 { End::Done } else { truncated() });
         }
         let between = self.frame.is_none();
-        // What stands at the front: carried over, or all in the input.
+        // The bytes at the front: carried over, or all in the input.
         let held = if self.carry.is_empty() { *input } else { &self.carry };
         let unit = match self.unit(held, between) {
-            // What follows a frame and is no frame is no part of the stream.
+            // Bytes after a frame that are not a frame are not part of the stream.
             Err(_) if between && self.complete > 0 => return Err(End::Fault(Fault::Trailing)),
             unit => unit?,
         };
@@ -207,7 +206,7 @@ impl Frames {
         if !carried {
             *input = input.get(len..).unwrap_or_default();
         }
-        // Its allocation serves again.
+        // Reuse its allocation.
         self.carry = carry;
         self.carry.clear();
         result.map(|()| true)
@@ -218,7 +217,7 @@ impl Frames {
         if complete || !last || !input.is_empty() {
             return Ok(complete);
         }
-        // A few bytes that are no magic begin no frame.
+        // A few bytes that are not a magic begin no frame.
         let rest = self.complete > 0 && self.frame.is_none() && self.skip == 0;
         let trailing = rest && self.carry.len() < MAGIC_LEN;
         Err(if trailing { End::Fault(Fault::Trailing) } else { truncated() })
@@ -327,7 +326,7 @@ impl Frame {
         Ok(Frame { decoder, hash, strict, block, checked, stated, written: 0 })
     }
 
-    /// Decodes a block, which must not become more than a block may.
+    /// Decodes a block, which must not exceed the block size limit.
     ///
     /// The decoder stops after bytes or after the last block. So it hears that
     /// more blocks follow, and runs out of input unless the block is too long; then

@@ -1,16 +1,16 @@
-//! How many bytes there may be, and what one step did.
+//! The declared size of a stream, and the result of one step.
 
 use super::{Fault, zstd};
 use crate::input::Absent;
 use crate::model::Encoding;
 use core::ops::Range;
 
-/// How many bytes a stream may become.
+/// The declared decoded size of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Size {
-    /// This many; otherwise it is [`Fault::Short`] or [`Fault::Long`].
+    /// Exactly this many bytes; otherwise the fault is [`Fault::Short`] or [`Fault::Long`].
     Exactly(u64),
-    /// Up to this many.
+    /// Up to this many bytes.
     AtMost(u64),
 }
 
@@ -22,40 +22,39 @@ impl Size {
     }
 }
 
-/// Most bytes that `stored` bytes can decode to; `None` where the encoding is
-/// unknown.
+/// Most bytes that `stored` bytes can decode to; `None` if the encoding is unknown.
 ///
-/// Who reserves memory for a declared size compares it with this first, so
-/// that a small file cannot ask for much.
+/// Compare a declared size with this before reserving memory, so that a small file cannot
+/// ask for much.
 pub const fn most(encoding: Encoding, stored: u64) -> Option<u64> {
     match encoding {
         Encoding::Raw => Some(stored),
-        // A match of 258 bytes takes two bits at least.
+        // A match of 258 bytes takes at least two bits.
         Encoding::Deflate | Encoding::Zlib => Some(stored.saturating_mul(1032)),
-        // A block of 128 KiB takes four bytes at least.
+        // A block of 128 KiB takes at least four bytes.
         Encoding::Zstd => Some(stored.saturating_mul(32 << 10)),
         Encoding::Unknown => None,
     }
 }
 
-/// The output buffer in which zstd frames with a window of so many bytes are decoded
-/// without moving it: room for two blocks more. One is enough.
+/// The output buffer size with which zstd frames with this window are decoded without
+/// moving it: the window and room for two blocks. Room for one is enough.
 pub const fn ring(window: u64) -> u64 {
     zstd::ring(window)
 }
 
-/// What one [`step`](super::Decoder::step) did.
+/// The result of one [`step`](super::Decoder::step).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
-    /// How many bytes of the input were used.
+    /// Number of input bytes used.
     pub read: usize,
-    /// Where in the output the new bytes lie.
+    /// Range of the new bytes in the output.
     pub written: Range<usize>,
-    /// The stream is complete, and everything about it was compared.
+    /// The stream is complete and all its checks have passed.
     pub done: bool,
 }
 
-/// Why [`next`](super::Decoder::next) came back empty-handed.
+/// Why [`next`](super::Decoder::next) returned no piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecoded {
     /// Bytes are not resident: fetch them and call again.

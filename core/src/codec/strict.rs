@@ -1,12 +1,11 @@
-//! What ruzstd does not look at in a compressed block.
+//! Checks of a compressed block that ruzstd does not make.
 //!
-//! A block may keep its literals in four streams of Huffman codes, of which the
-//! first three hold a quarter each, rounded up (RFC 8878 §3.1.1.3.1.6). ruzstd
-//! only compares the sum: where one stream holds fewer and another more, it
-//! decodes to other bytes than the reference decoder. So the streams are
-//! measured before a block is decoded, which takes the lengths of the codes
-//! and not what they stand for. Besides, a block may not have more literals
-//! than bytes, and two bits of the sequences' header are reserved.
+//! A block may keep its literals in four streams of Huffman codes, of which the first three
+//! hold a quarter each, rounded up (RFC 8878 §3.1.1.3.1.6). ruzstd only compares the sum:
+//! if one stream holds fewer and another more, it decodes to other bytes than the reference
+//! decoder. So the streams are measured before a block is decoded, for which the code
+//! lengths suffice. In addition, a block may not have more literals than bytes, and two
+//! bits of the sequences' header are reserved.
 
 use crate::base::widen;
 
@@ -22,15 +21,15 @@ const FEWEST: usize = 6;
 
 /// The lengths of the Huffman codes of a frame, once a block has described them.
 pub(super) struct Strict {
-    /// By the next 11 bits: the length of the first code (low byte), and of
-    /// all codes that lie in them completely (high byte).
+    /// Indexed by the next 11 bits: the length of the first code (low byte), and of all
+    /// codes that are complete in them (high byte).
     lengths: [[u8; 2]; CODES],
-    /// How many codes those are.
+    /// Number of those codes.
     counts: [u8; CODES],
     known: bool,
 }
 
-/// The block is not well formed.
+/// The block is malformed.
 pub(super) struct Malformed;
 
 impl Strict {
@@ -38,8 +37,8 @@ impl Strict {
         Strict { lengths: [[0; 2]; CODES], counts: [0; CODES], known: false }
     }
 
-    /// Validates a compressed block, which may decode to `most` bytes; how many
-    /// sequences it has.
+    /// Validates a compressed block, which may decode to `most` bytes; returns its number
+    /// of sequences.
     pub(super) fn check(&mut self, block: &[u8], most: u64) -> Result<u64, Malformed> {
         let first = block.first().copied().ok_or(Malformed)?;
         let (kind, format) = (first & 3, (first >> 2) & 3);
@@ -114,7 +113,7 @@ impl Strict {
             Backwards::new(third)?,
             Backwards::new(fourth)?,
         ];
-        // In turns, so that the processor can work on all four at once.
+        // Interleaved, so that the processor can work on all four at once.
         while streams.iter().all(|stream| stream.left >= Backwards::BATCH) {
             streams.iter_mut().for_each(|stream| stream.batch(self));
         }
@@ -208,7 +207,7 @@ fn add(weights: &mut [u16; LONGEST + 2], weight: u8) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Splits off a stream whose length stands in the jump table.
+/// Splits off a stream whose length is in the jump table.
 fn take(data: &[u8], len: [u8; 2]) -> Result<(&[u8], &[u8]), Malformed> {
     data.split_at_checked(usize::from(u16::from_le_bytes(len))).ok_or(Malformed)
 }

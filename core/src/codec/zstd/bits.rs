@@ -2,13 +2,13 @@
 
 use super::Fault;
 
-/// A stream that is read from its end: the highest bit that is set in its last
-/// byte marks the end, and the first value lies just below (RFC 8878 §4.1).
+/// A stream that is read from its end: the highest bit set in its last byte marks the end,
+/// and the first value is just below (RFC 8878 §4.1).
 #[derive(Clone, Copy)]
 pub(super) struct Backwards<'s> {
     bytes: &'s [u8],
-    /// Bits that are left. Wraps around, to a huge number, when more were
-    /// passed than there were: then the next look fails.
+    /// Number of bits left. Wraps to a huge number if too many were taken; the next look
+    /// then fails.
     left: usize,
 }
 
@@ -49,12 +49,12 @@ impl<'s> Backwards<'s> {
         self.left = self.left.wrapping_sub(wide(width));
     }
 
-    /// Takes back what was passed.
+    /// Undoes a take.
     pub(super) fn unpass(&mut self, width: u32) {
         self.left = self.left.wrapping_add(wide(width));
     }
 
-    /// The next `width` bits, 31 at most.
+    /// The next `width` bits, at most 31.
     #[inline(always)]
     pub(super) fn take(&mut self, width: u32) -> Result<u32, Fault> {
         let mut word = self.peek()?;
@@ -63,10 +63,10 @@ impl<'s> Backwards<'s> {
     }
 }
 
-/// Takes the top `width` bits off a word, 31 at most.
+/// Takes the top `width` bits off a word, at most 31.
 #[inline(always)]
 pub(super) fn top(word: &mut u64, width: u32) -> u32 {
-    // In two steps, as none may be taken and a shift by 64 is a shift by 0.
+    // In two steps: the width may be 0, and a shift by 64 is a shift by 0.
     let value = (*word >> 1).wrapping_shr(!width);
     *word = word.wrapping_shl(width);
     low(value)
@@ -123,7 +123,7 @@ impl<'s> Forwards<'s> {
         value
     }
 
-    /// How many bytes were begun, if there are so many.
+    /// Number of bytes begun; `None` if there are not as many.
     pub(super) fn used(&self) -> Option<usize> {
         let used = wide(self.at.saturating_add(7) >> 3);
         (used <= self.bytes.len()).then_some(used)

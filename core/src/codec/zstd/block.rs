@@ -7,7 +7,7 @@ use super::huffman::Huffman;
 use super::room::Room;
 use super::sequences::{self, Tables};
 
-/// What a frame keeps between its blocks.
+/// State of a frame between its blocks.
 pub(super) struct State {
     pub(super) huffman: Huffman,
     pub(super) tables: Tables,
@@ -15,12 +15,12 @@ pub(super) struct State {
 
 /// The header of the literals (§3.1.1.3.1.1).
 pub(super) struct Header {
-    /// 0 stored as they are, 1 one repeated, 2 codes and their description,
-    /// 3 codes that an earlier block described.
+    /// 0: stored raw, 1: one repeated byte, 2: codes with their description, 3: codes that
+    /// an earlier block described.
     pub(super) kind: u8,
     pub(super) four: bool,
     pub(super) count: u32,
-    /// Bytes that they are stored in.
+    /// Number of stored bytes.
     stored: u32,
 }
 
@@ -51,7 +51,7 @@ impl Header {
         Ok((Header { kind, four: format != 0, count, stored }, rest))
     }
 
-    /// The header, the stored literals, and what follows them.
+    /// The header, the stored literals, and the rest of the block.
     pub(super) fn split(block: &[u8]) -> Result<(Self, &[u8], &[u8]), Fault> {
         let (header, rest) = Header::read(block)?;
         let split = rest.split_at_checked(wide(header.stored));
@@ -71,11 +71,10 @@ impl State {
         self.tables.forget();
     }
 
-    /// Decodes a block; where it ends in the buffer, and how many sequences it has.
+    /// Decodes a block; returns where it ends in the buffer and its number of sequences.
     ///
     /// # Errors
-    /// What is wrong with it. Of one that is too long, [`cut`](Self::cut) makes the
-    /// start.
+    /// The fault of the block. If it is too long, [`cut`](Self::cut) produces its start.
     pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
         self.tables.keep();
         let (Header { kind, four, count, .. }, mut data, rest) = Header::split(block)?;
@@ -85,8 +84,8 @@ impl State {
         if kind == 2 {
             data = self.huffman.read(data)?;
         }
-        // Without sequences the literals are the block. Else they wait at the
-        // end of the room, where the block does not get before they are used.
+        // Without sequences the literals are the block. Otherwise they wait at the end of
+        // the room, which the output reaches only after they are used.
         let at = match sequences {
             0 => room.at,
             _ => room.end.wrapping_sub(count),
@@ -107,7 +106,7 @@ impl State {
         let stream = self.tables.read(rest)?;
         let tables = &mut self.tables;
         let end = if kind == 0 {
-            // What follows the literals may be read with them.
+            // Bytes after the literals may be read with them.
             let from = block.len().saturating_sub(after).saturating_sub(data.len());
             let bytes = block.get(from..).unwrap_or_default();
             let literals = Literals { bytes, from: 0, to: narrow(data.len()) };

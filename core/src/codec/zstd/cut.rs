@@ -1,6 +1,5 @@
-//! The start of a block that becomes more than it may: what is handed out before
-//! the fault. It happens once in a stream, so every byte is copied by itself and
-//! nothing waits anywhere.
+//! The start of a block that exceeds its limit, handed out before the fault. This happens
+//! once per stream, so every byte is copied by itself.
 
 use super::Fault;
 use super::bits::Backwards;
@@ -27,13 +26,13 @@ impl Literals<'_> {
 }
 
 impl State {
-    /// Fills the room with the start of a block that was found too long, or was
-    /// found to be wrong before that; where it ends. What the block described is in
-    /// the tables, or will be.
+    /// Fills the room with the start of a block that is too long, or that was found invalid
+    /// before that; returns where it ends. The tables that the block describes are or will
+    /// be in place.
     #[cold]
     pub(super) fn cut(&mut self, block: &[u8], room: &mut Room<'_>) -> u32 {
         let mut to = room.at;
-        // Whatever is wrong further on, it is too long first.
+        // Whatever else is wrong further on, the block is too long first.
         let _ = self.copy(block, room, &mut to);
         to
     }
@@ -80,7 +79,7 @@ impl State {
     }
 }
 
-/// Puts literals into the room, as many as fit.
+/// Copies literals into the room, as many as fit.
 fn fill(
     literals: &mut Literals<'_>,
     count: u32,

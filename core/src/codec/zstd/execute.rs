@@ -1,22 +1,21 @@
-//! Execution of sequences: literals are copied to their place, and matches from
-//! what was decoded before (RFC 8878 §3.1.1.5).
+//! Execution of sequences: copies literals to their place, and matches from earlier output
+//! (RFC 8878 §3.1.1.5).
 //!
-//! Copies go by 16 bytes and may touch up to 32 bytes too many where nothing is
-//! yet. Near the end of the room, and near literals that wait there, every byte
-//! is counted.
+//! Copies go in steps of 16 bytes and may write up to 32 bytes too many into unused room.
+//! Near the end of the room, and near literals that wait there, every byte is counted.
 
 use super::Fault;
 use super::bits::{Backwards, narrow, wide};
 use super::room::{Room, chunk, copy, load, move_down, store};
 use super::sequences::{Sequence, Tables};
 
-/// Sequences that are decoded before they are executed. Two short loops leave
-/// a processor more to do while it waits for memory than a long one.
+/// Number of sequences that are decoded before they are executed. Two short loops hide more
+/// memory latency than one long one.
 const BATCH: usize = 64;
-/// How far copies go beyond the end of a match.
+/// How far copies may go past the end of a match.
 const SLACK: u32 = 32;
 
-/// Literals that are worth larger steps.
+/// Number of literals from which larger steps pay off.
 const LONG: u32 = 256;
 
 /// The literals of a block: `from..to` of other bytes, or of the room itself.
@@ -34,8 +33,8 @@ struct Place {
     literal: u32,
 }
 
-/// Runs the sequences that `stream` codes; the end of the block. `INSIDE` says
-/// that the literals are in the room.
+/// Executes the sequences of `stream`; returns the end of the block. `INSIDE` says that the
+/// literals are in the room.
 pub(super) fn run<const INSIDE: bool>(
     tables: &mut Tables,
     stream: &[u8],
@@ -72,14 +71,14 @@ fn execute<const INSIDE: bool>(
     room: &mut Room<'_>,
 ) -> Result<Place, Fault> {
     let Place { mut to, mut literal } = place;
-    // What stays the same is taken out of the loop: as far as the compiler knows,
-    // bytes that are written could be these numbers.
+    // Hoist loop invariants: as far as the compiler knows, the written bytes could alias
+    // these numbers.
     let Room { at, end: room_end, most, over, reach, window, older, .. } = *room;
     let bytes = &mut *room.bytes;
     let readable = if INSIDE { narrow(bytes.len()) } else { narrow(literals.bytes.len()) };
-    // What stands before the first byte that matches may refer to, as a position.
+    // The position before the first byte that matches may refer to.
     let first = at.wrapping_sub(reach);
-    // Literals that are left, and bytes that matches may add.
+    // Literals left, and bytes that matches may still add.
     let mut left = literals.to.wrapping_sub(literal);
     let mut spare = at.wrapping_add(most).wrapping_sub(to).wrapping_sub(left);
     for sequence in batch {
@@ -150,8 +149,7 @@ fn fast<const INSIDE: bool>(
     }
 }
 
-/// Copies where not all of that holds: near the end, or from the older part of
-/// a ring.
+/// Copies where that does not hold: near the end, or from the older part of a ring.
 #[cold]
 #[inline(never)]
 fn careful<const INSIDE: bool>(
@@ -168,7 +166,7 @@ fn careful<const INSIDE: bool>(
         while to < end && from < older {
             byte(bytes, &mut from, &mut to)?;
         }
-        // The newer part begins where the older ends.
+        // The newer part begins where the older part ends.
         if from >= older {
             from = 0;
         }
@@ -197,7 +195,7 @@ fn byte(bytes: &mut [u8], from: &mut u32, to: &mut u32) -> Option<()> {
     Some(())
 }
 
-/// Copies so many literals, and touches nothing else.
+/// Copies exactly this many literals.
 fn literal<const INSIDE: bool>(
     literals: &Literals<'_>,
     bytes: &mut [u8],

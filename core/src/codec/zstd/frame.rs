@@ -19,8 +19,7 @@ pub(in crate::codec) const BLOCK: u32 = 128 << 10;
 /// Smallest compressed block: a header of literals and one of sequences.
 pub(in crate::codec) const COMPRESSED: u32 = 2;
 
-/// The byte after the magic (§3.1.1.1.1): which fields follow, and how wide
-/// they are.
+/// The byte after the magic (§3.1.1.1.1): which fields follow, and their widths.
 #[derive(Clone, Copy)]
 pub(in crate::codec) struct Descriptor {
     pub(in crate::codec) single: bool,
@@ -56,10 +55,10 @@ impl Descriptor {
     }
 }
 
-/// What the header of a frame says.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::codec) struct Header {
-    /// `None` in a single segment: then the window is the content.
+    /// `None` in a single segment, whose window is its content.
     pub(in crate::codec) window: Option<u64>,
     pub(in crate::codec) content: Option<u64>,
     pub(in crate::codec) dictionary: u64,
@@ -68,7 +67,7 @@ pub(in crate::codec) struct Header {
 }
 
 impl Header {
-    /// Takes the fields apart that follow a descriptor, and are complete.
+    /// Parses the fields after a descriptor; all of them are present.
     pub(in crate::codec) fn read(descriptor: Descriptor, fields: &[u8]) -> Self {
         let Descriptor { single, reserved, checked, dictionary, size } = descriptor;
         let (first, rest) = fields.split_at_checked(usize::from(!single)).unwrap_or_default();
@@ -93,7 +92,7 @@ impl Header {
     }
 }
 
-/// What a window byte says: five bits of exponent, three of mantissa
+/// The window that a descriptor byte declares: five bits of exponent, three of mantissa
 /// (§3.1.1.1.2).
 pub(in crate::codec) fn window(byte: u8) -> u64 {
     let base = 1_u64.wrapping_shl(u32::from(byte >> 3).wrapping_add(10));
@@ -104,7 +103,7 @@ fn little_endian(field: &[u8]) -> u64 {
     field.iter().rev().fold(0, |value, byte| (value << 8) | u64::from(*byte))
 }
 
-/// What the data of a block is.
+/// The type of a block's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::codec) enum Kind {
     Raw,
@@ -119,7 +118,7 @@ pub(in crate::codec) enum Kind {
 pub(in crate::codec) struct BlockHeader {
     pub(in crate::codec) last: bool,
     pub(in crate::codec) kind: Kind,
-    /// Of the data, or of what one byte becomes.
+    /// Length of the data, or of the run of one byte.
     pub(in crate::codec) size: u32,
 }
 
@@ -135,7 +134,7 @@ impl BlockHeader {
         BlockHeader { last: header & 1 == 1, kind, size: header >> 3 }
     }
 
-    /// How many bytes it is stored in.
+    /// Number of stored bytes.
     pub(in crate::codec) fn stored(self) -> u32 {
         if self.kind == Kind::Repeated { 1 } else { self.size }
     }

@@ -1,4 +1,4 @@
-//! A row of frames, header by header and block by block.
+//! A sequence of frames, header by header and block by block.
 
 use super::bits::wide;
 use super::block::State;
@@ -16,11 +16,11 @@ const LEAST_HEADER: usize = 5;
 /// Magic and size of a skippable frame.
 const SKIP_HEADER: usize = 8;
 const BLOCK_HEADER: usize = 3;
-/// As many decoded bytes are handed out at once, so that the caller finds them
-/// near.
+/// Number of decoded bytes that are handed out at once, so that the caller finds them in
+/// the cache.
 const ENOUGH: usize = 64 << 10;
 
-/// Decodes a row of frames.
+/// Decodes a sequence of frames.
 pub(in crate::codec) struct Frames {
     state: State,
     ring: Ring,
@@ -31,14 +31,14 @@ pub(in crate::codec) struct Frames {
     count: u64,
     /// Frames that hold data and are complete.
     complete: u64,
-    /// Bytes that are needed to go on.
+    /// Number of bytes needed to go on.
     needs: usize,
-    /// Bytes of a ring that serves the frame.
+    /// Number of bytes of a ring for the frame.
     buffer: u64,
     work: u64,
 }
 
-/// What comes next.
+/// What is decoded next.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Frame,
@@ -58,11 +58,11 @@ struct Frame {
     written: u64,
 }
 
-/// Why it does not go on.
+/// Why decoding stopped.
 enum Pause {
-    /// The output is to be taken first.
+    /// The output must be taken first.
     Output,
-    /// So many bytes of input are needed.
+    /// This many bytes of input are needed.
     Input(usize),
     End(End),
 }
@@ -129,7 +129,7 @@ impl Frames {
         let allowed = self.work.saturating_add(job.work);
         loop {
             match self.go_on(job, &mut outcome) {
-                // What the caller adds up decides; here the loop ends.
+                // The sum that the caller computes decides; here the loop ends.
                 Ok(()) if outcome.written < ENOUGH && self.work <= allowed => {}
                 Ok(()) | Err(Pause::Output) => break,
                 Err(Pause::Input(needs)) if job.last => {
@@ -149,9 +149,9 @@ impl Frames {
         outcome
     }
 
-    /// The input is over, and more is needed.
+    /// The input is over, but more is needed.
     fn cut_off(&self, job: &Job<'_>, outcome: &Outcome, needs: usize) -> Fault {
-        // A few bytes that are no magic begin no frame.
+        // A few bytes that are not a magic begin no frame.
         let left = job.input.len().saturating_sub(outcome.read);
         match self.stage {
             Stage::Frame if self.complete > 0 && left < 4 && needs > left => Fault::Trailing,
@@ -163,7 +163,7 @@ impl Frames {
         let input = job.input.get(outcome.read..).unwrap_or_default();
         let used = match self.stage {
             Stage::Frame if input.is_empty() && job.last => {
-                // Skippable frames alone are a stream of no bytes.
+                // Skippable frames alone are a stream without data.
                 let done = self.count > 0;
                 return Err(Pause::End(if done {
                     End::Done
@@ -195,7 +195,7 @@ impl Frames {
         Ok(())
     }
 
-    /// Begins a frame; how long its header is.
+    /// Begins a frame; returns the length of its header.
     fn header(
         &mut self,
         input: &[u8],
@@ -213,7 +213,7 @@ impl Frames {
             return Ok(SKIP_HEADER);
         }
         if magic != MAGIC {
-            // What follows a frame and is no frame is no part of the stream.
+            // Bytes after a frame that are not a frame are not part of the stream.
             let fault = if self.complete > 0 { Fault::Trailing } else { Fault::Malformed };
             return Err(fault.into());
         }
@@ -232,7 +232,7 @@ impl Frames {
         }
         let frame = Frame { window, stated: header.content, checked: header.checked, written: 0 };
         let extent = frame.extent(job, outcome);
-        // An output that holds everything stands in for a window of any size.
+        // An output that holds everything serves as a window of any size.
         let refused = match job.whole {
             true => window.min(extent.left) > FURTHEST || header.window >= Some(ZSTD_WINDOW_END),
             false => window > ZSTD_WINDOW,
@@ -262,7 +262,7 @@ impl Frames {
         Ok(len)
     }
 
-    /// Decodes a block; how long it is.
+    /// Decodes a block; returns its stored length.
     fn block(
         &mut self,
         input: &[u8],
@@ -301,7 +301,7 @@ impl Frames {
                 end
             }
             _ => {
-                // Of what is too long, as much as may be comes first.
+                // Of a block that is too long, the permitted part comes first.
                 let len = header.size.min(room.most);
                 let part = room.part(room.at, len)?;
                 match header.kind {
@@ -325,7 +325,7 @@ impl Frames {
         }
         if header.last {
             if self.frame.stated.is_some_and(|stated| stated != self.frame.written) {
-                // What was decoded comes first.
+                // Decoded bytes come before the fault.
                 return Err(Fault::ContentSize.into());
             }
             match self.frame.checked {

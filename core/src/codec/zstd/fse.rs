@@ -1,20 +1,19 @@
-//! Finite state entropy: how often symbols occur, and the states that follow
-//! from it (RFC 8878 §4.1).
+//! Finite state entropy: symbol frequencies, and the state tables built from them (RFC 8878
+//! §4.1).
 
 use super::Fault;
 use super::bits::{Forwards, low, wide};
 
-/// Most symbols that a table tells apart: match lengths have so many.
+/// Largest number of symbols in a table: that of match lengths.
 pub(super) const SYMBOLS: usize = 53;
 /// Most states of a table.
 pub(super) const STATES: usize = 1 << 9;
 /// Most states of the table of offsets.
 pub(super) const OFFSETS: usize = 1 << 8;
 
-/// What a state says, packed so that a sum of entries has the sum of their
-/// widths: from the lowest bit on, the width of what is added to the next
-/// state (8 bits) and of what is added to the value (8), the least next state
-/// (16), and the least value (32).
+/// A table entry, packed so that a sum of entries has the sum of their widths. From the
+/// lowest bit: the number of bits to add to the next state (8 bits) and to the value (8),
+/// the base of the next state (16), and the base of the value (32).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry(u64);
 
@@ -46,21 +45,20 @@ impl Entry {
         low(self.0 >> 32)
     }
 
-    /// Whether nothing is added to the value of either.
+    /// Whether both entries add no bits to the value.
     #[inline(always)]
     pub(super) fn are_plain(self, other: Entry) -> bool {
         (self.0 | other.0) & 0xFF00 == 0
     }
 
-    /// The widths of what is added to three states.
+    /// The number of bits that three states add.
     #[inline(always)]
     pub(super) fn widths(self, second: Entry, third: Entry) -> u32 {
         low(self.0.wrapping_add(second.0).wrapping_add(third.0)) & 0xFF
     }
 }
 
-/// How often symbols occur: in so many of all states, -1 where it is one state
-/// of the full width.
+/// How often symbols occur: the number of states of each, -1 for one state of full width.
 pub(super) struct Chances {
     pub(super) of: [i16; SYMBOLS],
     /// The width of a state in bits.
@@ -68,7 +66,7 @@ pub(super) struct Chances {
 }
 
 impl Chances {
-    /// Those that every decoder knows.
+    /// The predefined distributions.
     pub(super) fn known(known: &[i8], width: u32) -> Self {
         let mut of = [0; SYMBOLS];
         for (to, from) in of.iter_mut().zip(known) {
@@ -77,8 +75,8 @@ impl Chances {
         Chances { of, width }
     }
 
-    /// Reads a description of up to `symbols` symbols, in states of up to
-    /// `most` bits; how many bytes it takes (§4.1.1).
+    /// Reads a description of up to `symbols` symbols, in states of up to `most` bits;
+    /// returns its length in bytes (§4.1.1).
     pub(super) fn read(bytes: &[u8], symbols: usize, most: u32) -> Result<(Self, usize), Fault> {
         let mut bits = Forwards::new(bytes);
         let width = bits.take(4).wrapping_add(5);
@@ -106,7 +104,7 @@ impl Chances {
             *rest.next().ok_or(Fault::Malformed)? = chance;
             left = left.wrapping_sub(u32::from(chance.unsigned_abs()));
             if chance == 0 {
-                // Symbols that do not occur either: runs of up to three.
+                // Further symbols that do not occur: runs of up to three.
                 loop {
                     let run = bits.take(2);
                     for _ in 0..run {
@@ -122,8 +120,8 @@ impl Chances {
         Ok((Chances { of, width }, used))
     }
 
-    /// Fills a table with the states (§4.1.1): `value` says what a symbol
-    /// stands for, and how many bits are added to it.
+    /// Fills a table with the states (§4.1.1): `value` returns the base value of a symbol
+    /// and the number of bits to add.
     pub(super) fn fill(&self, table: &mut [Entry], value: fn(u8) -> (u32, u8)) {
         let width = self.width;
         let size = 1_u32.wrapping_shl(width);
@@ -145,7 +143,7 @@ impl Chances {
             for _ in 0..chance.max(0) {
                 set(&mut symbols, at, symbol);
                 at = at.wrapping_add(step) & mask;
-                // If all states are rare ones, there is no other place.
+                // If all states are rare ones, no other place is left.
                 while at >= high && high > 0 {
                     at = at.wrapping_add(step) & mask;
                 }

@@ -14,8 +14,8 @@ const WEIGHTS: usize = 11;
 /// Widest state of weights that are coded themselves.
 const WIDTH: u32 = 6;
 
-/// The codes by the 11 bits that follow: the length in the low byte, the symbol
-/// in the high one.
+/// The codes, indexed by the next 11 bits: the length in the low byte, the symbol in the
+/// high byte.
 pub(super) type Table = [u16; CODES];
 
 /// The codes of a frame, once a block has described them.
@@ -40,7 +40,7 @@ impl Huffman {
         self.known = false;
     }
 
-    /// Reads the description of codes; what follows it.
+    /// Reads the description of codes; returns the rest.
     pub(super) fn read<'s>(&mut self, bytes: &'s [u8]) -> Result<&'s [u8], Fault> {
         self.known = false;
         let (first, bytes) = bytes.split_first().ok_or(Fault::Malformed)?;
@@ -91,7 +91,7 @@ impl Huffman {
         let mut places = [0_u8; WEIGHTS + 1];
         let mut all = 0_u16;
         for (place, count) in places.iter_mut().zip(counts).skip(1) {
-            // No symbol follows the 256th.
+            // There is no symbol after the 256th.
             *place = u8::try_from(all).unwrap_or(u8::MAX);
             all = all.wrapping_add(count);
         }
@@ -109,7 +109,7 @@ impl Huffman {
             let length = longest.wrapping_add(1).wrapping_sub(weight);
             let codes;
             (codes, symbols) = symbols.split_at_checked(count.into()).ok_or(Fault::Malformed)?;
-            // A code shorter than the longest there can be takes several places.
+            // A code shorter than the maximum fills several entries.
             let places = 1_usize.wrapping_shl(LONGEST.wrapping_sub(length));
             let len = codes.len().wrapping_mul(places);
             let part;
@@ -143,7 +143,7 @@ fn rows<const N: usize>(table: &mut [u16], symbols: &[u8], entry: impl Fn(&u8) -
 }
 
 impl Weights {
-    /// The weight of the next symbol. One of 256 is left to be the last.
+    /// The weight of the next symbol; one of the 256 is reserved for the last.
     fn add(&mut self, weight: u8) -> Result<(), Fault> {
         let place = self.of.get_mut(self.count).filter(|_| usize::from(weight) <= WEIGHTS);
         *place.ok_or(Fault::Malformed)? = weight;
@@ -151,8 +151,8 @@ impl Weights {
         Ok(())
     }
 
-    /// Adds the last symbol, whose weight completes the sum to a power of two;
-    /// the longest code and how many symbols have each weight.
+    /// Adds the last symbol, whose weight completes the sum to a power of two; returns the
+    /// longest code and the number of symbols of each weight.
     fn complete(&mut self) -> Result<(u32, [u16; WEIGHTS + 1]), Fault> {
         let part = |weight: u8| 1_u32.wrapping_shl(u32::from(weight)) >> 1;
         let sum = self.of.iter().fold(0_u32, |sum, weight| sum.wrapping_add(part(*weight)));
@@ -200,7 +200,7 @@ impl Weights {
     }
 
     fn weight(&mut self, state: Entry) -> Result<(), Fault> {
-        // 255 at most: the last symbol of 256 has none of its own.
+        // At most 255: the last of 256 symbols has no stored weight.
         if self.count == 255 {
             return Err(Fault::Malformed);
         }

@@ -1,27 +1,25 @@
 //! Zstandard frames (RFC 8878), decoded without a heap into the caller's buffer.
 //!
-//! **State.** Tables of codes, a checksum and what a frame says: [`Frames`],
-//! 14.5 KiB, in the [`Decoder`](super::Decoder).
+//! **State.** Code tables, a checksum and the header of the frame: [`Frames`], 14.5 KiB, in
+//! the [`Decoder`](super::Decoder).
 //!
-//! **Output.** The buffer is the window. One that holds all of the stream is
-//! filled from its start to its end, and matches refer into it. A smaller one is
-//! a ring: it holds the window of a frame, at most
-//! [`ZSTD_WINDOW`](crate::base::limits::ZSTD_WINDOW), and room for one block, or all
-//! that the frame becomes where that is less. Two blocks make it faster.
+//! **Output.** The buffer is the window. If it holds the whole stream, it is filled from
+//! start to end, and matches refer into it. A smaller one is a ring: it holds the window of
+//! a frame, at most [`ZSTD_WINDOW`](crate::base::limits::ZSTD_WINDOW), and room for one
+//! block, or the whole frame if that is less. Room for two blocks makes it faster.
 //!
-//! **Input.** A block is decoded once all of it is at hand: 128 KiB and three
-//! bytes at most.
+//! **Input.** A block is decoded when all of it is available: at most 128 KiB and three
+//! bytes.
 //!
-//! **Strictness.** What the reference decoder refuses is refused, and so are
-//! matches beyond the window, streams of literals that do not end with their
-//! last literal, codes of more than 11 bits and reserved bits, which it lets
-//! pass in part. Frames may follow one another, and skippable frames may lie
-//! between them. A fault lies in the header or block that begins at
+//! **Strictness.** Whatever the reference decoder refuses is refused. So are matches beyond
+//! the window, literal streams that do not end with their last literal, codes of more than
+//! 11 bits, and reserved bits, some of which it accepts. Frames may follow one another,
+//! with skippable frames between them. A fault is in the header or block that begins at
 //! [`Decoder::read`](super::Decoder::read).
 //!
-//! **Work.** A block takes steps in proportion to its stored and decoded bytes,
-//! its sequences (each stands for three bytes or more) and the tables that it
-//! describes, all of which are counted.
+//! **Work.** Decoding a block takes time in proportion to its stored and decoded bytes, its
+//! sequences (each stands for at least three bytes) and its tables; all of them are
+//! counted.
 
 #[cfg_attr(
     not(feature = "zstd"),
@@ -55,9 +53,9 @@ mod streams;
 #[cfg(feature = "zstd")]
 mod xxh64;
 
-/// The ring for a window in which nothing is moved.
+/// The ring in which a window never has to be moved.
 pub(super) const fn ring(window: u64) -> u64 {
-    // Two blocks of 128 KiB, and what copies touch beyond them.
+    // Two blocks of 128 KiB, and the bytes that copies may touch past them.
     window.saturating_add(258 << 10)
 }
 

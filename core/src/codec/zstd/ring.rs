@@ -1,10 +1,9 @@
-//! The caller's buffer as the window: filled once from its start to its end, or
-//! used as a ring.
+//! The caller's buffer as the window: filled once from start to end, or used as a ring.
 //!
-//! A block lies in one piece, and so does what it may refer to, but for one
-//! place: when a ring is full, it goes on at its start, and what came before
-//! the start lies at the end (`older`). That takes the window and twice the
-//! room of a block. With less, the window is moved to the start instead.
+//! A block is contiguous, and so is everything that it may refer to, with one exception: a
+//! full ring continues at its start, and what came before lies at its end (`older`). That
+//! takes the window and room for two blocks. With less, the window is moved to the start
+//! instead.
 
 use super::Fault;
 use super::bits::{narrow, wide};
@@ -12,34 +11,34 @@ use super::frame::BLOCK;
 use super::room::{MARGIN, Room, move_down};
 use crate::base::widen;
 
-/// Most bytes of a buffer that serve as a ring, and furthest reach of a match:
+/// Most bytes of a buffer that serve as a ring, and the furthest reach of a match:
 /// positions have 32 bits. The reference encoder reaches no further.
 pub(super) const FURTHEST: u64 = 1 << 31;
 
-/// Where in the buffer the next byte goes, and what lies before it.
+/// The write position in the buffer, and the bytes before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {
     /// The next byte.
     pub(super) at: usize,
-    /// Where those bytes end that come before the first, if there are any.
+    /// End of the older bytes, which come before the first; 0 if there are none.
     older: usize,
 }
 
-/// What a frame says of its blocks, and how far it is.
+/// What a frame declares about its blocks, and its progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     /// How far back matches may refer.
     pub(super) window: u64,
-    /// Bytes that the frame became so far.
+    /// Number of bytes of the frame decoded so far.
     pub(super) written: u64,
-    /// Bytes that it may still become.
+    /// Number of bytes that it may still decode to.
     pub(super) left: u64,
-    /// Which fault it is to become more.
+    /// The fault if it exceeds that.
     pub(super) over: Fault,
 }
 
 impl Extent {
-    /// Most bytes of a block.
+    /// Largest size of a block.
     pub(super) fn block(&self) -> u32 {
         u32::try_from(self.window).unwrap_or(BLOCK).min(BLOCK)
     }
@@ -49,13 +48,13 @@ impl Extent {
         u64::from(self.block()).saturating_add(widen(MARGIN)).min(self.left)
     }
 
-    /// The smallest ring for what the frame may become: the window and room for
-    /// one block, or all of it.
+    /// The smallest ring for the frame: the window and room for one block, or the whole
+    /// frame.
     pub(super) fn least(&self) -> u64 {
         self.window.saturating_add(widen(MARGIN)).saturating_add(self.block().into()).min(self.left)
     }
 
-    /// A ring in which nothing is moved: room for a second block.
+    /// A ring in which nothing is moved: with room for a second block.
     pub(super) fn best(&self) -> u64 {
         let second = self.room();
         self.window.saturating_add(second).saturating_add(second).min(self.left)
@@ -67,17 +66,17 @@ impl Ring {
         Ring { at: 0, older: 0 }
     }
 
-    /// Begins at the start of a buffer, or at a place up to which it is filled.
+    /// Starts at the beginning of a buffer, or after the filled part.
     pub(super) fn begin(&mut self, at: usize) {
         *self = Ring { at, older: 0 };
     }
 
-    /// Begins a frame, which refers to nothing before it.
+    /// Starts a frame, which refers to nothing before it.
     pub(super) fn forget(&mut self) {
         self.older = 0;
     }
 
-    /// Whether the next block fits where the ring stands.
+    /// Whether the next block fits at the current position.
     pub(super) fn has_room(&self, buffer: &[u8], extent: &Extent) -> bool {
         widen(buffer.len().saturating_sub(self.at)) >= extent.room()
     }
@@ -97,8 +96,8 @@ impl Ring {
         Ok(())
     }
 
-    /// The room for the next block. Of a buffer that is no ring, no more than
-    /// matches may refer to is looked at.
+    /// The room for the next block. A buffer that is no ring is cut to the bytes that
+    /// matches may refer to.
     pub(super) fn room<'b>(
         &self,
         buffer: &'b mut [u8],
@@ -110,7 +109,7 @@ impl Ring {
         let reach = extent.written.min(extent.window).min(FURTHEST);
         let (mut first, mut end) = (0, buffer.len());
         if widen(end) > FURTHEST {
-            // Only a buffer that holds everything is as long as that.
+            // Only a buffer that holds everything is that long.
             first = self.at.checked_sub(usize::try_from(reach).ok()?)?;
             end = end.min(self.at.saturating_add(wide(block)).saturating_add(MARGIN));
         }

@@ -1,30 +1,30 @@
-//! Where a block goes: room for it, and what its matches refer to.
+//! Room for a block, and the bytes that its matches refer to.
 
 use super::Fault;
 use super::bits::{narrow, wide};
 
-/// Bytes beyond a block that copies may touch, as they go by 16 bytes, and that
-/// keep literals away from them.
+/// Number of bytes after a block that copies in steps of 16 bytes may touch; it keeps
+/// literals out of their reach.
 pub(super) const MARGIN: usize = 96;
 
 /// Room for one block in a buffer. Positions in the buffer have 32 bits.
 pub(super) struct Room<'b> {
-    /// What was decoded before, the room, and perhaps more.
+    /// Earlier output, the room, and perhaps more.
     pub(super) bytes: &'b mut [u8],
-    /// Where the block begins.
+    /// Start of the block.
     pub(super) at: u32,
-    /// The end of what may be overwritten.
+    /// End of the bytes that may be overwritten.
     pub(super) end: u32,
-    /// Most bytes that the block may become; they fit.
+    /// Most bytes that the block may become; the room has as many.
     pub(super) most: u32,
-    /// What is wrong with a block that becomes more.
+    /// The fault of a block that becomes more.
     pub(super) over: Fault,
-    /// Bytes before the block that matches may refer to.
+    /// Number of bytes before the block that matches may refer to.
     pub(super) reach: u32,
-    /// How far back a match may refer at all.
+    /// Furthest reach of a match.
     pub(super) window: u32,
-    /// Where the bytes end that come before the first of the buffer, if there
-    /// are any: the buffer is a ring then.
+    /// End of the older bytes, which come before the first of the buffer, if it is a ring;
+    /// otherwise 0.
     pub(super) older: u32,
 }
 
@@ -35,7 +35,7 @@ impl Room<'_> {
         part.ok_or(Fault::Malformed)
     }
 
-    /// The fault of a block that becomes `len` bytes, if that is too many.
+    /// The fault if a block becomes `len` bytes and that is too many.
     pub(super) fn bound(&self, len: u32) -> Result<(), Fault> {
         if len > self.most { Err(self.over) } else { Ok(()) }
     }
@@ -60,8 +60,8 @@ pub(super) fn store<const N: usize>(bytes: &mut [u8], at: u32, value: [u8; N]) -
     Some(())
 }
 
-/// Copies `len` bytes, and up to `N - 1` more, to a place at least `N` bytes on,
-/// or anywhere before.
+/// Copies `len` bytes, and up to `N - 1` more, to a place at least `N` bytes further on, or
+/// anywhere before.
 #[inline(always)]
 pub(super) fn copy<const N: usize>(
     bytes: &mut [u8],
@@ -80,7 +80,7 @@ pub(super) fn copy<const N: usize>(
     }
 }
 
-/// Moves `len` bytes to a place before, and touches nothing else.
+/// Moves `len` bytes to an earlier place, and touches nothing else.
 #[inline(never)]
 pub(super) fn move_down(bytes: &mut [u8], from: u32, to: u32, len: u32) -> Option<()> {
     let whole = len & !63;

@@ -1,41 +1,40 @@
-//! Sequences of a block: their tables, and what their codes stand for
-//! (RFC 8878 §3.1.1.3.2).
+//! Sequences of a block: their tables, and the values of their codes (RFC 8878 §3.1.1.3.2).
 
 use super::Fault;
 use super::bits::{Backwards, top, wide};
 use super::fse::{Chances, Entry, OFFSETS as OFFSET_STATES, STATES};
 
-/// The tables of a frame, and the offsets that may be repeated.
+/// The tables of a frame, and the repeat offsets.
 pub(super) struct Tables {
     literals: [Entry; STATES],
     matches: [Entry; STATES],
     offsets: [Entry; OFFSET_STATES],
     held: [Held; 3],
     repeated: [u32; 3],
-    /// Those that the block began with.
+    /// The repeat offsets at the start of the block.
     kept: [u32; 3],
 }
 
-/// What a table holds.
+/// A table and its origin.
 #[derive(Clone, Copy)]
 struct Held {
     /// The width of a state.
     width: u32,
-    /// A block of this frame described it, so that it may be repeated.
+    /// A block of this frame described it, so later blocks may repeat it.
     described: bool,
-    /// It is the one that every decoder knows.
+    /// It is the predefined one.
     known: bool,
 }
 
-/// The offsets that a frame begins with.
+/// The repeat offsets at the start of a frame.
 const REPEATED: [u32; 3] = [1, 4, 8];
 
-/// Literals that are copied, and what is copied again after them.
+/// A number of literals to copy, and a match after them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Sequence {
     pub(super) literals: u32,
     pub(super) len: u32,
-    /// How far back the match begins.
+    /// Distance of the match.
     pub(super) offset: u32,
 }
 
@@ -47,7 +46,7 @@ enum Kind {
     Matches,
 }
 
-/// A table that every decoder knows: chances, and the width of a state (§3.1.1.3.2.2).
+/// A predefined table: symbol probabilities, and the width of a state (§3.1.1.3.2.2).
 const LITERALS: ([i8; 36], u32) = (
     [
         4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1,
@@ -67,8 +66,7 @@ const MATCHES: ([i8; 53], u32) = (
     6,
 );
 
-/// What the codes of lengths stand for: the least value, and how many bits are
-/// added to it (§3.1.1.3.2.1.1).
+/// Base values of length codes, and the number of bits to add (§3.1.1.3.2.1.1).
 const LITERALS_OF: [(u32, u8); 36] = values(
     0,
     [
@@ -103,7 +101,7 @@ const fn values<const N: usize>(mut least: u32, added: [u8; N]) -> [(u32, u8); N
 impl Kind {
     const ALL: [Kind; 3] = [Kind::Literals, Kind::Offsets, Kind::Matches];
 
-    /// How many codes there are, and the widest state.
+    /// Number of codes, and the widest state.
     fn limits(self) -> (usize, u32) {
         match self {
             Kind::Literals => (36, 9),
@@ -120,7 +118,7 @@ impl Kind {
         }
     }
 
-    /// What a code stands for: the least value, and how many bits are added.
+    /// The base value of a code, and the number of bits to add.
     fn value(self) -> fn(u8) -> (u32, u8) {
         match self {
             Kind::Literals => {
@@ -132,7 +130,7 @@ impl Kind {
     }
 }
 
-/// The number of sequences, and what follows it (§3.1.1.3.2.1).
+/// The number of sequences, and the rest of the block (§3.1.1.3.2.1).
 pub(super) fn count(bytes: &[u8]) -> Result<(u32, &[u8]), Fault> {
     match *bytes {
         [few @ 0..=127, ref rest @ ..] => Ok((few.into(), rest)),
@@ -169,12 +167,12 @@ impl Tables {
         self.kept = self.repeated;
     }
 
-    /// Begins the block once more.
+    /// Restarts the block.
     pub(super) fn again(&mut self) {
         self.repeated = self.kept;
     }
 
-    /// Reads the tables of a block; what follows them.
+    /// Reads the tables of a block; returns the rest.
     pub(super) fn read<'s>(&mut self, bytes: &'s [u8]) -> Result<&'s [u8], Fault> {
         let (modes, mut rest) = bytes.split_first().ok_or(Fault::Malformed)?;
         if modes & 3 != 0 {
@@ -230,8 +228,8 @@ impl Tables {
         Ok([first, second, stream.take(matches.width)?])
     }
 
-    /// Decodes the next sequences to `batch`; they are the last of the block or
-    /// not.
+    /// Decodes the next sequences to `batch`; returns whether they are the last of the
+    /// block.
     #[inline(never)]
     pub(super) fn decode(
         &mut self,
@@ -271,8 +269,8 @@ impl Tables {
             offset_state = o.next().wrapping_add(top(&mut word, o.width()));
             width = l.widths(o, m);
             stream.pass(width);
-            // Small numbers repeat an offset; what they mean depends on whether
-            // there are literals (§3.1.1.5).
+            // Small numbers repeat an offset; which one depends on whether there are
+            // literals (§3.1.1.5).
             if offset > 3 {
                 (one, two, three) = (offset.wrapping_sub(3), one, two);
             } else {

@@ -1,25 +1,25 @@
-//! Streams of Huffman codes (RFC 8878 §3.1.1.3.1.6), where most of the time
-//! goes for weights.
+//! Streams of Huffman codes (RFC 8878 §3.1.1.3.1.6), which take most of the time for
+//! weights.
 //!
-//! A word holds the next bits at the top and a single one after them: how many
-//! zeros stand below it says how many bits were used, so that nothing else is
-//! counted. Five codes of 11 bits fit into a word at least, so five literals of
-//! each stream are decoded between two loads.
+//! A word holds the next bits at the top and a single one bit after them: the number of
+//! zeros below it is the number of used bits, so no other counter is needed. At least five
+//! codes of 11 bits fit in a word, so five literals of each stream are decoded between two
+//! loads.
 
 use super::Fault;
 use super::bits::{narrow, wide};
 use super::huffman::{LONGEST, Table};
 
-/// Codes that a word holds for certain: 7 bits of 64 may be used up.
+/// Number of codes that a word always holds: up to 7 of its 64 bits may be used up.
 const RUN: usize = 5;
-/// Fewest literals that four streams hold.
+/// Fewest literals in four streams.
 const FEWEST: usize = 6;
 
 /// One stream, `start..end` of some bytes.
 #[derive(Clone, Copy)]
 struct Stream {
     start: usize,
-    /// End of the eight bytes that the word is made of.
+    /// End of the eight bytes in the word.
     end: usize,
     word: u64,
 }
@@ -31,7 +31,7 @@ impl Stream {
         if zeros == 8 {
             return Err(Fault::Malformed);
         }
-        // The zeros and the one above the first code are used.
+        // Drops the zeros and the one bit above the first code.
         Ok(Stream { start, end, word: 2_u64.wrapping_shl(zeros) })
     }
 
@@ -62,8 +62,8 @@ impl Stream {
         out.iter_mut().for_each(|to| *to = self.next(table));
     }
 
-    /// Fills `out`, with care for the start of the stream, which must be reached
-    /// with the last literal.
+    /// Fills `out`, with care near the start of the stream, which the last literal must
+    /// reach.
     fn finish(self, bytes: &[u8], table: &Table, out: &mut [u8]) -> Result<(), Fault> {
         let bytes = bytes.get(self.start..self.end).ok_or(Fault::Malformed)?;
         let used = wide(self.word.trailing_zeros());
@@ -76,12 +76,11 @@ impl Stream {
     }
 }
 
-/// The next literal of a stream of which `left` bits are left, and every byte of
-/// which is looked at by itself.
+/// The next literal of a stream with `left` bits left, read byte by byte.
 fn careful(bytes: &[u8], table: &Table, left: &mut usize) -> Result<u8, Fault> {
     let end = left.wrapping_add(7) >> 3;
     let spare = narrow(left.wrapping_neg() & 7);
-    // 11 bits and 7 that are used lie in three bytes.
+    // 11 bits and 7 used ones lie in three bytes.
     let word = bytes.get(..end).unwrap_or_default().iter().rev().take(3);
     let word = word.fold((0_u64, 64_u32), |(word, at), byte| {
         let at = at.wrapping_sub(8);
@@ -113,8 +112,8 @@ pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fau
     stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())
 }
 
-/// Fills `out` with four streams, the first three of which hold a quarter each,
-/// rounded up. The lengths of these three come first.
+/// Fills `out` with four streams, the first three of which hold a quarter each, rounded up.
+/// The lengths of these three come first.
 pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     let (bytes, [a, b, c]) = ends(bytes)?;
     let mut first = Stream::new(bytes, 0, a)?;
@@ -152,7 +151,7 @@ pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fa
     fourth.finish(bytes, table, out4.get_mut(done..).unwrap_or_default())
 }
 
-/// Four streams, and where the first three end.
+/// Four streams, and the ends of the first three.
 fn ends(bytes: &[u8]) -> Result<(&[u8], [usize; 3]), Fault> {
     let (lengths, bytes) = bytes.split_first_chunk::<6>().ok_or(Fault::Malformed)?;
     let mut end = 0_usize;
@@ -168,14 +167,14 @@ fn ends(bytes: &[u8]) -> Result<(&[u8], [usize; 3]), Fault> {
 pub(super) struct Codes<'s> {
     table: &'s Table,
     bytes: &'s [u8],
-    /// Where the streams end that are still to come.
+    /// Ends of the streams still to come.
     ends: core::array::IntoIter<usize, 4>,
     start: usize,
     end: usize,
-    /// Literals of a stream, and those that are left in the current one.
+    /// Literals of a stream, and number of literals left in the current one.
     each: u32,
     count: u32,
-    /// Bits of the current one that are left.
+    /// Number of bits left in the current stream.
     left: usize,
 }
 

@@ -1,8 +1,8 @@
 //! The structure of Zstandard frames (RFC 8878), without decoding them.
 //!
-//! Only headers are read, so a frame of any size costs three bytes a block.
-//! What the blocks decode to is bounded from both sides: raw and repeated
-//! blocks tell their size, compressed ones decode to at most 128 KiB.
+//! Only headers are read, so a frame of any size costs three bytes per block. The decoded
+//! size is bounded from both sides: raw and repeated blocks record their size, compressed
+//! ones decode to at most 128 KiB.
 
 use super::frame::{
     BLOCK, BlockHeader, COMPRESSED, Descriptor, Header, Kind, MAGIC, SKIPPABLE, window,
@@ -12,10 +12,10 @@ use crate::input::{Span, leaf::array};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// Bytes of a checksum.
+/// Length of a checksum.
 const CHECKSUM: u64 = 4;
 
-/// What is wrong with frames.
+/// A fault of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// The data does not begin with a frame.
@@ -34,25 +34,24 @@ pub(crate) enum Fault {
     BlockSize,
     /// Bytes follow the last frame.
     Trailing,
-    /// The content sizes that are stated do not add up to the expected size.
+    /// The recorded content sizes do not add up to the expected size.
     ContentSize,
     /// The blocks cannot decode to the expected size.
     DecodedSize,
-    /// There is more than one plain frame.
+    /// There is not exactly one plain frame.
     Frames,
 }
 
-/// How far the frames of one piece of data were followed: plain numbers, kept
-/// between calls.
+/// Progress in the frames of one piece of data: plain numbers, kept between calls.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Walk {
-    /// Bytes that were passed.
+    /// Number of bytes passed.
     passed: u64,
-    /// Size of the blocks that tell it.
+    /// Size of the blocks that record it.
     least: u64,
-    /// What the compressed blocks decode to at most.
+    /// Most bytes that the compressed blocks decode to.
     beyond: u64,
-    /// Sum of the content sizes that are stated.
+    /// Sum of the recorded content sizes.
     stated: u64,
     /// Largest block of the current frame.
     block_max: u64,
@@ -61,19 +60,19 @@ pub(crate) struct Walk {
     inside: bool,
     /// The current frame ends with a checksum.
     checksum: bool,
-    /// A frame does not state its size.
+    /// A frame does not record its size.
     unstated: bool,
     skippable: bool,
-    /// A frame is beyond what is decoded here.
+    /// A frame exceeds what this build decodes.
     limited: bool,
     /// Largest window of a frame.
     window: u64,
 }
 
-/// Why a walk ended before the end of the data.
+/// Why a walk ended early.
 enum End {
     Halt(Halt),
-    /// A fault, where it lies, and the numbers of its finding.
+    /// A fault, its place, and the numbers for its finding.
     Fault(Fault, Span, u64, u64),
 }
 
@@ -84,16 +83,16 @@ impl From<Halt> for End {
 }
 
 impl Walk {
-    /// The largest window that a frame asks for.
+    /// The largest window of the frames.
     pub(crate) fn window(&self) -> u64 {
         self.window
     }
 
-    /// Follows the frames that `data` holds and reports what is wrong with
-    /// them. `expected` is the size of what they decode to, if that is known.
+    /// Follows the frames in `data` and reports their faults. `expected` is their decoded
+    /// size, if that is known.
     ///
-    /// A fault ends the walk; the answer then is `false`. So it is, at the end, when
-    /// the frames are sound and yet not to be decoded.
+    /// Returns `false` after a fault, which ends the walk, and at the end if the frames are
+    /// valid but cannot be decoded here.
     pub(crate) fn run(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -113,7 +112,7 @@ impl Walk {
                 Ok(false)
             }
             Err(End::Halt(halt)) => {
-                // The only rule that a reader finds broken by itself.
+                // The only rule that the reader itself finds broken.
                 let Some(broken) = halt.unreported() else { return Err(halt) };
                 let end = data.end().unwrap_or(u64::MAX);
                 let rest = Span::between(r.at().min(end), end);
@@ -195,10 +194,10 @@ impl Walk {
         {
             return Err(End::Fault(Fault::ContentSize, span, expected, self.stated));
         }
-        // In a single segment the window is the content, of known size.
+        // In a single segment the window is the content, whose size is recorded.
         let window = header.reach();
         self.window = self.window.max(window);
-        // Nothing was broken, and nothing is read after this that may be missing.
+        // Nothing was broken, and all bytes read after this are resident.
         if header.dictionary != 0 {
             self.limited = true;
             r.flag(rule(Fault::Dictionary), at, span.len, 0, header.dictionary);
@@ -215,7 +214,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Reads the header of a block and passes over its data.
+    /// Reads the header of a block and skips its data.
     fn block(&mut self, r: &mut Reader<'_, '_>, expected: Option<u64>) -> Result<(), End> {
         let at = Span::new(r.at(), 3);
         let header = BlockHeader::of(r.parse(array::<3>)?);

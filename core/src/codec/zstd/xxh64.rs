@@ -8,11 +8,11 @@ const P4: u64 = 0x85EB_CA77_C2B2_AE63;
 const P5: u64 = 0x27D4_EB2F_1656_67C5;
 const STRIPE: usize = 32;
 
-/// The hash of what was put in so far.
+/// The hash of the bytes so far.
 #[derive(Clone, Copy)]
 pub(super) struct Xxh64 {
     lanes: [u64; 4],
-    /// The beginning of a stripe.
+    /// The start of a stripe.
     held: [u8; STRIPE],
     count: usize,
     total: u64,
