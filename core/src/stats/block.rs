@@ -1,8 +1,8 @@
 //! Sums of a few values, in lanes.
 
-/// What a block of values sums up to; right only if none is `special`.
+/// The sums of a block of values; valid only if none is `special`.
 pub(super) struct Block {
-    /// Some value is NaN, infinite, or too large to be summed up with others.
+    /// Some value is NaN, infinite, or too large to be summed.
     pub(super) special: bool,
     /// Some value is zero or subnormal.
     pub(super) small: bool,
@@ -15,7 +15,7 @@ pub(super) struct Block {
     pub(super) squares: f64,
 }
 
-/// Sums are kept in this many lanes, so that a compiler can use vectors.
+/// Number of lanes that sums are kept in, so that the compiler can vectorise.
 const LANES: usize = 8;
 
 #[derive(Clone, Copy)]
@@ -53,7 +53,7 @@ impl Block {
         }
         let nearest = lanes.nearest.iter().copied().fold(f64::INFINITY, f64::min);
         block.small |= nearest < tiny || nearest == 0.0;
-        // A NaN or an infinity anywhere makes the sum one, too.
+        // A NaN or an infinity anywhere makes the sum non-finite.
         block.special = !block.squares.is_finite();
         block
     }

@@ -1,9 +1,9 @@
 //! Counting values by size.
 
-/// How often values fall into bins; the bins are the caller's.
+/// Counts of values in bins that the caller provides.
 ///
-/// Bins are of equal width, NaN is in none, and infinities are below or above;
-/// or there is one for each power of two, see [`magnitudes`].
+/// Bins have equal width; NaN is in none, and infinities are below or above. Or there is
+/// one bin for each power of two, see [`magnitudes`].
 ///
 /// [`magnitudes`]: Histogram::magnitudes
 #[derive(Debug)]
@@ -17,9 +17,9 @@ pub struct Histogram<'b> {
 }
 
 impl<'b> Histogram<'b> {
-    /// Divides `low..=high` into as many bins as `bins` has; they are added to.
-    /// Without a bin, or unless `low` is less than `high` and both are finite,
-    /// nothing is in range.
+    /// Divides `low..=high` into as many bins as `bins` has; counts are added to them.
+    /// Nothing is in range if there is no bin, or unless `low` is less than `high` and both
+    /// are finite.
     pub fn new(low: f64, high: f64, bins: &'b mut [u64]) -> Self {
         Histogram { by_magnitude: false, low, high, bins, below: 0, above: 0 }
     }
@@ -50,8 +50,7 @@ impl<'b> Histogram<'b> {
         self.above
     }
 
-    /// Adds what `other` counted. Both divide the same range into equally many
-    /// bins.
+    /// Adds the counts of `other`, which must have the same range and number of bins.
     pub fn merge(&mut self, other: &Histogram<'_>) {
         for (bin, more) in self.bins.iter_mut().zip(other.bins.iter()) {
             *bin = bin.saturating_add(*more);
@@ -94,7 +93,7 @@ fn magnitude(value: f64) -> Option<usize> {
     let mantissa = bits & ((1 << 52) - 1);
     let power = match (bits >> 52) & 0x7FF {
         0x7FF => return None,
-        // Subnormal: the highest bit tells.
+        // Subnormal: the highest bit decides.
         0 => 64_u32.checked_sub(mantissa.leading_zeros()).filter(|bits| *bits > 0)?,
         exponent => u32::try_from(exponent).ok()?.saturating_add(52),
     };

@@ -9,15 +9,14 @@ use crate::base::widen;
 use crate::model::{DType, Element, Endianness, element::WIDEST};
 use block::Block;
 
-/// Elements that are summed up together; blocks are merged by the formula of
-/// Chan, Golub and LeVeque.
+/// Elements that are summed together; blocks are merged by the formula of Chan, Golub and
+/// LeVeque.
 const BLOCK: usize = 256;
 
-/// What the elements of a tensor, or a part of it, are like.
+/// Statistics of the elements of a tensor, or of a part of it.
 ///
 /// Bytes come in pieces of any size, and the statistics of parts can be
-/// [merged](Stats::merge). Mean, deviation and extremes are those of the
-/// finite elements.
+/// [merged](Stats::merge). Mean, deviation, minimum and maximum cover the finite elements.
 ///
 /// ```
 /// use weighbridge_core::{DType, Endianness, Stats};
@@ -40,7 +39,7 @@ pub struct Stats {
     next: u64,
     /// Position after the last element.
     end: u64,
-    /// The beginning of an element whose end has not come yet.
+    /// The start of an element that is not complete yet.
     carry: [u8; WIDEST],
     carried: usize,
     count: u64,
@@ -56,8 +55,8 @@ pub struct Stats {
     squares: f64,
     least: f64,
     greatest: f64,
-    /// 64-bit integers beyond 2^53 are no doubles: their extremes, in an order
-    /// that both kinds share.
+    /// Minimum and maximum of 64-bit integers, which doubles cannot represent beyond 2^53,
+    /// in an order shared by signed and unsigned ones.
     least_key: u64,
     greatest_key: u64,
 }
@@ -91,7 +90,7 @@ impl Stats {
         })
     }
 
-    /// Takes the next bytes; what lies after the last element is ignored.
+    /// Adds the next bytes; bytes after the last element are ignored.
     pub fn add(&mut self, mut bytes: &[u8], mut histogram: Option<&mut Histogram<'_>>) {
         let (_, width) = self.dtype.unit().unwrap_or((1, 1));
         let width = usize::try_from(width).unwrap_or(1);
@@ -147,7 +146,7 @@ impl Stats {
         }
     }
 
-    /// Elements of `N` bytes, which `value` turns into doubles.
+    /// Elements of `N` bytes; `value` converts them to doubles.
     fn each<const N: usize>(
         &mut self,
         bytes: &[u8],
@@ -168,7 +167,7 @@ impl Stats {
         }
     }
 
-    /// Elements of any type.
+    /// Elements of any type, one by one.
     fn any(&mut self, bytes: &[u8], histogram: &mut Option<&mut Histogram<'_>>) {
         let mut block = [0.0; BLOCK];
         let mut index = 0_u64;
@@ -226,8 +225,8 @@ impl Stats {
         self.next = self.next.saturating_add(len);
     }
 
-    /// Sums up what the values differ from the mean so far: near enough to
-    /// theirs that no digits are lost that matter to the whole.
+    /// Sums the differences from the mean so far, which is close enough to the block's mean
+    /// that no significant digits are lost.
     fn sum_up(&self, values: &[f64]) -> Block {
         let first = values.first().copied().unwrap_or(0.0);
         let origin = if self.finite > 0 { self.mean } else { first };
@@ -235,7 +234,7 @@ impl Stats {
         Block::of(values, origin, smallest_normal(self.dtype))
     }
 
-    /// Adds finite values, and what they sum up to.
+    /// Adds finite values with their sums.
     #[allow(clippy::as_conversions, reason = "a block has few elements")]
     fn join(&mut self, values: &[f64], block: &Block) {
         if values.is_empty() {
@@ -290,32 +289,32 @@ impl Stats {
         self.moments(other.finite, other.mean, other.squares);
     }
 
-    /// How many elements were seen.
+    /// Number of elements seen.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many are neither NaN nor infinite.
+    /// Number of finite elements.
     pub fn finite(&self) -> u64 {
         self.finite
     }
 
-    /// How many are zero, of either sign.
+    /// Number of zeros, of either sign.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }
 
-    /// How many are subnormal in their own type.
+    /// Number of elements that are subnormal in their own type.
     pub fn subnormals(&self) -> u64 {
         self.subnormals
     }
 
-    /// How many are not a number.
+    /// Number of NaNs.
     pub fn nans(&self) -> u64 {
         self.nans
     }
 
-    /// How many are infinite, of either sign.
+    /// Number of infinities, of either sign.
     pub fn infinities(&self) -> u64 {
         self.infinities
     }
@@ -330,12 +329,12 @@ impl Stats {
         self.first_infinity
     }
 
-    /// The least finite element; `None` if there is none.
+    /// The smallest finite element; `None` if there is none.
     pub fn min(&self) -> Option<Element> {
         self.extreme(self.least, self.least_key)
     }
 
-    /// The greatest finite element; `None` if there is none.
+    /// The largest finite element; `None` if there is none.
     pub fn max(&self) -> Option<Element> {
         self.extreme(self.greatest, self.greatest_key)
     }
@@ -345,14 +344,13 @@ impl Stats {
         (self.finite > 0).then_some(self.mean)
     }
 
-    /// The standard deviation of the finite elements, taken as the whole
-    /// population; `None` if there are none.
+    /// The population standard deviation of the finite elements; `None` if there are none.
     #[allow(clippy::as_conversions, reason = "counts beyond 2^53 elements are rounded")]
     pub fn deviation(&self) -> Option<f64> {
         (self.finite > 0).then(|| square_root(self.squares / self.finite as f64))
     }
 
-    /// An extreme in the type of the elements.
+    /// A minimum or maximum in the type of the elements.
     #[allow(clippy::as_conversions, reason = "the value came from that type")]
     fn extreme(&self, value: f64, key: u64) -> Option<Element> {
         if self.finite == 0 {
@@ -365,7 +363,7 @@ impl Stats {
             Element::Uint(_) if wide => Element::Uint(key),
             Element::Int(_) => Element::Int(value as i64),
             Element::Uint(_) => Element::Uint(value as u64),
-            // A byte beyond 1 is read as the number that it is.
+            // A Boolean byte above 1 is read as a number.
             Element::Bool(_) if value > 1.0 => Element::Uint(value as u64),
             Element::Bool(_) => Element::Bool(value != 0.0),
             Element::F32(_) => Element::F32(value as f32),
@@ -374,7 +372,7 @@ impl Stats {
     }
 }
 
-/// The lesser of two positions, as far as they exist.
+/// The smaller of two optional positions.
 fn first(one: Option<u64>, two: Option<u64>) -> Option<u64> {
     match (one, two) {
         (Some(one), Some(two)) => Some(one.min(two)),
@@ -384,7 +382,7 @@ fn first(one: Option<u64>, two: Option<u64>) -> Option<u64> {
 
 const SIGN: u64 = 1 << 63;
 
-/// Orders 64-bit integers of one kind like unsigned numbers.
+/// Maps 64-bit integers to unsigned numbers in the same order.
 fn key(element: Element) -> u64 {
     match element {
         Element::Int(value) => u64::from_le_bytes(value.to_le_bytes()) ^ SIGN,
@@ -393,8 +391,8 @@ fn key(element: Element) -> u64 {
     }
 }
 
-/// The least positive value of a type that is not subnormal; 0 where nothing
-/// is.
+/// The smallest positive value of a type that is not subnormal; 0 if the type has no
+/// subnormals.
 fn smallest_normal(dtype: DType) -> f64 {
     match dtype {
         DType::F64 => f64::MIN_POSITIVE,
@@ -405,8 +403,8 @@ fn smallest_normal(dtype: DType) -> f64 {
     }
 }
 
-/// The square root, which `core` lacks: Newton's method from a first guess by
-/// the exponent, good to the last bit or the one before.
+/// The square root, which `core` does not have: Newton's method from a first guess by the
+/// exponent, exact to one unit in the last place.
 #[allow(clippy::as_conversions, reason = "the bits of a positive double")]
 fn square_root(value: f64) -> f64 {
     if !(value > 0.0 && value < f64::INFINITY) {
