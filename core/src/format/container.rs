@@ -1,4 +1,4 @@
-//! What the rest of the core asks of a format.
+//! The trait that each format implements.
 
 use crate::codec::checksum::Checksum;
 use crate::format::Policy;
@@ -11,16 +11,16 @@ use crate::rule::{EntryKind, Halt};
 
 /// A container format.
 pub(crate) trait Container: Sized {
-    /// Which of its rules stand for the checks that all formats share.
+    /// Its rules for the checks that all formats share.
     const POLICY: Policy;
 
-    /// Whether the first bytes, nine or all there are of `len`, are of this format.
+    /// Whether the first bytes (nine, or all `len` of them) belong to this format.
     fn detect(head: &[u8], len: u64) -> bool;
 
-    /// Proves what the other functions rely on.
+    /// Validates the header, on which the other functions rely.
     ///
-    /// `c` is kept between calls, for formats whose header is longer than an
-    /// entry. Findings of the header are reported when all its bytes were taken.
+    /// `c` is kept between calls, for formats whose header is longer than an entry.
+    /// Findings of the header are reported once all its bytes were taken.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Self, Halt>;
 
     /// The version that the file states; `None` if the format has none.
@@ -36,17 +36,16 @@ pub(crate) trait Container: Sized {
         Endianness::Little
     }
 
-    /// The alignment of payloads in bytes, up to which they are padded; 1 if there is
-    /// none.
+    /// The alignment of payloads in bytes, up to which they are padded; 1 if there is none.
     fn alignment(&self) -> u64 {
         Self::POLICY.align
     }
 
-    /// How many tensors the file declares.
+    /// Number of tensors that the file declares.
     fn tensor_count(&self) -> u64;
 
-    /// The next metadata entry, validated; `None` at the end, where the cursor is
-    /// finished. Of several tables, the cursor's phase says which one it is in.
+    /// The next metadata entry, validated; `None` at the end, where the cursor is finished.
+    /// If there are several tables, the cursor's phase says which one it is in.
     fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
@@ -67,12 +66,12 @@ pub(crate) trait Container: Sized {
         Ok(None)
     }
 
-    /// What a metadata entry holds; `None` if that cannot be read.
+    /// The value of a metadata entry; `None` if it cannot be read.
     fn value(&self, _: &mut Reader<'_, '_>, _meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok(None)
     }
 
-    /// Where piece `chunk` of the data of a tensor lies, which has as many.
+    /// Piece `chunk` of the data of a tensor, which has that many.
     fn chunk(
         &self,
         _: &mut Reader<'_, '_>,
@@ -82,25 +81,24 @@ pub(crate) trait Container: Sized {
         Ok(Chunk::raw(tensor))
     }
 
-    /// What the stored bytes of a tensor are said to sum up to; `None` if nothing
-    /// is said, or nothing that is understood.
+    /// The recorded checksum of a tensor's stored bytes; `None` if there is none or its
+    /// form is unknown.
     fn checksum(&self, _: &Source<'_>, _tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
         Ok(None)
     }
 
     /// The next part of the file that something refers to: header, tables, values,
-    /// payloads. Broken entries have none. What lies between parts is validated by the
-    /// audit.
+    /// payloads. Broken entries have none. The audit validates the bytes between parts.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt>;
 
-    /// One step of what needs more than one entry, or bytes of values.
+    /// One step of the checks that need more than one entry, or bytes of values.
     fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         c.finish();
         Ok(())
     }
 
-    /// Passes over tensors that [`tensor`](Self::tensor) would report nothing of,
-    /// while they are resident and `goes_on` agrees.
+    /// Passes over tensors for which [`tensor`](Self::tensor) would report nothing, while
+    /// they are resident and `goes_on` returns true.
     fn sweep<'a>(
         &self,
         _: &mut Reader<'_, 'a>,
@@ -109,8 +107,8 @@ pub(crate) trait Container: Sized {
     ) {
     }
 
-    /// The same up to entry `until`, where [`sweep`](Self::sweep) has passed over
-    /// all of these before: a shorter look at each suffices.
+    /// The same up to entry `until`, if [`sweep`](Self::sweep) has passed over all of these
+    /// before: fewer checks suffice.
     #[cfg(feature = "sweep")]
     fn sweep_again<'a>(
         &self,
@@ -122,17 +120,17 @@ pub(crate) trait Container: Sized {
         self.sweep(r, c, goes_on);
     }
 
-    /// Whether listing all tensors, which ended at `listed`, has proved that the
-    /// parts of the file come in order with nothing but sound padding between them.
+    /// Whether listing all tensors, which ended at `listed`, has proved that the parts of
+    /// the file are in order with only valid padding between them.
     fn is_covered(&self, _listed: &Cursor) -> bool {
         false
     }
 
-    /// Whether the last parts are the data of tensors, one of each that has any, in
-    /// the order of the index: what [`payload`](Self::payload) goes through.
+    /// Whether the last parts are the data of tensors, one for each that has any, in index
+    /// order: those that [`payload`](Self::payload) returns.
     const ENDS_WITH_TENSORS: bool = false;
 
-    /// The data of the next tensor that has any, as a part of the file.
+    /// The data of the next tensor that has data, as a part of the file.
     fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         while let Some(tensor) = self.tensor(r, c)? {
             if let Chunks::One(span) = tensor.chunks {
@@ -155,7 +153,7 @@ pub(crate) struct Glance<'a> {
     pub(crate) index: u32,
     /// Absolute offset of its entry.
     pub(crate) at: u64,
-    /// Where its name is stored.
+    /// The place of its name.
     #[cfg_attr(
         not(feature = "sweep"),
         allow(dead_code, reason = "only an audit that sweeps keeps it")

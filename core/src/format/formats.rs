@@ -1,4 +1,4 @@
-//! The one place that lists the formats.
+//! The list of formats.
 
 use crate::format::{self, Container};
 use crate::rule::RuleInfo;
@@ -17,8 +17,8 @@ macro_rules! formats {
             Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
             /// GGUF 2 and 3, `.gguf`.
             Gguf = 7, gguf, "gguf", "GGUF", &["gguf"];
-            /// safetensors, `.safetensors`. It has no magic but the brace after the
-            /// length of its header.
+            /// safetensors, `.safetensors`. Its only magic is the brace after the length of
+            /// its header.
             Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
             /// The index of a safetensors checkpoint in shards,
             /// `.safetensors.index.json`.
@@ -46,17 +46,17 @@ macro_rules! declare {
         }
 
         impl Format {
-            /// All formats, in the order in which their magic is tried.
+            /// All formats, in the order in which their magic is tested.
             pub const ALL: &[Format] = &[$(Format::$name),*];
 
-            /// Stands in where no file can exist, for lack of formats.
+            /// The substitute in a build without formats, in which no file can be open.
             #[allow(dead_code)]
             pub(crate) const FIRST: Format = match Format::ALL.first() {
                 Some(format) => *format,
                 None => Format::Stb,
             };
 
-            /// The number that rules are coded with.
+            /// The number of this format in rules.
             pub(crate) const fn code(self) -> u16 {
                 match self { $(Format::$name => $code,)* }
             }
@@ -73,7 +73,7 @@ macro_rules! declare {
                 match self { $(Format::$name => $feature,)* }
             }
 
-            /// The name that people use.
+            /// The name for people.
             pub const fn title(self) -> &'static str {
                 match self { $(Format::$name => $title,)* }
             }
@@ -100,11 +100,10 @@ macro_rules! declare {
                 }
             }
 
-            /// The format that the first bytes of a file of `len` bytes show.
-            /// `head` holds at least nine bytes, or all there are.
+            /// The format that the first bytes of a file of `len` bytes indicate. `head`
+            /// holds at least nine bytes, or all of them.
             ///
-            /// Formats without a magic come last, and are named when the file is
-            /// plausible.
+            /// Formats without a magic come last, and match if the header is plausible.
             pub fn of_head(head: &[u8], len: u64) -> Option<Format> {
                 $(
                     #[cfg(feature = $feature)]
@@ -122,24 +121,24 @@ macro_rules! declare {
 formats!(declare);
 
 impl Format {
-    /// The format that is named `name` in options and reports.
+    /// The format with this name in options and reports.
     pub fn by_name(name: &str) -> Option<Format> {
         Format::ALL.iter().copied().find(|format| format.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether the first bytes of a file prove it to be of this format. Otherwise
-    /// its name tells more.
+    /// Whether the first bytes of a file identify the format. If not, the file name is
+    /// better evidence.
     ///
-    /// BinTensors begins with a length; that it is plausible proves little. Nor
-    /// does it that a JSON document begins with one of the keys of an index.
+    /// A plausible length, with which BinTensors begins, proves little. So does a JSON
+    /// document that begins with one of the keys of a shard index.
     pub const fn has_magic(self) -> bool {
         !matches!(self, Format::BinTensors | Format::Shards)
     }
 
-    /// The format that the name of a file promises: one of its
-    /// [extensions](Format::extensions), in any case, after something and a dot.
+    /// The format that a file name indicates, by one of its
+    /// [extensions](Format::extensions) in any case, after a non-empty stem and a dot.
     pub fn by_file_name(name: &str) -> Option<Format> {
-        // An extension may have a dot inside.
+        // An extension may contain a dot.
         let ends = |extension: &&str| {
             let at = name.len().checked_sub(extension.len());
             let parts = at.and_then(|at| name.as_bytes().split_at_checked(at));

@@ -1,6 +1,6 @@
-//! One module a format, all of the same shape: `rules` (its catalogue), `Header`
-//! (what opening proved, plain numbers), and on the header what `Container`
-//! asks for, which [`File`](crate::File) dispatches to.
+//! One module per format, all of the same shape: `rules` (its catalogue), `Header` (the
+//! validated header, plain numbers) with an implementation of `Container`, to which
+//! [`File`](crate::File) dispatches.
 
 #[cfg(feature = "bintensors")]
 pub mod bintensors;

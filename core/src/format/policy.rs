@@ -4,31 +4,30 @@ use crate::codec;
 use crate::model::{Region, sparse};
 use crate::rule::{EntryKind, Rule};
 
-/// Which rules of a format stand for the checks that all formats share; `None`
-/// where the format makes the fault impossible or harmless.
+/// The rules of a format for the checks that all formats share; `None` if the format makes
+/// the fault impossible or harmless.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
-    /// Two tensors have one name.
+    /// Two tensors have the same name.
     pub(crate) duplicate_tensor: Option<Rule>,
-    /// Two metadata entries have one key.
+    /// Two metadata entries have the same key.
     pub(crate) duplicate_meta: Option<Rule>,
-    /// Two metadata entries of one tensor have one key, stored plainly. With a
-    /// rule here the audit validates every tensor's metadata entries.
+    /// Two metadata entries of one tensor have the same key, stored plainly. With a rule
+    /// here, the audit validates every tensor's metadata entries.
     pub(crate) duplicate_attribute: Option<Rule>,
-    /// Two size variables have one name.
+    /// Two size variables have the same name.
     pub(crate) duplicate_size: Option<Rule>,
-    /// Two parts of the file share some bytes.
+    /// Two parts of the file overlap.
     pub(crate) overlap: Option<Rule>,
     /// Two payloads are the same range of bytes.
     pub(crate) alias: Option<Rule>,
-    /// Whether payloads without bytes must not lie inside others either.
+    /// Whether even empty payloads must not lie inside others.
     pub(crate) empties: bool,
-    /// Bytes that are not padding belong to nothing.
+    /// Bytes that are neither padding nor part of anything.
     pub(crate) gap: Option<Rule>,
     /// The same at the end of the file.
     pub(crate) trailing: Option<Rule>,
-    /// Bytes up to the next multiple of the alignment belong to nothing and are not
-    /// all zero.
+    /// Padding up to the next multiple of the alignment is not all zero.
     pub(crate) padding: Option<Rule>,
     /// The alignment of payloads in bytes.
     pub(crate) align: u64,
@@ -38,14 +37,14 @@ pub(crate) struct Policy {
     pub(crate) ternary: Option<Rule>,
     /// Unused bits of the last byte of packed elements are not zero.
     pub(crate) tail_bits: Option<Rule>,
-    /// The checksum of stored bytes is not what the file says.
+    /// The checksum of stored bytes differs from the recorded one.
     pub(crate) checksum: Option<Rule>,
-    /// What a fault of an encoded stream breaks; with encodings other than raw
-    /// it must not be `None`.
+    /// The rule for a fault of an encoded stream; required if the format has encodings
+    /// other than raw.
     pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
-    /// What a fault of the indices of a sparse tensor breaks.
+    /// The rule for a fault of the indices of a sparse tensor.
     pub(crate) sparse: Option<fn(sparse::Fault) -> Rule>,
-    /// What a fault in the structure of Zstandard frames breaks.
+    /// The rule for a fault in the structure of Zstandard frames.
     pub(crate) frame: Option<fn(codec::zstd::walk::Fault) -> Rule>,
 }
 

@@ -1,7 +1,7 @@
 //! The fields of the header.
 //!
-//! Fields are read without asking each time whether they are there: what is not
-//! reads as 0 or as no bytes, which is reported at its end.
+//! Fields are read without a check each: a missing field reads as 0 or as no bytes, and is
+//! reported at the end of the entry.
 
 use super::{field, low, rules};
 use crate::base::{Word, division::div_rem, wide, widen, word};
@@ -10,42 +10,42 @@ use crate::model::dims::{bincode_uint, product};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// An integer, and where it begins.
+/// An integer, and its offset.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Int {
     pub(super) value: u64,
     pub(super) at: Word,
 }
 
-/// A tensor as the list stores it, with where its fields lie; of a metadata entry,
-/// the key stands for the name, and all else for nothing.
+/// A tensor as stored in the list, with the offsets of its fields. For a metadata entry,
+/// the name is its key and the rest is empty.
 #[derive(Debug, Default)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a [u8],
-    /// Begins where the name ends.
+    /// End of the name.
     pub(super) dtype: Int,
     pub(super) rank: Int,
     pub(super) dims_at: Word,
-    /// The product of the extents from the left.
+    /// The product of the dims, from the left.
     pub(super) elements: u64,
-    /// Whether it does not fit.
+    /// Whether the product overflows.
     pub(super) overflows: bool,
     pub(super) start: Int,
     pub(super) end: Int,
 }
 
 impl Entry<'_> {
-    /// Where the name lies.
+    /// The place of the name.
     pub(super) fn name_span(&self) -> Span {
         let len = word(widen(self.name.len()));
         Span::new(wide(self.dtype.at.wrapping_sub(len)), wide(len))
     }
 }
 
-/// Reports a field that begins at `at`, and ends the entry there.
+/// Reports a field that begins at `at`, and ends the entry.
 #[cold]
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Word, expected: u64, found: u64) {
-    // Of what was not there to be read, nothing is said.
+    // Nothing is reported about a missing field.
     if !r.is_halted() {
         let at = wide(at);
         r.flag(rule, at, r.end().saturating_sub(at), expected, found);
@@ -53,7 +53,7 @@ fn refuse(r: &mut Reader<'_, '_>, rule: Rule, at: Word, expected: u64, found: u6
     }
 }
 
-/// Reads an integer; all of it comes back.
+/// Reads an integer of full width.
 fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     int.at = r.here();
     let first = r.resident().first().copied().unwrap_or(0);
@@ -62,7 +62,8 @@ fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
         let rule = if first == field::SIXTEEN_BYTES { rules::V2 } else { rules::V1 };
         refuse(r, rule, int.at, 0, 0);
     }
-    // Alone, or before two, four or eight bytes; from a few it is halted.
+    // One byte, or a tag before two, four or eight bytes; a tag without enough bytes halts
+    // the reader.
     let more: Word = 1;
     let bytes = r.bytes(more.wrapping_shl(wider.into()) | 1);
     let mut value = if wider == 0 { first.into() } else { 0 };
@@ -76,7 +77,7 @@ fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     value
 }
 
-/// The least value that needs the width.
+/// The smallest value that needs this width.
 fn least(wider: u8) -> u64 {
     match wider {
         0 => 0,
@@ -86,12 +87,12 @@ fn least(wider: u8) -> u64 {
     }
 }
 
-/// Reads how many things follow, of which each takes `least` bytes; more than there
-/// is room for break `rule`.
+/// Reads a count of items of at least `least` bytes each; more than there is room for break
+/// `rule`.
 fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
     let found = int(r, n);
     let left = r.left();
-    // As long as each takes a byte, their number is one that may be in memory.
+    // Each item takes at least a byte, so their number fits in memory size.
     let most = wide(word(found)).saturating_mul(wide(least));
     if found > left || most > left {
         let most = if cfg!(feature = "details") { div_rem(left, wide(least)) } else { None };
@@ -107,7 +108,7 @@ pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, rule: Rule) -> &'a [u8] {
     r.bytes(len)
 }
 
-/// Passes over a metadata entry, which need not be resident.
+/// Skips a metadata entry, which need not be resident.
 pub(super) fn pass_pair(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     for _ in 0..2 {
         #[cfg(feature = "windows")]
@@ -127,7 +128,7 @@ pub(super) fn fixed(r: &mut Reader<'_, '_>) -> u64 {
     r.bytes(word(field::LENGTH)).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Reads how many entries of at least `least` bytes follow.
+/// Reads a count of entries of at least `least` bytes each.
 pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
     r.overlong = 0;
     let count = many(r, least, rule, &mut Int::default());
@@ -137,7 +138,7 @@ pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
     low(count)
 }
 
-/// Reads a metadata entry; its value. Whoever asks settles it.
+/// Reads a metadata entry and returns its value; the caller settles.
 pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8] {
     r.overlong = 0;
     entry.name = text(r, rules::M2);
@@ -151,7 +152,7 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
     entry.name = text(r, rules::T3);
     int(r, &mut entry.dtype);
     let rank = many(r, 1, rules::T5, &mut entry.rank);
-    // An extent takes a byte at least, so all are asked for together.
+    // A dim takes at least a byte, so all are requested together.
     #[cfg(feature = "windows")]
     if let Err(halt) = r.require(rank) {
         r.halt(halt);
@@ -173,8 +174,8 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
     r.settle()
 }
 
-/// Reports the integer that is longer than it must be, if there is one. The
-/// bytes are those that were read just now.
+/// Reports the integer that is longer than necessary, if there is one, among the bytes just
+/// read.
 pub(super) fn flag_overlong(r: &mut Reader<'_, '_>) {
     let at = r.overlong;
     if at != 0 {

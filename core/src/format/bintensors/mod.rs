@@ -53,17 +53,17 @@ use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 use fields::Entry;
 
-/// What fields hold.
+/// Values of fields.
 mod field {
     use crate::base::Word;
     use crate::model::DType;
 
     pub(super) const LENGTH: u64 = 8;
-    /// Bytes of the longest header that any release reads.
+    /// Length of the longest header that any release reads.
     pub(super) const LONGEST: u64 = 100_000_000;
     pub(super) const NONE: u8 = 0;
     pub(super) const SOME: u8 = 1;
-    /// The greatest integer that is one byte; above it are the tags of wider ones.
+    /// The largest one-byte integer; above it are the tags of wider ones.
     pub(super) const ONE_BYTE: u8 = 250;
     pub(super) const TWO_BYTES: u8 = 251;
     #[cfg(feature = "sweep")]
@@ -71,9 +71,9 @@ mod field {
     #[cfg(feature = "sweep")]
     pub(super) const EIGHT_BYTES: u8 = 253;
     pub(super) const SIXTEEN_BYTES: u8 = 254;
-    /// Bytes of an element type, or another integer, after the tag of eight.
+    /// Length of an element type, or of another integer, after the tag of eight bytes.
     pub(super) const WIDE: Word = 9;
-    /// Fewest bytes of a metadata entry and of a tensor.
+    /// Minimum length of a metadata entry and of a tensor.
     pub(super) const PAIR: Word = 2;
     pub(super) const ENTRY: Word = 5;
     pub(super) const ALIGN: u64 = 8;
@@ -97,15 +97,14 @@ mod field {
         DType::I64,
         DType::U64,
     ];
-    /// Where elements begin to take two, four and eight bytes.
+    /// First element types of two, four and eight bytes.
     pub(super) const WIDER: [Word; 3] = [5, 9, 12];
 }
 
-/// What the header says, as far as it was proved. No header is so long that an
-/// offset in it takes more than 32 bits.
+/// The validated header. Headers are short enough for 32-bit offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Offset of the data, which is the end of the header.
+    /// Offset of the data: the end of the header.
     data_at: u32,
     /// Offset of the first metadata entry; 0 if there is no metadata.
     meta_at: u32,
@@ -124,14 +123,14 @@ impl Container for Header {
 
     const ENDS_WITH_TENSORS: bool = true;
 
-    /// There is no magic, so this is what a file must look like to be taken
-    /// for one: a length that fits, and the tag of the metadata.
+    /// Without a magic, a file is recognised by a length that fits and the tag of the
+    /// metadata.
     fn detect(head: &[u8], len: u64) -> bool {
         let Some((length, rest)) = head.split_first_chunk() else {
             return false;
         };
         let length = place(u64::from_le_bytes(*length));
-        // The tag and the number of tensors are two bytes at least.
+        // The tag and the number of tensors take at least two bytes.
         (2..=word(field::LONGEST)).contains(&length)
             && length.saturating_add(word(field::LENGTH)) <= word(len)
             && matches!(rest.first(), Some(&(field::NONE | field::SOME)))
@@ -191,7 +190,7 @@ impl Container for Header {
             Err(halt) if halt.is_absent() => return Err(halt),
             Err(halt) => {
                 r.refuse(halt);
-                // Where the next entry begins cannot be known.
+                // The start of the next entry is unknown.
                 c.finish();
                 return Ok(None);
             }

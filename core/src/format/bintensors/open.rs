@@ -1,4 +1,4 @@
-//! Opening: where the lists and the data begin.
+//! Opening: the offsets of the lists and the data.
 
 use super::{Header, field, fields, low, rules};
 use crate::base::{place, wide, word};
@@ -6,9 +6,9 @@ use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Passes over the metadata. Between calls the cursor is before one of its
-    /// entries, `state` keeps the number of them above the offset of the data, and
-    /// `extra` where they begin.
+    /// Skips the metadata. Between calls the cursor is before one of its entries; `state`
+    /// holds their number above the offset of the data, and `extra` the offset of the
+    /// first.
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let mut header = Header { data_at: 0, meta_at: 0, list_at: 0, meta_count: 0, count: 0 };
         #[cfg(not(feature = "windows"))]
@@ -58,8 +58,8 @@ impl Header {
             (rule, most, found) = (rules::F2, field::LONGEST, length);
         } else if data_at <= len {
             self.data_at = low(data_at);
-            // From the start again, so that both are asked for together: a host may
-            // hold no more than it is asked for.
+            // Starts again, so that both are requested together: a host may hold no more
+            // than the latest request.
             r.region(0, wide(data_at), rules::F4);
             fields::fixed(r);
             match r.bytes(1).first().copied().unwrap_or(field::NONE) {

@@ -1,8 +1,8 @@
 //! The order of the lists, and the padding after them.
 //!
-//! An entry and the one before it need not be resident together, so both are
-//! looked at once more when all were validated, by the functions of [`walk`]. Where
-//! files are in memory as a whole, that is done when they are validated.
+//! An entry and the previous one need not be resident together, so both are read again
+//! after all were validated, by the functions of [`walk`]. For files that are in memory as
+//! a whole, that happens during validation.
 
 #[cfg(not(feature = "windows"))]
 use super::fields::Entry;
@@ -14,7 +14,7 @@ use crate::rule::Rule;
 use crate::rule::{EntryKind, general::BYTES_CHANGED};
 
 impl Header {
-    /// Validates how long the padding is, which begins at `at`, and goes there.
+    /// Validates the length of the padding, which begins at `at`, and goes there.
     fn pad(&self, r: &mut Reader<'_, '_>, at: u64) {
         r.region(at, self.data_at(), BYTES_CHANGED);
         r.about(EntryKind::File, 0);
@@ -28,7 +28,7 @@ impl Header {
         }
     }
 
-    /// Validates resident padding; whether all of it is as it should be.
+    /// Validates resident padding; returns whether all of it is valid.
     fn blank(&self, r: &mut Reader<'_, '_>) -> bool {
         let padding = r.resident();
         let Some(first) = padding.iter().position(|byte| *byte != field::PADDING) else {
@@ -49,8 +49,8 @@ impl Header {
     }
 }
 
-/// Validates whether entry `index` of a list comes after the one before; the first
-/// that does not breaks `rule`.
+/// Validates that entry `index` of a list sorts after the previous one; the first that does
+/// not breaks `rule`.
 #[cfg(not(feature = "windows"))]
 pub(super) fn follow<'a>(r: &mut Reader<'_, 'a>, index: u32, entry: &Entry<'a>, rule: Rule) {
     let (ordered, dtype, name) = r.before;

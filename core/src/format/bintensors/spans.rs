@@ -8,14 +8,14 @@ use crate::input::Span;
 use crate::model::Status;
 use crate::parse::{Cursor, Reader};
 
-/// Validates the name, the type and the shape of an entry. How many bytes of data it
-/// should have, where that is [`Status::Sound`].
+/// Validates the name, the type and the shape of an entry; returns the length of its data
+/// if that is [`Status::Sound`].
 pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u64) {
     let (dtype, code) = (entry.dtype.at, entry.dtype.value);
     r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
     let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
     r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, code);
-    // A type in 64 bits is longer than it must be as well; once is enough.
+    // A type in 64 bits is also longer than necessary; one finding is enough.
     if !(is_wide && r.overlong == dtype) {
         fields::flag_overlong(r);
     }
@@ -33,7 +33,7 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
     if !known {
         return (Status::Unsupported, 0);
     }
-    // The width is a power of two, so the size has as many bits more.
+    // The width is a power of two, so the size has that many more bits.
     if entry.elements.leading_zeros() < wider {
         r.flag(rules::S2, dims.offset, dims.len, 0, entry.elements);
         return (Status::Broken, 0);
@@ -42,9 +42,9 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
 }
 
 impl Header {
-    /// Validates where the data of an entry lies, and leaves in the cursor where that
-    /// of the next should begin: `state`, or `extra` if that is in doubt. The cursor
-    /// stands after the entry already.
+    /// Validates the data range of an entry, and leaves in the cursor where the next should
+    /// begin: in `state`, or in `extra` if that is in doubt. The cursor is already after
+    /// the entry.
     pub(super) fn validate_place(
         &self,
         r: &mut Reader<'_, '_>,
@@ -79,14 +79,14 @@ impl Header {
                 sound = false;
             }
         }
-        // The next tensor begins where this one says it ends or, if that is in
-        // doubt, where its shape says so.
+        // The next tensor begins where this one says it ends or, if that is in doubt, where
+        // its shape says so.
         (c.state, c.extra) = (stated, shaped);
 
         let (len, data_at) = (self.data_len(r), self.data_at());
         let (reach, furthest) = (stated.min(shaped), stated.max(shaped));
         if reach > len {
-            // Those after the first that is cut are broken without a finding.
+            // Tensors after the first that is cut are broken without a finding.
             if state.min(extra) <= len {
                 let file_end = data_at.saturating_add(reach);
                 r.flag(rules::B2, ends.offset, ends.len, file_end, r.source().len());

@@ -1,9 +1,9 @@
-//! Passing over the part of the list that nothing is wrong with.
+//! Passing over the valid part of the list.
 //!
-//! Nearly all lists are sound from the first entry to the last. What is passed
-//! over here is what [`Header::tensor`] would report nothing of; at anything
-//! else, such as an integer that is not in its shortest form, the sweep ends and
-//! the entry is checked in full. That takes a fifth of the time.
+//! Nearly all lists are valid from the first entry to the last. This passes over entries
+//! for which [`Header::tensor`] would report nothing; at anything else, such as an integer
+//! that is not in its shortest form, the sweep ends and the entry is checked in full. That
+//! takes a fifth of the time.
 
 use super::{Header, field, is_utf8, rules};
 use crate::base::widen;
@@ -11,7 +11,7 @@ use crate::format::Glance;
 use crate::model::{Name, NameAt, NameEncoding, dims::product};
 use crate::parse::{Cursor, Reader};
 
-/// What a sweep looks at.
+/// State of a sweep.
 pub(super) struct Brief<'a> {
     pub(super) name: &'a [u8],
     pub(super) dtype: u64,
@@ -76,8 +76,7 @@ impl Header {
     }
 }
 
-/// The entry that `input` begins with, and what follows it; `None` if anything
-/// about it needs a closer look.
+/// The entry at the start of `input`, and the rest; `None` if it needs the full check.
 #[inline(always)]
 fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let (len, rest) = int(input)?;
@@ -99,7 +98,7 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     Some((Brief { name, dtype, size, start, end, left }, rest))
 }
 
-/// The integer that `input` begins with, if it has its shortest form.
+/// The integer at the start of `input`, if it has its shortest form.
 #[inline(always)]
 fn int(input: &[u8]) -> Option<(u64, &[u8])> {
     let (first, rest) = input.split_first()?;
@@ -113,12 +112,12 @@ fn int(input: &[u8]) -> Option<(u64, &[u8])> {
     Some((value, input.get(usize::from(len)..)?))
 }
 
-/// Marks the length of an integer that a shorter form could hold.
+/// Marks the length of an integer that fits a shorter form.
 const OVERLONG: u8 = 0x80;
 
-/// Reads an integer that begins with the tag of a width: its value and its
-/// length, which is 0 if it cannot be read. Out of line, for it would be copied
-/// for each field of an entry; a pair of numbers, for those fit registers.
+/// Reads an integer after a width tag: its value and its length, which is 0 if it cannot be
+/// read. Not inlined, because it would be copied for each field; a pair of numbers fits in
+/// registers.
 #[inline(never)]
 fn wide(input: &[u8]) -> (u64, u8) {
     let Some((tag, rest)) = input.split_first() else {

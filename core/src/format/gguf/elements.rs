@@ -1,25 +1,24 @@
-//! The types of elements, by their numbers.
+//! The element types, by their numbers.
 
 use crate::model::{DType, dims::times};
 
-/// A type, and how its elements are stored.
+/// A type, and the layout of its blocks.
 #[derive(Clone, Copy)]
 pub(super) struct Stored {
     pub(super) dtype: DType,
-    /// The binary logarithm of how many elements a block has; every block has a
-    /// power of two of them.
+    /// Binary logarithm of the number of elements in a block, which is a power of two.
     log2: u8,
-    /// Bytes of a block.
+    /// Length of a block in bytes.
     bytes: u16,
 }
 
 impl Stored {
-    /// How many elements a block has.
+    /// Number of elements in a block.
     pub(super) fn block(self) -> u64 {
         u64::from(1_u32.wrapping_shl(self.log2.into()))
     }
 
-    /// Bytes of so many elements, which fill blocks; `u64::MAX` if as many or more.
+    /// Length in bytes of elements that fill blocks; saturated at `u64::MAX`.
     pub(super) fn size(self, elements: u64) -> u64 {
         times(elements.wrapping_shr(self.log2.into()), self.bytes.into())
     }
@@ -31,13 +30,13 @@ pub(super) fn stored(code: u32) -> Option<Stored> {
     stored.filter(|stored| stored.bytes != 0)
 }
 
-/// Whether a type has a higher number than those of this build: a later ggml may have
-/// it. A type is a signed number of 32 bits.
+/// Whether a type has a higher number than the types of this build, so that a later ggml
+/// may have it. A type is a signed 32-bit number.
 pub(super) fn is_newer(code: u32) -> bool {
     code >> 31 == 0 && code > NEWEST
 }
 
-/// The highest number that this build knows.
+/// The highest type number of this build.
 pub(super) const NEWEST: u32 = 42;
 
 static STORED: [Stored; 43] = [
@@ -113,10 +112,10 @@ mod tests {
         }
     }
 
-    /// Number, name, elements and bytes of a block of every `ggml_type`: `ggml.h`
-    /// numbers them, `type_traits` of `ggml.c` names them, and the sizes are what the
-    /// static assertions of `ggml-common.h` come to (ggml of August 2026). A name is
-    /// missing where the number was given up.
+    /// Number, name, elements and bytes of a block of every `ggml_type`: `ggml.h` numbers
+    /// them, `type_traits` of `ggml.c` names them, and the sizes follow from the static
+    /// assertions of `ggml-common.h` (ggml of August 2026). Numbers that were given up have
+    /// no name.
     const GGML: [(&str, u64, u64); 43] = [
         ("f32", 1, 4),
         ("f16", 1, 2),

@@ -1,13 +1,12 @@
-//! Heads of values, and passing over lists.
+//! Heads of values, and skipping lists.
 //!
-//! A list tells how many items it has and not where it ends, so that its items
-//! are passed over one by one. That happens when the entry after it is asked
-//! for, and may stop for absent bytes anywhere: the cursor then keeps how far it
-//! is, in `at`, `inner` (items left, level by level) and `within`.
+//! A list declares its number of items but not its end, so its items are skipped one by
+//! one. That happens when the next entry is requested, and may stop for missing bytes
+//! anywhere: the cursor then keeps its progress in `at`, `inner` (items left, level by
+//! level) and `within`.
 //!
-//! Numbers are read without asking each time whether they are there. What is not
-//! reads as 0, of which no function here makes anything that matters, and is
-//! settled at the end of the entry.
+//! Numbers are read without a check each. A missing one reads as 0, which has no effect
+//! here, and is settled at the end of the entry.
 
 use super::{field, rules};
 use crate::base::{Word, division::div_rem, limits, wide, word};
@@ -15,41 +14,41 @@ use crate::model::dims::times;
 use crate::parse::{Cursor, Reader};
 use crate::rule::{Halt, Rule};
 
-/// The least number of bytes the host is asked to read ahead: a key of any length, and more.
+/// Smallest number of bytes that the host is asked to read ahead: more than any key takes.
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
 
-/// Set in [`Cursor::within`] while the innermost list has texts.
+/// Set in [`Cursor::within`] while the innermost list has strings.
 pub(super) const TEXTS: u8 = 0x80;
 
 /// A value after its head.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Content {
-    /// What its bytes are: [`field::STRING`] for a text, which should be UTF-8,
-    /// [`field::BOOL`] for Boolean bytes, and anything else for numbers or nothing:
-    /// [`field::ARRAY`] for a list of lists, [`Content::OVER`] at the end.
+    /// The content of its bytes: [`field::STRING`] for a string, which should be UTF-8,
+    /// [`field::BOOL`] for Boolean bytes, [`field::ARRAY`] for a list of lists,
+    /// [`Content::OVER`] at the end, and anything else for numbers or nothing.
     pub(super) holds: u32,
-    /// Number of bytes; 0 for lists, whose items the cursor is then within.
+    /// Number of bytes; 0 for lists, whose items the cursor is then in.
     pub(super) len: Word,
 }
 
 impl Content {
-    /// Stands for no item.
+    /// No item.
     pub(super) const OVER: u32 = u32::MAX;
 }
 
-/// A number of 32 bits in the byte order of the file.
+/// A 32-bit number in the byte order of the file.
 pub(super) fn u32(r: &mut Reader<'_, '_>, big: bool) -> u32 {
     let number = r.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
-/// A number of 64 bits in the byte order of the file.
+/// A 64-bit number in the byte order of the file.
 pub(super) fn u64(r: &mut Reader<'_, '_>, big: bool) -> u64 {
     let number = r.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
     if big { number.swap_bytes() } else { number }
 }
 
-/// The length of a text, whose bytes the file has.
+/// The length of a string, whose bytes are inside the file.
 pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Word {
     let (len, left) = (u64(r, big), r.left());
     if len > left {
@@ -59,8 +58,7 @@ pub(super) fn length(r: &mut Reader<'_, '_>, big: bool) -> Word {
     word(len)
 }
 
-/// A text, its length first; empty if that is above `most`, and the number of its
-/// bytes.
+/// A string after its length, and its length; empty if that is above `most`.
 pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, most: u64, big: bool) -> (&'a [u8], Word) {
     let len = length(r, big);
     if wide(len) > most {
@@ -72,14 +70,14 @@ pub(super) fn text<'a>(r: &mut Reader<'_, 'a>, most: u64, big: bool) -> (&'a [u8
     (r.bytes(len), len)
 }
 
-/// Goes to an entry or an item at `at`. The host may read ahead as much again as
-/// comes before it, because where a list ends is not known.
+/// Goes to an entry or an item at `at`. The host may read ahead by as much as comes before
+/// it, because the end of a list is unknown.
 pub(super) fn go(r: &mut Reader<'_, '_>, at: u64) {
     r.region(at, u64::MAX, rules::TABLE_TRUNCATED);
     r.read_ahead(at.saturating_add(at.max(AHEAD)));
 }
 
-/// Reads the head of a value of type `tag`; of a list, the cursor is put within.
+/// Reads the head of a value of type `tag`; the cursor enters a list.
 fn head(r: &mut Reader<'_, '_>, c: &mut Cursor, tag: u32, big: bool) -> Content {
     let len = match tag {
         field::STRING => length(r, big),
@@ -126,16 +124,16 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
     Content { holds: field::ARRAY, len: 0 }
 }
 
-/// How many entries of `least` bytes there is room for, as findings tell it.
+/// Number of entries of `least` bytes that there is room for, as used in findings.
 pub(super) fn room(left: u64, least: u64) -> u64 {
     if cfg!(feature = "details") { div_rem(left, least).map_or(0, |(room, _)| room) } else { 0 }
 }
 
-/// Reports the `len` bytes that were read last, which end the entry.
+/// Reports the last `len` bytes, which end the entry.
 #[cold]
 #[inline(never)]
 pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64, found: u64) {
-    // Of what was not there to be read, nothing is said.
+    // Nothing is reported about missing bytes.
     if !r.is_halted() {
         let at = r.at().wrapping_sub(len);
         r.flag(rule, at, len, expected, found);
@@ -143,7 +141,7 @@ pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64
     }
 }
 
-/// How many items of the innermost list are left.
+/// Number of items left in the innermost list.
 pub(super) fn left(c: &mut Cursor) -> &mut u64 {
     let [first, second, third, _] = &mut c.inner;
     match c.within & !TEXTS {
@@ -153,8 +151,7 @@ pub(super) fn left(c: &mut Cursor) -> &mut u64 {
     }
 }
 
-/// The next item of the lists that the cursor is within, its head read and the
-/// cursor put after that.
+/// Reads the head of the next item of the current lists, and puts the cursor after it.
 pub(super) fn item(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
@@ -180,7 +177,7 @@ pub(super) fn item(
     Ok(())
 }
 
-/// Passes over the rest of the lists that the cursor is within.
+/// Skips the rest of the current lists.
 pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<(), Halt> {
     let mut content = Content::default();
     while content.holds != Content::OVER {
@@ -195,8 +192,8 @@ pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<
     Ok(())
 }
 
-/// Passes over texts that are resident as a whole; a reader of mapped flash takes
-/// them one by one.
+/// Skips strings that are completely resident; a reader of mapped flash skips them one by
+/// one.
 #[cfg(feature = "windows")]
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
     go(r, c.at);
@@ -217,23 +214,23 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
     *left(c) = count;
 }
 
-/// A metadata entry, as far as its head goes.
+/// A metadata entry up to the head of its value.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
-    /// Its key; no bytes if it is longer than any key may be.
+    /// Its key; empty if it is longer than any valid key.
     pub(super) key: &'a [u8],
     pub(super) key_len: Word,
     pub(super) tag: u32,
-    /// Where the value begins, a head included.
+    /// Offset of the value, its head included.
     pub(super) value_at: Word,
-    /// Its bytes end where the cursor stands.
+    /// Its bytes end at the cursor.
     pub(super) content: Content,
-    /// A value of 32 bits, else 0.
+    /// A 32-bit value, else 0.
     pub(super) number: u32,
 }
 
-/// Reads the entry at `c.at`, and goes after it, or into its list. A text or an
-/// array of numbers need not be resident.
+/// Reads the entry at `c.at`, and goes past it, or into its list. A string or an array of
+/// numbers need not be resident.
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,
     c: &mut Cursor,

@@ -1,4 +1,4 @@
-//! Items of a list, read as far as its bytes are at hand.
+//! Items of a list, read as far as its bytes are available.
 
 use super::field;
 use crate::base::limits;
@@ -15,10 +15,10 @@ pub enum Item<'a> {
     List(Items<'a>),
 }
 
-/// The items of an array of metadata, one after the other: `u32` type of the
-/// items, `u64` how many, the items. Nothing is read before it is asked for.
+/// The items of an array of metadata: `u32` type of the items, `u64` count, the items. They
+/// are read lazily.
 ///
-/// It ends early where the bytes end, or are no items.
+/// It ends early if the bytes end, or are invalid.
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
     bytes: &'a [u8],
@@ -29,8 +29,7 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// The items of the array that `bytes` begin with, of which the end may be
-    /// missing.
+    /// The items of the array at the start of `bytes`, whose end may be missing.
     pub fn new(bytes: &'a [u8], endianness: Endianness) -> Self {
         Items::within(bytes, endianness, 0)
     }
@@ -45,7 +44,7 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// How many items are to come, as the array says.
+    /// Number of items that the array declares and that are not read yet.
     pub const fn left(&self) -> u64 {
         self.left
     }
@@ -87,7 +86,7 @@ impl<'a> Items<'a> {
             }
             field::ARRAY => {
                 let list = Items::within(self.bytes, self.endianness, self.depth.saturating_add(1));
-                // It ends where its items do, which takes reading them.
+                // The end of an array is found by reading its items.
                 let mut end = list.clone();
                 end.by_ref().for_each(drop);
                 let whole = end.left == 0 && end.tag != u32::MAX;

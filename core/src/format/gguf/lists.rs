@@ -1,19 +1,19 @@
-//! Lists of texts, which are long: a fast way through them.
+//! A fast path for lists of strings, which are long.
 //!
-//! The audit passes over texts that are UTF-8 many at a time, and hands the first
-//! that is not to the careful way. Listing metadata leaves out the longest list.
+//! The audit passes over valid UTF-8 strings many at a time, and leaves the first invalid
+//! one to the careful path. Listing metadata skips the longest list.
 
 use super::sweep::u64;
 use super::{Header, head};
 use crate::base::{utf8, widen};
 use crate::parse::{Cursor, Reader};
 
-/// Bytes of texts that are looked at together, the last of them included as a
+/// Number of bytes of strings that are checked together; the last string is included as a
 /// whole.
 const BATCH: usize = 4096;
 
-/// Passes over texts of the list that the cursor is within, as far as they are
-/// resident and UTF-8, or `validated` already; whether there were any.
+/// Passes over strings of the current list, as far as they are resident and UTF-8, or
+/// already `validated`; returns whether there were any.
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated: bool) -> bool {
     if c.within & head::TEXTS == 0 {
         return false;
@@ -36,7 +36,7 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated
             left = left.saturating_sub(batch.count);
             continue;
         }
-        // A long one may be among them, or a faulty one.
+        // A long or an invalid one may be among them.
         let mut sound = 0;
         while sound < batch.count
             && let Some((text, after)) = text(rest, big)
@@ -56,17 +56,17 @@ pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated
     c.at != from
 }
 
-/// Some texts, each after its length.
+/// Some strings, each after its length.
 struct Batch<'a> {
     bytes: &'a [u8],
     count: u64,
-    /// All lengths, one over the other.
+    /// The bitwise or of all lengths.
     lengths: u64,
     rest: &'a [u8],
 }
 
 impl<'a> Batch<'a> {
-    /// At most `left` texts that `input` begins with.
+    /// At most `left` strings at the start of `input`.
     #[inline]
     fn of(input: &'a [u8], left: u64, big: bool) -> Self {
         let (mut rest, mut count, mut lengths) = (input, 0_u64, 0);
@@ -83,37 +83,36 @@ impl<'a> Batch<'a> {
         Batch { bytes: input.get(..len).unwrap_or_default(), count, lengths, rest }
     }
 
-    /// Whether all of them are UTF-8; no if only each by itself can tell.
+    /// Whether all of them are UTF-8; `false` if they must be checked one by one.
     ///
-    /// While the bytes of all lengths are ASCII, and so no part of a longer
-    /// character, texts are UTF-8 exactly if all of it is.
+    /// While the bytes of all lengths are ASCII, they are not part of a longer character,
+    /// so the strings are UTF-8 exactly if the whole range is.
     #[inline]
     fn is_sound(&self) -> bool {
         utf8::is_ascii(self.bytes) || (self.lengths & utf8::HIGH == 0 && utf8::is(self.bytes))
     }
 }
 
-/// The text that `input` begins with, and what follows it.
+/// The string at the start of `input`, and the rest.
 #[inline(always)]
 pub(super) fn text(input: &[u8], big: bool) -> Option<(&[u8], &[u8])> {
     let (len, rest) = u64(input, big)?;
     rest.split_at_checked(usize::try_from(len).ok()?)
 }
 
-/// The longest list of the metadata is found while that is passed over, in what
-/// the cursor has no other use for then: of `state` the upper bits, where the list
-/// begins that the cursor is within, and of `inner` what counts the items of lists
-/// in lists.
+/// The longest list of the metadata is found while it is skipped, in parts of the cursor
+/// that are unused then: the upper bits of `state` for the start of the current list, and
+/// the item counts of nested lists in `inner`.
 pub(super) mod longest {
     use crate::input::Span;
     use crate::parse::Cursor;
 
     const ABOVE: u32 = 16;
     const BELOW: u64 = (1 << ABOVE) - 1;
-    /// Lists lie in lists: none is kept.
+    /// Lists are nested: none is kept.
     const NONE: u64 = u64::MAX >> ABOVE;
 
-    /// The cursor was put after the head of a value: within a list, or not.
+    /// The cursor was put after the head of a value, possibly into a list.
     pub(in super::super) fn enter(c: &mut Cursor) {
         let begin = match c.within {
             0 => 0,
@@ -125,7 +124,7 @@ pub(super) mod longest {
         }
     }
 
-    /// The list that the cursor was within, if any, is over.
+    /// The current list, if any, has ended.
     pub(in super::super) fn leave(c: &mut Cursor) {
         let begin = c.state >> ABOVE;
         if begin == 0 || begin == NONE {
@@ -138,7 +137,7 @@ pub(super) mod longest {
         }
     }
 
-    /// What was kept.
+    /// The longest list.
     pub(in super::super) fn of(c: &Cursor) -> Span {
         let [_, at, end, _] = c.inner;
         if c.state >> ABOVE == NONE { Span::default() } else { Span::between(at, end) }
@@ -146,8 +145,8 @@ pub(super) mod longest {
 }
 
 impl Header {
-    /// Puts the cursor after the longest list, if it stands at its start. Opening
-    /// has passed over its items.
+    /// Puts the cursor after the longest list, if it is at its start. Opening has skipped
+    /// its items.
     pub(super) fn leap(&self, c: &mut Cursor) {
         if c.within != 0 && c.at == self.longest.offset {
             c.at = self.longest.end().unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Metadata entries, and what they hold.
+//! Metadata entries, and their values.
 
 use super::head::{self, Entry};
 use super::{Header, field, rules};
@@ -14,7 +14,7 @@ impl Header {
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Metadata>, Halt> {
-        // The list of the entry before.
+        // The list of the previous entry.
         r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
         #[cfg(feature = "sweep")]
         self.leap(c);
@@ -88,7 +88,7 @@ impl Header {
         }
     }
 
-    /// What a metadata entry holds.
+    /// The value of a metadata entry.
     pub(super) fn value_of(
         &self,
         r: &mut Reader<'_, '_>,
@@ -121,7 +121,7 @@ impl Header {
     }
 }
 
-/// Ends the listing where reading cannot go on.
+/// Ends the listing if reading cannot go on.
 fn end(r: &mut Reader<'_, '_>, c: &mut Cursor, halt: Halt) -> Option<Metadata> {
     r.refuse(halt);
     r.cut_short();

@@ -17,20 +17,19 @@
 //! | | | element type | 4 |
 //! | | | offset of the data from its start | 8 |
 //!
-//! A text is its length in 64 bits and its bytes, an array the type of its items,
-//! their number in 64 bits, and the items. The alignment is the metadata entry
-//! `general.alignment`, else 32. Shapes are handed out outermost first, as other
-//! formats and NumPy have them.
+//! A string is a 64-bit length and its bytes; an array is the type of its items, their
+//! 64-bit number, and the items. The alignment is the metadata entry `general.alignment`,
+//! else 32. Shapes are returned outermost dim first, as in other formats and NumPy.
 //!
-//! Order of suppression. An entry whose end is not known ends its table, and
-//! what follows is not listed. While the alignment is unknown or the tables do
-//! not end, data lies nowhere: its tensors are broken without a finding each.
-//! `DATA-BOUNDS` and `OFFSET-ALIGN` come before `OFFSET-ORDER`, `EXTENT-RANGE`
-//! before `SHAPE-OVERFLOW`. A tensor is in order where ggml expects it, and right
-//! after the data before it. A second alignment is also a second key, and a gap also
-//! a place that ggml does not expect: both rules of each are reported, because they
-//! differ in severity. Of the values of one entry the first fault counts. A tensor of unknown type is held to its offset only,
-//! and its data ends where that of the next entry begins.
+//! Order of suppression. An entry whose end is unknown ends its table, and what follows is
+//! not listed. While the alignment is unknown or the tables do not end, data has no place:
+//! its tensors are broken without a finding each. `DATA-BOUNDS` and `OFFSET-ALIGN` come
+//! before `OFFSET-ORDER`, `EXTENT-RANGE` before `SHAPE-OVERFLOW`. A tensor is in order
+//! where ggml expects it, and right after the data before it. A second alignment is also a
+//! duplicate key, and a gap is also a place that ggml does not expect: both rules are
+//! reported, because they differ in severity. Of the values of one entry the first fault is
+//! reported. Of a tensor of unknown type only the offset is validated, and its data ends
+//! where that of the next entry begins.
 
 pub mod rules;
 
@@ -57,13 +56,13 @@ use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// What fields hold.
+/// Values of fields.
 mod field {
     use crate::model::DType;
 
     pub(super) const MAGIC: [u8; 4] = *b"GGUF";
     pub(super) const HEADER: u64 = 24;
-    /// The shortest metadata entry: a key of one byte is none, but counts.
+    /// The shortest metadata entry: its key has one byte or none.
     pub(super) const LEAST_META: u64 = 13;
     pub(super) const LEAST_TENSOR: u64 = 24;
     pub(super) const ALIGNMENT: u32 = 32;
@@ -78,13 +77,13 @@ mod field {
     pub(super) const STRING: u32 = 8;
     pub(super) const ARRAY: u32 = 9;
 
-    /// Whether data can be aligned to multiples of `number`: of 8, as the
-    /// specification has it, or a power of two, as ggml does.
+    /// Whether data can be aligned to multiples of `number`: a multiple of 8, as in the
+    /// specification, or a power of two, as in ggml.
     pub(super) fn aligns(number: u32) -> bool {
         number.is_power_of_two() || (number != 0 && number & 7 == 0)
     }
 
-    /// Bytes of a number of this type; 0 for all else.
+    /// Length of a number of this type in bytes; 0 for other types.
     pub(super) fn width(tag: u32) -> u64 {
         match tag {
             0 | 1 | BOOL => 1,
@@ -114,26 +113,26 @@ mod field {
     }
 }
 
-/// What the header says, and where the tables end, as far as that was proved.
+/// The validated header, and the ends of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Offset after the metadata; 0 if that does not end.
+    /// Offset after the metadata; 0 if its end is unknown.
     tensors_at: Word,
-    /// Offset after the entries of tensors; 0 if those do not end.
+    /// Offset after the entries of tensors; 0 if their end is unknown.
     tables_end: Word,
-    /// Offset of the data; 0 if that is unknown.
+    /// Offset of the data; 0 if unknown.
     data_at: Word,
     /// Number of metadata entries.
     metas: u32,
     /// Number of tensors.
     count: u32,
-    /// 0 if what the metadata says is none.
+    /// The alignment; 0 if the recorded one is invalid.
     alignment: u32,
-    /// Which metadata entry says it.
+    /// The metadata entry that records it.
     align_entry: u32,
     version: u8,
     big: bool,
-    /// Where the items of the longest list in the metadata lie.
+    /// Place of the items of the longest list in the metadata.
     #[cfg(feature = "sweep")]
     longest: Span,
 }
@@ -215,8 +214,8 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, of which `listed` stands after the last, came in the
-    /// order of their data with nothing but padding of zeros between them.
+    /// Whether the tensors, which ended at `listed`, are in the order of their data with
+    /// only zero padding between them.
     #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {
         sweep::cover::is_proved(listed)
@@ -224,24 +223,23 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The byte order of everything in the file.
+    /// The byte order of the whole file.
     pub const fn endianness(&self) -> Endianness {
         if self.big { Endianness::Big } else { Endianness::Little }
     }
 
-    /// What offsets of data are multiples of, in bytes; 0 if what the file says of
-    /// it cannot be used.
+    /// The alignment of data in bytes; 0 if the recorded one cannot be used.
     pub const fn alignment(&self) -> u32 {
         self.alignment
     }
 
-    /// Offset of the data from the file's start, from which those of tensors
-    /// count; `None` if it is not known.
+    /// Offset of the data in the file, to which those of tensors are relative; `None` if it
+    /// is unknown.
     pub fn data_at(&self) -> Option<u64> {
         (self.data_at != 0).then_some(wide(self.data_at))
     }
 
-    /// The element type as a number, of which this build may know nothing.
+    /// The element type as a number, which may be unknown to this build.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.

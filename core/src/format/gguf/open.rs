@@ -1,8 +1,8 @@
 //! Opening: the header, and where the tables end.
 //!
-//! Neither table records its length, and the data begins after the second, so
-//! both are passed over. What is wrong with an entry is reported when that is
-//! listed; here it ends what can be known.
+//! Neither table records its length, and the data begins after the second, so both are
+//! skipped. Faults of an entry are reported when it is listed; here a fatal one ends the
+//! scan.
 
 use super::head::{self, u64};
 use super::tensor;
@@ -11,7 +11,7 @@ use crate::base::{division::padding, wide, word};
 use crate::parse::{Cursor, Reader};
 use crate::rule::Halt;
 
-/// What the scan stands before.
+/// What the scan is before.
 mod step {
     pub(super) const HEADER: u8 = 0;
     pub(super) const METADATA: u8 = 1;
@@ -22,10 +22,10 @@ mod step {
 const BIG: u64 = 1 << 8;
 
 impl Header {
-    /// The cursor: `index` counts entries, `state` keeps version and byte order,
-    /// `extra` the alignment below the position of its entry, the last of `inner`
-    /// both counts, and the first, which lists in the metadata use before, where
-    /// the tensors begin.
+    /// The cursor: `index` counts entries; `state` keeps version and byte order; `extra`
+    /// keeps the alignment below the position of its entry; the last of `inner` keeps both
+    /// counts, and the first, which lists in the metadata use before, the start of the
+    /// tensors.
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if c.phase == step::HEADER {
             header(r, c)?;
@@ -56,7 +56,7 @@ impl Header {
         }
         r.unmute();
         let (alignment, align_entry) = (low(c.extra), high(c.extra));
-        // The end saturates, where no tensor then fits.
+        // The end saturates; then no tensor fits.
         let data_at = match (tables_end, alignment) {
             (0, _) | (_, 0) => 0,
             _ => tables_end.saturating_add(word(padding(wide(tables_end), alignment.into()))),
@@ -90,20 +90,20 @@ fn pack(low: u32, high: u32) -> u64 {
     u64::from(low) | (u64::from(high) << 32)
 }
 
-/// The header proper.
+/// The fixed header.
 fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let len = r.source().len();
     r.region(0, len, rules::HEADER_LENGTH);
     r.read_ahead(head::AHEAD);
     r.require(len.min(field::HEADER))?;
-    // Of a shorter file the rest reads as 0, and is not validated.
+    // Missing bytes of a shorter file read as 0, and are not validated.
     let magic = r.bytes(4);
     let stored = head::u32(r, false);
     // No version is so high that its lower half is zero in its own byte order.
     let big = stored != 0 && stored & 0xFFFF == 0;
     let version = if big { stored.swap_bytes() } else { stored };
     let (tensors, metas) = (u64(r, big), u64(r, big));
-    // Counts of 32 bits, times so little, do not wrap.
+    // A 32-bit count times so little does not wrap.
     let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let (few, few_metas) = (small(tensors), small(metas));
     let table = u64::from(few_metas).wrapping_mul(field::LEAST_META);
@@ -144,7 +144,7 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Err(Halt::refused(rule))
 }
 
-/// Passes over the metadata, and keeps the alignment.
+/// Skips the metadata, and keeps the alignment.
 fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Result<(), Halt> {
     while c.index < metas || c.within != 0 {
         head::pass(r, c, big)?;
@@ -169,7 +169,7 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
     Ok(())
 }
 
-/// Passes over the entries of tensors.
+/// Skips the entries of tensors.
 fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
     while c.index < count {
         head::go(r, c.at);

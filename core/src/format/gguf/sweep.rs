@@ -1,7 +1,7 @@
-//! Tensors that nothing is wrong with: a fast way to read or pass over them.
+//! Valid tensors: a fast way to read or skip them.
 //!
-//! What is passed over here is what the careful way would report nothing of; at
-//! anything else the sweep ends, and that is checked in full.
+//! This passes over entries for which the careful path would report nothing; at anything
+//! else the sweep ends, and the entry is checked in full.
 
 use super::elements::{Stored, stored};
 use super::lists::text;
@@ -15,18 +15,18 @@ use crate::model::{
 };
 use crate::parse::{Cursor, Reader};
 
-/// What the `extra` of a cursor over tensors tells of those that were listed.
+/// What `extra` of a cursor over tensors says about the listed ones.
 pub(super) mod cover {
     use crate::parse::Cursor;
 
-    /// Nothing but padding lies between them so far.
+    /// Only padding is between them so far.
     pub(in super::super) const TIGHT: u64 = 0;
-    /// Something may.
+    /// Something else may be between them.
     pub(in super::super) const LOOSE: u64 = 1;
-    /// They are over, and the file ends with them.
+    /// They have ended, and the file ends with them.
     const PROVED: u64 = 2;
 
-    /// Whether the listing that ended with this cursor proved it.
+    /// Whether the listing that ended with this cursor proved that.
     pub(in super::super) fn is_proved(listed: &Cursor) -> bool {
         listed.extra == PROVED
     }
@@ -48,7 +48,7 @@ fn u32(input: &[u8], big: bool) -> Option<(u32, &[u8])> {
     Some((if big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) }, rest))
 }
 
-/// A tensor's entry that no rule is against, whatever comes before it.
+/// A tensor's entry that breaks no rule, whatever comes before it.
 struct Brief<'a> {
     name: &'a [u8],
     rank: u32,
@@ -58,8 +58,8 @@ struct Brief<'a> {
     offset: u64,
 }
 
-/// The parts of the entry that `input` begins with, if it is of usual size: name,
-/// extents, and what follows those.
+/// The parts of the entry at the start of `input`, if it has the usual size: name, dims,
+/// and the rest.
 #[inline(always)]
 fn parts(input: &[u8], big: bool) -> Option<(&[u8], &[u8], &[u8])> {
     let (name, rest) = text(input, big)?;
@@ -71,8 +71,7 @@ fn parts(input: &[u8], big: bool) -> Option<(&[u8], &[u8], &[u8])> {
     Some((name, dims, rest))
 }
 
-/// The entry that `input` begins with, and what follows it; `None` if anything
-/// about it needs a closer look.
+/// The entry at the start of `input`, and the rest; `None` if it needs the full check.
 #[inline(always)]
 fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
     let (name, dims, rest) = parts(input, big)?;
@@ -86,7 +85,7 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
     let (mut elements, mut rank) = (1_u64, 0_u32);
     for bytes in extents {
         let extent = extent(bytes);
-        // 0 is a remark's business. The product bounds the rest.
+        // A 0 needs a lint. The product bounds the others.
         elements = product(elements, extent).filter(|n| *n != 0)?;
         rank = rank.saturating_add(1);
     }
@@ -101,8 +100,8 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
     sound.then_some((Brief { name, rank, stored, elements, size, offset }, rest))
 }
 
-/// How many entries `input` begins with that are of usual size, at most `most`,
-/// and what follows them. Reading them one by one would find the same ends.
+/// Number of entries of the usual size at the start of `input`, at most `most`, and the
+/// rest. Reading them one by one would find the same ends.
 pub(super) fn skim(input: &[u8], most: u32, big: bool) -> (u32, &[u8]) {
     let (mut rest, mut count) = (input, 0_u32);
     while count < most
@@ -117,8 +116,7 @@ pub(super) fn skim(input: &[u8], most: u32, big: bool) -> (u32, &[u8]) {
 }
 
 impl Header {
-    /// The tensor of the entry that lies at the reader's position; `None` if
-    /// anything about it needs a closer look.
+    /// The tensor of the entry at the reader's position; `None` if it needs the full check.
     pub(super) fn plain_tensor(&self, r: &Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let (at, run) = (r.at(), r.resident());
         let (brief, rest) = brief(run, self.big)?;
@@ -185,8 +183,8 @@ impl Header {
         }
     }
 
-    /// Puts the cursor's `state` and `extra` after a tensor's data, and returns
-    /// where that begins; `None` if it is not where it should be.
+    /// Puts the cursor's `state` and `extra` after a tensor's data, and returns its offset;
+    /// `None` if that is not where it should be.
     #[inline(always)]
     fn pass_data(&self, source: &Source<'_>, c: &mut Cursor, brief: &Brief<'_>) -> Option<u64> {
         let expected = c.state;
@@ -195,7 +193,7 @@ impl Header {
         let end = begin.checked_add(brief.size)?;
         let placed =
             brief.offset == expected || (expected == Cursor::UNKNOWN && brief.offset & mask == 0);
-        // Other alignments take a division.
+        // Other alignments need a division.
         if !self.alignment.is_power_of_two() || !placed || end > source.len() || self.data_at == 0 {
             return None;
         }
@@ -204,8 +202,8 @@ impl Header {
         Some(begin)
     }
 
-    /// Takes note of sound data at `offset` up to `end` where it was expected at
-    /// another, and at the next in the cursor's `state`.
+    /// Notes valid data from `offset` to `end`, which was expected at another offset; the
+    /// next is expected at the cursor's `state`.
     #[inline(always)]
     pub(super) fn cover(
         &self,
@@ -221,7 +219,7 @@ impl Header {
         }
     }
 
-    /// Takes note that all tensors were listed.
+    /// Notes that all tensors were listed.
     pub(super) fn prove(&self, source: &Source<'_>, c: &mut Cursor) {
         let end = self.data_at.saturating_add(c.state);
         if c.extra == cover::TIGHT
@@ -235,8 +233,8 @@ impl Header {
     }
 }
 
-/// Whether there is nothing but zeros from `from` up to `to` or the end of the
-/// file, as far as that is known now.
+/// Whether there are only zeros from `from` to `to` or the end of the file, as far as they
+/// are resident.
 #[inline(always)]
 fn is_padding(source: &Source<'_>, from: u64, to: u64) -> bool {
     let gap = Span::between(from, to.min(source.len()));

@@ -13,14 +13,14 @@ use crate::model::{
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// Stands for a number that is not known; none is above `field::LARGEST_EXTENT`.
+/// An unknown number; valid ones are at most `field::LARGEST_EXTENT`.
 const UNKNOWN: u64 = u64::MAX;
 
-/// An entry as it is stored, taken but not validated.
+/// An entry as stored, not validated.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
     at: Word,
-    /// No bytes if it is longer than any name may be.
+    /// Empty if it is longer than any valid name.
     name: &'a [u8],
     name_len: Word,
     dims: &'a [u8],
@@ -34,7 +34,7 @@ impl Entry<'_> {
         u32::try_from(self.dims.len() >> 3).unwrap_or(0)
     }
 
-    /// Where the extents begin.
+    /// Offset of the dims.
     fn dims_at(&self) -> u64 {
         wide(self.ty_at).wrapping_sub(widen(self.dims.len()))
     }
@@ -45,7 +45,7 @@ impl Entry<'_> {
     }
 }
 
-/// Reads the entry where the reader stands.
+/// Reads the entry at the reader's position.
 pub(super) fn entry<'a>(
     r: &mut Reader<'_, 'a>,
     big: bool,
@@ -58,7 +58,7 @@ pub(super) fn entry<'a>(
     if u64::from(rank) > room {
         head::refuse(r, rules::DIMS_BOUNDS, 4, room, rank.into());
     }
-    // Where the rank was refused, nothing more is read.
+    // After a refused rank nothing more is read.
     entry.dims = r.bytes(word(u64::from(rank) << 3));
     entry.ty_at = r.here();
     entry.ty = u32(r, big);
@@ -67,9 +67,9 @@ pub(super) fn entry<'a>(
 }
 
 impl Header {
-    /// The cursor's `state` is the offset right after the data before, if the size of
-    /// that is known. The first of `inner` is what ggml adds to that: it expects data
-    /// after all that comes before in its count, wherever that lies.
+    /// The cursor's `state` is the end of the data before, if its length is known. The
+    /// first of `inner` is what ggml adds to that: its running sum of sizes, wherever the
+    /// data lies.
     pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -93,13 +93,13 @@ impl Header {
         self.any_tensor(r, c)
     }
 
-    /// The tensor of the entry where the reader stands, whatever it looks like.
+    /// The tensor of the entry at the reader's position, in any form.
     pub(super) fn any_tensor(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        // Filled where it lies: it is large to be moved.
+        // Filled in place: it is expensive to move.
         let mut entry = Entry::default();
         match self::entry(r, self.big, &mut entry) {
             Ok(()) => {}
@@ -112,7 +112,7 @@ impl Header {
         }
         let end = r.at();
         let stored = stored(entry.ty);
-        // The size of what is unknown is only known from what follows it.
+        // The length of data of unknown type follows only from the next tensor.
         let mut next = Entry { offset: UNKNOWN, ..Entry::default() };
         if stored.is_none() && c.index.wrapping_add(1) < self.count {
             self.peek(r, &mut next)?;
@@ -122,8 +122,8 @@ impl Header {
         Ok(Some(tensor))
     }
 
-    /// Reads the entry where the reader stands; its offset stays unknown if it
-    /// cannot be read.
+    /// Reads the entry at the reader's position; its offset stays unknown if it cannot be
+    /// read.
     fn peek<'a>(&self, r: &mut Reader<'_, 'a>, next: &mut Entry<'a>) -> Result<(), Halt> {
         let muted = r.is_muted();
         r.mute();
@@ -141,8 +141,7 @@ impl Header {
         }
     }
 
-    /// The tensor of an entry after which that of the next tensor tells that its
-    /// data lies at `next`.
+    /// The tensor of an entry after which the next tensor's data begins at `next`.
     fn validate(
         &self,
         r: &mut Reader<'_, '_>,
@@ -192,7 +191,7 @@ impl Header {
         }
         let before = core::mem::replace(&mut c.state, Cursor::UNKNOWN);
         let astray = core::mem::take(astray(c));
-        // Without the end of the tables or an alignment, data lies nowhere.
+        // Without the end of the tables or an alignment, data has no place.
         let measured = size != UNKNOWN || stored.is_none();
         if self.data_at != 0 && tensor.name.offset != 0 && measured {
             self.place_data(r, c, entry, &mut tensor, size, (before, astray), next);
@@ -214,9 +213,9 @@ impl Header {
         tensor
     }
 
-    /// Finds the data of a tensor, of `size` bytes if that is known, else up to where
-    /// the `next` begins; what comes `before` ends at the first number, and ggml
-    /// expects it where the sum of both is.
+    /// Finds the data of a tensor: `size` bytes if that is known, otherwise up to `next`.
+    /// `before` is the end of the data before, and what ggml adds to it to get the expected
+    /// place.
     #[allow(clippy::too_many_arguments, reason = "what is known of one tensor")]
     fn place_data(
         &self,
@@ -264,7 +263,7 @@ impl Header {
     }
 }
 
-/// What ggml adds to where the data before a tensor ends.
+/// What ggml adds to the end of the data before a tensor.
 fn astray(c: &mut Cursor) -> &mut u64 {
     let [astray, ..] = &mut c.inner;
     astray
@@ -291,7 +290,7 @@ fn validate_name(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> bool {
     true
 }
 
-/// The number of elements, if no rule is against it.
+/// The number of elements, if it breaks no rule.
 fn validate_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let rank = entry.rank();
@@ -306,7 +305,7 @@ fn validate_shape(r: &mut Reader<'_, '_>, entry: &Entry<'_>, big: bool) -> u64 {
             r.flag(rules::EXTENT_RANGE, at, len, field::LARGEST_EXTENT, extent);
             return UNKNOWN;
         }
-        // From the left, as ggml does: a 0 ends it, and what exceeds before does.
+        // From the left, as in ggml: a 0 ends it, and an overflow before it counts.
         elements = times(elements, extent);
         exceeds |= elements > field::LARGEST_EXTENT;
     }
@@ -324,7 +323,7 @@ fn extent(bytes: &[u8; 8], big: bool) -> u64 {
     if big { u64::from_be_bytes(*bytes) } else { u64::from_le_bytes(*bytes) }
 }
 
-/// The number of bytes, if no rule is against it.
+/// The length in bytes, if it breaks no rule.
 fn sized(
     r: &mut Reader<'_, '_>,
     entry: &Entry<'_>,
@@ -335,7 +334,7 @@ fn sized(
     let (at, len) = (entry.dims_at(), widen(entry.dims.len()));
     let row = entry.dims.first_chunk().map_or(1, |row| extent(row, big));
     let block = stored.block();
-    // A block has few elements: the lower half of the number tells.
+    // A block has few elements: the lower half of the number suffices.
     if word(row) & word(block).wrapping_sub(1) != 0 {
         r.flag(rules::BLOCK_MULTIPLE, at, len.min(8), block, row);
         return UNKNOWN;

@@ -1,4 +1,4 @@
-//! The audit of values: texts are UTF-8, Booleans are 0 or 1.
+//! The audit of values: strings are UTF-8, Booleans are 0 or 1.
 
 use super::head::{self, Content, Entry};
 #[cfg(feature = "sweep")]
@@ -12,8 +12,8 @@ use crate::input::Span;
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// What the cursor of the audit stands in, as its phase; `extra` is where that
-/// ends, and `state` tells that the entry was found faulty.
+/// What the cursor of the audit is in, as its phase; `extra` is the end of that, and
+/// `state` says that the entry was found invalid.
 #[cfg(feature = "windows")]
 mod phase {
     pub(super) const BETWEEN: u8 = 0;
@@ -25,7 +25,7 @@ mod phase {
 const FAULTY: u64 = 1;
 
 impl Header {
-    /// Looks at values as far as they are resident.
+    /// Checks values as far as they are resident.
     #[cfg(feature = "windows")]
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut went = false;
@@ -36,7 +36,7 @@ impl Header {
             }
             match self.audit_step(r, c) {
                 Ok(()) => went = true,
-                // What was done is kept only by a step that succeeds.
+                // Progress is kept only by a step that succeeds.
                 Err(halt) if halt.is_absent() && went => return Ok(()),
                 Err(halt) if halt.is_absent() => return Err(halt),
                 // It was reported where the entry was listed.
@@ -46,14 +46,14 @@ impl Header {
         Ok(())
     }
 
-    /// Looks at the next value or item.
+    /// Checks the next value or item.
     #[cfg(not(feature = "windows"))]
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         r.mute();
         let mut content = Content::default();
         let stepped = self.next_content(r, c, &mut content);
         r.unmute();
-        // What stops it was reported where the entry was listed.
+        // Why it stops was reported when the entry was listed.
         if stepped.is_err() || content.holds == Content::OVER {
             c.finish();
             return Ok(());
@@ -64,7 +64,7 @@ impl Header {
             field::BOOL => (bytes.iter().position(|byte| *byte > 1), rules::VALUE_BOOL),
             _ => (None, rules::VALUE_BOOL),
         };
-        // One finding an entry is enough.
+        // One finding per entry is enough.
         if let Some(at) = fault
             && c.state != FAULTY
         {
@@ -91,7 +91,7 @@ impl Header {
         let end = c.at.wrapping_add(wide(content.len));
         match content.holds {
             Content::OVER => c.finish(),
-            // One finding an entry is enough.
+            // One finding per entry is enough.
             _ if c.state == FAULTY => c.at = end,
             field::STRING => (c.phase, c.extra) = (phase::TEXT, end),
             field::BOOL => (c.phase, c.extra) = (phase::BOOLEANS, end),
@@ -100,7 +100,7 @@ impl Header {
         Ok(())
     }
 
-    /// The next value or item; the cursor is put after its head.
+    /// Goes to the next value or item, after its head.
     fn next_content(
         &self,
         r: &mut Reader<'_, '_>,
@@ -123,7 +123,7 @@ impl Header {
     }
 }
 
-/// Looks at what is resident of a text or of Booleans.
+/// Checks the resident bytes of a string or of Booleans.
 #[cfg(feature = "windows")]
 fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let left = c.extra.wrapping_sub(c.at);

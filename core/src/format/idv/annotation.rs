@@ -1,5 +1,5 @@
-//! What an annotation holds: a text or a number where it lies, or a payload that
-//! is decoded.
+//! The value of an annotation: a text or a number in place, or a payload that must be
+//! decoded.
 
 use super::codec::Codec;
 use super::definition::Head;
@@ -13,8 +13,8 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Codec and payload of an annotation that is sound. How many bytes it
-    /// decodes to is recorded only where it is not compressed.
+    /// Codec and payload of a valid annotation. Its decoded length is recorded only if it
+    /// is not compressed.
     ///
     /// # Errors
     /// [`Absent`] when its entry is not resident.
@@ -35,8 +35,7 @@ impl Header {
         }
     }
 
-    /// Codec and payload of the annotation at `at`, silently; fails only for
-    /// lack of bytes.
+    /// Codec and payload of the annotation at `at`, muted; fails only if bytes are missing.
     pub(crate) fn payload_at(
         &self,
         r: &mut Reader<'_, '_>,
@@ -46,7 +45,7 @@ impl Header {
         match self.validate_annotation(r, self.toc, word(at), &mut annotation) {
             Ok(()) if annotation.sound => {}
             Err(halt) if halt.is_absent() => return Err(halt),
-            // The bytes changed; they were proved before.
+            // The bytes have changed since they were validated.
             _ => return Ok(None),
         }
         let stored = annotation.block();
@@ -98,7 +97,7 @@ pub(crate) fn has_payload(meta: &Metadata) -> bool {
     meta.kind == EntryKind::Attribute && meta.status == Status::Sound
 }
 
-/// The text of an uncompressed block that holds one, and is as it should be.
+/// The text of an uncompressed block that holds one valid text.
 fn only_text(r: &mut Reader<'_, '_>, block: Span) -> Result<Option<NameAt>, Halt> {
     r.region(block.offset, block.end().unwrap_or(0), rules::B_SHORT);
     let (count, end) = (r.next_u32(), r.next_u32());

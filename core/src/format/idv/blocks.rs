@@ -1,5 +1,5 @@
-//! Lookup tables: where the blocks of a column lie, and whether their lengths
-//! suit their rows.
+//! Lookup tables: the places of a column's blocks, and whether their lengths fit their
+//! rows.
 //!
 //! | entry at | size | field |
 //! |---|---|---|
@@ -20,7 +20,7 @@ use crate::model::{Chunk, Chunks, Tensor};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
-/// An entry of a lookup table, as it is stored.
+/// An entry of a lookup table, as stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
     offset: u64,
@@ -29,7 +29,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The rule that its block breaks by where it lies, and the field that tells.
+    /// The rule that the place of its block breaks, and the field that does.
     fn fault(&self, header: &Header) -> Option<(Rule, u8)> {
         if u64::from(self.stored) > LARGEST {
             Some((rules::L_COMPLEN, 8))
@@ -42,7 +42,7 @@ impl Entry {
         }
     }
 
-    /// The block, if it lies where blocks may lie; else nothing.
+    /// The block, if it has a valid place; else empty.
     pub(super) fn block(&self, header: &Header) -> (Word, Word) {
         match self.fault(header) {
             None => (place(self.offset), word(u64::from(self.stored))),
@@ -51,34 +51,31 @@ impl Entry {
     }
 }
 
-/// How many bytes rows take once they are decoded.
+/// Length of rows once they are decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measure {
-    /// Bits of each row; 0 if nothing tells.
+    /// Bits per row; 0 if unknown.
     width: u8,
-    /// Bits beside them: of the fields that all rows share, or less than are
-    /// filled up.
+    /// Additional bits: fields shared by all rows, or less than one unit of filling.
     more: u8,
 }
 
 impl Measure {
-    /// Nothing tells.
+    /// Unknown.
     pub(super) const UNKNOWN: Measure = Measure { width: 0, more: 0 };
-    /// Two bits a row, and the last word of 32 filled up.
+    /// Two bits per row; the last 32-bit word is filled up.
     pub(super) const WORDS: Measure = Measure { width: 2, more: 31 };
-    /// At least an entry count, an end position a row and the length of a
-    /// string.
+    /// At least an entry count, an end position per row and the length of a string.
     pub(super) const TEXT: Measure = Measure { width: 32, more: 40 };
-    /// At least a vector count, a size, a value count a row and an index
-    /// count.
+    /// At least a vector count, a size, a value count per row and an index count.
     pub(super) const VECTOR: Measure = Measure { width: 32, more: 96 };
 
-    /// So many bits a row, and the last byte filled up.
+    /// This many bits per row; the last byte is filled up.
     pub(super) const fn bits(width: u8) -> Measure {
         Measure { width, more: 7 }
     }
 
-    /// Bits of a value that has a type of its own and nothing beside it.
+    /// Bits of a value with a fixed width and nothing else.
     pub(super) fn scalar(self) -> Option<u8> {
         (self.width > 0 && self.more == 7).then_some(self.width)
     }
@@ -102,7 +99,7 @@ impl Measure {
         }
     }
 
-    /// How many bytes `rows` rows take at least; `None` if nothing tells.
+    /// Minimum length of `rows` rows in bytes; `None` if unknown.
     pub(crate) fn least(self, rows: u64) -> Option<u64> {
         if self == Measure::UNKNOWN {
             return None;
@@ -112,12 +109,12 @@ impl Measure {
         Some(if self == Measure::WORDS { bytes & !3 } else { bytes })
     }
 
-    /// Whether they take no more than that.
+    /// Whether that is the exact length.
     pub(crate) const fn is_exact(self) -> bool {
         self.more < 32
     }
 
-    /// Validates a payload of `len` bytes that holds `rows` rows.
+    /// Validates the length `len` of a payload of `rows` rows.
     pub(super) fn validate(self, r: &mut Reader<'_, '_>, rows: u32, len: Word, span: Span) {
         let Some(takes) = self.least(u64::from(rows)) else { return };
         let found = wide(len);
@@ -127,7 +124,7 @@ impl Measure {
     }
 }
 
-/// The blocks of one column that are still to be validated.
+/// The blocks of one column that are not validated yet.
 #[derive(Clone, Copy, Debug)]
 struct Blocks {
     /// Offset of the next entry.
@@ -168,15 +165,15 @@ impl Blocks {
     }
 }
 
-/// How many rows the last of so many blocks holds: fewer than 2^31, so it does not
-/// matter where numbers wrap.
+/// Number of rows in the last of this many blocks: fewer than 2^31, so wrapping does not
+/// matter.
 fn last(header: &Header, blocks: Word, rows_per_block: Word) -> Word {
     let before = blocks.wrapping_sub(1).wrapping_mul(rows_per_block);
     word(header.rows).wrapping_sub(before)
 }
 
-/// A cursor keeps them from one step to the next; where all blocks are validated in
-/// one, it has nothing to keep.
+/// A cursor keeps them between steps; if all blocks are validated in one step, nothing is
+/// kept.
 #[cfg(feature = "windows")]
 impl Blocks {
     /// Rows per block are below 2^31 where a column has blocks.
@@ -235,7 +232,7 @@ impl Header {
         }))
     }
 
-    /// Takes the entry at `at`, after which `left` follow, itself included.
+    /// Takes the entry at `at`; `left` entries remain, itself included.
     pub(super) fn lookup(
         &self,
         r: &mut Reader<'_, '_>,
@@ -261,8 +258,8 @@ impl Header {
         Ok(())
     }
 
-    /// One block, or one entry of the table of contents; all of them where nothing
-    /// is ever absent.
+    /// Validates one block, or one entry of the table of contents; all of them in a build
+    /// without windows.
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut column = Column::NONE;
         #[cfg(feature = "windows")]
@@ -301,7 +298,7 @@ impl Header {
         c: &mut Cursor,
         column: &mut Column,
     ) -> Result<(), Halt> {
-        // Without windows no audit is asked for in silence.
+        // Without windows no audit is muted here.
         let muted = cfg!(feature = "windows") && r.is_muted();
         r.mute();
         let taken = self.next_column(r, c, column);
@@ -318,7 +315,7 @@ impl Header {
         taken
     }
 
-    /// Validates the next block of a column, and goes on to the one after it.
+    /// Validates the next block of a column, and advances.
     fn validate_block_at(
         &self,
         r: &mut Reader<'_, '_>,

@@ -1,4 +1,4 @@
-//! Codecs: what the values of a column are, and how they are stored.
+//! Codecs: the values of a column, and how they are stored.
 
 use super::definition::Definition;
 use super::family::{self, Family};
@@ -19,11 +19,11 @@ pub struct Codec {
     pub vector: Option<Vector>,
 }
 
-/// The codec of one value that is no vector.
+/// The codec of a single value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Item {
-    /// A codec that this build does not know.
+    /// A codec unknown to this build.
     #[default]
     Unknown,
     /// A number, packed: `SByte` to `Double`.
@@ -52,28 +52,28 @@ pub enum Item {
 pub struct Key {
     /// The unsigned integer that a rank is stored as.
     pub stored: DType,
-    /// How many values there are; `None` if the file does not say.
+    /// Number of values; `None` if the file does not record it.
     pub count: Option<u64>,
-    /// The value of rank 1. Other than 0 in old files only.
+    /// The value of rank 1; not 0 in old files only.
     pub min: u64,
-    /// Whether ranks are dense. Not so in old files only.
+    /// Whether ranks are dense; not in old files only.
     pub contiguous: bool,
 }
 
 /// The parameters of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Vector {
-    /// Product of the dimensions; 0 if the length varies from row to row.
+    /// Product of the dims; 0 if the length varies from row to row.
     pub size: u32,
-    /// The dimensions, of which 0 is one that varies.
+    /// The dims; 0 for one that varies.
     pub dims: DimsAt,
-    /// Product of the dimensions that do not vary.
+    /// Product of the dims that do not vary.
     pub unit: u64,
 }
 
 impl Codec {
-    /// The codec of a definition that was validated, with its parameters; one that is
-    /// unknown if it is broken, or its bytes are not resident.
+    /// The codec of a validated definition, with its parameters; unknown if it is broken,
+    /// or its bytes are not resident.
     pub(super) fn of(source: &Source<'_>, definition: &Definition) -> Codec {
         let mut codec = Codec { item: Item::Unknown, vector: None };
         if let Ok(bytes) = source.get(definition.span())
@@ -85,8 +85,7 @@ impl Codec {
         codec
     }
 
-    /// Bits of one row, where all rows take the same and nothing comes with
-    /// them.
+    /// Bits of one row, if all rows have the same width and nothing else is stored.
     pub(super) fn fixed_bits(&self) -> Option<u64> {
         if self.vector.is_some() {
             return None;
@@ -103,7 +102,7 @@ impl Codec {
         }
     }
 
-    /// Whether a payload can be wrong in more than its length.
+    /// Whether a payload can have faults other than its length.
     pub(crate) const fn has_rules(&self) -> bool {
         let any =
             matches!(self.item, Item::Number(_) | Item::TimeSpan | Item::RowId | Item::Unknown);
@@ -145,7 +144,7 @@ impl Vector {
     }
 }
 
-/// What the values of a sound definition are, or the items of its vectors.
+/// The values of a valid definition, or the items of its vectors.
 fn item(bytes: &[u8], depth: u32) -> Option<Item> {
     let (_, (name, parameters)) = split(bytes).ok()?;
     let family = family::of(name.as_bytes()?);
@@ -163,7 +162,7 @@ fn item(bytes: &[u8], depth: u32) -> Option<Item> {
     key(rest, family, stored).ok().map(|(_, key)| Item::Key(key))
 }
 
-/// The parameters of a key after the definition of what it is stored as.
+/// The parameters of a key, after the definition of its stored type.
 fn key(input: &[u8], family: Family, stored: DType) -> Parsed<'_, Key> {
     if family == family::KEY {
         let (rest, count) = le_u64(input)?;

@@ -1,4 +1,4 @@
-//! Codec definitions, as they are stored.
+//! Codec definitions, as stored.
 //!
 //! | field | type |
 //! |---|---|
@@ -6,8 +6,7 @@
 //! | n | LEB128 |
 //! | parameters | n bytes |
 //!
-//! `VBuffer`, `Key` and `Key2` begin their parameters with a whole definition,
-//! the one of their items.
+//! The parameters of `VBuffer`, `Key` and `Key2` begin with the definition of their items.
 
 use super::family::{self, Family};
 use super::rules;
@@ -18,25 +17,25 @@ use crate::model::{DimEncoding, DimsAt};
 use crate::parse::Reader;
 use crate::rule::Rule;
 
-/// A definition as it was read.
+/// A parsed definition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Definition {
     at: Word,
     end: Word,
-    /// Offset and number of the dimensions of a vector.
+    /// Offset and number of a vector's dims.
     dims: Word,
     rank: u32,
-    /// The product of the dimensions; 0 for values that are no vectors, or vary.
+    /// The product of the dims; 0 for single values and vectors that vary.
     pub(super) size: u32,
     pub(super) vector: bool,
-    /// What the values are, or the items of vectors.
+    /// The type of the values, or of the items of vectors.
     pub(super) item: Family,
-    /// No rule is broken that it cannot be read without.
+    /// It breaks no rule without which it cannot be read.
     pub(super) sound: bool,
 }
 
 impl Definition {
-    /// Of nothing.
+    /// An empty definition.
     pub(super) const NONE: Definition = Definition {
         at: 0,
         end: 0,
@@ -52,7 +51,7 @@ impl Definition {
         Span::new(wide(self.at), wide(self.end.wrapping_sub(self.at)))
     }
 
-    /// Where the dimensions of a vector are; empty for other values.
+    /// The place of a vector's dims; empty for other values.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
             offset: wide(self.dims),
@@ -68,7 +67,7 @@ impl Definition {
         self.item != family::UNKNOWN
     }
 
-    /// Its parameters cannot be read, so what they say is not known.
+    /// Its parameters cannot be read, so they are unknown.
     fn forget(&mut self) {
         (self.item, self.vector) = (family::UNKNOWN, false);
         (self.size, self.dims, self.rank) = (0, 0, 0);
@@ -76,10 +75,10 @@ impl Definition {
     }
 }
 
-/// What entries of both tables of contents begin with.
+/// The common start of entries of both tables of contents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    /// Where the entry begins.
+    /// Start of the entry.
     pub(super) at: Word,
     /// The name of a column, or the kind of an annotation.
     pub(super) name: Text,
@@ -93,8 +92,8 @@ impl Head {
     pub(super) const NONE: Head =
         Head { at: 0, name: Text::NONE, definition: Definition::NONE, compression: 0 };
 
-    /// Takes it from where the reader stands, and validates the definition. A name
-    /// whose length is malformed breaks `rule`.
+    /// Reads it from the current position, and validates the definition. A name whose
+    /// length is malformed breaks `rule`.
     pub(super) fn take(&mut self, r: &mut Reader<'_, '_>, rule: Rule) {
         self.at = r.here();
         r.string(rule, &mut self.name);
@@ -107,13 +106,13 @@ impl Head {
         self.definition.end
     }
 
-    /// Whether the data cannot be read, for lack of knowledge alone.
+    /// Whether the data cannot be read only because something is unknown.
     pub(super) fn is_dead(&self) -> bool {
         !self.definition.is_known() || self.compression > 2
     }
 }
 
-/// A definition around another, or the innermost one.
+/// An outer definition, or the innermost one.
 #[derive(Clone, Copy)]
 struct Level {
     /// Where the parameters begin and end.
@@ -123,17 +122,17 @@ struct Level {
     sound: bool,
 }
 
-/// How many definitions may lie in one another; those further in are not read.
+/// How many definitions may be nested; deeper ones are not read.
 #[allow(clippy::as_conversions, reason = "a small number")]
 const LEVELS: usize = limits::CODEC_DEPTH as usize;
 
-/// Takes a definition and validates it. What is wrong inside the parameters is
-/// reported and leaves the rest of the entry readable; the reader is halted if
-/// the end of the definition is not known.
+/// Reads a definition and validates it. A fault inside the parameters is reported and
+/// leaves the rest of the entry readable; the reader halts if the end of the definition is
+/// unknown.
 ///
-/// Definitions nest: names and lengths are taken on the way in and kept, because
-/// a call for each would be large for a small stack; parameters are read on the
-/// way out. Whatever is wrong further in, parameters around it are not read.
+/// Definitions nest: names and lengths are read on the way in and kept, because a call for
+/// each would be large for a small stack; parameters are read on the way out. After a fault
+/// further in, the parameters around it are not read.
 pub(super) fn definition(r: &mut Reader<'_, '_>, d: &mut Definition) {
     *d = Definition { at: r.here(), ..Definition::NONE };
     let (outer, rule) = (r.end(), r.overrun_rule());
@@ -148,7 +147,7 @@ pub(super) fn definition(r: &mut Reader<'_, '_>, d: &mut Definition) {
         depth = depth.wrapping_add(1);
     }
     if r.is_halted() {
-        // What the first name and length break, the whole entry does.
+        // A fault of the first name or length breaks the whole entry.
         let Some(before) = depth.checked_sub(1) else { return };
         depth = before;
     }
@@ -200,7 +199,7 @@ fn leave(r: &mut Reader<'_, '_>, end: Word, outer: u64) {
     }
 }
 
-/// Takes the name and the length, and goes to the parameters.
+/// Reads the name and the length, and goes to the parameters.
 fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     let mut name = Text::NONE;
     let bytes = r.string(rules::T_CODEC_NAME, &mut name);
@@ -211,7 +210,7 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     if len > largest {
         r.fail(rules::T_CODEC_LEN, length_at, taken, largest, len);
     } else if len > r.left() {
-        // The region's rule, with the reader before what does not fit.
+        // Breaks the rule of the region, with the reader before what does not fit.
         if let Err(halt) = r.skip(len) {
             r.halt(halt);
         }
@@ -238,8 +237,8 @@ fn enter(r: &mut Reader<'_, '_>, level: &mut Level, depth: usize) {
     }
 }
 
-/// Reads the parameters of a family; those that begin with a definition follow
-/// it, and `d` is what it says.
+/// Reads the parameters of a family; those that begin with a definition come after it, and
+/// `d` is its result.
 fn parameters(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
     match level.family {
         family::VECTOR => vector(r, d, level.at),
@@ -248,12 +247,12 @@ fn parameters(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
     }
 }
 
-/// The span of the definition inside another, whose parameters begin at `at`.
+/// The span of the inner definition, whose outer parameters begin at `at`.
 fn inner(r: &Reader<'_, '_>, at: Word) -> u64 {
     wide(r.here().wrapping_sub(at))
 }
 
-// The parameters of each family in a frame of their own: the stack is small.
+// A frame of its own for the parameters of each family: the stack is small.
 fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     if d.vector {
         let len = inner(r, start);
@@ -269,7 +268,7 @@ fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     let mut size = 1;
     for dim in dims.as_chunks::<4>().0 {
         let dim = u64::from(u32::from_le_bytes(*dim));
-        // The product has to fit at every step, whatever a later 0 makes of it.
+        // The product must fit at every step, even if a later dim is 0.
         let product = u64::from(size).wrapping_mul(dim);
         if dim > LARGEST || product > LARGEST {
             return r.fail(rules::T_CODEC_VEC_DIMS, at, widen(dims.len()), 0, 0);
@@ -279,7 +278,7 @@ fn vector(r: &mut Reader<'_, '_>, d: &mut Definition, start: Word) {
     d.vector = true;
     (d.size, d.dims, d.rank) = (size, at, rank);
     if rank == 0 {
-        // No dimension means one that varies; the count itself reads as its 0.
+        // No dims means one dim that varies; the count itself reads as its 0.
         (d.size, d.dims, d.rank) = (0, count_at, 1);
     }
 }
@@ -317,7 +316,7 @@ fn key(r: &mut Reader<'_, '_>, d: &mut Definition, level: &Level) {
         r.check(contiguous == 1, rules::T_CODEC_KEY_GAPS, Span::new(flag_at, 1), 1, 0);
         r.check(min == 0, rules::T_CODEC_KEY_MIN, Span::new(min_at, 8), 0, min);
     }
-    // What is too small wraps.
+    // Numbers that are too small wrap.
     let fits = count.wrapping_sub(least) <= most.wrapping_sub(least);
     r.check(fits, rules::T_CODEC_KEY_COUNT, Span::new(wide(count_at), count_len), most, count);
 }

@@ -1,14 +1,14 @@
-//! Loadnames, and what they stand for.
+//! Loadnames, and the codec families that they name.
 
 use super::blocks::Measure;
 use super::codec::Item;
 use crate::model::DType;
 
-/// What a loadname stands for: a number, to find it in [`ITEMS`].
+/// A codec family: a number, the index in [`ITEMS`].
 pub(super) type Family = u8;
 
 pub(super) const UNKNOWN: Family = 0;
-/// The four unsigned integers, then keys that are stored as them.
+/// The four unsigned integers, then keys stored as them.
 const UNSIGNED: Family = 1;
 const KEYS: Family = 5;
 pub(super) const TEXT: Family = 9;
@@ -16,8 +16,8 @@ pub(super) const VECTOR: Family = 22;
 pub(super) const KEY: Family = 23;
 pub(super) const OLD_KEY: Family = 24;
 
-/// Type and length of the values of each family but the last three, whose
-/// parameters begin with another definition.
+/// Type and length of the values of each family but the last three, whose parameters begin
+/// with another definition.
 const ITEMS: &[(DType, Measure)] = &[
     (DType::Unknown, Measure::UNKNOWN),
     (DType::U8, Measure::bits(8)),
@@ -43,13 +43,13 @@ const ITEMS: &[(DType, Measure)] = &[
     (DType::F64, Measure::bits(64)),
 ];
 
-/// Each family, and the name after it. The most usual come first.
+/// Each family, and its name. The most common come first.
 const NAMES: &[u8] = b"\x16VBuffer\x14Single\x09TextSpan\x17Key2\x15Double\x12Int32\x0ABoolean\
     \x03UInt32\x13Int64\x01Byte\x02UInt16\x04UInt64\x10SByte\x11Int16\x0CTimeSpan\x0DDateTime\
     \x0EDateTimeOffset\x0FDataViewRowId\x0FRowId\x0FUInt128\x18Key\x0BDvBool\x0CDvTimeSpan\
     \x0DDvDateTime\x0EDvDateTimeZone";
 
-/// The family with this loadname. Names are compared byte for byte.
+/// The family with this loadname, compared byte for byte.
 pub(super) fn of(name: &[u8]) -> Family {
     let mut rest = NAMES;
     while let Some((family, after)) = rest.split_first() {
@@ -69,8 +69,8 @@ pub(super) fn nests(family: Family) -> bool {
     family >= VECTOR
 }
 
-/// The family of keys over `item` and the largest of them, if `item` is an
-/// unsigned integer, or a key, as the loader takes it.
+/// The family of keys over `item` and the largest key, if `item` is an unsigned integer, or
+/// a key, which the loader accepts.
 pub(super) fn key_of(item: Family) -> Option<(Family, u64)> {
     const MOST: [u64; 4] = [0xFF, 0xFFFF, 0xFFFF_FFFF, u64::MAX];
     let width = item.wrapping_sub(UNSIGNED);

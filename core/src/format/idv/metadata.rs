@@ -30,23 +30,22 @@ mod phase {
     pub(super) const SLOTS: u8 = 2;
 }
 
-/// Beside the compression kind, in [`Metadata::tag`]: the value is one text, whose
+/// In [`Metadata::tag`], in addition to the compression kind: the value is one text, whose
 /// block can be read without the entry.
 pub(super) const TEXT: u32 = 0x100;
 
-/// An annotation or a slot name, validated. It is large, so it is filled in where it
-/// is wanted.
+/// An annotation or a slot name, validated. It is large, so it is filled in place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attribute {
     pub(super) head: Head,
     /// The index of a slot.
     slot: u32,
-    /// Its block, empty if it is not sound; the index of a slot.
+    /// Its block, empty if invalid; for a slot name, the index of the slot.
     pub(super) stored: Word,
     pub(super) stored_len: Word,
-    /// What it says holds.
+    /// It is valid.
     pub(super) sound: bool,
-    /// There is one.
+    /// It exists.
     pub(super) found: bool,
 }
 
@@ -61,7 +60,7 @@ impl Attribute {
         found: false,
     };
 
-    /// Its block; empty if it is not sound.
+    /// Its block; empty if invalid.
     pub(super) fn block(&self) -> Span {
         Span::new(wide(self.stored), wide(self.stored_len))
     }
@@ -84,8 +83,8 @@ impl Attribute {
 }
 
 impl Header {
-    /// The next attribute of the column whose entry lies at the offset that
-    /// `owner` begins with, after which its position is.
+    /// The next attribute of the column `owner`: the offset of its entry, then its
+    /// position.
     pub(crate) fn attribute_of(
         &self,
         r: &mut Reader<'_, '_>,
@@ -122,7 +121,7 @@ impl Header {
         }))
     }
 
-    /// Where the attributes of a column are.
+    /// The places of a column's attributes.
     fn find(
         &self,
         r: &mut Reader<'_, '_>,
@@ -136,7 +135,7 @@ impl Header {
         if !muted {
             r.unmute();
         }
-        // Unless bytes changed, the column is there: it was proved before.
+        // Unless bytes have changed, the column exists: it was validated before.
         found?;
         if column.metadata != 0 {
             *c.table() = [column.metadata, 0, 0, 0];
@@ -151,12 +150,11 @@ impl Header {
         Ok(())
     }
 
-    /// The next annotation of the column `owner`, validated; nothing after the last
-    /// one, and where the next is not known.
+    /// The next annotation of the column `owner`, validated; none after the last one, or if
+    /// the place of the next is unknown.
     ///
-    /// The cursor keeps the metadata table of contents, which is
-    /// gone if what follows is not known, the next entry, 0 if their number
-    /// was not read yet, and how many are left.
+    /// The cursor keeps the metadata table of contents, empty if its rest is unknown; the
+    /// next entry, 0 before their number was read; and the number of entries left.
     pub(super) fn next_annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -196,8 +194,8 @@ impl Header {
         Ok(())
     }
 
-    /// The number of entries of a metadata table of contents, after which the
-    /// reader stands; 0 if that is not known.
+    /// Reads the number of entries of a metadata table of contents; 0 if unknown. The
+    /// reader is then after it.
     fn count(
         &self,
         r: &mut Reader<'_, '_>,
@@ -225,15 +223,14 @@ impl Header {
         Ok(if fits { count } else { 0 })
     }
 
-    /// Starts an entry of the metadata table of contents that begins at
-    /// `metadata`.
+    /// Starts an entry of the metadata table of contents at `metadata`.
     fn entry(&self, r: &mut Reader<'_, '_>, metadata: Word, at: Word) {
         let end = wide(if metadata < self.toc { self.toc } else { self.tail });
         r.region(wide(at), end, rules::M_EOF);
         r.read_ahead(end.min(wide(at).saturating_add(limits::METADATA_AHEAD)));
     }
 
-    /// Takes and validates an annotation; nothing if its end is not known.
+    /// Reads and validates an annotation; none if its end is unknown.
     fn annotation(
         &self,
         r: &mut Reader<'_, '_>,
@@ -244,7 +241,7 @@ impl Header {
     ) -> Result<(), Halt> {
         let mut taken = Ok(());
         if cfg!(feature = "windows") && !r.is_muted() {
-            // The first time in silence: all bytes of it, or none.
+            // First muted: all of its bytes must be resident.
             r.mute();
             taken = self.validate_annotation(r, metadata, at, annotation);
             r.unmute();
@@ -255,7 +252,7 @@ impl Header {
         self.passed(r, at, owner, taken, annotation)
     }
 
-    /// After an attribute that was taken, or could not be.
+    /// After an attribute that was read, or could not be.
     fn passed(
         &self,
         r: &mut Reader<'_, '_>,
@@ -319,8 +316,8 @@ impl Header {
         Ok(())
     }
 
-    /// The next pair of slot index and name. The cursor keeps where it begins,
-    /// where the last one ends, and how many there are.
+    /// The next pair of slot index and name. The cursor keeps its offset, the end of the
+    /// last one, and their number.
     fn slot_name(
         &self,
         r: &mut Reader<'_, '_>,

@@ -19,20 +19,19 @@
 //! |---|---|
 //! | table of contents | see `toc` |
 //! | lookup table, one a column | block offset i64, stored length i32, uncompressed length i32 |
-//! | block | so many rows of one column, as its codec describes, compressed |
+//! | block | rows of one column, as its codec describes, compressed |
 //! | metadata table of contents, one a column | see `metadata` |
 //! | tail | the signature's bytes backwards |
 //!
-//! A column is a tensor of shape `[rows, dims…]` with one chunk a block, and
-//! its annotations are its attributes. An unknown codec or compression leaves
-//! the column listed and unsupported.
+//! A column is a tensor of shape `[rows, dims…]` with one chunk per block, and its
+//! annotations are its attributes. A column with an unknown codec or compression is listed
+//! as unsupported.
 //!
-//! Order of suppression: the tail is validated before the table of contents,
-//! whose offset is compared with it. A column whose rows per block are out of
-//! range has no blocks to validate. A block that does not lie in the file is not
-//! measured, and one whose two lengths contradict each other is not measured
-//! against its rows. An entry whose end is not known ends its table. Regions
-//! that a broken entry does not lead to show as `R.gap`.
+//! Order of suppression: the tail is validated before the table of contents, whose offset
+//! is compared with it. A column whose rows per block are out of range has no blocks to
+//! validate. A block outside the file is not measured, and one whose two lengths contradict
+//! each other is not compared with its rows. An entry whose end is unknown ends its table.
+//! Regions that only a broken entry refers to show as `R.gap`.
 
 mod annotation;
 pub mod block;
@@ -63,7 +62,7 @@ use crate::model::{Chunk, Encoding, Metadata, Region, Tensor, Value, Version};
 use crate::parse::{Cursor, Reader, reader::Field};
 use crate::rule::{Halt, Rule};
 
-/// Where fields lie and what they hold.
+/// Offsets and values of fields.
 mod field {
     use crate::base::Word;
     use crate::parse::reader::Field;
@@ -82,25 +81,25 @@ mod field {
     pub(super) const PADDING: usize = 52;
     /// Below the first version, 1.1.1.1.
     pub(super) const VERSION_0: u64 = 0x0001_0001_0001_0000;
-    /// Bytes of an entry of a lookup table.
+    /// Length of an entry of a lookup table.
     pub(super) const ENTRY: Word = 16;
-    /// Bytes of a usual entry of the table of contents, to read ahead by.
+    /// Usual length of an entry of the table of contents, for reading ahead.
     pub(super) const COLUMN: u64 = 64;
-    /// Least bytes of a slot name: an index and an empty string.
+    /// Minimum length of a slot name: an index and an empty string.
     pub(super) const SLOT_NAME: Word = 5;
 }
 
-/// What the header says, as far as it was proved.
+/// The validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     version: u64,
     rows: u64,
     /// Offset of the table of contents; before `tail` if there are columns.
     toc: Word,
-    /// Offset of the tail, which lies in the file.
+    /// Offset of the tail, which is inside the file.
     tail: Word,
     columns: u32,
-    /// The last part of the version, where the others are those of the first.
+    /// The last part of the version; the others are those of the first version.
     revision: u32,
 }
 
@@ -117,8 +116,8 @@ impl Container for Header {
         head.starts_with(&field::SIGNATURE.to_le_bytes())
     }
 
-    /// Header, then tail. They lie apart, so the cursor keeps that the header was
-    /// validated until the tail is resident.
+    /// Header, then tail. They lie apart, so the cursor keeps that the header was validated
+    /// until the tail is resident.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let header = Header::head(r, c)?;
         let (toc, tail, end) = (wide(header.toc), wide(header.tail), wide(header.end()));
@@ -212,12 +211,12 @@ impl Header {
         Ok(Codec::of(source, &definition))
     }
 
-    /// The rows of a decoded block of a column, proved; for the value of an
-    /// annotation, one row.
+    /// The rows of a decoded block of a column, validated; for the value of an annotation,
+    /// one row.
     ///
     /// # Errors
-    /// The first fault that makes rows unreadable, a codec that this build does
-    /// not know among them. Others are passed over: the audit reports them.
+    /// The first fault that makes rows unreadable, such as an unknown codec. Other faults
+    /// are ignored here; the audit reports them.
     pub fn block<'b>(
         &self,
         codec: &Codec,
@@ -234,7 +233,7 @@ impl Header {
         found.ok_or_else(|| last.unwrap_or(none))
     }
 
-    /// Proves a decoded block and reports what is wrong with it.
+    /// Validates a decoded block and reports its faults.
     pub(crate) fn validate_block<'b>(
         &self,
         codec: &Codec,
@@ -258,18 +257,18 @@ impl Header {
         source.get(column.extra).map(Spelling::of)
     }
 
-    /// Offset of the first byte after the file, which is in the file.
+    /// End of the file's content, at or before the end of the source.
     fn end(&self) -> Word {
         self.tail.wrapping_add(place(field::TAIL))
     }
 
-    /// Whether `len` bytes from `at` lie between header and tail.
+    /// Whether `len` bytes at `at` are between header and tail.
     fn is_inside(&self, at: Word, len: Word) -> bool {
         wide(at) >= field::HEADER && self.tail.checked_sub(at).is_some_and(|room| len <= room)
     }
 
-    /// Whether entries have a metadata table of contents; before, payloads are of
-    /// a version that no document describes.
+    /// Whether entries have a metadata table of contents. Payloads of earlier versions are
+    /// not documented.
     fn has_metadata(&self) -> bool {
         self.revision >= 4
     }
@@ -278,7 +277,7 @@ impl Header {
         self.revision == 3
     }
 
-    /// Takes the header, and validates it unless the cursor tells that it was.
+    /// Reads the header, and validates it unless the cursor says that this was done.
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         #[cfg(feature = "windows")]
         if c.phase > 0 {
@@ -315,7 +314,7 @@ impl Header {
         Ok(header)
     }
 
-    /// Validates what the header says; halts the reader if the file is refused.
+    /// Validates the header; halts the reader if the file is refused.
     fn validate(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if number(head, field::AT_START) != field::SIGNATURE {
             return refuse(r, rules::H_SIG, field::AT_START, 0, 0);
@@ -347,7 +346,7 @@ impl Header {
         }
     }
 
-    /// Counts and offsets. All are looked at; one that is wrong refuses the file.
+    /// Counts and offsets. All are validated; one fault refuses the file.
     fn validate_numbers(&self, r: &mut Reader<'_, '_>, head: &Head) {
         if !is_positive(self.rows) {
             refuse(r, rules::H_ROWS, field::ROWS, 0, self.rows);
@@ -363,7 +362,7 @@ impl Header {
         if low && any {
             refuse(r, rules::H_TOC_LOW, field::TOC, field::HEADER, stored);
         }
-        // The file is as long as header and tail are.
+        // The file is at least as long as header and tail.
         let len = r.source().len();
         let tail_stored = number(head, field::TAIL_AT);
         if tail < field::HEADER {
@@ -385,23 +384,23 @@ fn number(head: &Head, field: Field) -> u64 {
     u64::from_le_bytes(field.of(head))
 }
 
-/// The last part of a version, if it is one of the 1.1.1; 0 for earlier ones, and
-/// the largest number for later ones.
+/// The last part of a version 1.1.1.x; 0 for earlier versions, and the largest number for
+/// later ones.
 fn revision(version: u64) -> u32 {
     u32::try_from(version.saturating_sub(field::VERSION_0)).unwrap_or(u32::MAX)
 }
 
-/// An offset that is stored as i64; 0, which is in the header, if it is negative.
+/// An offset stored as i64; 0, which is inside the header, if it is negative.
 fn offset(stored: u64) -> Word {
     if is_positive(stored) { place(stored) } else { 0 }
 }
 
-/// Reports that a field of the header breaks `rule`, so that the file is refused.
+/// Reports that a field of the header breaks `rule`, and refuses the file.
 fn refuse(r: &mut Reader<'_, '_>, rule: Rule, field: Field, expected: u64, found: u64) {
     r.fail(rule, word(field.at.into()), u64::from(field.len), expected, found);
 }
 
-/// How a block with this compression kind is stored.
+/// The encoding of a block with this compression kind.
 fn encoding(kind: u8) -> Encoding {
     match kind {
         0 => Encoding::Raw,
@@ -411,7 +410,7 @@ fn encoding(kind: u8) -> Encoding {
     }
 }
 
-/// Whether a number that is stored as i64 is not negative.
+/// Whether a number stored as i64 is not negative.
 fn is_positive(number: u64) -> bool {
     i64::try_from(number).is_ok()
 }

@@ -1,4 +1,4 @@
-//! The regions of a file, and which of its tables are not resident.
+//! The regions of a file, and the missing ranges of its tables.
 
 use super::blocks::Entry;
 use super::metadata::Attribute;
@@ -10,8 +10,8 @@ use crate::model::{Part, Region};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// Phases of the iteration, in the order in which the writer of ML.NET lays
-/// regions out, so that its files with one block a column ascend.
+/// Phases of the iteration, in the order in which the writer of ML.NET writes regions, so
+/// that its files with one block per column ascend.
 mod phase {
     pub(super) const HEADER: u8 = 0;
     pub(super) const BLOCKS: u8 = 1;
@@ -21,11 +21,11 @@ mod phase {
     pub(super) const TAIL: u8 = 5;
 }
 
-/// How many entries of the table of contents are looked at to tell how far
-/// reading ahead pays.
+/// Number of entries of the table of contents that are scanned to decide how far reading
+/// ahead pays off.
 const COLUMNS_AHEAD: u32 = 4096;
 
-/// A region, or nothing.
+/// A region, or none.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     part: Part,
@@ -90,12 +90,12 @@ impl Header {
         Ok(())
     }
 
-    /// The next region of the column that the cursor has passed, or of the next
-    /// one, and after the last one nothing.
+    /// The next region of the column that the cursor has passed, or of the next one; none
+    /// after the last.
     ///
-    /// The cursor keeps the offset of the next entry of a lookup table, how many
-    /// are left, and the offset of the column's entry; or what
-    /// [`next_annotation`](Self::next_annotation) wants, with the same after it.
+    /// The cursor keeps the offset of the next entry of a lookup table, the number of
+    /// entries left, and the offset of the column's entry; or the state of
+    /// [`next_annotation`](Self::next_annotation), with the same after it.
     fn of_column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -149,8 +149,7 @@ impl Header {
         Ok(())
     }
 
-    /// Reports what is not resident of the lookup and metadata tables of all
-    /// columns.
+    /// Reports the missing ranges of the lookup and metadata tables of all columns.
     pub(crate) fn missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
         let source = *r.source();
         let mut joined: Option<Span> = None;
@@ -176,8 +175,8 @@ impl Header {
         }
     }
 
-    /// Tells the host to fetch, with what is missing, the tables of this and
-    /// later columns that begin close after it.
+    /// Extends the current request to the tables of this and later columns that begin close
+    /// after it.
     #[cfg(feature = "windows")]
     #[cold]
     pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {
@@ -204,12 +203,11 @@ impl Header {
     #[cfg(not(feature = "windows"))]
     pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: (u64, u32)) {}
 
-    /// Visits the lookup tables of at most `columns` columns, then their
-    /// metadata tables, of which the beginning is taken for the whole. Goes on
-    /// to the next kind when `visit` answers no.
+    /// Visits the lookup tables of at most `columns` columns, then their metadata tables,
+    /// of which only the start is known. Goes on to the next kind if `visit` returns false.
     ///
     /// # Errors
-    /// [`Absent`] when the table of contents itself is not resident.
+    /// [`Absent`] if the table of contents itself is not resident.
     fn tables(
         &self,
         source: &Source<'_>,
@@ -250,7 +248,7 @@ impl Header {
     }
 }
 
-/// Both spans and what lies between them, if they are neighbours in order.
+/// Both spans and the bytes between them, if they are neighbours in order.
 fn join(before: Span, after: Span) -> Option<Span> {
     let reach = before.end()?.checked_add(limits::TABLE_SLACK)?;
     let end = after.end()?.max(before.end()?);

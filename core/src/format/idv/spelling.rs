@@ -6,15 +6,15 @@ use crate::input::leaf::{Parsed, byte, incomplete, le_u32, le_u64};
 use crate::model::{Name, NameEncoding};
 use core::fmt;
 
-/// A codec definition as text: the loadname as it is stored, and what is known
-/// of the parameters, such as `VBuffer(Key2(UInt32, 5), [2, 3])`.
+/// A codec definition as text: the loadname as stored, and the known parameters, such as
+/// `VBuffer(Key2(UInt32, 5), [2, 3])`.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelling<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Spelling<'a> {
-    /// Of the stored definition.
+    /// Bytes of the stored definition.
     pub(super) fn of(bytes: &'a [u8]) -> Self {
         Spelling { bytes }
     }
@@ -31,14 +31,14 @@ impl fmt::Display for Spelling<'_> {
     }
 }
 
-/// Loadname and parameters of the definition that `input` begins with.
+/// Loadname and parameters of the definition at the start of `input`.
 pub(super) fn split(input: &[u8]) -> Parsed<'_, (Name<'_>, &[u8])> {
     let (rest, name) = piece(input)?;
     let (rest, parameters) = piece(rest)?;
     Ok((rest, (Name::new(name, NameEncoding::Plain), parameters)))
 }
 
-/// A length and so many bytes.
+/// A length and that many bytes.
 fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
     let piece = Leb::of(input, NUMBER).and_then(|Leb { value, len, .. }| {
         input.get(len..)?.split_at_checked(usize::try_from(value).ok()?)
@@ -49,8 +49,7 @@ fn piece(input: &[u8]) -> Parsed<'_, &[u8]> {
     }
 }
 
-/// Writes what is known of a definition; where it breaks off, so does the
-/// text.
+/// Writes a definition as far as it can be read.
 fn write(f: &mut fmt::Formatter<'_>, bytes: &[u8], depth: u32) -> fmt::Result {
     let Ok((_, (name, parameters))) = split(bytes) else {
         return Ok(());
@@ -92,7 +91,7 @@ fn write_dims(f: &mut fmt::Formatter<'_>, rest: &[u8]) -> fmt::Result {
     f.write_str("]")
 }
 
-/// Cardinality, and what a newer key cannot say.
+/// Cardinality, and the parameters that newer keys do not have.
 fn write_old_key(f: &mut fmt::Formatter<'_>, rest: &[u8]) -> fmt::Result {
     let parsed = byte(rest).and_then(|(rest, contiguous)| {
         let (rest, min) = le_u64(rest)?;

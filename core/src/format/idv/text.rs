@@ -1,4 +1,4 @@
-//! LEB128 numbers and strings, read on after a failure.
+//! LEB128 numbers and strings, with sticky failures.
 
 use super::rules;
 use crate::base::{Word, place, wide, widen, word};
@@ -7,33 +7,33 @@ use crate::model::NameAt;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
-/// An unsigned LEB128 number as it is stored.
+/// An unsigned LEB128 number as stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Leb {
     pub(super) value: u64,
-    /// How many bytes it takes, or as many as were looked at.
+    /// Number of bytes that it takes, or that were read.
     pub(super) len: usize,
     /// It ends in time and fits its type.
     pub(super) whole: bool,
-    /// It is the only form of its value that a writer makes.
+    /// It has the shortest form, the only one that writers use.
     pub(super) shortest: bool,
 }
 
-/// How many bytes a number takes at least.
+/// Minimum length of a number in bytes.
 pub(super) fn least(value: u64) -> u8 {
     let bits = value.checked_ilog2().unwrap_or(0).wrapping_add(1);
     u8::try_from(bits.wrapping_add(6).wrapping_div(7)).unwrap_or(0)
 }
 
-/// Most bytes of a number of 64 bits, of which the last is 0 or 1.
+/// Maximum length of a 64-bit number, whose last byte is 0 or 1.
 pub(super) const NUMBER: usize = 10;
 
-/// Most bytes of the length of a string, which is no more than an i32 holds.
+/// Maximum length of a string's length, which fits an i32.
 pub(super) const LENGTH: usize = 5;
 
 impl Leb {
-    /// The number that `input` begins with, of at most `most` bytes; `None` if
-    /// there are too few.
+    /// The number at the start of `input`, of at most `most` bytes; `None` if there are too
+    /// few.
     #[inline(always)]
     pub(super) fn of(input: &[u8], most: usize) -> Option<Leb> {
         let (mut value, mut len, mut last) = (0_u64, 0, 0x80);
@@ -44,7 +44,7 @@ impl Leb {
         for byte in input.get(..len)?.iter().rev() {
             value = value << 7 | u64::from(byte & 0x7F);
         }
-        // What the last byte of the longest may be, for the number to fit.
+        // The largest last byte with which the longest number fits.
         let top = if most == LENGTH { 7 } else { 1 };
         Some(Leb { value, len, whole: len < most || last <= top, shortest: len == 1 || last != 0 })
     }
@@ -54,7 +54,7 @@ impl Leb {
 pub(super) const LARGEST: u64 = 0x7FFF_FFFF;
 
 impl<'a> Reader<'_, 'a> {
-    /// Reports that `rule` is broken so that nothing after it can be read.
+    /// Reports that `rule` is broken and nothing after it can be read.
     #[cold]
     pub(super) fn fail(&mut self, rule: Rule, at: Word, len: u64, expected: u64, found: u64) {
         self.flag(rule, wide(at), len, expected, found);
@@ -66,14 +66,14 @@ impl<'a> Reader<'_, 'a> {
         self.bytes(1).first().copied().unwrap_or(0)
     }
 
-    /// An offset or a length, of which no more is kept than what may be in memory.
+    /// An offset or a length, saturated to the width of a word.
     pub(super) fn next_word(&mut self) -> Word {
         place(self.next_u64())
     }
 
-    /// An LEB128 number of at most `most` bytes. One that is malformed breaks
-    /// `rule`, whose finding names the `largest`, and halts; the first of an entry
-    /// that is not in its shortest form is noted.
+    /// An LEB128 number of at most `most` bytes. A malformed one breaks `rule`, whose
+    /// finding names the `largest`, and halts; the first of an entry that is not in its
+    /// shortest form is noted.
     pub(super) fn leb(&mut self, rule: Rule, most: usize, largest: u64) -> u64 {
         if self.is_halted() {
             return 0;
@@ -96,7 +96,7 @@ impl<'a> Reader<'_, 'a> {
         leb.value
     }
 
-    /// Reports the number that was noted, when an entry is validated; forgets it.
+    /// Reports the noted number, if any, and forgets it.
     pub(super) fn flag_padded(&mut self) {
         if let Some((at, len, least)) = self.padded.take() {
             self.flag(rules::G_LEB, wide(at), len.into(), least.into(), len.into());
@@ -108,8 +108,8 @@ impl<'a> Reader<'_, 'a> {
         place(self.leb(rule, NUMBER, largest))
     }
 
-    /// The bytes of a string, and where they are. A length that cannot be read
-    /// breaks `rule`, and nothing after it can be found.
+    /// The bytes of a string, and their place. A length that cannot be read breaks `rule`,
+    /// and nothing after it can be found.
     pub(super) fn string(&mut self, rule: Rule, text: &mut Text) -> &'a [u8] {
         text.start = self.here();
         let len = self.leb(rule, LENGTH, LARGEST);
@@ -121,7 +121,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// A string as it is stored: a length and so many bytes.
+/// A string as stored: a length and that many bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Text {
     /// Offset of the length.

@@ -21,15 +21,15 @@ use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// An entry, validated. It is large, so it is filled in where it is wanted.
+/// An entry, validated. It is large, so it is filled in place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) head: Head,
-    /// One past its last byte.
+    /// Offset of its end.
     end: Word,
     pub(super) rows_per_block: u64,
-    /// The lookup table and its number of entries; 0 if the column has no rows or
-    /// the table is not in its place.
+    /// The lookup table and its number of entries; 0 if the column has no rows or the table
+    /// has no valid place.
     pub(super) lookup: Word,
     blocks: Word,
     /// Offset of the metadata table of contents; 0 for none.
@@ -39,7 +39,7 @@ pub(super) struct Column {
     pub(super) slots_len: Word,
     /// Number of slot names.
     pub(super) slot_count: Word,
-    /// It, or what it points at, can be read.
+    /// The entry, and what it refers to, can be read.
     pub(super) sound: bool,
 }
 
@@ -63,7 +63,7 @@ impl Column {
         if self.sound { self.blocks } else { 0 }
     }
 
-    /// Number of bytes of the lookup table.
+    /// Length of the lookup table in bytes.
     pub(super) fn table_len(&self) -> Word {
         self.blocks.wrapping_mul(field::ENTRY)
     }
@@ -126,7 +126,7 @@ impl Header {
             return Ok(());
         }
         if cfg!(feature = "windows") && !r.is_muted() {
-            // The first time in silence: all bytes of it, or none.
+            // First muted: all of its bytes must be resident.
             r.mute();
             let taken = self.column(r, c, column);
             r.unmute();
@@ -140,7 +140,7 @@ impl Header {
                 Ok(())
             }
             Err(halt) if halt.is_absent() => Err(halt),
-            // Where the next entry begins, nothing tells.
+            // The start of the next entry is unknown.
             Err(halt) => {
                 r.refuse(halt);
                 c.finish();
@@ -149,12 +149,12 @@ impl Header {
         }
     }
 
-    /// Where the entry begins that the cursor stands before.
+    /// Offset of the entry at the cursor.
     pub(super) fn entry_at(&self, c: &Cursor) -> u64 {
         if c.index == 0 { wide(self.toc) } else { c.at }
     }
 
-    /// Takes and validates an entry.
+    /// Reads and validates an entry.
     fn column(
         &self,
         r: &mut Reader<'_, '_>,
@@ -209,8 +209,7 @@ impl Header {
         Ok(())
     }
 
-    /// Rows per block against those of the first column, which the cursor
-    /// keeps.
+    /// Compares rows per block with those of the first column, which the cursor keeps.
     fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, rows: u64, span: Span) {
         if c.index == 0 {
             c.state = rows;
@@ -219,8 +218,8 @@ impl Header {
         }
     }
 
-    /// What the last fields of an entry point at: the metadata table of contents,
-    /// or the slot names.
+    /// The last fields of an entry: the place of the metadata table of contents, or of the
+    /// slot names.
     fn validate_last(
         &self,
         r: &mut Reader<'_, '_>,

@@ -9,7 +9,7 @@ use crate::parse::Reader;
 use crate::rule::Halt;
 
 impl Header {
-    /// Reads the header, and checks its fields (guide, FileHeader).
+    /// Reads the header and validates its fields (guide, FileHeader).
     #[inline(always)]
     pub(super) fn read(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         let len = r.source().len();
@@ -65,7 +65,7 @@ impl Header {
             }
             let mut at = field::AT_OFFSETS;
             for (section, offset) in self.sections.iter_mut().zip(offsets) {
-                // So far, where the section before begins.
+                // Start of the previous section.
                 let least = self.data;
                 if offset < least || offset > self.bound {
                     let limit = if offset < least { least } else { self.bound };

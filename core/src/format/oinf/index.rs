@@ -10,10 +10,10 @@ use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// An entry of any of the tables.
 ///
-/// It is filled where it lies, because it is large to be moved.
+/// Filled in place, because it is expensive to move.
 pub(super) struct Entry<'h, 'a> {
     pub(super) header: &'h Header,
-    /// Which table: [`EntryKind::SizeVar`], [`EntryKind::Metadata`] or [`EntryKind::Tensor`].
+    /// The table: [`EntryKind::SizeVar`], [`EntryKind::Metadata`] or [`EntryKind::Tensor`].
     pub(super) kind: EntryKind,
     pub(super) index: u32,
     /// Where it begins.
@@ -26,19 +26,18 @@ pub(super) struct Entry<'h, 'a> {
     pub(super) extents: &'a [u8],
     /// Number of a tensor's elements; 0 if it exceeds 64 bits.
     pub(super) elements: u64,
-    /// The data, the value.
+    /// The place of the data, or of the value.
     pub(super) data: Span,
-    /// The quantisation; empty if there is none.
+    /// The place of the quantisation; empty if there is none.
     pub(super) quant: Span,
-    /// Whether no rule is broken that the data cannot be read without.
+    /// Whether it breaks no rule without which the data cannot be read.
     pub(super) sound: bool,
-    /// Whether it ends the table because it does not fit, in a file that is not
-    /// cut off.
+    /// Whether it ends the table because it does not fit, in a file that is not truncated.
     pub(super) broken: bool,
 }
 
 impl<'h, 'a> Entry<'h, 'a> {
-    /// No entry yet, of the table of this kind.
+    /// An empty entry of the table of this kind.
     pub(super) fn of(header: &'h Header, kind: EntryKind) -> Self {
         Entry {
             header,
@@ -58,7 +57,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
     }
 
-    /// Where its name lies.
+    /// The place of its name.
     pub(super) fn name(&self) -> NameAt {
         if self.broken {
             return NameAt::default();
@@ -70,7 +69,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         if self.sound { Status::Sound } else { Status::Broken }
     }
 
-    /// It as what is handed out of metadata and sizevars.
+    /// The public form of metadata and sizevars.
     pub(super) fn meta(&self) -> Metadata {
         Metadata {
             kind: self.kind,
@@ -83,13 +82,13 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
     }
 
-    /// Reads the name with its padding, or tells what is wrong.
+    /// Reads the name with its padding, or returns the fault.
     #[inline(always)]
     fn read_name(&mut self, r: &mut Reader<'_, 'a>) -> Result<&'a [u8], Fault> {
         require(r, 8)?;
         let len = word(r.next_u32().into());
         let left = word(r.left());
-        // Wraps for lengths only that are longer than anything in memory.
+        // Wraps only for lengths above the size of memory.
         let padded = (len.wrapping_add(11) & !7).wrapping_sub(4);
         if len > left || padded > left {
             return Err((rules::STR_LEN, self.at, 4, wide(left), wide(len)));
@@ -98,7 +97,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         Ok(r.bytes(padded))
     }
 
-    /// Reads what is after the name, or tells what is wrong.
+    /// Reads the fields after the name, or returns the fault.
     #[inline(always)]
     fn read_fields(&mut self, r: &mut Reader<'_, 'a>) -> Result<(), Fault> {
         self.fields = r.here();
@@ -115,7 +114,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
         self.tag = r.next_u32();
         self.flags = r.next_u32();
-        // The data, and from version 2 on the quantisation.
+        // The data and, from version 2 on, the quantisation.
         let mut spans = 1;
         if self.kind == EntryKind::Tensor {
             let rank = word(self.flags.into());
@@ -137,9 +136,8 @@ impl<'h, 'a> Entry<'h, 'a> {
         Ok(())
     }
 
-    /// Reads and validates the entry that the cursor stands before, and goes after
-    /// it. `false` after the last one, where the table cannot be read on, and
-    /// where bytes are [missing](settle).
+    /// Reads and validates the entry at the cursor, and advances. `false` after the last
+    /// one, if the table cannot be read on, and if bytes are [missing](settle).
     pub(super) fn next(&mut self, r: &mut Reader<'_, 'a>, c: &mut Cursor) -> bool {
         let header = self.header;
         let table = match self.kind {
@@ -157,7 +155,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         if left == 0 {
             return false;
         }
-        // The file ends before the section does, which was reported with the header.
+        // The file ends before the section does; this was reported with the header.
         let cut = next.at > word(r.source().len());
         self.at = r.here();
         let text = self.read_name(r).and_then(|text| self.read_fields(r).map(|()| text));
@@ -192,7 +190,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         true
     }
 
-    // By itself where size matters: reading and validating leave each other no registers.
+    // Not inlined where size matters: reading and validating compete for registers.
     fn validate(&mut self, r: &mut Reader<'_, '_>, text: &[u8]) {
         let at = self.at.wrapping_add(4);
         let len = usize::try_from(wide(self.name_len)).unwrap_or(0);
@@ -233,8 +231,8 @@ impl<'h, 'a> Entry<'h, 'a> {
         }
     }
 
-    /// Validates whether a payload lies in the data section and in the file. Its size and
-    /// its offset are recorded at `at`.
+    /// Validates that a payload lies in the data section and in the file. Its size and its
+    /// offset are recorded at `at`.
     pub(super) fn validate_place(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -246,7 +244,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         let Span { offset, len } = *stored;
         if size == Size::None {
             *stored = Span::default();
-            // The size comes first; the finding covers what is not 0 of both.
+            // The size comes first; the finding covers whichever is not 0.
             let (at, bytes, found) = match (len, offset) {
                 (0, 0) => return,
                 (0, _) => (at.wrapping_add(8), 8, offset),
@@ -272,7 +270,7 @@ impl<'h, 'a> Entry<'h, 'a> {
         } else if end > bound {
             (rules.bounds, bound, end)
         } else {
-            // Bytes that a truncated file lacks were reported with the header.
+            // Bytes that are missing from a truncated file were reported with the header.
             self.sound &= end <= r.source().len();
             return;
         };
@@ -281,30 +279,30 @@ impl<'h, 'a> Entry<'h, 'a> {
     }
 }
 
-/// What is known of the size of a payload.
+/// What is known about the size of a payload.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
     /// There should be no payload.
     None,
     /// It is wrong, so that the end is not validated.
     Wrong,
-    /// Nothing is wrong with it.
+    /// It is valid.
     Right,
 }
 
-/// The rules of the place of a payload.
+/// The rules for the place of a payload.
 pub(super) struct PlaceRules {
     /// A multiple of 8.
     pub(super) align: Rule,
     /// Not before the data section.
     pub(super) before: Rule,
-    /// Its end inside of the file.
+    /// Its end is inside the file.
     pub(super) bounds: Rule,
-    /// Its end within 64 bits.
+    /// Its end fits 64 bits.
     pub(super) overflow: Rule,
-    /// None at all, if there is no payload.
+    /// There is no payload, so size and offset are 0.
     pub(super) unused: Rule,
-    /// Which payload they are for.
+    /// The payload that they are for.
     pub(super) quant: bool,
 }
 
@@ -317,7 +315,7 @@ static VALUE: PlaceRules = PlaceRules {
     quant: false,
 };
 
-/// What is wrong: a rule, where, in how many bytes, what is expected and found.
+/// A fault: the rule, its offset and length, and what is expected and found.
 type Fault = (Rule, Word, u64, u64, u64);
 
 /// Size and offset of a payload.
@@ -333,13 +331,13 @@ fn require(r: &Reader<'_, '_>, len: u64) -> Result<(), Fault> {
     if left < len { Err((rules::TABLE_OVERRUN, r.here(), left, len, left)) } else { Ok(()) }
 }
 
-/// Whether bytes were missing, which never are where all are in memory: nothing is
-/// read here that was not proved to be in the file.
+/// Whether bytes are missing; never if the file is in memory as a whole, because this
+/// module only reads inside the file.
 pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
     cfg!(feature = "windows") && r.is_halted()
 }
 
-/// The same, as what a step comes back with.
+/// The same, as the result of a step.
 pub(super) fn settle(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
     if cfg!(feature = "windows") { r.settle() } else { Ok(()) }
 }

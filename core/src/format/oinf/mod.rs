@@ -23,7 +23,7 @@
 //! | metadata | key, `u32` type, `u32` flags, `u64` size, `u64` offset |
 //! | tensors | name, `u32` type, `u32` rank, `u32` flags, `u64` extents, `u64` size, `u64` offset; version 2: `u64` size and `u64` offset of the quantisation |
 //!
-//! Order of suppression, beside that in ARCHITECTURE.md:
+//! Order of suppression, in addition to that in ARCHITECTURE.md:
 //!
 //! - An entry that does not fit its section ends its table: `TABLE-OVERRUN` if
 //!   its fixed fields do not, `STR-LEN` for a name, `TENSOR-NDIM` for extents.
@@ -78,21 +78,21 @@ mod field {
     pub(super) const HAS_QUANT: u32 = 2;
 }
 
-/// Where a section begins, and how many entries it should have.
+/// The offset of a section, and the number of its entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Section {
     at: Word,
     count: u32,
 }
 
-/// What the header says, as far as it was proved.
+/// The validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Where the data begins.
+    /// Offset of the data.
     data: u64,
     /// The recorded length.
     file_size: u64,
-    /// What places are validated against.
+    /// The length that places are validated against.
     bound: u64,
     version: u32,
     /// Sizevars, metadata, tensors, data.
@@ -141,8 +141,8 @@ impl Container for Header {
         tensors.count.into()
     }
 
-    /// Sizevars come first, then metadata. A table of sizevars that cannot be
-    /// read on ends with a broken entry, so that metadata comes all the same.
+    /// Sizevars come first, then metadata. A table of sizevars that cannot be read to its
+    /// end ends with a broken entry, and metadata follows.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         let mut e =
             Entry::of(self, if c.phase == 0 { EntryKind::SizeVar } else { EntryKind::Metadata });
@@ -186,8 +186,8 @@ impl Container for Header {
         value::value(r, meta)
     }
 
-    /// Header, tables, then the values in the order of the tables. What the
-    /// tables leave unused is validated with them.
+    /// Header, tables, then the values in table order. Unused bytes of the tables are
+    /// validated with them.
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         if c.phase < 2 {
             let (part, span) = match c.phase {
@@ -238,8 +238,8 @@ impl Container for Header {
         self.audit_step(r, c)
     }
 
-    /// Values of metadata first, then quantisation, an entry in a step: all of it
-    /// is in memory.
+    /// Values of metadata first, then quantisation, one entry per step: all of it is in
+    /// memory.
     #[cfg(not(feature = "windows"))]
     #[inline(never)]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
@@ -266,8 +266,7 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The stored element type of a tensor, of which this build may know
-    /// nothing.
+    /// The stored element type of a tensor, which may be unknown to this build.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -279,7 +278,7 @@ impl Header {
     }
 }
 
-/// The type of an element; `None` for tags that are no such type, or none at all.
+/// The element type; `None` for other tags.
 fn element_type(tag: u32) -> Option<DType> {
     Some(match tag {
         1 => DType::I8,
@@ -308,12 +307,12 @@ fn element_type(tag: u32) -> Option<DType> {
     })
 }
 
-/// Bytes of so many elements: `ceil(elements × bits / 8)`; `u64::MAX` if that
-/// exceeds 64 bits.
+/// Length of packed elements: `ceil(elements × bits / 8)` bytes; `u64::MAX` if that exceeds
+/// 64 bits.
 fn size_of(dtype: DType, elements: u64) -> u64 {
     let bits = u64::from(dtype.bits());
     match (elements >> 3).checked_mul(bits) {
-        // It fits if those of eight elements do: the number of bits is a power of 2.
+        // It fits if the length of eight elements does: the number of bits is a power of 2.
         Some(size) => size.wrapping_add((elements & 7).wrapping_mul(bits).wrapping_add(7) >> 3),
         None => u64::MAX,
     }

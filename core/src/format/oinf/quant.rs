@@ -27,26 +27,23 @@ use crate::rule::Rule;
 /// Bytes before the scales.
 pub(super) const FIXED: u64 = 48;
 
-/// How the elements of a tensor stand for numbers: `(element - zero point) ×
-/// scale` (guide 2).
+/// Quantisation of a tensor: the value is `(element - zero point) × scale` (guide 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantization {
     /// Whether the scheme is symmetric: there are no zero points.
     pub symmetric: bool,
-    /// The axis along which scales differ; `None` if one holds for the whole
-    /// tensor.
+    /// The axis of the scales; `None` if one scale applies to the whole tensor.
     pub axis: Option<u64>,
     /// Where the scales are stored, as little-endian `f32`.
     pub scales: Span,
     /// Whether there are zero points.
     pub has_zero_points: bool,
-    /// Where the zero points are stored, as little-endian `i32`: as many as there
-    /// are scales, or none.
+    /// The place of the zero points, little-endian `i32`: one for each scale, or none.
     pub zero_points: Span,
 }
 
-/// The fixed fields, as they are stored. Numbers beyond all memory are not
-/// distinguished: such counts fill no payload, and there is no such axis.
+/// The fixed fields as stored. Values beyond the size of memory are saturated: no payload
+/// is that long, and there is no such axis.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parameters {
     /// Scheme, scale mode, zero point mode, and 0.
@@ -56,8 +53,8 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// The fixed fields of the quantisation at `stored`; zeros where they are
-    /// missing. The reader then stands before the scales.
+    /// The fixed fields of the quantisation at `stored`; zeros if they are missing. The
+    /// reader is then before the scales.
     pub(super) fn read(&mut self, r: &mut Reader<'_, '_>, stored: &Span) {
         r.within(place(stored.offset), place(stored.len));
         for mode in &mut self.modes {
@@ -74,14 +71,14 @@ impl Parameters {
         axis
     }
 
-    /// Whether scales differ along that axis.
+    /// Whether scales vary along that axis.
     pub(super) fn is_per_channel(&self) -> bool {
         let [_, scale_mode, ..] = self.modes;
         scale_mode == 2
     }
 
-    /// How many bytes the scales and the zero points have, if they fill a payload of
-    /// `len` bytes.
+    /// Lengths of the scales and the zero points in bytes, if they fill a payload of `len`
+    /// bytes.
     pub(super) fn lists(&self, len: u64) -> Option<[Word; 2]> {
         // Words after the fixed fields, of which one may be padding.
         let room = word(len >> 2).wrapping_sub(12);
@@ -90,15 +87,15 @@ impl Parameters {
         (padding <= 1).then_some([scales << 2, zero_points << 2])
     }
 
-    /// The size that the counts ask for.
+    /// The size that follows from the counts.
     pub(super) fn size(&self) -> u64 {
         let [[_, scales], [_, zero_points]] = self.lists.map(|list| list.map(wide));
         let words = scales.saturating_add(zero_points);
         padded(words.saturating_mul(4).saturating_add(FIXED))
     }
 
-    /// Checks the fields against each other and against the tensor's `rank` and
-    /// the `extent` of the axis of the scales. Whether the counts hold.
+    /// Checks the fields against each other, the tensor's `rank` and the `extent` of the
+    /// scales' axis. Returns whether the counts are valid.
     pub(super) fn validate(
         &self,
         r: &mut Reader<'_, '_>,
@@ -145,8 +142,7 @@ impl Parameters {
             0 if count != 0 => Some((rules::QUANT_ZP_NONE, ZP_COUNT, 0, count)),
             0 => None,
             3.. => Some((rules::QUANT_ZPMODE, 8, 2, zp_mode)),
-            // What the zero points should be like is unknown when the scale
-            // mode is.
+            // Without a valid scale mode, the zero points cannot be checked.
             _ if !matches!(scale_mode, 1 | 2) => None,
             _ if zp_mode != scale_mode => Some((rules::QUANT_ZP_MIX, 8, scale_mode, zp_mode)),
             1 if axis != 0 => Some((rules::QUANT_ZP_PT, ZP_AXIS, 0, axis)),
@@ -162,14 +158,14 @@ impl Parameters {
     }
 }
 
-/// Where axes and counts are stored, of the scales and of the zero points.
+/// The fields of axes and counts, of the scales and of the zero points.
 const SCALE_AXIS: Word = 16;
 const SCALE_COUNT: Word = 24;
 const ZP_AXIS: Word = 32;
 const ZP_COUNT: Word = 40;
 
-/// Reports a fault of the quantisation at `at`: a rule, a field, and what is expected and
-/// found. Whether the counts hold.
+/// Reports a fault of the quantisation at `at`: the rule, the field, and what is expected
+/// and found. Returns whether the counts are valid.
 #[inline(always)]
 fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Word)>) -> bool {
     let Some((rule, from, expected, found)) = fault else { return true };
@@ -201,8 +197,8 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
 }
 
 impl Header {
-    /// How the elements of a tensor stand for numbers; `None` if it is not
-    /// quantised, or if its quantisation is broken, which the audit reports.
+    /// The quantisation of a tensor; `None` if it has none, or a broken one, which the
+    /// audit reports.
     ///
     /// # Errors
     /// [`Absent`] when the parameters are not resident.
@@ -257,7 +253,7 @@ mod tests {
         assert_eq!(lists(0, 0, 48), Some([0, 0]));
         assert_eq!(lists(3, 2, 64), None);
         assert_eq!(lists(3, 2, 80), None);
-        // Counts whose products, or whose sum, would wrap to something small.
+        // Counts whose product or sum would wrap to something small.
         assert_eq!(lists(1 << 62, 0, 48), None);
         assert_eq!(lists(1 << 61, 1 << 61, 48), None);
         assert_eq!(lists(u64::MAX >> 2, 1, 48), None);

@@ -1,6 +1,5 @@
-//! The audit of values and quantisation where an entry and what it refers to need
-//! not be resident together: what is known is held in the reader from one step to
-//! the next.
+//! The audit of values and quantisation if an entry and what it refers to need not be
+//! resident together: the reader keeps what is known between steps.
 
 use super::index::{Entry, settle};
 use super::quant::{Parameters, not_finite};
@@ -21,7 +20,7 @@ mod phase {
     pub(super) const DATA: u8 = 2;
     pub(super) const END: u8 = 3;
     pub(super) const TENSOR: u8 = 4;
-    /// Which extent is needed.
+    /// Index of the next dim.
     pub(super) const AXIS: u8 = 5;
     pub(super) const EXTENT: u8 = 6;
     pub(super) const PARAMETERS: u8 = 7;
@@ -29,11 +28,11 @@ mod phase {
     pub(super) const PADDING: u8 = 9;
 }
 
-/// What is held of a value while its bytes are looked at.
+/// What is kept of a value while its bytes are checked.
 #[derive(Clone, Copy)]
 struct Held {
     data: Span,
-    /// Where the value ends, padding included.
+    /// End of the value, padding included.
     end: u64,
     tag: u32,
     used: u32,
@@ -41,7 +40,7 @@ struct Held {
 
 impl Held {
     fn pack(self, dtype: DType) -> [u64; 4] {
-        // Of the element's type only two matter from here on.
+        // Only two properties of the element type matter from here on.
         let kind = match dtype {
             DType::Bool => 1,
             DType::T2 => 2,
@@ -81,7 +80,7 @@ impl Header {
         }
     }
 
-    /// Reads the next entry in silence; whether there is one.
+    /// Reads the next entry, muted; returns whether there is one.
     fn listed<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -145,7 +144,7 @@ fn audit_value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     if c.phase == phase::DATA { audit_data(r, c, held, dtype) } else { audit_end(r, c, held) }
 }
 
-/// Looks at the bytes of a value whose type leaves some of them meaningless.
+/// Checks the bytes of a value whose type has invalid ones.
 fn audit_data(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
@@ -160,7 +159,7 @@ fn audit_data(
             Scan::Clean => {}
             Scan::Bad(at) => {
                 let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
-                // Codes in the unused bits of the last byte are no elements.
+                // Codes in the unused bits of the last byte are not elements.
                 let last = Some(at) == data.end().and_then(|end| end.checked_sub(1));
                 if !last || bad(byte & mask(used)) {
                     r.flag(rule, at, 1, 0, u64::from(byte));
@@ -172,7 +171,7 @@ fn audit_data(
     Ok(())
 }
 
-/// Looks at the unused bits of the last byte, and at the padding.
+/// Checks the unused bits of the last byte, and the padding.
 fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor, held: Held) -> Result<(), Halt> {
     let Held { data, end, tag, used } = held;
     let data_end = data.end().unwrap_or(u64::MAX);

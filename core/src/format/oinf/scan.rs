@@ -1,24 +1,24 @@
-//! Looking through bytes of values in as many pieces as windows make of them.
+//! Scanning bytes of values, in the pieces that the windows provide.
 
 use crate::base::widen;
 use crate::input::{Absent, Span};
 use crate::parse::{Cursor, Reader};
 use crate::rule::Halt;
 
-/// What one step of a scan found.
+/// The result of one step of a scan.
 pub(super) enum Scan {
-    /// Nothing yet; there is more to look through.
+    /// Nothing found yet; there is more to scan.
     More,
-    /// Nothing at all.
+    /// Nothing found.
     Clean,
-    /// The bytes at this offset are bad; they are the last that are looked at.
+    /// The bytes at this offset are bad; the scan ends there.
     Bad(u64),
 }
 
-/// Looks through what is resident of `span`, from where `c.state` says.
+/// Scans the resident bytes of `span`, from the position in `c.state`.
 ///
-/// `width` is the size of an element, 1 or 4 bytes. `bad` gives the position of
-/// the first bad byte.
+/// `width` is the length of an element, 1 or 4 bytes. `bad` returns the position of the
+/// first bad byte.
 pub(super) fn step(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,

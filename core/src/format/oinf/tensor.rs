@@ -9,7 +9,7 @@ use crate::input::Span;
 use crate::model::{Chunks, DType, DimEncoding, DimsAt, Tensor, dims};
 use crate::parse::Reader;
 
-/// Where extents begin, after the type, the rank and the flags.
+/// Offset of the dims, after the type, the rank and the flags.
 const EXTENTS: Word = 12;
 
 static DATA: PlaceRules = PlaceRules {
@@ -31,7 +31,7 @@ static QUANT: PlaceRules = PlaceRules {
 };
 
 impl Entry<'_, '_> {
-    /// Where the extents begin.
+    /// Offset of the dims.
     fn dims_at(&self) -> Word {
         self.fields.wrapping_add(EXTENTS)
     }
@@ -41,12 +41,12 @@ impl Entry<'_, '_> {
         self.dims_at().wrapping_add(word(widen(self.extents.len())))
     }
 
-    /// Number of extents.
+    /// Number of dims.
     pub(super) fn rank(&self) -> u32 {
         u32::try_from(self.extents.len() >> 3).unwrap_or(0)
     }
 
-    /// Where the extents lie.
+    /// The place of the dims.
     pub(super) fn dims(&self) -> DimsAt {
         DimsAt {
             offset: wide(self.dims_at()),
@@ -67,7 +67,7 @@ impl Entry<'_, '_> {
         self.sound && self.flags & field::HAS_DATA != 0
     }
 
-    /// It as what is handed out of tensors.
+    /// The public form of a tensor.
     pub(super) fn tensor(&self) -> Tensor {
         Tensor {
             index: self.index,
@@ -104,7 +104,7 @@ impl Entry<'_, '_> {
         let at = self.data_at();
         let has_data = self.flags & field::HAS_DATA != 0;
         let mut size = if has_data { Size::Right } else { Size::None };
-        // Of what is broken already, the size is not known.
+        // The size of a broken tensor is unknown.
         if has_data && self.sound {
             let (expected, found) = (size_of(dtype, self.elements), self.data.len);
             if expected != found {
@@ -135,9 +135,9 @@ impl Entry<'_, '_> {
     }
 }
 
-/// Multiplies the extents: 1 for rank 0, and 0 as soon as one extent is 0. Whether
-/// the product of the other extents fits 64 bits, even beside a 0, so that the
-/// answer does not depend on their order; the product is 0 if not.
+/// Multiplies the dims: 1 for rank 0, and 0 if a dim is 0. Returns whether the product of
+/// the other dims fits 64 bits, even with a 0 among them, so that the result does not
+/// depend on their order; the product is 0 if not.
 pub(super) fn count(extents: &[u8], elements: &mut u64) -> bool {
     let (mut product, mut zero) = (1_u64, false);
     *elements = 0;

@@ -1,23 +1,22 @@
-//! Bytes that are validated one by one: strings, and the padding after them and after
-//! all else.
+//! Byte-wise validation: strings, and the padding after them and after everything else.
 
 use super::field;
 use crate::base::{Word, wide, widen};
 use crate::parse::Reader;
 use crate::rule::Rule;
 
-/// `len` rounded up to a multiple of 8; `u64::MAX`, which is none, if that exceeds
-/// 64 bits.
+/// `len` rounded up to a multiple of 8; `u64::MAX`, which no length is, if that exceeds 64
+/// bits.
 pub(super) fn padded(len: u64) -> u64 {
     len.checked_next_multiple_of(field::ALIGN).unwrap_or(u64::MAX)
 }
 
-/// The position of the first byte that is `bad`.
+/// The position of the first `bad` byte.
 pub(super) fn first(bytes: &[u8], bad: fn(u8) -> bool) -> Option<usize> {
     bytes.iter().position(|byte| bad(*byte))
 }
 
-/// Reports `rule` for the first byte that is `bad`, of `bytes` at `at`.
+/// Reports `rule` for the first `bad` byte of `bytes` at `at`.
 pub(super) fn validate_bytes(
     r: &mut Reader<'_, '_>,
     rule: Rule,
@@ -31,7 +30,7 @@ pub(super) fn validate_bytes(
     }
 }
 
-/// Reports `rule` from the first byte on that is not zero.
+/// Reports `rule` from the first non-zero byte on.
 #[cfg(feature = "details")]
 pub(super) fn validate_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
     if let Some(i) = first(bytes, |byte| byte != 0) {
@@ -41,20 +40,20 @@ pub(super) fn validate_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, byt
     }
 }
 
-/// Reports `rule` from the first byte on that is not zero.
+/// Reports `rule` from the first non-zero byte on.
 #[cfg(not(feature = "details"))]
 pub(super) fn validate_padding(r: &mut Reader<'_, '_>, rule: Rule, at: Word, bytes: &[u8]) {
     validate_bytes(r, rule, at, bytes, |byte| byte != 0);
 }
 
-/// Whether the alphabet of names and string values lacks it.
+/// Whether a byte is outside the alphabet of names and string values.
 pub(super) fn is_no_name(byte: u8) -> bool {
-    // A bit for each: names are most of what is read of an index.
+    // One bit for each: names are most of what is read of an index.
     let word = NAME_BYTES.get(usize::from(byte >> 5)).copied().unwrap_or(0);
     (word >> (byte & 31)) & 1 == 0
 }
 
-/// Bytes 0 to 31, `-`, `.` and digits, `_` and capitals, small letters.
+/// The bytes 0 to 31; `-`, `.` and digits; `_` and capitals; small letters.
 const NAME_BYTES: [u32; 4] = [0, 0x03FF_6000, 0x87FF_FFFE, 0x07FF_FFFE];
 
 #[cfg(test)]

@@ -24,29 +24,29 @@ use crate::rule::{Halt, Rule};
 /// The structure of a value.
 #[derive(Default)]
 pub(super) struct Shape {
-    /// Bytes before the data: counts and extents.
+    /// Length of the counts and dims before the data.
     before: u64,
-    /// Bytes of the elements, characters or bits, without the padding.
+    /// Length of the elements, characters or bits, without the padding.
     pub(super) len: u64,
     /// Type of the elements.
     pub(super) dtype: DType,
     /// Number of elements.
     elements: u64,
-    /// Number of extents.
+    /// Number of dims.
     rank: u32,
     /// How many bits of the last byte are used; 0 if all are.
     pub(super) used: u32,
 }
 
 impl Shape {
-    /// Where the data of the value lies that is stored at `at`.
+    /// The place of the data of the value stored at `at`.
     pub(super) fn data(&self, at: u64) -> Span {
         Span::new(at.wrapping_add(self.before), self.len)
     }
 }
 
-/// Reads the structure of a value of type `tag` and validates it; the reader then
-/// stands before the data. A value that is broken is refused, which was reported.
+/// Reads the structure of a value of type `tag` and validates it; the reader is then before
+/// the data. A broken value is reported and refused.
 ///
 /// `size_at` is where the entry records the size, for findings about it.
 pub(super) fn shape(
@@ -126,7 +126,7 @@ pub(super) fn shape(
     Err(Halt::refused(rule))
 }
 
-/// What a metadata entry holds; `None` if its value is broken.
+/// The value of a metadata entry; `None` if it is broken.
 pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
     let stored = meta.stored;
     let mut found = Shape::default();
@@ -151,17 +151,17 @@ pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Va
     }))
 }
 
-/// How many bits of the last byte hold elements, 0 if all do.
+/// Number of bits of the last byte that hold elements; 0 if all do.
 fn used_bits(dtype: DType, elements: u64) -> u32 {
-    // Of the product the lowest three bits matter.
+    // Only the lowest three bits of the product matter.
     let elements = u32::try_from(elements & 7).unwrap_or(0);
     elements.wrapping_mul(dtype.bits()) & 7
 }
 
-/// A rule that bytes of a value may break, and which bytes break it.
+/// A rule that bytes of a value may break, and a test for those bytes.
 pub(super) type Content = (Rule, fn(u8) -> bool);
 
-/// What the bytes of a value are held to; `None` if any will do.
+/// The test for the bytes of a value; `None` if all are valid.
 pub(super) fn content(tag: u32, dtype: DType) -> Option<Content> {
     let array = tag == field::NDARRAY;
     Some(match (tag, dtype) {
@@ -202,7 +202,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
         && let Some(i) = first(data, bad)
     {
         let bad_at = at.wrapping_add(i);
-        // Codes in the unused bits of the last byte are no elements.
+        // Codes in the unused bits of the last byte are not elements.
         if bad_at.wrapping_add(1) != end || bad(last & used) {
             let byte = data.get(i).copied().unwrap_or(0);
             r.flag(rule, wide(bad_at), 1, 0, byte.into());
@@ -228,7 +228,7 @@ fn is_no_bool(byte: u8) -> bool {
     byte > 1
 }
 
-/// Whether one of the two-bit codes in it is 10.
+/// Whether one of its two-bit codes is 10.
 fn is_no_ternary(byte: u8) -> bool {
     byte & 0xAA & !((byte & 0x55) << 1) != 0
 }

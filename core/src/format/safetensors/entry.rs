@@ -1,4 +1,4 @@
-//! The entry of a tensor: its fields in any order, with whatever white space.
+//! The entry of a tensor: its fields in any order, with any white space.
 
 use super::json::Json;
 use super::{KEYS, field, rules};
@@ -9,7 +9,7 @@ use crate::model::{Chunks, DType, DimEncoding, DimsAt, Status, Tensor, dims::pro
 use crate::parse::Cursor;
 use crate::rule::Rule;
 
-/// The fields of an entry as far as they were read, a bit for each.
+/// The fields of an entry that were read, one bit each.
 mod fields {
     pub(super) const DTYPE: u8 = 1;
     pub(super) const SHAPE: u8 = 2;
@@ -17,27 +17,27 @@ mod fields {
     pub(super) const ALL: u8 = 7;
 }
 
-/// What an entry says, to be validated once all of it was read.
+/// The fields of an entry, validated once all of them were read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     dtype: DType,
     /// Bits of an element.
     bits: u8,
-    /// The product of the extents, unless it overflows.
+    /// The product of the dims; `None` if it overflows.
     elements: Option<u64>,
     begin: u64,
     end: u64,
-    /// Where the values of shape and offsets begin, and how long they are.
+    /// Offsets and lengths of the values of shape and offsets.
     shape: (usize, usize),
     offsets: (usize, usize),
-    /// The fields that there are.
+    /// The fields that are present.
     seen: u8,
-    /// Those that hold what they should.
+    /// The fields with valid values.
     sound: u8,
 }
 
 impl Entry {
-    /// Of which nothing was read.
+    /// An entry of which nothing was read.
     pub(super) const NONE: Entry = Entry {
         dtype: DType::Unknown,
         bits: 0,
@@ -50,7 +50,7 @@ impl Entry {
         sound: 0,
     };
 
-    /// Reads the value of a member. Where its fields lie is left in `tensor`.
+    /// Reads the value of a member; leaves the places of its fields in `tensor`.
     pub(super) fn read(&mut self, json: &mut Json<'_>, tensor: &mut Tensor) {
         json.token();
         let at = json.at;
@@ -59,7 +59,7 @@ impl Entry {
             json.note(rules::ENTRY_TYPE, at, 0, 0);
             return;
         }
-        // Where fields are missing, their place does not depend on where reading began.
+        // The place of a missing field does not depend on where reading began.
         let place = wide(json.place(at));
         tensor.extra.offset = place;
         tensor.dims = DimsAt { offset: place, encoding: DimEncoding::Json, ..DimsAt::default() };
@@ -125,8 +125,8 @@ impl Entry {
         true
     }
 
-    /// An array of counts: extents, or offsets. Whether it is one; `rule` is broken
-    /// if it is no array, has what is no number, or has too many or too few.
+    /// An array of counts: dims, or offsets. Returns whether it is valid; a value that is
+    /// no array, an item that is no number, or a wrong number of items breaks `rule`.
     fn list(&mut self, json: &mut Json<'_>, tensor: &mut Tensor, rule: Rule) -> bool {
         let at = json.at;
         if !json.eat(b'[') {
@@ -151,7 +151,7 @@ impl Entry {
                 json.note(rule, number_at, 0, 0);
             } else if is_shape {
                 tensor.dims.rank = count;
-                // From the left, as the crate does: a 0 ends it.
+                // From the left, as in the crate: a 0 ends it.
                 self.elements = self.elements.and_then(|n| product(n, json.number));
             } else {
                 (self.begin, self.end) = (self.end, json.number);
@@ -173,10 +173,10 @@ impl Entry {
         true
     }
 
-    /// Validates the fields against one another and against a buffer of `data_len`
-    /// bytes; `false` if the data cannot be used or a field is missing.
+    /// Validates the fields against one another and against a buffer of `data_len` bytes;
+    /// `false` if the data cannot be used or a field is missing.
     ///
-    /// Where the type is unknown only the offsets are validated.
+    /// If the type is unknown, only the offsets are validated.
     pub(super) fn validate(&mut self, json: &mut Json<'_>, data_len: u64) -> bool {
         if self.sound != fields::ALL {
             return false;
@@ -202,15 +202,14 @@ impl Entry {
         false
     }
 
-    /// Where the data of all tensors so far ends, if it follows without a gap on
-    /// what ended at `before`.
+    /// End of the data of all tensors so far, if this tensor follows without a gap after
+    /// `before`.
     #[cfg(feature = "windows")]
     pub(super) fn data_end(&self, usable: bool, before: u64) -> u64 {
         if usable && self.begin == before { self.end } else { Cursor::UNKNOWN }
     }
 
-    /// Says where the data lies in a buffer that begins at `data_at`, once that was
-    /// validated.
+    /// Sets the place of the validated data, in a buffer that begins at `data_at`.
     pub(super) fn settle(&self, tensor: &mut Tensor, data_at: u64) {
         let known = self.dtype != DType::Unknown;
         tensor.status = if known { Status::Sound } else { Status::Unsupported };

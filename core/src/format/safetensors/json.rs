@@ -1,10 +1,10 @@
 //! JSON (RFC 8259), pulled token by token from resident bytes.
 //!
-//! Nothing is stored: a token is where it lies. What the caller does not want is
-//! passed over, and its grammar is validated all the same.
+//! Nothing is stored: a token is a place in the text. Values that the caller does not want
+//! are skipped, and their grammar is validated all the same.
 //!
-//! The first failure sticks. From there on every token is the byte 0, which stands
-//! nowhere in JSON, so that callers go on to their end and ask once.
+//! The first failure sticks: from then on every token is the byte 0, which is invalid
+//! anywhere in JSON, so that callers run to their end and check once.
 
 mod foreign;
 mod notes;
@@ -20,7 +20,7 @@ use notes::Notes;
 /// The inside of a string.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::format) struct Text {
-    /// Where it begins, after the quote.
+    /// Offset of its first byte, after the quote.
     pub(in crate::format) at: usize,
     pub(in crate::format) len: usize,
     pub(in crate::format) escaped: bool,
@@ -31,7 +31,7 @@ impl Text {
         if self.escaped { NameEncoding::Json } else { NameEncoding::Plain }
     }
 
-    /// The name that it is.
+    /// The name that it stores.
     pub(in crate::format) fn name_at(&self, json: &Json<'_>) -> NameAt {
         let mut name = NameAt::plain(wide(json.place(self.at)), widen(self.len));
         name.encoding = self.encoding();
@@ -39,25 +39,24 @@ impl Text {
     }
 }
 
-/// The greatest number of which ten are no more than 64 bits.
+/// The largest number whose tenfold fits 64 bits.
 const TENTH: u64 = 0x1999_9999_9999_9999;
 
 /// Reads forward through resident bytes.
 pub(in crate::format) struct Json<'a> {
-    /// What is read; after a failure, what came before it.
+    /// The text; after a failure, the part before it.
     all: &'a [u8],
-    /// Where `all` begins in the file.
+    /// Offset of `all` in the file.
     #[cfg(feature = "windows")]
     base: u64,
     pub(in crate::format) at: usize,
-    /// Nothing can be read from `at` on.
+    /// The text cannot be read from `at` on.
     pub(in crate::format) failed: bool,
-    /// The rule that is broken there; `None` if the resident bytes are over.
+    /// The rule that is broken there; `None` if the resident bytes end there.
     broken: Option<Rule>,
-    /// The string that was read last.
+    /// The last string.
     pub(in crate::format) text: Text,
-    /// The number that was read last, if it counts something: a rule tells why it
-    /// does not.
+    /// The last number, if it is a count; otherwise the rule that it breaks.
     pub(in crate::format) number: u64,
     pub(in crate::format) odd: Option<Rule>,
     notes: Notes,
@@ -65,8 +64,8 @@ pub(in crate::format) struct Json<'a> {
 }
 
 impl<'a> Json<'a> {
-    /// Reads from `at` in a text that ends at `end`. `truncated` is the rule that
-    /// is broken if more follows.
+    /// Reads from `at` in a text that ends at `end`. `truncated` is the rule that is broken
+    /// if more must follow.
     pub(in crate::format) fn of(
         r: &mut Reader<'_, 'a>,
         at: Word,
@@ -98,7 +97,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Where in the file `at` is.
+    /// Offset of `at` in the file.
     pub(in crate::format) fn place(&self, at: usize) -> Word {
         #[cfg(feature = "windows")]
         return self.base.wrapping_add(widen(at));
@@ -106,7 +105,7 @@ impl<'a> Json<'a> {
         at
     }
 
-    /// The inside of the string that was read last.
+    /// The inside of the last string.
     fn inside(&self) -> &'a [u8] {
         let Text { at, len, .. } = self.text;
         self.all.get(at..).and_then(|rest| rest.get(..len)).unwrap_or_default()
@@ -121,7 +120,7 @@ impl<'a> Json<'a> {
         self.at = self.at.wrapping_add(1);
     }
 
-    /// Passes over white space; the byte that follows, 0 at the end.
+    /// Skips white space; returns the byte after it, 0 at the end.
     pub(in crate::format) fn token(&mut self) -> u8 {
         loop {
             let byte = self.peek();
@@ -132,8 +131,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Nothing can be read from here on, which breaks `rule` unless the bytes are
-    /// over.
+    /// Ends reading here, which breaks `rule` unless the resident bytes have ended.
     #[cold]
     fn fail(&mut self, rule: Rule) {
         if !self.failed {
@@ -147,19 +145,19 @@ impl<'a> Json<'a> {
         self.fail(rules::JSON_SYNTAX);
     }
 
-    /// A byte must follow.
+    /// Requires another byte.
     pub(super) fn need(&mut self) {
         if self.at == self.all.len() {
             self.syntax();
         }
     }
 
-    /// What was not read.
+    /// The rest of the text.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.all.get(self.at..).unwrap_or_default()
     }
 
-    /// Passes over `byte` if it comes next.
+    /// Skips `byte` if it comes next.
     fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         if found {
@@ -180,7 +178,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// What is after an element of something that `close` ends: whether another
+    /// Reads what follows an item of a list that `close` ends; returns whether another item
     /// follows.
     pub(in crate::format) fn more(&mut self, close: u8) -> bool {
         let more = self.eat(b',');
@@ -190,12 +188,12 @@ impl<'a> Json<'a> {
         more
     }
 
-    /// A string; what is wrong inside is noted.
+    /// A string; faults inside are noted.
     fn string(&mut self) {
         self.expect(b'"');
         let mut text = Text { at: self.at, ..Text::default() };
         let mut ascii = true;
-        // The first control character; none is where the text begins.
+        // Place of the first control character; 0 if there is none.
         let mut control = 0;
         loop {
             let Some(byte) = self.all.get(self.at).copied() else {
@@ -226,7 +224,7 @@ impl<'a> Json<'a> {
         self.bump();
     }
 
-    /// What is after a backslash.
+    /// The escape after a backslash.
     fn escape(&mut self) {
         let rest = self.rest();
         let (_, used) = escape(rest);
@@ -296,10 +294,10 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// Passes over any value; the byte that it begins with. `outside` is how many
-    /// levels are open around it.
+    /// Skips any value; returns its first byte. `outside` is the number of open levels
+    /// around it.
     pub(in crate::format) fn value(&mut self, outside: u32) -> u8 {
-        // A bit a level: whether it is an object.
+        // One bit for each level: whether it is an object.
         let mut objects = [0_u32; 4];
         let mut depth = 0_u32;
         let first = self.token();
@@ -355,7 +353,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The key of a member of an object that is passed over.
+    /// The key of a member of an object that is skipped.
     fn object_member(&mut self) {
         self.key();
         self.object_key();
@@ -375,7 +373,7 @@ fn closing(object: bool) -> u8 {
     if object { b'}' } else { b']' }
 }
 
-/// Which of several words has the bit of a level; none has one below the first.
+/// The word for the bit of a level; none for levels below the first.
 fn word_of(level: u32) -> usize {
     usize::try_from(level >> 5).unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! Members of the header that are tensors, one after the other.
+//! Members of the header that are tensors, one by one.
 
 use super::entry::Entry;
 use super::json::Json;
@@ -9,8 +9,8 @@ use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Goes to where the next member begins, and beyond the metadata. Where the
-    /// header ends within that nothing follows, which its entries report.
+    /// Goes to the start of the next member, past the metadata. If the header ends there,
+    /// nothing follows; its entries report that.
     fn next_member(&self, c: &mut Cursor) -> Word {
         let start = word(c.at).max(far(self.first));
         if start != far(self.meta_from) || c.extra == stands::END {
@@ -25,7 +25,7 @@ impl Header {
         start
     }
 
-    /// The tensor of the next member if nothing about it needs a closer look.
+    /// The tensor of the next member, if it needs no full check.
     #[cfg(feature = "sweep")]
     pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let start = self.next_member(c);
@@ -56,7 +56,7 @@ impl Header {
         }
     }
 
-    /// The tensor of the next member, whatever it looks like; whether there is one.
+    /// The tensor of the next member in any form; returns whether there is one.
     pub(super) fn any_tensor(
         &self,
         r: &mut Reader<'_, '_>,
@@ -77,7 +77,7 @@ impl Header {
         let mut last = may_end && json.eat(b'}');
         let mut entry = Entry::NONE;
         let mut found = false;
-        // Further metadata on the way is passed over.
+        // Skips further metadata.
         let mut further = None;
         while !found && !last {
             json.token();
@@ -99,7 +99,7 @@ impl Header {
         let usable = entry.validate(&mut json, data_len);
         let fatal = json.conclude(r)?;
         if let Some((at, len)) = further {
-            // That is no fault of the tensor after it.
+            // This is not a fault of the following tensor.
             r.about(EntryKind::File, 0);
             r.flag(rules::METADATA_DUPLICATE, wide(json.place(at)), widen(len), 0, 0);
         }
@@ -126,7 +126,7 @@ impl Header {
         Ok(true)
     }
 
-    /// What follows the closing brace, which opening looked at.
+    /// The bytes after the closing brace, which opening has validated.
     fn finish(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, at: Word) {
         let stray = if at == far(self.end) { far(self.stray) } else { at };
         if stray < far(self.data_at) {

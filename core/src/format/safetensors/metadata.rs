@@ -11,7 +11,7 @@ use crate::rule::{EntryKind, Halt, Rule};
 /// The value of [`Metadata::tag`] where the text has escapes.
 const ESCAPED: u32 = 1;
 
-/// The text of an entry.
+/// The value of an entry.
 pub(in crate::format) fn text_at(meta: &Metadata) -> NameAt {
     let mut text = NameAt::plain(meta.stored.offset, meta.stored.len);
     if meta.tag == ESCAPED {
@@ -44,17 +44,17 @@ impl Header {
 
 /// An object of strings.
 pub(in crate::format) struct Pairs {
-    /// Where it begins.
+    /// Its offset.
     pub(in crate::format) at: Word,
-    /// Where the JSON ends.
+    /// End of the JSON.
     pub(in crate::format) end: Word,
-    /// It is no object.
+    /// It is not an object.
     pub(in crate::format) no_map: Rule,
-    /// A value is no text.
+    /// A value is not a string.
     pub(in crate::format) no_text: Rule,
-    /// The JSON ends within it.
+    /// The JSON ends inside it.
     pub(in crate::format) truncated: Rule,
-    /// The format's own rule for one of safetensors.
+    /// Maps a rule of safetensors to the format's own.
     pub(in crate::format) own: fn(Rule) -> Rule,
 }
 
@@ -68,11 +68,11 @@ impl Pairs {
         let start = word(c.at).max(self.at);
         r.about(EntryKind::Metadata, c.index);
         let mut json = Json::of(r, start, self.end, self.truncated);
-        // Out of order an entry begins with its key.
+        // An entry that is read out of order begins with its key.
         let first = c.extra == stands::FIRST && start == self.at;
         let over = self.begin(&mut json, first, c.extra == stands::BEHIND);
         if over {
-            // Another member, or the end of the object around it, must follow.
+            // Another member, or the end of the enclosing object, must follow.
             match json.token() {
                 b',' | b'}' if !json.failed => r.about(EntryKind::File, 0),
                 _ => json.syntax(),
@@ -107,7 +107,7 @@ impl Pairs {
         Ok(Some(meta))
     }
 
-    /// What comes before an entry; whether it is the end.
+    /// Reads up to the next entry; returns whether the object ends.
     fn begin(&self, json: &mut Json<'_>, first: bool, after_close: bool) -> bool {
         if after_close {
             return !json.more(b'}');
@@ -125,7 +125,7 @@ impl Pairs {
         true
     }
 
-    /// A key and its value, which is `None` if it is no text.
+    /// A key and its value; the value is `None` if it is not a string.
     fn pair(&self, json: &mut Json<'_>) -> (Text, Option<Text>) {
         json.key();
         let key = json.text;

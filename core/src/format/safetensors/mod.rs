@@ -11,16 +11,14 @@
 //! | `__metadata__` | optional: an object of strings |
 //! | any other | a tensor: `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}` |
 //!
-//! Offsets count from the start of the buffer, whose every byte belongs to one
-//! tensor. Tensors may come in any order. Keys are compared as they read, with
-//! escapes resolved.
+//! Offsets are relative to the start of the buffer, whose every byte belongs to one tensor.
+//! Tensors may come in any order. Keys are compared with escapes resolved.
 //!
-//! Order of suppression. Where the JSON itself is broken, that ends what can be
-//! validated. An entry that lacks a field, or has one of another type, is not validated
-//! further, and what no reader asks for is looked at for its keys and numbers; then `OFFSET-ORDER` comes before `OFFSET-BOUNDS`, `SHAPE-OVERFLOW`,
-//! `TENSOR-BITS` and `TENSOR-SIZE`. A tensor of unknown type is held to its
-//! offsets only. While an entry is broken, no bytes are said to belong to
-//! nothing.
+//! Order of suppression. Broken JSON ends validation. If a field of an entry is missing or
+//! has another type, the entry is not validated further. Of unknown fields only keys and
+//! numbers are checked. After that, `OFFSET-ORDER` comes before `OFFSET-BOUNDS`,
+//! `SHAPE-OVERFLOW`, `TENSOR-BITS` and `TENSOR-SIZE`. Of a tensor of unknown type only the
+//! offsets are validated. While an entry is broken, no uncovered bytes are reported.
 
 pub mod rules;
 
@@ -41,11 +39,11 @@ use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version}
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// The member that is no tensor.
+/// The member that is not a tensor.
 #[cfg(feature = "sweep")]
 const METADATA: &str = "__metadata__";
 
-/// Keys: the member that is no tensor, and the fields of an entry.
+/// Keys: the member that is not a tensor, and the fields of an entry.
 const KEYS: &[u8] = b"__metadata__ dtype shape data_offsets ";
 
 /// An offset in the header.
@@ -53,7 +51,7 @@ fn far(at: u32) -> Word {
     word(u64::from(at))
 }
 
-/// What fields hold.
+/// Values of fields.
 mod field {
     use crate::model::DType;
 
@@ -85,7 +83,7 @@ mod field {
         ("C64", DType::C64),
     ];
 
-    /// Those types, with the bits of an element.
+    /// The types, with the bits of an element.
     #[allow(
         clippy::as_conversions,
         clippy::cast_possible_truncation,
@@ -103,8 +101,8 @@ mod field {
         types
     };
 
-    /// Their spellings, each with a space after it: a table of texts would take
-    /// twice as much.
+    /// Their spellings, each with a space after it: a table of strings would take twice as
+    /// much.
     #[allow(
         clippy::indexing_slicing,
         clippy::arithmetic_side_effects,
@@ -129,7 +127,7 @@ mod field {
     };
 }
 
-/// What a cursor over the header stands before, in `extra`.
+/// What a cursor over the header is before, in `extra`.
 mod stands {
     pub(super) const FIRST: u64 = 0;
     /// After a comma; in the metadata, after an entry.
@@ -140,11 +138,10 @@ mod stands {
     pub(super) const COVERED: u64 = 3;
 }
 
-/// What the header says, as far as it was proved. It has fewer than 2^27 bytes,
-/// so its offsets are small.
+/// The validated header. It has fewer than 2^27 bytes, so offsets in it are small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Offset of the buffer, which is the end of the header.
+    /// Offset of the buffer: the end of the header.
     data_at: u32,
     /// Offset after the opening brace.
     first: u32,
@@ -156,7 +153,7 @@ pub struct Header {
     meta_end: u32,
     /// Offset after the closing brace; 0 if the header ends before.
     end: u32,
-    /// Where white space after it ends.
+    /// End of the white space after it.
     stray: u32,
     count: u32,
 }
@@ -175,8 +172,8 @@ impl Container for Header {
 
     const ENDS_WITH_TENSORS: bool = true;
 
-    /// White space before the brace, which the crate lets pass, is no sign of the
-    /// format; such a file is opened by name.
+    /// White space before the brace, which the crate accepts, does not identify the format;
+    /// such a file is opened by name.
     fn detect(head: &[u8], _: u64) -> bool {
         match head.split_first_chunk() {
             Some((length, [b'{', ..])) => u64::from_le_bytes(*length) <= field::LONGEST,
@@ -200,17 +197,17 @@ impl Container for Header {
         self.next_meta(r, c)
     }
 
-    /// The cursor's `extra` is what it stands before, its `state` where the data
-    /// of all tensors so far ends, if it follows without a gap.
+    /// The cursor's `extra` says what it is before; its `state` is the end of the data of
+    /// all tensors so far, if they follow one another without a gap.
     ///
-    /// A member is read with the comma or brace after it, so that the place of
-    /// the metadata, which is passed over, is known without reading it again.
+    /// A member is read with the comma or brace after it, so that the end of the metadata,
+    /// which is skipped, is known without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_plain(r, c) {
             return Ok(Some(tensor));
         }
-        // Filled where it is returned, as it is large for a small stack.
+        // Filled where it is returned, because it is large for a small stack.
         let mut found = Ok(None);
         self.read_tensor(r, c, &mut found);
         found
@@ -260,21 +257,20 @@ impl Container for Header {
         self.sweep_names(r, c, until, goes_on);
     }
 
-    /// Whether the listing that ended with this cursor found every byte of the
-    /// buffer in one tensor after the other.
+    /// Whether the listing that ended with this cursor found every byte of the buffer in
+    /// tensors that follow one another.
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == stands::COVERED
     }
 }
 
 impl Header {
-    /// Offset of the buffer from the file's start; `data_offsets` count from
-    /// there.
+    /// Offset of the buffer in the file; `data_offsets` are relative to it.
     pub fn data_at(&self) -> u64 {
         u64::from(self.data_at)
     }
 
-    /// The element type as the file spells it.
+    /// The element type as spelled in the file.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.

@@ -1,8 +1,7 @@
 //! Opening: the length, the first byte, and how many tensors there are.
 //!
-//! The header names no number of tensors, so its members are counted by a scan
-//! that goes through it piece by piece. It follows brackets and strings, and leaves
-//! validation to whoever reads entries.
+//! The header has no tensor count, so a scan counts its members piece by piece. It follows
+//! brackets and strings; the JSON is validated when entries are read.
 
 use super::json::Json;
 use super::{Header, KEYS, far, field, rules};
@@ -10,7 +9,7 @@ use crate::base::{Word, wide, word};
 use crate::parse::{Cursor, Reader};
 use crate::rule::Halt;
 
-/// What the scan stands before.
+/// What the scan is before.
 mod step {
     pub(super) const LENGTH: u8 = 0;
     pub(super) const FIRST: u8 = 1;
@@ -19,17 +18,17 @@ mod step {
     pub(super) const TAIL: u8 = 4;
 }
 
-/// In the nesting: the scan stands in a string, after a backslash there, and in
-/// the metadata. Below is the depth: no header has so many brackets.
+/// Bits of the nesting: the scan is in a string, after a backslash in it, or in the
+/// metadata. The depth is below: no header has that many brackets.
 const STRING: u32 = 1 << 29;
 const ESCAPE: u32 = 1 << 30;
 const META: u32 = 1 << 31;
 const DEPTH: u32 = STRING - 1;
 
-/// Where the header begins.
+/// Start of the header.
 const LENGTH_END: Word = word(field::LENGTH);
 
-/// How far opening got: what it found so far, and where it stands.
+/// Progress of opening: what was found, and where the scan is.
 struct Scan {
     header: Header,
     at: Word,
@@ -38,7 +37,7 @@ struct Scan {
 }
 
 impl Header {
-    /// Everything between two calls is kept in the cursor, as [`Scan::save`] says.
+    /// All state between two calls is in the cursor; see [`Scan::save`].
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let mut scan = Scan::of(c);
         if scan.phase == step::LENGTH {
@@ -71,7 +70,7 @@ impl Header {
             r.flag(rules::JSON_ROOT, wide(at), len, u64::from(b'{'), 0);
             return Err(Halt::refused(rules::JSON_ROOT));
         }
-        // What is wrong with the JSON is reported with the entry.
+        // Faults of the JSON are reported with the entry.
         header.stray = small(at);
         let white = far(header.first).wrapping_sub(LENGTH_END).wrapping_sub(1);
         if white != 0 {
@@ -113,7 +112,7 @@ impl Scan {
         Scan { header: Header::default(), at: 0, nesting: 0, phase: step::LENGTH }
     }
 
-    /// As it was saved.
+    /// Loads the saved state.
     #[cfg(feature = "windows")]
     fn of(c: &Cursor) -> Scan {
         let [first, meta_from, meta_at, meta_end] = c.inner.map(small);
@@ -124,7 +123,7 @@ impl Scan {
         Scan { header, at: c.at, nesting, phase: c.phase }
     }
 
-    /// Leaves it in a cursor.
+    /// Saves the state in a cursor.
     #[cfg(feature = "windows")]
     fn save(&self, c: &mut Cursor) {
         let Header { data_at, first, meta_from, meta_at, meta_end, end, count, .. } = self.header;
@@ -134,7 +133,7 @@ impl Scan {
         (c.at, c.phase) = (self.at, self.phase);
     }
 
-    /// Looks for the brace, after white space at most.
+    /// Looks for the brace, after white space only.
     fn first(&mut self, json: &mut Json<'_>) {
         json.token();
         self.at = json.place(json.at);
@@ -147,7 +146,7 @@ impl Scan {
         }
     }
 
-    /// The key of a member of the header, after the comma.
+    /// Reads the key of a member of the header, after the comma.
     fn key(&mut self, json: &mut Json<'_>) {
         #[cfg(feature = "sweep")]
         if let (count @ 1.., rest, ended) = super::sweep::skim(json.rest()) {
@@ -175,7 +174,7 @@ impl Scan {
         (self.at, self.phase) = (value, step::VALUE);
     }
 
-    /// Passes over a value, as far as it is resident.
+    /// Skips a value, as far as it is resident.
     fn value(&mut self, json: &mut Json<'_>) {
         let mut nesting = self.nesting;
         for byte in json.rest() {
@@ -208,8 +207,7 @@ impl Scan {
         json.need();
     }
 
-    /// A member was passed over with what is after it, which may be the closing
-    /// brace.
+    /// A member was skipped with the byte after it, which may be the closing brace.
     fn follow(&mut self, json: &Json<'_>, closes: bool) {
         (self.at, self.phase) = (json.place(json.at), step::KEY);
         if closes {
@@ -218,8 +216,8 @@ impl Scan {
         }
     }
 
-    /// Looks for anything but white space after the closing brace, where the scan
-    /// ends one way or the other.
+    /// Looks for anything but white space after the closing brace; the scan ends in either
+    /// case.
     fn tail(&mut self, json: &mut Json<'_>) {
         json.token();
         self.at = json.place(json.at);

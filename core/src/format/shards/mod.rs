@@ -5,15 +5,14 @@
 //! {"metadata": {"total_size": 24}, "weight_map": {"a": "model-00001-of-00002.safetensors"}}
 //! ```
 //!
-//! It has no tensors of its own: each entry of `weight_map` comes as a metadata
-//! entry, the name of a tensor with the name of its file. Whether the files hold
-//! what is listed is for hosts to say, which have them all; the rules for that
-//! are here.
+//! It has no tensors of its own: each entry of `weight_map` is a metadata entry, with the
+//! name of a tensor as key and the name of its file as value. Only a host has the files and
+//! can compare them with the list; the rules for that are here.
 //!
-//! Order of suppression. Where the JSON itself is broken, that ends what can be
-//! validated. Of several `weight_map`, `metadata` or `total_size`, the last counts, as
-//! for readers. What is wrong in strings outside `weight_map` is reported once a rule,
-//! and whether members that are not asked for are unique is not looked at.
+//! Order of suppression. Broken JSON ends validation. Of several `weight_map`, `metadata`
+//! or `total_size`, the last counts, as in readers. Faults in strings outside `weight_map`
+//! are reported once per rule, and whether keys of unknown members are unique is not
+//! checked.
 
 pub mod rules;
 
@@ -28,7 +27,7 @@ use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 use scan::Scan;
 
-/// What opening stands before.
+/// What opening is before.
 mod step {
     pub(super) const ROOT: u8 = 0;
     pub(super) const INSIDE: u8 = 1;
@@ -36,12 +35,12 @@ mod step {
     pub(super) const DONE: u8 = 3;
 }
 
-/// What the index says, as far as it was proved.
+/// The validated index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Offset of the value of `weight_map`.
     map_at: u64,
-    /// `metadata.total_size`, if there is such a number.
+    /// `metadata.total_size`, if it is a number of bytes.
     total: Option<u64>,
 }
 
@@ -55,7 +54,7 @@ impl Container for Header {
             return false;
         };
         let rest = rest.get(skip(rest)..).unwrap_or_default();
-        // What is not there yet does not speak against it.
+        // A prefix that is not complete yet matches.
         rest.len() > 2
             && [b"\"weight_map\"".as_slice(), b"\"metadata\""].iter().any(|key| {
                 let len = key.len().min(rest.len());
@@ -63,8 +62,8 @@ impl Container for Header {
             })
     }
 
-    /// The cursor: `at` is where the scan stands, `inner` begins with where
-    /// `weight_map` lies, and the rest is the scan's.
+    /// The cursor: `at` is the position of the scan, `inner` begins with the place of
+    /// `weight_map`, and the rest belongs to the scan.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         r.about(EntryKind::File, 0);
         loop {
@@ -91,8 +90,7 @@ impl Container for Header {
         0
     }
 
-    /// The next entry of `weight_map`; broken if its file lies anywhere else
-    /// than beside the index.
+    /// The next entry of `weight_map`; broken if its file is not beside the index.
     fn meta(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
         let pairs = metadata::Pairs {
             at: word(self.map_at),
@@ -138,21 +136,20 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The bytes that all tensors together are said to take; `None` if the
-    /// index does not say.
+    /// The total length of all tensors that the index declares; `None` if it declares none.
     pub fn total_size(&self) -> Option<u64> {
         self.total
     }
 }
 
-/// Whether a file of this name lies in the folder that it is joined to, on any
-/// system: no separator, no drive or stream, no way up.
+/// Whether a file name stays in the folder that it is joined to, on any system: no
+/// separator, no drive or stream, no parent.
 fn is_beside(name: &Name<'_>) -> bool {
     let plain = name.bytes().all(|byte| byte >= b' ' && !matches!(byte, b'/' | b'\\' | b':'));
     plain && name.bytes().any(|byte| byte != b'.' && byte != b' ')
 }
 
-/// Looks for the brace, after white space at most.
+/// Looks for the brace, after white space only.
 fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let end = r.source().len();
     if blank(r, c, end)? != Some(b'{') {
@@ -166,7 +163,7 @@ fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Passes over white space; the byte that follows, or none at `end`.
+/// Skips white space; returns the byte after it, none at `end`.
 fn blank(r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) -> Result<Option<u8>, Halt> {
     loop {
         r.region(c.at, end, rules::JSON_TRUNCATED);
@@ -208,7 +205,7 @@ fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
                 r.flag(rule, at, u64::from(back).max(1), u64::from(JSON_DEPTH), 0);
                 return Err(Halt::refused(rule));
             }
-            // That is reported where the entries are listed.
+            // This is reported when the entries are listed.
             c.phase = step::DONE;
             break;
         }
@@ -221,7 +218,7 @@ fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     Ok(())
 }
 
-/// What follows the closing brace.
+/// Checks the bytes after the closing brace.
 fn tail(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let end = r.source().len();
     if blank(r, c, end)?.is_some() {

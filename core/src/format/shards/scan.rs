@@ -1,7 +1,7 @@
 //! The JSON of an index, validated byte by byte (RFC 8259).
 //!
-//! Between two bytes nothing is kept but a few numbers, which go into a cursor: the
-//! text may come in pieces of any size, and none of it need stay.
+//! The state between two bytes is a few numbers, which fit in a cursor: the text may come
+//! in pieces of any size, and none of it must stay resident.
 
 use super::rules;
 use crate::base::limits::JSON_DEPTH;
@@ -9,7 +9,7 @@ use crate::format::safetensors::json::is_space;
 use crate::parse::Cursor;
 use crate::rule::Rule;
 
-/// What the next byte belongs to.
+/// The state of the grammar before the next byte.
 mod mode {
     /// A value must begin.
     pub(super) const VALUE: u8 = 0;
@@ -38,22 +38,22 @@ mod mode {
     pub(super) const EXPONENT: u8 = 18;
     pub(super) const SIGN: u8 = 19;
     pub(super) const POWER: u8 = 20;
-    /// The object around all has ended.
+    /// The outermost object has ended.
     pub(super) const END: u8 = 21;
 }
 
-/// What is known besides.
+/// Further facts.
 mod flag {
-    /// The string is a key.
+    /// The current string is a key.
     pub(super) const KEY: u16 = 1;
-    /// The value that follows is `weight_map`.
+    /// The next value is `weight_map`.
     pub(super) const MAP_NEXT: u16 = 1 << 1;
     /// It has begun, and has not ended before the comma.
     pub(super) const IN_MAP: u16 = 1 << 2;
     pub(super) const MAP_SEEN: u16 = 1 << 3;
     pub(super) const IN_METADATA: u16 = 1 << 4;
     pub(super) const METADATA_SEEN: u16 = 1 << 5;
-    /// The value is `total_size`.
+    /// The current value is `total_size`.
     pub(super) const TOTAL: u16 = 1 << 6;
     pub(super) const TOTAL_SEEN: u16 = 1 << 7;
     /// It is a number of bytes.
@@ -62,47 +62,47 @@ mod flag {
     pub(super) const UTF8_NOTED: u16 = 1 << 10;
 }
 
-/// Keys that are looked for. What one may still be has a bit for each.
+/// The known keys, one bit for each that the current key may be.
 const NAMES: [&str; 3] = ["weight_map", "metadata", "total_size"];
 const MAP: u8 = 1;
 const METADATA: u8 = 2;
 const TOTAL: u8 = 4;
 
-/// What follows the first letters, each up to its semicolon.
+/// The rests of the literals after their first letters, each up to its semicolon.
 const WORDS: &[u8] = b"rue;alse;ull;";
 
-/// Where a scan stands.
+/// The state of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
     mode: u8,
-    /// How many objects and arrays are open.
+    /// Number of open objects and arrays.
     depth: u8,
-    /// A bit for each, the innermost last: whether it is an object.
+    /// One bit each, the innermost last: whether it is an object.
     objects: u128,
     flags: u16,
-    /// Which of [`NAMES`] the key may be, as far as it was read.
+    /// The [`NAMES`] that the key may be, as far as it was read.
     names: u8,
-    /// How many characters it has so far; in a word, where that stands.
+    /// Number of its characters so far; inside a literal, the position in it.
     count: u8,
-    /// How many bytes after its backslash an escape reaches.
+    /// Number of bytes of the current escape, from its backslash.
     escape: u8,
-    /// How many bytes or digits of a character are missing.
+    /// Number of missing bytes or digits of the current character.
     lacks: u8,
-    /// The least and the greatest that the next byte of the character may be.
+    /// Smallest and largest valid next byte of the character.
     range: [u8; 2],
-    /// The digits of an escape so far.
+    /// The digits of the current escape so far.
     unit: u16,
-    /// What `total_size` says so far.
+    /// The value of `total_size` so far.
     total: u64,
 }
 
 impl Scan {
-    /// After the brace with which the text begins.
+    /// The state after the opening brace.
     pub(super) fn start(c: &mut Cursor) {
         Scan::of(&Cursor::START).open(true).save(c);
     }
 
-    /// As it was saved; `inner` begins with what is not of the scan.
+    /// Loads the saved state; `inner` begins with numbers that are not of the scan.
     pub(super) fn of(c: &Cursor) -> Scan {
         let [_, total, high, low] = c.inner;
         let [mode, depth, names, count, escape, lacks, from, to] = c.state.to_le_bytes();
@@ -139,7 +139,7 @@ impl Scan {
         self.flags = if holds { self.flags | flag } else { self.flags & !flag };
     }
 
-    /// Whether it stands in, or right after, the value of `weight_map`.
+    /// Whether the position is in, or right after, the value of `weight_map`.
     pub(super) fn in_map(&self) -> bool {
         self.has(flag::IN_MAP)
     }
@@ -149,7 +149,7 @@ impl Scan {
         self.mode == mode::END
     }
 
-    /// `metadata.total_size`, if there is such a number.
+    /// `metadata.total_size`, if it is a number of bytes.
     pub(super) fn total(&self) -> Option<u64> {
         self.has(flag::TOTAL_HELD).then_some(self.total)
     }
@@ -161,7 +161,7 @@ impl Scan {
         self
     }
 
-    /// Passes over a byte. `note` gets what is not fatal.
+    /// Advances over a byte. `note` receives faults that are not fatal.
     ///
     /// # Errors
     /// The rule that ends the text, and how many bytes back it was broken.
@@ -277,7 +277,7 @@ impl Scan {
         self.mode = mode::STRING;
     }
 
-    /// A character of a string, or 0 for one that no key has.
+    /// A character of a string, or 0 for one that is in no known key.
     fn character(&mut self, byte: u8) {
         for (i, name) in NAMES.iter().enumerate() {
             if name.as_bytes().get(usize::from(self.count)) != Some(&byte) {
@@ -288,8 +288,8 @@ impl Scan {
         self.mode = mode::STRING;
     }
 
-    /// Takes note of what is validated here: the entries of `weight_map` are validated
-    /// where they are listed. Of either rule the first breach.
+    /// Notes faults of strings outside `weight_map`, whose entries are validated when they
+    /// are listed. Only the first breach of each rule is noted.
     fn once(&mut self, noted: u16, rule: Rule, note: &mut dyn FnMut(Rule)) {
         if !self.has(noted | flag::IN_MAP) {
             self.set(noted, true);
@@ -413,7 +413,7 @@ impl Scan {
         Ok(())
     }
 
-    /// A byte of a number after its first (RFC 8259 §6), or what follows it.
+    /// A byte of a number after its first (RFC 8259 §6), or the byte after the number.
     fn number(&mut self, byte: u8, note: &mut dyn FnMut(Rule)) -> Result<(), (Rule, u8)> {
         self.mode = match (self.mode, byte) {
             (mode::MINUS, b'0') => mode::ZERO,
@@ -451,7 +451,7 @@ impl Scan {
         }
     }
 
-    /// The value of `total_size` is no number of bytes.
+    /// The value of `total_size` is not a number of bytes.
     fn no_total(&mut self, note: &mut dyn FnMut(Rule)) {
         self.set(flag::TOTAL | flag::TOTAL_HELD, false);
         note(rules::TOTAL_TYPE);

@@ -1,4 +1,4 @@
-//! An entry of the table: what is wrong with it, and the tensor that it describes.
+//! An entry of the table: its faults, and the tensor that it describes.
 
 use super::{Header, field, is_aligned, rules};
 use crate::input::Span;
@@ -8,8 +8,8 @@ use crate::model::{
 use crate::parse::{Reader, reader::Field};
 use crate::rule::Subject;
 
-/// What may be wrong with an entry, a bit for each. Extents that the rank does not
-/// reach are not among it, as they change nothing.
+/// The possible faults of an entry, one bit each. Dims beyond the rank are not among them,
+/// because they change nothing.
 mod fault {
     pub(super) const DTYPE: u32 = 1;
     pub(super) const LAYOUT: u32 = 1 << 1;
@@ -18,11 +18,11 @@ mod fault {
     pub(super) const OFF_MIN: u32 = 1 << 4;
     pub(super) const END: u32 = 1 << 5;
     pub(super) const OFF_ALIGN: u32 = 1 << 6;
-    /// The file ends before the data, which is reported with the header unless the
-    /// recorded length does as well.
+    /// The file ends before the data. This is reported with the header unless the recorded
+    /// length ends there as well.
     pub(super) const CUT: u32 = 1 << 7;
 
-    /// The data can be found, but not understood.
+    /// The data has a place, but its meaning is unknown.
     pub(super) const UNSUPPORTED: u32 = DTYPE | LAYOUT;
     /// The data cannot be used.
     pub(super) const BROKEN: u32 = RANK | SIZE | OFF_MIN | END | CUT;
@@ -44,13 +44,13 @@ impl Entry<'_> {
         self.byte(field::RANK)
     }
 
-    /// Whether the extents are in the entry, not in a table that is not in the file.
+    /// Whether the dims are in the entry, not in a table outside the file.
     #[inline(always)]
     fn is_direct(self) -> bool {
         self.rank() <= field::DIRECT_RANK
     }
 
-    /// Where the data begins, and how many bytes it has.
+    /// Offset and length of the data.
     #[inline(always)]
     fn data(self) -> Span {
         Span {
@@ -59,7 +59,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Bytes of an element; 0 if its type is not known.
+    /// Length of an element in bytes; 0 if its type is unknown.
     #[inline(always)]
     fn width(self) -> u64 {
         match self.byte(field::DTYPE) {
@@ -70,20 +70,20 @@ impl Entry<'_> {
         }
     }
 
-    /// Number `i` of the three extents.
+    /// Dim `i` of the three.
     #[inline(always)]
     fn extent(self, i: u8) -> u64 {
         u32::from_le_bytes(place_of(i).of(self.0)).into()
     }
 
-    /// How many elements there are: the product of the extents that the rank reaches,
-    /// or as many whole ones as the data has where the shape is not in the file. `None`
-    /// if the product exceeds `u64`, as that of three numbers of 32 bits may.
+    /// Number of elements: the product of the dims up to the rank, or as many whole
+    /// elements as the data has if the shape is outside the file. `None` if the product
+    /// exceeds `u64`, which three 32-bit numbers can do.
     #[inline(always)]
     fn elements(self) -> Option<u64> {
         if self.is_direct() {
             let factor = |i| if i < self.rank() { self.extent(i) } else { 1 };
-            // Two of them fit.
+            // The product of two fits.
             return product(factor(0).wrapping_mul(factor(1)), factor(2));
         }
         match self.width() {
@@ -93,24 +93,24 @@ impl Entry<'_> {
         }
     }
 
-    /// How many bytes they take; `None` if as many as no file has.
+    /// Length of the elements in bytes; `None` if it exceeds that of any file.
     #[inline(always)]
     fn size(self) -> Option<u64> {
         product(self.elements()?, self.width())
     }
 }
 
-/// Where extent number `i` lies.
+/// Offset of dim `i`.
 #[inline(always)]
 fn place_of(i: u8) -> Field {
     Field::new(field::DIMS.at.wrapping_add(u32::from(i) << 2), 4)
 }
 
 impl Header {
-    /// What is wrong with an entry of a file of `len` bytes, as bits of [`fault`].
+    /// The faults of an entry in a file of `len` bytes, as bits of [`fault`].
     ///
-    /// In one number, so that what asks whether the data can be used has it from the
-    /// same code as what reports, and reports are made only where there are any.
+    /// They are one number, so that reporting and the status of the tensor share the same
+    /// code, and nothing is reported if it is 0.
     fn faults(&self, len: u64, entry: Entry<'_>) -> u32 {
         let (rank, width, data) = (entry.rank(), entry.width(), entry.data());
         let mut faults = 0;
@@ -140,7 +140,7 @@ impl Header {
         faults
     }
 
-    /// Reports what is wrong with an entry.
+    /// Reports the faults of an entry.
     #[cfg_attr(not(feature = "names"), inline(always))]
     fn report(&self, r: &mut Reader<'_, '_>, faults: u32, entry: Entry<'_>) {
         let (rank, data) = (entry.rank(), entry.data());
@@ -187,7 +187,7 @@ impl Header {
         let faults = self.faults(r.source().len(), entry);
         self.report(r, faults, entry);
         let (rank, direct, data) = (entry.rank(), entry.is_direct(), entry.data());
-        // Filled where it is handed out: what is stored there need not be kept.
+        // Filled in the returned place, which saves a copy on the stack.
         let mut tensor = Tensor {
             index: r.subject().entry,
             offset: at,

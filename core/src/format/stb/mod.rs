@@ -24,11 +24,11 @@
 //! | 12 | 8 | its size in bytes |
 //! | 20 | 12 | three extents; beyond rank 3 the first is an index into a shape table that is not in the file |
 //!
-//! Order of suppression: a file shorter than `file_size` breaks `H-FSIZE`, and
-//! tensors that lack bytes for that reason are broken without a finding each.
-//! A tensor is validated against the longer of the recorded and the real length, so
-//! that a wrong `file_size` is reported once. `T-OFF-MIN` comes before `T-END`. What
-//! is broken, or of a type that is not known, has no `T-SHAPE`.
+//! Order of suppression: a file shorter than `file_size` breaks `H-FSIZE`, and tensors that
+//! miss bytes for that reason are broken without a finding each. A tensor is validated
+//! against the longer of the recorded and the real length, so that a wrong `file_size` is
+//! reported once. `T-OFF-MIN` comes before `T-END`. A broken tensor, or one of unknown
+//! type, has no `T-SHAPE`.
 
 pub mod rules;
 
@@ -41,7 +41,7 @@ use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 use entry::Entry;
 
-/// Where fields lie and what they hold (§3, §4).
+/// Offsets and values of fields (§3, §4).
 mod field {
     use crate::parse::reader::Field;
     pub(super) const MAGIC: [u8; 4] = *b"STB0";
@@ -69,16 +69,16 @@ mod field {
     pub(super) const DIMS: Field = Field::new(20, 12);
 }
 
-/// What the header says, as far as it was proved.
+/// The validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Number of tensors.
     count: u16,
-    /// Where payloads may begin.
+    /// First offset where payloads may begin.
     data_offset: u64,
     /// The recorded length.
     file_size: u64,
-    /// What payloads are validated against.
+    /// The length that payloads are validated against.
     bound: u64,
 }
 
@@ -163,7 +163,7 @@ impl Container for Header {
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = if c.at == 0 { field::HEADER } else { c.at };
         let end = at.wrapping_add(field::ENTRY);
-        // A table that the file's end cuts off is implied by H-FSIZE.
+        // H-FSIZE implies a table that is cut off by the end of the file.
         if c.index >= u32::from(self.count) || end > r.source().len() {
             c.finish();
             return Ok(None);
@@ -197,12 +197,12 @@ impl Container for Header {
 }
 
 impl Header {
-    /// Where payloads may begin, as an offset from the file's start (§3).
+    /// Offset from the file's start where payloads may begin (§3).
     pub const fn data_offset(&self) -> u64 {
         self.data_offset
     }
 
-    /// The id of a tensor, by which references find it (§4).
+    /// The id of a tensor, which references use (§4).
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -210,8 +210,7 @@ impl Header {
         Ok(source.get(Span::new(tensor.offset, 1))?.first().copied().unwrap_or(0))
     }
 
-    /// The stored element type of a tensor (§4.1), of which this build may know
-    /// nothing.
+    /// The stored element type of a tensor (§4.1), which may be unknown to this build.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -223,8 +222,8 @@ impl Header {
     /// The index into the shape table, which is not part of the file, of a
     /// tensor of rank 4 to 8 (§4); `None` for other ranks.
     ///
-    /// The reference writer stores the first extent there instead. Nothing in
-    /// the file tells which is meant.
+    /// The reference writer stores the first dim there instead. Nothing in the file says
+    /// which is meant.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.

@@ -1,4 +1,4 @@
-//! The keys of a tensor's map that are metadata: optional and custom ones.
+//! The keys of a tensor's map that are metadata: optional fields and custom ones.
 
 use super::cbor::{OPEN, Pull};
 use super::entry::Key;
@@ -10,11 +10,11 @@ use crate::model::{Metadata, Name, Status, Value};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// The next optional or custom field of the map `map`. Keys that are not text
-/// name nothing and are passed over.
+/// The next optional or custom field of the map `map`. Keys that are not text name no field
+/// and are skipped.
 ///
-/// The cursor's state is the number of data items left, plus one; 0 if a break
-/// ends the map.
+/// The cursor's state is the number of data items left, plus one; 0 if a break ends the
+/// map.
 pub(super) fn next(
     r: &mut Reader<'_, '_>,
     map: Span,
@@ -70,7 +70,7 @@ pub(super) fn next(
     }
 }
 
-/// What a field holds.
+/// The value of a field.
 pub(super) fn value(r: &mut Reader<'_, '_>, meta: &Metadata) -> Result<Option<Value>, Halt> {
     r.region(meta.stored.offset, meta.stored.end().unwrap_or(u64::MAX), rules::CBOR_TRUNCATED);
     let mut pull = Pull::new(r);
@@ -89,8 +89,8 @@ pub(super) fn text<'a>(
     map: Span,
     wanted: Key,
 ) -> Result<Option<Name<'a>>, Absent> {
-    // The map was read as a whole before; if its bytes have changed since, it
-    // has no such field.
+    // The map was read as a whole before. If its bytes have changed since, the field is
+    // gone.
     source.get(map)?;
     let mut sink = |_| {};
     let mut reader = Reader::new(source, &mut sink);

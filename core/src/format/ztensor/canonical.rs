@@ -1,10 +1,9 @@
-//! Maps as real writers make them, read in one go.
+//! Maps in the form of real writers, read in one go.
 //!
-//! Nearly every map has the same keys in the same order, and nothing is wrong
-//! with it. What is recognised here is what [`Header::validate`] would report
-//! nothing of; at anything else (a custom field, a head that is longer than it
-//! must be, a size that does not fit) the map is read and checked in full,
-//! which takes ten times as long.
+//! Nearly every map has the same keys in the same order, and is valid. This recognises maps
+//! for which [`Header::validate`] would report nothing. Anything else (a custom field, a
+//! head that is longer than necessary, a size that does not fit) is read and checked in
+//! full, which takes ten times as long.
 //!
 //! [`Header::validate`]: super::Header
 
@@ -19,7 +18,7 @@ use crate::model::{
 };
 use crate::parse::{Cursor, Reader};
 
-/// Keys and values that follow one another, each with its head.
+/// Keys and values in sequence, each with its head.
 mod text {
     pub(super) const NAME: &[u8; 6] = b"\xBF\x64name";
     pub(super) const OFFSET: &[u8; 7] = b"\x66offset";
@@ -35,7 +34,7 @@ mod text {
     pub(super) const END: &[u8; 1] = &[super::super::head::BREAK];
 }
 
-/// What a map says. Offsets are relative to its start.
+/// The fields of a map. Offsets are relative to its start.
 struct Map<'a> {
     name: &'a [u8],
     name_at: usize,
@@ -50,8 +49,7 @@ struct Map<'a> {
 }
 
 impl Header {
-    /// The tensor whose map is next, if there is nothing to report about it
-    /// and all of it is resident.
+    /// The tensor of the next map, if the map is valid and completely resident.
     #[inline]
     pub(super) fn next_canonical(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let (at, run) = (r.at(), r.resident());
@@ -83,8 +81,7 @@ impl Header {
         Some(tensor)
     }
 
-    /// Passes over maps that there is nothing to report about, as long as
-    /// `goes_on` agrees.
+    /// Passes over valid maps, while `goes_on` returns true.
     pub(super) fn sweep_sound<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -118,9 +115,8 @@ impl Header {
         }
     }
 
-    /// The map that `input` begins with, and what follows it; `None` if
-    /// anything about it needs a closer look. `listed` is where the data ends
-    /// that was listed so far.
+    /// The map at the start of `input`, and the rest; `None` if it needs the full check.
+    /// `listed` is the end of the data listed so far.
     #[inline]
     fn map<'a>(&self, input: &'a [u8], listed: u64) -> Option<(Map<'a>, &'a [u8])> {
         let offset = |rest: &[u8]| input.len().saturating_sub(rest.len());
@@ -136,7 +132,7 @@ impl Header {
         let mut elements = 1_u64;
         for _ in 0..rank {
             let (dim, after) = uint(rest)?;
-            // A dimension of 0 beside large ones is left to the validator.
+            // A dim of 0 next to large ones is left to the validator.
             elements = elements.checked_mul(dim).filter(|elements| *elements > 0)?;
             rest = after;
         }
@@ -166,7 +162,7 @@ impl Header {
         let placed = at >= field::ALIGN
             && at & field::ALIGN.wrapping_sub(1) == 0
             && blob.end().is_some_and(|end| end <= wide(self.index_at))
-            // What is read out of order is compared with nothing.
+            // An entry that is read out of order is compared with nothing.
             && (len == 0 || listed == Cursor::UNKNOWN || at >= listed);
         if !placed || !plain(name) {
             return None;
@@ -188,10 +184,10 @@ impl Header {
     }
 }
 
-/// Whether a name is text that nothing is to be said about.
+/// Whether a name is text without faults.
 #[inline]
 fn plain(name: &[u8]) -> bool {
-    // Without an early end, which vectorises.
+    // No early exit, so that it vectorises.
     let ascii = name.iter().fold(true, |all, byte| all & matches!(byte, 1..=0x7F));
     !name.is_empty() && (ascii || (crate::base::utf8::is(name) && !name.contains(&0)))
 }
@@ -270,7 +266,7 @@ fn endianness(input: &[u8]) -> Option<(Endianness, &[u8])> {
     }
 }
 
-/// A CRC-32C as real writers spell it.
+/// A CRC-32C as spelled by real writers.
 #[inline]
 fn crc32c(input: &[u8]) -> Option<&[u8]> {
     let (digits, rest) = input.strip_prefix(text::CRC32C)?.split_first_chunk::<8>()?;

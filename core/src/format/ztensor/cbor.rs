@@ -1,5 +1,5 @@
-//! CBOR (RFC 8949), pulled item by item: any well-formed form, bounded depth,
-//! no storage beyond one number a level.
+//! CBOR (RFC 8949), pulled item by item: any well-formed form, bounded depth, one number of
+//! storage per level.
 
 use super::head::{Head, double_is_single, head, major, single_is_half};
 use super::rules;
@@ -8,7 +8,7 @@ use crate::model::{Name, NameAt, NameEncoding};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};
 
-/// What is worth a finding and does not stop the parser: positions in [`Seen`].
+/// Faults that do not stop the parser: positions in [`Seen`].
 pub(super) mod odd {
     pub(in super::super) const UTF8: usize = 0;
     pub(in super::super) const SIMPLE: usize = 1;
@@ -40,29 +40,28 @@ const ODD: [Rule; 12] = [
     rules::FIELD_DUPLICATE,
 ];
 
-/// Where each was seen first; 0 if nowhere. No data item of an index lies at
-/// offset 0.
+/// The first place of each fault; 0 if there is none. No data item of an index is at offset
+/// 0.
 pub(super) type Seen = [Word; ODD.len()];
 
-/// What [`Pull::count`] tells of an array or map that a break ends; a count is
-/// always smaller.
+/// The count of [`Pull::count`] for an array or map that a break ends; real counts are
+/// smaller.
 pub(super) const OPEN: u32 = u32::MAX;
-/// The same in a level of nesting, of a map before a key and before a value.
+/// The same in a level of nesting: for a map before a key and before a value.
 pub(super) const OPEN_MAP: u32 = OPEN - 1;
 pub(super) const OPEN_VALUE: u32 = OPEN_MAP - 1;
 
 /// Pulls data items from a reader whose region is the index.
 ///
-/// Everything is absolute and nothing is stored but the last head and the last
-/// text. What breaks the parse is reported at once, at its own place; from then on
-/// every head is that of a break, which ends whatever is being read, and
-/// [`done`](Self::done) tells.
+/// Nothing is stored except the last head and the last text. A fault that ends the parse is
+/// reported at once, at its own place. From then on every head is a break, which ends
+/// whatever is being read, and [`done`](Self::done) returns the fault.
 #[derive(Debug)]
 pub(super) struct Pull<'p, 'r, 'a> {
     pub(super) r: &'p mut Reader<'r, 'a>,
-    /// The head that was read last.
+    /// The last head.
     pub(super) head: Head,
-    /// The text or byte string that was read last.
+    /// The last text or byte string.
     pub(super) text: Name<'a>,
     pub(super) seen: Seen,
     /// What ended the parse.
@@ -72,7 +71,7 @@ pub(super) struct Pull<'p, 'r, 'a> {
 }
 
 impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
-    /// Pulls from where `r` stands.
+    /// Pulls from the position of `r`.
     pub(super) fn new(r: &'p mut Reader<'r, 'a>) -> Self {
         r.overrun(rules::CBOR_TRUNCATED);
         Pull {
@@ -85,31 +84,30 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// What ended the parse, if something did.
+    /// What ended the parse, if anything.
     #[inline]
     pub(super) fn done(&self) -> Result<(), Halt> {
         self.halt.map_or(Ok(()), Err)
     }
 
-    /// Where the next item begins.
+    /// Offset of the next item.
     pub(super) fn at(&self) -> Word {
         word(self.r.at())
     }
 
-    /// Goes back to what was read before, at `at`.
+    /// Goes back to `at`, which was read before.
     pub(super) fn go(&mut self, at: Word) {
         let end = self.r.end();
         self.r.region(wide(at), end, rules::CBOR_TRUNCATED);
     }
 
-    /// Goes back to the item that begins at `at`, and reads its head. How deep it
-    /// is was validated before.
+    /// Goes back to the item at `at`, and reads its head. Its depth was validated before.
     pub(super) fn item_at(&mut self, at: Word) {
         self.go(at);
         self.item(0, false);
     }
 
-    /// Remembers the first place of something odd.
+    /// Notes the first place of a fault.
     #[inline(always)]
     pub(super) fn note(&mut self, what: usize, at: Word) {
         if let Some(place) = self.seen.get_mut(what)
@@ -119,7 +117,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// Reports what was odd; whether some of it is fatal.
+    /// Reports the noted faults; returns whether one is fatal.
     pub(super) fn report(&mut self) -> bool {
         let mut fatal = false;
         for (rule, &at) in ODD.iter().zip(&self.seen) {
@@ -164,8 +162,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// Remembers what is unusual about a head of more than one byte, or of
-    /// indefinite length.
+    /// Notes unusual heads: those of more than one byte, or of indefinite length.
     #[inline]
     fn odd(&mut self) {
         let Head { at, argument, .. } = self.head;
@@ -180,8 +177,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.note(what, at);
     }
 
-    /// The head of the next data item, on level `depth`; tags before it are
-    /// passed over. It may be a break.
+    /// The head of the next data item, on level `depth`, after its tags. It may be a break.
     pub(super) fn item_or_break(&mut self, depth: usize) {
         let mut depth = depth;
         self.head.start = self.at();
@@ -200,17 +196,17 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// The same where a break is an error, but for one that `may` stand there.
+    /// The same if a break is an error, unless it `may` occur.
     pub(super) fn item(&mut self, depth: usize, may: bool) {
         self.item_or_break(depth);
-        // What is tagged is a data item, which a break is not.
+        // A tag must be followed by a data item, which a break is not.
         if self.head.is_break() && !(may && self.head.at == self.head.start) {
             self.broken(rules::CBOR_BREAK, 0, 0xFF);
         }
     }
 
-    /// The head of the next key of a map that has `left` data items left, or
-    /// [`OPEN`]; a break if there is none. The caller passes over key and value.
+    /// The head of the next key of a map that has `left` data items left, or [`OPEN`]; a
+    /// break if there is none. The caller skips the key and the value.
     pub(super) fn key(&mut self, left: &mut u32) {
         match *left {
             0 => self.head.end(),
@@ -222,7 +218,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         }
     }
 
-    /// Reads the text or byte string that began.
+    /// Reads the rest of the current text or byte string.
     pub(super) fn string(&mut self) {
         let Head { at, major, .. } = self.head;
         if !self.head.is_indefinite() {
@@ -246,7 +242,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         self.text = Name::new(run.get(..len).unwrap_or_default(), NameEncoding::Chunks);
     }
 
-    /// Reads the text or byte string that began; where it lies.
+    /// Reads the rest of the current text or byte string; returns its place.
     #[inline]
     pub(super) fn string_at(&mut self) -> NameAt {
         let (at, chunks) = (self.at(), self.head.is_indefinite());
@@ -282,8 +278,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         &[]
     }
 
-    /// How many data items the array or map holds that began; [`OPEN`] if a break
-    /// ends it.
+    /// Number of data items in the current array or map; [`OPEN`] if a break ends it.
     pub(super) fn count(&mut self) -> u32 {
         if self.head.is_indefinite() {
             return OPEN;
@@ -302,8 +297,8 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         0
     }
 
-    /// The same for an array or map that is part of an entry: as many bytes are
-    /// then resident, so that a long one is not asked for item by item.
+    /// The same for an array or map inside an entry. At least as many bytes are then
+    /// resident, so that a long one is not requested item by item.
     #[inline]
     pub(super) fn count_resident(&mut self) -> u32 {
         let count = self.count();
@@ -316,7 +311,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
         count
     }
 
-    /// Reports what makes the rest unreadable, at the head that was read last.
+    /// Reports a fault at the last head, after which nothing can be read.
     #[cold]
     fn broken(&mut self, rule: Rule, expected: u64, found: u64) {
         if self.halt.is_none() {

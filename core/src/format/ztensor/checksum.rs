@@ -5,10 +5,10 @@ use crate::codec::checksum::{Algorithm, Checksum};
 use crate::model::Name;
 use crate::rule::Rule;
 
-/// Room for one byte more than the longest text that is understood has, SHA-256.
+/// One byte more than the longest valid text, that of SHA-256.
 const ROOM: usize = 72;
 
-/// The value that the text says; `None` if it says none that is understood.
+/// The checksum in the text; `None` if the text has no known form.
 pub(super) fn value(name: &Name<'_>) -> Option<Checksum> {
     let mut copy = [0; ROOM];
     let Digits { algorithm, digits, .. } = split(name, &mut copy).ok()?;
@@ -22,8 +22,7 @@ pub(super) fn value(name: &Name<'_>) -> Option<Checksum> {
     })
 }
 
-/// The rule that the text breaks; beside a value that is a matter of spelling
-/// only.
+/// The rule that the text breaks; if there is a value, it only concerns spelling.
 pub(super) fn fault(name: &Name<'_>) -> Option<Rule> {
     match split(name, &mut [0; ROOM]) {
         Ok(text) => (!text.usual).then_some(rules::CHECKSUM_SPELLING),
@@ -31,17 +30,17 @@ pub(super) fn fault(name: &Name<'_>) -> Option<Rule> {
     }
 }
 
-/// What stands after the colon.
+/// The part after the colon.
 struct Digits<'c> {
     algorithm: Algorithm,
-    /// As many hexadecimal digits as the algorithm has.
+    /// As many hexadecimal digits as the algorithm requires.
     digits: &'c [u8],
-    /// Whether all is spelled as real writers do.
+    /// Whether it is spelled as by real writers.
     usual: bool,
 }
 
-/// Takes the text apart, an algorithm, a colon, a value, or tells the rule that it
-/// breaks. Its first bytes are copied to `copy`.
+/// Parses the text (an algorithm, a colon, a value), or returns the rule that it breaks.
+/// Its first bytes are copied to `copy`.
 fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Rule> {
     let mut len = 0_usize;
     let mut colon = false;
@@ -71,7 +70,7 @@ fn split<'c>(name: &Name<'_>, copy: &'c mut [u8; ROOM]) -> Result<Digits<'c>, Ru
     };
     let mut usual = prefixed;
     for digit in digits {
-        // Real writers have one case each.
+        // Real writers use one case each.
         usual &= match digit {
             b'0'..=b'9' => true,
             b'A'..=b'F' => algorithm == Algorithm::Crc32c,

@@ -1,4 +1,4 @@
-//! The map of one tensor: all of it is read before any of it is validated.
+//! The map of one tensor, read as a whole before any of it is validated.
 
 use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
@@ -8,7 +8,7 @@ use crate::base::{Word, wide};
 use crate::model::Name;
 use core::cmp::Ordering;
 
-/// A field of the specification, numbered in the order that real writers keep.
+/// A field of the specification, numbered in the order of real writers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u8);
 
@@ -24,7 +24,7 @@ impl Key {
     pub(super) const CHECKSUM: Key = Key(8);
     pub(super) const SPARSE_FORMAT: Key = Key(9);
 
-    /// How many there are.
+    /// Number of fields.
     pub(super) const COUNT: usize = 10;
 
     /// Their names.
@@ -43,7 +43,7 @@ impl Key {
         }
     }
 
-    /// As a decision tree, which is faster and larger than the list.
+    /// A decision tree, which is faster and larger than the list.
     #[cfg(feature = "sweep")]
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<Key> {
@@ -69,34 +69,33 @@ impl Key {
     }
 }
 
-/// Where the parts of the map of one tensor lie. Its values are read again when
-/// they are validated: places take less memory than what stands there.
+/// Places of the parts of one tensor's map. Its values are read again when they are
+/// validated: places take less memory than values.
 #[derive(Debug, Default)]
 pub(super) struct Entry {
-    /// Where the map begins.
+    /// Start of the map.
     pub(super) at: Word,
-    /// Where what follows it begins.
+    /// End of the map.
     pub(super) end: Word,
-    /// Where the value of each field begins; 0 if the field is missing.
+    /// Offset of each field's value; 0 if the field is missing.
     pub(super) places: [Word; Key::COUNT],
     /// Whether it is a map at all.
     pub(super) map: bool,
-    /// What was found out about the keys of its maps, but for fields of the
-    /// specification.
+    /// Faults of the keys of its maps, except fields of the specification.
     pub(super) keys: Found,
     /// Something fatal was reported.
     pub(super) fatal: bool,
 }
 
 impl Entry {
-    /// Where the value of a field begins; 0 if it is missing.
+    /// Offset of a field's value; 0 if it is missing.
     #[inline]
     pub(super) fn place(&self, key: Key) -> Word {
         self.places.get(key.position()).copied().unwrap_or(0)
     }
 
-    /// Reads the rest of the element of the index that began, of which all bytes
-    /// are resident from then on.
+    /// Reads the rest of the current element of the index, all bytes of which are resident
+    /// afterwards.
     #[inline(never)]
     pub(super) fn read(&mut self, pull: &mut Pull<'_, '_, '_>) {
         self.map = pull.head.major == major::MAP;
@@ -116,7 +115,7 @@ impl Entry {
             pull.note(odd::DEFINITE, at);
         }
         let run = pull.r.source().run(wide(self.at));
-        // What is listed again was compared before.
+        // An entry that is listed again was compared before.
         let mut keys = (!pull.r.is_muted()).then(|| Keys::new(self.at, run));
         let mut order = Order { least: Key(0), custom: None };
         if let Some(keys) = &mut keys {
@@ -165,9 +164,9 @@ impl Entry {
     }
 }
 
-/// The order of keys: those of the specification as [`Key`] has them, then
-/// custom ones by their bytes. Some writers let the user name a custom field
-/// as an optional one is named; it then stands among the custom ones.
+/// The order of keys: those of the specification as in [`Key`], then custom ones by their
+/// bytes. Some writers let the user name a custom field like an optional one; it is then
+/// among the custom ones.
 struct Order<'a> {
     /// The first field of the specification that may follow.
     least: Key,
@@ -175,7 +174,7 @@ struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// Whether the key `name` stands in order.
+    /// Whether the key `name` is in order.
     #[inline]
     fn validate(&mut self, known: Option<Key>, name: &Name<'a>) -> bool {
         match (known, &self.custom) {

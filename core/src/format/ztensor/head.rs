@@ -20,16 +20,16 @@ pub(super) mod major {
 #[cfg(feature = "sweep")]
 pub(super) const BREAK: u8 = 0xFF;
 
-/// Additional information that stands for "indefinite length" and for a break.
+/// Additional information of "indefinite length" and of a break.
 const INDEFINITE: u8 = 31;
 const NULL: u8 = 22;
 
 /// The head of a data item: major type, additional information, argument.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// Where the item begins, tags included.
+    /// Offset of the item, tags included.
     pub(super) start: Word,
-    /// Where the head itself begins.
+    /// Offset of the head.
     pub(super) at: Word,
     pub(super) major: u8,
     pub(super) info: u8,
@@ -49,17 +49,17 @@ impl Head {
         self.major == major::OTHER && self.info == NULL
     }
 
-    /// Whether it begins a text or byte string.
+    /// Whether it is the head of a text or byte string.
     pub(super) fn is_string(&self) -> bool {
         matches!(self.major, major::BYTES | major::TEXT)
     }
 
-    /// That of a break.
+    /// The head of a break.
     pub(super) fn of_break() -> Self {
         Head { major: major::OTHER, info: INDEFINITE, ..Head::default() }
     }
 
-    /// Becomes that of a break.
+    /// Turns it into the head of a break.
     pub(super) fn end(&mut self) {
         (self.major, self.info) = (major::OTHER, INDEFINITE);
     }
@@ -68,7 +68,7 @@ impl Head {
         matches!(self.major, major::ARRAY | major::MAP)
     }
 
-    /// Bytes of the float that the argument holds; 0 if it holds none.
+    /// Length in bytes of the float in the argument; 0 if there is none.
     pub(super) fn float_width(&self) -> u8 {
         match self.info {
             25 if self.major == major::OTHER => 2,
@@ -86,7 +86,7 @@ impl Head {
     }
 }
 
-/// Leaf parser of a head; its places are filled in by the caller.
+/// Leaf parser of a head; the caller sets its offsets.
 #[inline(always)]
 pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
     let (rest, first) = byte(input)?;
@@ -104,26 +104,25 @@ pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
     Ok((rest, Head { start: 0, at: 0, major, info, argument }))
 }
 
-/// Whether single-precision bits fit half precision: the low bits of the
-/// mantissa are zero, and the exponent is in range. Subnormal halves are left
-/// alone.
+/// Whether single-precision bits fit half precision: the low bits of the mantissa are zero,
+/// and the exponent is in range. Subnormal halves are ignored.
 pub(super) fn single_is_half(bits: u64) -> bool {
     let bits = low(bits);
     bits & 0x1FFF == 0 && matches!((bits >> 23) & 0xFF, 0xFF | 113..=142) || bits & 0x7FFF_FFFF == 0
 }
 
-/// Whether double-precision bits fit single precision, likewise.
+/// Whether double-precision bits fit single precision, in the same way.
 pub(super) fn double_is_single(bits: u64) -> bool {
     let (high, low) = (low(bits >> 32), low(bits));
     low & 0x1FFF_FFFF == 0 && matches!((high >> 20) & 0x7FF, 0x7FF | 897..=1150)
         || high & 0x7FFF_FFFF | low == 0
 }
 
-/// What stands for the value of the float whose head has this additional information
-/// and argument, in any of the three widths: its bits in double precision, but that
-/// zeros have no sign, nor have numbers that are none (RFC 8949 §5.6.1).
+/// A canonical form of the float with this additional information and argument, in any of
+/// the three widths: its bits in double precision, with unsigned zeros and NaNs (RFC 8949
+/// §5.6.1).
 pub(super) fn float_value(info: u8, bits: u64) -> u64 {
-    // Bits of exponent and mantissa.
+    // Widths of exponent and mantissa in bits.
     let (exponent_len, mantissa_len) = match info {
         25 => (5, 10),
         26 => (8, 23),
@@ -134,12 +133,12 @@ pub(super) fn float_value(info: u8, bits: u64) -> u64 {
     let exponent = bits.wrapping_shr(mantissa_len) & most;
     let sign = bits.wrapping_shr(mantissa_len.wrapping_add(exponent_len)) & 1;
     let widened = DOUBLE_MANTISSA.wrapping_sub(mantissa_len);
-    // How much larger exponents are in double precision.
+    // Difference of the exponent bias to double precision.
     let bias = (mask(DOUBLE_EXPONENT) >> 1).wrapping_sub(most >> 1);
     let (exponent, mantissa) = match (exponent, mantissa) {
         (0, 0) => return 0,
         (0, _) if bias > 0 => {
-            // The first bit that is set becomes the one that is not stored.
+            // The highest set bit becomes the implicit one.
             let shift = mantissa.leading_zeros().wrapping_sub(63_u32.wrapping_sub(mantissa_len));
             let exponent = bias.wrapping_add(1).wrapping_sub(shift.into());
             (exponent, mantissa.wrapping_shl(shift) & mask(mantissa_len))
@@ -158,7 +157,7 @@ pub(super) fn float_value(info: u8, bits: u64) -> u64 {
 const DOUBLE_EXPONENT: u32 = 11;
 const DOUBLE_MANTISSA: u32 = 52;
 
-/// The lowest bits, so many of them.
+/// The lowest `count` bits.
 fn mask(len: u32) -> u64 {
     1_u64.wrapping_shl(len).wrapping_sub(1)
 }

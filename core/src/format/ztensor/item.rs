@@ -1,4 +1,4 @@
-//! CBOR data items one by one, for whoever shows or converts them.
+//! CBOR data items one by one, for display and conversion.
 
 use super::head::{self, major};
 use crate::model::{Name, NameEncoding};
@@ -16,11 +16,11 @@ pub enum Item<'a> {
     Bytes(Name<'a>),
     /// A text string.
     Text(Name<'a>),
-    /// The start of an array: so many items follow; with `None`, up to a break.
+    /// The start of an array with this many items; `None` for one that a break ends.
     Array(Option<u64>),
-    /// The start of a map: so many pairs follow; with `None`, up to a break.
+    /// The start of a map with this many pairs; `None` for one that a break ends.
     Map(Option<u64>),
-    /// A tag of the item that follows.
+    /// A tag of the next item.
     Tag(u64),
     /// false, true, null and undefined are 20 to 23.
     Simple(u8),
@@ -30,16 +30,14 @@ pub enum Item<'a> {
     Break,
 }
 
-/// The data items of resident bytes, in the order in which they are stored.
-/// Ends where the bytes are not CBOR.
+/// The data items of resident bytes, in stored order. Ends if the bytes are not CBOR.
 #[derive(Clone, Debug, Default)]
 pub struct Items<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Items<'a> {
-    /// The items of `bytes`, such as those of a
-    /// [`Value::Cbor`](crate::Value::Cbor).
+    /// The items of `bytes`, such as those of a [`Value::Cbor`](crate::Value::Cbor).
     pub const fn new(bytes: &'a [u8]) -> Self {
         Items { bytes }
     }
@@ -57,7 +55,7 @@ impl<'a> Items<'a> {
         Some(head)
     }
 
-    /// The text or byte string that began with `head`.
+    /// The rest of the text or byte string with this `head`.
     pub(super) fn string(&mut self, head: &head::Head) -> Option<Name<'a>> {
         if !head.is_indefinite() {
             return Some(Name::new(self.take(head.argument)?, NameEncoding::Plain));

@@ -1,10 +1,9 @@
-//! Whether the keys of each map are unique (RFC 8949 §5.6), while the entry is
-//! passed over once.
+//! Whether the keys of each map are unique (RFC 8949 §5.6), in one pass over the entry.
 //!
-//! Keys that ascend or descend prove themselves, and real writers sort. As maps
-//! nest, the keys of all open ones share one store, as a stack: those of a map in
-//! order are kept as they come, as far as there is room, and sorted when the first
-//! comes out of order. From then on each is looked up among those before it.
+//! Keys that ascend or descend prove themselves, and real writers sort. As maps nest, the
+//! keys of all open ones share one store, as a stack: keys in order are kept as they come,
+//! while there is room, and sorted at the first one out of order. From then on each is
+//! looked up among the earlier ones.
 
 use super::value;
 use crate::base::{
@@ -12,17 +11,17 @@ use crate::base::{
     limits::{CBOR_DEPTH, CBOR_KEYS},
 };
 
-/// What is known of an open array or map: how many of its keys are kept in the low
-/// bits, and these.
+/// State of an open array or map: the number of its kept keys in the low bits, and these
+/// flags.
 mod section {
     pub(super) const LEN: u16 = 0x7FF;
     /// It is a map.
     pub(super) const MAP: u16 = 0x800;
-    /// Keys ascend so far.
+    /// Keys have ascended so far.
     pub(super) const UP: u16 = 0x1000;
     /// They descend.
     pub(super) const DOWN: u16 = 0x2000;
-    /// They ascend where shorter strings come first.
+    /// They ascend, shorter strings first.
     pub(super) const FORM: u16 = 0x4000;
     pub(super) const ORDERED: u16 = UP | DOWN | FORM;
     /// Not all keys were kept.
@@ -32,26 +31,26 @@ mod section {
 #[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
 const _: () = assert!(CBOR_KEYS < 0x7FF);
 
-/// The keys of all maps that are open. An entry is on level 0, its values on level 1.
+/// The keys of all open maps. An entry is on level 0, its values on level 1.
 #[derive(Debug)]
 pub(super) struct Keys<'a> {
     /// The bytes from the start of the entry on.
     run: &'a [u8],
-    /// Where it begins.
+    /// Start of the entry.
     at: Word,
-    /// Where keys begin, as distances from the start of the entry.
+    /// Offsets of keys in the entry.
     held: [u32; CBOR_KEYS],
     used: usize,
     sections: [u16; CBOR_DEPTH],
     pub(super) found: Found,
 }
 
-/// What was found out about the keys of an entry; 0 where nothing was.
+/// Faults of the keys of an entry; 0 for none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
-    /// The first key that equals one before it.
+    /// The first key that equals an earlier one.
     pub(super) twin: Word,
-    /// The first key that there was no room to compare.
+    /// The first key for which there was no room.
     pub(super) unkept: Word,
     /// The first key that is too complex to be compared.
     pub(super) complex: Word,
@@ -79,7 +78,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// That key is over.
+    /// The current key has ended.
     #[inline]
     pub(super) fn add(&mut self, level: usize) {
         let now = self.section(level);
@@ -108,7 +107,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Keeps where a key begins, above the keys before it.
+    /// Keeps the offset of a key, on top of the earlier ones.
     fn keep(&mut self, level: usize, at: Word) {
         let now = self.section(level);
         if is_given_up(now) {
@@ -117,7 +116,7 @@ impl<'a> Keys<'a> {
         }
         let len = now & section::LEN;
         if self.used >= CBOR_KEYS && len > 1 && now & section::ORDERED != 0 {
-            // Only the last is needed while they are in order.
+            // Only the last key is needed while they are in order.
             let last = self.held.last().copied().unwrap_or(0);
             self.used = self.used.saturating_sub(usize::from(len));
             self.push(last);
@@ -125,7 +124,7 @@ impl<'a> Keys<'a> {
         }
         let place = u32::try_from(at.wrapping_sub(self.at)).ok();
         if place.is_none_or(|place| !self.push(place)) {
-            // A map of one key needs no room, which the next one shows.
+            // A map of one key needs no room; only a second key does.
             if len > 0 {
                 note(&mut self.found.unkept, at);
             }
@@ -144,7 +143,7 @@ impl<'a> Keys<'a> {
         false
     }
 
-    /// Compares the key that was kept last with those of its map before it.
+    /// Compares the last key with the earlier ones of its map.
     #[inline(never)]
     fn compare(&mut self, level: usize, mut now: u16) {
         self.used = self.used.saturating_sub(1);
@@ -170,7 +169,7 @@ impl<'a> Keys<'a> {
             }
         }
         if now & section::ORDERED != 0 {
-            // Of keys that are not all kept, the last is enough.
+            // If not all keys are kept, the last is enough.
             if now & section::CUT != 0 {
                 self.end(level);
                 now &= !section::LEN;
@@ -206,7 +205,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Looks a key up among the sorted ones of its map, and puts it in its place.
+    /// Looks a key up among the sorted ones of its map, and inserts it.
     fn look_up(&mut self, level: usize, now: u16, key: u32) {
         if is_given_up(now) {
             return;
@@ -245,8 +244,8 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// Whether no more is found out about the keys of a map; one of which that was said is
-/// taken for an array.
+/// Whether the keys of a map are no longer compared; a map that was reported is then
+/// treated like an array.
 fn is_given_up(now: u16) -> bool {
     now & section::MAP == 0 || (now & section::CUT != 0 && now & section::ORDERED == 0)
 }
@@ -256,7 +255,7 @@ fn note(place: &mut Word, at: Word) {
     *place = if *place == 0 { at } else { at.min(*place) };
 }
 
-/// The order of the keys at `first` and `second`.
+/// The order of the keys at offsets `first` and `second`.
 fn order(run: &[u8], first: u32, second: u32) -> Option<value::Order> {
     let of = |place| run.get(usize::try_from(place).ok()?..);
     value::order(of(first)?, of(second)?)

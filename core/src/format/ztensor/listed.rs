@@ -1,28 +1,28 @@
-//! Whether the blobs that were listed lie one after the other, which spares a
-//! fast audit the stages that compare them.
+//! Whether the listed blobs follow one another, which lets a fast audit skip the stages
+//! that compare them.
 
 use super::field;
 use crate::input::{Source, Span};
 use crate::parse::Cursor;
 
-/// What a cursor's `extra` tells of the blobs that were listed.
+/// What a cursor's `extra` says about the listed blobs.
 pub(super) mod cover {
-    /// Nothing but padding lies between them so far.
+    /// Only padding is between them so far.
     pub(in super::super) const TIGHT: u64 = 0;
-    /// Something may.
+    /// Something else may be between them.
     pub(in super::super) const LOOSE: u64 = 1;
-    /// The index ended, and nothing but padding lies before it.
+    /// The index has ended, and only padding is before it.
     pub(in super::super) const PROVED: u64 = 2;
 }
 
-/// Whether a blob begins before the end of data that was listed. What is read out
-/// of order is compared with nothing.
+/// Whether a blob begins before the end of the listed data. An entry that is read out of
+/// order is compared with nothing.
 #[inline]
 pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
     !blob.is_empty() && blob.offset < c.state && c.state != Cursor::UNKNOWN
 }
 
-/// Remembers where the data ends that was listed.
+/// Notes the end of the listed data.
 #[inline]
 pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     if blob.is_empty() {
@@ -34,12 +34,12 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     {
         c.extra = cover::LOOSE;
     }
-    // Beyond the largest number, which stands for "unknown", nothing ends.
+    // No data ends at the largest number, which stands for "unknown".
     c.state = c.state.max(blob.offset.wrapping_add(blob.len));
 }
 
-/// Whether what lies between the data that was listed and `at` is padding, and
-/// so resident that this is known now.
+/// Whether the bytes between the listed data and `at` are padding, as far as they are
+/// resident.
 #[inline]
 pub(super) fn is_padding(source: &Source<'_>, listed: u64, at: u64) -> bool {
     let from = listed.max(field::MAGIC_LEN);

@@ -77,7 +77,7 @@ use entry::{Entry, Key};
 use head::major;
 use listed::cover;
 
-/// Where parts lie and what fields hold (File Layout, Tensor Metadata).
+/// Places of parts and values of fields (File Layout, Tensor Metadata).
 mod field {
     use crate::base::widen;
     use crate::model::{DType, Layout};
@@ -88,9 +88,9 @@ mod field {
     pub(super) const LENGTH_LEN: u64 = 8;
     pub(super) const SMALLEST: u64 = 17;
     pub(super) const ALIGN: u64 = 64;
-    /// Bytes of an index of a sparse layout.
+    /// Length of an index of a sparse layout, in bytes.
     pub(super) const INDEX: u64 = 8;
-    /// Dimensions beyond which a shape is unusual.
+    /// Number of dims beyond which a shape is unusual.
     pub(super) const RANK: u32 = 64;
     pub(super) const KEYS: u64 = widen(crate::base::limits::CBOR_KEYS);
     pub(super) const KEY_DEPTH: u64 = widen(crate::base::limits::CBOR_KEY_DEPTH);
@@ -98,7 +98,7 @@ mod field {
     /// The names of data types.
     pub(super) const DTYPE_NAMES: &[u8] =
         b"float32 float16 bfloat16 float64 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool ";
-    /// What they stand for, and how many bytes an element takes.
+    /// The data types, and the length of an element in bytes.
     pub(super) const DTYPES: [(DType, u8); 13] = [
         (DType::F32, 4),
         (DType::F16, 2),
@@ -120,7 +120,7 @@ mod field {
         [Layout::RowMajor, Layout::Coo, Layout::Csr, Layout::Sparse];
 }
 
-/// Reports what was found out about the keys of an entry.
+/// Reports the faults of an entry's keys.
 #[inline(never)]
 fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
     let places = [
@@ -135,20 +135,20 @@ fn report_keys(r: &mut Reader<'_, '_>, found: &keys::Found) {
     }
 }
 
-/// How far after the end of data a second file may end at the earliest: it has
-/// a magic, as the first one has, and an index.
+/// Minimum distance from the end of the data to the end of a second file: it has a magic,
+/// like the first one, and an index.
 const SECOND: Word = 9;
 
-/// What opening proved: where the index lies, and that it is an array.
+/// The validated header: the place of the index, which is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Where the index begins, and blobs must end.
+    /// Start of the index, before which blobs must end.
     index_at: Word,
-    /// Where it ends.
+    /// End of the index.
     index_end: Word,
-    /// Where its first element begins.
+    /// Offset of its first element.
     first: Word,
-    /// Its elements.
+    /// Number of its elements.
     count: u32,
     /// A break ends it.
     open: bool,
@@ -283,8 +283,8 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    /// Whether the tensors, of which `listed` stands after the last, came in
-    /// the order of their blobs with nothing but padding of zeros between them.
+    /// Whether the tensors, which ended at `listed`, are in the order of their blobs with
+    /// only zero padding between them.
     #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.extra == cover::PROVED
@@ -301,8 +301,8 @@ impl Header {
         Span::between(wide(self.index_at), wide(self.index_end))
     }
 
-    /// The checksum of a tensor's stored bytes; `None` if it has none that is
-    /// understood.
+    /// The checksum of a tensor's stored bytes; `None` if it has none, or one of unknown
+    /// form.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -315,8 +315,8 @@ impl Header {
         Ok(text.and_then(|text| checksum::value(&text)))
     }
 
-    /// A field of the tensor's map that holds text, for example `dtype`, as
-    /// the file spells it; `None` if the map has none of that name.
+    /// A text field of the tensor's map, for example `dtype`, as spelled in the file;
+    /// `None` if the map has no such field.
     ///
     /// # Errors
     /// [`Absent`] when the entry is not resident.
@@ -334,7 +334,7 @@ impl Header {
 
     /// The next element of the index, validated.
     ///
-    /// The cursor's state is where the data ends that was listed so far.
+    /// The cursor's state is the end of the data listed so far.
     #[inline(never)]
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = word(c.at).max(self.first);
@@ -348,7 +348,7 @@ impl Header {
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
-        // What goes deep comes first: a tensor is large for a small stack.
+        // Deep calls come first: a tensor is large for a small stack.
         let mut entry = Entry { at, ..Entry::default() };
         let mut pull = Pull::new(r);
         pull.item(2, open);
@@ -359,7 +359,7 @@ impl Header {
         }
         entry.read(&mut pull);
         if let Err(halt) = pull.done() {
-            // How deep it nests beyond the limit does not matter.
+            // How far it exceeds the limit does not matter.
             if halt == Halt::refused(rules::CBOR_DEPTH) && !entry.map {
                 pull.r.flag(rules::INDEX_ELEMENT, wide(at), 1, 0, 0);
             }
@@ -375,20 +375,20 @@ impl Header {
         Ok(Some(self.validate(&mut pull, &entry, c)))
     }
 
-    /// Validates what follows the last element, at `at`.
+    /// Validates the bytes after the last element, at `at`.
     fn end(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         at: Word,
     ) -> Result<Option<Tensor>, Halt> {
-        // What is read out of order ends nowhere, and is compared with nothing.
+        // An entry that is read out of order has no end, and is compared with nothing.
         let data_end = word(c.state.max(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
-        // In a file that was appended to another, the index lies as far after
-        // the second magic as the data ends after the first. The element that
-        // ends an index of indefinite length and this place need not be
-        // resident together, so such an index is not looked at.
+        // In a file that was appended to another, the index is as far after the second
+        // magic as the data ends after the first. The last element of an index of
+        // indefinite length and this place need not be resident together, so such an index
+        // is not checked.
         let second = wide(unused);
         let least = data_end.wrapping_add(SECOND);
         let twice = !self.open

@@ -1,4 +1,4 @@
-//! Passing over data items with all that they hold.
+//! Skipping data items with their content.
 
 use super::cbor::{OPEN, OPEN_MAP, OPEN_VALUE, Pull, odd};
 use super::head::{Head, major};
@@ -6,12 +6,12 @@ use super::keys::Keys;
 use crate::base::limits::CBOR_DEPTH;
 
 impl<'a> Pull<'_, '_, 'a> {
-    /// Passes over the rest of the item that began, on level `depth`.
+    /// Skips the rest of the current item, on level `depth`.
     pub(super) fn skip(&mut self, depth: usize) {
         self.skip_with(depth, None);
     }
 
-    /// The same; the keys of maps go to `keys`.
+    /// The same; `keys` receives the keys of maps.
     pub(super) fn skip_with(&mut self, depth: usize, keys: Option<&mut Keys<'a>>) {
         if self.head.is_container() {
             self.skip_nested(depth, keys);
@@ -36,7 +36,7 @@ impl<'a> Pull<'_, '_, 'a> {
 
     #[inline(never)]
     fn skip_nested(&mut self, depth: usize, mut keys: Option<&mut Keys<'a>>) {
-        // How many data items each open array or map still lacks.
+        // Number of data items that each open array or map still misses.
         let mut levels = [0_u32; CBOR_DEPTH];
         let mut used = 0_usize;
         loop {
@@ -60,13 +60,13 @@ impl<'a> Pull<'_, '_, 'a> {
                 };
                 let left = *top;
                 if left > 0 {
-                    // A map of indefinite length goes from keys to values and back.
+                    // A map of indefinite length alternates between keys and values.
                     *top = match left {
                         OPEN => OPEN,
                         OPEN_VALUE.. => left ^ OPEN_MAP ^ OPEN_VALUE,
                         _ => left.wrapping_sub(1),
                     };
-                    // Where it has a length, a key is next while an even number is left.
+                    // In a map with a length, a key is next while an even number is left.
                     let is_key = if left >= OPEN_VALUE { left == OPEN_MAP } else { left & 1 == 0 };
                     if let Some(keys) = &mut keys
                         && !is_key
@@ -91,7 +91,7 @@ impl<'a> Pull<'_, '_, 'a> {
         }
     }
 
-    /// What a level begins with.
+    /// The state of a new level.
     #[inline]
     fn open(&mut self) -> u32 {
         let map = self.head.major == major::MAP;

@@ -1,5 +1,5 @@
-//! What opening reads: the magic number at the start and the length of the index
-//! at the end (Container).
+//! Opening: the magic number at the start and the length of the index at the end
+//! (Container).
 
 use super::cbor::Pull;
 use super::{field, rules};
@@ -10,36 +10,34 @@ use crate::rule::{Halt, Rule};
 
 /// Phase of opening: the magic number was read.
 const MAGIC_SEEN: u8 = 1;
-/// So was the length of the index.
+/// The length of the index was read as well.
 const LENGTH_SEEN: u8 = 2;
 /// The file is of a later generation.
 const GENERATION_1: u8 = 3;
-/// The index has no count, so its elements are counted.
+/// The index has no count, so its elements are being counted.
 const COUNTING: u8 = 4;
 
-/// The position of the magic number that a file begins with in
-/// [`MAGICS`](field::MAGICS).
+/// Index of the file's magic number in [`MAGICS`](field::MAGICS).
 pub(super) fn generation(head: &[u8]) -> Option<usize> {
     let head = head.first_chunk()?;
     field::MAGICS.iter().position(|magic| magic == head)
 }
 
-/// The bytes of `span`. Where all are resident, and the span lies in the file,
-/// nothing is missing.
+/// The bytes of `span`, which is inside the file, so that none are missing if all are
+/// resident.
 #[inline]
 pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
     if cfg!(feature = "windows") { r.get(span) } else { Ok(r.source().run(span.offset)) }
 }
 
-/// Where the index begins.
+/// Start of the index.
 ///
-/// The magic and the length lie apart, so each is passed before the next is
-/// asked for: the cursor's phase tells how far this came, and its position where
-/// the index begins.
+/// The magic and the length lie apart, so each is passed before the next is requested: the
+/// cursor's phase is the progress, and its position the start of the index.
 #[inline]
 pub(super) fn index(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Word, Halt> {
     let len = r.source().len();
-    // Where all bytes are resident, nothing is taken up again.
+    // If all bytes are resident, nothing is resumed.
     let resumed = cfg!(feature = "windows");
     if !resumed || c.phase == 0 {
         let head = Span::new(0, len.min(field::MAGIC_LEN));
@@ -77,7 +75,7 @@ fn generation_1(r: &mut Reader<'_, '_>, len: u64) -> Result<Rule, Halt> {
     Ok(if again { rules::GENERATION_1_1 } else { rules::GENERATION_1_0 })
 }
 
-/// Reads the length of the index; where the index begins.
+/// Reads the length of the index; returns its start.
 #[inline]
 fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
     if len < field::SMALLEST {
@@ -94,26 +92,26 @@ fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
     }
 }
 
-/// Where the first element of an index lies whose elements are being counted.
+/// Offset of the first element of an index whose elements are being counted.
 pub(super) fn counting(c: &Cursor) -> Option<Word> {
     (c.phase == COUNTING).then_some(word(c.extra))
 }
 
-/// Begins to count elements, the first of which lies at `first`.
+/// Starts to count elements; the first is at `first`.
 pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
     c.phase = COUNTING;
     (c.extra, c.state, c.index) = (wide(first), wide(first), 0);
 }
 
-/// How many elements an index has that a break ends. One that cannot be passed over
-/// is the last.
+/// Number of elements of an index that a break ends. An element that cannot be skipped is
+/// the last.
 #[inline(never)]
 pub(super) fn elements(
     r: &mut Reader<'_, '_>,
     c: &mut Cursor,
     index_end: Word,
 ) -> Result<u32, Halt> {
-    // What is wrong with them is reported where they are listed.
+    // Their faults are reported when they are listed.
     let muted = r.is_muted();
     r.mute();
     let result = loop {
@@ -145,7 +143,7 @@ pub(super) fn elements(
     result.map(|()| c.index)
 }
 
-/// Reports what makes the file unreadable.
+/// Reports why the file cannot be read.
 #[cold]
 pub(super) fn refuse(
     r: &mut Reader<'_, '_>,

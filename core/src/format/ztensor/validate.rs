@@ -1,4 +1,4 @@
-//! What the map of one tensor says, validated.
+//! Validation of one tensor's map.
 
 use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
@@ -10,8 +10,7 @@ use crate::model::{Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, St
 use crate::parse::Cursor;
 use crate::rule::{Rule, Severity, Subject};
 
-/// What may be wrong with each field: it is missing, it is of another type, its
-/// text is not in lower case, its text is none of those that are known.
+/// The common faults of fields: missing, another type, not in lower case, unknown text.
 const FAULTS: [[Option<Rule>; 4]; Key::COUNT] = [
     [Some(rules::FIELD_NAME), Some(rules::TYPE_NAME), None, None],
     [Some(rules::FIELD_OFFSET), Some(rules::TYPE_OFFSET), None, None],
@@ -45,7 +44,7 @@ const FAULTS: [[Option<Rule>; 4]; Key::COUNT] = [
     [None, Some(rules::SPARSE_FORMAT_TYPE), None, None],
 ];
 
-/// Positions in a row of [`FAULTS`].
+/// Columns of [`FAULTS`].
 const MISSING: usize = 0;
 const MISTYPED: usize = 1;
 const CASE: usize = 2;
@@ -55,18 +54,18 @@ const UNKNOWN: usize = 3;
 pub(super) struct Validator<'j, 'p, 'r, 'a> {
     pub(super) pull: &'j mut Pull<'p, 'r, 'a>,
     pub(super) entry: &'j Entry,
-    /// Where the index begins, and blobs must end.
+    /// Start of the index, before which blobs must end.
     index_at: Word,
     tensor: Tensor,
     /// Something fatal was reported.
     fatal: bool,
-    /// Something in it is unknown.
+    /// Something is unknown.
     unknown: bool,
-    /// The field that was looked for last is missing or null.
+    /// The last field was missing or null.
     void: bool,
-    /// Bytes of an element; 0 if its type is not known.
+    /// Length of an element in bytes; 0 if its type is unknown.
     width: u8,
-    /// The first dimension.
+    /// The first dim.
     rows: u64,
     /// A product, and whether it exceeds 64 bits.
     product: u64,
@@ -74,7 +73,7 @@ pub(super) struct Validator<'j, 'p, 'r, 'a> {
 }
 
 impl Header {
-    /// What the element says that was read; of a map all but its keys is validated.
+    /// Validates an element of the index; of a map, everything but its keys.
     #[inline(never)]
     pub(super) fn validate(
         &self,
@@ -138,7 +137,7 @@ impl Validator<'_, '_, '_, '_> {
         self.pull.r.flag(rule, wide(at), len, expected, found);
     }
 
-    /// Reports what is wrong with the value of a field.
+    /// Reports a fault of a field's value.
     fn flag(&mut self, rule: Rule, key: Key, expected: u64, found: u64) {
         let at = self.entry.place(key);
         let len = if cfg!(feature = "details") { self.len_of(at) } else { 0 };
@@ -149,14 +148,14 @@ impl Validator<'_, '_, '_, '_> {
         self.flag(rule, key, 0, 0);
     }
 
-    /// How many bytes the value at `at` takes.
+    /// Length of the value at `at` in bytes.
     fn len_of(&mut self, at: Word) -> u64 {
         self.pull.item_at(at);
         self.pull.skip(3);
         wide(self.pull.at().wrapping_sub(at))
     }
 
-    /// Reports one of the faults that fields have in common.
+    /// Reports one of the common faults of fields.
     fn fault(&mut self, key: Key, which: usize) {
         let row = FAULTS.get(key.position());
         if let Some(rule) = row.and_then(|row| row.get(which).copied().flatten()) {
@@ -167,9 +166,9 @@ impl Validator<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether the value of a field is of this type; then its head is read.
+    /// Whether the value of a field has this type; if so, its head is read.
     ///
-    /// Nothing stops a parse of what was read before.
+    /// Nothing stops a parse of bytes that were read before.
     fn find(&mut self, key: Key, major: u8) -> bool {
         let at = self.entry.place(key);
         self.void = at == 0;
@@ -190,7 +189,7 @@ impl Validator<'_, '_, '_, '_> {
         false
     }
 
-    /// Reads the text of a field; false if it is none.
+    /// Reads the text of a field; false if it is not text.
     #[inline(always)]
     fn text(&mut self, key: Key) -> bool {
         let found = self.find(key, major::TEXT);
@@ -200,7 +199,7 @@ impl Validator<'_, '_, '_, '_> {
         found
     }
 
-    /// The position of a field's text among these words.
+    /// Index of a field's text among these words.
     fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
         if !self.text(key) {
             return None;
@@ -245,7 +244,7 @@ impl Validator<'_, '_, '_, '_> {
         let place = self.word(Key::LAYOUT, field::LAYOUT_NAMES);
         self.tensor.layout = match place.and_then(|place| field::LAYOUTS.get(usize::from(place))) {
             Some(layout) => *layout,
-            // It is said to be the default.
+            // The specification calls it the default.
             None if self.entry.place(Key::LAYOUT) == 0 => Layout::RowMajor,
             None => Layout::Unknown,
         };
@@ -277,8 +276,8 @@ impl Validator<'_, '_, '_, '_> {
         };
         let big = order == 1;
         let unused = match encoding {
-            // Inside a frame, data has the order of the machine that wrote it,
-            // which is little-endian on every real one.
+            // Inside a frame, data has the byte order of the machine that wrote it,
+            // little-endian on every real one.
             Encoding::Zstd if ordered && big => rules::ENDIANNESS_ZSTD,
             Encoding::Zstd => rules::ENDIANNESS_UNUSED,
             Encoding::Raw if self.width == 1 => rules::ENDIANNESS_UNUSED,
@@ -301,7 +300,7 @@ impl Validator<'_, '_, '_, '_> {
         }
     }
 
-    /// Validates the shape; whether 64 bits hold the number of elements.
+    /// Validates the shape; returns whether 64 bits hold the number of elements.
     #[inline(never)]
     fn shape(&mut self) -> bool {
         if !self.find(Key::SHAPE, major::ARRAY) {
@@ -331,7 +330,7 @@ impl Validator<'_, '_, '_, '_> {
             if rank == 0 {
                 self.rows = dim;
             }
-            // A product that exceeds 64 bits does so beside a zero as well.
+            // A product that exceeds 64 bits also does so next to a zero.
             match dim {
                 0 => zero = true,
                 _ => self.multiply(dim),
@@ -360,7 +359,7 @@ impl Validator<'_, '_, '_, '_> {
         self.exceeds |= exceeds;
     }
 
-    /// Validates where the blob lies; whether that is inside the file's data.
+    /// Validates the place of the blob; returns whether it is inside the file's data.
     #[inline(never)]
     fn blob(&mut self) -> bool {
         let placed = self.find(Key::OFFSET, major::UINT);
@@ -395,7 +394,7 @@ impl Validator<'_, '_, '_, '_> {
         rule == rules::BLOB_EMPTY_BOUNDS
     }
 
-    /// Compares the size of the blob with what shape, type and layout ask for.
+    /// Compares the size of the blob with shape, type and layout.
     #[inline(never)]
     fn size(&mut self, len: u64) {
         let Tensor { layout, encoding, elements, dims, .. } = self.tensor;
@@ -418,8 +417,8 @@ impl Validator<'_, '_, '_, '_> {
             Layout::Coo if rank == 0 => (rules::SPARSE_COO_RANK, 0, 0),
             Layout::Csr if rank != 2 => (rules::SPARSE_CSR_RANK, 2, rank),
             Layout::Coo | Layout::Csr if raw => {
-                // Coordinates or a column, then the value; rows have pointers
-                // before all entries, one more than there are rows.
+                // Coordinates or a column, then the value; CSR has row pointers before all
+                // entries, one more than rows.
                 let rows = layout == Layout::Csr;
                 let indices = if rows { 1 } else { rank };
                 let entry = indices.wrapping_mul(field::INDEX).wrapping_add(width);
@@ -430,7 +429,7 @@ impl Validator<'_, '_, '_, '_> {
                     true => Some(len.wrapping_sub((self.rows << 3).wrapping_add(field::INDEX))),
                     false => Some(len),
                 };
-                // The data lies in the file, so its length is a word.
+                // The data lies in the file, so its length fits a word.
                 let entry_len = word(entry.min(wide(Word::MAX)));
                 let whole = entries.is_some_and(|n| word(n).checked_rem(entry_len) == Some(0));
                 if !whole && rows {

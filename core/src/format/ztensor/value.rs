@@ -1,5 +1,4 @@
-//! The order of data items by their values (RFC 8949 §5.6.1), for the keys of maps:
-//! in whatever form they are stored.
+//! The order of data items by value (RFC 8949 §5.6.1), for keys of maps in any form.
 
 use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
@@ -23,14 +22,14 @@ impl Order {
     }
 }
 
-/// The order of the well-formed data items that `first` and `second` begin with.
-/// `None` if that is not found out: they nest too deep, or they first differ inside
-/// maps of several pairs, whose order means nothing.
+/// The order of the well-formed data items at the start of `first` and `second`. `None` if
+/// it is unknown: they nest too deep, or first differ inside maps of several pairs, whose
+/// order has no meaning.
 #[inline(never)]
 pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
     let (mut a, mut b) = (Side::new(first), Side::new(second));
     let mut depth = 0_usize;
-    // The depth of the outermost map whose pairs may come in another order.
+    // Depth of the outermost map whose pairs may be in another order.
     let mut unordered = usize::MAX;
     let mut tagged = false;
     loop {
@@ -76,7 +75,7 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
                     };
                     tagged = x.major == major::TAG;
                 }
-                // Only strings that are keys themselves have a form of their own.
+                // Only strings that are keys themselves differ in form.
                 if depth > 0 || within_tag {
                     order.form = order.value;
                 }
@@ -95,8 +94,7 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
 /// One of two data items that are read in step.
 struct Side<'a> {
     items: Items<'a>,
-    /// How many data items each open array or map still has; [`OPEN`] if a break
-    /// ends it.
+    /// Number of data items left in each open array or map; [`OPEN`] if a break ends it.
     left: [u32; CBOR_KEY_DEPTH],
 }
 
@@ -105,7 +103,8 @@ impl<'a> Side<'a> {
         Side { items: Items::new(bytes), left: [0; CBOR_KEY_DEPTH] }
     }
 
-    /// The head of the next data item on level `depth`; `None` where the array or
+    /// The head of the next data item on level `depth`; `None` at the end of the array or
+    /// map.
     /// map ends.
     fn next(&mut self, depth: usize) -> Option<Head> {
         let left = depth.checked_sub(1).and_then(|top| self.left.get_mut(top));
@@ -117,7 +116,7 @@ impl<'a> Side<'a> {
         Some(self.head()).filter(|head| !head.is_break())
     }
 
-    /// The next head. What is compared was read before, so there is one.
+    /// The next head, which exists: the bytes were read before.
     fn head(&mut self) -> Head {
         self.items.head().unwrap_or_else(Head::of_break)
     }
@@ -134,7 +133,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The order of two strings of one type.
+/// The order of two strings of the same type.
 fn strings(a: &mut Side<'_>, x: &Head, b: &mut Side<'_>, y: &Head) -> Order {
     let x = a.items.string(x).unwrap_or_default();
     let y = b.items.string(y).unwrap_or_default();
@@ -146,7 +145,7 @@ fn strings(a: &mut Side<'_>, x: &Head, b: &mut Side<'_>, y: &Head) -> Order {
     Order { value, form: len(&x).cmp(&len(&y)).then(value) }
 }
 
-/// What stands for the value of a float or a simple value.
+/// The canonical form of a float or a simple value.
 fn scalar(head: &Head) -> (bool, u64) {
     match head.float_width() {
         0 => (false, head.argument),
@@ -221,10 +220,10 @@ mod tests {
 
     #[test]
     fn what_is_not_compared() {
-        // The same pairs in another order, or others.
+        // The same pairs in another order, or different pairs.
         assert_eq!(value(b"\xA2\x01\x02\x03\x04", b"\xA2\x03\x04\x01\x02"), None);
         assert_eq!(value(b"\xA2\x01\x02\x03\x04", b"\xA2\x01\x02\x03\x05"), None);
-        // What follows equal maps counts.
+        // Items after equal maps decide.
         let (first, second) = (b"\x82\xA2\x01\x02\x03\x04\x05", b"\x82\xA2\x01\x02\x03\x04\x06");
         assert_eq!(value(first, second), Some(Ordering::Less));
         let deep = |depth: usize, last: u8| {

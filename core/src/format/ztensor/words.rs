@@ -2,8 +2,7 @@
 
 use crate::model::Name;
 
-/// The position of `name` in `list`, letter case aside, and whether its case is
-/// right.
+/// Index of `name` in `list`, ignoring case, and whether its case is right.
 pub(super) fn find(list: &[u8], name: &Name<'_>) -> Option<(u8, bool)> {
     let mut place = 0_u8;
     let (mut bytes, mut same, mut exact) = (name.bytes(), true, true);

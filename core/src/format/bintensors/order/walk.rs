@@ -1,4 +1,4 @@
-//! The same, an entry after the other as they become resident.
+//! The same checks, entry by entry as they become resident.
 
 use super::super::fields::{self, Entry};
 use super::super::{Header, rules};
@@ -7,11 +7,11 @@ use crate::input::Span;
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
-/// What the cursor's phase means here.
+/// Phases of the cursor.
 mod phase {
     pub(super) const METADATA: u8 = 0;
     pub(super) const TENSORS: u8 = 1;
-    /// The list is known to be out of order, and only its end is looked for.
+    /// The list is known to be out of order, and only its end is searched.
     pub(super) const REST: u8 = 2;
     pub(super) const PADDING: u8 = 3;
 }
@@ -25,13 +25,13 @@ struct List {
     kind: EntryKind,
 }
 
-/// What an entry is ordered by: descending element type, then ascending name.
-/// Metadata has no types.
+/// The sort key of an entry: descending element type, then ascending name. Metadata has no
+/// types.
 struct Place<'a> {
     dtype: Word,
     name: &'a [u8],
     name_at: Span,
-    /// The end of its data, by which the sweep goes on.
+    /// The end of its data, which the sweep needs.
     end: Word,
 }
 
@@ -81,14 +81,14 @@ impl Header {
         }
     }
 
-    /// Only hosts have a fast way to do what works without it.
+    /// Only hosts have this fast path; nothing depends on it.
     #[cfg(not(feature = "sweep"))]
     fn sweep_in_order(&self, _: &mut Reader<'_, '_>, _: &mut Cursor) -> bool {
         false
     }
 
-    /// Passes over what is sound and in order, from the start of the list, or
-    /// over what is sound once the order does not matter. Whether there was any.
+    /// Passes over entries that are valid and in order, from the start of the list, or over
+    /// valid entries once the order does not matter. Returns whether there were any.
     #[cfg(feature = "sweep")]
     fn sweep_in_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> bool {
         let (compares, from) = (c.phase != phase::REST, c.index);
@@ -112,8 +112,8 @@ impl Header {
         c.index > from
     }
 
-    /// Looks at entries until the list ends, bytes are absent, or one is out of
-    /// order. `extra` is where the entry before begins.
+    /// Checks entries until the list ends, bytes are missing, or one is out of order.
+    /// `extra` is the offset of the previous entry.
     fn ascends(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, list: List) -> Result<(), Halt> {
         let mut last = None;
         loop {
@@ -124,7 +124,7 @@ impl Header {
             }
             let compares = c.phase != phase::REST;
             let began = last.is_some();
-            // Without the entry before at hand, both must be resident together.
+            // Without the previous entry, both must be resident together.
             let again = compares && !began && c.index > 0;
             r.region(if again { c.extra } else { at }, self.data_at(), BYTES_CHANGED);
             r.mute();
@@ -133,7 +133,7 @@ impl Header {
             r.unmute();
             let (before, place) = match both {
                 Ok(both) => both,
-                // What was passed so far must not be looked at twice.
+                // Entries that were passed must not be checked twice.
                 Err(halt) if halt.is_absent() && began => return Ok(()),
                 Err(halt) if halt.is_absent() => return Err(halt),
                 // A broken list was reported when its entries were validated.
@@ -161,8 +161,7 @@ impl Header {
         }
     }
 
-    /// Goes on with the list after the one that was looked at; after the
-    /// tensors, at `end`, is the padding.
+    /// Goes on with the next list; after the tensors, at `end`, comes the padding.
     fn next_list(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) {
         if c.phase == phase::METADATA {
             c.next_phase();
@@ -172,7 +171,7 @@ impl Header {
         self.pad(r, end);
     }
 
-    /// Looks at resident padding.
+    /// Checks resident padding.
     fn padding(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         r.region(c.at, self.data_at(), BYTES_CHANGED);
         r.about(EntryKind::File, 0);

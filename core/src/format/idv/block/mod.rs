@@ -1,5 +1,4 @@
-//! The payload of a block, once it is decoded: rows of one column, or the one
-//! row of an annotation.
+//! The decoded payload of a block: rows of one column, or the one row of an annotation.
 //!
 //! | codec | payload of n values |
 //! |---|---|
@@ -10,13 +9,12 @@
 //! | `TextSpan` | n as i32, n × i32 end position, one string with all texts |
 //! | `VBuffer` | n as i32, size word i32, lengths n × i32 if the size word is 0, counts n × i32, index count i32, indices i32, the payload of all stored items |
 //!
-//! End positions count UTF-16 units, so one may lie inside a character of four
-//! bytes; the highest bit marks a missing text. The count of a vector is -1
-//! where it is dense, else how many items it stores.
+//! End positions count UTF-16 units, so one may lie inside a character of four bytes; the
+//! highest bit marks a missing text. The count of a vector is -1 if it is dense, else the
+//! number of stored items.
 //!
-//! `Block::validate` proves all of it, in time proportional to the payload and
-//! without memory; what is handed out afterwards needs no further check. No
-//! vector is ever made dense.
+//! `Block::validate` validates all of it, in time proportional to the payload and without
+//! memory; reading it afterwards needs no further check. No vector is ever made dense.
 
 mod rows;
 mod text;
@@ -32,20 +30,20 @@ use super::rules;
 use crate::base::widen;
 use crate::rule::Rule;
 
-/// What is wrong with a payload.
+/// A fault of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The rule that is broken.
+    /// The broken rule.
     pub rule: Rule,
-    /// Where, as an offset inside the decoded payload.
+    /// Offset inside the decoded payload.
     pub offset: u64,
-    /// How many bytes of it are concerned.
+    /// Number of bytes concerned.
     pub len: u64,
-    /// What should be there, where the rule's message says so.
+    /// The expected number, if the rule's message has one.
     pub expected: u64,
 }
 
-/// A decoded payload that was proved.
+/// A decoded, validated payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'b> {
     rows: usize,
@@ -54,12 +52,12 @@ pub struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// Proves that `bytes` are the payload of `rows` rows of `codec`, and
-    /// reports what is wrong; `None` if the rows cannot be read.
+    /// Validates that `bytes` are the payload of `rows` rows of `codec`, and reports
+    /// faults; `None` if the rows cannot be read.
     ///
-    /// With `sentinels`, the least value of a signed integer or of ticks
-    /// stands for a missing one, as it does before version 1.1.1.6. Each rule
-    /// is reported once, at its first breach.
+    /// With `sentinels`, the minimum of a signed integer or of ticks stands for a missing
+    /// value, as it does before version 1.1.1.6. Each rule is reported once, at its first
+    /// breach.
     pub(super) fn validate(
         codec: &Codec,
         sentinels: bool,
@@ -77,12 +75,12 @@ impl<'b> Block<'b> {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> u64 {
         widen(self.rows)
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -93,10 +91,10 @@ impl<'b> Block<'b> {
     }
 }
 
-/// What was proved, or why it is not what it should be.
+/// The validated payload, or why it is invalid.
 type Judged<T> = Result<T, Fault>;
 
-/// Goes through a payload from its first byte to its last.
+/// Walks a payload from its first byte to its last.
 struct Validator<'b, 'j> {
     bytes: &'b [u8],
     at: usize,
@@ -141,9 +139,9 @@ impl<'b> Validator<'b, '_> {
         }
     }
 
-    /// The next `count` words of 32 bits.
+    /// The next `count` 32-bit words.
     fn words(&mut self, count: u64) -> Judged<Words<'b>> {
-        // A count of 62 bits or more is more than there are bytes.
+        // A count of 62 bits or more exceeds the number of bytes.
         let bytes = self.take(count.saturating_mul(4))?;
         Ok(Words(bytes.as_chunks::<4>().0))
     }
@@ -156,14 +154,14 @@ impl<'b> Validator<'b, '_> {
         Fault { rule, offset: widen(at), len, expected }
     }
 
-    /// Reports what leaves the rest readable.
+    /// Reports a fault that leaves the rest readable.
     fn flag(&mut self, rule: Rule, at: usize, len: u64, expected: u64) {
         let fault = self.fault(rule, at, len, expected);
         (self.report)(fault);
     }
 }
 
-/// Little-endian words of 32 bits.
+/// Little-endian 32-bit words.
 #[derive(Clone, Copy, Debug, Default)]
 struct Words<'b>(&'b [[u8; 4]]);
 

@@ -1,4 +1,4 @@
-//! The rows of a block, one after the other.
+//! The rows of a block, one by one.
 
 use super::values::{Scalar, Values};
 use super::vectors::Vectors;
@@ -14,7 +14,7 @@ pub enum Row<'b> {
     Vector(VectorRow<'b>),
 }
 
-/// A vector, as it is stored: dense with all its values, or sparse with some.
+/// A vector as stored: dense with all its values, or sparse with some.
 #[derive(Clone, Debug)]
 pub struct VectorRow<'b> {
     len: u32,
@@ -23,36 +23,36 @@ pub struct VectorRow<'b> {
 }
 
 impl<'b> VectorRow<'b> {
-    /// How many values it has, stored or not.
+    /// Number of values, stored or not.
     pub const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether it has no values at all.
+    /// Whether it has no values.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where the stored values belong, ascending; `None` if it is dense.
+    /// The indices of the stored values, ascending; `None` if it is dense.
     pub fn indices(&self) -> Option<impl Iterator<Item = u32>> {
-        // They were proved not to be negative.
+        // They were validated not to be negative.
         self.indices.map(|indices| indices.iter().map(i32::unsigned_abs))
     }
 
-    /// The values that are stored.
+    /// The stored values.
     pub fn values(&self) -> Values<'b> {
         self.values.clone()
     }
 }
 
-/// Hands out the rows of a block.
+/// Iterates over the rows of a block.
 #[derive(Clone, Debug)]
 pub struct Rows<'b> {
     vectors: Option<Vectors<'b>>,
     values: Values<'b>,
     next: usize,
     end: usize,
-    /// Indices of vectors that were handed out.
+    /// Number of vector indices that were read.
     indices: usize,
 }
 

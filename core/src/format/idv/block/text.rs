@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// A text. It may begin or end inside a character of two UTF-16 units, of
-/// which the text before or after it has the other half.
+/// A text. It may begin or end inside a character of two UTF-16 units, whose other half
+/// belongs to the previous or next text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text<'b> {
     low: Option<u16>,
@@ -12,7 +12,7 @@ pub struct Text<'b> {
 }
 
 impl<'b> Text<'b> {
-    /// The text, unless half a character belongs to it.
+    /// The text, unless it has half a character.
     pub const fn as_str(&self) -> Option<&'b str> {
         match (self.low, self.high) {
             (None, None) => Some(self.body),
@@ -26,7 +26,7 @@ impl<'b> Text<'b> {
     }
 }
 
-/// As text, with U+FFFD for half a character.
+/// The text, with U+FFFD for half a character.
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const HALF: &str = "\u{FFFD}";
@@ -36,19 +36,19 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// How far texts were taken from their string.
+/// Position in the string up to which texts were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
     /// UTF-16 units.
     units: u32,
-    /// Bytes; with `half`, up to the character that was begun.
+    /// Bytes; with `half`, up to the start of the current character.
     bytes: usize,
-    /// The first half of a character was taken.
+    /// The first half of a character was read.
     half: bool,
 }
 
 impl Taken {
-    /// Takes the units up to `end`.
+    /// Reads the units up to `end`.
     pub(super) fn next<'b>(&mut self, joined: &'b str, end: u32) -> Text<'b> {
         let mut text = Text::default();
         let rest = |bytes: usize| joined.get(bytes..).unwrap_or_default();
@@ -80,11 +80,12 @@ impl Taken {
     }
 }
 
-/// How many UTF-16 units a string has.
+/// Number of UTF-16 units of a string.
 pub(super) fn units(text: &str) -> u64 {
     let mut units = 0_u64;
     for byte in text.bytes() {
-        // All but continuation bytes begin a character; four bytes are two units.
+        // Every byte except continuation bytes begins a character; a character of four
+        // bytes has two units.
         let begins = u64::from(byte & 0xC0 != 0x80);
         units = units.saturating_add(begins).saturating_add(u64::from(byte >= 0xF0));
     }

@@ -1,4 +1,4 @@
-//! Values that are no vectors: proved, and handed out one by one.
+//! Single values: validated, and read one by one.
 
 use super::super::codec::{Item, Key};
 use super::super::rules;
@@ -19,9 +19,9 @@ const MINUTE: i64 = 600_000_000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Scalar<'b> {
-    /// None: a key of 0, a text or `DvBool` that is marked as missing, and
-    /// before version 1.1.1.6 the least value of a signed integer or of ticks.
-    /// Missing floats are NaN, and come as such.
+    /// Missing: a key of 0, a text or `DvBool` marked as missing, and before version
+    /// 1.1.1.6 the minimum of a signed integer or of ticks. Missing floats are NaN, and are
+    /// returned as numbers.
     Missing,
     /// A number.
     Number(Element),
@@ -29,20 +29,20 @@ pub enum Scalar<'b> {
     Text(Text<'b>),
     /// A truth value.
     Bool(bool),
-    /// A rank, from 1 on, as it is stored.
+    /// A rank, from 1 on, as stored.
     Key(u64),
     /// Ticks of 100 ns.
     TimeSpan(i64),
     /// Ticks of 100 ns since 0001-01-01.
     DateTime(i64),
-    /// A local time.
+    /// A local time with its offset.
     DateTimeOffset {
-        /// Ticks of 100 ns since 0001-01-01, of the local clock.
+        /// Ticks of 100 ns since 0001-01-01, local time.
         ticks: i64,
-        /// How far the local clock is ahead of UTC, in minutes.
+        /// Minutes by which local time is ahead of UTC.
         minutes: i16,
     },
-    /// A number of 128 bits.
+    /// A 128-bit number.
     RowId {
         /// The low 64 bits.
         low: u64,
@@ -51,7 +51,7 @@ pub enum Scalar<'b> {
     },
 }
 
-/// The payload of values that are no vectors.
+/// The payload of single values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payload<'b> {
     item: Item,
@@ -65,7 +65,7 @@ pub(super) struct Payload<'b> {
     joined: &'b str,
 }
 
-/// Values, one after the other.
+/// Values, one by one.
 #[derive(Clone, Debug)]
 pub struct Values<'b> {
     payload: Payload<'b>,
@@ -79,7 +79,7 @@ impl<'b> Values<'b> {
         Values { payload: *payload, next: 0, end: payload.count, taken: Taken::default() }
     }
 
-    /// The next `count` values, which are passed over.
+    /// Takes the next `count` values.
     pub(super) fn split(&mut self, count: usize) -> Self {
         let end = self.next.saturating_add(count).min(self.end);
         let values = Values { end, ..self.clone() };
@@ -118,12 +118,12 @@ impl<'b> Iterator for Values<'b> {
 impl ExactSizeIterator for Values<'_> {}
 
 impl<'b> Payload<'b> {
-    /// Where text `i` ends, in UTF-16 units.
+    /// End of text `i`, in UTF-16 units.
     fn boundary(&self, i: usize) -> u32 {
         position(self.ends.get(i))
     }
 
-    /// A value that is no text.
+    /// A value other than text.
     fn get(&self, i: usize) -> Option<Scalar<'b>> {
         let ticks = |i| self.i64(i).map(|ticks| (ticks, self.sentinels && ticks == i64::MIN));
         Some(match self.item {
@@ -141,8 +141,8 @@ impl<'b> Payload<'b> {
             },
             Item::TimeSpan => match ticks(i)? {
                 (_, true) => Scalar::Missing,
-                // Readers that know no missing ones take it for 0, but not in
-                // vectors, which they copy as they are.
+                // Readers without missing values read it as 0, except in vectors, which
+                // they copy unchanged.
                 (ticks, _) if self.nested => Scalar::TimeSpan(ticks),
                 (ticks, _) => Scalar::TimeSpan(at_least_0(ticks)),
             },
@@ -208,7 +208,7 @@ impl<'b> Payload<'b> {
     }
 }
 
-/// Readers that know no missing ticks take their mark for 0.
+/// Readers without missing ticks read their mark as 0.
 fn at_least_0(ticks: i64) -> i64 {
     if ticks == i64::MIN { 0 } else { ticks }
 }
@@ -219,7 +219,7 @@ fn position(word: i32) -> u32 {
 }
 
 impl<'b> Validator<'b, '_> {
-    /// Proves `count` values.
+    /// Validates `count` values.
     pub(super) fn values(
         &mut self,
         item: Item,
@@ -265,7 +265,7 @@ impl<'b> Validator<'b, '_> {
         Ok(payload)
     }
 
-    /// Bits from `used` on are 0.
+    /// Validates that bits from `used` on are 0.
     fn padding(&mut self, bytes: &[u8], used: usize, start: usize) {
         let first = used >> 3;
         let mask = u8::MAX.checked_shl(u32::try_from(used & 7).unwrap_or(0)).unwrap_or(0);
@@ -280,7 +280,7 @@ impl<'b> Validator<'b, '_> {
         }
     }
 
-    /// No pair of bits is 11.
+    /// Validates that no pair of bits is 11.
     fn pairs(&self, payload: &Payload<'_>, start: usize) -> Judged<()> {
         for (i, byte) in payload.bytes.iter().enumerate() {
             if byte & (byte >> 1) & 0x55 == 0 {
@@ -295,7 +295,7 @@ impl<'b> Validator<'b, '_> {
         Ok(())
     }
 
-    /// Ranks stay within the key's cardinality.
+    /// Validates that ranks stay within the key's cardinality.
     fn ranks(&mut self, payload: &Payload<'_>, key: &Key, start: usize) {
         let Some(most) = key.count else { return };
         let over = |i: &usize| match payload.element(key.stored, *i) {
@@ -317,7 +317,7 @@ impl<'b> Validator<'b, '_> {
         }
     }
 
-    /// Offsets, local times, and the times in UTC that they make.
+    /// Validates offsets, local times, and the resulting UTC times.
     fn local_times(&mut self, payload: &Payload<'_>, start: usize) {
         let ticks_at = start.saturating_add(payload.count.saturating_mul(2));
         let (mut offset, mut range) = (None, None);
@@ -398,8 +398,7 @@ impl<'b> Validator<'b, '_> {
     }
 }
 
-/// Whether ticks are a moment of the years 1 to 9999, or the mark of a missing
-/// one.
+/// Whether ticks are in the years 1 to 9999, or the mark of a missing value.
 fn is_moment(ticks: i64) -> bool {
     ticks == i64::MIN || (0..=LAST_TICK).contains(&ticks)
 }

@@ -1,42 +1,42 @@
-//! What no reader asks for, and which is passed over: whether keys occur twice there,
-//! and whether numbers are as small as readers take them.
+//! Unknown fields, which are skipped: whether keys occur twice in them, and whether numbers
+//! are in the range of doubles.
 
 use super::{Json, Text, rules};
 use crate::base::{limits::JSON_KEYS, widen};
 use crate::model::{Name, NameEncoding};
 
-/// A key of an object that is open, or the mark of one that has begun.
+/// A key of an open object, or the mark of an object that has begun.
 #[derive(Clone, Copy, Debug)]
 struct Key {
-    /// Where the text begins; of a mark, where the keys of the object around it do.
+    /// Offset of the text; of a mark, the start of the enclosing object's keys.
     at: u32,
-    /// Its length, which is less than 2^27, and [`ESCAPED`]; [`MARK`] for a mark.
+    /// Its length, below 2^27, with [`ESCAPED`]; [`MARK`] for a mark.
     len: u32,
 }
 
 const MARK: u32 = u32::MAX;
 const ESCAPED: u32 = 1 << 31;
 
-/// The keys of objects that are open, from the outermost to the innermost.
+/// The keys of open objects, from the outermost to the innermost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keys {
     keys: [Key; JSON_KEYS],
     count: usize,
-    /// Where those of the innermost object begin.
+    /// Start of the innermost object's keys.
     from: usize,
-    /// How many objects are open for which there was no room.
+    /// Number of open objects for which there was no room.
     beyond: u32,
-    /// What is read is passed over.
+    /// The current value is skipped.
     on: bool,
 }
 
-/// None yet.
+/// No keys yet.
 pub(super) const NONE: Keys =
     Keys { keys: [Key { at: 0, len: 0 }; JSON_KEYS], count: 0, from: 0, beyond: 0, on: false };
 
 impl Json<'_> {
-    /// The field whose key was read last, which is not asked for, `outside` levels deep:
-    /// its key is held against those of other such fields of the entry.
+    /// The unknown field whose key was read last, `outside` levels deep: its key is
+    /// compared with those of other unknown fields of the entry.
     pub(in crate::format) fn foreign(&mut self, outside: u32) {
         self.keys.on = true;
         self.object_key();
@@ -72,7 +72,7 @@ impl Json<'_> {
         keys.from = mark.map_or(0, |mark| usize::try_from(mark.at).unwrap_or(0));
     }
 
-    /// Looks whether the key that was read last has occurred in its object.
+    /// Checks whether the last key has occurred in its object.
     pub(super) fn object_key(&mut self) {
         if !self.keys.on {
             return;
@@ -103,7 +103,7 @@ impl Json<'_> {
         Name::new(text, if escaped { NameEncoding::Json } else { NameEncoding::Plain })
     }
 
-    /// Looks at the number that begins at `at` and ends here, if it is passed over.
+    /// Checks the number from `at` to the current position, if it is skipped.
     pub(super) fn passed_number(&mut self, at: usize) {
         if !self.keys.on {
             return;
@@ -128,12 +128,12 @@ impl Keys {
     }
 }
 
-/// The first 17 digits of the least number that is too large: readers multiply these
+/// The first 17 digits of the smallest number that is too large: readers multiply these
 /// digits by a power of ten.
 const TOO_LARGE: u64 = 17_976_931_348_623_158;
 const DIGITS: u32 = 17;
 
-/// Whether a number is beyond what 64 bits of floating point hold.
+/// Whether a number exceeds the range of 64-bit floats.
 fn exceeds_double(number: &[u8]) -> bool {
     let (mut digits, mut count, mut point) = (0_u64, 0_u32, false);
     // The number is 0.digits times ten to this power.

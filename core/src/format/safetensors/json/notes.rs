@@ -1,12 +1,12 @@
-//! What is wrong with a text and can be read on from, kept until it is known that
-//! all of an entry was resident: each is reported once.
+//! Faults after which reading goes on, kept until all of an entry is known to be resident:
+//! each is reported once.
 
 use super::{Json, rules};
 use crate::base::{limits::JSON_DEPTH, wide, widen};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};
 
-/// Something wrong that can be read on from.
+/// A fault after which reading goes on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Note {
     rule: Rule,
@@ -16,24 +16,24 @@ pub(super) struct Note {
     details: (usize, u64, u64),
 }
 
-/// How many notes are kept of one entry: the seven rules that a member can break
-/// without being broken, and a fatal one, which breaks it whatever follows.
+/// Number of notes that are kept for an entry: the seven rules that a member can break
+/// without being broken, and a fatal one.
 const NOTES: usize = 8;
 
-/// What was noted of one entry.
+/// The notes of one entry.
 pub(super) type Notes = [Option<Note>; NOTES];
 
-/// Nothing.
+/// No notes.
 pub(super) const NONE: Notes = [None; NOTES];
 
 impl Json<'_> {
-    /// Takes note of something; of one rule once. Where there is no room, what is
-    /// fatal takes the last place: others may be lost, that never.
+    /// Notes a fault, each rule once. If there is no room, a fatal fault replaces the last
+    /// note: others may be lost, a fatal one never.
     pub(in crate::format) fn note(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         self.note_span(rule, at, self.at.wrapping_sub(at).max(1), expected, found);
     }
 
-    /// The same of `len` bytes, where reading went on.
+    /// The same for `len` bytes, after which reading went on.
     pub(in crate::format) fn note_span(
         &mut self,
         rule: Rule,
@@ -68,16 +68,15 @@ impl Json<'_> {
         }
     }
 
-    /// Reports what was noted, and what reading failed for; whether any of it is
-    /// fatal.
+    /// Reports the notes, and why reading failed; returns whether any of it is fatal.
     ///
     /// # Errors
-    /// What follows in the file is not resident: then nothing is reported.
+    /// The following bytes of the file are not resident: then nothing is reported.
     pub(in crate::format) fn conclude(&self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
         self.conclude_as(r, core::convert::identity)
     }
 
-    /// The same, with the rules of another format that is JSON.
+    /// The same, with the rules of another JSON format.
     pub(in crate::format) fn conclude_as(
         &self,
         r: &mut Reader<'_, '_>,
@@ -103,10 +102,10 @@ impl Json<'_> {
         Ok(fatal)
     }
 
-    /// Whether reading failed for a reason that lies in the file.
+    /// Whether reading failed because of the file.
     ///
     /// # Errors
-    /// It failed for lack of bytes that the file has.
+    /// Reading failed because bytes of the file are not resident.
     #[cfg(feature = "windows")]
     pub(in crate::format) fn resident(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         if self.failed && self.broken.is_none() {
@@ -124,8 +123,7 @@ mod tests {
     use super::*;
     use crate::input::Source;
 
-    /// However much is noted before, the finding that makes an entry unusable is
-    /// among those that are reported.
+    /// However much was noted before, the finding that makes an entry unusable is reported.
     #[test]
     fn what_is_fatal_is_never_lost() {
         let bearable = rules::RULES.iter().filter(|rule| rule.severity != Severity::Fatal);

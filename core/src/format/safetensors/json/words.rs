@@ -4,8 +4,8 @@ use super::Json;
 use crate::model::Name;
 
 impl Json<'_> {
-    /// Which of `words`, each with a space after it, that string is; their number
-    /// if it is none.
+    /// Index of the string in `words`, each with a space after it; their number if it is
+    /// not among them.
     pub(in crate::format) fn which(&self, words: &[u8]) -> usize {
         #[cfg(feature = "sweep")]
         if !self.text.escaped {
@@ -26,7 +26,7 @@ impl Json<'_> {
     }
 }
 
-/// Which of `words` a text is that has no escapes.
+/// Index of a string without escapes in `words`.
 #[cfg(feature = "sweep")]
 fn plain_word(text: &[u8], words: &[u8]) -> usize {
     let (mut rest, mut number) = (words, 0_usize);

@@ -1,17 +1,17 @@
-//! One member in the form that writers emit, taken apart.
+//! Parsing of one member in the form that writers emit.
 
 use super::super::{METADATA, field};
 use super::words::{before_byte, int, long_int, past_list, text_len};
 use crate::base::widen;
 use crate::model::{DType, dims::product};
 
-/// What a sweep looks at.
+/// A member during a sweep.
 pub(super) struct Brief<'a> {
     pub(super) name: &'a [u8],
     pub(super) dtype: DType,
     /// Length of its spelling.
     pub(super) spelling: u64,
-    /// Bytes from the first extent to the end of the input.
+    /// Number of bytes from the first dim to the end of the input.
     pub(super) dims_left: usize,
     pub(super) dims_len: usize,
     pub(super) rank: u32,
@@ -20,8 +20,8 @@ pub(super) struct Brief<'a> {
     pub(super) end: u64,
 }
 
-/// The member that `input` begins with, in the form that writers emit, and what
-/// follows it; `None` if anything about it needs a closer look.
+/// The member at the start of `input`, in the form that writers emit, and the rest; `None`
+/// if it needs the full check.
 #[inline(always)]
 pub(super) fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let (name, rest) = name(input)?;
@@ -55,13 +55,13 @@ pub(super) fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let rest = rest.strip_prefix(b"]}")?;
     let bits = product(elements, u64::from(dtype.bits()))?;
     let size = end.checked_sub(begin)?;
-    // An extent of 0 may hide an overflow of the others.
+    // A dim of 0 may hide an overflow of the others.
     let sound = elements > 0 && bits & 7 == 0 && bits >> 3 == size && dtype != DType::Unknown;
     let brief = Brief { name, dtype, spelling, dims_left, dims_len, rank, elements, begin, end };
     sound.then_some((brief, rest))
 }
 
-/// The element type, and what follows its closing quote.
+/// The element type, and the rest after its closing quote.
 #[inline(always)]
 fn dtype(input: &[u8]) -> Option<(DType, &[u8])> {
     match input {
@@ -75,9 +75,8 @@ fn dtype(input: &[u8]) -> Option<(DType, &[u8])> {
     })
 }
 
-/// The name of a member that begins with its type, and what follows the quote
-/// before the spelling. What is escaped, no ASCII, or no printable character, is
-/// checked in full.
+/// The name of a member that begins with its type, and the rest after the quote before the
+/// spelling. Names with escapes, non-ASCII or non-printable characters take the full check.
 #[inline(always)]
 fn name(input: &[u8]) -> Option<(&[u8], &[u8])> {
     let input = input.strip_prefix(b"\"")?;
@@ -103,11 +102,11 @@ fn past_spelling(input: &[u8]) -> &[u8] {
     input.get(len..).unwrap_or_default()
 }
 
-/// Length of the shortest that lies between the name of a member and its brace.
+/// Shortest text between the name of a member and its brace.
 const SHORTEST: usize = br#"":{"dtype":"F4","shape":[],"data_offsets":[0,0]"#.len();
 
-/// The name of the member that `input` begins with, whether it is the last, and
-/// what follows; of a member that is known to have the form that writers emit.
+/// The name of the member at the start of `input`, whether it is the last, and the rest;
+/// for a member that is known to have the form that writers emit.
 #[inline(always)]
 pub(super) fn known(input: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     let input = input.strip_prefix(b"\"")?;

@@ -1,8 +1,7 @@
-//! Members that nothing is wrong with: a fast way to read or pass over them.
+//! Valid members: a fast way to read or skip them.
 //!
-//! Every writer emits members without white space and with the fields in one
-//! order. Such a member is taken apart with few branches; anything else is
-//! checked in full.
+//! Every writer emits members without white space and with the fields in one order. Such a
+//! member is parsed with few branches; anything else takes the full check.
 
 mod member;
 mod words;
@@ -16,8 +15,8 @@ use crate::parse::{Cursor, Reader};
 use member::{brief, known, skim_one};
 
 impl Header {
-    /// The tensor of the member that lies at the reader's position, `start`;
-    /// `None` if anything about it needs a closer look.
+    /// The tensor of the member at the reader's position, `start`; `None` if it needs the
+    /// full check.
     pub(super) fn plain_tensor(
         &self,
         r: &Reader<'_, '_>,
@@ -55,7 +54,7 @@ impl Header {
                 u64::from(self.data_at).saturating_add(brief.begin),
                 brief.end.saturating_sub(brief.begin),
             )),
-            // After the name stands `":{"dtype":"`.
+            // The name is followed by `":{"dtype":"`.
             extra: Span::new(offset(brief.name.len().saturating_add(13)), brief.spelling),
             ..Tensor::default()
         };
@@ -107,8 +106,8 @@ impl Header {
         }
     }
 
-    /// Passes once more over members that [`Header::sweep_sound`] passed over, as
-    /// far as `until`: what is known of their form need not be looked at again.
+    /// Passes again over members that [`Header::sweep_sound`] has passed, up to `until`:
+    /// their form need not be checked again.
     pub(super) fn sweep_names<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -143,15 +142,15 @@ impl Header {
     }
 }
 
-/// The member at `at`, whose name stands after a quote.
+/// The member at `at`, whose name follows a quote.
 #[inline(always)]
 fn glance(index: u32, at: u64, name: &[u8]) -> Glance<'_> {
     let name_at = NameAt::plain(at.saturating_add(1), widen(name.len()));
     Glance { index, at, name_at, name: Name::new(name, NameEncoding::Plain) }
 }
 
-/// Passes over members in the form that writers emit: how many, what follows,
-/// and whether the closing brace was among it. The scan would find the same.
+/// Skips members in the form that writers emit; returns their number, the rest, and whether
+/// the closing brace was reached. The scan would find the same.
 pub(super) fn skim(run: &[u8]) -> (u32, &[u8], bool) {
     let (mut rest, mut count) = (run, 0_u32);
     while let Some(after) = skim_one(rest) {

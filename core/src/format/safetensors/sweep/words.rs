@@ -1,11 +1,11 @@
-//! Texts and numbers, eight bytes at a time.
+//! Strings and numbers, eight bytes at a time.
 
-/// A word of eight bytes, each of them 1, and each of them 128.
+/// A word of eight bytes, all 1 or all 128.
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
 
-/// Marks the top bit of bytes below `byte`. Borrows and carries of this and of its
-/// like spoil only what is above the first marked byte.
+/// Marks the top bit of bytes below `byte`. Borrows and carries only affect bits above the
+/// first marked byte.
 #[inline(always)]
 fn below(word: u64, byte: u64) -> u64 {
     word.wrapping_sub(ONES.wrapping_mul(byte)) & !word
@@ -17,7 +17,7 @@ fn first_byte(marks: u64) -> usize {
     usize::try_from(marks.trailing_zeros() >> 3).unwrap_or(8)
 }
 
-/// How many bytes come before the first `byte`.
+/// Number of bytes before the first `byte`.
 #[inline(always)]
 pub(super) fn before_byte(bytes: &[u8], byte: u8) -> usize {
     let (words, tail) = bytes.as_chunks::<8>();
@@ -32,15 +32,15 @@ pub(super) fn before_byte(bytes: &[u8], byte: u8) -> usize {
     len.wrapping_add(tail.iter().take_while(|other| **other != byte).count())
 }
 
-/// How many printable ASCII characters other than quote and backslash come first.
+/// Number of leading printable ASCII characters other than quote and backslash.
 #[inline(always)]
 pub(super) fn text_len(bytes: &[u8]) -> usize {
     let (words, tail) = bytes.as_chunks::<8>();
     let mut len = 0_usize;
     for word in words {
         let word = u64::from_le_bytes(*word);
-        // What is no ASCII is marked by its own top bit, so the differences need not
-        // be masked. With one bit turned the quote comes next to the controls.
+        // Non-ASCII bytes are marked by their own top bit, so the differences need no mask.
+        // With one bit flipped, the quote is next to the control characters.
         let controls = (word ^ ONES.wrapping_mul(2)).wrapping_sub(ONES.wrapping_mul(0x21));
         let backslash = (word ^ ONES.wrapping_mul(0x5C)).wrapping_sub(ONES);
         let delete = word.wrapping_add(ONES);
@@ -54,7 +54,7 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     len.wrapping_add(tail.iter().take_while(plain).count())
 }
 
-/// After digits and commas, and whatever lies between the two in ASCII.
+/// Skips digits, commas, and the ASCII characters between them.
 #[inline(always)]
 pub(super) fn past_list(input: &[u8]) -> &[u8] {
     let (words, tail) = input.as_chunks::<8>();
@@ -73,7 +73,7 @@ pub(super) fn past_list(input: &[u8]) -> &[u8] {
     input.get(len.wrapping_add(tail_len)..).unwrap_or_default()
 }
 
-/// The number that `input` begins with, without a leading zero.
+/// The number at the start of `input`, without a leading zero.
 #[inline(always)]
 pub(super) fn int(input: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
