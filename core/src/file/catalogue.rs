@@ -1,4 +1,4 @@
-//! The texts of rules, which the catalogue of each format holds.
+//! The rule catalogue: ids, messages and the text of the specification.
 
 use crate::file::plural;
 use crate::format::Format;
@@ -10,8 +10,8 @@ use crate::rule::{
 use core::fmt::{self, Write as _};
 
 impl Rule {
-    /// The format whose catalogue holds the rule; `None` for the rules that
-    /// belong to none, such as `UNKNOWN-FORMAT`.
+    /// The format of the rule; `None` for rules that belong to no format, such as
+    /// `UNKNOWN-FORMAT`.
     pub fn format(self) -> Option<Format> {
         Format::from_code(self.code() >> FORMAT_SHIFT)
     }
@@ -43,7 +43,7 @@ impl defmt::Format for Rule {
     }
 }
 
-/// Stands in for the entry of a format that is not compiled in.
+/// The entry of a rule whose format is not compiled in.
 static NO_RULE: RuleInfo = RuleInfo {
     id: "NO-RULE",
     severity: Severity::Fatal,
@@ -55,7 +55,7 @@ static NO_RULE: RuleInfo = RuleInfo {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.rule.info().message;
-        // The number that stands before `rest`.
+        // The last number written before `rest`.
         let mut number = 0;
         while let Some((text, more)) = rest.split_once('{') {
             plural::write(f, number, text)?;

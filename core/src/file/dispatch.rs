@@ -1,4 +1,4 @@
-//! What the rest of the core asks of a file, whatever its format.
+//! Calls of the rest of the core on a file of any format.
 
 use super::{File, quietly};
 use crate::base::{Word, word};
@@ -9,7 +9,7 @@ use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::Halt;
 
 impl File {
-    /// The tensor whose entry lies at `at`, read out of order and in silence.
+    /// The tensor whose entry is at `at`, read out of order and muted.
     pub(crate) fn tensor_at(
         &self,
         source: &Source<'_>,
@@ -20,7 +20,7 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
-    /// Where the index ends, before all data.
+    /// End of the index; all data lies after it.
     #[cfg(not(any(feature = "names", feature = "windows")))]
     pub(crate) fn index_end(&self) -> u64 {
         each!(self, header => header.table_end(), 0)
@@ -31,7 +31,7 @@ impl File {
         each!(self, header => Container::alignment(header), 1)
     }
 
-    /// Where the file ends, as far as that is its own business.
+    /// End of the file: its recorded length, if that is shorter than the source.
     pub(crate) fn end(&self, source: &Source<'_>) -> Word {
         let len = source.len();
         word(self.recorded_len().map_or(len, |recorded| recorded.min(len)))
@@ -72,8 +72,8 @@ impl File {
         each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
     }
 
-    /// Passes over tensors that break no rule, as far as they are resident, the
-    /// format has a fast way to tell, and `goes_on` agrees.
+    /// Passes over valid tensors, while they are resident, the format has a fast path for
+    /// them, and `goes_on` returns true.
     pub(crate) fn sweep<'a>(
         &self,
         reader: &mut Reader<'_, 'a>,
@@ -85,8 +85,7 @@ impl File {
         }
     }
 
-    /// The same up to entry `until`, where a sweep has passed over all of these
-    /// before.
+    /// The same up to entry `until`, if a sweep has passed over all of these before.
     #[cfg(feature = "sweep")]
     pub(crate) fn sweep_again<'a>(
         &self,
@@ -100,9 +99,8 @@ impl File {
         }
     }
 
-    /// Whether listing all tensors, which ended at `listed`, has proved that
-    /// the parts of the file come in order with nothing but sound padding
-    /// between them.
+    /// Whether listing all tensors, which ended at `listed`, has proved that the parts of
+    /// the file are in order with only valid padding between them.
     pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
         each!(self, header => header.is_covered(listed), false)
     }
@@ -116,7 +114,7 @@ impl File {
             return Ok(None);
         }
         let region = each!(self, header => header.region(reader, cursor), Ok(None))?;
-        // Tables may be declared longer than a truncated file is.
+        // A table may be declared longer than a truncated file.
         let left = |at| reader.source().len().saturating_sub(at);
         Ok(region.map(|mut region: Region| {
             region.span.len = region.span.len.min(left(region.span.offset));
@@ -124,7 +122,7 @@ impl File {
         }))
     }
 
-    /// As [`chunk`](Self::chunk), in silence.
+    /// As [`chunk`](Self::chunk), muted.
     pub(crate) fn chunk_of(
         &self,
         reader: &mut Reader<'_, '_>,
@@ -149,7 +147,7 @@ impl File {
     }
 }
 
-/// As [`File::region_of`], of one format.
+/// [`File::region_of`] for one format.
 pub(super) fn last_region<F: Container>(
     _: &F,
     source: &Source<'_>,

@@ -5,11 +5,10 @@ use crate::input::{Absent, Source, Window};
 use crate::parse::Stop;
 use embedded_storage::nor_flash::ReadNorFlash;
 
-/// A file in flash, of which one piece at a time is in a buffer of the caller.
+/// A file in flash, read piece by piece into a buffer of the caller.
 ///
-/// A call that lacks bytes is made again when they were read, so everything
-/// that takes a [`Source`] works, as long as each entry of the file fits into
-/// the buffer.
+/// A call that needs more bytes is repeated after they were read. So everything that takes
+/// a [`Source`] works, as long as each entry of the file fits in the buffer.
 ///
 /// ```
 /// # fn demo<F: embedded_storage::nor_flash::ReadNorFlash>(driver: F) -> Result<(), weighbridge_core::FlashError<F::Error>> {
@@ -29,26 +28,26 @@ pub struct Flash<'b, F> {
     start: u32,
     len: u32,
     buffer: &'b mut [u8],
-    /// Offset of what is held, in the file.
+    /// Offset of the held bytes in the file.
     at: u64,
-    /// Where in the buffer it lies.
+    /// Their range in the buffer.
     from: usize,
     to: usize,
 }
 
-/// Why a call on [`Flash`] came back without its result.
+/// Why a call on [`Flash`] failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum FlashError<E> {
     /// The driver failed.
     Driver(E),
-    /// An entry does not fit into the buffer.
+    /// An entry does not fit in the buffer.
     WindowTooSmall {
-        /// How many bytes the buffer must have.
+        /// Number of bytes that the buffer needs.
         needed: u64,
     },
-    /// The file ends beyond the flash.
+    /// The file extends past the end of the flash.
     OutOfBounds,
     /// What was called came back with this, which is not
     /// [`Stop::NeedBytes`](crate::Stop::NeedBytes).
@@ -56,19 +55,18 @@ pub enum FlashError<E> {
 }
 
 impl<'b, F: ReadNorFlash> Flash<'b, F> {
-    /// The `len` bytes from address `start` of the flash.
+    /// The `len` bytes at address `start` of the flash.
     ///
-    /// Reads begin and end at multiples of the driver's `READ_SIZE`, which the
-    /// buffer should have room for beside an entry.
+    /// Reads begin and end at multiples of the driver's `READ_SIZE`; the buffer needs room
+    /// for that in addition to an entry.
     pub fn new(driver: F, start: u32, len: u32, buffer: &'b mut [u8]) -> Self {
         Flash { driver, start, len, buffer, at: 0, from: 0, to: 0 }
     }
 
-    /// Calls `call` until it lacks no bytes.
+    /// Repeats `call` until it needs no more bytes.
     ///
     /// # Errors
-    /// What `call` returns but for absent bytes, and what keeps these from
-    /// being read.
+    /// Any error of `call` except missing bytes, and errors of reading those.
     pub fn run<T>(
         &mut self,
         mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
@@ -79,7 +77,7 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
             let source = Source::windows(u64::from(self.len), &windows);
             match call(&source) {
                 Ok(result) => return Ok(result),
-                // Asking again for what is there would never end.
+                // Requesting resident bytes again would never end.
                 Err(Stop::NeedBytes(absent))
                     if widen(source.run(absent.offset).len()) < absent.need =>
                 {
@@ -95,7 +93,7 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         (self.driver, self.buffer)
     }
 
-    /// Reads what is missing, and as much after it as is wanted and fits.
+    /// Reads the missing bytes, and as many of the wanted ones as fit.
     fn fetch(&mut self, absent: Absent) -> Result<(), FlashError<F::Error>> {
         (self.from, self.to) = (0, 0);
         let unit = widen(F::READ_SIZE.max(1));

@@ -1,4 +1,4 @@
-//! Lookup by name over storage of the caller.
+//! Lookup by name, in memory of the caller.
 
 use crate::base::word;
 use crate::file::{
@@ -11,8 +11,8 @@ use crate::parse::{Cursor, Reader, Stop};
 
 /// Finds tensors by name in logarithmic time.
 ///
-/// `S` is where it keeps its slots, one a tensor: a slice, an array, a
-/// `heapless::Vec` filled to its capacity, or a `Vec`.
+/// `S` stores one slot per tensor: a slice, an array, a `heapless::Vec` filled to its
+/// capacity, or a `Vec`.
 ///
 /// ```
 /// # fn demo(file: weighbridge_core::File, source: &weighbridge_core::Source<'_>) -> Result<(), weighbridge_core::Stop> {
@@ -32,8 +32,8 @@ pub struct Index<S> {
 }
 
 impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
-    /// An empty index. Hosts that have randomness give a random `seed`, so
-    /// that an attacker cannot choose colliding names.
+    /// An empty index. Hosts with a source of randomness pass a random `seed`, so that an
+    /// attacker cannot choose colliding names.
     pub const fn new(slots: S, seed: u64) -> Self {
         Index { slots, seed, filled: 0, cursor: Cursor::START, sorted: false }
     }
@@ -50,7 +50,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
                 let key = word(name::hash(self.seed, 0, &tensor.name(source)?));
                 let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
-                    // An entry takes a byte at least, whatever the header declares.
+                    // An entry takes at least one byte, whatever the header declares.
                     let declared = file.tensor_count().min(source.len());
                     let declared = u32::try_from(declared).unwrap_or(u32::MAX);
                     return Err(Stop::NeedSlots { needed: room(declared, self.filled) });
@@ -71,7 +71,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         Ok(())
     }
 
-    /// Reads tensors that nothing is wrong with, as long as there is room.
+    /// Adds valid tensors, while there is room.
     fn sweep(&mut self, file: &File, source: &Source<'_>) {
         let Index { slots, seed, filled, cursor, .. } = self;
         let mut sink = |_| {};
@@ -87,8 +87,8 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         });
     }
 
-    /// The tensor with this name; the first of them if the file has several.
-    /// Valid once [`step`](Self::step) has returned `Ok`.
+    /// The tensor with this name, the first if there are several. Valid once
+    /// [`step`](Self::step) has returned `Ok`.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
@@ -109,7 +109,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
             if let Some(mut tensor) = file.tensor_at(source, slot.offset(), index)?
                 && tensor.name(source)? == *name
             {
-                // Alone, an entry does not tell what its neighbours contradict.
+                // A single entry does not show contradictions with its neighbours.
                 if broken != 0 {
                     tensor.status = Status::Broken;
                     tensor.chunks = Chunks::None;
@@ -120,7 +120,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         Ok(None)
     }
 
-    /// How many tensors were read.
+    /// Number of tensors read.
     pub const fn len(&self) -> usize {
         self.filled
     }

@@ -1,4 +1,4 @@
-//! An open file, of whichever format it is.
+//! An open file of any format.
 
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Format, Policy, formats};
@@ -7,11 +7,11 @@ use crate::model::{Chunk, Endianness, Metadata, Name, Region, Tensor, Value, Ver
 use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
-/// Declares [`File`]: one header a format.
+/// Declares [`File`]: one header per format.
 macro_rules! declare {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
-        /// An open file: plain numbers, which outlive the windows they were read
-        /// from. Every method takes the source again.
+        /// An open file: plain numbers, which outlive the windows that they were read from.
+        /// Every method takes the source again.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum File {
@@ -22,7 +22,7 @@ macro_rules! declare {
             )*
         }
 
-        /// Calls the same function of whichever header it is.
+        /// Calls the same function on the header of any format.
         macro_rules! each {
             ($file:expr, $header:ident => $call:expr, $none:expr) => {
                 match *$file {
@@ -68,7 +68,8 @@ macro_rules! declare {
                 }
             }
 
-            /// Whether parts of files are compared with one another, in any format.
+            /// Whether any format of this build compares parts of the file with one
+            /// another.
             #[cfg(not(feature = "windows"))]
             pub(crate) const COVERS: bool = {
                 let mut covers = false;
@@ -116,10 +117,9 @@ pub use slot::Slot;
 pub use tally::{Count, Tally};
 
 impl File {
-    /// Opens a file of which everything needed is resident.
-    ///
-    /// Findings of the header go to `sink`. To open a file in parts, keep an
-    /// [`Opening`] between calls.
+    /// Opens a file whose header is resident.
+    /// Findings of the header go to `sink`. To open a file in parts, keep an [`Opening`]
+    /// between calls.
     ///
     /// # Errors
     /// As [`Opening::step`].
@@ -127,7 +127,7 @@ impl File {
         Opening::detect().step(source, sink)
     }
 
-    /// Opens a file as `format`, whatever it looks like.
+    /// Opens a file as `format`, whatever its content.
     ///
     /// # Errors
     /// As [`Opening::step`].
@@ -144,8 +144,8 @@ impl File {
         each!(self, header => header.version(), None)
     }
 
-    /// The length that the file records; `None` if its format records none.
-    /// Where the source is a region, the file is this much of it.
+    /// The length that the file records; `None` if its format records none. In a region,
+    /// the file ends there.
     pub fn recorded_len(&self) -> Option<u64> {
         each!(self, header => header.file_len(), None)
     }
@@ -155,16 +155,16 @@ impl File {
         each!(self, header => Container::endianness(header), Endianness::Little)
     }
 
-    /// How many tensors the file declares. Fewer may follow if it is broken.
+    /// Number of tensors that the file declares. A broken file may have fewer.
     pub fn tensor_count(&self) -> u64 {
         each!(self, header => header.tensor_count(), 0)
     }
 
     /// The next metadata entry of the file, validated; `None` at the end.
     ///
-    /// A cursor also moves inside an entry that is a long [list](Value::List),
-    /// though bytes are missing: it is to be kept even then, or a list that is
-    /// longer than what is resident is passed over from its start for ever.
+    /// Keep the cursor even after an error: it also moves inside an entry that is a long
+    /// [list](Value::List). Otherwise a list that is longer than the resident bytes is
+    /// scanned from its start for ever.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
@@ -181,8 +181,8 @@ impl File {
 
     /// The next tensor, validated; `None` at the end.
     ///
-    /// A tensor that breaks a rule comes all the same: its status tells whether
-    /// it may be used.
+    /// A tensor that breaks a rule is returned as well; its status says whether it may be
+    /// used.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
@@ -209,12 +209,12 @@ impl File {
         quietly(source, |reader| self.attribute(reader, tensor, cursor))
     }
 
-    /// What is not resident of the tables that lie scattered over the file.
+    /// Reports the missing ranges of tables that are scattered over the file.
     ///
-    /// A call that stops for absent bytes names one range. A host that fetches
-    /// these ranges with it needs a number of rounds that does not depend on
-    /// how many tables there are. They come in the order of the index;
-    /// neighbours are joined. Formats whose index is in one piece have none.
+    /// A call that needs bytes names one range. A host that also fetches these ranges needs
+    /// a number of rounds that does not depend on the number of tables. They come in the
+    /// order of the index, with neighbours joined. Formats whose index is in one piece have
+    /// none.
     pub fn missing(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);
@@ -229,8 +229,7 @@ impl File {
         }
     }
 
-    /// What a metadata entry holds; `None` if its value cannot be read, which
-    /// the audit reports.
+    /// The value of a metadata entry; `None` if it cannot be read, which the audit reports.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
@@ -257,8 +256,8 @@ impl File {
         )
     }
 
-    /// What the stored bytes of a tensor are said to sum up to; `None` if
-    /// nothing is said, or nothing that is understood.
+    /// The recorded checksum of a tensor's stored bytes; `None` if there is none or its
+    /// form is unknown.
     ///
     /// # Errors
     /// [`Absent`] when its entry is not resident.
@@ -272,8 +271,8 @@ impl File {
 
     /// The next part of the file that something refers to; `None` at the end.
     ///
-    /// Parts come in the order of the index, which need not be that of the
-    /// file; what lies between them is referred to by nothing.
+    /// Parts come in the order of the index, which may differ from that of the file.
+    /// Nothing refers to the bytes between them.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
@@ -285,15 +284,15 @@ impl File {
         quietly(source, |reader| self.region(reader, cursor))
     }
 
-    /// The part that [`next_region`](Self::next_region) comes to for a tensor that
-    /// was listed, where the format's last parts are the data of all tensors in
-    /// order; `None` in other formats, and for tensors without data.
+    /// The part that [`next_region`](Self::next_region) returns for a listed tensor, if the
+    /// format's last parts are the data of all tensors in order; `None` in other formats,
+    /// and for tensors without data.
     pub fn region_of(&self, source: &Source<'_>, tensor: &Tensor) -> Option<Region> {
         each!(self, header => dispatch::last_region(header, source, tensor), None)
     }
 
-    /// The first tensor with this name, by reading one entry after the other.
-    /// An [`Index`](crate::Index) is faster when asked more than once.
+    /// The first tensor with this name, found by listing. An [`Index`](crate::Index) is
+    /// faster for more than one lookup.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
@@ -314,7 +313,7 @@ impl File {
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         loop {
-            // Looked at where it is returned: a tensor is large for a small stack.
+            // Examined where it is returned: a tensor is large for a small stack.
             let mut found = false;
             let result = cursor.step(|next| {
                 let result = self.tensor(reader, next);

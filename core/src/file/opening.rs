@@ -1,4 +1,4 @@
-//! Opening a file step by step, as whatever its first bytes show.
+//! Opening a file step by step, by default in the format that its first bytes show.
 
 use crate::file::File;
 use crate::format::Format;
@@ -6,9 +6,8 @@ use crate::input::Source;
 use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
-/// How many bytes of a file decide its format: the longest magic and the byte
-/// after the length field of BinTensors. No payload of any format begins
-/// earlier.
+/// Number of bytes that decide the format: the longest magic, and the byte after the length
+/// field of BinTensors. No payload begins earlier in any format.
 const HEAD: u64 = 9;
 
 /// Opens a file step by step; plain numbers, to be kept between calls.
@@ -19,18 +18,17 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Recognises the format by the content.
+    /// Detects the format from the content.
     pub const fn detect() -> Self {
         Opening::of(None)
     }
 
-    /// Opens as `format`, whatever the content looks like; with `None`,
-    /// recognises it.
+    /// Opens as `format`, whatever the content; detects it if `None`.
     pub const fn of(format: Option<Format>) -> Self {
         Opening { format, cursor: Cursor::START }
     }
 
-    /// Opens the file, or says what is missing.
+    /// Opens the file, or returns what is missing.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.

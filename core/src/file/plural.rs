@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Write};
 
-/// What is counted, and the singular.
+/// Countable nouns, and their singulars.
 const NOUNS: &[(&str, &str)] = &[
     ("bits", "bit"),
     ("blocks", "block"),
@@ -24,7 +24,7 @@ const NOUNS: &[(&str, &str)] = &[
     ("values", "value"),
 ];
 
-/// What is said of it, likewise.
+/// Verbs that follow them, and their singulars.
 const VERBS: &[(&str, &str)] = &[
     ("are", "is"),
     ("belong", "belongs"),
@@ -34,8 +34,8 @@ const VERBS: &[(&str, &str)] = &[
     ("take", "takes"),
 ];
 
-/// Writes `text`, which follows `number`. If that is 1, what is counted and what is said
-/// of it are put into the singular, up to the end of the clause.
+/// Writes `text`, which follows `number`. If `number` is 1, the noun and its verbs become
+/// singular, up to the end of the clause.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, number: u64, text: &str) -> fmt::Result {
     let end = match number {
         1 => text.find([',', ';', ':', '(', ')']).unwrap_or(text.len()),
@@ -47,7 +47,7 @@ pub(crate) fn write(f: &mut fmt::Formatter<'_>, number: u64, text: &str) -> fmt:
         if i > 0 {
             f.write_char(' ')?;
         }
-        // With an adjective at most: "1 unused byte".
+        // At most one adjective may come first: "1 unused byte".
         let noun = singular(NOUNS, word).filter(|_| matches!(i, 1 | 2) && !counted);
         let verb = singular(VERBS, word).filter(|_| i == 1 || counted);
         counted |= noun.is_some();
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Words after a number that end in `s` and count nothing.
+    /// Words after a number that end in `s` but are not countable nouns.
     const NOT_COUNTED: [&str; 10] =
         ["is", "has", "was", "takes", "exceeds", "stands", "no", "others", "needs", "does"];
 

@@ -1,4 +1,4 @@
-//! Working storage of the caller, and sorting it.
+//! Working memory of the caller, and sorting it.
 
 #[cfg(not(feature = "windows"))]
 use crate::base::widen;
@@ -13,20 +13,19 @@ use crate::rule::EntryKind;
 #[cfg(any(test, all(feature = "windows", not(feature = "sweep"))))]
 use core::cell::Cell;
 
-/// One entry of working storage that the caller provides, for each tensor or
-/// each part of the file: 24 bytes, or 16 in a reader for 32 bits of files that
-/// are in memory as a whole.
+/// One entry of working memory that the caller provides, for each tensor or each part of
+/// the file: 24 bytes, or 16 in a 32-bit reader of files that are in memory as a whole.
 ///
-/// What it holds belongs to this crate; make slots with [`Slot::EMPTY`]. What is
-/// called again after a [`Stop`](crate::Stop) takes slots up where it left them: with
-/// others in their place, an audit may miss what it looks for.
+/// Its content belongs to this crate; make slots with [`Slot::EMPTY`]. A call after a
+/// [`Stop`](crate::Stop) continues with the slots as it left them: if they have changed, an
+/// audit may miss faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// What is sorted by: the hash of a name, or an offset.
+    /// The sort key: the hash of a name, or an offset.
     pub(crate) key: Word,
     /// The offset of an entry, or a length.
     pub(crate) at: Word,
-    /// Who it is: a position, with a table or a kind above it.
+    /// The owner: a position, with a table or a kind above it.
     pub(crate) who: u64,
 }
 
@@ -37,36 +36,35 @@ impl Slot {
     /// A slot that holds nothing.
     pub const EMPTY: Slot = Slot { key: 0, at: 0, who: 0 };
 
-    /// Packs a position with what distinguishes its table.
+    /// Packs a position with the number of its table.
     pub(crate) fn pack(entry: u32, above: u32) -> u64 {
         u64::from(entry) | (u64::from(above) << 32)
     }
 
-    /// The position, and what distinguishes its table.
+    /// The position, and the number of its table.
     pub(crate) fn unpack(&self) -> (u32, u32) {
         let low = u32::try_from(self.who & 0xFFFF_FFFF).unwrap_or(0);
         let high = u32::try_from(self.who >> 32).unwrap_or(0);
         (low, high)
     }
 
-    /// The entry of something at `span` of the file that is `who`.
+    /// A slot for the bytes at `span`, which belong to `who`.
     pub(crate) fn part(span: Span, who: u64) -> Slot {
         Slot { key: word(span.offset), at: word(span.len), who }
     }
 
-    /// Where that span ends, which is no further than the file.
+    /// End of that span, which is inside the file.
     pub(crate) fn end(&self) -> Word {
         self.key.wrapping_add(self.at)
     }
 
-    /// Whether it comes first in the order in which slots are sorted: by key, then
-    /// by the rest.
+    /// Whether it sorts before `other`: by key, then by the rest.
     #[cfg(any(test, not(feature = "sweep")))]
     pub(crate) fn precedes(&self, other: &Self) -> bool {
         (self.key, self.at, self.who) < (other.key, other.at, other.who)
     }
 
-    /// The offset of the entry in a slot that was made for looking up.
+    /// The offset of the entry in a slot of an index.
     pub(crate) fn offset(&self) -> u64 {
         wide(self.at)
     }
@@ -74,14 +72,14 @@ impl Slot {
 
 #[cfg(feature = "windows")]
 impl Slot {
-    /// Entry `index` with the name at `name`, whose hash is `key`. No file is so
-    /// long that an offset needs the byte where the kind is kept.
+    /// Entry `index` with the name at `name`, whose hash is `key`. Offsets fit in 56 bits;
+    /// the top byte holds the kind.
     pub(crate) fn named(key: u64, kind: EntryKind, index: u32, name: &NameAt) -> Slot {
         let code = u64::from(kind.code()) | (u64::from(name.encoding.code()) << 4);
         Slot { key, at: (name.offset & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
     }
 
-    /// The name of an entry that was made by [`Slot::named`].
+    /// The name of an entry made by [`Slot::named`].
     pub(crate) fn name(&self) -> NameAt {
         let encoding = NameEncoding::of(u32::try_from(self.at >> 60).unwrap_or(0));
         NameAt { offset: self.at & OFFSET, len: self.unpack().1, encoding }
@@ -99,9 +97,8 @@ const OFFSET: u64 = u64::MAX >> 8;
 
 #[cfg(not(feature = "windows"))]
 impl Slot {
-    /// Makes it entry `index` of `table` with the name at `name`. It stays as it is
-    /// if the file gives the entry no name: one whose name is missing is broken for
-    /// that reason, and equal to no other.
+    /// Makes it entry `index` of `table` with the name at `name`. It stays unchanged if the
+    /// entry has no name: such an entry is broken, and equal to no other.
     pub(crate) fn set_name(&mut self, table: u8, kind: EntryKind, index: u32, name: &NameAt) {
         let at = word(name.offset);
         if at != 0 {
@@ -110,13 +107,13 @@ impl Slot {
         }
     }
 
-    /// The table and the kind of an entry that was made by [`Slot::set_name`]: only
-    /// where they are the same, names are compared.
+    /// The table and kind of an entry made by [`Slot::set_name`]; only names with equal
+    /// ones are compared.
     pub(crate) fn table(&self) -> usize {
         self.key & !0xF0
     }
 
-    /// Where its name lies.
+    /// The place of its name.
     pub(crate) fn name(&self) -> NameAt {
         NameAt { offset: widen(self.at), len: self.unpack().1, encoding: self.encoding() }
     }
@@ -144,9 +141,9 @@ impl Slot {
 
 /// Sorts slots by key, then by the rest.
 ///
-/// With the feature `sweep` this is the standard library's sort, which is about
-/// six times as fast as the heap sort of hosts without it: that has no way to
-/// panic. A reader of files that are in memory as a whole has a shorter one.
+/// With the feature `sweep` this is the standard library's sort, about six times as fast as
+/// the heap sort of other hosts, which has no panic path. A reader of files that are in
+/// memory as a whole has a shorter sort.
 pub(crate) fn sort(slots: &mut [Slot]) {
     #[cfg(feature = "sweep")]
     #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
@@ -157,9 +154,8 @@ pub(crate) fn sort(slots: &mut [Slot]) {
     shell_sort(slots, &Slot::precedes);
 }
 
-/// Sorts slots in that order; two thirds of the code of a heap sort. With these
-/// gaps (Knuth's) it takes at most in the order of n to the 1.5 comparisons,
-/// whatever the order was.
+/// Sorts slots by `precedes`, in two thirds of the code of a heap sort. With these gaps
+/// (Knuth's) it takes O(n^1.5) comparisons at most.
 #[cfg(any(test, not(feature = "windows")))]
 pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> bool) {
     let mut gap = 1_usize;
@@ -184,14 +180,13 @@ pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> 
     }
 }
 
-/// Sorts slots by key, then by the rest, in the order of n log n steps whatever
-/// the order was.
+/// Sorts slots by key, then by the rest, in O(n log n) steps at most.
 #[cfg(any(test, all(feature = "windows", not(feature = "sweep"))))]
 fn heap_sort(slots: &mut [Slot]) {
     let mut end = slots.len();
     let mut root = end >> 1;
-    // First every slot with children sinks, from the last to the first; then the
-    // greatest is taken out again and again, and what took its place sinks.
+    // First every slot with children sinks, from the last to the first. Then the greatest
+    // is repeatedly taken out, and its replacement sinks.
     while end > 1 {
         match root.checked_sub(1) {
             Some(before) => root = before,
@@ -228,8 +223,8 @@ fn exchange(slots: &mut [Slot], a: usize, b: usize) {
     }
 }
 
-/// How many slots to ask for: what was declared, or one more than there was
-/// room for when the declaration is lower.
+/// Number of slots to request: the declared number, or one more than there were if the
+/// declaration is lower.
 pub(crate) fn room(declared: u32, filled: usize) -> u32 {
     let least = filled.saturating_add(1);
     u32::try_from(least).unwrap_or(u32::MAX).max(declared)

@@ -1,13 +1,13 @@
 //! Findings, counted exactly and kept up to a limit.
 //!
-//! A file can hold a finding in every byte. Whoever collects findings asks a
-//! [`Tally`] about each: all are counted, and as many are kept as people look at.
+//! A file can break a rule in every byte. A host that collects findings asks a [`Tally`]
+//! about each: all are counted, and only as many are kept as people read.
 
 use crate::base::limits::{FINDINGS_FILE, FINDINGS_LEAST, FINDINGS_RULE};
 use crate::format::Format;
 use crate::rule::{Finding, Profile, Rule, Severity, general};
 
-/// The most rules that one file can break: those of its format, and those of none.
+/// Most rules that one file can break: those of its format and the general ones.
 const RULES: usize = {
     let (mut most, mut rest) = (0, Format::ALL);
     while let [format, more @ ..] = rest {
@@ -20,20 +20,20 @@ const RULES: usize = {
     most.saturating_add(general::RULES.len())
 };
 
-/// How often a rule was broken.
+/// The findings of one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// The rule.
     pub rule: Rule,
-    /// All findings.
+    /// Number of findings.
     pub found: u64,
-    /// Those of them that are kept.
+    /// Number of findings that are kept.
     pub kept: u64,
 }
 
 /// Counts findings by severity and by rule, and decides which are kept.
 ///
-/// Counts are exact, and so is the verdict; it takes no memory but its own.
+/// Counts are exact, and so is the verdict; no other memory is needed.
 ///
 /// ```
 /// use weighbridge_core::{Finding, Profile, Tally};
@@ -64,17 +64,16 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts a finding; `true` if it is to be kept.
+    /// Counts a finding; returns whether to keep it.
     ///
-    /// Of each rule the first [`FINDINGS_RULE`] are, until [`FINDINGS_FILE`] are
-    /// kept in all; after that the first [`FINDINGS_LEAST`], so that no rule goes
-    /// without.
+    /// Keeps the first [`FINDINGS_RULE`] of each rule until [`FINDINGS_FILE`] are kept in
+    /// all, and then the first [`FINDINGS_LEAST`], so that every rule is represented.
     #[must_use]
     pub fn add(&mut self, finding: &Finding) -> bool {
         self.add_rule(finding.rule)
     }
 
-    /// As [`add`](Self::add), of a finding that is yet to be made.
+    /// As [`add`](Self::add), before the finding is made.
     #[must_use]
     pub fn add_rule(&mut self, rule: Rule) -> bool {
         let severity = rule.severity() as usize;
@@ -94,22 +93,22 @@ impl Tally {
         keep
     }
 
-    /// The rules that were broken, in the order in which they first were.
+    /// The broken rules, in the order of their first findings.
     pub fn rules(&self) -> impl Iterator<Item = Count> + '_ {
         self.counts.iter().map_while(|count| *count)
     }
 
-    /// How many findings have this severity.
+    /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> u64 {
         self.severities.get(severity as usize).copied().unwrap_or(0)
     }
 
-    /// How many findings there were.
+    /// Number of findings.
     pub fn total(&self) -> u64 {
         self.severities.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// How many of them are not kept.
+    /// Number of findings that are not kept.
     pub fn dropped(&self) -> u64 {
         self.total().saturating_sub(self.kept)
     }
@@ -121,7 +120,7 @@ impl Tally {
             .find(|severity| self.count(*severity) > 0)
     }
 
-    /// Whether a file with these findings passes.
+    /// Whether a file with these findings is valid under `profile`.
     pub fn accepted(&self, profile: Profile) -> bool {
         self.worst().is_none_or(|worst| profile.accepts(worst))
     }
