@@ -1,5 +1,5 @@
-//! What every audit validates alike, whether files are in memory as a whole or not:
-//! names that are equal, parts of the file and what lies between them.
+//! Checks that both audits share: equal names, overlapping parts of the file, and the bytes
+//! between parts.
 
 use crate::base::{Word, division::padding, wide, widen, word};
 use crate::file::{File, Slot};
@@ -7,8 +7,8 @@ use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
 
 impl File {
-    /// Reports that two entries have one name, where that breaks a rule; they may
-    /// be metadata entries of the tensor `owner`.
+    /// Reports two entries with the same name, if a rule forbids that; `owner` is the
+    /// tensor of metadata entries.
     pub(crate) fn report_twin(
         &self,
         r: &mut Reader<'_, '_>,
@@ -35,17 +35,17 @@ impl File {
     }
 }
 
-/// How far the parts of a file cover it, in ascending order.
+/// How far the parts of a file, in ascending order, cover it.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Cover {
-    /// Where the bytes end that belong to something.
+    /// End of the covered bytes.
     pub(crate) end: Word,
-    /// The part that reaches furthest, to tell two equal ones.
+    /// The part that reaches furthest, to recognise an equal one.
     widest: Slot,
 }
 
 impl Cover {
-    /// Adds a part to what is covered, and reports if some of it was before.
+    /// Adds a part, and reports it if it overlaps earlier parts.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn place(&mut self, file: &File, r: &mut Reader<'_, '_>, part: &Slot) {
         if part.key < self.end {
@@ -64,8 +64,8 @@ impl Cover {
         }
     }
 
-    /// Validates the bytes before `at` that belong to nothing: up to the next multiple of
-    /// the alignment they are padding, whatever follows; those after it break `rule`.
+    /// Validates the uncovered bytes before `at`: up to the next multiple of the alignment
+    /// they are padding, whatever follows; bytes after that break `rule`.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn gap(
         &self,

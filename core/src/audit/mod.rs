@@ -1,4 +1,4 @@
-//! The audit: everything about a file that can be proved, in stages.
+//! The audit: validates everything about a file, in stages.
 
 pub(crate) mod cover;
 #[cfg(feature = "windows")]

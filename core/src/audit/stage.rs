@@ -1,29 +1,29 @@
-//! What an audit is doing.
+//! The stages of an audit.
 
-/// What an audit is doing.
+/// A stage of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Stage {
     /// Validating metadata entries.
     Metadata,
-    /// Looking for metadata keys that occur twice.
+    /// Checking that no metadata key occurs twice.
     MetadataNames,
     /// Validating tensors.
     Tensors,
-    /// Looking for tensor names that occur twice.
+    /// Checking that no tensor name occurs twice.
     TensorNames,
-    /// What only the format knows, such as values of metadata.
+    /// Format-specific checks, such as values of metadata.
     Values,
-    /// Validating metadata entries of tensors, and looking for keys that occur
-    /// twice in one tensor.
+    /// Validating metadata entries of tensors, and checking that no key occurs twice in one
+    /// tensor.
     Attributes,
-    /// Looking whether the parts of the file come in order.
+    /// Checking whether the parts of the file are in order.
     Order,
-    /// Looking for overlaps and for bytes that belong to nothing.
+    /// Checking overlaps, gaps and padding.
     Coverage,
-    /// Payloads.
+    /// Checking payloads.
     Payloads,
-    /// Nothing any more.
+    /// Complete.
     Done,
 }

@@ -1,4 +1,4 @@
-//! Metadata entries of tensors, and whether two of one tensor have one key.
+//! Metadata entries of tensors, and whether a tensor has two with the same key.
 
 use super::Audit;
 use super::sorting::Sorting;
@@ -7,11 +7,11 @@ use crate::model::{Metadata, Tensor};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// Where the check stands within one tensor.
+/// Progress within one tensor.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Attributes {
     cursor: Cursor,
-    /// The entries were validated; now equal keys are looked for.
+    /// The entries are validated; now keys are compared.
     validated: bool,
 }
 
@@ -22,7 +22,7 @@ impl Audit {
         r: &mut Reader<'_, '_>,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        // A tensor that was begun is finished, however its bytes arrive.
+        // A tensor that was begun is finished first, however its bytes arrive.
         while (self.hand.is_some() || !r.is_spent()) && self.take_in_hand(r)? {
             let Some(tensor) = self.hand else { break };
             if !self.attributes.validated {
@@ -49,7 +49,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Takes note of an entry, and of whether keys still ascend.
+    /// Notes an entry, and whether keys still ascend.
     fn count(&mut self, r: &Reader<'_, '_>, meta: &Metadata) {
         if meta.kind != EntryKind::Attribute {
             return;
@@ -73,7 +73,7 @@ impl Audit {
             let mut next = self.attributes.cursor;
             let meta = self.file.attribute(r, tensor, &mut next);
             if meta.is_err() {
-                // What it found out on the way is worth keeping.
+                // Keep the progress made so far.
                 self.attributes.cursor = next;
             }
             if let Some(meta) = &meta? {

@@ -1,4 +1,4 @@
-//! Whether the parts of a file are disjoint, and what lies between them.
+//! Whether the parts of a file overlap, and what lies between them.
 
 use super::Audit;
 use crate::audit::cover::Cover;
@@ -6,17 +6,17 @@ use crate::file::Slot;
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Where the coverage check stands.
+/// Progress of the coverage check.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Covering {
-    /// A part whose distance from the one before is not validated yet: its bytes
-    /// need not be resident together with its entry.
+    /// A part whose gap to the previous part is not validated yet: the bytes of the gap
+    /// need not be resident together with the part's entry.
     pending: Option<Slot>,
     cover: Cover,
 }
 
 impl Audit {
-    /// Looks whether the parts ascend, without slots.
+    /// Checks whether the parts ascend, without slots.
     #[inline(never)]
     pub(super) fn order(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         while let Some(part) = self.next_part(r)? {

@@ -1,9 +1,8 @@
-//! Whether all names differ, as a table of their hashes tells.
+//! Whether all names differ, by a hash table.
 //!
-//! Nearly every file gives each of its tensors a name of its own. That is proved
-//! without sorting, because the caller's slots hold three words for each name: a
-//! table that is filled to a third. Anything else is left to sorting, which finds
-//! out which names are equal.
+//! In nearly every file all tensor names differ. That is proved without sorting: the
+//! caller's slots hold three words per name, a hash table filled to a third. Otherwise the
+//! names are sorted to find the equal ones.
 
 use super::Audit;
 use crate::audit::Stage;
@@ -12,10 +11,10 @@ use crate::model::name;
 use crate::parse::Reader;
 
 impl Audit {
-    /// Whether the names of all tensors are at hand and have different hashes. If
-    /// not, the slots hold nothing that is of use.
+    /// Whether the names of all tensors are resident and have different hashes. If not, the
+    /// slots hold nothing useful.
     ///
-    /// Not tried once names were kept: it would begin anew whenever bytes arrive.
+    /// Not tried once names were kept, because it would start again whenever bytes arrive.
     pub(super) fn are_distinct(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> bool {
         let begun = self.cursor.index > 0 || self.sorting.filled > 0;
         if self.stage != Stage::TensorNames || begun {
@@ -23,8 +22,8 @@ impl Audit {
         }
         let len = usize::try_from(self.counted).unwrap_or(usize::MAX);
         let Some(slots) = slots.get_mut(..len) else { return false };
-        // A host with a small window may take many calls to get at the first name,
-        // and each would clear all slots.
+        // A host with a small window may take many calls to reach the first name, and each
+        // would clear all slots.
         if self.named(r, &mut { self.cursor }).is_err() {
             return false;
         }
@@ -53,12 +52,12 @@ impl Audit {
     }
 }
 
-/// Hashes that were seen, each in the slot that its upper bits name or in one of
-/// those that follow. What is 0 is free.
+/// The hashes seen, each in the slot that its upper bits select or in a following one; 0 is
+/// free.
 struct Seen<'s> {
     slots: &'s mut [Slot],
-    /// How many full slots may still be passed over. Whoever knows the seed can
-    /// choose names that all want the same slot, and then this ends it.
+    /// Number of occupied slots that may still be passed. An attacker who knows the seed
+    /// can choose names that all select the same slot; this bounds the search.
     patience: usize,
 }
 
@@ -69,7 +68,7 @@ impl<'s> Seen<'s> {
         Seen { slots, patience }
     }
 
-    /// Keeps `hash`; false if it was seen before, or if that is not known.
+    /// Adds `hash`; false if it was seen before, or if the search gave up.
     #[inline(always)]
     fn is_new(&mut self, hash: u64) -> bool {
         let len = crate::base::widen(self.slots.len());
@@ -84,8 +83,7 @@ impl<'s> Seen<'s> {
                 return false;
             }
             if c == 0 {
-                // The first word that is free, without a branch that could not be
-                // predicted.
+                // The first free word, without an unpredictable branch.
                 slot.key = if a == 0 { hash } else { a };
                 slot.at = if a != 0 && b == 0 { hash } else { b };
                 slot.who = if b != 0 { hash } else { c };
@@ -106,7 +104,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Two tensors whose names are in no order.
+    /// Two tensors with unordered names.
     #[cfg(feature = "safetensors")]
     const UNORDERED: &[u8] = br#"{"b":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}"#;
 
@@ -139,7 +137,7 @@ mod tests {
         assert_ne!(slots, kept);
     }
 
-    /// How many of these hashes are new before one is not.
+    /// How many of these hashes are new before the first that is not.
     fn new(slots: usize, hashes: &[u64]) -> usize {
         let mut slots = std::vec![Slot { key: 7, at: 7, who: 7 }; slots];
         let mut seen = Seen::among(&mut slots);
@@ -165,8 +163,8 @@ mod tests {
     fn what_is_not_known_is_not_new() {
         assert_eq!(new(0, &[1]), 0);
         assert_eq!(new(4, &[0]), 0);
-        // All want the last slot: those that follow have room for some of them, and
-        // then patience ends.
+        // All select the last slot: the following slots hold some of them, then the search
+        // gives up.
         let last: Vec<_> = (0..100).map(|i| u64::MAX - i).collect();
         assert_eq!(new(1, &last), 3);
         assert_eq!(new(2, &last), 5);

@@ -1,4 +1,4 @@
-//! What comes next: an entry that may have a name, a part that has bytes.
+//! The next entry that may have a name, and the next part that has bytes.
 
 use crate::file::{File, Slot};
 use crate::model::{Metadata, NameAt, Status};
@@ -15,8 +15,8 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// Whether the file gives the entry a name; one whose name is missing is
-    /// broken for that reason, and equal to no other.
+    /// Whether the entry has a name. An entry whose name is missing is broken for that
+    /// reason, and equal to no other.
     pub(super) fn is_named(&self) -> bool {
         self.name.offset != 0
     }
@@ -29,8 +29,8 @@ impl Named {
 }
 
 impl File {
-    // Entries are large for a small stack: each kind has a frame of its own, and
-    // is looked at where it was returned.
+    // Entries are large for a small stack: each kind has its own frame, and is examined
+    // where it was returned.
     #[inline(never)]
     pub(super) fn named_tensor(
         &self,
@@ -61,8 +61,8 @@ impl File {
         }
     }
 
-    /// The next part that has bytes, or takes a place without. Unless values are `measured`, only parts that
-    /// the index itself measures are compared.
+    /// The next part that has bytes, or that must not overlap even without. Unless values
+    /// are `measured`, only parts whose length the index itself determines are compared.
     #[inline(never)]
     pub(super) fn next_part(
         &self,

@@ -1,9 +1,8 @@
-//! The audit: everything about a file that can be proved, in stages.
+//! The audit of a file in windows: stages that can stop and resume at any entry.
 //!
-//! Entries are validated one by one, with their names; then what the format alone
-//! knows; then facts about the whole file (disjoint regions, bytes that belong
-//! to nothing); then payloads. Names and regions that come in ascending
-//! order prove themselves; only otherwise slots are needed.
+//! Entries are validated one by one, with their names; then format-specific rules; then
+//! overlaps and uncovered bytes of the whole file; then payloads. Names and regions in
+//! ascending order need no slots.
 
 #[cfg(feature = "idv")]
 mod attributes;
@@ -34,32 +33,32 @@ use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 pub use payload::{Paused, Scratch};
 use twins::Twins;
 
-/// Proves a file, step by step; plain numbers, to be kept between calls.
+/// Validates a file step by step; plain numbers, to be kept between calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
     file: File,
     seed: u64,
-    /// The last stage, if it is wanted.
+    /// The payload stage, if it is wanted.
     #[cfg(feature = "payloads")]
     payloads: Option<payload::Stage>,
     stage: Stage,
     cursor: Cursor,
-    /// What the format holds beside the cursor, in [`Stage::Values`].
+    /// State of the format in [`Stage::Values`], in addition to the cursor.
     #[cfg(feature = "oinf")]
     held: [u64; 4],
-    /// Whether names, or parts, came in ascending order so far.
+    /// Whether names, or parts, have come in ascending order so far.
     ordered: bool,
-    /// The name before; at offset 0 if there was none.
+    /// The previous name; at offset 0 if there was none.
     previous: NameAt,
-    /// Some entry is broken, so bytes that belong to nothing may be its.
+    /// Some entry is broken, so uncovered bytes may belong to it.
     incomplete: bool,
-    /// Some value is not what its entry says, so its extent is not known.
+    /// Some value is not what its entry declares, so its extent is unknown.
     unmeasured: bool,
-    /// Listing the tensors has proved order and coverage as well.
+    /// Listing the tensors has also proved order and coverage.
     covered: bool,
-    /// Entries, or parts, that were seen.
+    /// Number of entries, or parts, seen.
     counted: u32,
-    /// Tensors that one sweep after the other passed over.
+    /// The longest run of tensors that sweeps have passed.
     #[cfg(feature = "sweep")]
     swept: names::Swept,
     sorting: sorting::Sorting,
@@ -68,27 +67,27 @@ pub struct Audit {
     covering: coverage::Covering,
     #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
-    /// The tensor that is looked at, kept because its entry need not be resident
-    /// together with what it refers to.
+    /// The current tensor, kept because its entry need not be resident together with what
+    /// it refers to.
     #[cfg(any(feature = "idv", feature = "payloads"))]
     hand: Option<Tensor>,
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
-    /// The only tensor whose data is looked at, if not all.
+    /// The only tensor whose data is checked, if not all.
     #[cfg(feature = "payloads")]
     only: Option<u32>,
-    /// How much decoding was done.
+    /// Decoding work done so far.
     #[cfg(feature = "payloads")]
     work: payload::Work,
     #[cfg(feature = "payloads")]
     watch: watch::Watch,
-    /// How many bytes entries referred to in this stage.
+    /// Number of bytes that entries have referred to in this stage.
     #[cfg(feature = "payloads")]
     shared: u64,
 }
 
 impl Audit {
-    /// An audit of all that can be checked, payloads included.
+    /// An audit of everything, payloads included.
     #[inline(always)]
     pub fn new(file: File) -> Self {
         Audit {
@@ -138,8 +137,8 @@ impl Audit {
         self
     }
 
-    /// Hashes names with this seed. Hosts that have randomness give a random
-    /// one, so that an attacker cannot choose colliding names.
+    /// Hashes names with this seed. Hosts with a source of randomness pass a random seed,
+    /// so that an attacker cannot choose colliding names.
     #[must_use]
     #[inline(always)]
     pub fn seeded(mut self, seed: u64) -> Self {
@@ -147,10 +146,10 @@ impl Audit {
         self
     }
 
-    /// Decodes no more than `work`: decoded bytes, and what takes as long as so many
-    /// ([`limits`](crate::limits) has the numbers). What is left is reported as not
-    /// checked. Without this, [`WORK`](crate::base::limits::WORK) and
-    /// [`WORK_PER_BYTE`](crate::base::limits::WORK_PER_BYTE) of the file.
+    /// Limits decoding to this much work, in decoded bytes and costs that count as such
+    /// ([`limits`](crate::limits) has the numbers). What is left is reported as unchecked.
+    /// The default is [`WORK`](crate::base::limits::WORK) plus
+    /// [`WORK_PER_BYTE`](crate::base::limits::WORK_PER_BYTE) for each byte of the file.
     #[cfg(feature = "payloads")]
     #[must_use]
     pub fn max_work(mut self, work: u64) -> Self {
@@ -158,25 +157,25 @@ impl Audit {
         self
     }
 
-    /// What is being done.
+    /// The current stage.
     pub fn stage(&self) -> Stage {
         self.stage
     }
 
-    /// How many entries of the current stage were passed.
+    /// Number of entries of the current stage that were passed.
     pub fn position(&self) -> u32 {
         self.cursor.index
     }
 
     /// Goes on until the audit is complete or something is missing.
     ///
-    /// Findings go to `sink`, each once however often `step` is called, in no
-    /// particular order. Data that is encoded, sparse or has a checksum is
-    /// reported as not checked: that takes `step_with`.
+    /// Findings go to `sink` in no particular order, each once however often `step` is
+    /// called. Data that is encoded, sparse or has a checksum is reported as unchecked;
+    /// checking it takes `step_with`.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
-    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give this stage up with
     /// [`skip`](Self::skip).
     pub fn step(
         &mut self,
@@ -187,7 +186,7 @@ impl Audit {
         self.drive(source, slots, sink, &mut payload::NoStreams)
     }
 
-    /// Goes through the stages; `streams` is what the last one decodes with.
+    /// Goes through the stages; `streams` is what the payload stage decodes with.
     #[inline(never)]
     fn drive(
         &mut self,
@@ -240,7 +239,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Passes over what no host can help with.
+    /// Skips what no host can provide.
     #[cfg(feature = "payloads")]
     #[cold]
     fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
@@ -258,7 +257,7 @@ impl Audit {
         }
     }
 
-    /// Ends a stage in which entries referred to more bytes than are looked at.
+    /// Ends a stage in which entries have referred to too many bytes.
     #[cold]
     fn give_up(&mut self, r: &mut Reader<'_, '_>) {
         r.about(EntryKind::File, 0);
@@ -269,7 +268,7 @@ impl Audit {
         }
     }
 
-    /// The current stage, from where it stands.
+    /// Continues the current stage.
     #[inline(never)]
     fn work(
         &mut self,
@@ -288,7 +287,7 @@ impl Audit {
             Stage::Payloads => self.last(r, slots, streams),
             Stage::Done => Ok(()),
             _ => {
-                // Entries were validated before.
+                // The entries were validated before.
                 r.mute();
                 match self.stage {
                     Stage::Order => self.order(r),
@@ -299,8 +298,8 @@ impl Audit {
         }
     }
 
-    /// Gives up the current stage, for lack of slots; it is reported as not
-    /// checked. While payloads are checked, gives up the current tensor.
+    /// Gives the current stage up, if slots are missing, and reports it as unchecked. While
+    /// payloads are checked, gives the current tensor up.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         use crate::rule::general::{COVERAGE_UNCHECKED, NAMES_UNCHECKED};
         let rule = match self.stage {
@@ -318,7 +317,7 @@ impl Audit {
         self.advance();
     }
 
-    /// Goes on to the next stage that has anything to do.
+    /// Goes on to the next stage that applies.
     #[inline(never)]
     fn advance(&mut self) {
         let policy = self.file.policy();
@@ -335,7 +334,7 @@ impl Audit {
                 Stage::Payloads => false,
                 _ => true,
             };
-            // Names and coverage use what was counted by the stage before.
+            // Names and coverage use the count of the previous stage.
             if !matches!(self.stage, Stage::MetadataNames | Stage::TensorNames | Stage::Coverage) {
                 self.counted = 0;
                 self.ordered = true;
@@ -352,7 +351,7 @@ impl Audit {
         (self.shared = 0);
     }
 
-    /// Takes the next tensor in hand, unless one is; false after the last.
+    /// Takes the next tensor, unless one is current; false after the last.
     #[cfg(any(feature = "idv", feature = "payloads"))]
     #[inline(never)]
     fn take_in_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
@@ -370,7 +369,7 @@ impl Audit {
         Ok(self.hand.is_some())
     }
 
-    /// Whether the data of this tensor is looked at.
+    /// Whether the data of this tensor is checked.
     #[cfg(any(feature = "idv", feature = "payloads"))]
     fn wants(&self, _index: u32) -> bool {
         #[cfg(feature = "payloads")]
@@ -379,7 +378,7 @@ impl Audit {
         true
     }
 
-    // The frames of stages beside each other, not one for all: the stack is small.
+    // Separate frames for the stages instead of one for all: the stack is small.
     #[inline(never)]
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         while !self.cursor.done && !r.is_spent() {

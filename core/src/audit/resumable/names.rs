@@ -1,4 +1,4 @@
-//! Entries, and whether two of them have one name.
+//! Entries, and whether two of them have the same name.
 
 use super::Audit;
 use super::entries::Named;
@@ -12,7 +12,7 @@ use crate::model::{NameAt, name};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt};
 
-/// The longest row of tensors that sweeps passed over, one after the other.
+/// The longest run of tensors that consecutive sweeps have passed.
 #[cfg(feature = "sweep")]
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Swept {
@@ -22,7 +22,7 @@ pub(super) struct Swept {
 
 #[cfg(feature = "sweep")]
 impl Swept {
-    /// Takes note of a sweep.
+    /// Notes a sweep.
     fn add(&mut self, from: u32, until: u32) {
         if from == self.until {
             self.until = until;
@@ -31,7 +31,7 @@ impl Swept {
         }
     }
 
-    /// Sweeps once more.
+    /// Sweeps the same tensors again.
     pub(super) fn again<'a>(
         &self,
         file: &File,
@@ -48,7 +48,7 @@ impl Swept {
 }
 
 impl Audit {
-    /// Validates all entries, and looks whether their names ascend.
+    /// Validates all entries, and checks whether their names ascend.
     #[inline(never)]
     pub(super) fn entries(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         let mut phase = self.cursor.phase;
@@ -75,9 +75,9 @@ impl Audit {
         }
     }
 
-    /// Whether a name comes after the one before.
+    /// Whether a name comes after the previous one.
     ///
-    /// With a single small window that may be gone; then the order is taken as
+    /// With a single small window the previous name may be gone; then the order counts as
     /// unknown, which only costs slots.
     pub(super) fn follows(&self, r: &Reader<'_, '_>, name: &NameAt) -> bool {
         match (self.previous.read(r.source()), name.read(r.source())) {
@@ -86,8 +86,8 @@ impl Audit {
         }
     }
 
-    /// Passes over tensors that nothing is wrong with. While names are in order,
-    /// that takes the name before, unless there is none.
+    /// Passes over valid tensors. While names are in order, this needs the previous name,
+    /// if there is one.
     #[cfg(feature = "sweep")]
     fn sweep(&mut self, r: &mut Reader<'_, '_>) {
         let mut last = self.previous.read(r.source()).ok();
@@ -111,7 +111,7 @@ impl Audit {
         swept.add(from, cursor.index);
     }
 
-    /// Keeps the names of tensors that nothing is wrong with, while there is room.
+    /// Keeps the names of valid tensors, while there is room.
     #[cfg(feature = "sweep")]
     fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
         if self.stage != Stage::TensorNames {
@@ -124,15 +124,14 @@ impl Audit {
         });
     }
 
-    /// Only hosts have a fast way to do what works without it.
+    /// Only hosts have this fast path; nothing depends on it.
     #[cfg(not(feature = "sweep"))]
     fn sweep(&mut self, _: &mut Reader<'_, '_>) {}
 
     #[cfg(not(feature = "sweep"))]
     fn sweep_names(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) {}
 
-    /// The next entry, validated. Where bytes are missing, what was passed over of a
-    /// list is kept.
+    /// The next entry, validated. If bytes are missing, progress within a list is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         let entry = self.named(r, cursor);
         #[cfg(feature = "gguf")]
@@ -155,7 +154,7 @@ impl Audit {
         }
     }
 
-    /// Sorts the names by hash and compares those of equal hash.
+    /// Sorts the names by hash and compares those with equal hashes.
     #[inline(never)]
     pub(super) fn names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         #[cfg(feature = "sweep")]
@@ -174,7 +173,7 @@ impl Audit {
         self.equal_names(r, slots)
     }
 
-    /// What is kept of an entry to compare its name with others of its `table`.
+    /// The slot of an entry whose name is compared with others of its `table`.
     pub(super) fn slot(
         &self,
         r: &mut Reader<'_, '_>,
@@ -187,7 +186,7 @@ impl Audit {
         Ok(Slot::named(name::hash(self.seed, table, &read), kind, index, name))
     }
 
-    /// Compares the names of slots with equal hashes, and reports equal ones.
+    /// Compares the names of slots with equal hashes, and reports equal names.
     #[inline(never)]
     pub(super) fn equal_names(
         &mut self,
@@ -209,7 +208,7 @@ impl Audit {
         Ok(())
     }
 
-    /// The tensor whose metadata entries are looked at.
+    /// The tensor whose metadata entries are validated.
     fn owner(&self) -> Option<u32> {
         #[cfg(feature = "idv")]
         return self.hand.as_ref().map(|tensor| tensor.index);

@@ -1,4 +1,4 @@
-//! What stands for the last stage in a build without it.
+//! Replaces the payload stage in a build without it.
 
 use super::Audit;
 use crate::file::Slot;

@@ -7,20 +7,20 @@ use crate::file::{
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Slots of the caller that are filled one by one, then sorted, then looked at
-/// in order; plain numbers, because the slots come anew with every call.
+/// Slots of the caller that are filled one by one, then sorted, then read in order; plain
+/// numbers, because the slots are passed in with every call.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Sorting {
     pub(crate) filled: usize,
     sorted: bool,
-    /// The slot that is looked at.
+    /// The current slot.
     next: usize,
-    /// With how many before it, of the same key, it was compared.
+    /// Number of previous slots with the same key that it was compared with.
     back: usize,
 }
 
 impl Sorting {
-    /// Keeps `slot`; there will be `declared` of them or more.
+    /// Keeps `slot`; at least `declared` of them are expected.
     pub(crate) fn push(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -42,7 +42,7 @@ impl Sorting {
         true
     }
 
-    /// What was kept, in order.
+    /// The filled slots, sorted.
     pub(crate) fn sorted<'s>(&mut self, slots: &'s mut [Slot]) -> &'s [Slot] {
         let slots = slots.get_mut(..self.filled).unwrap_or_default();
         if !self.sorted {
@@ -52,7 +52,7 @@ impl Sorting {
         slots
     }
 
-    /// The slot that is looked at; `None` after the last.
+    /// The current slot; `None` after the last.
     pub(crate) fn current(&self, slots: &[Slot]) -> Option<Slot> {
         slots.get(self.next).copied()
     }
@@ -63,12 +63,12 @@ impl Sorting {
         self.back = 0;
     }
 
-    /// Two slots of one key that were not compared yet; `None` at the end.
+    /// Two slots with the same key that were not compared yet; `None` at the end.
     pub(crate) fn pair(&mut self, slots: &[Slot]) -> Option<(Slot, Slot)> {
         loop {
             let slot = self.current(slots)?;
-            // Equal hashes of different names are next to impossible, so the
-            // first comparison nearly always settles it.
+            // Different names almost never have equal hashes, so the first comparison
+            // usually settles it.
             let before = self.next.wrapping_sub(self.back).wrapping_sub(1);
             match slots.get(before) {
                 Some(other) if other.key == slot.key => return Some((*other, slot)),

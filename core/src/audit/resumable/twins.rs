@@ -3,13 +3,13 @@
 use crate::input::{Absent, Source};
 use crate::model::NameAt;
 
-/// Two names of a file, compared piece by piece: at most one of them need be
-/// resident at a time.
+/// Two names of a file, compared piece by piece: only one of them need be resident at a
+/// time.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Twins {
     first: NameAt,
     second: NameAt,
-    /// How many decoded bytes were found equal.
+    /// Number of decoded bytes that were found equal.
     #[cfg(feature = "windows")]
     equal: u32,
     /// Bytes of the first name from `equal` on, `copied` of them.
@@ -22,7 +22,7 @@ pub(crate) struct Twins {
 }
 
 impl Twins {
-    /// Two names that may be the same.
+    /// Two names that may be equal.
     #[cfg_attr(not(feature = "windows"), allow(clippy::needless_update, reason = "more fields"))]
     pub(crate) fn new(first: NameAt, second: NameAt) -> Self {
         Twins { first, second, ..Twins::default() }

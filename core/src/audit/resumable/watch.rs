@@ -1,27 +1,27 @@
-//! A watch over the audit: whoever serves what it asks for comes to its end.
+//! A watch over the audit: a host that serves its requests comes to an end.
 //!
-//! A question is answered once the host has done what was asked for. If it is asked
-//! again although nothing came of the answer, no host gets any further, so the audit
-//! says that it is at fault and goes on after what it was about. That ends: each
-//! time a tensor or a stage is passed.
+//! A request is answered once the host has done what was asked. If the same state comes
+//! back after an answer, no host can make progress, so the audit reports an internal error
+//! and goes on after the current tensor or stage. That ends, because each time a tensor or
+//! a stage is passed.
 
 use super::Audit;
 use crate::input::{Source, Span};
 use crate::parse::Stop;
 use core::hash::{Hash, Hasher};
 
-/// What was asked for, and how things stood.
+/// The last request, and an earlier state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
     asked: Option<Stop>,
-    /// Questions in a row that were answered.
+    /// Number of consecutive answered requests.
     answered: u64,
-    /// How things stood at one of them, which number is a power of two: so cycles of
-    /// any length come to light, and none is compared with all before it.
+    /// The state at an earlier request, whose number is a power of two: this finds cycles
+    /// of any length with one comparison per request.
     stood: Option<u64>,
 }
 
-/// What a host gives the audit to work with.
+/// What a host provides to the audit.
 pub(super) struct Given<'g, 'a> {
     pub(super) source: &'g Source<'a>,
     pub(super) slots: usize,
@@ -29,7 +29,7 @@ pub(super) struct Given<'g, 'a> {
 }
 
 impl Given<'_, '_> {
-    /// Whether the host has done what is asked for.
+    /// Whether the host has done what was asked.
     fn has(&self, stop: &Stop) -> bool {
         match *stop {
             Stop::NeedBytes(absent) => {
@@ -45,8 +45,8 @@ impl Given<'_, '_> {
 }
 
 impl Watch {
-    /// The host comes back. One that has not done what it was asked for may try as
-    /// often as it likes.
+    /// The host calls again. A host that has not done what was asked may try as often as it
+    /// likes.
     pub(super) fn resume(&mut self, given: &Given<'_, '_>) {
         match self.asked {
             Some(asked) if given.has(&asked) => self.answered = self.answered.wrapping_add(1),
@@ -54,7 +54,7 @@ impl Watch {
         }
     }
 
-    /// The audit stops; whether that is for nothing. `state` is how things stand.
+    /// Whether the audit stops without reason; `state` is a hash of its state.
     pub(super) fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
         if given.has(&stop) || (cfg!(feature = "sweep") && self.stood == Some(state)) {
             *self = Watch::default();
@@ -69,8 +69,8 @@ impl Watch {
 }
 
 impl Audit {
-    /// How things stand, as a number. Only hosts on which code size matters less
-    /// compute it: for the others, what they have and are asked for must do.
+    /// A hash of the state. Only hosts on which code size matters less compute it; others
+    /// rely on what was requested and provided.
     pub(super) fn state(&self, stop: &Stop, streams: u64) -> u64 {
         let mut state = Fold(0xCBF2_9CE4_8422_2325);
         if cfg!(feature = "sweep") {
@@ -94,7 +94,7 @@ impl Audit {
     }
 }
 
-/// FNV-1a, by the word where words come.
+/// FNV-1a, over words where words are written.
 struct Fold(u64);
 
 impl Hasher for Fold {

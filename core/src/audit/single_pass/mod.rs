@@ -1,7 +1,7 @@
-//! The audit of a file that is in memory as a whole, as flash is that is mapped.
+//! The audit of a file that is in memory as a whole, such as mapped flash.
 //!
-//! Nothing is ever absent, so no stage is taken up again but for lack of slots, and
-//! only before it reported what the slots are for.
+//! All bytes are resident, so a stage is only repeated if slots are missing, before it has
+//! reported anything that needs them.
 
 #[cfg(feature = "names")]
 mod named;

@@ -1,9 +1,8 @@
 //! The audit of files whose entries have names.
 //!
-//! There are two loops: one over values, and one over what is put in order and
-//! compared with its neighbour, the entries of each table and the parts of the file.
-//! Names are sorted by themselves rather than by a hash: whoever chooses them gains
-//! nothing.
+//! There are two loops: one over values, and one over what is sorted and compared with its
+//! neighbour, the entries of each table and the parts of the file. Names are sorted by
+//! their bytes, not by a hash, so choosing them gains an attacker nothing.
 
 use crate::audit::{Stage, cover::Cover};
 use crate::file::{File, Slot, slot::shell_sort};
@@ -13,20 +12,20 @@ use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::cmp::Ordering;
 
-/// Proves a file; plain numbers.
+/// Validates a file; plain numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
     file: File,
     stage: Stage,
     /// The entries of this stage were validated; slots for their names were missing.
     validated: bool,
-    /// Some entry is broken, so bytes that belong to nothing may be its.
+    /// Some entry is broken, so uncovered bytes may belong to it.
     incomplete: bool,
-    /// Some value is not what its entry says, so its extent is not known.
+    /// Some value is not what its entry declares, so its extent is unknown.
     unmeasured: bool,
-    /// How many tensors this stage came to.
+    /// Number of tensors that this stage has reached.
     count: u32,
-    /// The tensor whose metadata entries are validated: where its entry lies, and its
+    /// The tensor whose metadata entries are validated: the offset of its entry, and its
     /// position.
     #[cfg(feature = "idv")]
     owner: (u64, u32),
@@ -48,21 +47,21 @@ impl Audit {
         }
     }
 
-    /// Stops before payloads, where this build stops anyway.
+    /// Has no effect: this build never checks payloads.
     #[must_use]
     #[inline(always)]
     pub fn structure_only(self) -> Self {
         self
     }
 
-    /// Names are not hashed here, so the seed is not used.
+    /// Has no effect: names are not hashed here.
     #[must_use]
     #[inline(always)]
     pub fn seeded(self, _seed: u64) -> Self {
         self
     }
 
-    /// What is being done, or what slots were missing for.
+    /// The current stage, or the one for which slots were missing.
     pub fn stage(&self) -> Stage {
         match self.stage {
             Stage::Metadata if self.validated => Stage::MetadataNames,
@@ -71,19 +70,18 @@ impl Audit {
         }
     }
 
-    /// How many entries of the current stage were passed: none, as a stage is
-    /// passed as a whole.
+    /// Always 0: a stage is passed as a whole.
     pub fn position(&self) -> u32 {
         0
     }
 
     /// Goes on until the audit is complete or slots are missing.
     ///
-    /// Findings go to `sink`, each once however often `step` is called, in no
-    /// particular order.
+    /// Findings go to `sink` in no particular order, each once however often `step` is
+    /// called.
     ///
     /// # Errors
-    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give this stage up with
     /// [`skip`](Self::skip).
     pub fn step(
         &mut self,
@@ -113,8 +111,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Gives up the current stage, for lack of slots; it is reported as not
-    /// checked.
+    /// Gives the current stage up, if slots are missing, and reports it as unchecked.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         let rule = match self.stage {
             Stage::Coverage => general::COVERAGE_UNCHECKED,
@@ -165,9 +162,9 @@ impl Audit {
         }
     }
 
-    /// Validates the entries of a table and looks whether two have one name, or goes
-    /// through the parts of the file and reports overlaps, gaps and padding that is
-    /// not zero. Slots are needed only if what comes is not in order.
+    /// Validates the entries of a table and checks whether two have the same name, or goes
+    /// through the parts of the file and reports overlaps, gaps and non-zero padding. Slots
+    /// are needed only if names or parts are unordered.
     fn pass(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         let parts = File::COVERS && self.stage == Stage::Coverage;
         match self.validated || parts {
@@ -243,8 +240,8 @@ impl Audit {
         Ok(())
     }
 
-    /// The next entry that has a name, validated, or the next part that has bytes; an
-    /// empty slot at the end.
+    /// The next entry that has a name, validated, or the next part that has bytes; an empty
+    /// slot at the end.
     fn next(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -262,10 +259,10 @@ impl Audit {
         Ok(())
     }
 
-    // Entries are large for a small stack: each kind has a frame of its own, and is
-    // looked at where it was returned.
+    // Entries are large for a small stack: each kind has its own frame, and is examined
+    // where it was returned.
 
-    /// The next tensor, if there is one; the slot stays empty if it has no name.
+    /// The next tensor, if there is one; the slot stays empty if the tensor has no name.
     #[inline(never)]
     fn tensor(
         &mut self,
@@ -285,7 +282,7 @@ impl Audit {
         }
     }
 
-    /// The next metadata entry, likewise.
+    /// The next metadata entry, in the same way.
     #[inline(never)]
     fn meta(
         &mut self,
@@ -295,7 +292,7 @@ impl Audit {
     ) -> Result<(), Halt> {
         #[cfg(feature = "idv")]
         let next = match (self.stage, &self.file) {
-            // The tensor is only known by its place.
+            // Only the offset of the tensor is kept.
             (Stage::Attributes, File::Idv(header)) => header.attribute_of(r, self.owner, c),
             _ => self.file.meta(r, c),
         };
@@ -304,7 +301,7 @@ impl Audit {
         match &next {
             Ok(Some(meta)) => {
                 self.incomplete |= meta.status == Status::Broken;
-                // Slots of a tensor may have one name.
+                // Slots of a tensor may share a name.
                 if meta.kind != EntryKind::Slot {
                     slot.set_name(c.phase, meta.kind, meta.index, &meta.key);
                 }
@@ -315,8 +312,8 @@ impl Audit {
         }
     }
 
-    /// The next part of the file, if there is one. Unless values are measured, only
-    /// parts that the index itself measures count.
+    /// The next part of the file, if there is one. Unless values are measured, only parts
+    /// whose length the index itself determines count.
     #[inline(never)]
     fn part(
         &mut self,

@@ -1,13 +1,12 @@
-//! The audit of files whose tensors have numbers of one byte instead of names: what
-//! a reader of STB alone takes.
+//! The audit of files whose tensors have one-byte ids instead of names: a reader of STB
+//! alone.
 //!
-//! A table of 256 tells who had an id, so nothing is sorted for that. All data lies
-//! after the index, as opening proved, so it is compared with other data only.
+//! A table of 256 entries finds duplicate ids, so nothing is sorted for that. Opening
+//! proved that all data lies after the index, so data is only compared with other data.
 //!
-//! All of it is inlined into the program, which leaves of it what the program asks
-//! for: to one that takes no notice of lints or of where a rule is broken, the code
-//! for that is never linked. Hence `inline(always)` here, and wherever this
-//! leads in a build without the feature `names`.
+//! All of it is inlined into the program, so that only what the program uses is linked: a
+//! program that ignores lints and offsets carries no code for them. Hence `inline(always)`
+//! here, and on the functions below in a build without the feature `names`.
 
 use crate::audit::{Stage, cover::Cover};
 use crate::base::word;
@@ -17,12 +16,12 @@ use crate::model::{Chunks, Status, Tensor};
 use crate::parse::{Cursor, Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 
-/// Proves a file; plain numbers.
+/// Validates a file; plain numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
     file: File,
     stage: Stage,
-    /// Some entry is broken, so bytes that belong to nothing may be its.
+    /// Some entry is broken, so uncovered bytes may belong to it.
     incomplete: bool,
 }
 
@@ -33,38 +32,37 @@ impl Audit {
         Audit { file, stage: Stage::Tensors, incomplete: false }
     }
 
-    /// Stops before payloads, where this build stops anyway.
+    /// Has no effect: this build never checks payloads.
     #[must_use]
     #[inline(always)]
     pub fn structure_only(self) -> Self {
         self
     }
 
-    /// Nothing is hashed here, so the seed is not used.
+    /// Has no effect: nothing is hashed here.
     #[must_use]
     #[inline(always)]
     pub fn seeded(self, _seed: u64) -> Self {
         self
     }
 
-    /// What is being done, or what slots were missing for.
+    /// The current stage, or the one for which slots were missing.
     pub fn stage(&self) -> Stage {
         self.stage
     }
 
-    /// How many entries of the current stage were passed: none, as a stage is
-    /// passed as a whole.
+    /// Always 0: a stage is passed as a whole.
     pub fn position(&self) -> u32 {
         0
     }
 
     /// Goes on until the audit is complete or slots are missing.
     ///
-    /// Findings go to `sink`, each once however often `step` is called, in no
-    /// particular order.
+    /// Findings go to `sink` in no particular order, each once however often `step` is
+    /// called.
     ///
     /// # Errors
-    /// [`Stop::NeedSlots`]: call again with more slots, or give up this stage with
+    /// [`Stop::NeedSlots`]: call again with more slots, or give this stage up with
     /// [`skip`](Self::skip).
     #[inline(always)]
     pub fn step(
@@ -80,7 +78,7 @@ impl Audit {
         self.run(&mut r, slots).map_err(|halt| r.stop(halt))
     }
 
-    /// Gives up the stage that slots were missing for; it is reported as not checked.
+    /// Gives up the stage for which slots were missing, and reports it as unchecked.
     pub fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
         if self.stage == Stage::Coverage {
             let source = Source::whole(&[]);
@@ -98,9 +96,9 @@ impl Audit {
         Ok(())
     }
 
-    /// Validates the entries and looks whether two have one id, in silence if that was
-    /// done before. Leaves in slots, as far as they reach, what belongs to tensors:
-    /// how many parts of the file, and whether they come in order.
+    /// Validates the entries and checks whether two have the same id; muted if that was
+    /// done before. Fills the slots, as far as they reach, with the data of tensors.
+    /// Returns the number of parts and whether they are in order.
     #[inline(always)]
     fn entries(
         &mut self,
@@ -110,7 +108,7 @@ impl Audit {
         if self.stage == Stage::Coverage {
             r.mute();
         }
-        // Which entry had the id last, counted from 1.
+        // The last entry with each id, counted from 1.
         let mut users = [0_u16; 256];
         let (mut cursor, mut cover) = (Cursor::START, Cover::default());
         let (mut parts, mut ordered) = (0_usize, true);
@@ -136,12 +134,12 @@ impl Audit {
                 parts = parts.wrapping_add(1);
             }
         }
-        // Where the file ends within the table, no byte after it can belong to nothing.
+        // If the file ends inside the table, no bytes after it can be uncovered.
         Ok((parts, ordered))
     }
 
-    /// Reports overlaps, gaps and padding that is not zero. Slots are needed only if
-    /// parts do not come in order.
+    /// Reports overlaps, gaps and non-zero padding. Slots are needed only if parts are
+    /// unordered.
     #[inline(always)]
     fn coverage(
         &self,
@@ -154,7 +152,7 @@ impl Audit {
         let mut cover = Cover::default();
         cover.end = word(self.file.index_end());
         if ordered {
-            // What is in order overlaps nothing.
+            // Parts in order do not overlap.
             r.mute();
             let mut cursor = Cursor::START;
             while let Some(tensor) = &self.file.tensor(r, &mut cursor)? {
@@ -183,7 +181,7 @@ impl Audit {
     }
 }
 
-/// What of the file belongs to a tensor, if it has any bytes.
+/// The data of a tensor as a part of the file, if it has any bytes.
 #[inline(always)]
 fn part_of(tensor: &Tensor) -> Option<Slot> {
     match tensor.chunks {

@@ -1,5 +1,5 @@
-//! Slots that are missing, in the builds that have these audits: both report the same
-//! of a file of STB, and ask for slots where they need them.
+//! Missing slots, in builds with these audits: both report the same findings for an STB
+//! file, and ask for slots where they need them.
 
 use super::Audit;
 use crate::audit::Stage;
@@ -10,7 +10,7 @@ use crate::rule::{Finding, Severity, general};
 use std::vec;
 use std::vec::Vec;
 
-/// Whether ids are looked up and only data is compared with data.
+/// Whether ids are looked up in a table and only data is compared with data.
 const NUMBERED: bool = cfg!(not(feature = "names"));
 
 /// An STB file of tensors with these ids, of 64 bytes each, whose data lies at
@@ -34,8 +34,8 @@ fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// What an audit reports that is given more slots whenever it asks for them, as rule,
-/// place and entry, and how many it was given at last.
+/// The findings of an audit that gets more slots whenever it asks, as rule, offset and
+/// entry, and the number of slots at the end.
 fn audited(bytes: &[u8]) -> (Vec<(&'static str, u64, u32)>, usize) {
     let source = Source::whole(bytes);
     let mut findings = Vec::new();
@@ -112,7 +112,7 @@ fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
 
 #[test]
 fn a_tensor_without_elements_takes_no_bytes() {
-    // It lies inside the data of the one before.
+    // It lies inside the previous tensor's data.
     let mut bytes = file(&[(1, 0), (2, 0), (3, 1)]);
     let second = 32 + 32;
     bytes[second + 12] = 0;

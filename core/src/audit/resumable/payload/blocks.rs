@@ -1,11 +1,10 @@
 //! The blocks of columns, and the values of their annotations.
 //!
-//! A payload that only has a length is decoded through the buffer as through a
-//! window. One whose bytes mean something (text, vectors, truth values, keys,
-//! date-times) is validated as a whole: where it lies if it is raw and resident,
-//! else in the buffer. If it does not fit, it is decoded through the window
-//! first, to its end, so that a larger buffer is asked for only once the bytes
-//! for it were proved to be there. Then it is decoded again, to as many bytes.
+//! A payload of which only the length matters is decoded through the buffer as a window.
+//! Text, vectors, truth values, keys and date-times are validated as a whole block: in
+//! place if raw and resident, otherwise in the buffer. A block that does not fit is first
+//! decoded through the window to its end, so that a larger buffer is requested only for
+//! data that exists. Then it is decoded again, to the same length.
 
 use super::super::Audit;
 use super::Pause;
@@ -23,24 +22,23 @@ use crate::model::{Chunk, Encoding, Tensor};
 use crate::parse::{Cursor, Reader};
 use crate::rule::{EntryKind, Halt, Rule, general};
 
-/// What the entry for a block takes in a lookup table.
+/// Length of a block's entry in the lookup table.
 const ENTRY: u64 = 16;
 
-/// How far the blocks of the current column are checked.
+/// Progress within the blocks of the current column.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Progress {
-    /// What its values are.
+    /// The kind of its values.
     codec: Option<Codec>,
-    /// Blocks that were passed.
+    /// Number of blocks passed.
     passed: u64,
-    /// Annotations that were passed.
+    /// Number of annotations passed.
     attributes: Cursor,
-    /// Where the annotation that was passed last begins, if it still has to be
-    /// looked at, else 0: its entry need not be resident together with what
-    /// leads to it.
+    /// Start of the last annotation if it is still to be checked, otherwise 0: its value
+    /// need not be resident together with its entry.
     annotation: u64,
     current: Option<Payload>,
-    /// Something was not decoded, which is reported once.
+    /// Something was not decoded; this is reported once.
     unchecked: bool,
 }
 
@@ -56,11 +54,11 @@ struct Payload {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
-    /// Nothing was done yet.
+    /// Not started.
     Fresh,
-    /// The decoder is at work.
+    /// Decoding.
     Decoding,
-    /// It decodes to so many bytes, for which the buffer was too small.
+    /// It decodes to this many bytes, for which the buffer was too small.
     Proved(u64),
 }
 
@@ -108,8 +106,8 @@ impl Scratch<'_> {
         }
     }
 
-    /// Checks one payload; tells whether that was possible, or is reported with what
-    /// took too much work.
+    /// Checks one payload; returns whether that was possible, or was reported as too much
+    /// work.
     fn payload(
         &mut self,
         header: &Header,
@@ -199,8 +197,7 @@ impl Scratch<'_> {
     }
 }
 
-/// The next block of a column or, after the last, the next annotation that
-/// can be read.
+/// The next block of a column or, after the last, the next readable annotation.
 fn next(
     audit: &Audit,
     header: &Header,
@@ -222,7 +219,7 @@ fn next(
         if !charge(r, chunk.map_or(0, |chunk| chunk.stored.len)) {
             return Ok(None);
         }
-        // Lengths that contradict each other were reported with the structure.
+        // Contradicting lengths were reported with the structure.
         let sound = |chunk: &Chunk| {
             chunk.encoding != Encoding::Raw || chunk.decoded == Some(chunk.stored.len)
         };
@@ -246,15 +243,13 @@ fn next(
     }
 }
 
-/// Takes note of a payload, the entry for it included; whether it may be looked
-/// at.
+/// Charges a payload and its entry; returns whether it may be read.
 fn charge(r: &mut Reader<'_, '_>, len: u64) -> bool {
     r.charge(len.saturating_add(ENTRY));
     !r.is_spent()
 }
 
-/// The position of the next annotation, with its codec and payload if it is
-/// sound.
+/// The position of the next annotation, with its codec and payload if it is valid.
 #[allow(clippy::type_complexity, reason = "used once")]
 fn next_annotation(
     header: &Header,
@@ -274,7 +269,7 @@ fn next_annotation(
 }
 
 impl Payload {
-    /// Whether its bytes are to be validated, beside how many there are.
+    /// Whether its bytes are validated, in addition to their number.
     fn is_wanted(&self) -> bool {
         let Some(len) = self.chunk.decoded else { return true };
         // A payload that is too short was reported with the structure.
@@ -282,7 +277,7 @@ impl Payload {
         self.codec.has_rules() && least.is_none_or(|least| len >= least)
     }
 
-    /// The most bytes that it may decode to if they are to be validated.
+    /// The most bytes that it may decode to if they are validated.
     fn most(&self) -> u64 {
         match self.kind {
             EntryKind::Attribute if self.chunk.encoding != Encoding::Raw => {
@@ -295,8 +290,7 @@ impl Payload {
     /// Validates the decoded bytes.
     fn validate(&self, header: &Header, r: &mut Reader<'_, '_>, bytes: &[u8]) {
         let Chunk { stored, decoded, encoding, elements, .. } = self.chunk;
-        // Such surplus was reported with the structure, if a length was
-        // recorded there.
+        // Such surplus was reported with the structure, if a length was recorded there.
         let measured = decoded.is_some() && Measure::of(&self.codec).is_exact();
         let mut report = |fault: crate::format::idv::block::Fault| {
             if measured && fault.rule == rules::B_STRAY {
@@ -313,12 +307,12 @@ impl Payload {
         header.validate_block(&self.codec, elements, bytes, &mut report);
     }
 
-    /// Reports a stream that cannot be decoded, unless that is not its fault.
+    /// Reports a stream that cannot be decoded, if the file is at fault.
     fn flag_stream(&self, r: &mut Reader<'_, '_>, fault: codec::Fault, written: u64) -> bool {
         let all = self.chunk.decoded.is_none_or(|len| written >= len);
         let rule: Rule = match fault {
             codec::Fault::Unsupported | codec::Fault::Buffer => return false,
-            // No more is decoded of what has no recorded length.
+            // A stream without a recorded length is decoded no further.
             codec::Fault::Long if self.chunk.decoded.is_none() => return false,
             codec::Fault::Truncated if all => rules::B_DEFLATE_END,
             codec::Fault::Truncated | codec::Fault::Short | codec::Fault::Long => {

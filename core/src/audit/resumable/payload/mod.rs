@@ -1,8 +1,7 @@
-//! Payloads: rules that need the data itself.
+//! Payloads: rules that need the data.
 //!
-//! Elements that are stored as they are need no memory. What is encoded, has a
-//! checksum or is sparse goes through a [`Scratch`], once from its first
-//! stored byte to its last.
+//! Raw elements need no memory. Data that is encoded, has a checksum or is sparse goes
+//! through a [`Scratch`] once, from its first stored byte to its last.
 
 #[cfg(feature = "idv")]
 mod blocks;
@@ -23,25 +22,25 @@ use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 
-/// How far the payload of the current tensor is checked.
+/// Progress within the payload of the current tensor.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Progress {
-    /// Bytes of its data that were looked at.
+    /// Number of its bytes checked.
     done: u64,
-    /// Its raw elements were looked at.
+    /// Its raw elements were checked.
     plain: bool,
-    /// How far its frames were followed, if it is in frames.
+    /// Progress within its frames, if it has frames.
     walk: Walk,
     frames: Frames,
-    /// A scratch has begun with it.
+    /// A scratch has started on it.
     streaming: bool,
-    /// Slots that it lacked.
+    /// Number of slots that were missing for it.
     slots: u32,
     #[cfg(feature = "idv")]
     blocks: blocks::Progress,
 }
 
-/// The structure of the frames that a tensor's data is in.
+/// The walk over the frames of a tensor's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 enum Frames {
     #[default]
@@ -50,7 +49,7 @@ enum Frames {
     Faulty,
 }
 
-/// Checks the data of a tensor that is more than raw elements, if it can.
+/// Checks data that is more than raw elements, if this build can.
 pub(super) trait Streams {
     fn check(
         &mut self,
@@ -60,18 +59,18 @@ pub(super) trait Streams {
         tensor: &Tensor,
     ) -> Result<bool, Pause>;
 
-    /// Bytes that it may decode into.
+    /// Size of the buffer.
     fn buffer(&self) -> u64 {
         0
     }
 
-    /// How far it is, as a number that is another one after each byte.
+    /// A number that changes with each byte of progress.
     fn state(&self) -> u64 {
         0
     }
 }
 
-/// Cannot: a program that decodes nothing does not carry decoders.
+/// A build that decodes nothing links no decoders.
 pub(super) struct NoStreams;
 
 impl Streams for NoStreams {
@@ -86,13 +85,12 @@ impl Streams for NoStreams {
     }
 }
 
-/// The last stage as a value. A program that never wants it does not carry its
+/// The payload stage as a function value. A program that never wants it does not link its
 /// code.
 pub(super) type Stage =
     fn(&mut Audit, &mut Reader<'_, '_>, &mut [Slot], &mut dyn Streams) -> Result<(), Pause>;
 
-/// Internal result of checking payloads: a halt of the reader, or memory that
-/// is too small.
+/// Why checking payloads stopped: a halt of the reader, or too little memory.
 pub(super) enum Pause {
     Halt(Halt),
     Room(u32),
@@ -106,8 +104,8 @@ impl From<Halt> for Pause {
 }
 
 impl Audit {
-    /// Goes on to payloads after all: takes [`structure_only`] back, also
-    /// when the audit has stopped there.
+    /// Turns payloads on again: reverts [`structure_only`], even if the audit has stopped
+    /// there.
     ///
     /// [`structure_only`]: Self::structure_only
     #[must_use]
@@ -119,21 +117,21 @@ impl Audit {
         self
     }
 
-    /// Looks at the data of tensor number `index` alone, and at nothing before it:
-    /// for who takes that tensor out of the file.
+    /// Checks the data of tensor number `index` only, and nothing before it: for extracting
+    /// that tensor.
     #[must_use]
     pub fn payload_of(file: File, index: u32) -> Self {
         let stage = super::Stage::Payloads;
         Audit { stage, only: Some(index), ..Audit::new(file) }
     }
 
-    /// As [`step`](Self::step), with memory to decode in: payloads are checked
-    /// to their last byte. The same `scratch` at each call, untouched between.
+    /// As [`step`](Self::step), with memory to decode in: payloads are checked to their
+    /// last byte. Pass the same `scratch` at each call.
     ///
     /// # Errors
-    /// As [`step`](Self::step). While payloads are checked, [`Stop::NeedSlots`]
-    /// and [`skip`](Self::skip) are about the current tensor only, and
-    /// [`Stop::NeedBuffer`] asks for another scratch, with a larger buffer.
+    /// As [`step`](Self::step). While payloads are checked, [`Stop::NeedSlots`] and
+    /// [`skip`](Self::skip) are about the current tensor only, and [`Stop::NeedBuffer`] asks
+    /// for a scratch with a larger buffer.
     pub fn step_with(
         &mut self,
         source: &Source<'_>,
@@ -144,7 +142,7 @@ impl Audit {
         self.drive(source, slots, sink, scratch)
     }
 
-    /// The last stage, if it is wanted.
+    /// The payload stage, if it is wanted.
     pub(super) fn last(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -159,7 +157,7 @@ impl Audit {
         }
     }
 
-    /// Looks at the data of every tensor.
+    /// Checks the data of every tensor.
     pub(super) fn payloads(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -173,7 +171,7 @@ impl Audit {
                 continue;
             }
             r.about(EntryKind::Tensor, tensor.index);
-            // Checksums and frames are about the stored bytes, whatever they mean.
+            // Checksums and frames concern stored bytes, whatever they mean.
             let stored = self.file.policy().checksum.is_some();
             if tensor.status != Status::Broken && !self.payload.plain {
                 if tensor.status == Status::Unsupported {
@@ -201,7 +199,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Is done with the current tensor.
+    /// Finishes the current tensor.
     pub(super) fn pass(&mut self) {
         self.work.pass(self.hand.map_or(0, |tensor| tensor.offset));
         self.hand = None;
@@ -210,7 +208,7 @@ impl Audit {
 
     /// Follows the frames of compressed elements, without decoding them.
     fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Frames, Pause> {
-        // No other format has frames: a build without it is spared their reader.
+        // No other format has frames, so builds without zTensor do not link their reader.
         let frames = cfg!(feature = "ztensor") && tensor.encoding == Encoding::Zstd;
         let (true, Chunks::One(span), Some(rule)) =
             (frames, tensor.chunks, self.file.policy().frame)
@@ -218,7 +216,7 @@ impl Audit {
             return Ok(Frames::Sound);
         };
         let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
-        // No bytes are no frame, which the format validates.
+        // Empty data has no frame; the format validates that.
         let sound = !span.is_empty() && self.payload.walk.run(r, span, elements, rule)?;
         Ok(if sound { Frames::Sound } else { Frames::Faulty })
     }
@@ -233,14 +231,13 @@ impl Audit {
             || tensor.chunks.count() > 0 && (sparse || encoded || checked)
     }
 
-    /// Without memory to work in, what is more than raw elements stays
-    /// unchecked.
+    /// Without a scratch, data that is more than raw elements stays unchecked.
     fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
         if tensor.chunks.count() == 0 {
             return Ok(());
         }
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
-        // Of values that are not known, that was said.
+        // For unknown values that was reported already.
         let sound = tensor.status == Status::Sound;
         if sound && !plain && self.payload.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
@@ -253,7 +250,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Gives up the current tensor for lack of slots or of a buffer.
+    /// Gives the current tensor up, if slots or a buffer are missing.
     pub(super) fn skip_payload(&mut self, r: &mut Reader<'_, '_>) {
         if let Some(tensor) = self.hand {
             r.about(EntryKind::Tensor, tensor.index);

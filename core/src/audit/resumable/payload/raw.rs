@@ -1,5 +1,4 @@
-//! Bytes of raw elements that mean nothing: Boolean bytes, ternary codes,
-//! unused bits.
+//! Invalid bits of raw elements: Boolean bytes, ternary codes, unused bits.
 
 use super::super::Audit;
 use super::Pause;
@@ -10,7 +9,7 @@ use crate::parse::Reader;
 use crate::rule::Rule;
 
 impl Audit {
-    /// Checks raw elements, in as many pieces as the windows make of them.
+    /// Checks raw elements, in the pieces that the windows provide.
     pub(super) fn values_of(
         &mut self,
         r: &mut Reader<'_, '_>,
@@ -24,7 +23,7 @@ impl Audit {
         let used = used_bits(tensor);
         if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
             let at = span.offset.saturating_add(last);
-            // Only this byte, unless the ternary codes are looked at as well.
+            // Only the last byte, unless ternary codes are checked as well.
             if policy.ternary.is_none() || tensor.dtype != DType::T2 {
                 let byte = r.get(Span::new(at, 1))?.first().copied().unwrap_or(0);
                 flag_byte(r, rule, at, byte, byte & !used);
@@ -52,7 +51,7 @@ impl Audit {
             if let Some(bad) = bad {
                 let byte = run.get(bad).copied().unwrap_or(0);
                 let at = at.saturating_add(widen(bad));
-                // Codes in the unused bits of the last byte are no elements.
+                // Codes in the unused bits of the last byte are not elements.
                 let mask = if at == span.offset.saturating_add(last) {
                     used.unwrap_or(0xFF)
                 } else {
@@ -64,8 +63,8 @@ impl Audit {
                 };
                 flag_byte(r, rule, at, byte, wrong);
                 if wrong != 0 {
-                    // One is enough, and must not be reported again if the
-                    // last byte is not resident.
+                    // One finding is enough, and must not be repeated if the last byte is
+                    // not resident.
                     self.payload.done = span.len;
                     break;
                 }
@@ -81,14 +80,14 @@ impl Audit {
     }
 }
 
-/// Reports a byte if some of its bits are `wrong`.
+/// Reports a byte if any `wrong` bit is set.
 fn flag_byte(r: &mut Reader<'_, '_>, rule: Rule, at: u64, byte: u8, wrong: u8) {
     if wrong != 0 {
         r.flag(rule, at, 1, 0, u64::from(byte));
     }
 }
 
-/// The bits that hold elements in the last byte of packed data, if not all do.
+/// The used bits in the last byte of packed data, unless all are used.
 fn used_bits(tensor: &Tensor) -> Option<u8> {
     if !tensor.dtype.is_packed() {
         return None;
@@ -98,7 +97,7 @@ fn used_bits(tensor: &Tensor) -> Option<u8> {
     Some(1_u8.checked_shl(shift)?.wrapping_sub(1))
 }
 
-/// The upper bits of the two-bit codes in a byte that are 10.
+/// The upper bits of all two-bit codes 10 in a byte.
 fn forbidden_ternary(byte: u8) -> u8 {
     byte & 0xAA & !((byte & 0x55) << 1)
 }

@@ -1,4 +1,4 @@
-//! Indices of sparse tensors, as they stream by.
+//! Validates the indices of sparse tensors as the data streams by.
 
 use crate::base::{limits::SPARSE_RANK, widen};
 use crate::file::{Slot, slot::sort};
@@ -9,55 +9,53 @@ use crate::model::{
 
 const WORD: u64 = widen(WORD_LEN);
 
-/// A fault, the offset of its word in the decoded data, and the numbers of its
-/// finding.
+/// A fault, the offset of its word in the decoded data, and the numbers for its finding.
 pub(super) type Report<'r> = dyn FnMut(Fault, u64, u64, u64) + 'r;
 
-/// Reads indices and passes over values: plain numbers, to be kept between
-/// pieces.
+/// Validates indices and skips values; plain numbers, to be kept between pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sparse {
     rows: bool,
-    /// Bytes of a value.
+    /// Length of a value in bytes.
     width: u64,
-    /// Bytes that are reversed together: 1 where nothing is.
+    /// Number of bytes that are reversed together; 1 if nothing is reversed.
     unit: usize,
-    /// The extents, unless there are so many that they are in slots, before all else.
+    /// The dims, unless there are too many; then they are in the first slots.
     dims: [u64; SPARSE_RANK],
     rank: usize,
     pass: Pass,
-    /// Bytes of all of the data, where that is known.
+    /// Length of all data in bytes, if known.
     total: Option<u64>,
     step: Step,
-    /// Bytes that were passed.
+    /// Number of bytes passed.
     at: u64,
-    /// Bytes of values that are to be passed over.
+    /// Number of bytes of values still to be skipped.
     skip: u64,
-    /// The beginning of a word.
+    /// The start of a word.
     carry: [u8; WORD_LEN],
     carried: usize,
-    /// Words of this step that were read: coordinates, pointers, columns.
+    /// Number of words read in this step: coordinates, pointers or columns.
     words: u64,
-    /// The position that the coordinates of an entry amount to.
+    /// The linear position of the current entry's coordinates.
     position: u64,
-    /// That of the entry before, or the row pointer before.
+    /// The position of the previous entry, or the previous row pointer.
     before: Option<u64>,
-    /// Entries do not ascend, so that repeated ones need not be neighbours.
+    /// Entries do not ascend, so duplicates need not be neighbours.
     unordered: bool,
     entries: u64,
-    /// Rows that have entries, of those whose pointers were read.
+    /// Number of non-empty rows among the pointers read.
     filled: u64,
-    /// Rows that columns were read of.
+    /// Number of rows whose columns were read.
     row: u64,
 }
 
-/// What slots are used for, as the data is read once, or once more.
+/// How slots are used, as the data is read once or again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Pass {
-    /// Nothing.
+    /// Unused.
     #[default]
     First,
-    /// The first entry of each row, which tells where columns begin anew.
+    /// The first entry of each row, where columns start again.
     Rows,
     /// The position of each entry, to be sorted.
     Positions,
@@ -69,19 +67,19 @@ enum Step {
     Coordinates,
     Pointers,
     Columns,
-    /// All was read, or nothing more is validated.
+    /// Everything was read, or validation has ended.
     Over,
 }
 
 impl Sparse {
-    /// How many slots the extents of `tensor` take; `None` if none.
+    /// Number of slots for the dims of `tensor`; `None` if none are needed.
     pub(super) fn extents(tensor: &Tensor) -> Option<u64> {
         let rank = u64::from(tensor.dims.rank);
         (tensor.layout == Layout::Coo && rank > widen(SPARSE_RANK)).then_some(rank)
     }
 
-    /// A reader of the indices of `tensor`; `None` if it is not sparse. What its
-    /// extents take of `slots` is there.
+    /// A validator for the indices of `tensor`, with its dims in `slots` if there are many;
+    /// `None` if it is not sparse.
     pub(super) fn new(
         tensor: &Tensor,
         dims: impl Iterator<Item = u64>,
@@ -121,8 +119,7 @@ impl Sparse {
         Sparse { rows, width, unit, dims, rank, total, step, pass, ..Sparse::default() }
     }
 
-    /// How many slots it takes to read the data once more; `None` if nothing is left
-    /// to be found out.
+    /// Number of slots needed to read the data again; `None` if that is not necessary.
     pub(super) fn needs(&self) -> Option<u64> {
         let slots = match self.pass {
             Pass::First if self.rows => self.filled,
@@ -132,8 +129,7 @@ impl Sparse {
         self.unordered.then_some(slots)
     }
 
-    /// The fault, the offset and the number of two entries at one position, of those
-    /// that were noted.
+    /// The fault, offset and number of two entries at the same position, among those kept.
     pub(super) fn twin(&self, slots: &mut [Slot]) -> Option<(Fault, u64, u64)> {
         if self.pass != Pass::Positions {
             return None;
@@ -149,12 +145,12 @@ impl Sparse {
         Some((Fault::Duplicate, twin.at, twin.key))
     }
 
-    /// How many slots hold extents.
+    /// Number of slots that hold dims.
     fn before_entries(&self) -> usize {
         if self.rank > SPARSE_RANK { self.rank } else { 0 }
     }
 
-    /// Extent `axis`.
+    /// Dim `axis`.
     fn dim(&self, axis: usize, slots: &[Slot]) -> u64 {
         let dim = match self.before_entries() {
             0 => self.dims.get(axis).copied(),
@@ -180,7 +176,7 @@ impl Sparse {
         elements.saturating_mul(entry).saturating_add(pointers)
     }
 
-    /// The next decoded bytes.
+    /// Takes the next decoded bytes.
     pub(super) fn feed(&mut self, mut bytes: &[u8], slots: &mut [Slot], report: &mut Report<'_>) {
         while !bytes.is_empty() {
             if self.step == Step::Over && self.skip == 0 {
@@ -212,7 +208,7 @@ impl Sparse {
         }
     }
 
-    /// The data is over.
+    /// Finishes at the end of the data.
     pub(super) fn finish(&mut self, report: &mut Report<'_>) {
         let inside = self.carried > 0 || self.skip > 0 || self.words > 0;
         match self.step {
@@ -240,7 +236,7 @@ impl Sparse {
             report(Fault::Coordinate, at, dim, word);
             return;
         }
-        // The product of the extents fits, and so does a position below it.
+        // The product of the dims fits in 64 bits, and so does every position.
         self.position = self.position.saturating_mul(dim).saturating_add(word);
         self.words = self.words.saturating_add(1);
         if self.words < widen(self.rank) {
@@ -286,10 +282,10 @@ impl Sparse {
         self.unordered |= self.before >= Some(word);
         self.before = Some(word);
         if self.pass == Pass::Positions {
-            // Rows without entries do not count, so this is no more than the position.
+            // Empty rows do not count, so this is at most the position.
             let position = self.row.wrapping_sub(1).wrapping_mul(columns).wrapping_add(word);
             if let Some(slot) = self.slot(entry, slots) {
-                // Where rows begin stays in `who`.
+                // The starts of rows stay in `who`.
                 (slot.key, slot.at) = (position, at);
             }
         }
@@ -340,14 +336,14 @@ impl Sparse {
         self.step = if word == 0 { Step::Over } else { Step::Columns };
     }
 
-    /// Reports a fault of the data's length: `found` bytes, more or fewer than
-    /// the indices say.
+    /// Reports a fault of the data's length: `found` bytes, more or fewer than the indices
+    /// imply.
     fn give_up(&mut self, fault: Fault, at: u64, found: u64, report: &mut Report<'_>) {
         self.over();
         report(fault, at, at, found);
     }
 
-    /// One fault is enough: what follows is no longer known.
+    /// One fault is enough: the meaning of what follows is unknown.
     fn over(&mut self) {
         self.step = Step::Over;
         self.rows = false;

@@ -1,5 +1,4 @@
-//! Data that is encoded, sparse, or has a checksum, from its first stored byte
-//! to its last.
+//! Data that is encoded, sparse, or has a checksum, from its first stored byte to its last.
 
 use super::super::Audit;
 use super::sparse::Sparse;
@@ -16,12 +15,12 @@ use crate::model::{Chunk, Encoding, Layout, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::{Rule, general};
 
-/// What an audit of payloads works in: a decoder and the state of checks (27 KiB
-/// together, with every codec), and a buffer of the caller for decoded bytes.
+/// The memory of a payload audit: a decoder and the state of the checks (27 KiB together,
+/// with every codec), and a buffer of the caller for decoded bytes.
 ///
-/// The buffer holds [`WINDOW`](crate::codec::WINDOW) bytes at least; more of it
-/// means fewer calls, and zstd frames ask for their window
-/// ([`ring`](crate::codec::ring)). One scratch serves one audit after the other.
+/// The buffer has at least [`WINDOW`](crate::codec::WINDOW) bytes. A larger one means fewer
+/// calls, and zstd frames need their window ([`ring`](crate::codec::ring)). A scratch can
+/// serve one audit after another.
 #[derive(Debug)]
 pub struct Scratch<'b> {
     pub(crate) decoder: Decoder,
@@ -45,8 +44,8 @@ impl<'b> Scratch<'b> {
 }
 
 impl<'b> Scratch<'b> {
-    /// Takes leave of the buffer, whose content must not change until
-    /// [`Paused::resume`]: for hosts that own the buffer and come back later.
+    /// Releases the buffer, whose content must not change until [`Paused::resume`]: for
+    /// hosts that own the buffer and come back later.
     pub fn pause(self) -> Paused {
         let Scratch { decoder, hasher, progress, results, .. } = self;
         Paused { decoder, hasher, progress, results }
@@ -63,33 +62,33 @@ pub struct Paused {
 }
 
 impl Paused {
-    /// Goes on with the buffer that the scratch had.
+    /// Resumes with the buffer that the scratch had.
     pub fn resume(self, buffer: &mut [u8]) -> Scratch<'_> {
         let Paused { decoder, hasher, progress, results } = self;
         Scratch { decoder, hasher, progress, results, buffer }
     }
 }
 
-/// How far the data of the current tensor went through.
+/// Progress within the data of the current tensor.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     stage: Stage,
     chunk: Chunk,
     checksum: Option<Checksum>,
     sparse: Option<Sparse>,
-    /// Slots that its extents take, before its indices can be looked at.
+    /// Number of slots for its dims, needed before its indices can be validated.
     extents: Option<u64>,
-    /// Type and layout are known, and so is what is stored.
+    /// Type and layout are known, and so is the meaning of the bytes.
     measured: bool,
-    /// Stored bytes that were used.
+    /// Number of stored bytes used.
     read: u64,
     /// The data is decoded, or was until a fault.
     decodes: bool,
-    /// Nothing is decoded, or no more: what is wrong was reported.
+    /// Nothing more is decoded; the fault was reported.
     faulty: bool,
-    /// The fault that decoding ended with, and after how many bytes.
+    /// The fault that decoding ended with, and the number of bytes before it.
     fault: Option<(Fault, u64)>,
-    /// All bytes were looked at.
+    /// All bytes were checked.
     over: bool,
     /// How often they are looked at again, into slots.
     again: u8,
@@ -99,7 +98,7 @@ struct Progress {
 enum Stage {
     #[default]
     Start,
-    /// All bytes are looked at, once or several times.
+    /// Checks all bytes, once or several times.
     Bytes,
 }
 
@@ -173,7 +172,7 @@ impl Scratch<'_> {
                 }
                 return Ok(());
             }
-            // The same once more, into slots.
+            // Once more, into slots.
             let needed = match &p.sparse {
                 Some(sparse) => sparse.needs(),
                 None => p.extents,
@@ -199,7 +198,7 @@ impl Scratch<'_> {
         }
     }
 
-    /// What reads the indices of a sparse tensor.
+    /// The validator of a sparse tensor's indices.
     fn sparse(
         &self,
         p: &mut Progress,
@@ -214,7 +213,7 @@ impl Scratch<'_> {
         Ok(sparse)
     }
 
-    /// Looks what there is to do; `None` if nothing is.
+    /// Determines what to check; `None` if nothing.
     fn begin(
         &mut self,
         audit: &Audit,
@@ -229,7 +228,7 @@ impl Scratch<'_> {
             let found = audit.file.checksum(r.source(), tensor);
             p.checksum = found.map_err(|absent| r.lack(absent))?;
         }
-        // Faulty frames were reported.
+        // Faulty frames were reported already.
         p.faulty = audit.payload.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
         let (Some(chunk), 1) = (chunk, tensor.chunks.count()) else {
@@ -247,7 +246,7 @@ impl Scratch<'_> {
             }
         }
         let encoded = chunk.encoding != Encoding::Raw;
-        // Of what is not known, only whether the stream is sound.
+        // For unknown types or layouts, only check whether the stream is valid.
         p.measured = sound;
         let known = self.results.of(&chunk).filter(|_| !wanted);
         let decodes = encoded && Decoder::decodes(chunk.encoding);
@@ -278,9 +277,8 @@ impl Scratch<'_> {
         Ok((!idle || (p.extents.is_some() && !p.faulty)).then_some(p))
     }
 
-    /// Whether the buffer holds the window of what is decoded, or all of it if it
-    /// takes a larger window than the decoder has; reported if that cannot be, or a
-    /// buffer is asked for.
+    /// Whether the buffer holds the window, or the whole output if the window exceeds the
+    /// decoder's limit. Otherwise requests a buffer, or reports that none will do.
     fn holds_window(
         &mut self,
         audit: &Audit,
@@ -295,7 +293,8 @@ impl Scratch<'_> {
             return Ok(true);
         }
         if window <= limits::ZSTD_WINDOW {
-            // Asked for before anything is looked at: what asks begins again.
+            // Requested before anything is decoded, because decoding starts again after the
+            // request.
             let needed = p.most(tensor).unwrap_or(u64::MAX).min(codec::ring(window));
             return if needed > room { Err(Pause::Buffer(needed)) } else { Ok(true) };
         }
@@ -309,7 +308,7 @@ impl Scratch<'_> {
         Ok(false)
     }
 
-    /// Says of bytes that were looked at for another tensor what was found then.
+    /// Reports what was found in the same bytes for another tensor.
     fn again(&mut self, audit: &Audit, p: &mut Progress, known: &Known, r: &mut Reader<'_, '_>) {
         if p.decodes && !p.faulty {
             if let Some((fault, written)) = known.fault {
@@ -341,7 +340,7 @@ impl Scratch<'_> {
         }
     }
 
-    /// Passes through all stored bytes.
+    /// Goes through all stored bytes.
     fn bytes(
         &mut self,
         audit: &Audit,
@@ -369,7 +368,7 @@ impl Scratch<'_> {
                         }
                         (read, piece.len(), done)
                     }
-                    // Taken up again in a buffer that holds the window.
+                    // Restarted in a buffer that holds the window.
                     Err(Fault::Buffer) => return Err(Pause::Buffer(self.decoder.buffer())),
                     Err(fault) => {
                         p.faulty = true;
@@ -381,7 +380,7 @@ impl Scratch<'_> {
                         if p.checksum.is_none() {
                             break;
                         }
-                        // What is left is only summed up.
+                        // The rest only goes into the checksum.
                         continue;
                     }
                 }
@@ -403,7 +402,7 @@ impl Scratch<'_> {
         Ok(())
     }
 
-    /// Validates what only all bytes together show.
+    /// Checks that need all bytes together.
     fn end(&mut self, audit: &Audit, p: &mut Progress, r: &mut Reader<'_, '_>) {
         if !p.faulty
             && let (Some(sparse), Some(rule)) = (&mut p.sparse, audit.file.policy().sparse)
@@ -438,7 +437,7 @@ impl Scratch<'_> {
 
 /// Reports a stream that is faulty after `written` bytes.
 fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
-    // That more follows is no fault where nothing tells the size.
+    // Surplus is no fault if no size is recorded.
     if fault == Fault::Long && !p.measured {
         return;
     }
@@ -451,7 +450,7 @@ fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, writt
     r.flag(rule, at, len, expected, found);
 }
 
-/// Reports a sum that is not what the file says.
+/// Reports a checksum mismatch.
 fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum, found: Checksum) {
     if found != expected {
         let Span { offset: at, len } = p.chunk.stored;
@@ -461,13 +460,13 @@ fn compare(p: &Progress, r: &mut Reader<'_, '_>, rule: Rule, expected: Checksum,
 }
 
 impl Progress {
-    /// Most bytes that the data decodes to, where that is known.
+    /// Most bytes that the data decodes to, if known.
     fn most(&self, tensor: &Tensor) -> Option<u64> {
         let sparse = self.sparse.map(|sparse| sparse.most(tensor.elements));
         self.chunk.decoded.or(sparse)
     }
 
-    /// Looks at the next decoded bytes.
+    /// Checks the next decoded bytes.
     fn feed(&mut self, audit: &Audit, r: &mut Reader<'_, '_>, piece: &[u8], slots: &mut [Slot]) {
         let (Some(sparse), Some(rule)) = (&mut self.sparse, audit.file.policy().sparse) else {
             return;
@@ -480,8 +479,7 @@ impl Progress {
     }
 }
 
-/// Where decoded bytes lie: exactly where they are raw, else somewhere in the
-/// stored bytes.
+/// The place of decoded bytes: exact if they are raw, otherwise all stored bytes.
 fn place(chunk: &Chunk, offset: u64, len: u64) -> Span {
     match chunk.encoding {
         Encoding::Raw => Span::new(chunk.stored.offset.saturating_add(offset), len),

@@ -1,4 +1,4 @@
-//! How much decoding an audit does, and what it remembers of it.
+//! The work of decoding, and the results that an audit remembers.
 
 use crate::base::limits;
 use crate::codec::{Fault, checksum::Checksum};
@@ -7,18 +7,17 @@ use crate::model::{Chunk, Encoding};
 use crate::parse::Reader;
 use crate::rule::general;
 
-/// Work that was done and may be done, counted as
-/// [`Decoder::work`](crate::codec::Decoder::work) counts it.
+/// Work done and its limit, counted like [`Decoder::work`](crate::codec::Decoder::work).
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(in crate::audit) struct Work {
-    /// What the caller allows, if it is not what the length of the file does.
+    /// The caller's limit, if it replaces the default.
     pub(in crate::audit) most: Option<u64>,
     /// Some stream was looked at.
     begun: bool,
     done: u64,
     /// The data of the current tensor was not decoded to its end.
     cut: bool,
-    /// Tensors of which that was so, and where the entry for the first one lies.
+    /// Number of such tensors, and the offset of the first one's entry.
     left: u64,
     first: u64,
 }
@@ -35,15 +34,15 @@ impl Work {
         !core::mem::replace(&mut self.begun, true)
     }
 
-    /// What may still be done; `None`, and the current tensor is left, if nothing.
+    /// The work left; `None` if there is none, and the current tensor is left unchecked.
     pub(super) fn rest(&mut self, r: &Reader<'_, '_>) -> Option<u64> {
         let rest = self.limit(r).saturating_sub(self.done);
         self.cut |= rest == 0;
         (rest > 0).then_some(rest)
     }
 
-    /// Takes note of what a stream took that has ended; whether it ended because
-    /// it may take no more.
+    /// Adds the work of a stream that has ended; returns whether it ended because of the
+    /// limit.
     pub(super) fn charge(&mut self, work: u64, fault: Option<Fault>) -> bool {
         self.done = self.done.saturating_add(work);
         let spent = fault == Some(Fault::Work);
@@ -51,7 +50,7 @@ impl Work {
         spent
     }
 
-    /// Is done with the tensor whose entry lies at `at`.
+    /// Finishes the tensor whose entry is at `at`.
     pub(super) fn pass(&mut self, at: u64) {
         if core::mem::take(&mut self.cut) {
             if self.left == 0 {
@@ -61,7 +60,7 @@ impl Work {
         }
     }
 
-    /// Says, at the end, what was left.
+    /// Reports, at the end, what was left.
     pub(super) fn report(&self, r: &mut Reader<'_, '_>) {
         if self.left > 0 {
             r.about(crate::rule::EntryKind::File, 0);
@@ -70,26 +69,25 @@ impl Work {
     }
 }
 
-/// How many results are remembered. Real files share a payload between two or three
-/// tensors, which follow one another or are few.
+/// Number of results remembered. Real files share a payload between two or three tensors.
 const RESULTS: usize = 8;
 
-/// What came of payloads that were looked at last: tensors may share them.
+/// The results of the last payloads, which tensors may share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Results {
     known: [Known; RESULTS],
     next: usize,
 }
 
-/// What came of one.
+/// The result of one payload.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Known {
     stored: Span,
     encoding: Encoding,
     decoded: Option<u64>,
-    /// What is wrong with the stream, and after how many bytes.
+    /// The fault of the stream, and the number of bytes before it.
     pub(super) fault: Option<(Fault, u64)>,
-    /// The sum of the stored bytes, if it was computed.
+    /// The checksum of the stored bytes, if it was computed.
     pub(super) sum: Option<Checksum>,
 }
 
@@ -105,7 +103,7 @@ impl Known {
 }
 
 impl Results {
-    /// What came of the same bytes, decoded to the same length.
+    /// The result for the same bytes, decoded to the same length.
     pub(super) fn of(&self, chunk: &Chunk) -> Option<Known> {
         let known = self.known.iter().find(|known| known.is_of(chunk));
         known.copied().filter(|_| !chunk.stored.is_empty())
