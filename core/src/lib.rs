@@ -1,8 +1,8 @@
-//! Validates and indexes tensor files from strangers.
+//! Validates and indexes untrusted tensor files.
 //!
-//! No allocator, no `std`, no unsafe code, no panic: the same code runs over a
-//! whole file in memory, over the parts of a file that a browser or a flash
-//! driver fetched, and on a microcontroller.
+//! No allocator, no `std`, no unsafe code, no panic: the same code runs over a whole file
+//! in memory, over the parts of a file that a browser or a flash driver fetched, and on a
+//! microcontroller.
 //!
 //! ```
 //! use weighbridge_core::{Audit, Cursor, File, Finding, Slot, Source};
