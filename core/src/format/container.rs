@@ -6,11 +6,14 @@ use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
-use crate::parse::{Cursor, Reader};
+use crate::parse::{Cursor, Reader, State};
 use crate::rule::{EntryKind, Halt};
 
 /// A container format.
 pub(crate) trait Container: Sized {
+    /// What it remembers from one entry to the next.
+    type State: State;
+
     /// Which of its rules stand for the checks that all formats share.
     const POLICY: Policy;
 
@@ -21,7 +24,7 @@ pub(crate) trait Container: Sized {
     ///
     /// `c` is kept between calls, for formats whose header is longer than an
     /// entry. Findings of the header are reported when all its bytes were taken.
-    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Self, Halt>;
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<Self, Halt>;
 
     /// The version that the file states; `None` if the format has none.
     fn version(&self) -> Option<Version>;
@@ -47,13 +50,21 @@ pub(crate) trait Container: Sized {
 
     /// The next metadata entry, validated; `None` at the end, where the cursor is
     /// finished. Of several tables, the cursor's phase says which one it is in.
-    fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
+    fn meta(
+        &self,
+        _: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
     }
 
     /// The next tensor, validated; `None` at the end, where the cursor is finished.
-    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt>;
+    fn tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Tensor>, Halt>;
 
     /// The next metadata entry of one tensor; `None` at the end, where
     /// the cursor is finished.
@@ -61,7 +72,7 @@ pub(crate) trait Container: Sized {
         &self,
         _: &mut Reader<'_, '_>,
         _tensor: &Tensor,
-        c: &mut Cursor,
+        c: &mut Cursor<Self::State>,
     ) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
@@ -91,10 +102,14 @@ pub(crate) trait Container: Sized {
     /// The next part of the file that something refers to: header, tables, values,
     /// payloads. Broken entries have none. What lies between parts is validated by the
     /// audit.
-    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt>;
+    fn region(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Region>, Halt>;
 
     /// One step of what needs more than one entry, or bytes of values.
-    fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<(), Halt> {
         c.finish();
         Ok(())
     }
@@ -104,7 +119,7 @@ pub(crate) trait Container: Sized {
     fn sweep<'a>(
         &self,
         _: &mut Reader<'_, 'a>,
-        _: &mut Cursor,
+        _: &mut Cursor<Self::State>,
         _goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
     }
@@ -115,7 +130,7 @@ pub(crate) trait Container: Sized {
     fn sweep_again<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
+        c: &mut Cursor<Self::State>,
         _until: u32,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
@@ -124,7 +139,7 @@ pub(crate) trait Container: Sized {
 
     /// Whether listing all tensors, which ended at `listed`, has proved that the
     /// parts of the file come in order with nothing but sound padding between them.
-    fn is_covered(&self, _listed: &Cursor) -> bool {
+    fn is_covered(&self, _listed: &Cursor<Self::State>) -> bool {
         false
     }
 
@@ -133,7 +148,11 @@ pub(crate) trait Container: Sized {
     const ENDS_WITH_TENSORS: bool = false;
 
     /// The data of the next tensor that has any, as a part of the file.
-    fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+    fn payload(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Region>, Halt> {
         while let Some(tensor) = self.tensor(r, c)? {
             if let Chunks::One(span) = tensor.chunks {
                 return Ok(Some(data_of(tensor.index, span)));

@@ -17,7 +17,7 @@ impl Audit {
     ///
     /// Not tried once names were kept: it would begin anew whenever bytes arrive.
     pub(super) fn are_distinct(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> bool {
-        let begun = self.cursor.index > 0 || self.sorting.filled > 0;
+        let begun = self.cursor.index() > 0 || self.sorting.filled > 0;
         if self.stage != Stage::TensorNames || begun {
             return false;
         }
@@ -44,7 +44,7 @@ impl Audit {
                 end => return matches!(end, Ok(None)),
             };
             if entry.is_named() {
-                let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name);
+                let slot = self.slot(r, next.phase(), entry.kind, entry.index, &entry.name);
                 if !slot.is_ok_and(|slot| seen.is_new(slot.key)) {
                     return false;
                 }

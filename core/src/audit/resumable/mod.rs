@@ -23,12 +23,12 @@ mod twins;
 mod watch;
 
 use crate::audit::Stage;
-use crate::file::{File, Slot};
+use crate::file::{Cursor, File, Slot};
 use crate::input::Source;
 use crate::model::NameAt;
 #[cfg(any(feature = "idv", feature = "payloads"))]
 use crate::model::{Chunks, Tensor};
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 #[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
@@ -44,9 +44,6 @@ pub struct Audit {
     payloads: Option<payload::Stage>,
     stage: Stage,
     cursor: Cursor,
-    /// What the format holds beside the cursor, in [`Stage::Values`].
-    #[cfg(feature = "oinf")]
-    held: [u64; 4],
     /// Whether names, or parts, came in ascending order so far.
     ordered: bool,
     /// The name before; at offset 0 if there was none.
@@ -98,8 +95,6 @@ impl Audit {
             payloads: Some(Audit::payloads),
             stage: Stage::Metadata,
             cursor: Cursor::default(),
-            #[cfg(feature = "oinf")]
-            held: [0; 4],
             ordered: true,
             previous: NameAt::default(),
             incomplete: false,
@@ -165,7 +160,7 @@ impl Audit {
 
     /// How many entries of the current stage were passed.
     pub fn position(&self) -> u32 {
-        self.cursor.index
+        self.cursor.index()
     }
 
     /// Goes on until the audit is complete or something is missing.
@@ -382,17 +377,13 @@ impl Audit {
     // The frames of stages beside each other, not one for all: the stack is small.
     #[inline(never)]
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        while !self.cursor.done && !r.is_spent() {
+        while !self.cursor.is_done() && !r.is_spent() {
             let mut next = self.cursor;
-            #[cfg(feature = "oinf")]
-            (r.held = self.held);
             let shared = r.shared();
             if let Err(halt) = self.file.audit(r, &mut next) {
                 r.set_shared(shared);
                 return Err(halt);
             }
-            #[cfg(feature = "oinf")]
-            (self.held = r.held);
             self.cursor = next;
         }
         Ok(())

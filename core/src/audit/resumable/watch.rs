@@ -81,8 +81,6 @@ impl Audit {
                 Stop::Invalid(_) => [3; 3],
             };
             (asked, streams, self.stage, self.cursor, self.counted).hash(&mut state);
-            #[cfg(feature = "oinf")]
-            self.held.hash(&mut state);
             #[cfg(feature = "sweep")]
             self.swept.hash(&mut state);
             (self.previous, self.sorting, self.twins, self.covering).hash(&mut state);

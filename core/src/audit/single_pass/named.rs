@@ -6,10 +6,10 @@
 //! nothing.
 
 use crate::audit::{Stage, cover::Cover};
-use crate::file::{File, Slot, slot::shell_sort};
+use crate::file::{Cursor, File, Slot, slot::shell_sort};
 use crate::input::Source;
-use crate::model::Status;
-use crate::parse::{Cursor, Reader, Stop};
+use crate::model::{Status, Tensor};
+use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::cmp::Ordering;
 
@@ -28,7 +28,6 @@ pub struct Audit {
     count: u32,
     /// The tensor whose metadata entries are validated: where its entry lies, and its
     /// position.
-    #[cfg(feature = "idv")]
     owner: (u64, u32),
 }
 
@@ -43,7 +42,6 @@ impl Audit {
             incomplete: false,
             unmeasured: false,
             count: 0,
-            #[cfg(feature = "idv")]
             owner: (0, 0),
         }
     }
@@ -95,8 +93,7 @@ impl Audit {
         while self.stage != Stage::Done {
             let result = match self.stage {
                 Stage::Values => self.values(&mut r),
-                #[cfg(feature = "idv")]
-                Stage::Attributes => self.attributes(&mut r, slots),
+                Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(&mut r, slots),
                 _ => self.pass(&mut r, slots),
             };
             if r.take_fatal() {
@@ -131,7 +128,6 @@ impl Audit {
         self.stage = match self.stage {
             Stage::Metadata => Stage::Tensors,
             Stage::Tensors => Stage::Values,
-            #[cfg(feature = "idv")]
             Stage::Values if self.file.policy().duplicate_attribute.is_some() => Stage::Attributes,
             Stage::Values | Stage::Attributes if self.file.policy().covers() => Stage::Coverage,
             _ => Stage::Done,
@@ -141,27 +137,26 @@ impl Audit {
     fn values(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         r.unmute();
         let mut cursor = Cursor::START;
-        while !cursor.done {
+        while !cursor.is_done() {
             self.file.audit(r, &mut cursor)?;
         }
         Ok(())
     }
 
     /// Validates the metadata entries of each tensor.
-    #[cfg(feature = "idv")]
     #[inline(never)]
     fn attributes(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         loop {
             r.mute();
             let (at, index) = self.owner;
-            let mut next = Cursor::before(at, index);
+            let mut next = self.file.cursor_before(at, index);
             self.tensor(r, &mut next, &mut Slot::default())?;
-            if next.done {
+            if next.is_done() {
                 return Ok(());
             }
             self.pass(r, slots)?;
             self.validated = false;
-            self.owner = (next.at, next.index);
+            self.owner = (next.at(), next.index());
         }
     }
 
@@ -252,7 +247,7 @@ impl Audit {
         slot: &mut Slot,
     ) -> Result<(), Halt> {
         *slot = Slot::EMPTY;
-        while slot.is_empty() && !c.done {
+        while slot.is_empty() && !c.is_done() {
             match self.stage {
                 Stage::Coverage if File::COVERS => self.part(r, c, slot),
                 Stage::Tensors => self.tensor(r, c, slot),
@@ -277,7 +272,7 @@ impl Audit {
             Ok(Some(tensor)) => {
                 self.count = self.count.wrapping_add(1);
                 self.incomplete |= tensor.status == Status::Broken;
-                slot.set_name(c.phase, EntryKind::Tensor, tensor.index, &tensor.name);
+                slot.set_name(c.phase(), EntryKind::Tensor, tensor.index, &tensor.name);
                 Ok(())
             }
             Ok(None) => Ok(()),
@@ -293,20 +288,19 @@ impl Audit {
         c: &mut Cursor,
         slot: &mut Slot,
     ) -> Result<(), Halt> {
-        #[cfg(feature = "idv")]
-        let next = match (self.stage, &self.file) {
+        let next = if File::COMPARES_ATTRIBUTES && self.stage == Stage::Attributes {
             // The tensor is only known by its place.
-            (Stage::Attributes, File::Idv(header)) => header.attribute_of(r, self.owner, c),
-            _ => self.file.meta(r, c),
+            let (at, index) = self.owner;
+            self.file.attribute(r, &Tensor { offset: at, index, ..Tensor::default() }, c)
+        } else {
+            self.file.meta(r, c)
         };
-        #[cfg(not(feature = "idv"))]
-        let next = self.file.meta(r, c);
         match &next {
             Ok(Some(meta)) => {
                 self.incomplete |= meta.status == Status::Broken;
                 // Slots of a tensor may have one name.
                 if meta.kind != EntryKind::Slot {
-                    slot.set_name(c.phase, meta.kind, meta.index, &meta.key);
+                    slot.set_name(c.phase(), meta.kind, meta.index, &meta.key);
                 }
                 Ok(())
             }
@@ -335,10 +329,8 @@ impl Audit {
 
     /// The tensor whose metadata entries are looked at.
     fn owner(&self) -> Option<u32> {
-        #[cfg(feature = "idv")]
-        return (self.stage == Stage::Attributes).then_some(self.owner.1);
-        #[cfg(not(feature = "idv"))]
-        None
+        let attributes = File::COMPARES_ATTRIBUTES && self.stage == Stage::Attributes;
+        attributes.then_some(self.owner.1)
     }
 }
 

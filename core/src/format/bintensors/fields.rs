@@ -7,7 +7,7 @@ use super::{field, low, rules};
 use crate::base::{Word, division::div_rem, wide, widen, word};
 use crate::input::Span;
 use crate::model::dims::{bincode_uint, product};
-use crate::parse::Reader;
+use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{Halt, Rule};
 
 /// An integer, and where it begins.
@@ -69,8 +69,8 @@ fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     for byte in bytes.iter().skip(1).rev() {
         value = value << 8 | u64::from(*byte);
     }
-    if value < least(wider) && r.overlong == 0 {
-        r.overlong = int.at;
+    if value < least(wider) && r.overlong.at == 0 {
+        r.overlong.at = int.at;
     }
     int.value = value;
     value
@@ -129,7 +129,7 @@ pub(super) fn fixed(r: &mut Reader<'_, '_>) -> u64 {
 
 /// Reads how many entries of at least `least` bytes follow.
 pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
-    r.overlong = 0;
+    r.overlong = Overlong::NONE;
     let count = many(r, least, rule, &mut Int::default());
     if !r.is_halted() {
         flag_overlong(r);
@@ -139,7 +139,7 @@ pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
 
 /// Reads a metadata entry; its value. Whoever asks settles it.
 pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8] {
-    r.overlong = 0;
+    r.overlong = Overlong::NONE;
     entry.name = text(r, rules::M2);
     entry.dtype.at = r.here();
     text(r, rules::M2)
@@ -147,7 +147,7 @@ pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8
 
 /// Reads a tensor of the list.
 pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result<(), Halt> {
-    r.overlong = 0;
+    r.overlong = Overlong::NONE;
     entry.name = text(r, rules::T3);
     int(r, &mut entry.dtype);
     let rank = many(r, 1, rules::T5, &mut entry.rank);
@@ -176,7 +176,7 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
 /// Reports the integer that is longer than it must be, if there is one. The
 /// bytes are those that were read just now.
 pub(super) fn flag_overlong(r: &mut Reader<'_, '_>) {
-    let at = r.overlong;
+    let at = r.overlong.at;
     if at != 0 {
         let run = r.source().run(wide(at));
         let (rest, value) = match bincode_uint(run) {

@@ -2,11 +2,11 @@
 //! and with the length of the file.
 
 use super::fields::{self, Entry};
-use super::{Header, field, is_utf8, rules};
+use super::{Cursor, Header, State, field, is_utf8, rules};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
 use crate::model::Status;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 
 /// Validates the name, the type and the shape of an entry. How many bytes of data it
 /// should have, where that is [`Status::Sound`].
@@ -16,7 +16,7 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
     let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
     r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, code);
     // A type in 64 bits is longer than it must be as well; once is enough.
-    if !(is_wide && r.overlong == dtype) {
+    if !(is_wide && r.overlong.at == dtype) {
         fields::flag_overlong(r);
     }
     let known = code < widen(field::DTYPES.len());
@@ -43,7 +43,7 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
 
 impl Header {
     /// Validates where the data of an entry lies, and leaves in the cursor where that
-    /// of the next should begin: `state`, or `extra` if that is in doubt. The cursor
+    /// of the next should begin. The cursor
     /// stands after the entry already.
     pub(super) fn validate_place(
         &self,
@@ -55,7 +55,7 @@ impl Header {
         let starts = span(entry.start.at, entry.end.at);
         let ends = span(entry.end.at, word(c.at));
         let (start, end) = (entry.start.value, entry.end.value);
-        let (state, extra) = (c.state, c.extra);
+        let State { stated: state, shaped: extra, .. } = c.state;
         let unplaced = state == Cursor::UNKNOWN;
         let base = if unplaced || start == extra { start } else { state };
         let begins = start == base;
@@ -81,7 +81,7 @@ impl Header {
         }
         // The next tensor begins where this one says it ends or, if that is in
         // doubt, where its shape says so.
-        (c.state, c.extra) = (stated, shaped);
+        (c.state.stated, c.state.shaped) = (stated, shaped);
 
         let (len, data_at) = (self.data_len(r), self.data_at());
         let (reach, furthest) = (stated.min(shaped), stated.max(shaped));

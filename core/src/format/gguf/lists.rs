@@ -4,9 +4,10 @@
 //! that is not to the careful way. Listing metadata leaves out the longest list.
 
 use super::sweep::u64;
-use super::{Header, head};
+use super::{Cursor, Header, State, head};
 use crate::base::{utf8, widen};
-use crate::parse::{Cursor, Reader};
+use crate::input::Span;
+use crate::parse::Reader;
 
 /// Bytes of texts that are looked at together, the last of them included as a
 /// whole.
@@ -15,7 +16,7 @@ const BATCH: usize = 4096;
 /// Passes over texts of the list that the cursor is within, as far as they are
 /// resident and UTF-8, or `validated` already; whether there were any.
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated: bool) -> bool {
-    if c.within & head::TEXTS == 0 {
+    if c.state.within & head::TEXTS == 0 {
         return false;
     }
     let from = c.at;
@@ -100,48 +101,44 @@ pub(super) fn text(input: &[u8], big: bool) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(len).ok()?)
 }
 
-/// The longest list of the metadata is found while that is passed over, in what
-/// the cursor has no other use for then: of `state` the upper bits, where the list
-/// begins that the cursor is within, and of `inner` what counts the items of lists
-/// in lists.
-pub(super) mod longest {
-    use crate::input::Span;
-    use crate::parse::Cursor;
-
-    const ABOVE: u32 = 16;
-    const BELOW: u64 = (1 << ABOVE) - 1;
+/// The longest list of the metadata, which opening finds on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Longest {
+    /// Where the list begins that the cursor is within; 0 if it is in none.
+    begin: u64,
+    at: u64,
+    end: u64,
     /// Lists lie in lists: none is kept.
-    const NONE: u64 = u64::MAX >> ABOVE;
+    nested: bool,
+}
 
-    /// The cursor was put after the head of a value: within a list, or not.
-    pub(in super::super) fn enter(c: &mut Cursor) {
-        let begin = match c.within {
-            0 => 0,
-            within if within == super::head::TEXTS | 1 => c.at.min(NONE),
-            _ => NONE,
-        };
-        if c.state >> ABOVE != NONE {
-            c.state |= begin << ABOVE;
+impl Longest {
+    /// There is none.
+    pub(super) const NONE: Longest = Longest { begin: 0, at: 0, end: 0, nested: false };
+
+    /// Where it lies.
+    pub(super) fn span(&self) -> Span {
+        if self.nested { Span::default() } else { Span::between(self.at, self.end) }
+    }
+}
+
+impl State {
+    /// The cursor was put after the head of a value, at `at`: within a list, or not.
+    pub(super) fn enter(&mut self, at: u64) {
+        match self.within {
+            0 => {}
+            within if within == head::TEXTS | 1 => self.longest.begin = at,
+            _ => self.longest.nested = true,
         }
     }
 
-    /// The list that the cursor was within, if any, is over.
-    pub(in super::super) fn leave(c: &mut Cursor) {
-        let begin = c.state >> ABOVE;
-        if begin == 0 || begin == NONE {
-            return;
+    /// The list that the cursor was within, if any, is over at `at`.
+    pub(super) fn leave(&mut self, at: u64) {
+        let found = &mut self.longest;
+        let begin = core::mem::take(&mut found.begin);
+        if begin != 0 && at.saturating_sub(begin) > found.end.saturating_sub(found.at) {
+            (found.at, found.end) = (begin, at);
         }
-        c.state &= BELOW;
-        let [_, at, end, _] = &mut c.inner;
-        if c.at.saturating_sub(begin) > end.saturating_sub(*at) {
-            (*at, *end) = (begin, c.at);
-        }
-    }
-
-    /// What was kept.
-    pub(in super::super) fn of(c: &Cursor) -> Span {
-        let [_, at, end, _] = c.inner;
-        if c.state >> ABOVE == NONE { Span::default() } else { Span::between(at, end) }
     }
 }
 
@@ -149,9 +146,9 @@ impl Header {
     /// Puts the cursor after the longest list, if it stands at its start. Opening
     /// has passed over its items.
     pub(super) fn leap(&self, c: &mut Cursor) {
-        if c.within != 0 && c.at == self.longest.offset {
+        if c.state.within != 0 && c.at == self.longest.offset {
             c.at = self.longest.end().unwrap_or(u64::MAX);
-            c.within = 0;
+            c.state.within = 0;
         }
     }
 }

@@ -38,7 +38,7 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
 /// The member that is no tensor.
@@ -129,7 +129,7 @@ mod field {
     };
 }
 
-/// What a cursor over the header stands before, in `extra`.
+/// What a cursor over the header stands before.
 mod stands {
     pub(super) const FIRST: u64 = 0;
     /// After a comma; in the metadata, after an entry.
@@ -142,7 +142,7 @@ mod stands {
 
 /// What the header says, as far as it was proved. It has fewer than 2^27 bytes,
 /// so its offsets are small.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset of the buffer, which is the end of the header.
     data_at: u32,
@@ -161,7 +161,40 @@ pub struct Header {
     count: u32,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// What the cursor stands before, of [`stands`].
+    stands: u64,
+    /// Where the data of all tensors so far ends, if it follows without a gap.
+    data_end: u64,
+    /// Where opening stands.
+    #[cfg(feature = "windows")]
+    scan: open::Scan,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        stands: stands::FIRST,
+        data_end: 0,
+        #[cfg(feature = "windows")]
+        scan: open::Scan::START,
+    };
+    const ALONE: State = State { data_end: Cursor::UNKNOWN, ..State::START };
+}
+
+impl metadata::Stands for State {
+    fn stands(&mut self) -> &mut u64 {
+        &mut self.stands
+    }
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         duplicate_meta: Some(rules::METADATA_KEY),
@@ -200,9 +233,6 @@ impl Container for Header {
         self.next_meta(r, c)
     }
 
-    /// The cursor's `extra` is what it stands before, its `state` where the data
-    /// of all tensors so far ends, if it follows without a gap.
-    ///
     /// A member is read with the comma or brace after it, so that the place of
     /// the metadata, which is passed over, is known without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
@@ -263,11 +293,23 @@ impl Container for Header {
     /// Whether the listing that ended with this cursor found every byte of the
     /// buffer in one tensor after the other.
     fn is_covered(&self, listed: &Cursor) -> bool {
-        listed.extra == stands::COVERED
+        listed.state.stands == stands::COVERED
     }
 }
 
 impl Header {
+    /// Nothing is known yet.
+    const NONE: Header = Header {
+        data_at: 0,
+        first: 0,
+        meta_from: 0,
+        meta_at: 0,
+        meta_end: 0,
+        end: 0,
+        stray: 0,
+        count: 0,
+    };
+
     /// Offset of the buffer from the file's start; `data_offsets` count from
     /// there.
     pub fn data_at(&self) -> u64 {

@@ -1,25 +1,24 @@
 //! Whether the blobs that were listed lie one after the other, which spares a
 //! fast audit the stages that compare them.
 
-use super::field;
+use super::{Cursor, field};
 use crate::input::{Source, Span};
-use crate::parse::Cursor;
 
-/// What a cursor's `extra` tells of the blobs that were listed.
+/// What a cursor tells of the blobs that were listed.
 pub(super) mod cover {
     /// Nothing but padding lies between them so far.
-    pub(in super::super) const TIGHT: u64 = 0;
+    pub(in super::super) const TIGHT: u8 = 0;
     /// Something may.
-    pub(in super::super) const LOOSE: u64 = 1;
+    pub(in super::super) const LOOSE: u8 = 1;
     /// The index ended, and nothing but padding lies before it.
-    pub(in super::super) const PROVED: u64 = 2;
+    pub(in super::super) const PROVED: u8 = 2;
 }
 
 /// Whether a blob begins before the end of data that was listed. What is read out
 /// of order is compared with nothing.
 #[inline]
 pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
-    !blob.is_empty() && blob.offset < c.state && c.state != Cursor::UNKNOWN
+    !blob.is_empty() && blob.offset < c.state.data_end && c.state.data_end != Cursor::UNKNOWN
 }
 
 /// Remembers where the data ends that was listed.
@@ -29,13 +28,13 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
         return;
     }
     if cfg!(feature = "sweep")
-        && c.extra == cover::TIGHT
-        && !is_padding(source, c.state, blob.offset)
+        && c.state.cover == cover::TIGHT
+        && !is_padding(source, c.state.data_end, blob.offset)
     {
-        c.extra = cover::LOOSE;
+        c.state.cover = cover::LOOSE;
     }
     // Beyond the largest number, which stands for "unknown", nothing ends.
-    c.state = c.state.max(blob.offset.wrapping_add(blob.len));
+    c.state.data_end = c.state.data_end.max(blob.offset.wrapping_add(blob.len));
 }
 
 /// Whether what lies between the data that was listed and `at` is padding, and

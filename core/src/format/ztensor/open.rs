@@ -2,10 +2,10 @@
 //! at the end (Container).
 
 use super::cbor::Pull;
-use super::{field, rules};
+use super::{Cursor, field, rules};
 use crate::base::{Word, wide, word};
 use crate::input::Span;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
 /// Phase of opening: the magic number was read.
@@ -96,13 +96,13 @@ fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
 
 /// Where the first element of an index lies whose elements are being counted.
 pub(super) fn counting(c: &Cursor) -> Option<Word> {
-    (c.phase == COUNTING).then_some(word(c.extra))
+    (c.phase == COUNTING).then_some(c.state.first)
 }
 
 /// Begins to count elements, the first of which lies at `first`.
 pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
     c.phase = COUNTING;
-    (c.extra, c.state, c.index) = (wide(first), wide(first), 0);
+    (c.state.first, c.state.next, c.index) = (first, wide(first), 0);
 }
 
 /// How many elements an index has that a break ends. One that cannot be passed over
@@ -117,7 +117,7 @@ pub(super) fn elements(
     let muted = r.is_muted();
     r.mute();
     let result = loop {
-        r.region(c.state, wide(index_end), rules::CBOR_TRUNCATED);
+        r.region(c.state.next, wide(index_end), rules::CBOR_TRUNCATED);
         if r.left() == 0 {
             break Ok(());
         }
@@ -132,7 +132,7 @@ pub(super) fn elements(
             Err(halt) if halt.is_absent() => break Err(halt),
             done => {
                 c.index = c.index.saturating_add(1);
-                c.state = r.at();
+                c.state.next = r.at();
                 if done.is_err() {
                     break Ok(());
                 }

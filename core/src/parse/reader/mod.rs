@@ -5,7 +5,6 @@
 //! rule (the region that the format declared is over).
 
 mod report;
-#[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
 mod sticky;
 
 use crate::base::{Word, limits, place, wide, widen};
@@ -39,6 +38,22 @@ impl Field {
     }
 }
 
+/// A number that is longer than it must be.
+#[derive(Clone, Copy)]
+pub(crate) struct Overlong {
+    /// Where it lies; 0 if there is none.
+    pub(crate) at: Word,
+    /// How many bytes it takes.
+    pub(crate) len: u8,
+    /// How many would do.
+    pub(crate) least: u8,
+}
+
+impl Overlong {
+    /// There is none.
+    pub(crate) const NONE: Overlong = Overlong { at: 0, len: 0, least: 0 };
+}
+
 /// Reads forward through one region of a source and reports findings.
 pub(crate) struct Reader<'r, 'a> {
     source: &'r Source<'a>,
@@ -68,26 +83,11 @@ pub(crate) struct Reader<'r, 'a> {
     /// How many bytes entries referred to in this stage of the audit.
     #[cfg(feature = "payloads")]
     shared: u64,
-    /// What a format's audit holds from one step to the next, beside its cursor:
-    /// an entry and the bytes that it refers to need not be resident together.
-    #[cfg(all(feature = "oinf", feature = "windows"))]
-    pub(crate) held: [u64; 4],
     /// Why a field of the entry that is being read could not be, for formats that
     /// read on after it.
-    #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
     halted: Option<Halt>,
-    /// Where the first integer lies of the entry that is longer than it must be; 0
-    /// if there is none.
-    #[cfg(feature = "bintensors")]
-    pub(crate) overlong: Word,
-    /// The first LEB128 number of the entry that takes more bytes than it must: where
-    /// it lies, how many it takes, and how many would do.
-    #[cfg(feature = "idv")]
-    pub(crate) padded: Option<(Word, u8, u8)>,
-    /// What the entry before is ordered by, and whether the list was in order up to
-    /// there.
-    #[cfg(all(feature = "bintensors", not(feature = "windows")))]
-    pub(crate) before: (bool, u64, &'a [u8]),
+    /// The first number of the entry that takes more bytes than it must.
+    pub(crate) overlong: Overlong,
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -132,21 +132,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             fatal: false,
             #[cfg(feature = "payloads")]
             shared: 0,
-            #[cfg(all(feature = "oinf", feature = "windows"))]
-            held: [0; 4],
-            #[cfg(any(
-                feature = "bintensors",
-                feature = "gguf",
-                feature = "idv",
-                feature = "oinf"
-            ))]
             halted: None,
-            #[cfg(feature = "bintensors")]
-            overlong: 0,
-            #[cfg(feature = "idv")]
-            padded: None,
-            #[cfg(all(feature = "bintensors", not(feature = "windows")))]
-            before: (false, 0, &[]),
+            overlong: Overlong::NONE,
         }
     }
 

@@ -73,7 +73,6 @@ impl Reader<'_, '_> {
 
     /// Takes note that entries follow which cannot be reached, of which nothing fatal
     /// need have been reported.
-    #[cfg(feature = "gguf")]
     pub(crate) fn cut_short(&mut self) {
         self.fatal |= !self.muted;
     }
