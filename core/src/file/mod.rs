@@ -78,10 +78,8 @@ macro_rules! declare {
 
             /// Whether metadata entries of tensors are compared with one another, in
             /// any format.
-            #[cfg(not(feature = "windows"))]
             pub(crate) const COMPARES_ATTRIBUTES: bool = any_policy(true);
 
-            #[cfg(not(feature = "windows"))]
             const POLICIES: &[Policy] = &[$(
                 #[cfg(feature = $feature)]
                 format::$module::Header::POLICY,
@@ -227,14 +225,7 @@ impl File {
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);
         reader.mute();
-        match *self {
-            #[cfg(feature = "idv")]
-            File::Idv(ref header) => header.missing(&mut reader, report),
-            #[allow(unreachable_patterns)]
-            _ => {
-                let _ = (reader, report);
-            }
-        }
+        each!(self, header => Container::missing(header, &mut reader, report), ());
     }
 
     /// What a metadata entry holds; `None` if its value cannot be read, which
@@ -340,7 +331,6 @@ impl File {
 }
 
 /// Whether a policy of this build compares attributes, or else parts of the file.
-#[cfg(not(feature = "windows"))]
 const fn any_policy(attributes: bool) -> bool {
     let mut rest = File::POLICIES;
     while let [policy, more @ ..] = rest {

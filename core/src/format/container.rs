@@ -78,6 +78,9 @@ pub(crate) trait Container: Sized {
         Ok(None)
     }
 
+    /// Reports what is not resident of tables that lie scattered over the file.
+    fn missing(&self, _: &mut Reader<'_, '_>, _report: &mut dyn FnMut(Absent)) {}
+
     /// What a metadata entry holds; `None` if that cannot be read.
     fn value(&self, _: &mut Reader<'_, '_>, _meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok(None)

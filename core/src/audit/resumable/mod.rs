@@ -5,7 +5,6 @@
 //! to nothing); then payloads. Names and regions that come in ascending
 //! order prove themselves; only otherwise slots are needed.
 
-#[cfg(feature = "idv")]
 mod attributes;
 mod coverage;
 #[cfg(feature = "sweep")]
@@ -26,7 +25,6 @@ use crate::audit::Stage;
 use crate::file::{Cursor, File, Slot};
 use crate::input::Source;
 use crate::model::NameAt;
-#[cfg(any(feature = "idv", feature = "payloads"))]
 use crate::model::{Chunks, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
@@ -63,11 +61,9 @@ pub struct Audit {
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
     covering: coverage::Covering,
-    #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
     /// The tensor that is looked at, kept because its entry need not be resident
     /// together with what it refers to.
-    #[cfg(any(feature = "idv", feature = "payloads"))]
     hand: Option<Tensor>,
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
@@ -106,9 +102,7 @@ impl Audit {
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: coverage::Covering::default(),
-            #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
-            #[cfg(any(feature = "idv", feature = "payloads"))]
             hand: None,
             #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
@@ -276,9 +270,7 @@ impl Audit {
         match self.stage {
             Stage::Metadata | Stage::Tensors => self.entries(r),
             Stage::Values => self.values(r),
-            #[cfg(feature = "idv")]
-            Stage::Attributes => self.attributes(r, slots),
-            #[cfg(not(feature = "idv"))]
+            Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
             Stage::Done => Ok(()),
@@ -322,7 +314,7 @@ impl Audit {
             let needed = match self.stage {
                 Stage::MetadataNames => !self.ordered,
                 Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
-                Stage::Attributes => cfg!(feature = "idv") && policy.duplicate_attribute.is_some(),
+                Stage::Attributes => policy.duplicate_attribute.is_some(),
                 Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
                 #[cfg(feature = "payloads")]
                 Stage::Payloads => self.payloads.is_some(),
@@ -348,7 +340,6 @@ impl Audit {
     }
 
     /// Takes the next tensor in hand, unless one is; false after the last.
-    #[cfg(any(feature = "idv", feature = "payloads"))]
     #[inline(never)]
     fn take_in_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
         if self.hand.is_none() {
@@ -366,7 +357,6 @@ impl Audit {
     }
 
     /// Whether the data of this tensor is looked at.
-    #[cfg(any(feature = "idv", feature = "payloads"))]
     fn wants(&self, _index: u32) -> bool {
         #[cfg(feature = "payloads")]
         return self.only.is_none_or(|only| only == _index);

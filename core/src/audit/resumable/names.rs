@@ -211,9 +211,6 @@ impl Audit {
 
     /// The tensor whose metadata entries are looked at.
     fn owner(&self) -> Option<u32> {
-        #[cfg(feature = "idv")]
-        return self.hand.as_ref().map(|tensor| tensor.index);
-        #[cfg(not(feature = "idv"))]
-        None
+        self.hand.as_ref().map(|tensor| tensor.index)
     }
 }

@@ -214,6 +214,10 @@ impl Container for Header {
         self.block_at(r, tensor, chunk)
     }
 
+    fn missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
+        self.report_missing(r, report);
+    }
+
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
         self.next_region(r, c)
     }

@@ -151,7 +151,7 @@ impl Header {
 
     /// Reports what is not resident of the lookup and metadata tables of all
     /// columns.
-    pub(crate) fn missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
+    pub(super) fn report_missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
         let source = *r.source();
         let mut joined: Option<Span> = None;
         let complete = self.tables(&source, Cursor::START, u32::MAX, &mut |table| {
