@@ -76,7 +76,7 @@ pub use audit::{Audit, Stage};
 pub use audit::{Paused, Scratch};
 pub use base::limits;
 pub use codec::checksum;
-pub use file::{Count, File, Index, Opening, Slot, Tally};
+pub use file::{Count, Cursor, File, Index, Opening, Slot, Tally};
 #[cfg(feature = "embedded-storage")]
 pub use file::{Flash, FlashError};
 pub use format::Format;
@@ -87,6 +87,6 @@ pub use model::{
     Layout, Metadata, Name, NameAt, NameEncoding, Number, Part, Region, Sparse, Status, Tensor,
     Value, Version,
 };
-pub use parse::{Cursor, Stop};
+pub use parse::Stop;
 pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};
 pub use stats::{Histogram, Stats};

@@ -1,11 +1,11 @@
 //! Division of 64-bit numbers.
 
-/// Bytes from `at` to the next multiple of `alignment`, which is not 0. Only GGUF has
-/// alignments that are not powers of two.
+/// How many bytes it is from `at` to the next multiple of `alignment`, which is not
+/// 0. Few formats have alignments that are no power of two.
 #[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn padding(at: u64, alignment: u64) -> u64 {
     let mask = alignment.wrapping_sub(1);
-    if cfg!(not(any(feature = "gguf", test))) || alignment & mask == 0 {
+    if cfg!(not(any(feature = "any-alignment", test))) || alignment & mask == 0 {
         return at.wrapping_neg() & mask;
     }
     match div_rem(at, alignment) {
@@ -56,9 +56,8 @@ const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     Some((quotient, remainder))
 }
 
-/// Quotient of a 64-bit and a 32-bit number; `None` if the divisor is 0 or at least 2^31,
-/// which no caller passes.
-#[cfg(feature = "idv")]
+/// How often a number of 32 bits goes into one of 64; `None` if it is 0 or at
+/// least 2^31, which no caller has.
 pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     if divisor == 0 || divisor >> 31 != 0 {
         return None;
@@ -69,8 +68,8 @@ pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     Some(by_half(number, divisor))
 }
 
-/// The remainder has 32 bits, so this takes a third of the code of [`bit_by_bit`].
-#[cfg(any(test, all(feature = "idv", not(any(feature = "sweep", target_pointer_width = "64")))))]
+/// The remainder has 32 bits, which is a third of the code of [`bit_by_bit`].
+#[cfg(any(test, not(any(feature = "sweep", target_pointer_width = "64"))))]
 fn by_half(number: u64, divisor: u32) -> u64 {
     // Quotient bits move in as bits of the number move out.
     let (mut rest, mut remainder) = (number, 0_u32);
@@ -105,11 +104,9 @@ mod tests {
         for n in numbers {
             for d in [1, 2, 3, 7, 255, 0x7FFF_FFFE, 0x7FFF_FFFF] {
                 assert_eq!(super::by_half(n, d), n / u64::from(d), "{n} / {d}");
-                #[cfg(feature = "idv")]
                 assert_eq!(super::quotient(n, d), Some(n / u64::from(d)), "{n} / {d}");
             }
         }
-        #[cfg(feature = "idv")]
         assert_eq!((super::quotient(1, 0), super::quotient(1, 1 << 31)), (None, None));
     }
 }

@@ -1,22 +1,29 @@
 //! Calls of the rest of the core on a file of any format.
 
-use super::{File, quietly};
+use super::{Cursor, File, quietly};
 use crate::base::{Word, word};
 use crate::format::{self, Container, Glance};
 use crate::input::{Source, Span};
 use crate::model::{Chunk, Chunks, Metadata, Region, Tensor};
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{self, Reader, Stop};
 use crate::rule::Halt;
 
 impl File {
-    /// The tensor whose entry is at `at`, read out of order and muted.
+    /// A cursor that stands before the entry at `at`, out of order.
+    pub(crate) fn cursor_before(&self, at: u64, index: u32) -> Cursor {
+        let mut cursor = Cursor::START;
+        each!(self, header => *cursor.of(header) = parse::Cursor::before(at, index), ());
+        cursor
+    }
+
+    /// The tensor whose entry lies at `at`, read out of order and in silence.
     pub(crate) fn tensor_at(
         &self,
         source: &Source<'_>,
         at: u64,
         index: u32,
     ) -> Result<Option<Tensor>, Stop> {
-        let mut cursor = Cursor::before(at, index);
+        let mut cursor = self.cursor_before(at, index);
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
@@ -42,10 +49,10 @@ impl File {
         reader: &mut Reader<'_, '_>,
         cursor: &mut Cursor,
     ) -> Result<Option<Metadata>, Halt> {
-        if cursor.done {
+        if cursor.is_done() {
             return Ok(None);
         }
-        each!(self, header => header.meta(reader, cursor), Ok(None))
+        each!(self, header => header.meta(reader, cursor.of(header)), Ok(None))
     }
 
     #[cfg_attr(not(feature = "names"), inline(always))]
@@ -54,10 +61,10 @@ impl File {
         reader: &mut Reader<'_, '_>,
         cursor: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
-        if cursor.done {
+        if cursor.is_done() {
             return Ok(None);
         }
-        each!(self, header => header.tensor(reader, cursor), Ok(None))
+        each!(self, header => header.tensor(reader, cursor.of(header)), Ok(None))
     }
 
     pub(crate) fn attribute(
@@ -66,10 +73,10 @@ impl File {
         tensor: &Tensor,
         cursor: &mut Cursor,
     ) -> Result<Option<Metadata>, Halt> {
-        if cursor.done {
+        if cursor.is_done() {
             return Ok(None);
         }
-        each!(self, header => header.attribute(reader, tensor, cursor), Ok(None))
+        each!(self, header => header.attribute(reader, tensor, cursor.of(header)), Ok(None))
     }
 
     /// Passes over valid tensors, while they are resident, the format has a fast path for
@@ -80,8 +87,8 @@ impl File {
         cursor: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        if !cursor.done {
-            each!(self, header => header.sweep(reader, cursor, goes_on), ());
+        if !cursor.is_done() {
+            each!(self, header => header.sweep(reader, cursor.of(header), goes_on), ());
         }
     }
 
@@ -94,15 +101,16 @@ impl File {
         until: u32,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        if !cursor.done {
-            each!(self, header => header.sweep_again(reader, cursor, until, goes_on), ());
+        if !cursor.is_done() {
+            each!(self, header => header.sweep_again(reader, cursor.of(header), until, goes_on), ());
         }
     }
 
-    /// Whether listing all tensors, which ended at `listed`, has proved that the parts of
-    /// the file are in order with only valid padding between them.
-    pub(crate) fn is_covered(&self, listed: &Cursor) -> bool {
-        each!(self, header => header.is_covered(listed), false)
+    /// Whether listing all tensors, which ended at `listed`, has proved that
+    /// the parts of the file come in order with nothing but sound padding
+    /// between them.
+    pub(crate) fn is_covered(&self, listed: &mut Cursor) -> bool {
+        each!(self, header => header.is_covered(listed.of(header)), false)
     }
 
     pub(crate) fn region(
@@ -110,11 +118,11 @@ impl File {
         reader: &mut Reader<'_, '_>,
         cursor: &mut Cursor,
     ) -> Result<Option<Region>, Halt> {
-        if cursor.done {
+        if cursor.is_done() {
             return Ok(None);
         }
-        let region = each!(self, header => header.region(reader, cursor), Ok(None))?;
-        // A table may be declared longer than a truncated file.
+        let region = each!(self, header => header.region(reader, cursor.of(header)), Ok(None))?;
+        // Tables may be declared longer than a truncated file is.
         let left = |at| reader.source().len().saturating_sub(at);
         Ok(region.map(|mut region: Region| {
             region.span.len = region.span.len.min(left(region.span.offset));
@@ -140,10 +148,10 @@ impl File {
         reader: &mut Reader<'_, '_>,
         cursor: &mut Cursor,
     ) -> Result<(), Halt> {
-        if cursor.done {
+        if cursor.is_done() {
             return Ok(());
         }
-        each!(self, header => header.audit(reader, cursor), Ok(()))
+        each!(self, header => header.audit(reader, cursor.of(header)), Ok(()))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use crate::base::word;
 use crate::file::{
-    File, Slot,
+    Cursor, File, Slot,
     slot::{room, sort},
 };
 use crate::input::Source;
 use crate::model::{Chunks, Name, Status, Tensor, name};
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{Reader, Stop};
 
 /// Finds tensors by name in logarithmic time.
 ///
@@ -44,7 +44,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
     /// [`Stop::NeedSlots`]: the file has more tensors than there are slots.
     pub fn step(&mut self, file: &File, source: &Source<'_>) -> Result<(), Stop> {
-        while !self.cursor.done {
+        while !self.cursor.is_done() {
             self.sweep(file, source);
             let mut next = self.cursor;
             if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {

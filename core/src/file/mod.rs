@@ -4,7 +4,7 @@ use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Format, Policy, formats};
 use crate::input::{Absent, Source};
 use crate::model::{Chunk, Endianness, Metadata, Name, Region, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
 /// Declares [`File`]: one header per format.
@@ -45,7 +45,11 @@ macro_rules! declare {
                 match format {
                     $(
                         #[cfg(feature = $feature)]
-                        Format::$name => format::$module::Header::open(reader, cursor).map(File::$name),
+                        Format::$name => format::$module::Header::open(
+                            reader,
+                            cursor::Holds::<format::$module::Header>::cursor(cursor),
+                        )
+                        .map(File::$name),
                     )*
                     #[allow(unreachable_patterns)]
                     _ => {
@@ -71,16 +75,16 @@ macro_rules! declare {
             /// Whether any format of this build compares parts of the file with one
             /// another.
             #[cfg(not(feature = "windows"))]
-            pub(crate) const COVERS: bool = {
-                let mut covers = false;
-                $(
-                    #[cfg(feature = $feature)]
-                    if format::$module::Header::POLICY.covers() {
-                        covers = true;
-                    }
-                )*
-                covers
-            };
+            pub(crate) const COVERS: bool = any_policy(false);
+
+            /// Whether metadata entries of tensors are compared with one another, in
+            /// any format.
+            pub(crate) const COMPARES_ATTRIBUTES: bool = any_policy(true);
+
+            const POLICIES: &[Policy] = &[$(
+                #[cfg(feature = $feature)]
+                format::$module::Header::POLICY,
+            )*];
 
             pub(crate) fn policy(&self) -> &'static Policy {
                 match *self {
@@ -99,6 +103,7 @@ macro_rules! declare {
 formats!(declare);
 
 mod catalogue;
+mod cursor;
 // After the macro that it uses.
 mod dispatch;
 #[cfg(feature = "embedded-storage")]
@@ -109,6 +114,7 @@ mod plural;
 pub(crate) mod slot;
 mod tally;
 
+pub use cursor::Cursor;
 #[cfg(feature = "embedded-storage")]
 pub use flash::{Flash, FlashError};
 pub use index::Index;
@@ -219,14 +225,7 @@ impl File {
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);
         reader.mute();
-        match *self {
-            #[cfg(feature = "idv")]
-            File::Idv(ref header) => header.missing(&mut reader, report),
-            #[allow(unreachable_patterns)]
-            _ => {
-                let _ = (reader, report);
-            }
-        }
+        each!(self, header => Container::missing(header, &mut reader, report), ());
     }
 
     /// The value of a metadata entry; `None` if it cannot be read, which the audit reports.
@@ -315,18 +314,31 @@ impl File {
         loop {
             // Examined where it is returned: a tensor is large for a small stack.
             let mut found = false;
-            let result = cursor.step(|next| {
-                let result = self.tensor(reader, next);
-                if let Ok(Some(tensor)) = &result {
-                    found = reader.name(&tensor.name)? == *name;
-                }
-                result
-            });
+            let mut next = *cursor;
+            let result = self.tensor(reader, &mut next);
+            if let Ok(Some(tensor)) = &result {
+                found = reader.name(&tensor.name)? == *name;
+            }
+            if result.is_ok() {
+                *cursor = next;
+            }
             if found || !matches!(result, Ok(Some(_))) {
                 return result;
             }
         }
     }
+}
+
+/// Whether a policy of this build compares attributes, or else parts of the file.
+const fn any_policy(attributes: bool) -> bool {
+    let mut rest = File::POLICIES;
+    while let [policy, more @ ..] = rest {
+        if if attributes { policy.duplicate_attribute.is_some() } else { policy.covers() } {
+            return true;
+        }
+        rest = more;
+    }
+    false
 }
 
 /// Runs `call` with a reader that reports nothing.

@@ -1,9 +1,9 @@
 //! Opening a file step by step, by default in the format that its first bytes show.
 
-use crate::file::File;
+use crate::file::{Cursor, File};
 use crate::format::Format;
 use crate::input::Source;
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
 /// Number of bytes that decide the format: the longest magic, and the byte after the length

@@ -6,12 +6,15 @@ use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Endianness, Metadata, Name, NameAt, Part, Region, Tensor, Value, Version,
 };
-use crate::parse::{Cursor, Reader};
+use crate::parse::{Cursor, Reader, State};
 use crate::rule::{EntryKind, Halt};
 
 /// A container format.
 pub(crate) trait Container: Sized {
-    /// Its rules for the checks that all formats share.
+    /// What it remembers from one entry to the next.
+    type State: State;
+
+    /// Which of its rules stand for the checks that all formats share.
     const POLICY: Policy;
 
     /// Whether the first bytes (nine, or all `len` of them) belong to this format.
@@ -19,9 +22,9 @@ pub(crate) trait Container: Sized {
 
     /// Validates the header, on which the other functions rely.
     ///
-    /// `c` is kept between calls, for formats whose header is longer than an entry.
-    /// Findings of the header are reported once all its bytes were taken.
-    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Self, Halt>;
+    /// `c` is kept between calls, for formats whose header is longer than an
+    /// entry. Findings of the header are reported when all its bytes were taken.
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<Self, Halt>;
 
     /// The version that the file states; `None` if the format has none.
     fn version(&self) -> Option<Version>;
@@ -44,15 +47,23 @@ pub(crate) trait Container: Sized {
     /// Number of tensors that the file declares.
     fn tensor_count(&self) -> u64;
 
-    /// The next metadata entry, validated; `None` at the end, where the cursor is finished.
-    /// If there are several tables, the cursor's phase says which one it is in.
-    fn meta(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Metadata>, Halt> {
+    /// The next metadata entry, validated; `None` at the end, where the cursor is
+    /// finished. Of several tables, the cursor's phase says which one it is in.
+    fn meta(
+        &self,
+        _: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
     }
 
     /// The next tensor, validated; `None` at the end, where the cursor is finished.
-    fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt>;
+    fn tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Tensor>, Halt>;
 
     /// The next metadata entry of one tensor; `None` at the end, where
     /// the cursor is finished.
@@ -60,13 +71,16 @@ pub(crate) trait Container: Sized {
         &self,
         _: &mut Reader<'_, '_>,
         _tensor: &Tensor,
-        c: &mut Cursor,
+        c: &mut Cursor<Self::State>,
     ) -> Result<Option<Metadata>, Halt> {
         c.finish();
         Ok(None)
     }
 
-    /// The value of a metadata entry; `None` if it cannot be read.
+    /// Reports what is not resident of tables that lie scattered over the file.
+    fn missing(&self, _: &mut Reader<'_, '_>, _report: &mut dyn FnMut(Absent)) {}
+
+    /// What a metadata entry holds; `None` if that cannot be read.
     fn value(&self, _: &mut Reader<'_, '_>, _meta: &Metadata) -> Result<Option<Value>, Halt> {
         Ok(None)
     }
@@ -88,11 +102,16 @@ pub(crate) trait Container: Sized {
     }
 
     /// The next part of the file that something refers to: header, tables, values,
-    /// payloads. Broken entries have none. The audit validates the bytes between parts.
-    fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt>;
+    /// payloads. Broken entries have none. What lies between parts is validated by the
+    /// audit.
+    fn region(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Region>, Halt>;
 
-    /// One step of the checks that need more than one entry, or bytes of values.
-    fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    /// One step of what needs more than one entry, or bytes of values.
+    fn audit(&self, _: &mut Reader<'_, '_>, c: &mut Cursor<Self::State>) -> Result<(), Halt> {
         c.finish();
         Ok(())
     }
@@ -102,7 +121,7 @@ pub(crate) trait Container: Sized {
     fn sweep<'a>(
         &self,
         _: &mut Reader<'_, 'a>,
-        _: &mut Cursor,
+        _: &mut Cursor<Self::State>,
         _goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
     }
@@ -113,16 +132,16 @@ pub(crate) trait Container: Sized {
     fn sweep_again<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
-        c: &mut Cursor,
+        c: &mut Cursor<Self::State>,
         _until: u32,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
         self.sweep(r, c, goes_on);
     }
 
-    /// Whether listing all tensors, which ended at `listed`, has proved that the parts of
-    /// the file are in order with only valid padding between them.
-    fn is_covered(&self, _listed: &Cursor) -> bool {
+    /// Whether listing all tensors, which ended at `listed`, has proved that the
+    /// parts of the file come in order with nothing but sound padding between them.
+    fn is_covered(&self, _listed: &Cursor<Self::State>) -> bool {
         false
     }
 
@@ -130,8 +149,12 @@ pub(crate) trait Container: Sized {
     /// order: those that [`payload`](Self::payload) returns.
     const ENDS_WITH_TENSORS: bool = false;
 
-    /// The data of the next tensor that has data, as a part of the file.
-    fn payload(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
+    /// The data of the next tensor that has any, as a part of the file.
+    fn payload(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+    ) -> Result<Option<Region>, Halt> {
         while let Some(tensor) = self.tensor(r, c)? {
             if let Chunks::One(span) = tensor.chunks {
                 return Ok(Some(data_of(tensor.index, span)));

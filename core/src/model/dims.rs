@@ -75,12 +75,14 @@ impl DimEncoding {
     /// compiled in.
     const fn is_used(self) -> bool {
         match self {
-            DimEncoding::U64 => cfg!(any(feature = "oinf", test)),
-            DimEncoding::U32 => cfg!(any(feature = "stb", feature = "idv", test)),
-            DimEncoding::Bincode => cfg!(any(feature = "bintensors", test)),
-            DimEncoding::Cbor => cfg!(any(feature = "ztensor", test)),
-            DimEncoding::Json => cfg!(any(feature = "safetensors", test)),
-            DimEncoding::Reversed | DimEncoding::ReversedBig => cfg!(any(feature = "gguf", test)),
+            DimEncoding::U64 => cfg!(any(feature = "dims64", test)),
+            DimEncoding::U32 => cfg!(any(feature = "dims32", test)),
+            DimEncoding::Bincode => cfg!(any(feature = "bincode", test)),
+            DimEncoding::Cbor => cfg!(any(feature = "cbor", test)),
+            DimEncoding::Json => cfg!(any(feature = "json", test)),
+            DimEncoding::Reversed | DimEncoding::ReversedBig => {
+                cfg!(any(feature = "dims-reversed", test))
+            }
             DimEncoding::External => false,
         }
     }
@@ -173,8 +175,8 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
     a.checked_mul(b)
 }
 
-/// The product, saturated at `u64::MAX`.
-#[cfg(feature = "gguf")]
+/// The product, or `u64::MAX` if it is as much or more.
+#[cfg(feature = "dims-reversed")]
 pub(crate) fn times(a: u64, b: u64) -> u64 {
     product(a, b).unwrap_or(u64::MAX)
 }

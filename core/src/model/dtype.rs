@@ -1,6 +1,6 @@
 //! Element types of all formats.
 
-#[cfg(any(feature = "gguf", test))]
+#[cfg(any(feature = "blocks", test))]
 use crate::base::division::div_rem;
 
 /// The type of an element.
@@ -251,9 +251,9 @@ impl DType {
             DType::DateTimeOffset => 80,
             DType::RowId => 128,
             DType::Unknown | DType::BitSet | DType::Text => 0,
-            // Only safetensors has the following types; other readers leave them out of
-            // their tables.
-            _ if cfg!(not(any(feature = "safetensors", test))) => 0,
+            // Few formats have the following; readers of the others go
+            // without them in their tables.
+            _ if cfg!(not(any(feature = "more-dtypes", test))) => 0,
             DType::F4 => 4,
             DType::F6E2M3 | DType::F6E3M2 => 6,
             DType::F8E8M0 | DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => 8,
@@ -266,7 +266,7 @@ impl DType {
     /// Elements and bytes of one block, for types whose elements share a scale in blocks;
     /// `None` for others.
     pub const fn block(self) -> Option<(u32, u32)> {
-        if cfg!(not(any(feature = "gguf", test))) {
+        if cfg!(not(any(feature = "blocks", test))) {
             return None;
         }
         Some(match self {
@@ -320,9 +320,9 @@ impl DType {
     /// exceeds `u64`, the width is not fixed, or the elements do not fill blocks.
     pub const fn bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
-            #[cfg(not(any(feature = "gguf", test)))]
+            #[cfg(not(any(feature = "blocks", test)))]
             0 => None,
-            #[cfg(any(feature = "gguf", test))]
+            #[cfg(any(feature = "blocks", test))]
             0 => match self.block() {
                 Some((count, bytes)) => match div_rem(elements, widen32(count)) {
                     Some((blocks, 0)) => blocks.checked_mul(widen32(bytes)),
@@ -333,7 +333,7 @@ impl DType {
             1 => Some((elements >> 3).wrapping_add(if elements & 7 == 0 { 0 } else { 1 })),
             2 => Some((elements >> 2).wrapping_add(if elements & 3 == 0 { 0 } else { 1 })),
             4 => Some((elements >> 1).wrapping_add(elements & 1)),
-            6 if cfg!(any(feature = "safetensors", test)) => match elements.checked_mul(3) {
+            6 if cfg!(any(feature = "more-dtypes", test)) => match elements.checked_mul(3) {
                 Some(n) => Some((n >> 2).wrapping_add(if n & 3 == 0 { 0 } else { 1 })),
                 None => None,
             },

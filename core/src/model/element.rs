@@ -2,11 +2,12 @@
 
 use crate::model::{DType, Endianness};
 
-/// Most bytes that are needed to read one element: the length of its block for block types.
-pub(crate) const WIDEST: usize = if cfg!(any(feature = "gguf", test)) { 256 } else { 8 };
+/// Most bytes that one element takes to be read: those of a block that is taken
+/// apart, where elements come in blocks.
+pub(crate) const WIDEST: usize = if cfg!(any(feature = "blocks", test)) { 256 } else { 8 };
 
-/// The longest block that is decoded; `Q8_K` is longer and is not.
-#[cfg(any(feature = "gguf", test))]
+/// The longest of them; `Q8_K` is longer, and is not taken apart.
+#[cfg(any(feature = "blocks", test))]
 #[allow(clippy::as_conversions, clippy::disallowed_macros, reason = "a constant")]
 const _: () = assert!(matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
 
@@ -65,7 +66,7 @@ impl DType {
             64 => {
                 self.wide(*bytes.as_chunks::<8>().0.get(usize::try_from(index).ok()?)?, endianness)
             }
-            #[cfg(any(feature = "gguf", test))]
+            #[cfg(any(feature = "blocks", test))]
             0 => {
                 let (count, len) = self.block()?;
                 let block = index.checked_div(count.into())?;

@@ -1,6 +1,6 @@
 //! What every tensor looks like from outside, whatever its format.
 
-#[cfg(any(feature = "gguf", test))]
+#[cfg(any(feature = "blocks", test))]
 pub(crate) mod block;
 pub(crate) mod dims;
 mod dtype;

@@ -1,101 +1,55 @@
-//! The position of an iteration between two calls.
+//! Where an iteration over a file of one format stands.
 
-#[cfg(feature = "idv")]
-use crate::base::Word;
 use crate::rule::Halt;
 
-/// The position of an iteration: plain numbers, to be kept between calls.
-///
-/// A cursor belongs to one file and one kind of iteration. The default cursor is at the
-/// start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Cursor {
+/// What a format remembers from one entry to the next.
+pub(crate) trait State: Copy {
+    /// Before the first entry.
+    const START: Self;
+
+    /// Before an entry that is read out of order.
+    const ALONE: Self = Self::START;
+
+    /// Whether it stands inside an entry, and keeps its progress when bytes are
+    /// missing.
+    fn is_inside(&self) -> bool {
+        false
+    }
+}
+
+/// A format that remembers nothing.
+impl State for () {
+    const START: () = ();
+}
+
+/// Where an iteration over a file of one format stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Cursor<S> {
     /// Offset of the next entry; 0 at the start.
     pub(crate) at: u64,
-    /// State of the format between entries.
-    pub(crate) state: u64,
-    /// Further state.
-    #[cfg(any(
-        feature = "bintensors",
-        feature = "gguf",
-        feature = "safetensors",
-        feature = "ztensor"
-    ))]
-    pub(crate) extra: u64,
-    /// Position in an entry's own table, for formats with nested tables.
-    #[cfg(any(
-        feature = "gguf",
-        feature = "safetensors",
-        all(feature = "idv", feature = "windows")
-    ))]
-    pub(crate) inner: [u64; 4],
-    /// The same as words, which take less code.
-    #[cfg(all(feature = "idv", not(feature = "windows")))]
-    pub(crate) table: [Word; 4],
-    /// Index of the next entry in its table.
+    /// Position of the next entry in its table.
     pub(crate) index: u32,
     /// The current table, for iterations over several.
     pub(crate) phase: u8,
     /// No entry follows: the table has ended, or the rest cannot be parsed.
     pub(crate) done: bool,
-    /// The depth inside a list of the previous entry, and whether the innermost list has
-    /// strings. If not 0, progress is kept when bytes are missing.
-    #[cfg(feature = "gguf")]
-    pub(crate) within: u8,
+    /// What the format remembers.
+    pub(crate) state: S,
 }
 
-impl Cursor {
-    /// The start.
-    pub(crate) const START: Cursor = Cursor {
-        at: 0,
-        state: 0,
-        #[cfg(any(
-            feature = "bintensors",
-            feature = "gguf",
-            feature = "safetensors",
-            feature = "ztensor"
-        ))]
-        extra: 0,
-        #[cfg(any(
-            feature = "gguf",
-            feature = "safetensors",
-            all(feature = "idv", feature = "windows")
-        ))]
-        inner: [0; 4],
-        #[cfg(all(feature = "idv", not(feature = "windows")))]
-        table: [0; 4],
-        index: 0,
-        phase: 0,
-        done: false,
-        #[cfg(feature = "gguf")]
-        within: 0,
-    };
-
-    /// Value of `state` when an entry is read out of order.
+impl<S> Cursor<S> {
+    /// A number in a state that is not known.
     pub(crate) const UNKNOWN: u64 = u64::MAX;
+}
+
+impl<S: State> Cursor<S> {
+    /// The start.
+    pub(crate) const START: Self =
+        Cursor { at: 0, index: 0, phase: 0, done: false, state: S::START };
 
     /// A cursor before the entry at `at`, out of order.
     pub(crate) const fn before(at: u64, index: u32) -> Self {
-        Cursor { at, state: Cursor::UNKNOWN, index, ..Cursor::START }
-    }
-
-    /// State of an entry's own table, in words.
-    #[cfg(feature = "idv")]
-    pub(crate) fn table(&mut self) -> &mut [Word; 4] {
-        #[cfg(feature = "windows")]
-        return &mut self.inner;
-        #[cfg(not(feature = "windows"))]
-        &mut self.table
-    }
-
-    /// Number of entries passed.
-    pub const fn index(&self) -> u32 {
-        self.index
-    }
-
-    /// Whether the iteration has ended.
-    pub const fn is_done(&self) -> bool {
-        self.done
+        Cursor { at, index, state: S::ALONE, ..Cursor::START }
     }
 
     /// Advances past an entry that ended at `at`.
@@ -112,7 +66,7 @@ impl Cursor {
     #[inline(always)]
     pub(crate) fn step<O>(
         &mut self,
-        step: impl FnOnce(&mut Cursor) -> Result<O, Halt>,
+        step: impl FnOnce(&mut Self) -> Result<O, Halt>,
     ) -> Result<O, Halt> {
         if cfg!(not(feature = "windows")) {
             return step(self);
@@ -134,5 +88,11 @@ impl Cursor {
     pub(crate) fn next_phase(&mut self) {
         let phase = self.phase.wrapping_add(1);
         *self = Cursor { phase, ..Cursor::START };
+    }
+}
+
+impl<S: State> Default for Cursor<S> {
+    fn default() -> Self {
+        Cursor::START
     }
 }

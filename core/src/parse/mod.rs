@@ -4,6 +4,6 @@ mod cursor;
 pub(crate) mod reader;
 mod stop;
 
-pub use cursor::Cursor;
+pub(crate) use cursor::{Cursor, State};
 pub(crate) use reader::Reader;
 pub use stop::Stop;

@@ -23,6 +23,9 @@ fn files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
             files(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             let text = fs::read_to_string(&path).unwrap();
+            if path.file_name().is_some_and(|name| name == "tests.rs") {
+                continue;
+            }
             found.push((path.strip_prefix(source()).unwrap().to_path_buf(), text));
         }
     }
@@ -30,9 +33,10 @@ fn files(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
 
 /// The code of a file: without comments, and without its unit tests.
 fn code(text: &str) -> String {
-    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let text = text.split("\nmod tests {").next().unwrap_or_default();
     let without_comment = |line: &str| line.split("//").next().unwrap_or_default().to_owned();
-    text.lines().map(without_comment).collect::<Vec<_>>().join("\n")
+    let lines = text.lines().filter(|line| !line.starts_with("#[cfg(all(test,"));
+    lines.map(without_comment).collect::<Vec<_>>().join("\n")
 }
 
 /// The first two segments of every path that begins with `crate::`.
@@ -109,4 +113,42 @@ fn no_folder_of_a_layer_is_in_a_circle() {
             }
         }
     }
+}
+
+/// Where the code of `core/src` may name a format, besides its own folder, and why.
+const MAY_NAME: [(&str, &str); 5] = [
+    ("format/formats.rs", "the list of formats"),
+    ("format/mod.rs", "declares their modules"),
+    ("format/shards", "an index of safetensors files is JSON as they have it"),
+    ("audit/resumable/payload/blocks.rs", "one format has rows in blocks"),
+    ("base/limits.rs", "a limit says whose it is"),
+];
+
+/// Adding a format touches its folder and the list of formats: shared code names none.
+#[test]
+fn shared_code_names_no_format() {
+    let mut found = Vec::new();
+    files(&source(), &mut found);
+    let folders = fs::read_dir(source().join("format")).unwrap().map(Result::unwrap);
+    let formats: Vec<_> = folders
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert!(formats.len() >= 8, "{formats:?}");
+    let (mut named, mut used) = (Vec::new(), BTreeSet::new());
+    for (path, text) in &found {
+        let code = code(text).to_lowercase();
+        for format in &formats {
+            if path.starts_with(Path::new("format").join(format)) || !code.contains(format) {
+                continue;
+            }
+            match MAY_NAME.iter().find(|(allowed, _)| path.starts_with(allowed)) {
+                Some((allowed, _)) => drop(used.insert(*allowed)),
+                None => named.push(format!("{} names {format}", path.display())),
+            }
+        }
+    }
+    assert!(named.is_empty(), "shared code that names formats:\n{}", named.join("\n"));
+    // What is allowed and no longer there is taken off the list.
+    assert_eq!(used.len(), MAY_NAME.len(), "{used:?}");
 }

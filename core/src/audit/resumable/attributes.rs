@@ -2,9 +2,9 @@
 
 use super::Audit;
 use super::sorting::Sorting;
-use crate::file::Slot;
+use crate::file::{Cursor, Slot};
 use crate::model::{Metadata, Tensor};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// Progress within one tensor.
@@ -69,7 +69,7 @@ impl Audit {
         tensor: &Tensor,
         slots: &mut [Slot],
     ) -> Result<(), Halt> {
-        while !self.attributes.cursor.done {
+        while !self.attributes.cursor.is_done() {
             let mut next = self.attributes.cursor;
             let meta = self.file.attribute(r, tensor, &mut next);
             if meta.is_err() {

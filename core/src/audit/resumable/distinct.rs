@@ -16,7 +16,7 @@ impl Audit {
     ///
     /// Not tried once names were kept, because it would start again whenever bytes arrive.
     pub(super) fn are_distinct(&self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> bool {
-        let begun = self.cursor.index > 0 || self.sorting.filled > 0;
+        let begun = self.cursor.index() > 0 || self.sorting.filled > 0;
         if self.stage != Stage::TensorNames || begun {
             return false;
         }
@@ -43,7 +43,7 @@ impl Audit {
                 end => return matches!(end, Ok(None)),
             };
             if entry.is_named() {
-                let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name);
+                let slot = self.slot(r, next.phase(), entry.kind, entry.index, &entry.name);
                 if !slot.is_ok_and(|slot| seen.is_new(slot.key)) {
                     return false;
                 }

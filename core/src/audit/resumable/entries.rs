@@ -1,8 +1,8 @@
 //! The next entry that may have a name, and the next part that has bytes.
 
-use crate::file::{File, Slot};
+use crate::file::{Cursor, File, Slot};
 use crate::model::{Metadata, NameAt, Status};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// An entry that may have a name.

@@ -4,7 +4,6 @@
 //! overlaps and uncovered bytes of the whole file; then payloads. Names and regions in
 //! ascending order need no slots.
 
-#[cfg(feature = "idv")]
 mod attributes;
 mod coverage;
 #[cfg(feature = "sweep")]
@@ -22,12 +21,11 @@ mod twins;
 mod watch;
 
 use crate::audit::Stage;
-use crate::file::{File, Slot};
+use crate::file::{Cursor, File, Slot};
 use crate::input::Source;
 use crate::model::NameAt;
-#[cfg(any(feature = "idv", feature = "payloads"))]
 use crate::model::{Chunks, Tensor};
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 #[cfg(feature = "payloads")]
 pub use payload::{Paused, Scratch};
@@ -43,10 +41,7 @@ pub struct Audit {
     payloads: Option<payload::Stage>,
     stage: Stage,
     cursor: Cursor,
-    /// State of the format in [`Stage::Values`], in addition to the cursor.
-    #[cfg(feature = "oinf")]
-    held: [u64; 4],
-    /// Whether names, or parts, have come in ascending order so far.
+    /// Whether names, or parts, came in ascending order so far.
     ordered: bool,
     /// The previous name; at offset 0 if there was none.
     previous: NameAt,
@@ -65,11 +60,9 @@ pub struct Audit {
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
     covering: coverage::Covering,
-    #[cfg(feature = "idv")]
     attributes: attributes::Attributes,
-    /// The current tensor, kept because its entry need not be resident together with what
-    /// it refers to.
-    #[cfg(any(feature = "idv", feature = "payloads"))]
+    /// The tensor that is looked at, kept because its entry need not be resident
+    /// together with what it refers to.
     hand: Option<Tensor>,
     #[cfg(feature = "payloads")]
     payload: payload::Progress,
@@ -97,8 +90,6 @@ impl Audit {
             payloads: Some(Audit::payloads),
             stage: Stage::Metadata,
             cursor: Cursor::default(),
-            #[cfg(feature = "oinf")]
-            held: [0; 4],
             ordered: true,
             previous: NameAt::default(),
             incomplete: false,
@@ -110,9 +101,7 @@ impl Audit {
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: coverage::Covering::default(),
-            #[cfg(feature = "idv")]
             attributes: attributes::Attributes::default(),
-            #[cfg(any(feature = "idv", feature = "payloads"))]
             hand: None,
             #[cfg(feature = "payloads")]
             payload: payload::Progress::default(),
@@ -164,7 +153,7 @@ impl Audit {
 
     /// Number of entries of the current stage that were passed.
     pub fn position(&self) -> u32 {
-        self.cursor.index
+        self.cursor.index()
     }
 
     /// Goes on until the audit is complete or something is missing.
@@ -280,9 +269,7 @@ impl Audit {
         match self.stage {
             Stage::Metadata | Stage::Tensors => self.entries(r),
             Stage::Values => self.values(r),
-            #[cfg(feature = "idv")]
-            Stage::Attributes => self.attributes(r, slots),
-            #[cfg(not(feature = "idv"))]
+            Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
             Stage::Done => Ok(()),
@@ -326,7 +313,7 @@ impl Audit {
             let needed = match self.stage {
                 Stage::MetadataNames => !self.ordered,
                 Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
-                Stage::Attributes => cfg!(feature = "idv") && policy.duplicate_attribute.is_some(),
+                Stage::Attributes => policy.duplicate_attribute.is_some(),
                 Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
                 #[cfg(feature = "payloads")]
                 Stage::Payloads => self.payloads.is_some(),
@@ -351,8 +338,7 @@ impl Audit {
         (self.shared = 0);
     }
 
-    /// Takes the next tensor, unless one is current; false after the last.
-    #[cfg(any(feature = "idv", feature = "payloads"))]
+    /// Takes the next tensor in hand, unless one is; false after the last.
     #[inline(never)]
     fn take_in_hand(&mut self, r: &mut Reader<'_, '_>) -> Result<bool, Halt> {
         if self.hand.is_none() {
@@ -369,8 +355,7 @@ impl Audit {
         Ok(self.hand.is_some())
     }
 
-    /// Whether the data of this tensor is checked.
-    #[cfg(any(feature = "idv", feature = "payloads"))]
+    /// Whether the data of this tensor is looked at.
     fn wants(&self, _index: u32) -> bool {
         #[cfg(feature = "payloads")]
         return self.only.is_none_or(|only| only == _index);
@@ -381,17 +366,13 @@ impl Audit {
     // Separate frames for the stages instead of one for all: the stack is small.
     #[inline(never)]
     fn values(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        while !self.cursor.done && !r.is_spent() {
+        while !self.cursor.is_done() && !r.is_spent() {
             let mut next = self.cursor;
-            #[cfg(feature = "oinf")]
-            (r.held = self.held);
             let shared = r.shared();
             if let Err(halt) = self.file.audit(r, &mut next) {
                 r.set_shared(shared);
                 return Err(halt);
             }
-            #[cfg(feature = "oinf")]
-            (self.held = r.held);
             self.cursor = next;
         }
         Ok(())

@@ -3,13 +3,14 @@
 use super::Audit;
 use super::entries::Named;
 use crate::audit::{Stage, resumable::twins::Twins};
+use crate::file::Cursor;
 #[cfg(feature = "sweep")]
 use crate::file::File;
 use crate::file::Slot;
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::model::{NameAt, name};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// The longest run of tensors that consecutive sweeps have passed.
@@ -39,7 +40,7 @@ impl Swept {
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        if (self.from..self.until).contains(&c.index) {
+        if (self.from..self.until).contains(&c.index()) {
             file.sweep_again(r, c, self.until, goes_on);
         } else {
             file.sweep(r, c, goes_on);
@@ -51,25 +52,25 @@ impl Audit {
     /// Validates all entries, and checks whether their names ascend.
     #[inline(never)]
     pub(super) fn entries(&mut self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        let mut phase = self.cursor.phase;
+        let mut phase = self.cursor.phase();
         loop {
             self.sweep(r);
             let mut next = self.cursor;
             let Some(entry) = self.kept(r, &mut next)? else {
                 self.cursor = next;
                 let tensors = self.stage == Stage::Tensors;
-                self.covered = tensors && self.file.is_covered(&next);
+                self.covered = tensors && self.file.is_covered(&mut next);
                 self.incomplete |= tensors && u64::from(self.counted) < self.file.tensor_count();
                 return Ok(());
             };
             self.incomplete |= entry.broken;
             if self.ordered && entry.is_named() {
                 self.ordered = self.previous.offset == 0
-                    || next.phase != phase
+                    || next.phase() != phase
                     || self.follows(r, &entry.name);
                 self.previous = entry.name;
             }
-            phase = next.phase;
+            phase = next.phase();
             self.counted = self.counted.wrapping_add(1);
             self.cursor = next;
         }
@@ -98,7 +99,7 @@ impl Audit {
             last = None;
         }
         let Audit { file, cursor, ordered, previous, counted, swept, .. } = self;
-        let from = cursor.index;
+        let from = cursor.index();
         file.sweep(r, cursor, &mut |glance| {
             if *ordered {
                 *ordered = last.is_none_or(|last| last.precedes(&glance.name));
@@ -107,8 +108,8 @@ impl Audit {
             }
             true
         });
-        *counted = counted.saturating_add(cursor.index.saturating_sub(from));
-        swept.add(from, cursor.index);
+        *counted = counted.saturating_add(cursor.index().saturating_sub(from));
+        swept.add(from, cursor.index());
     }
 
     /// Keeps the names of valid tensors, while there is room.
@@ -134,8 +135,7 @@ impl Audit {
     /// The next entry, validated. If bytes are missing, progress within a list is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         let entry = self.named(r, cursor);
-        #[cfg(feature = "gguf")]
-        if entry.is_err() && self.cursor.within != 0 {
+        if entry.is_err() && self.cursor.is_inside() {
             self.cursor = *cursor;
         }
         entry
@@ -161,11 +161,11 @@ impl Audit {
         if self.are_distinct(r, slots) {
             return Ok(());
         }
-        while !self.cursor.done {
+        while !self.cursor.is_done() {
             self.sweep_names(r, slots);
             let mut next = self.cursor;
             if let Some(entry) = self.kept(r, &mut next)?.filter(Named::is_named) {
-                let slot = self.slot(r, next.phase, entry.kind, entry.index, &entry.name)?;
+                let slot = self.slot(r, next.phase(), entry.kind, entry.index, &entry.name)?;
                 self.sorting.push(r, slots, self.counted, slot)?;
             }
             self.cursor = next;
@@ -210,9 +210,6 @@ impl Audit {
 
     /// The tensor whose metadata entries are validated.
     fn owner(&self) -> Option<u32> {
-        #[cfg(feature = "idv")]
-        return self.hand.as_ref().map(|tensor| tensor.index);
-        #[cfg(not(feature = "idv"))]
-        None
+        self.hand.as_ref().map(|tensor| tensor.index)
     }
 }

@@ -81,12 +81,9 @@ impl Audit {
                 Stop::Invalid(_) => [3; 3],
             };
             (asked, streams, self.stage, self.cursor, self.counted).hash(&mut state);
-            #[cfg(feature = "oinf")]
-            self.held.hash(&mut state);
             #[cfg(feature = "sweep")]
             self.swept.hash(&mut state);
             (self.previous, self.sorting, self.twins, self.covering).hash(&mut state);
-            #[cfg(feature = "idv")]
             self.attributes.hash(&mut state);
             (self.hand, self.payload, self.work, self.shared).hash(&mut state);
         }

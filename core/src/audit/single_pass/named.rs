@@ -5,10 +5,10 @@
 //! their bytes, not by a hash, so choosing them gains an attacker nothing.
 
 use crate::audit::{Stage, cover::Cover};
-use crate::file::{File, Slot, slot::shell_sort};
+use crate::file::{Cursor, File, Slot, slot::shell_sort};
 use crate::input::Source;
-use crate::model::Status;
-use crate::parse::{Cursor, Reader, Stop};
+use crate::model::{Status, Tensor};
+use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::cmp::Ordering;
 
@@ -27,7 +27,6 @@ pub struct Audit {
     count: u32,
     /// The tensor whose metadata entries are validated: the offset of its entry, and its
     /// position.
-    #[cfg(feature = "idv")]
     owner: (u64, u32),
 }
 
@@ -42,7 +41,6 @@ impl Audit {
             incomplete: false,
             unmeasured: false,
             count: 0,
-            #[cfg(feature = "idv")]
             owner: (0, 0),
         }
     }
@@ -93,8 +91,7 @@ impl Audit {
         while self.stage != Stage::Done {
             let result = match self.stage {
                 Stage::Values => self.values(&mut r),
-                #[cfg(feature = "idv")]
-                Stage::Attributes => self.attributes(&mut r, slots),
+                Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(&mut r, slots),
                 _ => self.pass(&mut r, slots),
             };
             if r.take_fatal() {
@@ -128,7 +125,6 @@ impl Audit {
         self.stage = match self.stage {
             Stage::Metadata => Stage::Tensors,
             Stage::Tensors => Stage::Values,
-            #[cfg(feature = "idv")]
             Stage::Values if self.file.policy().duplicate_attribute.is_some() => Stage::Attributes,
             Stage::Values | Stage::Attributes if self.file.policy().covers() => Stage::Coverage,
             _ => Stage::Done,
@@ -138,27 +134,26 @@ impl Audit {
     fn values(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
         r.unmute();
         let mut cursor = Cursor::START;
-        while !cursor.done {
+        while !cursor.is_done() {
             self.file.audit(r, &mut cursor)?;
         }
         Ok(())
     }
 
     /// Validates the metadata entries of each tensor.
-    #[cfg(feature = "idv")]
     #[inline(never)]
     fn attributes(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
         loop {
             r.mute();
             let (at, index) = self.owner;
-            let mut next = Cursor::before(at, index);
+            let mut next = self.file.cursor_before(at, index);
             self.tensor(r, &mut next, &mut Slot::default())?;
-            if next.done {
+            if next.is_done() {
                 return Ok(());
             }
             self.pass(r, slots)?;
             self.validated = false;
-            self.owner = (next.at, next.index);
+            self.owner = (next.at(), next.index());
         }
     }
 
@@ -249,7 +244,7 @@ impl Audit {
         slot: &mut Slot,
     ) -> Result<(), Halt> {
         *slot = Slot::EMPTY;
-        while slot.is_empty() && !c.done {
+        while slot.is_empty() && !c.is_done() {
             match self.stage {
                 Stage::Coverage if File::COVERS => self.part(r, c, slot),
                 Stage::Tensors => self.tensor(r, c, slot),
@@ -274,7 +269,7 @@ impl Audit {
             Ok(Some(tensor)) => {
                 self.count = self.count.wrapping_add(1);
                 self.incomplete |= tensor.status == Status::Broken;
-                slot.set_name(c.phase, EntryKind::Tensor, tensor.index, &tensor.name);
+                slot.set_name(c.phase(), EntryKind::Tensor, tensor.index, &tensor.name);
                 Ok(())
             }
             Ok(None) => Ok(()),
@@ -290,20 +285,19 @@ impl Audit {
         c: &mut Cursor,
         slot: &mut Slot,
     ) -> Result<(), Halt> {
-        #[cfg(feature = "idv")]
-        let next = match (self.stage, &self.file) {
-            // Only the offset of the tensor is kept.
-            (Stage::Attributes, File::Idv(header)) => header.attribute_of(r, self.owner, c),
-            _ => self.file.meta(r, c),
+        let next = if File::COMPARES_ATTRIBUTES && self.stage == Stage::Attributes {
+            // The tensor is only known by its place.
+            let (at, index) = self.owner;
+            self.file.attribute(r, &Tensor { offset: at, index, ..Tensor::default() }, c)
+        } else {
+            self.file.meta(r, c)
         };
-        #[cfg(not(feature = "idv"))]
-        let next = self.file.meta(r, c);
         match &next {
             Ok(Some(meta)) => {
                 self.incomplete |= meta.status == Status::Broken;
                 // Slots of a tensor may share a name.
                 if meta.kind != EntryKind::Slot {
-                    slot.set_name(c.phase, meta.kind, meta.index, &meta.key);
+                    slot.set_name(c.phase(), meta.kind, meta.index, &meta.key);
                 }
                 Ok(())
             }
@@ -332,10 +326,8 @@ impl Audit {
 
     /// The tensor whose metadata entries are looked at.
     fn owner(&self) -> Option<u32> {
-        #[cfg(feature = "idv")]
-        return (self.stage == Stage::Attributes).then_some(self.owner.1);
-        #[cfg(not(feature = "idv"))]
-        None
+        let attributes = File::COMPARES_ATTRIBUTES && self.stage == Stage::Attributes;
+        attributes.then_some(self.owner.1)
     }
 }
 

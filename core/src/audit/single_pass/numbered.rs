@@ -10,10 +10,10 @@
 
 use crate::audit::{Stage, cover::Cover};
 use crate::base::word;
-use crate::file::{File, Slot, slot::shell_sort};
+use crate::file::{Cursor, File, Slot, slot::shell_sort};
 use crate::input::Source;
 use crate::model::{Chunks, Status, Tensor};
-use crate::parse::{Cursor, Reader, Stop};
+use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 
 /// Validates a file; plain numbers.

@@ -7,7 +7,7 @@ use super::{field, low, rules};
 use crate::base::{Word, division::div_rem, wide, widen, word};
 use crate::input::Span;
 use crate::model::dims::{bincode_uint, product};
-use crate::parse::Reader;
+use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{Halt, Rule};
 
 /// An integer, and its offset.
@@ -70,8 +70,8 @@ fn int(r: &mut Reader<'_, '_>, int: &mut Int) -> u64 {
     for byte in bytes.iter().skip(1).rev() {
         value = value << 8 | u64::from(*byte);
     }
-    if value < least(wider) && r.overlong == 0 {
-        r.overlong = int.at;
+    if value < least(wider) && r.overlong.at == 0 {
+        r.overlong.at = int.at;
     }
     int.value = value;
     value
@@ -130,7 +130,7 @@ pub(super) fn fixed(r: &mut Reader<'_, '_>) -> u64 {
 
 /// Reads a count of entries of at least `least` bytes each.
 pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
-    r.overlong = 0;
+    r.overlong = Overlong::NONE;
     let count = many(r, least, rule, &mut Int::default());
     if !r.is_halted() {
         flag_overlong(r);
@@ -140,7 +140,7 @@ pub(super) fn count(r: &mut Reader<'_, '_>, least: Word, rule: Rule) -> u32 {
 
 /// Reads a metadata entry and returns its value; the caller settles.
 pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8] {
-    r.overlong = 0;
+    r.overlong = Overlong::NONE;
     entry.name = text(r, rules::M2);
     entry.dtype.at = r.here();
     text(r, rules::M2)
@@ -148,7 +148,7 @@ pub(super) fn pair<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> &'a [u8
 
 /// Reads a tensor of the list.
 pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result<(), Halt> {
-    r.overlong = 0;
+    r.overlong = Overlong::NONE;
     entry.name = text(r, rules::T3);
     int(r, &mut entry.dtype);
     let rank = many(r, 1, rules::T5, &mut entry.rank);
@@ -177,7 +177,7 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
 /// Reports the integer that is longer than necessary, if there is one, among the bytes just
 /// read.
 pub(super) fn flag_overlong(r: &mut Reader<'_, '_>) {
-    let at = r.overlong;
+    let at = r.overlong.at;
     if at != 0 {
         let run = r.source().run(wide(at));
         let (rest, value) = match bincode_uint(run) {

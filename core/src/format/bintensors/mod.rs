@@ -49,7 +49,7 @@ use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunks, Metadata, NameAt, Part, Region, Status, Tensor, Value, Version};
 use crate::model::{DType, DimEncoding, DimsAt, dims::bincode_uint};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use fields::Entry;
 
@@ -101,8 +101,9 @@ mod field {
     pub(super) const WIDER: [Word; 3] = [5, 9, 12];
 }
 
-/// The validated header. Headers are short enough for 32-bit offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the header says, as far as it was proved. No header is so long that an
+/// offset in it takes more than 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset of the data: the end of the header.
     data_at: u32,
@@ -114,7 +115,37 @@ pub struct Header {
     count: u32,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Where the data of the next tensor should begin, as the tensor before states it.
+    stated: u64,
+    /// The same as its shape has it, if that is another place.
+    shaped: u64,
+    /// The entry before, where the order of the list is validated.
+    before: order::Before,
+    /// What opening has read.
+    #[cfg(feature = "windows")]
+    header: Header,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        stated: 0,
+        shaped: 0,
+        before: order::Before::NONE,
+        #[cfg(feature = "windows")]
+        header: Header::NONE,
+    };
+    const ALONE: State = State { stated: Cursor::UNKNOWN, ..State::START };
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::T6),
         duplicate_meta: Some(rules::M6),
@@ -165,7 +196,7 @@ impl Container for Header {
         r.check(is_utf8(value), rules::M4, stored, 0, 0);
         fields::flag_overlong(r);
         #[cfg(not(feature = "windows"))]
-        order::follow(r, index, &entry, rules::M5);
+        order::follow(r, c, &entry, rules::M5);
         Ok(Some(Metadata {
             kind: EntryKind::Metadata,
             index,
@@ -199,7 +230,7 @@ impl Container for Header {
         let validated = spans::validate(r, &entry);
         let status = self.validate_place(r, c, &entry, validated);
         #[cfg(not(feature = "windows"))]
-        order::follow(r, index, &entry, rules::C1);
+        order::follow(r, c, &entry, rules::C1);
         Ok(Some(self.describe(index, at, &entry, status)))
     }
 
@@ -247,6 +278,9 @@ impl Container for Header {
 }
 
 impl Header {
+    /// Nothing is known yet.
+    const NONE: Header = Header { data_at: 0, meta_at: 0, list_at: 0, meta_count: 0, count: 0 };
+
     /// Offset of the data from the file's start; the offsets of the list count
     /// from there.
     #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]

@@ -1,16 +1,15 @@
 //! Opening: the offsets of the lists and the data.
 
-use super::{Header, field, fields, low, rules};
+use super::{Cursor, Header, field, fields, low, rules};
 use crate::base::{place, wide, word};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
-    /// Skips the metadata. Between calls the cursor is before one of its entries; `state`
-    /// holds their number above the offset of the data, and `extra` the offset of the
-    /// first.
+    /// Passes over the metadata. Between calls the cursor is before one of its
+    /// entries.
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        let mut header = Header { data_at: 0, meta_at: 0, list_at: 0, meta_count: 0, count: 0 };
+        let mut header = Header::NONE;
         #[cfg(not(feature = "windows"))]
         header.front(r)?;
         #[cfg(feature = "windows")]
@@ -18,12 +17,10 @@ impl Header {
             header.front(r)?;
             r.settle()?;
             c.at = r.at();
-            c.state = header.data_at() | (u64::from(header.meta_count) << 32);
-            c.extra = header.meta_at.into();
+            c.state.header = header;
             c.phase = 1;
         } else {
-            (header.data_at, header.meta_count) = (low(word(c.state)), low(word(c.state >> 32)));
-            header.meta_at = low(word(c.extra));
+            header = c.state.header;
         }
         while c.index < header.meta_count {
             #[cfg(feature = "windows")]

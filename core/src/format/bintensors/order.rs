@@ -5,9 +5,11 @@
 //! a whole, that happens during validation.
 
 #[cfg(not(feature = "windows"))]
-use super::fields::Entry;
+use super::{Cursor, fields::Entry};
 use super::{Header, field, rules};
 use crate::base::{wide, widen, word};
+#[cfg(not(feature = "windows"))]
+use crate::input::Span;
 use crate::parse::Reader;
 #[cfg(not(feature = "windows"))]
 use crate::rule::Rule;
@@ -49,18 +51,45 @@ impl Header {
     }
 }
 
-/// Validates that entry `index` of a list sorts after the previous one; the first that does
-/// not breaks `rule`.
+/// The entry before, and whether the list was in order up to there.
 #[cfg(not(feature = "windows"))]
-pub(super) fn follow<'a>(r: &mut Reader<'_, 'a>, index: u32, entry: &Entry<'a>, rule: Rule) {
-    let (ordered, dtype, name) = r.before;
-    let (own_dtype, own) = (entry.dtype.value, entry.name);
-    let comes_before = own_dtype > dtype || (own_dtype == dtype && own < name);
-    if index > 0 && ordered && comes_before {
-        let name = entry.name_span();
-        r.flag(rule, name.offset, name.len, 0, 0);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Before {
+    ordered: bool,
+    dtype: u64,
+    name: Span,
+}
+
+#[cfg(not(feature = "windows"))]
+impl Before {
+    /// There is none.
+    pub(super) const NONE: Before =
+        Before { ordered: true, dtype: u64::MAX, name: Span::new(0, 0) };
+}
+
+/// Validates whether entry `index` of a list comes after the one before; the first
+/// that does not breaks `rule`.
+#[cfg(not(feature = "windows"))]
+pub(super) fn follow(r: &mut Reader<'_, '_>, c: &mut Cursor, entry: &Entry<'_>, rule: Rule) {
+    let Before { ordered, dtype, name } = c.state.before;
+    let (own_dtype, own) = (entry.dtype.value, entry.name_span());
+    let before = r.source().get(name).unwrap_or_default();
+    let comes_before = own_dtype > dtype || (own_dtype == dtype && entry.name < before);
+    if ordered && comes_before {
+        r.flag(rule, own.offset, own.len, 0, 0);
     }
-    r.before = (index == 0 || (ordered && !comes_before), own_dtype, own);
+    c.state.before = Before { ordered: ordered && !comes_before, dtype: own_dtype, name: own };
+}
+
+/// Where the entry before begins.
+#[cfg(feature = "windows")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Before(pub(super) u64);
+
+#[cfg(feature = "windows")]
+impl Before {
+    /// There is none.
+    pub(super) const NONE: Before = Before(0);
 }
 
 #[cfg(feature = "windows")]

@@ -2,11 +2,11 @@
 //! and with the length of the file.
 
 use super::fields::{self, Entry};
-use super::{Header, field, is_utf8, rules};
+use super::{Cursor, Header, State, field, is_utf8, rules};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
 use crate::model::Status;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 
 /// Validates the name, the type and the shape of an entry; returns the length of its data
 /// if that is [`Status::Sound`].
@@ -15,8 +15,8 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
     r.check(is_utf8(entry.name), rules::T2, entry.name_span(), 0, 0);
     let is_wide = entry.rank.at.wrapping_sub(dtype) == field::WIDE;
     r.check(!is_wide, rules::V3, Span::new(wide(dtype), wide(field::WIDE)), 0, code);
-    // A type in 64 bits is also longer than necessary; one finding is enough.
-    if !(is_wide && r.overlong == dtype) {
+    // A type in 64 bits is longer than it must be as well; once is enough.
+    if !(is_wide && r.overlong.at == dtype) {
         fields::flag_overlong(r);
     }
     let known = code < widen(field::DTYPES.len());
@@ -42,9 +42,9 @@ pub(super) fn validate(r: &mut Reader<'_, '_>, entry: &Entry<'_>) -> (Status, u6
 }
 
 impl Header {
-    /// Validates the data range of an entry, and leaves in the cursor where the next should
-    /// begin: in `state`, or in `extra` if that is in doubt. The cursor is already after
-    /// the entry.
+    /// Validates where the data of an entry lies, and leaves in the cursor where that
+    /// of the next should begin. The cursor
+    /// stands after the entry already.
     pub(super) fn validate_place(
         &self,
         r: &mut Reader<'_, '_>,
@@ -55,7 +55,7 @@ impl Header {
         let starts = span(entry.start.at, entry.end.at);
         let ends = span(entry.end.at, word(c.at));
         let (start, end) = (entry.start.value, entry.end.value);
-        let (state, extra) = (c.state, c.extra);
+        let State { stated: state, shaped: extra, .. } = c.state;
         let unplaced = state == Cursor::UNKNOWN;
         let base = if unplaced || start == extra { start } else { state };
         let begins = start == base;
@@ -79,9 +79,9 @@ impl Header {
                 sound = false;
             }
         }
-        // The next tensor begins where this one says it ends or, if that is in doubt, where
-        // its shape says so.
-        (c.state, c.extra) = (stated, shaped);
+        // The next tensor begins where this one says it ends or, if that is in
+        // doubt, where its shape says so.
+        (c.state.stated, c.state.shaped) = (stated, shaped);
 
         let (len, data_at) = (self.data_len(r), self.data_at());
         let (reach, furthest) = (stated.min(shaped), stated.max(shaped));

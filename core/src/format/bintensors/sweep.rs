@@ -5,11 +5,11 @@
 //! that is not in its shortest form, the sweep ends and the entry is checked in full. That
 //! takes a fifth of the time.
 
-use super::{Header, field, is_utf8, rules};
+use super::{Cursor, Header, field, is_utf8, rules};
 use crate::base::widen;
 use crate::format::Glance;
 use crate::model::{Name, NameAt, NameEncoding, dims::product};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 
 /// State of a sweep.
 pub(super) struct Brief<'a> {
@@ -58,7 +58,7 @@ impl Header {
             let Some((brief, after)) = brief(rest) else {
                 break;
             };
-            let sound = brief.start == swept.state
+            let sound = brief.start == swept.state.stated
                 && brief.end.checked_sub(brief.start) == Some(brief.size)
                 && brief.end <= data_len;
             let name_at = offset(brief.left).saturating_sub(widen(brief.name.len()));
@@ -66,12 +66,13 @@ impl Header {
                 break;
             }
             rest = after;
-            swept.state = brief.end;
+            swept.state.stated = brief.end;
             swept.index = index.saturating_add(1);
         }
         if swept.index > c.index {
             r.pass(rest);
-            *c = Cursor { at: r.at(), extra: swept.state, ..swept };
+            swept.state.shaped = swept.state.stated;
+            *c = Cursor { at: r.at(), ..swept };
         }
     }
 }

@@ -1,23 +1,23 @@
 //! Heads of values, and skipping lists.
 //!
-//! A list declares its number of items but not its end, so its items are skipped one by
-//! one. That happens when the next entry is requested, and may stop for missing bytes
-//! anywhere: the cursor then keeps its progress in `at`, `inner` (items left, level by
-//! level) and `within`.
+//! A list tells how many items it has and not where it ends, so that its items
+//! are passed over one by one. That happens when the entry after it is asked
+//! for, and may stop for absent bytes anywhere: the cursor then keeps how far it
+//! is, in `at`, `left` (items, level by level) and `within`.
 //!
 //! Numbers are read without a check each. A missing one reads as 0, which has no effect
 //! here, and is settled at the end of the entry.
 
-use super::{field, rules};
+use super::{Cursor, field, rules};
 use crate::base::{Word, division::div_rem, limits, wide, word};
 use crate::model::dims::times;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
 /// Smallest number of bytes that the host is asked to read ahead: more than any key takes.
 pub(super) const AHEAD: u64 = limits::READ_AHEAD << 1;
 
-/// Set in [`Cursor::within`] while the innermost list has strings.
+/// Set in `within` while the innermost list has texts.
 pub(super) const TEXTS: u8 = 0x80;
 
 /// A value after its head.
@@ -107,7 +107,7 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
         refuse(r, rules::ARRAY_BOUNDS, 8, room(most, least), count);
         return Content::default();
     }
-    let depth = c.within & !TEXTS;
+    let depth = c.state.within & !TEXTS;
     if depth >= limits::GGUF_DEPTH {
         refuse(r, rules::ARRAY_DEPTH, 12, limits::GGUF_DEPTH.into(), 0);
         return Content::default();
@@ -115,10 +115,10 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
     if !matches!(items, field::STRING | field::ARRAY) {
         return Content { holds: items, len: word(len) };
     }
-    c.within = depth.wrapping_add(1);
+    c.state.within = depth.wrapping_add(1);
     *left(c) = count;
     if items == field::STRING {
-        c.within |= TEXTS;
+        c.state.within |= TEXTS;
         return Content::default();
     }
     Content { holds: field::ARRAY, len: 0 }
@@ -143,8 +143,8 @@ pub(super) fn refuse(r: &mut Reader<'_, '_>, rule: Rule, len: u64, expected: u64
 
 /// Number of items left in the innermost list.
 pub(super) fn left(c: &mut Cursor) -> &mut u64 {
-    let [first, second, third, _] = &mut c.inner;
-    match c.within & !TEXTS {
+    let [first, second, third] = &mut c.state.left;
+    match c.state.within & !TEXTS {
         1 => first,
         2 => second,
         _ => third,
@@ -158,10 +158,10 @@ pub(super) fn item(
     big: bool,
     content: &mut Content,
 ) -> Result<(), Halt> {
-    while c.within != 0 {
-        let texts = c.within & TEXTS != 0;
+    while c.state.within != 0 {
+        let texts = c.state.within & TEXTS != 0;
         let Some(after) = left(c).checked_sub(1) else {
-            c.within = (c.within & !TEXTS).wrapping_sub(1);
+            c.state.within = (c.state.within & !TEXTS).wrapping_sub(1);
             continue;
         };
         go(r, c.at);
@@ -182,7 +182,7 @@ pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<
     let mut content = Content::default();
     while content.holds != Content::OVER {
         #[cfg(feature = "windows")]
-        if c.within & TEXTS != 0 {
+        if c.state.within & TEXTS != 0 {
             texts(r, c, big);
         }
         content.len = 0;

@@ -4,9 +4,10 @@
 //! one to the careful path. Listing metadata skips the longest list.
 
 use super::sweep::u64;
-use super::{Header, head};
+use super::{Cursor, Header, State, head};
 use crate::base::{utf8, widen};
-use crate::parse::{Cursor, Reader};
+use crate::input::Span;
+use crate::parse::Reader;
 
 /// Number of bytes of strings that are checked together; the last string is included as a
 /// whole.
@@ -15,7 +16,7 @@ const BATCH: usize = 4096;
 /// Passes over strings of the current list, as far as they are resident and UTF-8, or
 /// already `validated`; returns whether there were any.
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated: bool) -> bool {
-    if c.within & head::TEXTS == 0 {
+    if c.state.within & head::TEXTS == 0 {
         return false;
     }
     let from = c.at;
@@ -100,47 +101,44 @@ pub(super) fn text(input: &[u8], big: bool) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(len).ok()?)
 }
 
-/// The longest list of the metadata is found while it is skipped, in parts of the cursor
-/// that are unused then: the upper bits of `state` for the start of the current list, and
-/// the item counts of nested lists in `inner`.
-pub(super) mod longest {
-    use crate::input::Span;
-    use crate::parse::Cursor;
+/// The longest list of the metadata, which opening finds on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Longest {
+    /// Where the list begins that the cursor is within; 0 if it is in none.
+    begin: u64,
+    at: u64,
+    end: u64,
+    /// Lists lie in lists: none is kept.
+    nested: bool,
+}
 
-    const ABOVE: u32 = 16;
-    const BELOW: u64 = (1 << ABOVE) - 1;
-    /// Lists are nested: none is kept.
-    const NONE: u64 = u64::MAX >> ABOVE;
+impl Longest {
+    /// There is none.
+    pub(super) const NONE: Longest = Longest { begin: 0, at: 0, end: 0, nested: false };
 
-    /// The cursor was put after the head of a value, possibly into a list.
-    pub(in super::super) fn enter(c: &mut Cursor) {
-        let begin = match c.within {
-            0 => 0,
-            within if within == super::head::TEXTS | 1 => c.at.min(NONE),
-            _ => NONE,
-        };
-        if c.state >> ABOVE != NONE {
-            c.state |= begin << ABOVE;
+    /// Where it lies.
+    pub(super) fn span(&self) -> Span {
+        if self.nested { Span::default() } else { Span::between(self.at, self.end) }
+    }
+}
+
+impl State {
+    /// The cursor was put after the head of a value, at `at`: within a list, or not.
+    pub(super) fn enter(&mut self, at: u64) {
+        match self.within {
+            0 => {}
+            within if within == head::TEXTS | 1 => self.longest.begin = at,
+            _ => self.longest.nested = true,
         }
     }
 
-    /// The current list, if any, has ended.
-    pub(in super::super) fn leave(c: &mut Cursor) {
-        let begin = c.state >> ABOVE;
-        if begin == 0 || begin == NONE {
-            return;
+    /// The list that the cursor was within, if any, is over at `at`.
+    pub(super) fn leave(&mut self, at: u64) {
+        let found = &mut self.longest;
+        let begin = core::mem::take(&mut found.begin);
+        if begin != 0 && at.saturating_sub(begin) > found.end.saturating_sub(found.at) {
+            (found.at, found.end) = (begin, at);
         }
-        c.state &= BELOW;
-        let [_, at, end, _] = &mut c.inner;
-        if c.at.saturating_sub(begin) > end.saturating_sub(*at) {
-            (*at, *end) = (begin, c.at);
-        }
-    }
-
-    /// The longest list.
-    pub(in super::super) fn of(c: &Cursor) -> Span {
-        let [_, at, end, _] = c.inner;
-        if c.state >> ABOVE == NONE { Span::default() } else { Span::between(at, end) }
     }
 }
 
@@ -148,9 +146,9 @@ impl Header {
     /// Puts the cursor after the longest list, if it is at its start. Opening has skipped
     /// its items.
     pub(super) fn leap(&self, c: &mut Cursor) {
-        if c.within != 0 && c.at == self.longest.offset {
+        if c.state.within != 0 && c.at == self.longest.offset {
             c.at = self.longest.end().unwrap_or(u64::MAX);
-            c.within = 0;
+            c.state.within = 0;
         }
     }
 }

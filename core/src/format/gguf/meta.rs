@@ -1,11 +1,11 @@
 //! Metadata entries, and their values.
 
 use super::head::{self, Entry};
-use super::{Header, field, rules};
+use super::{Cursor, Header, field, rules};
 use crate::base::{limits, wide, widen};
 use crate::input::Span;
 use crate::model::{DimsAt, Metadata, NameAt, Status, Value};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
 
 impl Header {
@@ -55,7 +55,7 @@ impl Header {
         if entry.key == field::ALIGNMENT_KEY {
             self.validate_alignment(r, at, index, &entry);
         }
-        let end = if c.within == 0 { c.at } else { wide(self.tensors_at).max(c.at) };
+        let end = if c.state.within == 0 { c.at } else { wide(self.tensors_at).max(c.at) };
         Ok(Some(Metadata {
             kind: EntryKind::Metadata,
             index,

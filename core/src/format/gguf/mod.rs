@@ -53,7 +53,7 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
 /// Values of fields.
@@ -113,8 +113,8 @@ mod field {
     }
 }
 
-/// The validated header, and the ends of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the header says, and where the tables end, as far as that was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset after the metadata; 0 if its end is unknown.
     tensors_at: Word,
@@ -137,7 +137,60 @@ pub struct Header {
     longest: Span,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Where the data of the next tensor should begin.
+    next_data: u64,
+    /// What ggml adds to that.
+    astray: u64,
+    /// What is known of the data that was listed, of `sweep::cover`.
+    #[cfg(feature = "sweep")]
+    cover: u8,
+    /// Items left of the lists that the cursor is within, level by level.
+    left: [u64; 3],
+    /// How deep it is within lists, and whether the innermost has texts.
+    within: u8,
+    /// The value that is looked at was found faulty.
+    faulty: bool,
+    /// Where the value that is looked at ends.
+    #[cfg(feature = "windows")]
+    end: u64,
+    /// What opening has read.
+    header: Header,
+    /// The longest list so far, and where the one that opening is within begins.
+    #[cfg(feature = "sweep")]
+    longest: lists::Longest,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        next_data: 0,
+        astray: 0,
+        #[cfg(feature = "sweep")]
+        cover: sweep::cover::TIGHT,
+        left: [0; 3],
+        within: 0,
+        faulty: false,
+        #[cfg(feature = "windows")]
+        end: 0,
+        header: Header::NONE,
+        #[cfg(feature = "sweep")]
+        longest: lists::Longest::NONE,
+    };
+    const ALONE: State = State { next_data: Cursor::UNKNOWN, ..State::START };
+
+    fn is_inside(&self) -> bool {
+        self.within != 0
+    }
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         duplicate_meta: Some(rules::KEY_DUPLICATE),
@@ -223,7 +276,22 @@ impl Container for Header {
 }
 
 impl Header {
-    /// The byte order of the whole file.
+    /// Nothing is known yet.
+    const NONE: Header = Header {
+        tensors_at: 0,
+        tables_end: 0,
+        data_at: 0,
+        metas: 0,
+        count: 0,
+        alignment: field::ALIGNMENT,
+        align_entry: u32::MAX,
+        version: 0,
+        big: false,
+        #[cfg(feature = "sweep")]
+        longest: Span::new(0, 0),
+    };
+
+    /// The byte order of everything in the file.
     pub const fn endianness(&self) -> Endianness {
         if self.big { Endianness::Big } else { Endianness::Little }
     }

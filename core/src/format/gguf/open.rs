@@ -6,9 +6,9 @@
 
 use super::head::{self, u64};
 use super::tensor;
-use super::{Header, field, rules};
+use super::{Cursor, Header, field, rules};
 use crate::base::{division::padding, wide, word};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::Halt;
 
 /// What the scan is before.
@@ -18,36 +18,25 @@ mod step {
     pub(super) const TENSORS: u8 = 2;
 }
 
-/// In `state`.
-const BIG: u64 = 1 << 8;
-
 impl Header {
-    /// The cursor: `index` counts entries; `state` keeps version and byte order; `extra`
-    /// keeps the alignment below the position of its entry; the last of `inner` keeps both
-    /// counts, and the first, which lists in the metadata use before, the start of the
-    /// tensors.
+    /// The cursor counts entries, and keeps the header as far as it is known.
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         if c.phase == step::HEADER {
             header(r, c)?;
             c.phase = step::METADATA;
         }
-        let big = c.state & BIG != 0;
-        let [.., counts] = c.inner;
-        let (count, metas) = (low(counts), high(counts));
+        let Header { count, metas, big, .. } = c.state.header;
         r.mute();
         if c.phase == step::METADATA {
             let passed = metadata(r, c, metas, big);
             if passed.is_err_and(Halt::is_absent) {
                 return Err(Halt::ABSENT);
             }
-            let at = if passed.is_ok() { c.at } else { 0 };
-            let [first, ..] = &mut c.inner;
-            *first = at;
-            (c.index, c.within, c.phase) = (0, 0, step::TENSORS);
+            c.state.header.tensors_at = if passed.is_ok() { word(c.at) } else { 0 };
+            (c.index, c.state.within, c.phase) = (0, 0, step::TENSORS);
         }
-        let [tensors_at, ..] = c.inner;
-        let (tensors_at, mut tables_end) = (word(tensors_at), 0);
-        if tensors_at != 0 {
+        let mut tables_end = 0;
+        if c.state.header.tensors_at != 0 {
             match tensors(r, c, count, big) {
                 Ok(()) => tables_end = word(c.at),
                 Err(halt) if halt.is_absent() => return Err(halt),
@@ -55,42 +44,20 @@ impl Header {
             }
         }
         r.unmute();
-        let (alignment, align_entry) = (low(c.extra), high(c.extra));
-        // The end saturates; then no tensor fits.
-        let data_at = match (tables_end, alignment) {
+        let mut header = c.state.header;
+        header.tables_end = tables_end;
+        // The end saturates, where no tensor then fits.
+        header.data_at = match (tables_end, header.alignment) {
             (0, _) | (_, 0) => 0,
-            _ => tables_end.saturating_add(word(padding(wide(tables_end), alignment.into()))),
+            (end, alignment) => end.saturating_add(word(padding(wide(end), alignment.into()))),
         };
-        let version = u8::try_from(c.state & 0xFF).unwrap_or(0);
-        Ok(Header {
-            tensors_at,
-            tables_end,
-            data_at,
-            metas,
-            count,
-            alignment,
-            align_entry,
-            version,
-            big,
-            #[cfg(feature = "sweep")]
-            longest: super::lists::longest::of(c),
-        })
+        #[cfg(feature = "sweep")]
+        (header.longest = c.state.longest.span());
+        Ok(header)
     }
 }
 
-fn low(n: u64) -> u32 {
-    u32::try_from(n & 0xFFFF_FFFF).unwrap_or(0)
-}
-
-fn high(n: u64) -> u32 {
-    u32::try_from(n >> 32).unwrap_or(0)
-}
-
-fn pack(low: u32, high: u32) -> u64 {
-    u64::from(low) | (u64::from(high) << 32)
-}
-
-/// The fixed header.
+/// The header proper.
 fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let len = r.source().len();
     r.region(0, len, rules::HEADER_LENGTH);
@@ -127,11 +94,9 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if big && version == 2 {
             r.flag(rules::VERSION_BIG, 4, 4, 3, version.into());
         }
-        let [.., counts] = &mut c.inner;
-        *counts = pack(few, few_metas);
         c.at = field::HEADER;
-        c.state = u64::from(version) | if big { BIG } else { 0 };
-        c.extra = pack(field::ALIGNMENT, u32::MAX);
+        let version = if version == 2 { 2 } else { 3 };
+        c.state.header = Header { count: few, metas: few_metas, version, big, ..Header::NONE };
         return Ok(());
     };
     let field = match at {
@@ -146,23 +111,25 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 
 /// Skips the metadata, and keeps the alignment.
 fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Result<(), Halt> {
-    while c.index < metas || c.within != 0 {
+    while c.index < metas || c.state.within != 0 {
         head::pass(r, c, big)?;
         #[cfg(feature = "sweep")]
-        super::lists::longest::leave(c);
+        c.state.leave(c.at);
         if c.index >= metas {
             break;
         }
         c.step(|c| {
             let mut entry = head::Entry::default();
             head::entry(r, c, big, &mut entry)?;
-            if high(c.extra) == u32::MAX && entry.key == field::ALIGNMENT_KEY {
+            let known = &mut c.state.header;
+            if known.align_entry == u32::MAX && entry.key == field::ALIGNMENT_KEY {
                 let sound = entry.tag == field::UINT32 && field::aligns(entry.number);
-                c.extra = pack(if sound { entry.number } else { 0 }, c.index);
+                known.alignment = if sound { entry.number } else { 0 };
+                known.align_entry = c.index;
             }
             c.index = c.index.wrapping_add(1);
             #[cfg(feature = "sweep")]
-            super::lists::longest::enter(c);
+            c.state.enter(c.at);
             Ok(())
         })?;
     }
@@ -193,12 +160,6 @@ fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Res
 mod tests {
     use super::super::head::u32;
     use super::*;
-
-    #[test]
-    fn two_numbers_in_one() {
-        let both = pack(7, u32::MAX);
-        assert_eq!((low(both), high(both)), (7, u32::MAX));
-    }
 
     #[test]
     fn numbers_of_either_order() {

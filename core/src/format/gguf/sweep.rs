@@ -5,7 +5,7 @@
 
 use super::elements::{Stored, stored};
 use super::lists::text;
-use super::{Header, field, head};
+use super::{Cursor, Header, field, head};
 use crate::base::{utf8, widen};
 use crate::format::Glance;
 use crate::input::{Source, Span};
@@ -13,26 +13,26 @@ use crate::model::{
     Chunks, DimEncoding, DimsAt, Endianness, Name, NameAt, NameEncoding, Status, Tensor,
     dims::product,
 };
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 
-/// What `extra` of a cursor over tensors says about the listed ones.
+/// What a cursor over tensors tells of those that were listed.
 pub(super) mod cover {
-    use crate::parse::Cursor;
+    use super::super::Cursor;
 
-    /// Only padding is between them so far.
-    pub(in super::super) const TIGHT: u64 = 0;
-    /// Something else may be between them.
-    pub(in super::super) const LOOSE: u64 = 1;
-    /// They have ended, and the file ends with them.
-    const PROVED: u64 = 2;
+    /// Nothing but padding lies between them so far.
+    pub(in super::super) const TIGHT: u8 = 0;
+    /// Something may.
+    pub(in super::super) const LOOSE: u8 = 1;
+    /// They are over, and the file ends with them.
+    const PROVED: u8 = 2;
 
     /// Whether the listing that ended with this cursor proved that.
     pub(in super::super) fn is_proved(listed: &Cursor) -> bool {
-        listed.extra == PROVED
+        listed.state.cover == PROVED
     }
 
     pub(super) fn prove(c: &mut Cursor) {
-        c.extra = PROVED;
+        c.state.cover = PROVED;
     }
 }
 
@@ -183,11 +183,11 @@ impl Header {
         }
     }
 
-    /// Puts the cursor's `state` and `extra` after a tensor's data, and returns its offset;
-    /// `None` if that is not where it should be.
+    /// Puts the cursor after a tensor's data, and returns
+    /// where that begins; `None` if it is not where it should be.
     #[inline(always)]
     fn pass_data(&self, source: &Source<'_>, c: &mut Cursor, brief: &Brief<'_>) -> Option<u64> {
-        let expected = c.state;
+        let expected = c.state.next_data;
         let mask = u64::from(self.alignment).wrapping_sub(1);
         let begin = self.data_at.checked_add(brief.offset)?;
         let end = begin.checked_add(brief.size)?;
@@ -197,13 +197,13 @@ impl Header {
         if !self.alignment.is_power_of_two() || !placed || end > source.len() || self.data_at == 0 {
             return None;
         }
-        c.state = brief.offset.saturating_add(brief.size).saturating_add(mask) & !mask;
+        c.state.next_data = brief.offset.saturating_add(brief.size).saturating_add(mask) & !mask;
         self.cover(source, c, expected, brief.offset, end);
         Some(begin)
     }
 
-    /// Notes valid data from `offset` to `end`, which was expected at another offset; the
-    /// next is expected at the cursor's `state`.
+    /// Takes note of sound data at `offset` up to `end` where it was expected at
+    /// another.
     #[inline(always)]
     pub(super) fn cover(
         &self,
@@ -213,16 +213,16 @@ impl Header {
         offset: u64,
         end: u64,
     ) {
-        let next = self.data_at.saturating_add(c.state);
-        if c.extra == cover::TIGHT && (offset != expected || !is_padding(source, end, next)) {
-            c.extra = cover::LOOSE;
+        let next = self.data_at.saturating_add(c.state.next_data);
+        if c.state.cover == cover::TIGHT && (offset != expected || !is_padding(source, end, next)) {
+            c.state.cover = cover::LOOSE;
         }
     }
 
     /// Notes that all tensors were listed.
     pub(super) fn prove(&self, source: &Source<'_>, c: &mut Cursor) {
-        let end = self.data_at.saturating_add(c.state);
-        if c.extra == cover::TIGHT
+        let end = self.data_at.saturating_add(c.state.next_data);
+        if c.state.cover == cover::TIGHT
             && c.index > 0
             && self.tables_end != 0
             && end >= source.len()

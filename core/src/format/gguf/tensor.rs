@@ -4,13 +4,13 @@ use super::elements::{NEWEST, Stored, is_newer, stored};
 use super::head::{self, u32, u64};
 #[cfg(feature = "sweep")]
 use super::sweep;
-use super::{Header, field, rules};
+use super::{Cursor, Header, field, rules};
 use crate::base::{Word, division::padding, limits, place, utf8, wide, widen, word};
 use crate::input::Span;
 use crate::model::{
     Chunks, DType, DimEncoding, DimsAt, Endianness, NameAt, Status, Tensor, dims::times,
 };
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// An unknown number; valid ones are at most `field::LARGEST_EXTENT`.
@@ -189,9 +189,9 @@ impl Header {
         if size != UNKNOWN {
             tensor.elements = elements;
         }
-        let before = core::mem::replace(&mut c.state, Cursor::UNKNOWN);
-        let astray = core::mem::take(astray(c));
-        // Without the end of the tables or an alignment, data has no place.
+        let before = core::mem::replace(&mut c.state.next_data, Cursor::UNKNOWN);
+        let astray = core::mem::take(&mut c.state.astray);
+        // Without the end of the tables or an alignment, data lies nowhere.
         let measured = size != UNKNOWN || stored.is_none();
         if self.data_at != 0 && tensor.name.offset != 0 && measured {
             self.place_data(r, c, entry, &mut tensor, size, (before, astray), next);
@@ -208,7 +208,7 @@ impl Header {
                 let end = span.end().unwrap_or(u64::MAX);
                 self.cover(r.source(), c, before, entry.offset, end);
             }
-            _ => c.extra = sweep::cover::LOOSE,
+            _ => c.state.cover = sweep::cover::LOOSE,
         }
         tensor
     }
@@ -237,9 +237,9 @@ impl Header {
         };
         let end = if size != UNKNOWN {
             let data_end = wide(offset.saturating_add(place(size)).min(Word::MAX >> 1));
-            c.state = data_end.wrapping_add(padding(data_end, alignment));
+            c.state.next_data = data_end.wrapping_add(padding(data_end, alignment));
             let counted = expected.wrapping_add(size).wrapping_add(padding(size, alignment));
-            *astray(c) = counted.wrapping_sub(c.state);
+            c.state.astray = counted.wrapping_sub(c.state.next_data);
             begin.saturating_add(place(size))
         } else if next >= entry.offset {
             self.data_at.saturating_add(place(next)).min(len).max(begin)
@@ -261,12 +261,6 @@ impl Header {
             tensor.chunks = Chunks::One(Span::between(wide(begin), wide(end)));
         }
     }
-}
-
-/// What ggml adds to the end of the data before a tensor.
-fn astray(c: &mut Cursor) -> &mut u64 {
-    let [astray, ..] = &mut c.inner;
-    astray
 }
 
 /// Whether the name may be read.

@@ -3,26 +3,22 @@
 use super::head::{self, Content, Entry};
 #[cfg(feature = "sweep")]
 use super::lists;
-use super::{Header, field, rules};
+use super::{Cursor, Header, field, rules};
 use crate::base::{utf8, wide, widen};
 #[cfg(feature = "windows")]
 use crate::input::Absent;
 #[cfg(not(feature = "windows"))]
 use crate::input::Span;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// What the cursor of the audit is in, as its phase; `extra` is the end of that, and
-/// `state` says that the entry was found invalid.
+/// What the cursor of the audit stands in, as its phase.
 #[cfg(feature = "windows")]
 mod phase {
     pub(super) const BETWEEN: u8 = 0;
     pub(super) const TEXT: u8 = 1;
     pub(super) const BOOLEANS: u8 = 2;
 }
-
-/// In `state`.
-const FAULTY: u64 = 1;
 
 impl Header {
     /// Checks values as far as they are resident.
@@ -32,7 +28,7 @@ impl Header {
         while !c.done {
             #[cfg(feature = "sweep")]
             if c.phase == phase::BETWEEN {
-                went |= lists::texts(r, c, self.big, c.state == FAULTY);
+                went |= lists::texts(r, c, self.big, c.state.faulty);
             }
             match self.audit_step(r, c) {
                 Ok(()) => went = true,
@@ -66,12 +62,12 @@ impl Header {
         };
         // One finding per entry is enough.
         if let Some(at) = fault
-            && c.state != FAULTY
+            && !c.state.faulty
         {
             let byte = bytes.get(at).copied().unwrap_or(0);
             r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
             r.flag(rule, c.at.wrapping_add(widen(at)), 1, 0, byte.into());
-            c.state = FAULTY;
+            c.state.faulty = true;
         }
         c.at = c.at.wrapping_add(wide(content.len));
         Ok(())
@@ -91,10 +87,10 @@ impl Header {
         let end = c.at.wrapping_add(wide(content.len));
         match content.holds {
             Content::OVER => c.finish(),
-            // One finding per entry is enough.
-            _ if c.state == FAULTY => c.at = end,
-            field::STRING => (c.phase, c.extra) = (phase::TEXT, end),
-            field::BOOL => (c.phase, c.extra) = (phase::BOOLEANS, end),
+            // One finding an entry is enough.
+            _ if c.state.faulty => c.at = end,
+            field::STRING => (c.phase, c.state.end) = (phase::TEXT, end),
+            field::BOOL => (c.phase, c.state.end) = (phase::BOOLEANS, end),
             _ => c.at = end,
         }
         Ok(())
@@ -117,7 +113,7 @@ impl Header {
             head::entry(r, c, self.big, &mut entry)?;
             *content = entry.content;
             c.advance(c.at.wrapping_sub(wide(content.len)));
-            c.state = 0;
+            c.state.faulty = false;
             Ok(())
         })
     }
@@ -126,7 +122,7 @@ impl Header {
 /// Checks the resident bytes of a string or of Booleans.
 #[cfg(feature = "windows")]
 fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let left = c.extra.wrapping_sub(c.at);
+    let left = c.state.end.wrapping_sub(c.at);
     if left == 0 {
         c.phase = phase::BETWEEN;
         return Ok(());
@@ -150,7 +146,7 @@ fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let rule = if c.phase == phase::TEXT { rules::TEXT_UTF8 } else { rules::VALUE_BOOL };
         let byte = run.get(sound).copied().unwrap_or(0);
         r.flag(rule, at, 1, 0, byte.into());
-        (c.at, c.phase, c.state) = (c.extra, phase::BETWEEN, FAULTY);
+        (c.at, c.phase, c.state.faulty) = (c.state.end, phase::BETWEEN, true);
         return Ok(());
     }
     if sound == 0 {

@@ -11,13 +11,11 @@ use super::codec::{Codec, Item};
 use super::definition::{Definition, Head};
 use super::text::LARGEST;
 use super::toc::Column;
-use super::{Header, family, field, rules};
-#[cfg(feature = "windows")]
-use crate::base::division::div_rem;
+use super::{Cursor, Header, family, field, rules};
 use crate::base::{Word, limits, place, wide, word};
 use crate::input::Span;
 use crate::model::{Chunk, Chunks, Tensor};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// An entry of a lookup table, as stored.
@@ -51,8 +49,8 @@ impl Entry {
     }
 }
 
-/// Length of rows once they are decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How many bytes rows take once they are decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Measure {
     /// Bits per row; 0 if unknown.
     width: u8,
@@ -124,9 +122,9 @@ impl Measure {
     }
 }
 
-/// The blocks of one column that are not validated yet.
-#[derive(Clone, Copy, Debug)]
-struct Blocks {
+/// The blocks of one column that are still to be validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Blocks {
     /// Offset of the next entry.
     at: Word,
     left: Word,
@@ -143,6 +141,20 @@ struct Blocks {
 }
 
 impl Blocks {
+    /// There are none.
+    #[cfg(feature = "windows")]
+    pub(super) const NONE: Blocks = Blocks {
+        at: 0,
+        left: 0,
+        number: 0,
+        column: 0,
+        rows_per_block: 0,
+        last: 0,
+        measure: Measure::UNKNOWN,
+        raw: false,
+        dead: false,
+    };
+
     fn of(header: &Header, column: &Column) -> Self {
         let Head { at, definition, compression, .. } = &column.head;
         let dead = column.head.is_dead();
@@ -170,39 +182,6 @@ impl Blocks {
 fn last(header: &Header, blocks: Word, rows_per_block: Word) -> Word {
     let before = blocks.wrapping_sub(1).wrapping_mul(rows_per_block);
     word(header.rows).wrapping_sub(before)
-}
-
-/// A cursor keeps them between steps; if all blocks are validated in one step, nothing is
-/// kept.
-#[cfg(feature = "windows")]
-impl Blocks {
-    /// Rows per block are below 2^31 where a column has blocks.
-    fn pack(&self) -> [u64; 4] {
-        let Measure { width, more } = self.measure;
-        let measure = u64::from(width) | (u64::from(more) << 8);
-        let flags = u64::from(self.raw) | (u64::from(self.dead) << 1);
-        let packed = self.rows_per_block | (measure << 32) | (flags << 48);
-        [self.at, self.left, self.column, packed]
-    }
-
-    fn unpack(inner: [u64; 4], header: &Header) -> Self {
-        let [at, left, column, packed] = inner;
-        let byte = |shift: u32| u8::try_from((packed >> shift) & 0xFF).unwrap_or(0);
-        let rows_per_block = packed & 0xFFFF_FFFF;
-        let before = div_rem(header.rows.saturating_sub(1), rows_per_block);
-        let blocks = before.map_or(0, |(before, _)| before).wrapping_add(1);
-        Blocks {
-            at,
-            left,
-            number: blocks.wrapping_sub(left),
-            column,
-            rows_per_block,
-            last: last(header, blocks, rows_per_block),
-            measure: Measure { width: byte(32), more: byte(40) },
-            raw: packed & (1 << 48) != 0,
-            dead: packed & (1 << 49) != 0,
-        }
-    }
 }
 
 impl Header {
@@ -264,18 +243,18 @@ impl Header {
         let mut column = Column::NONE;
         #[cfg(feature = "windows")]
         {
-            let mut blocks = Blocks::unpack(c.inner, self);
+            let mut blocks = c.state.blocks;
             if blocks.left == 0 {
                 self.silently_next(r, c, &mut column)?;
                 if !c.done {
                     blocks = Blocks::of(self, &column);
                     r.charge(blocks.left.saturating_mul(field::ENTRY));
-                    c.inner = blocks.pack();
+                    c.state.blocks = blocks;
                 }
                 return Ok(());
             }
             self.validate_block_at(r, c, &mut blocks)?;
-            c.inner = blocks.pack();
+            c.state.blocks = blocks;
         }
         #[cfg(not(feature = "windows"))]
         loop {
@@ -393,38 +372,5 @@ mod tests {
     fn what_cannot_be_counted_is_too_much() {
         assert_eq!(broken(Measure::bits(128), u32::MAX, 1 << 31), ["B.short"]);
         assert_eq!(broken(Measure::TEXT, u32::MAX, 1 << 31), ["B.short"]);
-    }
-
-    #[cfg(feature = "windows")]
-    #[test]
-    fn a_cursor_keeps_what_is_left() {
-        let header = Header {
-            version: field::VERSION_0 + 6,
-            toc: 256,
-            tail: 1 << 50,
-            rows: 10 * 0x7FFF_FFFF + 5,
-            columns: 1,
-            revision: 6,
-        };
-        let blocks = Blocks {
-            at: u64::MAX,
-            left: 3,
-            number: 8,
-            column: 300,
-            last: 5,
-            rows_per_block: 0x7FFF_FFFF,
-            measure: Measure::bits(128),
-            raw: true,
-            dead: false,
-        };
-        let kept = Blocks::unpack(blocks.pack(), &header);
-        assert_eq!(kept.pack(), blocks.pack());
-        assert_eq!((kept.rows_per_block, kept.measure), (0x7FFF_FFFF, Measure::bits(128)));
-        assert_eq!((kept.number, kept.last), (8, 5));
-        assert!(kept.raw && !kept.dead);
-        for measure in [Measure::UNKNOWN, Measure::WORDS, Measure::TEXT, Measure::VECTOR] {
-            let blocks = Blocks { measure, ..blocks };
-            assert_eq!(Blocks::unpack(blocks.pack(), &header).measure, measure);
-        }
     }
 }

@@ -16,11 +16,11 @@ use super::blocks::Measure;
 use super::definition::Head;
 use super::text::LARGEST;
 use super::toc::Column;
-use super::{Header, family, rules};
+use super::{Cursor, Header, family, rules};
 use crate::base::{Word, limits, wide, word};
 use crate::input::Span;
 use crate::model::{Metadata, Status};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{EntryKind, Halt};
 
 /// Phases of the iteration over the attributes of a column.
@@ -138,13 +138,13 @@ impl Header {
         // Unless bytes have changed, the column exists: it was validated before.
         found?;
         if column.metadata != 0 {
-            *c.table() = [column.metadata, 0, 0, 0];
+            c.state.table = [column.metadata, 0, 0, 0];
             c.phase = phase::ANNOTATIONS;
         } else if column.slots().is_empty() {
             c.finish();
         } else {
             let Column { slots, slots_len, slot_count, .. } = column;
-            *c.table() = [slots, slots.wrapping_add(slots_len), slot_count, 0];
+            c.state.table = [slots, slots.wrapping_add(slots_len), slot_count, 0];
             c.phase = phase::SLOTS;
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Header {
         annotation: &mut Attribute,
     ) -> Result<(), Halt> {
         let number = c.index;
-        let [metadata, at, left, _] = c.table();
+        let [metadata, at, left, _] = &mut c.state.table;
         if *at == 0 {
             r.about(EntryKind::Tensor, owner.1);
             *left = self.count(r, *metadata, owner)?;
@@ -189,7 +189,7 @@ impl Header {
             *at = r.here();
             *left = left.wrapping_sub(1);
         } else {
-            *c.table() = [0; 4];
+            c.state.table = [0; 4];
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ impl Header {
     ) -> Result<Word, Halt> {
         self.entry(r, metadata, metadata);
         let most = LARGEST.wrapping_sub(1);
-        r.padded = None;
+        r.overlong = Overlong::NONE;
         let count = r.leb_word(rules::M_COUNT, most);
         if let Err(halt) = r.settle() {
             if halt.is_absent() {
@@ -214,7 +214,7 @@ impl Header {
             r.refuse(halt);
             return Ok(0);
         }
-        r.flag_padded();
+        r.flag_overlong();
         let fits = (1..=word(most)).contains(&count);
         if !fits {
             let len = wide(r.here().wrapping_sub(metadata));
@@ -281,13 +281,13 @@ impl Header {
         annotation: &mut Attribute,
     ) -> Result<(), Halt> {
         self.entry(r, metadata, at);
-        r.padded = None;
+        r.overlong = Overlong::NONE;
         annotation.head.take(r, rules::M_KIND);
         let offset = r.next_word();
         let size_at = r.here();
         let size = r.leb_word(rules::M_SIZE, wide(self.tail));
         r.settle()?;
-        r.flag_padded();
+        r.flag_overlong();
 
         let Head { name, definition, compression, .. } = &annotation.head;
         let mut sound = name.utf8;
@@ -326,7 +326,7 @@ impl Header {
         found: &mut Attribute,
     ) -> Result<(), Halt> {
         let number = c.index;
-        let [at, end, count, _] = c.table();
+        let [at, end, count, _] = &mut c.state.table;
         let span = Span::new(wide(*at), 4);
         r.about(EntryKind::Slot, owner.1);
         r.about_part(number);
@@ -337,7 +337,7 @@ impl Header {
             r.check(left == 0, rules::S_SIZE, Span::new(span.offset, left), 0, left);
             return Ok(());
         }
-        r.padded = None;
+        r.overlong = Overlong::NONE;
         let slot = r.next_u32();
         let name = &mut found.head.name;
         r.string(rules::S_EOF, name);
@@ -346,7 +346,7 @@ impl Header {
         if !found.found {
             return Ok(());
         }
-        r.flag_padded();
+        r.flag_overlong();
         let positive = u64::from(slot) <= LARGEST;
         r.check(positive, rules::S_INDEX, span, 0, u64::from(slot));
         let name = &found.head.name;

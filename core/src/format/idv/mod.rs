@@ -59,7 +59,7 @@ use crate::base::{Word, limits, place, wide, widen, word};
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunk, Encoding, Metadata, Region, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader, reader::Field};
+use crate::parse::{self, Reader, reader::Field};
 use crate::rule::{Halt, Rule};
 
 /// Offsets and values of fields.
@@ -89,8 +89,8 @@ mod field {
     pub(super) const SLOT_NAME: Word = 5;
 }
 
-/// The validated header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the header says, as far as it was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     version: u64,
     rows: u64,
@@ -103,7 +103,39 @@ pub struct Header {
     revision: u32,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Rows per block of the first column.
+    rows_per_block: u64,
+    /// Where an entry's own table stands.
+    table: [Word; 4],
+    /// The blocks of a column that are still to be validated.
+    #[cfg(feature = "windows")]
+    blocks: blocks::Blocks,
+    /// What opening has read.
+    #[cfg(feature = "windows")]
+    header: Header,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        rows_per_block: 0,
+        table: [0; 4],
+        #[cfg(feature = "windows")]
+        blocks: blocks::Blocks::NONE,
+        #[cfg(feature = "windows")]
+        header: Header { version: 0, rows: 0, toc: 0, tail: 0, columns: 0, revision: 0 },
+    };
+    const ALONE: State = State { rows_per_block: Cursor::UNKNOWN, ..State::START };
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_attribute: Some(rules::M_KIND_DUP),
         overlap: Some(rules::R_OVERLAP),
@@ -179,6 +211,10 @@ impl Container for Header {
         chunk: u64,
     ) -> Result<Option<Chunk>, Halt> {
         self.block_at(r, tensor, chunk)
+    }
+
+    fn missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
+        self.report_missing(r, report);
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {
@@ -281,9 +317,7 @@ impl Header {
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         #[cfg(feature = "windows")]
         if c.phase > 0 {
-            let [version, toc, tail, rows] = c.inner;
-            let (columns, revision) = (c.index, revision(version));
-            return Ok(Header { version, rows, toc, tail, columns, revision });
+            return Ok(c.state.header);
         }
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_SIZE);
@@ -306,8 +340,7 @@ impl Header {
         #[cfg(feature = "windows")]
         {
             r.settle()?;
-            c.inner = [header.version, header.toc, header.tail, header.rows];
-            c.index = header.columns;
+            c.state.header = header;
             c.phase = 1;
         }
         let _ = c;

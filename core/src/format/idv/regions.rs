@@ -3,11 +3,11 @@
 use super::blocks::Entry;
 use super::metadata::Attribute;
 use super::toc::Column;
-use super::{Header, field};
+use super::{Cursor, Header, field};
 use crate::base::{Word, limits, place, wide, word};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Part, Region};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// Phases of the iteration, in the order in which the writer of ML.NET writes regions, so
@@ -104,7 +104,7 @@ impl Header {
     ) -> Result<(), Halt> {
         let number = c.index.wrapping_sub(1);
         let phase = c.phase;
-        let [at, left, _, entry] = c.table();
+        let [at, left, _, entry] = &mut c.state.table;
         let owner = (wide(*entry), number);
         if phase == phase::BLOCKS && *left != 0 {
             let mut found = Entry::default();
@@ -124,7 +124,7 @@ impl Header {
                 return Ok(());
             }
             // Its table is a region if all of it was read.
-            let [at, end, ..] = core::mem::take(c.table());
+            let [at, end, ..] = core::mem::take(&mut c.state.table);
             (piece.part, piece.at, piece.len) = (Part::Table, at, end.wrapping_sub(at));
             return Ok(());
         }
@@ -138,19 +138,20 @@ impl Header {
             piece.part = Part::Table;
             (piece.at, piece.len) = (column.lookup, column.table_len());
         } else if phase == phase::METADATA {
-            *c.table() = [column.metadata, 0, 0, column.head.at];
+            c.state.table = [column.metadata, 0, 0, column.head.at];
             piece.part = Part::Metadata;
             (piece.at, piece.len) = (column.slots, column.slots_len);
         } else {
             let left = column.blocks();
             r.charge(wide(left.saturating_mul(field::ENTRY)));
-            *c.table() = [column.lookup, left, 0, column.head.at];
+            c.state.table = [column.lookup, left, 0, column.head.at];
         }
         Ok(())
     }
 
-    /// Reports the missing ranges of the lookup and metadata tables of all columns.
-    pub(crate) fn missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
+    /// Reports what is not resident of the lookup and metadata tables of all
+    /// columns.
+    pub(super) fn report_missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
         let source = *r.source();
         let mut joined: Option<Span> = None;
         let complete = self.tables(&source, Cursor::START, u32::MAX, &mut |table| {

@@ -4,7 +4,7 @@ use super::rules;
 use crate::base::{Word, place, wide, widen, word};
 use crate::input::Span;
 use crate::model::NameAt;
-use crate::parse::Reader;
+use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{Halt, Rule};
 
 /// An unsigned LEB128 number as stored.
@@ -89,16 +89,17 @@ impl<'a> Reader<'_, 'a> {
             self.fail(rule, start, widen(leb.len), largest, leb.value);
             return 0;
         }
-        if !leb.shortest && self.padded.is_none() {
+        if !leb.shortest && self.overlong.at == 0 {
             let len = u8::try_from(leb.len).unwrap_or(u8::MAX);
-            self.padded = Some((start, len, least(leb.value)));
+            self.overlong = Overlong { at: start, len, least: least(leb.value) };
         }
         leb.value
     }
 
-    /// Reports the noted number, if any, and forgets it.
-    pub(super) fn flag_padded(&mut self) {
-        if let Some((at, len, least)) = self.padded.take() {
+    /// Reports the number that was noted, when an entry is validated; forgets it.
+    pub(super) fn flag_overlong(&mut self) {
+        let Overlong { at, len, least } = core::mem::replace(&mut self.overlong, Overlong::NONE);
+        if at != 0 {
             self.flag(rules::G_LEB, wide(at), len.into(), least.into(), len.into());
         }
     }

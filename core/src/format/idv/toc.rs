@@ -14,11 +14,11 @@
 
 use super::definition::Head;
 use super::text::{LARGEST, NUMBER};
-use super::{Header, encoding, family, field, is_positive, rules};
+use super::{Cursor, Header, encoding, family, field, is_positive, rules};
 use crate::base::{Word, division::quotient, limits, place, wide};
 use crate::input::Span;
 use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{Reader, reader::Overlong};
 use crate::rule::{EntryKind, Halt};
 
 /// An entry, validated. It is large, so it is filled in place.
@@ -168,7 +168,7 @@ impl Header {
         r.read_ahead(at.saturating_add(ahead).min(wide(self.end())));
         r.about(EntryKind::Tensor, c.index);
         *column = Column::NONE;
-        r.padded = None;
+        r.overlong = Overlong::NONE;
         column.head.take(r, rules::T_NAME);
         column.rows_per_block = r.leb(rules::T_RPB, NUMBER, 0);
         let lookup_at = r.here();
@@ -188,7 +188,7 @@ impl Header {
         r.settle()?;
 
         column.end = r.here();
-        r.flag_padded();
+        r.flag_overlong();
         let Head { name, definition, compression, .. } = &column.head;
         column.sound = definition.sound;
         r.check(name.utf8, rules::T_NAME_UTF8, name.name().span(), 0, 0);
@@ -212,9 +212,10 @@ impl Header {
     /// Compares rows per block with those of the first column, which the cursor keeps.
     fn compare(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, rows: u64, span: Span) {
         if c.index == 0 {
-            c.state = rows;
-        } else if c.state != Cursor::UNKNOWN {
-            r.check(c.state == rows, rules::T_RPB_DIFFERS, span, c.state, rows);
+            c.state.rows_per_block = rows;
+        } else if c.state.rows_per_block != Cursor::UNKNOWN {
+            let first = c.state.rows_per_block;
+            r.check(first == rows, rules::T_RPB_DIFFERS, span, first, rows);
         }
     }
 

@@ -1,11 +1,11 @@
 //! Entries of the three tables: reading them, and what they have in common.
 
 use super::text::{is_no_name, validate_bytes, validate_padding};
-use super::{Header, element_type, field, rules, size_of};
+use super::{Cursor, Header, element_type, field, rules, size_of};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
 use crate::model::{Metadata, NameAt, Status};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// An entry of any of the tables.

@@ -56,7 +56,7 @@ use crate::base::Word;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{DType, Metadata, Part, Region, Status, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use index::Entry;
 
@@ -99,7 +99,18 @@ pub struct Header {
     sections: [Section; 4],
 }
 
+/// What is remembered from one call to the next.
+#[cfg(feature = "windows")]
+type State = resume::State;
+#[cfg(not(feature = "windows"))]
+type State = ();
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::DUP_TENSOR),
         duplicate_meta: Some(rules::DUP_METADATA),

@@ -1,15 +1,15 @@
-//! The audit of values and quantisation if an entry and what it refers to need not be
-//! resident together: the reader keeps what is known between steps.
+//! The audit of values and quantisation where an entry and what it refers to need
+//! not be resident together: what is known is held from one step to the next.
 
 use super::index::{Entry, settle};
 use super::quant::{Parameters, not_finite};
 use super::scan::{self, Scan};
 use super::text::validate_padding;
 use super::value::{Shape, content, mask, rest, shape};
-use super::{Header, rules};
+use super::{Cursor, Header, rules};
 use crate::input::Span;
 use crate::model::DType;
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
 /// Steps of the audit of one entry, as phases of its cursor: first those of
@@ -28,38 +28,40 @@ mod phase {
     pub(super) const PADDING: u8 = 9;
 }
 
-/// What is kept of a value while its bytes are checked.
-#[derive(Clone, Copy)]
-struct Held {
+/// What is held of an entry while the bytes are looked at that it refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// The value, or the quantisation.
+    stored: Span,
+    /// What of it is scanned: the elements of the value, or the scales.
     data: Span,
-    /// End of the value, padding included.
-    end: u64,
+    /// How many bytes of that were.
+    pub(super) scanned: u64,
+    /// The padding of the quantisation.
+    padding: Span,
+    /// The type of the value, and that of its elements.
     tag: u32,
+    dtype: DType,
+    /// Bits that are used of the last byte of the data; 0 for all.
     used: u32,
+    /// Where the extents of the tensor lie, and how many there are.
+    dims: (u64, u64),
+    /// The axis of the quantisation, then its extent.
+    axis: u64,
 }
 
-impl Held {
-    fn pack(self, dtype: DType) -> [u64; 4] {
-        // Only two properties of the element type matter from here on.
-        let kind = match dtype {
-            DType::Bool => 1,
-            DType::T2 => 2,
-            _ => 0,
-        };
-        let more = (u64::from(self.tag) << 16) | (kind << 8) | u64::from(self.used);
-        [self.data.offset, self.data.len, self.end, more]
-    }
-
-    fn unpack([at, len, end, more]: [u64; 4]) -> (Self, DType) {
-        let dtype = match (more >> 8) & 0xFF {
-            1 => DType::Bool,
-            2 => DType::T2,
-            _ => DType::Unknown,
-        };
-        let tag = u32::try_from(more >> 16).unwrap_or(0);
-        let used = u32::try_from(more & 0xFF).unwrap_or(0);
-        (Held { data: Span::new(at, len), end, tag, used }, dtype)
-    }
+impl parse::State for State {
+    const START: State = State {
+        stored: Span::new(0, 0),
+        data: Span::new(0, 0),
+        scanned: 0,
+        padding: Span::new(0, 0),
+        tag: 0,
+        dtype: DType::Unknown,
+        used: 0,
+        dims: (0, 0),
+        axis: 0,
+    };
 }
 
 impl Header {
@@ -98,7 +100,7 @@ impl Header {
         if !self.listed(r, c, &mut e)? {
             *c = Cursor { phase: phase::TENSOR, ..Cursor::default() };
         } else if e.sound {
-            r.held = [e.data.offset, e.data.len, e.tag.into(), 0];
+            (c.state.stored, c.state.tag) = (e.data, e.tag);
             r.charge(e.data.len);
             c.phase = phase::SHAPE;
         }
@@ -110,10 +112,9 @@ impl Header {
         if !self.listed(r, c, &mut e)? {
             c.finish();
         } else if !e.quant.is_empty() {
-            let Span { offset: at, len } = e.quant;
             let dims = e.dims();
-            r.held = [at, len, dims.offset, dims.rank()];
-            r.charge(len);
+            (c.state.stored, c.state.dims) = (e.quant, (dims.offset, dims.rank()));
+            r.charge(e.quant.len);
             c.phase = phase::AXIS;
         }
         Ok(())
@@ -121,37 +122,31 @@ impl Header {
 }
 
 fn audit_value(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    if c.phase == phase::SHAPE {
-        let [at, len, tag, _] = r.held;
-        let stored = Span::new(at, len);
-        let tag = u32::try_from(tag).unwrap_or(0);
-        let mut found = Shape::default();
-        // The entry ends with its size and its offset.
-        match shape(r, tag, &stored, c.at.wrapping_sub(16), &mut found) {
-            Ok(()) => {
-                let end = stored.end().unwrap_or(u64::MAX);
-                let held = Held { data: found.data(at), end, tag, used: found.used };
-                r.held = held.pack(found.dtype);
-                c.state = 0;
-                c.phase = phase::DATA;
+    let State { stored, tag, .. } = c.state;
+    match c.phase {
+        phase::SHAPE => {
+            let mut found = Shape::default();
+            // The entry ends with its size and its offset.
+            match shape(r, tag, &stored, c.at.wrapping_sub(16), &mut found) {
+                Ok(()) => {
+                    let data = found.data(stored.offset);
+                    let (dtype, used) = (found.dtype, found.used);
+                    c.state = State { data, scanned: 0, dtype, used, ..c.state };
+                    c.phase = phase::DATA;
+                }
+                Err(halt) if halt.is_absent() => return Err(halt),
+                Err(_) => c.phase = phase::ENTRY,
             }
-            Err(halt) if halt.is_absent() => return Err(halt),
-            Err(_) => c.phase = phase::ENTRY,
+            Ok(())
         }
-        return Ok(());
+        phase::DATA => audit_data(r, c),
+        _ => audit_end(r, c),
     }
-    let (held, dtype) = Held::unpack(r.held);
-    if c.phase == phase::DATA { audit_data(r, c, held, dtype) } else { audit_end(r, c, held) }
 }
 
-/// Checks the bytes of a value whose type has invalid ones.
-fn audit_data(
-    r: &mut Reader<'_, '_>,
-    c: &mut Cursor,
-    held: Held,
-    dtype: DType,
-) -> Result<(), Halt> {
-    let Held { data, tag, used, .. } = held;
+/// Looks at the bytes of a value whose type leaves some of them meaningless.
+fn audit_data(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let State { data, tag, dtype, used, .. } = c.state;
     if let Some((rule, bad)) = content(tag, dtype) {
         let found = scan::step(r, c, data, 1, |run| run.iter().position(|byte| bad(*byte)))?;
         match found {
@@ -171,9 +166,10 @@ fn audit_data(
     Ok(())
 }
 
-/// Checks the unused bits of the last byte, and the padding.
-fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor, held: Held) -> Result<(), Halt> {
-    let Held { data, end, tag, used } = held;
+/// Looks at the unused bits of the last byte, and at the padding.
+fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    let State { stored, data, tag, used, .. } = c.state;
+    let end = stored.end().unwrap_or(u64::MAX);
     let data_end = data.end().unwrap_or(u64::MAX);
     let last = data_end.saturating_sub(u64::from(used != 0));
     let bytes = r.get(Span::between(last, end))?;
@@ -189,71 +185,60 @@ fn audit_end(r: &mut Reader<'_, '_>, c: &mut Cursor, held: Held) -> Result<(), H
 }
 
 fn audit_quant(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-    let [at, len, third, fourth] = r.held;
+    let State { stored, dims: (dims_at, rank), .. } = c.state;
     match c.phase {
         phase::AXIS => {
             let mut parameters = Parameters::default();
-            parameters.read(r, &Span::new(at, len));
+            parameters.read(r, &stored);
             r.settle()?;
             let axis = parameters.axis();
-            let needed = parameters.is_per_channel() && axis < fourth;
-            c.state = if needed { axis } else { 0 };
+            let needed = parameters.is_per_channel() && axis < rank;
+            c.state.axis = if needed { axis } else { 0 };
             c.phase = if needed { phase::EXTENT } else { phase::PARAMETERS };
         }
         phase::EXTENT => {
-            let extent_at = third.saturating_add(c.state.saturating_mul(8));
+            let extent_at = dims_at.saturating_add(c.state.axis.saturating_mul(8));
             let bytes = r.get(Span::new(extent_at, 8))?;
-            c.state = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            c.state.axis = bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
             c.phase = phase::PARAMETERS;
         }
         phase::PARAMETERS => {
             let mut parameters = Parameters::default();
-            parameters.read(r, &Span::new(at, len));
+            parameters.read(r, &stored);
             r.settle()?;
             let scales_at = r.at();
-            let counted = parameters.validate(r, at, fourth, c.state);
+            let counted = parameters.validate(r, stored.offset, rank, c.state.axis);
             c.phase = phase::TENSOR;
-            if let Some([scales, zero_points]) = parameters.lists(len) {
+            if let Some([scales, zero_points]) = parameters.lists(stored.len) {
                 let padding = scales_at.wrapping_add(scales).wrapping_add(zero_points);
-                r.held = [scales_at, scales, padding, at.saturating_add(len)];
-                c.state = 0;
+                let padding = Span::between(padding, stored.offset.saturating_add(stored.len));
+                let data = Span::new(scales_at, scales);
+                c.state = State { data, scanned: 0, padding, ..c.state };
                 c.phase = phase::SCALES;
             } else if counted {
                 // The entry ends with the size and the offset.
                 let size_at = c.at.wrapping_sub(16);
-                r.flag(rules::QUANT_SIZE, size_at, 8, parameters.size(), len);
+                r.flag(rules::QUANT_SIZE, size_at, 8, parameters.size(), stored.len);
             }
         }
         phase::SCALES => {
-            match scan::step(r, c, Span::new(at, len), 4, not_finite)? {
+            let scales = c.state.data;
+            match scan::step(r, c, scales, 4, not_finite)? {
                 Scan::More => return Ok(()),
                 Scan::Clean => {}
                 Scan::Bad(bad) => {
-                    let channel = bad.wrapping_sub(at) >> 2;
+                    let channel = bad.wrapping_sub(scales.offset) >> 2;
                     r.flag(rules::QUANT_SCALE_FINITE, bad, 4, 0, channel);
                 }
             }
             c.phase = phase::PADDING;
         }
         _ => {
-            let bytes = r.get(Span::between(third, fourth))?;
-            validate_padding(r, rules::QUANT_PAD, third, bytes);
+            let padding = c.state.padding;
+            let bytes = r.get(padding)?;
+            validate_padding(r, rules::QUANT_PAD, padding.offset, bytes);
             c.phase = phase::TENSOR;
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::field;
-    use super::*;
-
-    #[test]
-    fn what_is_held_survives_packing() {
-        let held = Held { data: Span::new(77, 5), end: 88, tag: field::NDARRAY, used: 6 };
-        let (back, dtype) = Held::unpack(held.pack(DType::T2));
-        assert_eq!(dtype, DType::T2);
-        assert_eq!((back.data, back.end, back.tag, back.used), (held.data, 88, field::NDARRAY, 6));
-    }
 }

@@ -1,8 +1,9 @@
 //! Scanning bytes of values, in the pieces that the windows provide.
 
+use super::Cursor;
 use crate::base::widen;
 use crate::input::{Absent, Span};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::Halt;
 
 /// The result of one step of a scan.
@@ -15,7 +16,7 @@ pub(super) enum Scan {
     Bad(u64),
 }
 
-/// Scans the resident bytes of `span`, from the position in `c.state`.
+/// Looks through what is resident of `span`, from where `c.state.scanned` says.
 ///
 /// `width` is the length of an element, 1 or 4 bytes. `bad` returns the position of the
 /// first bad byte.
@@ -26,8 +27,8 @@ pub(super) fn step(
     width: u64,
     bad: impl Fn(&[u8]) -> Option<usize>,
 ) -> Result<Scan, Halt> {
-    let at = span.offset.wrapping_add(c.state);
-    let left = span.len.wrapping_sub(c.state);
+    let at = span.offset.wrapping_add(c.state.scanned);
+    let left = span.len.wrapping_sub(c.state.scanned);
     if left < width {
         return Ok(Scan::Clean);
     }
@@ -40,6 +41,6 @@ pub(super) fn step(
     if let Some(i) = bad(run) {
         return Ok(Scan::Bad(at.wrapping_add(widen(i))));
     }
-    c.state = c.state.wrapping_add(whole);
+    c.state.scanned = c.state.scanned.wrapping_add(whole);
     Ok(if whole < left { Scan::More } else { Scan::Clean })
 }

@@ -1,12 +1,12 @@
 //! The entry of a tensor: its fields in any order, with any white space.
 
+#[cfg(feature = "windows")]
+use super::Cursor;
 use super::json::Json;
 use super::{KEYS, field, rules};
 use crate::base::{wide, widen};
 use crate::input::Span;
 use crate::model::{Chunks, DType, DimEncoding, DimsAt, Status, Tensor, dims::product};
-#[cfg(feature = "windows")]
-use crate::parse::Cursor;
 use crate::rule::Rule;
 
 /// The fields of an entry that were read, one bit each.

@@ -2,10 +2,10 @@
 
 use super::entry::Entry;
 use super::json::Json;
-use super::{Header, KEYS, far, rules, stands};
+use super::{Cursor, Header, KEYS, far, rules, stands};
 use crate::base::{Word, wide, widen, word};
 use crate::model::{Status, Tensor};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 impl Header {
@@ -13,7 +13,7 @@ impl Header {
     /// nothing follows; its entries report that.
     fn next_member(&self, c: &mut Cursor) -> Word {
         let start = word(c.at).max(far(self.first));
-        if start != far(self.meta_from) || c.extra == stands::END {
+        if start != far(self.meta_from) || c.state.stands == stands::END {
             return start;
         }
         if self.meta_end == 0 {
@@ -21,7 +21,7 @@ impl Header {
         }
         let start = far(self.meta_end).wrapping_add(1);
         c.at = wide(start);
-        c.extra = if start == far(self.end) { stands::END } else { stands::BEHIND };
+        c.state.stands = if start == far(self.end) { stands::END } else { stands::BEHIND };
         start
     }
 
@@ -29,7 +29,7 @@ impl Header {
     #[cfg(feature = "sweep")]
     pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let start = self.next_member(c);
-        if c.extra == stands::END || c.done {
+        if c.state.stands == stands::END || c.done {
             return None;
         }
         r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
@@ -67,13 +67,13 @@ impl Header {
         if c.done {
             return Ok(false);
         }
-        if c.extra == stands::END {
+        if c.state.stands == stands::END {
             self.finish(r, c, start);
             return Ok(false);
         }
         r.about(EntryKind::Tensor, c.index);
         let mut json = Json::of(r, start, far(self.data_at), rules::JSON_TRUNCATED);
-        let may_end = c.extra == stands::FIRST && start == far(self.first);
+        let may_end = c.state.stands == stands::FIRST && start == far(self.first);
         let mut last = may_end && json.eat(b'}');
         let mut entry = Entry::NONE;
         let mut found = false;
@@ -120,9 +120,9 @@ impl Header {
             entry.settle(tensor, self.data_at());
         }
         #[cfg(feature = "windows")]
-        (c.state = entry.data_end(usable, c.state));
+        (c.state.data_end = entry.data_end(usable, c.state.data_end));
         c.advance(wide(end));
-        c.extra = if last { stands::END } else { stands::BEHIND };
+        c.state.stands = if last { stands::END } else { stands::BEHIND };
         Ok(true)
     }
 
@@ -137,8 +137,8 @@ impl Header {
         #[cfg(feature = "windows")]
         {
             c.at = at;
-            if c.state == r.source().len().saturating_sub(self.data_at()) {
-                c.extra = stands::COVERED;
+            if c.state.data_end == r.source().len().saturating_sub(self.data_at()) {
+                c.state.stands = stands::COVERED;
             }
         }
         c.finish();

@@ -1,11 +1,11 @@
 //! `__metadata__`: an object of strings.
 
 use super::json::{Json, Text};
-use super::{Header, far, rules, stands};
+use super::{Cursor, Header, far, rules, stands};
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
 use crate::model::{Metadata, NameAt, NameEncoding, Status};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt, Rule};
 
 /// The value of [`Metadata::tag`] where the text has escapes.
@@ -42,6 +42,12 @@ impl Header {
     }
 }
 
+/// A state that says what a cursor over an object of strings stands before.
+pub(in crate::format) trait Stands: parse::State {
+    /// One of [`stands`].
+    fn stands(&mut self) -> &mut u64;
+}
+
 /// An object of strings.
 pub(in crate::format) struct Pairs {
     /// Its offset.
@@ -60,17 +66,17 @@ pub(in crate::format) struct Pairs {
 
 impl Pairs {
     /// The next entry, validated.
-    pub(in crate::format) fn next(
+    pub(in crate::format) fn next<S: Stands>(
         &self,
         r: &mut Reader<'_, '_>,
-        c: &mut Cursor,
+        c: &mut parse::Cursor<S>,
     ) -> Result<Option<Metadata>, Halt> {
         let start = word(c.at).max(self.at);
         r.about(EntryKind::Metadata, c.index);
         let mut json = Json::of(r, start, self.end, self.truncated);
-        // An entry that is read out of order begins with its key.
-        let first = c.extra == stands::FIRST && start == self.at;
-        let over = self.begin(&mut json, first, c.extra == stands::BEHIND);
+        // Out of order an entry begins with its key.
+        let first = *c.state.stands() == stands::FIRST && start == self.at;
+        let over = self.begin(&mut json, first, *c.state.stands() == stands::BEHIND);
         if over {
             // Another member, or the end of the enclosing object, must follow.
             match json.token() {
@@ -103,7 +109,7 @@ impl Pairs {
             stored,
         };
         c.advance(wide(json.place(json.at)));
-        c.extra = stands::BEHIND;
+        *c.state.stands() = stands::BEHIND;
         Ok(Some(meta))
     }
 

@@ -36,7 +36,7 @@ use crate::format::Glance;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 
 /// The member that is not a tensor.
@@ -127,7 +127,7 @@ mod field {
     };
 }
 
-/// What a cursor over the header is before, in `extra`.
+/// What a cursor over the header stands before.
 mod stands {
     pub(super) const FIRST: u64 = 0;
     /// After a comma; in the metadata, after an entry.
@@ -138,8 +138,9 @@ mod stands {
     pub(super) const COVERED: u64 = 3;
 }
 
-/// The validated header. It has fewer than 2^27 bytes, so offsets in it are small.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the header says, as far as it was proved. It has fewer than 2^27 bytes,
+/// so its offsets are small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Header {
     /// Offset of the buffer: the end of the header.
     data_at: u32,
@@ -158,7 +159,40 @@ pub struct Header {
     count: u32,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// What the cursor stands before, of [`stands`].
+    stands: u64,
+    /// Where the data of all tensors so far ends, if it follows without a gap.
+    data_end: u64,
+    /// Where opening stands.
+    #[cfg(feature = "windows")]
+    scan: open::Scan,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        stands: stands::FIRST,
+        data_end: 0,
+        #[cfg(feature = "windows")]
+        scan: open::Scan::START,
+    };
+    const ALONE: State = State { data_end: Cursor::UNKNOWN, ..State::START };
+}
+
+impl metadata::Stands for State {
+    fn stands(&mut self) -> &mut u64 {
+        &mut self.stands
+    }
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         duplicate_meta: Some(rules::METADATA_KEY),
@@ -197,11 +231,8 @@ impl Container for Header {
         self.next_meta(r, c)
     }
 
-    /// The cursor's `extra` says what it is before; its `state` is the end of the data of
-    /// all tensors so far, if they follow one another without a gap.
-    ///
-    /// A member is read with the comma or brace after it, so that the end of the metadata,
-    /// which is skipped, is known without reading it again.
+    /// A member is read with the comma or brace after it, so that the place of
+    /// the metadata, which is passed over, is known without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_plain(r, c) {
@@ -260,12 +291,25 @@ impl Container for Header {
     /// Whether the listing that ended with this cursor found every byte of the buffer in
     /// tensors that follow one another.
     fn is_covered(&self, listed: &Cursor) -> bool {
-        listed.extra == stands::COVERED
+        listed.state.stands == stands::COVERED
     }
 }
 
 impl Header {
-    /// Offset of the buffer in the file; `data_offsets` are relative to it.
+    /// Nothing is known yet.
+    const NONE: Header = Header {
+        data_at: 0,
+        first: 0,
+        meta_from: 0,
+        meta_at: 0,
+        meta_end: 0,
+        end: 0,
+        stray: 0,
+        count: 0,
+    };
+
+    /// Offset of the buffer from the file's start; `data_offsets` count from
+    /// there.
     pub fn data_at(&self) -> u64 {
         u64::from(self.data_at)
     }

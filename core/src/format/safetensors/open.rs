@@ -4,9 +4,9 @@
 //! brackets and strings; the JSON is validated when entries are read.
 
 use super::json::Json;
-use super::{Header, KEYS, far, field, rules};
+use super::{Cursor, Header, KEYS, far, field, rules};
 use crate::base::{Word, wide, word};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::Halt;
 
 /// What the scan is before.
@@ -28,8 +28,9 @@ const DEPTH: u32 = STRING - 1;
 /// Start of the header.
 const LENGTH_END: Word = word(field::LENGTH);
 
-/// Progress of opening: what was found, and where the scan is.
-struct Scan {
+/// How far opening got: what it found so far, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Scan {
     header: Header,
     at: Word,
     nesting: u32,
@@ -37,9 +38,12 @@ struct Scan {
 }
 
 impl Header {
-    /// All state between two calls is in the cursor; see [`Scan::save`].
     pub(super) fn open_steps(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        let mut scan = Scan::of(c);
+        #[cfg(feature = "windows")]
+        let mut scan = c.state.scan;
+        #[cfg(not(feature = "windows"))]
+        let mut scan = Scan::START;
+        let _ = &c;
         if scan.phase == step::LENGTH {
             scan.header.data_at = length(r)?;
             (scan.at, scan.phase) = (LENGTH_END, step::FIRST);
@@ -58,7 +62,7 @@ impl Header {
             }
             #[cfg(feature = "windows")]
             {
-                scan.save(c);
+                c.state.scan = scan;
                 r.region(scan.at, end, rules::JSON_TRUNCATED);
                 json.resident(r)?;
             }
@@ -107,31 +111,9 @@ fn small(at: Word) -> u32 {
 }
 
 impl Scan {
-    #[cfg(not(feature = "windows"))]
-    fn of(_: &Cursor) -> Scan {
-        Scan { header: Header::default(), at: 0, nesting: 0, phase: step::LENGTH }
-    }
-
-    /// Loads the saved state.
-    #[cfg(feature = "windows")]
-    fn of(c: &Cursor) -> Scan {
-        let [first, meta_from, meta_at, meta_end] = c.inner.map(small);
-        let [nesting, end] = [small(c.state & 0xFFFF_FFFF), small(c.state >> 32)];
-        let data_at = small(c.extra);
-        let (stray, count) = (0, c.index);
-        let header = Header { data_at, first, meta_from, meta_at, meta_end, end, stray, count };
-        Scan { header, at: c.at, nesting, phase: c.phase }
-    }
-
-    /// Saves the state in a cursor.
-    #[cfg(feature = "windows")]
-    fn save(&self, c: &mut Cursor) {
-        let Header { data_at, first, meta_from, meta_at, meta_end, end, count, .. } = self.header;
-        c.inner = [first, meta_from, meta_at, meta_end].map(far);
-        c.state = far(end) << 32 | far(self.nesting);
-        (c.extra, c.index) = (far(data_at), count);
-        (c.at, c.phase) = (self.at, self.phase);
-    }
+    /// Before the first byte.
+    pub(super) const START: Scan =
+        Scan { header: Header::NONE, at: 0, nesting: 0, phase: step::LENGTH };
 
     /// Looks for the brace, after white space only.
     fn first(&mut self, json: &mut Json<'_>) {

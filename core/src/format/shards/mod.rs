@@ -23,7 +23,7 @@ use crate::base::{limits::JSON_DEPTH, widen, word};
 use crate::format::{Container, Policy};
 use crate::input::Span;
 use crate::model::{Chunk, Metadata, Name, Part, Region, Status, Tensor, Value, Version};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use scan::Scan;
 
@@ -44,7 +44,33 @@ pub struct Header {
     total: Option<u64>,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Offset of the value of `weight_map`, once opening came to it.
+    map_at: u64,
+    /// Where opening stands.
+    scan: Scan,
+    /// What the cursor over `weight_map` stands before.
+    stands: u64,
+}
+
+impl parse::State for State {
+    const START: State = State { map_at: 0, scan: Scan::START, stands: 0 };
+}
+
+impl metadata::Stands for State {
+    fn stands(&mut self) -> &mut u64 {
+        &mut self.stands
+    }
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy { duplicate_meta: Some(rules::TENSOR_DUPLICATE), ..Policy::NONE };
 
     /// Writers begin with one of two keys.
@@ -62,8 +88,7 @@ impl Container for Header {
             })
     }
 
-    /// The cursor: `at` is the position of the scan, `inner` begins with the place of
-    /// `weight_map`, and the rest belongs to the scan.
+    /// The cursor stands where the scan does.
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         r.about(EntryKind::File, 0);
         loop {
@@ -74,12 +99,12 @@ impl Container for Header {
                 _ => break,
             }
         }
-        let [map_at, ..] = c.inner;
+        let State { map_at, scan, .. } = c.state;
         if map_at == 0 {
             r.flag(rules::INDEX_MAP, 0, 1, 0, 0);
             return Err(Halt::refused(rules::INDEX_MAP));
         }
-        Ok(Header { map_at, total: Scan::of(c).total() })
+        Ok(Header { map_at, total: scan.total() })
     }
 
     fn version(&self) -> Option<Version> {
@@ -159,7 +184,7 @@ fn root(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     c.at = c.at.saturating_add(1);
     c.phase = step::INSIDE;
-    Scan::start(c);
+    c.state.scan = Scan::START.open(true);
     Ok(())
 }
 
@@ -189,15 +214,14 @@ fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     }
     r.region(c.at, end, JSON_TRUNCATED);
     let run = r.some()?;
-    let mut scan = Scan::of(c);
+    let mut scan = c.state.scan;
     for byte in run {
         let at = c.at;
         c.at = at.saturating_add(1);
         let was_in_map = scan.in_map();
         let passed = scan.pass(*byte, &mut |rule| r.flag(rule, at, 1, 0, u64::from(*byte)));
         if scan.in_map() && !was_in_map {
-            let [map_at, ..] = &mut c.inner;
-            *map_at = at;
+            c.state.map_at = at;
         }
         if let Err((rule, back)) = passed {
             if !scan.in_map() {
@@ -214,7 +238,7 @@ fn inside(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
             break;
         }
     }
-    scan.save(c);
+    c.state.scan = scan;
     Ok(())
 }
 

@@ -6,7 +6,6 @@
 use super::rules;
 use crate::base::limits::JSON_DEPTH;
 use crate::format::safetensors::json::is_space;
-use crate::parse::Cursor;
 use crate::rule::Rule;
 
 /// The state of the grammar before the next byte.
@@ -71,8 +70,8 @@ const TOTAL: u8 = 4;
 /// The rests of the literals after their first letters, each up to its semicolon.
 const WORDS: &[u8] = b"rue;alse;ull;";
 
-/// The state of a scan.
-#[derive(Clone, Copy, Debug)]
+/// Where a scan stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scan {
     mode: u8,
     /// Number of open objects and arrays.
@@ -97,39 +96,20 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// The state after the opening brace.
-    pub(super) fn start(c: &mut Cursor) {
-        Scan::of(&Cursor::START).open(true).save(c);
-    }
-
-    /// Loads the saved state; `inner` begins with numbers that are not of the scan.
-    pub(super) fn of(c: &Cursor) -> Scan {
-        let [_, total, high, low] = c.inner;
-        let [mode, depth, names, count, escape, lacks, from, to] = c.state.to_le_bytes();
-        let [a, b, d, e, ..] = c.extra.to_le_bytes();
-        Scan {
-            mode,
-            depth,
-            objects: u128::from(high) << 64 | u128::from(low),
-            flags: u16::from_le_bytes([a, b]),
-            names,
-            count,
-            escape,
-            lacks,
-            range: [from, to],
-            unit: u16::from_le_bytes([d, e]),
-            total,
-        }
-    }
-
-    pub(super) fn save(&self, c: &mut Cursor) {
-        let half = |bits: u128| u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
-        let [map_at, ..] = c.inner;
-        c.inner = [map_at, self.total, half(self.objects >> 64), half(self.objects)];
-        let Scan { mode, depth, names, count, escape, lacks, range: [from, to], .. } = *self;
-        c.state = u64::from_le_bytes([mode, depth, names, count, escape, lacks, from, to]);
-        c.extra = u64::from(self.unit) << 16 | u64::from(self.flags);
-    }
+    /// Before the text.
+    pub(super) const START: Scan = Scan {
+        mode: 0,
+        depth: 0,
+        objects: 0,
+        flags: 0,
+        names: 0,
+        count: 0,
+        escape: 0,
+        lacks: 0,
+        range: [0; 2],
+        unit: 0,
+        total: 0,
+    };
 
     fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
@@ -154,7 +134,7 @@ impl Scan {
         self.has(flag::TOTAL_HELD).then_some(self.total)
     }
 
-    fn open(mut self, object: bool) -> Self {
+    pub(super) fn open(mut self, object: bool) -> Self {
         self.depth = self.depth.saturating_add(1);
         self.objects = self.objects << 1 | u128::from(object);
         self.mode = if object { mode::FIRST_KEY } else { mode::FIRST_VALUE };

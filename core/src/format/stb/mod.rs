@@ -37,7 +37,7 @@ mod entry;
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{DimEncoding, Part, Region, Tensor, Version};
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use entry::Entry;
 
@@ -82,7 +82,12 @@ pub struct Header {
     bound: u64,
 }
 
+/// Where an iteration stands.
+type Cursor = parse::Cursor<()>;
+
 impl Container for Header {
+    type State = ();
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::T_ID_DUP),
         overlap: Some(rules::T_OVERLAP),

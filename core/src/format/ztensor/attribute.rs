@@ -3,18 +3,15 @@
 use super::cbor::{OPEN, Pull};
 use super::entry::Key;
 use super::head::major;
-use super::rules;
+use super::{Cursor, rules};
 use crate::base::wide;
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Status, Value};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
-/// The next optional or custom field of the map `map`. Keys that are not text name no field
-/// and are skipped.
-///
-/// The cursor's state is the number of data items left, plus one; 0 if a break ends the
-/// map.
+/// The next optional or custom field of the map `map`. Keys that are not text
+/// name nothing and are passed over.
 pub(super) fn next(
     r: &mut Reader<'_, '_>,
     map: Span,
@@ -31,13 +28,13 @@ pub(super) fn next(
         pull.item(2, false);
         let count = pull.count();
         pull.done()?;
-        c.state = if count == OPEN { 0 } else { u64::from(count).saturating_add(1) };
+        c.state.left = if count == OPEN { 0 } else { u64::from(count).saturating_add(1) };
         c.at = r.at();
     }
     loop {
         r.region(c.at, end, rules::CBOR_TRUNCATED);
         let mut pull = Pull::new(r);
-        let left = c.state.checked_sub(1);
+        let left = c.state.left.checked_sub(1);
         let mut items = left.map_or(OPEN, |left| u32::try_from(left).unwrap_or(OPEN));
         pull.key(&mut items);
         pull.done()?;
@@ -59,7 +56,7 @@ pub(super) fn next(
         pull.skip(3);
         pull.done()?;
         let stored = Span::between(start, r.at());
-        c.state = left.map_or(0, |left| left.saturating_sub(1));
+        c.state.left = left.map_or(0, |left| left.saturating_sub(1));
         c.at = r.at();
         if let Some(key) = shown {
             let index = c.index;

@@ -8,7 +8,7 @@
 //! [`Header::validate`]: super::Header
 
 use super::listed::pass_blob;
-use super::{Header, field, rules};
+use super::{Cursor, Header, field, rules};
 use crate::base::{wide, widen};
 use crate::format::Glance;
 use crate::input::Span;
@@ -16,7 +16,7 @@ use crate::model::{
     Chunks, DType, DimEncoding, DimsAt, Encoding, Endianness, Layout, Name, NameAt, NameEncoding,
     Status, Tensor,
 };
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 
 /// Keys and values in sequence, each with its head.
 mod text {
@@ -53,7 +53,7 @@ impl Header {
     #[inline]
     pub(super) fn next_canonical(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let (at, run) = (r.at(), r.resident());
-        let (map, rest) = self.map(run, c.state)?;
+        let (map, rest) = self.map(run, c.state.data_end)?;
         let offset = |within: usize| at.saturating_add(widen(within));
         let tensor = Tensor {
             index: c.index,
@@ -93,7 +93,7 @@ impl Header {
         let mut rest = run;
         let mut swept = *c;
         while self.open || swept.index < self.count {
-            let Some((map, after)) = self.map(rest, swept.state) else { break };
+            let Some((map, after)) = self.map(rest, swept.state.data_end) else { break };
             let offset = at.saturating_add(widen(run.len().saturating_sub(rest.len())));
             let name_at = offset.saturating_add(widen(map.name_at));
             let glance = Glance {

@@ -1,25 +1,24 @@
 //! Whether the listed blobs follow one another, which lets a fast audit skip the stages
 //! that compare them.
 
-use super::field;
+use super::{Cursor, field};
 use crate::input::{Source, Span};
-use crate::parse::Cursor;
 
-/// What a cursor's `extra` says about the listed blobs.
+/// What a cursor tells of the blobs that were listed.
 pub(super) mod cover {
-    /// Only padding is between them so far.
-    pub(in super::super) const TIGHT: u64 = 0;
-    /// Something else may be between them.
-    pub(in super::super) const LOOSE: u64 = 1;
-    /// The index has ended, and only padding is before it.
-    pub(in super::super) const PROVED: u64 = 2;
+    /// Nothing but padding lies between them so far.
+    pub(in super::super) const TIGHT: u8 = 0;
+    /// Something may.
+    pub(in super::super) const LOOSE: u8 = 1;
+    /// The index ended, and nothing but padding lies before it.
+    pub(in super::super) const PROVED: u8 = 2;
 }
 
 /// Whether a blob begins before the end of the listed data. An entry that is read out of
 /// order is compared with nothing.
 #[inline]
 pub(super) fn is_before(c: &Cursor, blob: Span) -> bool {
-    !blob.is_empty() && blob.offset < c.state && c.state != Cursor::UNKNOWN
+    !blob.is_empty() && blob.offset < c.state.data_end && c.state.data_end != Cursor::UNKNOWN
 }
 
 /// Notes the end of the listed data.
@@ -29,13 +28,13 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
         return;
     }
     if cfg!(feature = "sweep")
-        && c.extra == cover::TIGHT
-        && !is_padding(source, c.state, blob.offset)
+        && c.state.cover == cover::TIGHT
+        && !is_padding(source, c.state.data_end, blob.offset)
     {
-        c.extra = cover::LOOSE;
+        c.state.cover = cover::LOOSE;
     }
-    // No data ends at the largest number, which stands for "unknown".
-    c.state = c.state.max(blob.offset.wrapping_add(blob.len));
+    // Beyond the largest number, which stands for "unknown", nothing ends.
+    c.state.data_end = c.state.data_end.max(blob.offset.wrapping_add(blob.len));
 }
 
 /// Whether the bytes between the listed data and `at` are padding, as far as they are

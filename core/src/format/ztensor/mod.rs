@@ -70,7 +70,7 @@ use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
 };
-use crate::parse::{Cursor, Reader};
+use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use cbor::{OPEN, Pull, odd};
 use entry::{Entry, Key};
@@ -154,7 +154,32 @@ pub struct Header {
     open: bool,
 }
 
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    /// Where the data ends that was listed so far.
+    data_end: u64,
+    /// What is known of the blobs that were listed, of [`cover`].
+    cover: u8,
+    /// Data items of a map that are left, plus one; 0 if a break ends it.
+    left: u64,
+    /// Where the first element lies, while opening counts them.
+    first: Word,
+    /// Where the next one does.
+    next: u64,
+}
+
+impl parse::State for State {
+    const START: State = State { data_end: 0, cover: cover::TIGHT, left: 0, first: 0, next: 0 };
+    const ALONE: State = State { data_end: Cursor::UNKNOWN, ..State::START };
+}
+
+/// Where an iteration stands.
+type Cursor = parse::Cursor<State>;
+
 impl Container for Header {
+    type State = State;
+
     const POLICY: Policy = Policy {
         duplicate_tensor: Some(rules::NAME_DUPLICATE),
         overlap: Some(rules::BLOB_OVERLAP),
@@ -287,7 +312,7 @@ impl Container for Header {
     /// only zero padding between them.
     #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {
-        listed.extra == cover::PROVED
+        listed.state.cover == cover::PROVED
     }
 
     fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
@@ -333,8 +358,6 @@ impl Header {
     }
 
     /// The next element of the index, validated.
-    ///
-    /// The cursor's state is the end of the data listed so far.
     #[inline(never)]
     fn next(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let at = word(c.at).max(self.first);
@@ -382,8 +405,8 @@ impl Header {
         c: &mut Cursor,
         at: Word,
     ) -> Result<Option<Tensor>, Halt> {
-        // An entry that is read out of order has no end, and is compared with nothing.
-        let data_end = word(c.state.max(field::MAGIC_LEN));
+        // What is read out of order ends nowhere, and is compared with nothing.
+        let data_end = word(c.state.data_end.max(field::MAGIC_LEN));
         let unused = self.index_at.saturating_sub(data_end);
         // In a file that was appended to another, the index is as far after the second
         // magic as the data ends after the first. The last element of an index of
@@ -409,10 +432,10 @@ impl Header {
             r.flag(rules::INDEX_TRAILING, wide(at), rest, 0, rest);
         }
         if cfg!(feature = "sweep")
-            && c.extra == cover::TIGHT
+            && c.state.cover == cover::TIGHT
             && listed::is_padding(r.source(), wide(data_end), wide(self.index_at))
         {
-            c.extra = cover::PROVED;
+            c.state.cover = cover::PROVED;
         }
         c.finish();
         Ok(None)

@@ -2,10 +2,10 @@
 //! (Container).
 
 use super::cbor::Pull;
-use super::{field, rules};
+use super::{Cursor, field, rules};
 use crate::base::{Word, wide, word};
 use crate::input::Span;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
 /// Phase of opening: the magic number was read.
@@ -94,13 +94,13 @@ fn length(r: &mut Reader<'_, '_>, len: u64) -> Result<u64, Halt> {
 
 /// Offset of the first element of an index whose elements are being counted.
 pub(super) fn counting(c: &Cursor) -> Option<Word> {
-    (c.phase == COUNTING).then_some(word(c.extra))
+    (c.phase == COUNTING).then_some(c.state.first)
 }
 
 /// Starts to count elements; the first is at `first`.
 pub(super) fn begin_counting(c: &mut Cursor, first: Word) {
     c.phase = COUNTING;
-    (c.extra, c.state, c.index) = (wide(first), wide(first), 0);
+    (c.state.first, c.state.next, c.index) = (first, wide(first), 0);
 }
 
 /// Number of elements of an index that a break ends. An element that cannot be skipped is
@@ -115,7 +115,7 @@ pub(super) fn elements(
     let muted = r.is_muted();
     r.mute();
     let result = loop {
-        r.region(c.state, wide(index_end), rules::CBOR_TRUNCATED);
+        r.region(c.state.next, wide(index_end), rules::CBOR_TRUNCATED);
         if r.left() == 0 {
             break Ok(());
         }
@@ -130,7 +130,7 @@ pub(super) fn elements(
             Err(halt) if halt.is_absent() => break Err(halt),
             done => {
                 c.index = c.index.saturating_add(1);
-                c.state = r.at();
+                c.state.next = r.at();
                 if done.is_err() {
                     break Ok(());
                 }

@@ -3,11 +3,10 @@
 use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
 use super::head::major;
-use super::{Header, checksum, field, listed, rules, words};
+use super::{Cursor, Header, checksum, field, listed, rules, words};
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::model::{Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor};
-use crate::parse::Cursor;
 use crate::rule::{Rule, Severity, Subject};
 
 /// The common faults of fields: missing, another type, not in lower case, unknown text.
@@ -126,7 +125,7 @@ impl Validator<'_, '_, '_, '_> {
             return;
         }
         if listed::is_before(c, blob) {
-            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state, blob.offset);
+            self.flag(rules::BLOB_ORDER, Key::OFFSET, c.state.data_end, blob.offset);
         }
         listed::pass_blob(self.pull.r.source(), c, blob);
         self.tensor.status = if self.unknown { Status::Unsupported } else { Status::Sound };

@@ -7,7 +7,7 @@
 mod decoded;
 mod hash;
 
-#[cfg(any(feature = "safetensors", test))]
+#[cfg(any(feature = "json", test))]
 pub(crate) use decoded::escape;
 pub use decoded::{Bytes, Chars};
 pub(crate) use hash::hash;
@@ -42,9 +42,9 @@ impl NameEncoding {
     const fn is_used(self) -> bool {
         match self {
             NameEncoding::Plain => true,
-            NameEncoding::Number => cfg!(any(feature = "stb", test)),
-            NameEncoding::Chunks => cfg!(any(feature = "ztensor", test)),
-            NameEncoding::Json => cfg!(any(feature = "safetensors", test)),
+            NameEncoding::Number => cfg!(any(feature = "numbers", test)),
+            NameEncoding::Chunks => cfg!(any(feature = "cbor", test)),
+            NameEncoding::Json => cfg!(any(feature = "json", test)),
         }
     }
 

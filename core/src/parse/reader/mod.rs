@@ -5,7 +5,6 @@
 //! format declared has ended.
 
 mod report;
-#[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
 mod sticky;
 
 use crate::base::{Word, limits, place, wide, widen};
@@ -39,6 +38,22 @@ impl Field {
     }
 }
 
+/// A number that is longer than it must be.
+#[derive(Clone, Copy)]
+pub(crate) struct Overlong {
+    /// Where it lies; 0 if there is none.
+    pub(crate) at: Word,
+    /// How many bytes it takes.
+    pub(crate) len: u8,
+    /// How many would do.
+    pub(crate) least: u8,
+}
+
+impl Overlong {
+    /// There is none.
+    pub(crate) const NONE: Overlong = Overlong { at: 0, len: 0, least: 0 };
+}
+
 /// Reads forward through one region of a source and reports findings.
 pub(crate) struct Reader<'r, 'a> {
     source: &'r Source<'a>,
@@ -68,25 +83,11 @@ pub(crate) struct Reader<'r, 'a> {
     /// Number of bytes that entries have referred to in this stage of the audit.
     #[cfg(feature = "payloads")]
     shared: u64,
-    /// State of a format's audit between steps, in addition to the cursor: an entry and the
-    /// bytes that it refers to need not be resident together.
-    #[cfg(all(feature = "oinf", feature = "windows"))]
-    pub(crate) held: [u64; 4],
-    /// Why a field of the current entry could not be read, for formats that read on after
-    /// it.
-    #[cfg(any(feature = "bintensors", feature = "gguf", feature = "idv", feature = "oinf"))]
+    /// Why a field of the entry that is being read could not be, for formats that
+    /// read on after it.
     halted: Option<Halt>,
-    /// Offset of the first integer of the entry that is longer than necessary; 0 if there
-    /// is none.
-    #[cfg(feature = "bintensors")]
-    pub(crate) overlong: Word,
-    /// The first LEB128 number of the entry that is longer than necessary: its offset, its
-    /// length, and the shortest length.
-    #[cfg(feature = "idv")]
-    pub(crate) padded: Option<(Word, u8, u8)>,
-    /// The sort key of the previous entry, and whether the list was in order up to it.
-    #[cfg(all(feature = "bintensors", not(feature = "windows")))]
-    pub(crate) before: (bool, u64, &'a [u8]),
+    /// The first number of the entry that takes more bytes than it must.
+    pub(crate) overlong: Overlong,
 }
 
 impl core::fmt::Debug for Reader<'_, '_> {
@@ -130,21 +131,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             fatal: false,
             #[cfg(feature = "payloads")]
             shared: 0,
-            #[cfg(all(feature = "oinf", feature = "windows"))]
-            held: [0; 4],
-            #[cfg(any(
-                feature = "bintensors",
-                feature = "gguf",
-                feature = "idv",
-                feature = "oinf"
-            ))]
             halted: None,
-            #[cfg(feature = "bintensors")]
-            overlong: 0,
-            #[cfg(feature = "idv")]
-            padded: None,
-            #[cfg(all(feature = "bintensors", not(feature = "windows")))]
-            before: (false, 0, &[]),
+            overlong: Overlong::NONE,
         }
     }
 

@@ -71,8 +71,8 @@ impl Reader<'_, '_> {
         (self.sink)(Finding { offset: at, expected, found, len, entry, part, rule, kind });
     }
 
-    /// Notes that further entries cannot be reached, even if nothing fatal was reported.
-    #[cfg(feature = "gguf")]
+    /// Takes note that entries follow which cannot be reached, of which nothing fatal
+    /// need have been reported.
     pub(crate) fn cut_short(&mut self) {
         self.fatal |= !self.muted;
     }

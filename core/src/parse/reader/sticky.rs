@@ -7,7 +7,6 @@
 use super::Reader;
 use crate::base::{Word, wide};
 use crate::rule::Halt;
-#[cfg(feature = "oinf")]
 use crate::rule::general::BYTES_CHANGED;
 
 impl<'a> Reader<'_, 'a> {
@@ -45,19 +44,16 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A little-endian `u32`.
-    #[cfg(any(feature = "idv", feature = "oinf"))]
     pub(crate) fn next_u32(&mut self) -> u32 {
         self.bytes(4).first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// A little-endian `u64`.
-    #[cfg(any(feature = "idv", feature = "oinf"))]
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.bytes(8).first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Goes to the `len` bytes at `at`, which are known to be inside the file.
-    #[cfg(feature = "oinf")]
+    /// Goes to the `len` bytes from `at`, which the file is known to have.
     pub(crate) fn within(&mut self, at: Word, len: Word) {
         let end = at.wrapping_add(len);
         self.begin(at, end, BYTES_CHANGED);

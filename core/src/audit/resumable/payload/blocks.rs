@@ -12,14 +12,11 @@ use super::Work;
 use super::stream::Scratch;
 use crate::base::{limits, widen};
 use crate::codec::{self, Decoder, Size, Step};
-use crate::file::File;
-use crate::format::{
-    Container,
-    idv::{Codec, Header, Measure, has_payload, rules},
-};
+use crate::file::{Cursor, File};
+use crate::format::idv::{Codec, Header, Measure, has_payload, rules};
 use crate::input::{Absent, Span};
 use crate::model::{Chunk, Encoding, Tensor};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general};
 
 /// Length of a block's entry in the lookup table.
@@ -230,7 +227,7 @@ fn next(
     }
     loop {
         r.mute();
-        let found = next_annotation(header, p, r, tensor);
+        let found = next_annotation(&audit.file, header, p, r, tensor);
         r.unmute();
         let Some((part, annotation)) = found? else { return Ok(None) };
         if !charge(r, annotation.map_or(0, |(_, chunk)| chunk.stored.len)) {
@@ -252,13 +249,14 @@ fn charge(r: &mut Reader<'_, '_>, len: u64) -> bool {
 /// The position of the next annotation, with its codec and payload if it is valid.
 #[allow(clippy::type_complexity, reason = "used once")]
 fn next_annotation(
+    file: &File,
     header: &Header,
     p: &mut Progress,
     r: &mut Reader<'_, '_>,
     tensor: &Tensor,
 ) -> Result<Option<(u32, Option<(Codec, Chunk)>)>, Halt> {
     if p.annotation == 0 {
-        match header.attribute(r, tensor, &mut p.attributes)? {
+        match file.attribute(r, tensor, &mut p.attributes)? {
             Some(meta) if has_payload(&meta) => p.annotation = meta.offset,
             meta => return Ok(meta.map(|meta| (meta.index, None))),
         }

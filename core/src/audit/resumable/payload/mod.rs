@@ -3,7 +3,7 @@
 //! Raw elements need no memory. Data that is encoded, has a checksum or is sparse goes
 //! through a [`Scratch`] once, from its first stored byte to its last.
 
-#[cfg(feature = "idv")]
+#[cfg(feature = "columns")]
 mod blocks;
 mod raw;
 mod sparse;
@@ -36,7 +36,7 @@ pub(super) struct Progress {
     streaming: bool,
     /// Number of slots that were missing for it.
     slots: u32,
-    #[cfg(feature = "idv")]
+    #[cfg(feature = "columns")]
     blocks: blocks::Progress,
 }
 
@@ -208,8 +208,8 @@ impl Audit {
 
     /// Follows the frames of compressed elements, without decoding them.
     fn frames_of(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<Frames, Pause> {
-        // No other format has frames, so builds without zTensor do not link their reader.
-        let frames = cfg!(feature = "ztensor") && tensor.encoding == Encoding::Zstd;
+        // No other format has frames: a build without it is spared their reader.
+        let frames = cfg!(feature = "frames") && tensor.encoding == Encoding::Zstd;
         let (true, Chunks::One(span), Some(rule)) =
             (frames, tensor.chunks, self.file.policy().frame)
         else {

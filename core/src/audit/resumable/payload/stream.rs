@@ -113,7 +113,7 @@ impl Streams for Scratch<'_> {
         if audit.work.begins() {
             self.results = Results::default();
         }
-        #[cfg(feature = "idv")]
+        #[cfg(feature = "columns")]
         if tensor.layout == Layout::Blocks {
             return self.blocks(audit, r, tensor).map(|()| true);
         }

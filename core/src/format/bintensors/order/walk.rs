@@ -1,10 +1,11 @@
 //! The same checks, entry by entry as they become resident.
 
 use super::super::fields::{self, Entry};
-use super::super::{Header, rules};
+use super::super::{Cursor, Header, rules};
+use super::Before;
 use crate::base::{Word, wide};
 use crate::input::Span;
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
 
 /// Phases of the cursor.
@@ -96,7 +97,7 @@ impl Header {
             return false;
         }
         let mut last: Option<(u64, &[u8])> = None;
-        let mut before = c.extra;
+        let mut before = c.state.before;
         self.sweep_while(r, c, |_, at, _, brief| {
             let ascends = last.is_none_or(|(dtype, name)| {
                 dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
@@ -104,16 +105,16 @@ impl Header {
             let goes_on = ascends || !compares;
             if goes_on {
                 last = Some((brief.dtype, brief.name));
-                before = at;
+                before = Before(at);
             }
             goes_on
         });
-        c.extra = before;
+        c.state.before = before;
         c.index > from
     }
 
-    /// Checks entries until the list ends, bytes are missing, or one is out of order.
-    /// `extra` is the offset of the previous entry.
+    /// Looks at entries until the list ends, bytes are absent, or one is out of
+    /// order.
     fn ascends(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, list: List) -> Result<(), Halt> {
         let mut last = None;
         loop {
@@ -126,7 +127,7 @@ impl Header {
             let began = last.is_some();
             // Without the previous entry, both must be resident together.
             let again = compares && !began && c.index > 0;
-            r.region(if again { c.extra } else { at }, self.data_at(), BYTES_CHANGED);
+            r.region(if again { c.state.before.0 } else { at }, self.data_at(), BYTES_CHANGED);
             r.mute();
             let before = if again { Place::read(r, list.kind).map(Some) } else { Ok(last.take()) };
             let both = before.and_then(|before| Ok((before, Place::read(r, list.kind)?)));
@@ -144,8 +145,8 @@ impl Header {
             };
             let index = c.index;
             c.advance(r.at());
-            c.extra = at;
-            c.state = wide(place.end);
+            c.state.before = Before(at);
+            c.state.stated = wide(place.end);
             if compares && before.is_some_and(|before| place.comes_before(&before)) {
                 let name = place.name_at;
                 r.about(list.kind, index);

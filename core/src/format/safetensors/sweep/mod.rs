@@ -6,12 +6,12 @@
 mod member;
 mod words;
 
-use super::{Header, METADATA, rules, stands};
+use super::{Cursor, Header, METADATA, State, rules, stands};
 use crate::base::widen;
 use crate::format::Glance;
 use crate::input::Span;
 use crate::model::{Chunks, DimEncoding, DimsAt, Name, NameAt, NameEncoding, Status, Tensor};
-use crate::parse::{Cursor, Reader};
+use crate::parse::Reader;
 use member::{brief, known, skim_one};
 
 impl Header {
@@ -59,9 +59,10 @@ impl Header {
             ..Tensor::default()
         };
         let end = from(after.len()).saturating_add(1);
-        c.state = if brief.begin == c.state { brief.end } else { Cursor::UNKNOWN };
+        c.state.data_end =
+            if brief.begin == c.state.data_end { brief.end } else { Cursor::UNKNOWN };
         c.advance(end);
-        c.extra = if last { stands::END } else { stands::BEHIND };
+        c.state.stands = if last { stands::END } else { stands::BEHIND };
         Some(tensor)
     }
 
@@ -71,7 +72,7 @@ impl Header {
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        if c.extra >= stands::END {
+        if c.state.stands >= stands::END {
             return;
         }
         r.region(c.at.max(u64::from(self.first)), u64::from(self.data_at), rules::JSON_TRUNCATED);
@@ -93,9 +94,10 @@ impl Header {
                 break;
             }
             rest = after.get(1..).unwrap_or_default();
-            swept.state = if brief.begin == swept.state { brief.end } else { Cursor::UNKNOWN };
+            swept.state.data_end =
+                if brief.begin == swept.state.data_end { brief.end } else { Cursor::UNKNOWN };
             swept.index = swept.index.saturating_add(1);
-            swept.extra = if last { stands::END } else { stands::BEHIND };
+            swept.state.stands = if last { stands::END } else { stands::BEHIND };
             if last {
                 break;
             }
@@ -115,7 +117,7 @@ impl Header {
         until: u32,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
-        if c.extra >= stands::END {
+        if c.state.stands >= stands::END {
             return;
         }
         r.region(c.at.max(u64::from(self.first)), u64::from(self.data_at), rules::JSON_TRUNCATED);
@@ -136,8 +138,9 @@ impl Header {
         }
         if index > c.index {
             r.pass(rest);
-            let extra = if last { stands::END } else { stands::BEHIND };
-            *c = Cursor { at: r.at(), state: Cursor::UNKNOWN, extra, index, ..*c };
+            let stands = if last { stands::END } else { stands::BEHIND };
+            let state = State { stands, data_end: Cursor::UNKNOWN, ..c.state };
+            *c = Cursor { at: r.at(), index, state, ..*c };
         }
     }
 }
@@ -185,7 +188,7 @@ mod tests {
         let found = core::cell::Cell::new(0);
         let mut sink = |_| found.set(found.get() + 1);
         let mut r = Reader::new(&source, &mut sink);
-        let mut cursor = Cursor { extra: stands::FIRST, ..Cursor::default() };
+        let mut cursor = Cursor::default();
         let mut plain = 0;
         loop {
             let start = cursor.at.max(u64::from(header.first));
@@ -206,7 +209,7 @@ mod tests {
                     break;
                 }
             }
-            if cursor.extra == stands::END || cursor.done {
+            if cursor.state.stands == stands::END || cursor.done {
                 break;
             }
         }
@@ -269,7 +272,10 @@ mod tests {
                     assert_eq!(Some(&again[..]), first.get(..again.len()));
                     assert_eq!((again.len(), short.index), (until as usize, until));
                     if until > 0 && until == cursor.index {
-                        assert_eq!((short.at, short.extra), (cursor.at, cursor.extra));
+                        assert_eq!(
+                            (short.at, short.state.stands),
+                            (cursor.at, cursor.state.stands)
+                        );
                     }
                 }
                 all += first.len();

@@ -1,0 +1,124 @@
+//! Where an iteration over a file of any format stands.
+
+use crate::format::{self, Container, formats};
+use crate::parse::{self, State};
+
+/// The cursor of one format `H`.
+pub(super) trait Holds<H: Container> {
+    fn cursor(&mut self) -> &mut parse::Cursor<H::State>;
+}
+
+/// Declares the cursors of all formats.
+macro_rules! declare {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $module:ident, $feature:literal, $title:literal, $extensions:expr;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        enum Any {
+            $(
+                #[cfg(feature = $feature)]
+                $name(parse::Cursor<<format::$module::Header as Container>::State>),
+            )*
+            #[cfg(not(any($(feature = $feature),*)))]
+            None(parse::Cursor<()>),
+        }
+
+        impl Any {
+            /// The start, in the first format: every other begins anew from it.
+            const START: Any = {
+                let [start, ..] = [
+                    $(
+                        #[cfg(feature = $feature)]
+                        Any::$name(parse::Cursor::START),
+                    )*
+                    #[cfg(not(any($(feature = $feature),*)))]
+                    Any::None(parse::Cursor::START),
+                ];
+                start
+            };
+        }
+
+        /// Does the same with whichever cursor it is.
+        macro_rules! any {
+            ($any:expr, $cursor:ident => $call:expr) => {
+                match $any {
+                    $(
+                        #[cfg(feature = $feature)]
+                        Any::$name($cursor) => $call,
+                    )*
+                    #[cfg(not(any($(feature = $feature),*)))]
+                    Any::None($cursor) => $call,
+                }
+            };
+        }
+
+        $(
+            #[cfg(feature = $feature)]
+            impl Holds<format::$module::Header> for Cursor {
+                fn cursor(&mut self) -> &mut parse::Cursor<<format::$module::Header as Container>::State> {
+                    match self.0 {
+                        Any::$name(ref mut cursor) => cursor,
+                        #[allow(unreachable_patterns, reason = "there may be one format")]
+                        ref mut other => {
+                            *other = Any::$name(parse::Cursor::START);
+                            Holds::<format::$module::Header>::cursor(self)
+                        }
+                    }
+                }
+            }
+        )*
+    };
+}
+
+formats!(declare);
+
+/// Where an iteration stands: plain numbers, to be kept between calls.
+///
+/// A cursor belongs to one file and one kind of iteration. The default cursor
+/// stands at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor(Any);
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Cursor::START
+    }
+}
+
+impl Cursor {
+    /// The start.
+    pub(crate) const START: Cursor = Cursor(Any::START);
+
+    /// How many entries were passed.
+    pub const fn index(&self) -> u32 {
+        any!(&self.0, cursor => cursor.index)
+    }
+
+    /// Whether the iteration is over.
+    pub const fn is_done(&self) -> bool {
+        any!(&self.0, cursor => cursor.done)
+    }
+
+    /// Offset of the next entry; 0 at the start.
+    #[cfg(not(feature = "windows"))]
+    pub(crate) fn at(&self) -> u64 {
+        any!(&self.0, cursor => cursor.at)
+    }
+
+    /// Which table it is in, for iterations over several.
+    pub(crate) fn phase(&self) -> u8 {
+        any!(&self.0, cursor => cursor.phase)
+    }
+
+    /// Whether it stands inside an entry, and keeps its progress when bytes are
+    /// missing.
+    pub(crate) fn is_inside(&self) -> bool {
+        any!(&self.0, cursor => cursor.state.is_inside())
+    }
+
+    /// The cursor of the format of this header.
+    pub(super) fn of<H: Container>(&mut self, _: &H) -> &mut parse::Cursor<H::State>
+    where
+        Cursor: Holds<H>,
+    {
+        self.cursor()
+    }
+}
