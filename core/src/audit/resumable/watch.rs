@@ -139,6 +139,7 @@ mod tests {
         /// Wants bytes that are resident.
         Absent,
         /// Wants one byte after the other, again and again.
+        #[cfg(feature = "sweep")]
         Cycle(u64),
     }
 
@@ -154,6 +155,7 @@ mod tests {
                 Idle::Buffer => Pause::Buffer(100),
                 Idle::Room => Pause::Room(3),
                 Idle::Absent => r.lack(Absent { offset: 0, need: 1, want: 1 }).into(),
+                #[cfg(feature = "sweep")]
                 Idle::Cycle(at) => {
                     *at = (*at + 1) % 5;
                     r.lack(Absent { offset: *at, need: 1, want: 1 }).into()
