@@ -278,7 +278,9 @@ mod tests {
         let mut session = Session::new(open(), bars.file(String::new(), 0));
         let file = session.ask(|source| opening.step(source, &mut |_| {})).expect("it opens");
         let mut cursor = Cursor::default();
-        let next = session.ask(|source| file.next_tensor(source, &mut cursor, &mut |_| {}));
+        let next = session.ask(|source| {
+            Ok(file.next_tensor(source, &mut cursor, &mut |_| {})?.map(|entry| entry.tensor))
+        });
         let column = next.expect("it is read").expect("a column");
         let File::Idv(header) = file else { panic!("{file:?}") };
         for (left, limit, shown) in [(1700, 2, true), (1500, 1, true), (1500, 2, false)] {

@@ -44,8 +44,9 @@ pub(crate) fn of_file(
     file: &File,
     take: &mut dyn FnMut(&MetaView) -> Result<(), Stopped>,
 ) -> Result<(), Stopped> {
-    let next =
-        |source: &Source<'_>, cursor: &mut Cursor| file.next_meta(source, cursor, &mut |_| {});
+    let next = |source: &Source<'_>, cursor: &mut Cursor| {
+        Ok(file.next_meta(source, cursor, &mut |_| {})?.map(|entry| entry.metadata))
+    };
     each(session, file, next, |_, _, view| take(&view))
 }
 
@@ -56,8 +57,9 @@ pub(crate) fn of_tensor(
     tensor: &Tensor,
     take: &mut dyn FnMut(&MetaView) -> Result<(), Stopped>,
 ) -> Result<(), Stopped> {
-    let next =
-        |source: &Source<'_>, cursor: &mut Cursor| file.next_attribute(source, tensor, cursor);
+    let next = |source: &Source<'_>, cursor: &mut Cursor| {
+        Ok(file.next_attribute(source, tensor, cursor)?.map(|entry| entry.metadata))
+    };
     each(session, file, next, |session, meta, mut view| {
         // What an annotation holds is the payload of a row.
         if let File::Idv(header) = file

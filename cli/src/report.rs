@@ -338,12 +338,12 @@ fn entry_names(
                 let mut next = cursor;
                 let entry = if is_tensor {
                     let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
-                    tensor.map(|tensor| ((EntryKind::Tensor, tensor.index), tensor.name))
+                    tensor.map(|entry| ((EntryKind::Tensor, entry.index), entry.tensor.name))
                 } else {
                     let meta = file.next_meta(source, &mut next, &mut |_| {});
                     // What was passed over of a list is kept.
                     meta.inspect_err(|_| cursor = next)?
-                        .map(|meta| ((meta.kind, meta.index), meta.key))
+                        .map(|entry| ((entry.kind, entry.index), entry.metadata.key))
                 };
                 let Some((key, name)) = entry else { break };
                 if wanted.contains(&key) {

@@ -242,7 +242,8 @@ fn entries(
     session.ask(|source| {
         loop {
             if at_hand.is_none() {
-                at_hand = file.next_meta(source, &mut cursor, &mut |_| {})?;
+                at_hand =
+                    file.next_meta(source, &mut cursor, &mut |_| {})?.map(|entry| entry.metadata);
             }
             let Some(meta) = &at_hand else { return Ok(()) };
             take(source, meta)?;
@@ -293,14 +294,14 @@ impl Shard {
         ask_or_end(&mut session, |source| {
             loop {
                 let mut next = cursor;
-                let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                let Some(entry) = file.next_tensor(source, &mut next, &mut |_| {})? else {
                     return Ok(());
                 };
-                let len = match tensor.chunks {
+                let len = match entry.chunks {
                     Chunks::One(span) => span.len,
                     _ => 0,
                 };
-                take(&tensor.name.read(source)?, len);
+                take(&entry.name, len);
                 cursor = next;
             }
         })?;

@@ -58,7 +58,8 @@ pub(crate) fn each(
     loop {
         let found = ask_or_end(session, |source| {
             let mut after = cursor;
-            let Some(mut tensor) = file.next_tensor(source, &mut after, &mut |_| {})? else {
+            let next = file.next_tensor(source, &mut after, &mut |_| {})?;
+            let Some(mut tensor) = next.map(|entry| entry.tensor) else {
                 return Ok(None);
             };
             if quantized && shown > most {

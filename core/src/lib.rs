@@ -24,8 +24,8 @@
 //! assert_eq!(findings[0].to_string(), "file_size says 63 bytes and the file has 64");
 //!
 //! let mut cursor = Cursor::default();
-//! while let Some(tensor) = file.next_tensor(&source, &mut cursor, &mut |_| {})? {
-//!     println!("{} {}", tensor.name(&source)?, tensor.dtype.name());
+//! while let Some(entry) = file.next_tensor(&source, &mut cursor, &mut |_| {})? {
+//!     println!("{} {}", entry.name, entry.dtype.name());
 //! }
 //! # Ok::<(), weighbridge_core::Stop>(())
 //! ```
@@ -84,8 +84,8 @@ pub use input::{Absent, Source, Span, Window};
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{
     Chunk, Chunks, DType, DimEncoding, Dims, DimsAt, Element, Elements, Encoding, Endianness,
-    Layout, Metadata, Name, NameAt, NameEncoding, Number, Part, Region, Sparse, Status, Tensor,
-    Value, Version,
+    Entry, KeyedMetadata, Layout, Metadata, Name, NameAt, NameEncoding, Number, Part, Region,
+    Sparse, Status, Tensor, Value, Version,
 };
 pub use parse::Stop;
 pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};

@@ -201,10 +201,11 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
     let mut cursor = Cursor::default();
     loop {
         // The cursor also advances inside the list of an entry.
-        let step = host.drive(|s| file.next_meta(s, &mut cursor, &mut |_| {}))?;
-        let Ok(Some(meta)) = step else { break };
-        let key = host.drive(|s| Ok(meta.key.read(s)?.bytes().collect()))?;
-        let key = key.unwrap_or_default();
+        let step = host.drive(|s| {
+            let next = file.next_meta(s, &mut cursor, &mut |_| {})?;
+            Ok(next.map(|entry| (entry.metadata, entry.key.bytes().collect())))
+        })?;
+        let Ok(Some((meta, key))) = step else { break };
         survey.metadata.push(MetaFact { meta, key, value: None });
     }
     let mut cursor = Cursor::default();
@@ -212,10 +213,7 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
         let step = host.drive(|s| {
             let mut next = cursor;
             let tensor = file.next_tensor(s, &mut next, &mut |_| {})?;
-            let read = |t: Tensor| -> Result<_, Stop> {
-                Ok((t, t.name(s)?.bytes().collect(), t.dims(s)?.collect()))
-            };
-            Ok((next, tensor.map(read).transpose()?))
+            Ok((next, tensor.map(|e| (e.tensor, e.name.bytes().collect(), e.dims.collect()))))
         })?;
         let Ok((next, Some((tensor, name, shape)))) = step else { break };
         cursor = next;
@@ -247,11 +245,13 @@ pub fn survey(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, Too
         }
         let mut cursor = Cursor::default();
         loop {
-            let step = host.drive(|s| file.next_attribute(s, &fact.tensor, &mut cursor))?;
-            let Ok(Some(meta)) = step else { break };
-            let key = host.drive(|s| Ok(meta.key.read(s)?.bytes().collect()))?;
+            let step = host.drive(|s| {
+                let next = file.next_attribute(s, &fact.tensor, &mut cursor)?;
+                Ok(next.map(|entry| (entry.metadata, entry.key.bytes().collect())))
+            })?;
+            let Ok(Some((meta, key))) = step else { break };
             let value = host.drive(|s| file.value(s, &meta))?.unwrap_or_default();
-            fact.attributes.push(MetaFact { meta, key: key.unwrap_or_default(), value });
+            fact.attributes.push(MetaFact { meta, key, value });
         }
     }
     let mut cursor = Cursor::default();

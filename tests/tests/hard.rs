@@ -84,11 +84,15 @@ fn check(bytes: &[u8], format: Format, whole: bool) -> Outcome {
         let mut opening = Opening::of(Some(format));
         let Ok(file) = host.drive(|s| opening.step(s, &mut sink)) else { return };
         let mut cursor = Cursor::default();
-        while let Ok(Some(_)) = host.drive(|s| file.next_tensor(s, &mut cursor, &mut |_| {})) {
+        while let Ok(Some(_)) = host
+            .drive(|s| Ok(file.next_tensor(s, &mut cursor, &mut |_| {})?.map(|entry| entry.tensor)))
+        {
             entries += 1;
         }
         let mut cursor = Cursor::default();
-        while let Ok(Some(_)) = host.drive(|s| file.next_meta(s, &mut cursor, &mut |_| {})) {
+        while let Ok(Some(_)) = host
+            .drive(|s| Ok(file.next_meta(s, &mut cursor, &mut |_| {})?.map(|entry| entry.metadata)))
+        {
             entries += 1;
         }
         audit(&mut host, file, &mut slots, &mut sink);

@@ -204,7 +204,7 @@ impl Document {
         store.ask(|source| {
             loop {
                 // It also advances inside the list of an entry.
-                let Some(meta) = file.next_meta(source, cursor, &mut |_| {})? else {
+                let Some(entry) = file.next_meta(source, cursor, &mut |_| {})? else {
                     return Ok(Step::Tensors);
                 };
                 if metadata.len() * size_of::<Metadata>() >= table::MOST_BYTES / 4 {
@@ -215,9 +215,9 @@ impl Document {
                 #[cfg(feature = "full")]
                 if let (File::Gguf(_), Some(before)) = (file, metadata.last_mut()) {
                     let Span { offset: at, len } = before.stored;
-                    before.stored.len = len.min(meta.offset.saturating_sub(at));
+                    before.stored.len = len.min(entry.offset.saturating_sub(at));
                 }
-                metadata.push(meta);
+                metadata.push(entry.metadata);
             }
         })
     }
@@ -233,14 +233,14 @@ impl Document {
         store.ask(|source| {
             loop {
                 let mut next = *cursor;
-                let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                let Some(entry) = file.next_tensor(source, &mut next, &mut |_| {})? else {
                     return Ok(Step::Regions);
                 };
                 if table.memory() >= table::MOST_BYTES {
                     *cut = true;
                     return Ok(Step::Regions);
                 }
-                table.push(tensor, source, words)?;
+                table.push(entry.tensor, source, words)?;
                 *cursor = next;
             }
         })

@@ -198,7 +198,7 @@ impl Document {
                     Annotation::At(index) => meta.index == index,
                     Annotation::KeyValues => {
                         meta.kind == EntryKind::Attribute
-                            && meta.key.read(source)?.bytes().eq(KEY_VALUES.iter().copied())
+                            && meta.key.bytes().eq(KEY_VALUES.iter().copied())
                     }
                 };
                 if wanted && meta.status == Status::Sound {

@@ -6,7 +6,7 @@ use crate::file::{
     slot::{room, sort},
 };
 use crate::input::Source;
-use crate::model::{Chunks, Name, Status, Tensor, name};
+use crate::model::{Chunks, Entry, Name, Status, Tensor, name};
 use crate::parse::{Reader, Stop};
 
 /// Finds tensors by name in logarithmic time.
@@ -47,8 +47,10 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         while !self.cursor.is_done() {
             self.sweep(file, source);
             let mut next = self.cursor;
-            if let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? {
-                let key = word(name::hash(self.seed, 0, &tensor.name(source)?));
+            if let Some(Entry { tensor, name, .. }) =
+                file.next_tensor(source, &mut next, &mut |_| {})?
+            {
+                let key = word(name::hash(self.seed, 0, &name));
                 let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
                     // An entry takes at least one byte, whatever the header declares.
                     let declared = file.tensor_count().min(source.len());

@@ -3,7 +3,9 @@
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Format, Policy, formats};
 use crate::input::{Absent, Source};
-use crate::model::{Chunk, Endianness, Metadata, Name, Region, Tensor, Value, Version};
+use crate::model::{
+    Chunk, Endianness, Entry, KeyedMetadata, Metadata, Name, Region, Tensor, Value, Version,
+};
 use crate::parse::{Reader, Stop};
 use crate::rule::{Finding, Halt, general};
 
@@ -166,7 +168,7 @@ impl File {
         each!(self, header => header.tensor_count(), 0)
     }
 
-    /// The next metadata entry of the file, validated; `None` at the end.
+    /// The next metadata entry of the file, validated, with its key; `None` at the end.
     ///
     /// Keep the cursor even after an error: it also moves inside an entry that is a long
     /// [list](Value::List). Otherwise a list that is longer than the resident bytes is
@@ -175,44 +177,53 @@ impl File {
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again with the same
     /// cursor.
-    pub fn next_meta(
+    pub fn next_meta<'a>(
         &self,
-        source: &Source<'_>,
+        source: &Source<'a>,
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
-    ) -> Result<Option<Metadata>, Stop> {
-        let mut reader = Reader::new(source, sink);
-        self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))
+    ) -> Result<Option<KeyedMetadata<'a>>, Stop> {
+        let (mut reader, before) = (Reader::new(source, sink), *cursor);
+        let found = self.meta(&mut reader, cursor).map_err(|halt| reader.stop(halt))?;
+        complete(found, cursor, before, source.len(), |metadata| {
+            KeyedMetadata::of(metadata, source)
+        })
     }
 
-    /// The next tensor, validated; `None` at the end.
+    /// The next tensor, validated, with its name and its shape; `None` at the end. The
+    /// cursor moves when all of it was resident.
     ///
     /// A tensor that breaks a rule is returned as well; its status says whether it may be
     /// used.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
-    pub fn next_tensor(
+    pub fn next_tensor<'a>(
         &self,
-        source: &Source<'_>,
+        source: &Source<'a>,
         cursor: &mut Cursor,
         sink: &mut dyn FnMut(Finding),
-    ) -> Result<Option<Tensor>, Stop> {
-        let mut reader = Reader::new(source, sink);
-        self.tensor(&mut reader, cursor).map_err(|halt| reader.stop(halt))
+    ) -> Result<Option<Entry<'a>>, Stop> {
+        let (mut reader, before) = (Reader::new(source, sink), *cursor);
+        let found = self.tensor(&mut reader, cursor).map_err(|halt| reader.stop(halt))?;
+        complete(found, cursor, before, source.len(), |tensor| Entry::of(tensor, source))
     }
 
     /// The next metadata entry of one tensor; `None` at the end.
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]: make the bytes resident and call again.
-    pub fn next_attribute(
+    pub fn next_attribute<'a>(
         &self,
-        source: &Source<'_>,
+        source: &Source<'a>,
         tensor: &Tensor,
         cursor: &mut Cursor,
-    ) -> Result<Option<Metadata>, Stop> {
-        quietly(source, |reader| self.attribute(reader, tensor, cursor))
+    ) -> Result<Option<KeyedMetadata<'a>>, Stop> {
+        let before = *cursor;
+        let found = quietly(source, |reader| self.attribute(reader, tensor, cursor))?;
+        complete(found, cursor, before, source.len(), |metadata| {
+            KeyedMetadata::of(metadata, source)
+        })
     }
 
     /// Reports the missing ranges of tables that are scattered over the file.
@@ -339,6 +350,26 @@ const fn any_policy(attributes: bool) -> bool {
         rest = more;
     }
     false
+}
+
+/// What `read` makes of an entry that was found; the cursor goes back where it was
+/// `before` if not all of it is resident.
+fn complete<T, E>(
+    found: Option<T>,
+    cursor: &mut Cursor,
+    before: Cursor,
+    len: u64,
+    read: impl FnOnce(T) -> Result<E, Absent>,
+) -> Result<Option<E>, Stop> {
+    found.map(read).transpose().map_err(|absent| {
+        *cursor = before;
+        // Of an entry that was found all bytes are in the file.
+        let end = absent.offset.checked_add(absent.need);
+        match end.is_some_and(|end| end <= len) {
+            true => Stop::NeedBytes(absent),
+            false => Stop::Invalid(general::BYTES_CHANGED),
+        }
+    })
 }
 
 /// Runs `call` with a reader that reports nothing.

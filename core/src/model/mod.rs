@@ -5,6 +5,7 @@ pub(crate) mod block;
 pub(crate) mod dims;
 mod dtype;
 pub(crate) mod element;
+mod entry;
 pub(crate) mod name;
 pub(crate) mod sparse;
 mod tensor;
@@ -13,6 +14,7 @@ mod view;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;
+pub use entry::{Entry, KeyedMetadata};
 pub use name::{Name, NameAt, NameEncoding};
 pub use sparse::Sparse;
 pub use tensor::{

@@ -69,9 +69,9 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
             _ => audit(file, &source, slots, &mut sink),
         }
         let mut cursor = Cursor::default();
-        while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
+        while let Ok(Some(entry)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
             tensors += 1;
-            let _ = write!(listed, "{tensor:?}");
+            let _ = write!(listed, "{:?}", entry.tensor);
         }
     }
     // What a finding is about in numbers is known with details only.
@@ -149,8 +149,8 @@ fn audit(file: File, source: &Source<'_>, slots: &mut [Slot], sink: &mut dyn FnM
 
 fn each(file: &File, source: &Source<'_>, mut call: impl FnMut(Tensor)) {
     let mut cursor = Cursor::default();
-    while let Ok(Some(tensor)) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
-        call(tensor);
+    while let Ok(Some(entry)) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
+        call(entry.tensor);
     }
 }
 

@@ -73,7 +73,7 @@ fn listed(input: &mut Input<'_>, file: &File) -> Result<(), Stop> {
         read_meta(text, other, source, file, &meta)?;
     }
     while let Some(tensor) = file.next_tensor(source, cursor, input.sink)? {
-        read_name(text, other, tensor.name(source)?);
+        read_name(text, other, tensor.name);
         read_tensor(number, source, file, &tensor)?;
         while let Some(meta) = file.next_attribute(source, &tensor, cursor)? {
             read_meta(text, other, source, file, &meta)?;

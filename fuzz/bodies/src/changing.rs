@@ -62,14 +62,22 @@ fn run<'a>(
     };
     let mut cursor = Cursor::default();
     for _ in 0..64 {
-        let Some(meta) = ask!(|s| file.next_meta(s, &mut cursor, &mut |f| sink(f)))? else { break };
+        let Some(meta) = ask!(|s| Ok::<_, Stop>(
+            file.next_meta(s, &mut cursor, &mut |f| sink(f))?.map(|entry| entry.metadata)
+        ))?
+        else {
+            break;
+        };
         ask!(|s| meta.key.read(s).map(|key| key.chars().count()))?;
         ask!(|s| file.value(s, &meta))?;
     }
     let mut cursor = Cursor::default();
     let mut tensors: Vec<Tensor> = Vec::new();
     for _ in 0..64 {
-        let Some(tensor) = ask!(|s| file.next_tensor(s, &mut cursor, &mut |f| sink(f)))? else {
+        let Some(tensor) = ask!(|s| Ok::<_, Stop>(
+            file.next_tensor(s, &mut cursor, &mut |f| sink(f))?.map(|entry| entry.tensor)
+        ))?
+        else {
             break;
         };
         tensors.push(tensor);
@@ -84,7 +92,12 @@ fn run<'a>(
             particulars(&file, tensor, len, next)?;
             let mut own = Cursor::default();
             for _ in 0..16 {
-                let Some(meta) = ask!(|s| file.next_attribute(s, tensor, &mut own))? else { break };
+                let Some(meta) = ask!(|s| Ok::<_, Stop>(
+                    file.next_attribute(s, tensor, &mut own)?.map(|entry| entry.metadata)
+                ))?
+                else {
+                    break;
+                };
                 ask!(|s| file.value(s, &meta))?;
             }
             for i in 0..tensor.chunks.count().min(8) {

@@ -2,7 +2,7 @@
 
 use crate::walk::{Tally, grow};
 use crate::{Tail, format_of};
-use weighbridge_core::{Audit, Cursor, File, Finding, Index, Slot, Source, Stop, general};
+use weighbridge_core::{Audit, Cursor, Entry, File, Finding, Index, Slot, Source, Stop, general};
 
 /// An audit and an index with few slots: they ask for more or give up, and
 /// never say what they would not say with enough.
@@ -71,12 +71,11 @@ fn lookup(file: &File, source: &Source<'_>, few: usize) {
     };
     let mut cursor = Cursor::default();
     let mut seen = 0;
-    while let Ok(Some(tensor)) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
+    while let Ok(Some(Entry { name, .. })) = file.next_tensor(source, &mut cursor, &mut |_| {}) {
         seen += 1;
         if seen > 64 {
             continue;
         }
-        let name = tensor.name(source).expect("all is resident");
         let found = index.find(file, source, &name).expect("all is resident");
         let found = found.unwrap_or_else(|| panic!("{name} is not in the index"));
         assert!(found.name(source).expect("all is resident") == name);

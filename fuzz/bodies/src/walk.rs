@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use weighbridge_core::codec::{Decoder, WINDOW, most};
 use weighbridge_core::format::{gguf, ztensor};
 use weighbridge_core::{
-    Audit, Chunk, Chunks, Cursor, DimEncoding, File, Finding, Format, Layout, Opening, Scratch,
-    Severity, Slot, Source, Stats, Status, Stop, Tensor, Value, limits,
+    Audit, Chunk, Chunks, Cursor, DimEncoding, Entry, File, Finding, Format, KeyedMetadata, Layout,
+    Opening, Scratch, Severity, Slot, Source, Stats, Status, Stop, Tensor, Value, limits,
 };
 
 /// Steps that a file of any length may take.
@@ -109,18 +109,17 @@ fn list(file: &File, source: &Source<'_>) {
     let mut letters = Letters(0);
     let mut cursor = Cursor::default();
     while let Some(meta) = resident(file.next_meta(source, &mut cursor, &mut |_| {})) {
-        let key = meta.key.read(source).expect("all is resident");
+        let KeyedMetadata { metadata: meta, key } = meta;
         write!(letters, "{key}").expect("counting letters cannot fail");
         facts::note(&(meta, key));
         look_at(file, source, resident(file.value(source, &meta)));
     }
     let mut cursor = Cursor::default();
     let mut count = 0;
-    while let Some(tensor) = resident(file.next_tensor(source, &mut cursor, &mut |_| {})) {
+    while let Some(entry) = resident(file.next_tensor(source, &mut cursor, &mut |_| {})) {
         count += 1;
-        let name = tensor.name(source).expect("all is resident");
+        let Entry { tensor, name, dims } = entry;
         write!(letters, "{name}").expect("counting letters cannot fail");
-        let dims = tensor.dims(source).expect("all is resident");
         facts::note(&(tensor, name, dims.clone().product()));
         let count = dims.count() as u64;
         // STB refers to shapes that lie outside the file.

@@ -7,8 +7,8 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use weighbridge_core::{
-    Audit, Cursor, File, Finding, Format, Index, Opening, Scratch, Severity, Slot, Source, Span,
-    Stop,
+    Audit, Cursor, Entry, File, Finding, Format, Index, Opening, Scratch, Severity, Slot, Source,
+    Span, Stop,
 };
 use weighbridge_fuzz_bodies::kept;
 use weighbridge_tests::{corpus, fixtures};
@@ -86,8 +86,8 @@ fn expected(case: &Case, details: bool) -> String {
         let mut cursor = Cursor::default();
         while let Ok(Some(tensor)) = file.next_tensor(&source, &mut cursor, &mut |_| {}) {
             tensors += 1;
+            let Entry { tensor, name, .. } = tensor;
             write!(listed, "{tensor:?}").unwrap();
-            let Ok(name) = tensor.name(&source) else { continue };
             last = Some((file, name));
             let found = indexed && index.find(&file, &source, &name).is_ok_and(|t| t.is_some());
             lookups += u32::from(found);

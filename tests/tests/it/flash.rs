@@ -62,7 +62,7 @@ fn learn<E>(format: Option<Format>, run: Run<'_, E>) -> Result<Learnt, FlashErro
     let mut cursor = Cursor::default();
     match run(&mut |source| {
         while let Some(tensor) = file.next_tensor(source, &mut cursor, &mut |_| {})? {
-            tensors.push(tensor);
+            tensors.push(tensor.tensor);
         }
         Ok(())
     }) {

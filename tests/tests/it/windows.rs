@@ -1,6 +1,6 @@
 //! A file that arrives in parts gives what the whole file gives.
 
-use weighbridge_core::{Format, Part};
+use weighbridge_core::{Cursor, Format, Opening, Part};
 use weighbridge_tests::fixtures;
 use weighbridge_tests::survey::{Access, Host, index, survey, survey_whole};
 
@@ -41,6 +41,34 @@ fn one_small_buffer_gives_the_same() {
         }
     });
     assert!(fitted * 10 > all * 8, "{fitted} of {all} fixtures fit 512 bytes");
+}
+
+/// What iterators report is reported once, however the bytes arrive.
+#[test]
+fn entries_report_once() {
+    let listed = |bytes: &[u8], format: Option<Format>, access: Access| {
+        let mut host = Host::new(bytes, access);
+        let mut opening = Opening::of(format);
+        let opened = host.drive(|s| opening.step(s, &mut |_| {})).unwrap();
+        let mut findings = Vec::new();
+        let Ok(file) = opened else { return findings };
+        let mut cursor = Cursor::default();
+        let sink = &mut |finding| findings.push(finding);
+        while let Ok(Some(_)) = host
+            .drive(|s| Ok(file.next_meta(s, &mut cursor, sink)?.map(|entry| entry.metadata)))
+            .unwrap()
+        {}
+        let mut cursor = Cursor::default();
+        while let Ok(Some(_)) = host
+            .drive(|s| Ok(file.next_tensor(s, &mut cursor, sink)?.map(|entry| entry.tensor)))
+            .unwrap()
+        {}
+        findings
+    };
+    each(|name, bytes, format| {
+        let least = listed(bytes, format, Access::Least);
+        assert_eq!(least, listed(bytes, format, Access::Whole), "{name}");
+    });
 }
 
 /// A host owes no more than what is asked for, so nothing may depend on bytes

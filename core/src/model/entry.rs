@@ -1,0 +1,85 @@
+//! Entries with what names them.
+
+use crate::input::{Absent, Source, Span};
+use crate::model::{Dims, Metadata, Name, Tensor};
+use core::ops::Deref;
+
+/// A tensor with its name and its shape. It stands for the [`Tensor`], which outlives
+/// the windows that it was read from.
+#[derive(Clone, Debug)]
+pub struct Entry<'a> {
+    /// The tensor, as plain numbers.
+    pub tensor: Tensor,
+    /// Its name.
+    pub name: Name<'a>,
+    /// Its extents.
+    pub dims: Dims<'a>,
+}
+
+impl<'a> Entry<'a> {
+    /// The entry of `tensor`.
+    ///
+    /// # Errors
+    /// [`Absent`] when its name and its shape are not resident in one window with its
+    /// entry.
+    pub(crate) fn of(tensor: Tensor, source: &Source<'a>) -> Result<Self, Absent> {
+        match (tensor.name(source), tensor.dims(source)) {
+            (Ok(name), Ok(dims)) => Ok(Entry { tensor, name, dims }),
+            _ => {
+                let shape = Span::new(tensor.dims.offset, tensor.dims.len.into());
+                Err(around(tensor.offset, [tensor.name.span(), shape]))
+            }
+        }
+    }
+}
+
+impl Deref for Entry<'_> {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        &self.tensor
+    }
+}
+
+/// A metadata entry with its key. It stands for the [`Metadata`], which outlives the
+/// windows that it was read from.
+#[derive(Clone, Debug)]
+pub struct KeyedMetadata<'a> {
+    /// The metadata entry, as plain numbers.
+    pub metadata: Metadata,
+    /// Its key.
+    pub key: Name<'a>,
+}
+
+impl<'a> KeyedMetadata<'a> {
+    /// The entry of `metadata`.
+    ///
+    /// # Errors
+    /// [`Absent`] when its key is not resident in one window with its entry.
+    pub(crate) fn of(metadata: Metadata, source: &Source<'a>) -> Result<Self, Absent> {
+        match metadata.key.read(source) {
+            Ok(key) => Ok(KeyedMetadata { metadata, key }),
+            Err(_) => Err(around(metadata.offset, [metadata.key.span()])),
+        }
+    }
+}
+
+impl Deref for KeyedMetadata<'_> {
+    type Target = Metadata;
+
+    fn deref(&self) -> &Metadata {
+        &self.metadata
+    }
+}
+
+/// The bytes from the start of an entry to the end of all `parts` of it.
+#[cold]
+fn around<const N: usize>(entry: u64, parts: [Span; N]) -> Absent {
+    let (mut start, mut end) = (entry, entry);
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        start = start.min(part.offset);
+        end = end.max(part.end().unwrap_or(u64::MAX));
+    }
+    let need = end.saturating_sub(start);
+    Absent { offset: start, need, want: need }
+}
