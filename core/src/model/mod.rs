@@ -8,6 +8,7 @@ pub(crate) mod element;
 pub(crate) mod name;
 pub(crate) mod sparse;
 mod tensor;
+pub(crate) mod values;
 mod view;
 
 pub use dims::{DimEncoding, Dims, DimsAt};
