@@ -27,7 +27,7 @@ pub(crate) struct StatsView {
     nan: u64,
     first_nan: Option<u64>,
     /// How many elements are in each of the bins of equal width between `min`
-    /// and `max`.
+    /// and `max`, as far as their leading digits tell.
     histogram: Option<Vec<u64>>,
 }
 
@@ -72,23 +72,22 @@ fn read(
     file: &File,
     tensor: &Tensor,
 ) -> Result<Option<StatsView>, Halt> {
-    let new = || Stats::new(tensor.dtype, tensor.endianness, 0, tensor.elements);
-    let (Some(mut stats), true) = (new(), data::is_plain(tensor)) else { return Ok(None) };
+    let new = Stats::new(tensor.dtype, tensor.endianness, 0, tensor.elements);
+    let (Some(mut stats), true) = (new, data::is_plain(tensor)) else { return Ok(None) };
+    let mut words = vec![0; Histogram::WORDS];
+    let Some(mut histogram) = Histogram::new(tensor.dtype, &mut words) else { return Ok(None) };
     data::elements(session, file, tensor, tensor.elements, |bytes, _| {
-        stats.add(bytes, None);
+        stats.add(bytes, Some(&mut histogram));
         Ok::<(), Halt>(())
     })?;
-    // Where the bins lie is only known now, so the data is read again.
-    let mut bins = vec![0; BINS];
+    let stats = stats.summary();
     let ends = stats.min().map(Element::to_f64).zip(stats.max().map(Element::to_f64));
     let ends = ends.filter(|(min, max)| min < max && (max - min).is_finite());
-    if let (Some((min, max)), Some(mut again)) = (ends, new()) {
-        let mut histogram = Histogram::new(min, max, &mut bins);
-        data::elements(session, file, tensor, tensor.elements, |bytes, _| {
-            again.add(bytes, Some(&mut histogram));
-            Ok::<(), Halt>(())
-        })?;
-    }
+    let bins = ends.map(|(min, max)| {
+        let mut bins = vec![0; BINS];
+        histogram.steps(min, max, &mut bins);
+        bins
+    });
     Ok(Some(StatsView {
         count: stats.count(),
         min: stats.min().map(values::value),
@@ -100,7 +99,7 @@ fn read(
         infinities: stats.infinities(),
         nan: stats.nans(),
         first_nan: stats.first_nan(),
-        histogram: ends.map(|_| bins),
+        histogram: bins,
     }))
 }
 

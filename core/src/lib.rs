@@ -89,4 +89,4 @@ pub use model::{
 };
 pub use parse::Stop;
 pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};
-pub use stats::{Histogram, Stats};
+pub use stats::{Histogram, Stats, Summary};

@@ -76,7 +76,7 @@ fn stats(dtype: DType, bytes: &[u8]) -> f64 {
     let count = bytes.len() as u64 * 8 / u64::from(dtype.bits());
     let mut stats = Stats::new(dtype, Endianness::Little, 0, count).unwrap();
     bytes.chunks(BUFFER).for_each(|piece| stats.add(piece, None));
-    stats.mean().unwrap()
+    stats.summary().mean().unwrap()
 }
 
 /// The speed of memory: reading every byte once, in the widest additions that

@@ -54,19 +54,16 @@ export interface Statistics extends Sink {
   push(bytes: Uint8Array): void;
   summary(): Summary;
   /**
-   * Counts finite elements in `bins` equal steps between `lo` and `hi`, over
-   * what is pushed from now on, instead of by magnitude. A first pass gives the
-   * limits.
-   */
-  histogram(lo: number, hi: number, bins: number): void;
-  /**
-   * Counts by magnitude: bin `i` holds elements with 2^(i - 1075) <= |x| <
-   * 2^(i - 1074), negative ones before positive ones: bins 0..2100, then
-   * 2100..4200. Empty once `histogram` was called.
+   * Counts of what was pushed by magnitude: bin `i` holds elements with
+   * 2^(i - 1075) <= |x| < 2^(i - 1074), negative ones before positive ones: bins
+   * 0..2100, then 2100..4200.
    */
   magnitudes(): Float64Array;
-  /** Counts of `histogram`; empty when it was not asked for. */
-  bins(): Float64Array;
+  /**
+   * Counts of what was pushed in `bins` equal steps from `lo` to `hi`. Elements of more
+   * than 16 bits are known to one part in 128, doubles to one in 16.
+   */
+  steps(lo: number, hi: number, bins: number): Float64Array;
 }
 
 export interface HeatmapConstructor {

@@ -44,16 +44,12 @@ export function accumulators(glue) {
       }));
     }
 
-    histogram(lo, hi, bins) {
-      this.#raw.between(lo, hi, bins);
-    }
-
     magnitudes() {
-      return this.#raw.bins(true);
+      return this.#raw.magnitudes();
     }
 
-    bins() {
-      return this.#raw.bins(false);
+    steps(lo, hi, bins) {
+      return this.#raw.steps(lo, hi, bins);
     }
   }
 

@@ -73,7 +73,9 @@ impl DType {
                 let at = usize::try_from(block.checked_mul(len.into())?).ok()?;
                 let block = bytes.get(at..)?.get(..usize::try_from(len).ok()?)?;
                 let i = usize::try_from(index.checked_rem(count.into())?).ok()?;
-                crate::model::block::element(self, block, i, endianness).map(Element::F32)
+                let mut out = [0.0; crate::model::block::MOST];
+                crate::model::block::decode(self, endianness, block, &mut out)?;
+                out.get(i).copied().map(Element::F32)
             }
             _ => None,
         }

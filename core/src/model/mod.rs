@@ -9,6 +9,7 @@ mod entry;
 pub(crate) mod name;
 pub(crate) mod sparse;
 mod tensor;
+pub(crate) mod values;
 mod view;
 
 pub use dims::{DimEncoding, Dims, DimsAt};

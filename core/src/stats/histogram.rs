@@ -1,89 +1,232 @@
-//! Counting values by size.
+//! Counting values by sign, exponent and leading digits, in the caller's memory.
 
-/// Counts of values in bins that the caller provides.
+use super::CHUNK;
+use crate::model::values::{bf16, half};
+use crate::model::{DType, Endianness};
+
+/// How often values begin with which 16 bits: in one pass, with no limits known before.
+/// Afterwards the counts are shared out to bins of any kind.
 ///
-/// Bins have equal width; NaN is in none, and infinities are below or above. Or there is
-/// one bin for each power of two, see [`magnitudes`].
-///
-/// [`magnitudes`]: Histogram::magnitudes
+/// Types of at most 16 bits are counted exactly. Values of other types by the first 16
+/// bits of the `f32` that they are, or would be (doubles by their own): a value is known
+/// to one part in 128 (16), and values that no digits were cut off from exactly. Values
+/// other than 0 that are smaller than the least of these count as the least, 2^-133
+/// (2^-1026).
 #[derive(Debug)]
-pub struct Histogram<'b> {
-    by_magnitude: bool,
-    low: f64,
-    high: f64,
-    bins: &'b mut [u64],
-    below: u64,
-    above: u64,
+pub struct Histogram<'w> {
+    dtype: DType,
+    counts: &'w mut [u64; CODES],
+    /// The bits that were cut off, of all values together.
+    cut: &'w mut u64,
 }
 
-impl<'b> Histogram<'b> {
-    /// Divides `low..=high` into as many bins as `bins` has; counts are added to them.
-    /// Nothing is in range if there is no bin, or unless `low` is less than `high` and both
-    /// are finite.
-    pub fn new(low: f64, high: f64, bins: &'b mut [u64]) -> Self {
-        Histogram { by_magnitude: false, low, high, bins, below: 0, above: 0 }
+/// One count for each code of 16 bits.
+const CODES: usize = 1 << 16;
+/// The bits of a double that are cut off where 7 digits after the first are kept.
+const CUT: u64 = (1 << 45) - 1;
+/// The same where 4 are kept.
+const CUT_DOUBLE: u64 = (1 << 48) - 1;
+
+impl<'w> Histogram<'w> {
+    /// How many words of memory a histogram takes.
+    pub const WORDS: usize = CODES + 1;
+
+    /// Counts elements of `dtype` in `words`, which are 0 at first, or what an earlier
+    /// histogram of the same type left there. `None` if they are fewer than
+    /// [`WORDS`](Self::WORDS).
+    pub fn new(dtype: DType, words: &'w mut [u64]) -> Option<Self> {
+        let (counts, rest) = words.split_first_chunk_mut()?;
+        Some(Histogram { dtype, counts, cut: rest.first_mut()? })
     }
 
-    /// Bins for a histogram by magnitude: as many for each sign.
-    pub const MAGNITUDES: usize = 2100;
-
-    /// Counts finite values other than 0 by their power of two: bin `i` holds
-    /// negative ones with `2^(i - 1075) <= |x| < 2^(i - 1074)`, and bin
-    /// `MAGNITUDES + i` positive ones.
-    pub fn magnitudes(bins: &'b mut [u64]) -> Self {
-        Histogram { by_magnitude: true, ..Histogram::new(0.0, 0.0, bins) }
-    }
-
-    /// The bins, in ascending order. A value on the border of two is in the
-    /// upper one; `high` itself is in the last.
-    pub fn bins(&self) -> &[u64] {
-        self.bins
-    }
-
-    /// How many values are below the lowest bin.
-    pub fn below(&self) -> u64 {
-        self.below
-    }
-
-    /// How many values are above the highest bin.
-    pub fn above(&self) -> u64 {
-        self.above
-    }
-
-    /// Adds the counts of `other`, which must have the same range and number of bins.
+    /// Adds what `other` counted, of the same type.
     pub fn merge(&mut self, other: &Histogram<'_>) {
-        for (bin, more) in self.bins.iter_mut().zip(other.bins.iter()) {
-            *bin = bin.saturating_add(*more);
+        for (count, more) in self.counts.iter_mut().zip(other.counts.iter()) {
+            *count = count.saturating_add(*more);
         }
-        self.below = self.below.saturating_add(other.below);
-        self.above = self.above.saturating_add(other.above);
+        *self.cut |= *other.cut;
     }
 
+    /// Adds the finite values from `low` to `high` to bins of equal width. A value on the
+    /// border of two is in the upper one; `high` itself is in the last. What is known to
+    /// some digits only is shared out evenly, and is in range if it may be.
+    ///
+    /// Unless `low` is less than `high` and both are finite, nothing is in range.
     #[allow(clippy::as_conversions, reason = "a float to an integer rounds down and saturates")]
-    pub(super) fn add(&mut self, values: &[f64]) {
-        if self.by_magnitude {
-            for value in values {
-                if let Some(bin) = magnitude(*value).and_then(|bin| self.bins.get_mut(bin)) {
-                    *bin = bin.saturating_add(1);
-                }
-            }
+    pub fn steps(&self, low: f64, high: f64, bins: &mut [u64]) {
+        let width = high - low;
+        if !(low < high && width.is_finite()) {
             return;
         }
-        let sound = self.low < self.high && (self.high - self.low).is_finite();
-        let scale = self.bins.len() as f64 / (self.high - self.low);
-        let last = self.bins.len().saturating_sub(1);
-        for value in values {
-            if *value < self.low {
-                self.below = self.below.saturating_add(1);
-            } else if *value > self.high {
-                self.above = self.above.saturating_add(1);
-            } else if sound && !value.is_nan() {
-                let bin = (((value - self.low) * scale) as usize).min(last);
-                if let Some(bin) = self.bins.get_mut(bin) {
-                    *bin = bin.saturating_add(1);
-                }
+        let last = bins.len().saturating_sub(1);
+        let scale = bins.len() as f64 / width;
+        let place = |value: f64| (((value - low) * scale) as usize).min(last);
+        let mut put = |bin: usize, count: u64| {
+            if let Some(bin) = bins.get_mut(bin) {
+                *bin = bin.saturating_add(count);
+            }
+        };
+        self.each(|from, to, count| {
+            let (from, to) = (from.max(low), to.min(high));
+            if from > to {
+                return;
+            }
+            let (first, end) = (place(from), place(to));
+            let mut left = count;
+            for bin in first..end {
+                let border = low + (bin.saturating_add(1)) as f64 / scale;
+                let after = count as f64 * ((to - border) / (to - from));
+                let after = (after + 0.5) as u64;
+                put(bin, left.saturating_sub(after));
+                left = left.min(after);
+            }
+            put(end, left);
+        });
+    }
+
+    /// How many bins each sign has by magnitude.
+    pub const MAGNITUDES: usize = 2100;
+
+    /// Adds finite values other than 0 to bins by their power of two: bin `i` holds
+    /// negative ones with `2^(i - 1075) <= |x| < 2^(i - 1074)`, and bin
+    /// `MAGNITUDES + i` positive ones.
+    pub fn magnitudes(&self, bins: &mut [u64]) {
+        self.each(|from, to, count| {
+            // The lesser magnitude. What begins at 0 counts like what goes on to the same end.
+            let (near, far) = if from < 0.0 { (to, from) } else { (from, to) };
+            let value = if near == 0.0 { far / 2.0 } else { near };
+            if let Some(bin) = magnitude(value).and_then(|bin| bins.get_mut(bin)) {
+                *bin = bin.saturating_add(count);
+            }
+        });
+    }
+
+    /// Calls `take` with the ends of each interval of finite values, and how many there are.
+    fn each(&self, mut take: impl FnMut(f64, f64, u64)) {
+        for (code, count) in (0_u16..=u16::MAX).zip(self.counts.iter()) {
+            if *count == 0 {
+                continue;
+            }
+            if let Some((from, to)) = self.interval(code) {
+                take(from, to, *count);
             }
         }
+    }
+
+    /// The values with this code; `None` where they are not finite.
+    fn interval(&self, code: u16) -> Option<(f64, f64)> {
+        let point = |value: f64| value.is_finite().then_some((value, value));
+        let next = code.wrapping_add(1);
+        let (near, far) = match self.dtype {
+            DType::BF16 => return point(bf16(code).into()),
+            DType::F16 => return point(half(code).into()),
+            DType::U16 => return point(code.into()),
+            DType::I16 => return point(i16::from_le_bytes(code.to_le_bytes()).into()),
+            DType::F64 => {
+                (f64::from_bits(u64::from(code) << 48), f64::from_bits(u64::from(next) << 48))
+            }
+            _ => (f64::from(bf16(code)), f64::from(bf16(next))),
+        };
+        let whole = self.is_whole() && (far - near).abs() <= 1.0;
+        if *self.cut == 0 || whole || near == 0.0 || !near.is_finite() {
+            return point(near);
+        }
+        // Smaller ones have the least code other than 0's.
+        let near = if code & 0x7FFF == 1 { 0.0 } else { near };
+        Some(if far > near { (near, far) } else { (far, near) })
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(self.dtype, DType::I32 | DType::U32 | DType::I64 | DType::U64)
+    }
+
+    /// Counts elements that fill `bytes`.
+    pub(super) fn count(&mut self, endianness: Endianness, bytes: &[u8]) {
+        match (self.dtype.bits(), endianness) {
+            (16, Endianness::Little) => self.shorts(bytes, u16::from_le_bytes),
+            (16, Endianness::Big) => self.shorts(bytes, u16::from_be_bytes),
+            (32, Endianness::Little) if self.dtype == DType::F32 => {
+                self.singles(bytes, u32::from_le_bytes);
+            }
+            (32, Endianness::Big) if self.dtype == DType::F32 => {
+                self.singles(bytes, u32::from_be_bytes);
+            }
+            _ => self.values(endianness, bytes),
+        }
+    }
+
+    fn shorts(&mut self, bytes: &[u8], code: impl Fn([u8; 2]) -> u16) {
+        for bytes in bytes.as_chunks().0 {
+            self.add(code(*bytes), 1);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, code: u16, count: u64) {
+        if let Some(at) = self.counts.get_mut(usize::from(code)) {
+            *at = at.wrapping_add(count);
+        }
+    }
+
+    fn singles(&mut self, bytes: &[u8], word: impl Fn([u8; 4]) -> u32) {
+        let words = bytes.as_chunks().0;
+        let small = |counts: &[u64; CODES]| {
+            [0, 0x8000].map(|code: usize| counts.get(code).copied().unwrap_or(0))
+        };
+        let before = small(self.counts);
+        for bytes in words {
+            let code = usize::try_from(word(*bytes) >> 16).unwrap_or(0);
+            if let Some(at) = self.counts.get_mut(code) {
+                *at = at.wrapping_add(1);
+            }
+        }
+        let cut = words.iter().fold(0, |cut, bytes| cut | word(*bytes));
+        *self.cut |= u64::from(cut & 0xFFFF);
+        if before == small(self.counts) {
+            return;
+        }
+        // The smallest have the code of 0, and get the next one.
+        for bytes in words {
+            let word = word(*bytes);
+            let [_, _, low, high] = word.to_le_bytes();
+            let code = u16::from_le_bytes([low, high]);
+            if code & 0x7FFF == 0 && word & 0xFFFF != 0 {
+                self.add(code, u64::MAX);
+                self.add(code | 1, 1);
+            }
+        }
+    }
+
+    fn values(&mut self, endianness: Endianness, mut bytes: &[u8]) {
+        let Some(len) = super::bytes_of(self.dtype, CHUNK) else { return };
+        let mut values = [0.0; CHUNK];
+        while !bytes.is_empty() {
+            let (head, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+            let count = self.dtype.decode_f64(endianness, head, &mut values).unwrap_or(0);
+            for value in values.get(..count).unwrap_or_default() {
+                self.value(*value, 1);
+            }
+            bytes = rest;
+        }
+    }
+
+    /// Counts a value that occurs so often.
+    #[allow(clippy::as_conversions, reason = "what is left of the value is an f32")]
+    pub(super) fn value(&mut self, value: f64, count: u64) {
+        let bits = value.to_bits();
+        let (cut, code) = if self.dtype == DType::F64 {
+            (bits & CUT_DOUBLE, bits >> 48)
+        } else {
+            let kept = f64::from_bits(bits & !CUT) as f32;
+            (bits & CUT, u64::from(kept.to_bits() >> 16))
+        };
+        let [low, high, ..] = code.to_le_bytes();
+        let code = u16::from_le_bytes([low, high]);
+        if value.is_finite() {
+            *self.cut |= cut;
+        }
+        let tiny = code & 0x7FFF == 0 && value != 0.0;
+        self.add(code | u16::from(tiny), count);
     }
 }
 

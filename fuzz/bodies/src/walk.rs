@@ -324,6 +324,7 @@ fn elements(file: &File, source: &Source<'_>, tensor: &Tensor) {
     }
     if let Some(mut stats) = Stats::new(tensor.dtype, tensor.endianness, 0, count) {
         stats.add(bytes, None);
+        let stats = stats.summary();
         facts::note(&(stats.count(), stats.min(), stats.max(), stats.nans()));
         assert!(stats.count() <= count, "{stats:?}");
     }

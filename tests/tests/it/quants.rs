@@ -68,7 +68,7 @@ fn statistics_of_blocks() {
             let count = values.len() as u64;
             let mut stats = Stats::new(dtype(ty), Endianness::Little, 0, count).unwrap();
             blocks.chunks(size).for_each(|piece| stats.add(piece, None));
-            stats
+            stats.summary()
         };
         let counted = |is: fn(f32) -> bool| values.iter().filter(|it| is(**it)).count() as u64;
         let finite: Vec<_> =
@@ -83,9 +83,12 @@ fn statistics_of_blocks() {
             assert_eq!(stats.infinities(), counted(f32::is_infinite));
             assert_eq!(stats.min().map(Element::to_f64), Some(least));
             assert_eq!(stats.max().map(Element::to_f64), Some(most));
-            // The order of the sum is another.
-            let off = (stats.mean().unwrap() - mean).abs();
-            assert!(off <= 1e-12 * least.abs().max(most.abs()), "{off} in {size}");
+            let square = |value: &f64| (value - mean).powi(2);
+            let deviation = (finite.iter().map(square).sum::<f64>() / finite.len() as f64).sqrt();
+            let off = (stats.mean().unwrap() - mean).abs() / deviation;
+            assert!(off <= 2.0_f64.powi(-18), "{off} in {size}");
+            let off = (stats.deviation().unwrap() / deviation - 1.0).abs();
+            assert!(off <= 2.0_f64.powi(-17), "{off} in {size}");
         }
     }
 }

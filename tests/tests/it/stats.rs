@@ -1,6 +1,6 @@
 //! Statistics in one pass against a naive computation in two.
 
-use weighbridge_core::{DType, Element, Endianness, Histogram, Stats};
+use weighbridge_core::{DType, Element, Endianness, Histogram, Stats, Summary};
 use weighbridge_tests::codec::{Random, weights_f32};
 
 const NUMBERS: [DType; 23] = [
@@ -79,7 +79,7 @@ fn close(name: &str, one: f64, other: f64, scale: f64) {
     assert!(((one - other) / scale).abs() < 1e-11, "{name}: {one} and {other}");
 }
 
-fn compare(name: &str, stats: &Stats, naive: &Naive) {
+fn compare(name: &str, stats: &Summary, naive: &Naive) {
     assert_eq!(stats.finite(), naive.finite.len() as u64, "{name}");
     assert_eq!(stats.count(), stats.finite() + naive.nans + naive.infinities, "{name}");
     assert_eq!((stats.nans(), stats.infinities()), (naive.nans, naive.infinities), "{name}");
@@ -138,7 +138,7 @@ fn every_type_in_pieces_and_parts() {
                 let new = |first, count| Stats::new(dtype, endianness, first, count).unwrap();
                 let mut whole = new(0, count as u64);
                 whole.add(&bytes, None);
-                compare(&name, &whole, &expected);
+                compare(&name, &whole.summary(), &expected);
 
                 let mut pieces = new(0, count as u64);
                 let mut rest = &bytes[..];
@@ -147,7 +147,7 @@ fn every_type_in_pieces_and_parts() {
                     pieces.add(piece, None);
                     rest = left;
                 }
-                compare(&format!("{name}, pieces"), &pieces, &expected);
+                assert_eq!(pieces.summary(), whole.summary(), "{name}, pieces");
 
                 // Two threads, the second of which finishes first.
                 let cut = count / 2 / 8 * 8;
@@ -156,8 +156,9 @@ fn every_type_in_pieces_and_parts() {
                     (new(0, cut as u64), new(cut as u64, (count - cut) as u64));
                 one.add(&bytes[..at], None);
                 two.add(&bytes[at..], None);
-                two.merge(&one);
-                compare(&format!("{name}, parts"), &two, &expected);
+                let mut both = two.summary();
+                both.merge(&one.summary());
+                compare(&format!("{name}, parts"), &both, &expected);
             }
         }
     }
@@ -168,6 +169,7 @@ fn big_endian_doubles() {
     let bytes: Vec<u8> = [1.0, -3.0, f64::NAN].iter().flat_map(|v: &f64| v.to_be_bytes()).collect();
     let mut stats = Stats::new(DType::F64, Endianness::Big, 0, 3).unwrap();
     stats.add(&bytes, None);
+    let stats = stats.summary();
     assert_eq!((stats.mean(), stats.deviation(), stats.nans()), (Some(-1.0), Some(2.0), 1));
 }
 
@@ -179,6 +181,7 @@ fn small_deviation_far_from_zero() {
         (0..100_000).flat_map(|i| (1e9 + f64::from(i % 2)).to_le_bytes()).collect();
     let mut stats = Stats::new(DType::F64, Endianness::Little, 0, 100_000).unwrap();
     stats.add(&bytes, None);
+    let stats = stats.summary();
     assert_eq!(stats.mean(), Some(1e9 + 0.5));
     close("deviation", stats.deviation().unwrap(), 0.5, 0.0);
 }
@@ -187,6 +190,7 @@ fn small_deviation_far_from_zero() {
 fn bytes_after_the_last_element_are_ignored() {
     let mut stats = Stats::new(DType::U2, Endianness::Little, 0, 5).unwrap();
     stats.add(&[0b11_10_01_00, 0b11_11_11_01, 0xFF], None);
+    let stats = stats.summary();
     assert_eq!((stats.count(), stats.max(), stats.zeros()), (5, Some(Element::Uint(3)), 1));
     assert_eq!(stats.mean(), Some(7.0 / 5.0));
     assert!(Stats::new(DType::Text, Endianness::Little, 0, 1).is_none());
@@ -198,54 +202,317 @@ fn extremes_of_wide_integers_are_exact() {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let mut stats = Stats::new(DType::I64, Endianness::Little, 0, 4).unwrap();
     stats.add(&bytes, None);
+    let stats = stats.summary();
     assert_eq!(stats.min(), Some(Element::Int(i64::MIN)));
     assert_eq!(stats.max(), Some(Element::Int(i64::MAX - 1)));
     let mut stats = Stats::new(DType::U64, Endianness::Little, 0, 2).unwrap();
     stats.add(&bytes[..16], None);
-    assert_eq!(stats.max(), Some(Element::Uint((1 << 63) + 1)));
+    assert_eq!(stats.summary().max(), Some(Element::Uint((1 << 63) + 1)));
+}
+
+/// A sum that loses nothing that matters: Neumaier's, with products split in two.
+#[derive(Default)]
+struct Exact(f64, f64);
+
+impl Exact {
+    fn add(&mut self, term: f64) {
+        let sum = self.0 + term;
+        let large = self.0.abs() >= term.abs();
+        self.1 += if large { (self.0 - sum) + term } else { (term - sum) + self.0 };
+        self.0 = sum;
+    }
+
+    fn add_square(&mut self, value: f64) {
+        let square = value * value;
+        self.add(square);
+        self.add(value.mul_add(value, -square));
+    }
+
+    fn value(&self) -> f64 {
+        self.0 + self.1
+    }
+}
+
+/// Mean and deviation of what the type makes of `values`, and how far off ours are, in
+/// deviations and of itself.
+fn errors(dtype: DType, bytes: &[u8]) -> (f64, f64) {
+    let count = bytes.len() as u64 * 8 / u64::from(dtype.bits());
+    let all = || (0..count).map(|i| dtype.element(bytes, i, Endianness::Little).unwrap().to_f64());
+    let mut sum = Exact::default();
+    all().for_each(|value| sum.add(value));
+    let mean = sum.value() / count as f64;
+    let (mut sum, mut squares) = (Exact::default(), Exact::default());
+    for value in all() {
+        sum.add(value - mean);
+        squares.add_square(value - mean);
+    }
+    let rest = sum.value() / count as f64;
+    let (mean, variance) = (mean + rest, squares.value() / count as f64 - rest * rest);
+    let deviation = variance.sqrt();
+    let mut stats = Stats::new(dtype, Endianness::Little, 0, count).unwrap();
+    bytes.chunks(100_003).for_each(|piece| stats.add(piece, None));
+    let stats = stats.summary();
+    let (ours, off) = (stats.mean().unwrap(), stats.deviation().unwrap());
+    ((ours - mean).abs() / deviation, (off - deviation).abs() / deviation)
+}
+
+fn bytes_of(dtype: DType, values: &[f32]) -> Vec<u8> {
+    let half = |value: f32| {
+        let bits = value.to_bits();
+        let (sign, exponent) = ((bits >> 16) as u16 & 0x8000, (bits >> 23 & 0xFF) as i32 - 112);
+        let digits = (bits >> 13 & 0x3FF) as u16;
+        if exponent <= 0 { sign } else { sign | (exponent as u16) << 10 | digits }
+    };
+    match dtype {
+        DType::F32 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        DType::F64 => values.iter().flat_map(|value| f64::from(*value).to_le_bytes()).collect(),
+        DType::F16 => values.iter().flat_map(|value| half(*value).to_le_bytes()).collect(),
+        DType::BF16 => {
+            values.iter().flat_map(|v| (v.to_bits() >> 16).to_le_bytes()[..2].to_vec()).collect()
+        }
+        DType::I32 => values.iter().flat_map(|v| ((v * 1e9) as i32).to_le_bytes()).collect(),
+        DType::I16 => values.iter().flat_map(|v| ((v * 1e5) as i16).to_le_bytes()).collect(),
+        _ => values.iter().map(|value| (value * 1500.0) as i8 as u8).collect(),
+    }
+}
+
+/// The errors that `Stats` states, against sums without one.
+#[test]
+fn errors_of_mean_and_deviation() {
+    let weights = weights_f32(100_000, 11);
+    let map = |f: &dyn Fn(usize, f32) -> f32| -> Vec<f32> {
+        weights.iter().enumerate().map(|(i, value)| f(i, *value)).collect()
+    };
+    let inputs = [
+        ("weights", weights.clone()),
+        ("near one", map(&|_, value| 1.0 + value)),
+        ("digits at the end", map(&|_, value| 1.0 + (value * 100.0).round() * f32::EPSILON)),
+        ("rising", map(&|i, _| i as f32 * 0.001)),
+        ("steps", map(&|i, value| value + (i / 1024 % 7) as f32)),
+        ("half of them zero", map(&|i, value| if i % 2 == 0 { 0.0 } else { value })),
+        ("far ones", map(&|i, value| if i % 5000 == 77 { 300.0 } else { value })),
+        ("a far one at the start", map(&|i, value| if i % 1024 == 0 { 900.0 } else { value })),
+        ("squares of gradients", map(&|_, value| value * value * 1e-9)),
+        ("small", map(&|_, value| value * 1e-20)),
+        ("subnormal", map(&|_, value| value * 1e-37)),
+        ("large", map(&|_, value| value * 1e25)),
+        ("either sign", map(&|i, _| if i % 2 == 0 { 3e38 } else { -3e38 })),
+    ];
+    let types =
+        [DType::F32, DType::BF16, DType::F16, DType::F64, DType::I32, DType::I16, DType::I8];
+    for (name, values) in inputs {
+        for dtype in types {
+            let fits = values.iter().all(|value| value.abs() < 1.0);
+            let wide = matches!(dtype, DType::F32 | DType::BF16 | DType::F64);
+            let bytes = bytes_of(dtype, &values);
+            if !wide && !fits {
+                continue;
+            }
+            let (mean, deviation) = errors(dtype, &bytes);
+            if !(mean + deviation).is_finite() {
+                let equal = name == "digits at the end" && dtype == DType::BF16;
+                // What is too small for the type is zero.
+                assert!(equal || !wide, "{name} as {}: {mean}, {deviation}", dtype.name());
+                continue;
+            }
+            let narrow = matches!(dtype, DType::F32 | DType::BF16 | DType::F16);
+            let most = if narrow { (2.0_f64.powi(-18), 2.0_f64.powi(-17)) } else { (1e-12, 1e-12) };
+            let name = format!("{name} as {}: {mean:e}, {deviation:e}", dtype.name());
+            assert!(mean <= most.0 && deviation <= most.1, "{name}");
+            assert!(mean <= 1e-8 && deviation <= 1e-7, "{name}");
+        }
+    }
+}
+
+/// Bins from all elements one by one.
+fn in_steps(values: &[f64], low: f64, high: f64, bins: usize) -> Vec<u64> {
+    let mut all = vec![0; bins];
+    let scale = bins as f64 / (high - low);
+    for value in values.iter().filter(|value| **value >= low && **value <= high) {
+        all[(((value - low) * scale) as usize).min(bins - 1)] += 1;
+    }
+    all
+}
+
+fn in_magnitudes(values: &[f64]) -> Vec<u64> {
+    let mut all = vec![0; 2 * Histogram::MAGNITUDES];
+    for value in values.iter().filter(|value| value.is_finite() && **value != 0.0) {
+        let exponent = (0..2100).rev().find(|i| value.abs() >= 2.0_f64.powi(i - 1075)).unwrap();
+        all[exponent as usize + if *value < 0.0 { 0 } else { Histogram::MAGNITUDES }] += 1;
+    }
+    all
+}
+
+struct Counted {
+    values: Vec<f64>,
+    ends: Option<(f64, f64)>,
+    steps: Vec<u64>,
+    magnitudes: Vec<u64>,
+}
+
+/// What a histogram of `bytes`, which come in pieces, says, and the elements.
+fn counted(dtype: DType, endianness: Endianness, bytes: &[u8], bins: usize) -> Counted {
+    let element = |i| dtype.element(bytes, i, endianness);
+    let values: Vec<_> = (0..).map_while(element).map(|element| element.to_f64()).collect();
+    let mut all = [vec![0; Histogram::WORDS], vec![0; Histogram::WORDS]];
+    let mut ends = None;
+    for (words, size) in all.iter_mut().zip([bytes.len().max(1), 37]) {
+        let mut stats = Stats::new(dtype, endianness, 0, values.len() as u64).unwrap();
+        let mut histogram = Histogram::new(dtype, words).unwrap();
+        bytes.chunks(size).for_each(|piece| stats.add(piece, Some(&mut histogram)));
+        let stats = stats.summary();
+        ends = stats.min().map(Element::to_f64).zip(stats.max().map(Element::to_f64));
+    }
+    let [mut whole, mut pieces] = all;
+    assert_eq!(whole, pieces, "{}", dtype.name());
+    // Two parts are as much as one of both.
+    let mut histogram = Histogram::new(dtype, &mut whole).unwrap();
+    let (mut once, mut twice) = (vec![0; bins], vec![0; bins]);
+    let (low, high) = ends.unwrap_or((0.0, 0.0));
+    histogram.steps(low, high, &mut once);
+    let mut magnitudes = vec![0; 2 * Histogram::MAGNITUDES];
+    histogram.magnitudes(&mut magnitudes);
+    histogram.merge(&Histogram::new(dtype, &mut pieces).unwrap());
+    histogram.steps(low, high, &mut twice);
+    assert_eq!(once.iter().sum::<u64>() * 2, twice.iter().sum::<u64>());
+    Counted { values, ends, steps: once, magnitudes }
 }
 
 #[test]
-fn histograms() {
-    let values = weights_f32(10_000, 3);
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    let (low, high) = (-0.03, 0.03);
-    let mut expected = [0_u64; 10];
-    let (mut below, mut above) = (0, 0);
-    for value in values.iter().map(|value| f64::from(*value)) {
-        if value < low {
-            below += 1;
-        } else if value > high {
-            above += 1;
-        } else {
-            expected[(((value - low) * (10.0 / (high - low))) as usize).min(9)] += 1;
+fn histograms_of_every_type() {
+    let mut random = Random::new(8);
+    for dtype in NUMBERS {
+        for endianness in [Endianness::Little, Endianness::Big] {
+            if dtype == DType::F64 && endianness == Endianness::Big {
+                continue; // random exponents: see `bytes`
+            }
+            let bytes = bytes(dtype, 5003, &mut random);
+            let Counted { values, ends, steps, magnitudes } =
+                counted(dtype, endianness, &bytes, 16);
+            let name = dtype.name();
+            let differ = |(one, other): (&u64, &u64)| one != other;
+            let expected = in_magnitudes(&values);
+            // Of the smallest doubles only so much is known.
+            let differ = magnitudes.iter().zip(&expected).position(differ);
+            let known = dtype == DType::F64 && differ.is_some_and(|i| i % 2100 < 1075 - 1025);
+            assert!(known || differ.is_none(), "{name}: {differ:?}");
+            let (low, high) = ends.unwrap();
+            let expected = in_steps(&values, low, high, 16);
+            if (high - low).is_finite() {
+                assert_eq!(steps.iter().sum::<u64>(), expected.iter().sum::<u64>(), "{name}");
+            }
+            if dtype.bits() <= 16 {
+                assert_eq!(steps, expected, "{name}");
+            }
         }
     }
-    assert!(below > 0 && above > 0 && expected.iter().all(|bin| *bin > 0));
+}
 
-    let (mut one, mut two) = ([0; 10], [0; 10]);
-    let mut first = Histogram::new(low, high, &mut one);
-    let mut second = Histogram::new(low, high, &mut two);
-    let mut stats = Stats::new(DType::F32, Endianness::Little, 0, 10_000).unwrap();
-    stats.add(&bytes[..10_001], Some(&mut first));
-    stats.add(&bytes[10_001..], Some(&mut second));
-    second.merge(&first);
-    assert_eq!((second.bins(), second.below(), second.above()), (&expected[..], below, above));
+/// Values with more digits are in their bin or so near to its border that their first
+/// digits do not say on which side.
+#[test]
+fn histograms_of_wide_types() {
+    let weights = weights_f32(50_000, 3);
+    for (dtype, part) in [(DType::F32, 128.0), (DType::I32, 128.0), (DType::F64, 16.0)] {
+        let bytes = bytes_of(dtype, &weights);
+        let Counted { values, ends, steps, .. } = counted(dtype, Endianness::Little, &bytes, 40);
+        let (low, high) = ends.unwrap();
+        let below = |border: f64| values.iter().filter(|value| **value < border).count() as u64;
+        let mut sum = 0;
+        for (i, count) in (1_u32..).zip(&steps) {
+            sum += count;
+            let border = low + (high - low) * f64::from(i) / 40.0;
+            let near = border.abs() / part;
+            let (least, most) = (below(border - near), below(border + near).max(1));
+            if i < 40 {
+                assert!(least <= sum && sum <= most, "{} bin {i}: {sum}", dtype.name());
+            }
+        }
+        assert_eq!(sum, 50_000);
+    }
+    // Few digits in wide types are no fewer than there are.
+    let few: Vec<f32> = weights.iter().map(|value| (value * 150.0).round()).collect();
+    for dtype in [DType::F32, DType::F64] {
+        let Counted { values, ends, steps, .. } =
+            counted(dtype, Endianness::Little, &bytes_of(dtype, &few), 25);
+        let (low, high) = ends.unwrap();
+        assert_eq!(steps, in_steps(&values, low, high, 25), "{}", dtype.name());
+    }
+}
 
-    let mut bins = [0; 4];
-    let mut histogram = Histogram::new(0.0, 4.0, &mut bins);
+#[test]
+fn histograms_at_their_limits() {
     let special = [0.0, 1.0, 4.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 3.999];
     let bytes: Vec<u8> = special.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let mut words = vec![0; Histogram::WORDS];
+    let mut histogram = Histogram::new(DType::F64, &mut words).unwrap();
     let mut stats = Stats::new(DType::F64, Endianness::Little, 0, 7).unwrap();
     stats.add(&bytes, Some(&mut histogram));
-    assert_eq!((histogram.below(), histogram.above()), (1, 1));
-    assert_eq!(histogram.bins(), [1, 1, 0, 2]);
-
-    for (low, high, bins) in [(1.0, 1.0, 3), (0.0, f64::INFINITY, 3), (0.0, 4.0, 0)] {
+    let steps = |low, high, bins| {
         let mut bins = vec![0; bins];
-        let mut histogram = Histogram::new(low, high, &mut bins);
-        stats = Stats::new(DType::F64, Endianness::Little, 0, 7).unwrap();
-        stats.add(&bytes, Some(&mut histogram));
-        assert!(histogram.bins().iter().all(|bin| *bin == 0));
+        histogram.steps(low, high, &mut bins);
+        bins
+    };
+    assert_eq!(steps(0.0, 4.0, 4), [1, 1, 0, 2]);
+    for (low, high, bins) in [(1.0, 1.0, 3), (0.0, f64::INFINITY, 3), (4.0, 0.0, 2), (0.0, 4.0, 0)]
+    {
+        assert!(steps(low, high, bins).iter().all(|bin| *bin == 0));
+    }
+    assert!(Histogram::new(DType::F32, &mut [0; 100]).is_none());
+
+    // The smallest numbers are no zeros, and the largest are not infinite.
+    let bits = [1, 0x8000_0001, 0x0000_FFFF, 0x7F7F_FFFF, 0xFF7F_FFFF, 0, 0x7F80_0000];
+    let bytes: Vec<u8> = bits.iter().flat_map(|bits: &u32| bits.to_le_bytes()).collect();
+    let Counted { steps, magnitudes, .. } = counted(DType::F32, Endianness::Little, &bytes, 2);
+    assert_eq!(steps.iter().sum::<u64>(), 6);
+    assert_eq!(magnitudes.iter().sum::<u64>(), 5);
+    assert_eq!(magnitudes[Histogram::MAGNITUDES + 1075 + 127], 1);
+}
+
+/// NaN and infinities anywhere in blocks that are else summed up in one go.
+#[test]
+fn specials_in_whole_blocks() {
+    for dtype in [DType::F32, DType::BF16, DType::F16] {
+        let values = weights_f32(5000, 2);
+        for at in [0, 15, 1023, 1024, 3000, 4999] {
+            for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+                let mut bytes = bytes_of(dtype, &values);
+                let width = dtype.bits() as usize / 8;
+                let code = match (dtype, special.is_nan()) {
+                    (DType::F16, true) => vec![1, 0x7E],
+                    (DType::F16, false) => vec![0, if special > 0.0 { 0x7C } else { 0xFC }],
+                    _ => special.to_le_bytes()[4 - width..].to_vec(),
+                };
+                bytes[at * width..][..width].copy_from_slice(&code);
+                let expected = naive(dtype, Endianness::Little, &bytes, 5000);
+                let mut stats = Stats::new(dtype, Endianness::Little, 100, 5000).unwrap();
+                stats.add(&bytes, None);
+                let stats = stats.summary();
+                let first = Some(100 + at as u64);
+                let (nan, infinity) = if special.is_nan() { (first, None) } else { (None, first) };
+                assert_eq!((stats.first_nan(), stats.first_infinity()), (nan, infinity));
+                assert_eq!((stats.count(), stats.finite()), (5000, 4999));
+                assert_eq!(
+                    (stats.zeros(), stats.subnormals()),
+                    (expected.zeros, expected.subnormals)
+                );
+                assert!((stats.deviation().unwrap() / expected.deviation - 1.0).abs() < 1e-7);
+            }
+        }
+    }
+}
+
+/// The largest doubles have a mean, and no deviation that is a number.
+#[test]
+fn largest_doubles() {
+    for values in [[f64::MAX, -f64::MAX], [f64::MAX, f64::MAX], [1e200, 3e200]] {
+        let bytes: Vec<u8> = (0..1500).flat_map(|i| values[i % 2].to_le_bytes()).collect();
+        let mut stats = Stats::new(DType::F64, Endianness::Little, 0, 1500).unwrap();
+        stats.add(&bytes, None);
+        let mean = values[0] / 2.0 + values[1] / 2.0;
+        let stats = stats.summary();
+        let off = (stats.mean().unwrap() - mean).abs();
+        assert!(off <= 1e-12 * f64::max(values[0], 1.0), "{stats:?}");
+        assert!(stats.deviation() == Some(f64::INFINITY) || values[0] == values[1]);
     }
 }

@@ -41,14 +41,9 @@ impl RawStatistics {
         self.inner.push(&bytes);
     }
 
-    /// Counts in equal steps from here on.
-    pub fn between(&mut self, low: f64, high: f64, bins: u32) {
-        self.inner.between(low, high, bins as usize);
-    }
-
     /// What was found.
     pub fn summary(&self) -> Vec<u8> {
-        let stats = &self.inner.stats;
+        let stats = self.inner.summary();
         let mut pack = Pack::value();
         for number in
             [stats.count(), stats.zeros(), stats.subnormals(), stats.nans(), stats.infinities()]
@@ -68,10 +63,19 @@ impl RawStatistics {
         pack.done()
     }
 
-    /// Counts, by magnitude or in equal steps.
-    pub fn bins(&self, by_magnitude: bool) -> Vec<f64> {
-        self.inner.bins(by_magnitude).iter().map(|count| *count as f64).collect()
+    /// Counts by magnitude.
+    pub fn magnitudes(&mut self) -> Vec<f64> {
+        counts(&self.inner.magnitudes())
     }
+
+    /// Counts in equal steps.
+    pub fn steps(&mut self, low: f64, high: f64, bins: u32) -> Vec<f64> {
+        counts(&self.inner.steps(low, high, bins as usize))
+    }
+}
+
+fn counts(bins: &[u64]) -> Vec<f64> {
+    bins.iter().map(|count| *count as f64).collect()
 }
 
 /// A picture of a slice.

@@ -8,6 +8,9 @@ pub mod statistics;
 use alloc::vec::Vec;
 use weighbridge_core::{DType, Endianness};
 
+/// Elements that are decoded at a time; blocks of every type fill it.
+const PIECE: usize = 256;
+
 /// Cuts bytes that come in pieces of any length into elements.
 #[derive(Debug)]
 pub struct Feed {
@@ -45,14 +48,17 @@ impl Feed {
         self.carry.extend_from_slice(tail);
     }
 
-    fn whole(&mut self, bytes: &[u8], take: &mut dyn FnMut(f64)) {
-        let mut index = 0;
-        while self.left > 0
-            && let Some(element) = self.dtype.element(bytes, index, self.endianness)
-        {
-            take(element.to_f64());
-            index += 1;
-            self.left -= 1;
+    /// Whole units.
+    fn whole(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(f64)) {
+        let mut values = [0.0; PIECE];
+        let piece = self.dtype.bytes(PIECE as u64).unwrap_or(1) as usize;
+        while !bytes.is_empty() {
+            let (head, rest) = bytes.split_at(piece.min(bytes.len()));
+            let count = self.dtype.decode_f64(self.endianness, head, &mut values).unwrap_or(0);
+            let count = usize::try_from(self.left).map_or(count, |left| left.min(count));
+            values[..count].iter().for_each(|value| take(*value));
+            self.left -= count as u64;
+            bytes = rest;
         }
     }
 }

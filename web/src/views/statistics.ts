@@ -34,7 +34,7 @@ export class StatisticsView {
     } else if (tensor.stored > SMALL || this.#file.info.remote) {
       fill(
         into,
-        h('p', { class: 'empty' }, `${size(tensor.stored)} will be read, twice because of the histogram.`, ' ', button('Compute statistics', () => void this.#run(tensor, into, signal), { class: 'primary' })),
+        h('p', { class: 'empty' }, `${size(tensor.stored)} will be read.`, ' ', button('Compute statistics', () => void this.#run(tensor, into, signal), { class: 'primary' })),
       );
     } else {
       void this.#run(tensor, into, signal);

@@ -40,7 +40,6 @@ export interface StatisticsResult {
 const MAGNITUDES = 2100;
 const BINS = 128;
 
-/** Two passes: the first finds the limits that the second counts between. */
 export async function statistics(context: Context, id: number, tensor: number): Promise<StatisticsResult> {
   const file = session(id);
   const { Statistics } = await computing();
@@ -54,29 +53,22 @@ export async function statistics(context: Context, id: number, tensor: number): 
   const dtype = dense ? about.dtype : nameOf((await file.settle(() => file.document.values(tensor, 0n, 0), context)).data);
   const endianness = dense ? about.endianness : 'little';
   const elements = dense ? about.elements : undefined;
-  const pass = async (label: string, take: (bytes: Uint8Array) => void) => {
-    if (dense) {
-      await scan(file, tensor, context, label, take);
-    } else if (access === 'rows') {
-      await rowElements(file, tensor, context, label, (data) => take(bytesOf(data)));
-    } else {
-      await entries(file, tensor, context, (data) => take(bytesOf(data)));
-    }
-  };
   const sums = new Statistics(dtype, endianness, elements);
-  const counts = new Statistics(dtype, endianness, elements);
   try {
-    await pass('Statistics', (bytes) => sums.push(bytes));
+    const label = 'Statistics';
+    if (dense) {
+      await scan(file, tensor, context, label, (bytes) => sums.push(bytes));
+    } else if (access === 'rows') {
+      await rowElements(file, tensor, context, label, (data) => sums.push(bytesOf(data)));
+    } else {
+      await entries(file, tensor, context, (data) => sums.push(bytesOf(data)));
+    }
     const summary = sums.summary();
     const { min, max } = summary;
-    if (min < max) {
-      counts.histogram(min, max, BINS);
-      await pass('Histogram', (bytes) => counts.push(bytes));
-    }
-    return { summary, magnitudes: trimmed(sums.magnitudes()), bins: counts.bins() };
+    const bins = min < max ? sums.steps(min, max, BINS) : new Float64Array();
+    return { summary, magnitudes: trimmed(sums.magnitudes()), bins };
   } finally {
     sums.free();
-    counts.free();
   }
 }
 
