@@ -3,7 +3,7 @@
 //! Every loop does one thing to elements of one width, so that compilers turn it into
 //! vectors. [`DType::element`] gives the same values one by one.
 
-#[cfg(any(feature = "gguf", test))]
+#[cfg(any(feature = "blocks", test))]
 use crate::model::block;
 use crate::model::{DType, Endianness};
 
@@ -27,7 +27,7 @@ impl DType {
         bytes: &[u8],
         out: &mut [f32],
     ) -> Option<usize> {
-        #[cfg(any(feature = "gguf", test))]
+        #[cfg(any(feature = "blocks", test))]
         if self.block().is_some() {
             return block::decode(self, endianness, bytes, out);
         }
@@ -41,7 +41,7 @@ impl DType {
         bytes: &[u8],
         out: &mut [f64],
     ) -> Option<usize> {
-        #[cfg(any(feature = "gguf", test))]
+        #[cfg(any(feature = "blocks", test))]
         if let Some((_, len)) = self.block() {
             let mut buffer = [0.0; block::MOST];
             let (mut done, mut bytes, mut out) = (0_usize, bytes, out);
