@@ -31,6 +31,11 @@ for format in $formats; do
   subset --features "$format"
 done
 
+say "the host layer without std, with one format, with every feature"
+cargo clippy -p weighbridge --no-default-features --features formats -- -D warnings
+cargo clippy -p weighbridge --no-default-features --features std,safetensors -- -D warnings
+cargo clippy -p weighbridge --all-targets --all-features -- -D warnings
+
 say "core for $bare_target: no std, no heap"
 target_ready "$bare_target" core
 target_cargo check -p weighbridge-core --no-default-features

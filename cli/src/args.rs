@@ -1,17 +1,17 @@
 //! The arguments of the command, as `--help` tells them.
 
-use crate::formats;
 use clap::{Args, Parser, Subcommand, ValueHint};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use weighbridge_core::Format;
+use weighbridge::{Format, Options, Profile};
 
 /// Checks, inspects and extracts tensor files from strangers.
 #[derive(Debug, Parser)]
 #[command(name = "weighbridge", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Exit status: 0 all that was asked for is valid, 1 a file is invalid, \
-2 wrong usage or a file could not be read, 3 something could not be checked.")]
+2 wrong usage or a file could not be read, 3 something could not be checked or is of a format \
+that is not read.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -34,6 +34,22 @@ pub(crate) enum Command {
     },
 }
 
+/// The format that is called `name`.
+///
+/// # Errors
+/// A sentence, when there is none of that name.
+pub(crate) fn by_name(name: &str) -> Result<Format, String> {
+    Format::by_name(name).filter(|format| format.is_available()).ok_or_else(|| {
+        let known: Vec<_> = available().map(Format::name).collect();
+        format!("unknown format {name:?}; known are {}", known.join(", "))
+    })
+}
+
+/// The formats that this build reads.
+pub(crate) fn available() -> impl Iterator<Item = Format> {
+    Format::ALL.iter().copied().filter(|format| format.is_available())
+}
+
 /// What every command that opens a file takes.
 #[derive(Args, Debug)]
 pub(crate) struct OpenArgs {
@@ -48,7 +64,20 @@ impl OpenArgs {
     /// # Errors
     /// A sentence, when there is none of that name.
     pub(crate) fn format(&self) -> Result<Option<Format>, String> {
-        self.format.as_deref().map(formats::by_name).transpose()
+        self.format.as_deref().map(by_name).transpose()
+    }
+
+    /// How files are opened and checked.
+    ///
+    /// # Errors
+    /// As [`format`](Self::format).
+    pub(crate) fn options(&self, lenient: bool) -> Result<Options, String> {
+        let profile = if lenient { Profile::Lenient } else { Profile::Strict };
+        let options = Options::new().profile(profile);
+        Ok(match self.format()? {
+            Some(format) => options.format(format),
+            None => options,
+        })
     }
 }
 
@@ -146,6 +175,14 @@ mod tests {
     #[test]
     fn the_arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn formats_have_the_names_of_the_catalogue() {
+        for format in available() {
+            assert_eq!(by_name(format.name()), Ok(format));
+        }
+        assert!(by_name("nothing").is_err_and(|err| err.contains("stb")));
     }
 
     #[test]

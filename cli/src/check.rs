@@ -1,31 +1,31 @@
 //! `weighbridge check`: verdicts on files.
 
 use crate::args::CheckArgs;
-use crate::formats;
 use crate::human::{self, Left};
 use crate::jobs;
-use crate::json::Object;
+use crate::json;
 use crate::outcome::Outcome;
 use crate::progress::Bars;
-use crate::report::{Criteria, Depth, Report, Unchecked};
-use crate::session::{Halt, Session};
 use crate::terminal;
-use crate::text::{Text, hex};
-use crate::view;
 use crate::walk::{self, Input};
-use crate::windows::{FileSource, ReadError};
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read as _, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use weighbridge_core::Format;
+use weighbridge::text::{hex, plural, thousands};
+use weighbridge::{Error, Goal, Options, Profile, ReadError, Report, Text};
+
+/// How much is read at a time to be hashed.
+const PIECE: usize = 1 << 20;
 
 /// What is asked of every file.
 struct Task {
-    format: Option<Format>,
-    depth: Depth,
-    criteria: Criteria,
+    options: Options,
+    profile: Profile,
     sha256: bool,
+    bars: Bars,
 }
 
 /// What became of one input.
@@ -34,8 +34,12 @@ struct Done {
     result: Result<Checked, String>,
 }
 
+/// The line of a file that was read.
+#[derive(Serialize)]
 struct Checked {
+    #[serde(flatten)]
     report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
 }
 
@@ -45,6 +49,7 @@ struct Tally {
     outcome: Outcome,
     valid: u64,
     invalid: u64,
+    unsupported: u64,
     unchecked: u64,
     failed: u64,
     findings: u64,
@@ -53,53 +58,57 @@ struct Tally {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
-    let mut criteria = Criteria::new(args.lenient);
-    criteria.max_work = args.max_work;
-    for what in &args.deny {
-        criteria.deny(what)?;
-    }
-    let task = Task {
-        format: args.open.format()?,
-        depth: if args.structure { Depth::Structure } else { Depth::Payloads },
-        criteria,
-        sha256: args.sha256,
-    };
     let bars = Bars::new();
-    let walked = walk::walk(&args.paths, |path| is_wanted(path, &bars));
+    let goal = if args.structure { Goal::Structure } else { Goal::Payloads };
+    let mut options = bars.watch(args.open.options(args.lenient)?.goal(goal));
+    if let Some(work) = args.max_work {
+        options = options.work(work);
+    }
+    for what in &args.deny {
+        options = options.deny(what)?;
+    }
+    let profile = if args.lenient { Profile::Lenient } else { Profile::Strict };
+    let task = Task { options, profile, sha256: args.sha256, bars };
+    let walked = walk::walk(&args.paths, is_wanted);
 
     let mut tally = Tally::default();
     let mut out = terminal::stdout(args.json);
     let mut written = Ok(());
-    let work = |input: &Input| task.perform(input, &bars);
-    jobs::in_order(&walked.inputs, args.jobs, work, |done| {
-        tally.count(&done);
-        written = bars.suspend(|| print(&mut *out, &done, args.json));
-        if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
+    jobs::in_order(
+        &walked.inputs,
+        args.jobs,
+        |input| task.perform(input),
+        |done| {
+            let outcome = task.outcome(&done);
+            tally.count(&done, outcome);
+            written = task.bars.suspend(|| task.print(&mut *out, &done, args.json));
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        },
+    );
     if written.is_ok() {
         written = tally.print(&mut *out, walked.skipped, args.json);
     }
     Ok(terminal::written(written, tally.outcome))
 }
 
-/// Whether a walk takes a file. What can be neither read nor told by its name
-/// counts as wanted, so that its failure is reported.
-fn is_wanted(path: &Path, bars: &Bars) -> Result<bool, String> {
-    let file = match FileSource::open(path) {
-        Ok(file) => file,
-        Err(ReadError::NotAFile(_)) => return Ok(formats::by_file_name(path).is_some()),
-        Err(err) => return Err(err.to_string()),
-    };
-    let bar = bars.file(String::new(), file.len());
-    formats::is_known(&mut Session::new(file, bar), path).map_err(|halt| halt.to_string())
+/// Whether a walk takes a file: it has a magic or a known extension. What can be neither
+/// read nor told by its name counts as wanted, so that its failure is reported.
+fn is_wanted(path: &Path) -> Result<bool, String> {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let named = weighbridge::recognise(&[], 0, Some(&name)).is_some();
+    match weighbridge::recognise_path(path) {
+        Ok(format) => Ok(named || format.is_some_and(|format| format.has_magic())),
+        Err(Error::Read(ReadError::NotAFile(_))) => Ok(named),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 impl Task {
-    fn perform(&self, input: &Input, bars: &Bars) -> Done {
+    fn perform(&self, input: &Input) -> Done {
         match input {
             Input::File(path) => Done {
                 file: Text::from(path.as_path()),
-                result: self.check(path, bars).map_err(|halt| halt.to_string()),
+                result: self.check(path).map_err(|error| error.to_string()),
             },
             Input::Failed(path, why) => {
                 Done { file: Text::from(path.as_path()), result: Err(why.clone()) }
@@ -107,77 +116,71 @@ impl Task {
         }
     }
 
-    fn check(&self, path: &Path, bars: &Bars) -> Result<Checked, Halt> {
-        let file = FileSource::open(path)?;
-        let bar = bars.file(Text::from(path).to_string(), file.len());
-        let mut session = Session::new(file, bar);
-        let mut report = Report::of(&mut session, path, self.format, self.depth, &self.criteria)?;
-        if self.depth == Depth::Structure && report.file.is_some() {
-            let why = "payloads not asked for".to_owned();
-            report.leave(Unchecked { entry: None, why, asked: false });
-        }
-        let mut sha256 = None;
-        if self.sha256 {
-            let mut hasher = Sha256::new();
-            let len = session.len();
-            session.stream(0, len, |piece| {
-                hasher.update(piece);
-                Ok::<(), Halt>(())
-            })?;
-            sha256 = Some(hex(&hasher.finalize()));
-        }
-        session.verify_unchanged()?;
+    fn check(&self, path: &Path) -> Result<Checked, Error> {
+        let report = weighbridge::check_path(path, &self.options)?;
+        let sha256 = if self.sha256 { Some(self.digest(path, report.size())?) } else { None };
         Ok(Checked { report, sha256 })
     }
-}
 
-fn print(out: &mut dyn Write, done: &Done, as_json: bool) -> io::Result<()> {
-    if let Err(why) = &done.result {
-        terminal::complain(&done.file, why);
-    }
-    match &done.result {
-        _ if as_json => line(out, done)?,
-        Err(_) => {}
-        Ok(Checked { report, sha256 }) => {
-            human::report(out, &done.file, report, &Left::default())?;
-            if let Some(sha256) = sha256 {
-                writeln!(out, "  sha256    {sha256}")?;
+    /// The digest of the file, which must still be as long as it was.
+    fn digest(&self, path: &Path, len: u64) -> Result<String, Error> {
+        let name = Text::from(path);
+        let (mut file, mut hasher) = (File::open(path)?, Sha256::new());
+        let (mut buffer, mut read) = (vec![0; PIECE], 0);
+        loop {
+            match file.read(&mut buffer)? {
+                0 if read == len => return Ok(hex(&hasher.finalize())),
+                0 => return Err(ReadError::Changed.into()),
+                n => {
+                    hasher.update(&buffer[..n]);
+                    read += n as u64;
+                    self.bars.at(&name, read, len);
+                }
             }
         }
     }
-    // A program that reads along gets each line when it is complete.
-    out.flush()
-}
 
-/// The line of a file, whatever became of it.
-fn line(out: &mut dyn Write, done: &Done) -> io::Result<()> {
-    let mut object = Object::begin(out)?;
-    match &done.result {
-        Err(why) => view::failed(&mut object, &done.file, why)?,
-        Ok(Checked { report, sha256 }) => {
-            view::head(&mut object, &done.file, report)?;
-            view::unchecked(&mut object, report)?.end()?;
-            view::findings(&mut object, report)?;
-            object.optional("sha256", sha256.as_ref())?;
+    fn outcome(&self, done: &Done) -> Outcome {
+        match &done.result {
+            Ok(checked) => checked.report.verdict(self.profile).into(),
+            Err(_) => Outcome::Failed,
         }
     }
-    object.end()?;
-    out.write_all(b"\n")
+
+    fn print(&self, out: &mut dyn Write, done: &Done, as_json: bool) -> io::Result<()> {
+        if let Err(why) = &done.result {
+            terminal::complain(&done.file, why);
+        }
+        match &done.result {
+            Err(why) if as_json => {
+                json::failed(out, &done.file, why)?.end()?;
+                out.write_all(b"\n")?;
+            }
+            Err(_) => {}
+            Ok(checked) if as_json => json::line(out, checked)?,
+            Ok(Checked { report, sha256 }) => {
+                human::report(out, &done.file, report, self.profile, &Left::default())?;
+                if let Some(sha256) = sha256 {
+                    writeln!(out, "  sha256    {sha256}")?;
+                }
+            }
+        }
+        // A program that reads along gets each line when it is complete.
+        out.flush()
+    }
 }
 
 impl Tally {
-    fn count(&mut self, done: &Done) {
-        let outcome = match &done.result {
-            Ok(checked) => checked.report.outcome(false),
-            Err(_) => Outcome::Failed,
-        };
+    fn count(&mut self, done: &Done, outcome: Outcome) {
         self.outcome.include(outcome);
-        match outcome {
-            Outcome::Valid => self.valid += 1,
-            Outcome::Unchecked => self.unchecked += 1,
-            Outcome::Failed => self.failed += 1,
-            Outcome::Invalid => self.invalid += 1,
-        }
+        let count = match outcome {
+            Outcome::Valid => &mut self.valid,
+            Outcome::Unchecked => &mut self.unchecked,
+            Outcome::Unsupported => &mut self.unsupported,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Invalid => &mut self.invalid,
+        };
+        *count += 1;
         if let Ok(checked) = &done.result {
             self.findings += checked.report.total();
         }
@@ -185,10 +188,10 @@ impl Tally {
 
     /// The summary, when there was more than one file.
     fn print(&self, out: &mut dyn Write, skipped: u64, as_json: bool) -> io::Result<()> {
-        let files = self.valid + self.invalid + self.unchecked + self.failed;
+        let files = self.valid + self.invalid + self.unsupported + self.unchecked + self.failed;
         let skipped = match skipped {
             0 => String::new(),
-            n => format!("; skipped {} of no known format", human::plural(n, "file")),
+            n => format!("; skipped {} of no known format", plural(n, "file")),
         };
         if as_json {
             // Standard output has one line a file and nothing else.
@@ -203,21 +206,17 @@ impl Tally {
         let parts = [
             (self.valid, "valid"),
             (self.invalid, "invalid"),
+            (self.unsupported, "of formats that are not read"),
             (self.unchecked, "not checked completely"),
             (self.failed, "not read"),
         ];
         let parts: Vec<_> = parts
             .iter()
             .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| format!("{} {what}", human::thousands(*n)))
+            .map(|(n, what)| format!("{} {what}", thousands(*n)))
             .collect();
-        let findings = human::plural(self.findings, "finding");
+        let findings = plural(self.findings, "finding");
         let colon = if parts.is_empty() { "" } else { ": " };
-        writeln!(
-            out,
-            "{}{colon}{}; {findings}{skipped}",
-            human::plural(files, "file"),
-            parts.join(", ")
-        )
+        writeln!(out, "{}{colon}{}; {findings}{skipped}", plural(files, "file"), parts.join(", "))
     }
 }

@@ -1,12 +1,12 @@
 //! Reports for people.
 
-use crate::outcome::Outcome;
-use crate::report::{Found, Report, Unchecked};
-use crate::text::Text;
 use anstyle::{AnsiColor, Style};
+use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
-use weighbridge_core::{EntryKind, Finding, Format, Severity, Subject};
+use weighbridge::core::{EntryKind, Subject};
+use weighbridge::text::{bytes, plural, thousands};
+use weighbridge::{Format, Found, Profile, Report, Severity, Text, Unchecked, Verdict};
 
 /// The most findings, and the most unchecked entries, that are printed of one
 /// file.
@@ -43,35 +43,6 @@ pub(crate) fn severity(severity: Severity) -> String {
     styled(style, format_args!("{:<9}", severity.name()))
 }
 
-/// A number of bytes: exact, with its magnitude where that helps.
-pub(crate) fn bytes(n: u64) -> String {
-    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-    if n < 1024 {
-        return plural(n, "byte");
-    }
-    let power = (n.ilog2() / 10) as usize;
-    let scaled = n as f64 / (1_u64 << (10 * power)) as f64;
-    format!("{} bytes ({scaled:.1} {})", thousands(n), UNITS[power - 1])
-}
-
-/// A number with its digits in groups.
-pub(crate) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of things.
-pub(crate) fn plural(n: u64, thing: &str) -> String {
-    format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
-}
-
 /// What was not checked beside what a report knows of.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
@@ -83,10 +54,10 @@ pub(crate) struct Left {
 
 impl Left {
     pub(crate) fn push(&mut self, unchecked: Unchecked) {
-        // What nobody asked for is reported once, not of every entry.
-        if unchecked.asked && self.once.len() < MOST {
+        // What was not asked for is reported once, not of every entry.
+        if unchecked.was_asked_for() && self.once.len() < MOST {
             self.once.push(unchecked);
-        } else if unchecked.asked {
+        } else if unchecked.was_asked_for() {
             self.more += 1;
         }
     }
@@ -97,20 +68,31 @@ impl Left {
     }
 }
 
-/// Writes the line with the verdict, and one line for each finding.
+/// The verdict on a file of which more was `left` out than the report knows.
+pub(crate) fn verdict(report: &Report, profile: Profile, left: &Left) -> Verdict {
+    match report.verdict(profile) {
+        Verdict::Valid if left.any() => Verdict::Unchecked,
+        verdict => verdict,
+    }
+}
+
+/// Writes the line with the verdict, what the file is if it is something else, and one
+/// line for each finding.
 pub(crate) fn report(
     out: &mut dyn Write,
     file: &Text,
     report: &Report,
+    profile: Profile,
     left: &Left,
 ) -> io::Result<()> {
-    let verdict = match report.outcome(left.any()) {
-        Outcome::Invalid => styled(BRIGHT_RED, "invalid  "),
-        Outcome::Valid => styled(GREEN, "valid    "),
-        _ => styled(YELLOW, "unchecked"),
+    let verdict = verdict(report, profile, left);
+    let style = match verdict {
+        Verdict::Invalid => BRIGHT_RED,
+        Verdict::Valid => GREEN,
+        _ => YELLOW,
     };
-    write!(out, "{verdict} {}  ", bold(file))?;
-    match (&report.file, report.format) {
+    write!(out, "{} {}  ", styled(style, format_args!("{:<9}", verdict.name())), bold(file))?;
+    match (report.file(), report.format()) {
         (Some(file), _) => {
             write!(out, "{}", file.format())?;
             if let Some(version) = file.version() {
@@ -124,25 +106,42 @@ pub(crate) fn report(
         (None, Some(format)) => write!(out, "{format}")?,
         (None, None) => write!(out, "unknown format")?,
     }
-    writeln!(out, ", {}", bytes(report.size))?;
-    for Found { finding, entry } in report.findings.iter().take(MOST) {
-        writeln!(out, "  {}", line(finding, entry.as_deref()))?;
+    writeln!(out, ", {}", bytes(report.size()))?;
+    let diagnosis = report.diagnosis();
+    if let Some(diagnosis) = diagnosis {
+        writeln!(out, "  {} {diagnosis}", bold("diagnosis"))?;
     }
-    let dropped = report.not_listed(false);
-    more(out, report.total().saturating_sub(MOST as u64).max(dropped), dropped, "finding")?;
-    if report.file.is_some() {
-        let worth_telling = |unchecked: &&Unchecked| unchecked.asked || unchecked.entry.is_none();
-        let known = report.unchecked.iter().filter(worth_telling);
+    // What is another kind of file breaks every rule of this one.
+    if diagnosis.is_none_or(|diagnosis| !diagnosis.is_other()) {
+        findings(out, report, diagnosis.is_some())?;
+    }
+    if report.file().is_some() {
+        let worth_telling = |it: &&Unchecked| it.was_asked_for() || it.entry().is_none();
+        let known = report.unchecked().iter().filter(worth_telling);
         let all = known.clone().count() + left.once.len();
-        for Unchecked { entry, why, .. } in known.chain(&left.once).take(MOST) {
-            let entry = entry.as_ref().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
+        for unchecked in known.chain(&left.once).take(MOST) {
+            let entry = unchecked.entry().map(|entry| format!("\"{entry}\": "));
+            let (entry, why) = (entry.unwrap_or_default(), unchecked.why());
             writeln!(out, "  {} {entry}{why}", styled(DIM, "unchecked"))?;
         }
-        let dropped = report.not_listed(true) + report.unchecked_more;
+        let dropped = report.unchecked_not_listed();
         let beyond = all.saturating_sub(MOST) as u64;
         more(out, beyond + dropped + left.more, dropped, "thing that was not checked")?;
     }
     Ok(())
+}
+
+/// Writes a line for each finding; of a file that is cut off one of each rule.
+fn findings(out: &mut dyn Write, report: &Report, once: bool) -> io::Result<()> {
+    let mut seen = HashSet::new();
+    let listed = report.findings().iter();
+    let listed: Vec<_> =
+        listed.filter(|found| !once || seen.insert(found.rule())).take(MOST).collect();
+    for found in &listed {
+        writeln!(out, "  {}", line(found))?;
+    }
+    let left = report.total() - listed.len() as u64;
+    more(out, left, report.total() - report.findings().len() as u64, "finding")
 }
 
 /// Says how many more things there are, of which `dropped` are counted only.
@@ -162,7 +161,8 @@ fn more(out: &mut dyn Write, more: u64, dropped: u64, what: &str) -> io::Result<
 }
 
 /// A finding on one line: severity, rule, place, entry, and the sentence.
-fn line(finding: &Finding, entry: Option<&Text>) -> String {
+fn line(found: &Found) -> String {
+    let finding = found.finding();
     let mut place = format!("at {}", finding.offset);
     if finding.len > 0 {
         let _ = write!(place, ", {}", plural(u64::from(finding.len), "byte"));
@@ -175,7 +175,7 @@ fn line(finding: &Finding, entry: Option<&Text>) -> String {
         EntryKind::Attribute => " in metadata of tensor",
         _ => " in entry",
     };
-    let subject = match entry {
+    let subject = match found.entry() {
         _ if kind.is_empty() => String::new(),
         Some(name) => format!("{kind} \"{name}\""),
         None => format!("{kind} {}", finding.entry),
@@ -185,21 +185,6 @@ fn line(finding: &Finding, entry: Option<&Text>) -> String {
         part => format!(" part {part}"),
     };
     let severity = severity(finding.severity());
-    let rule = bold(finding.rule.id());
+    let rule = bold(found.rule());
     format!("{severity} {rule}{subject}{part}: {finding} {}", dim(format_args!("({place})")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_exact_and_readable() {
-        assert_eq!(bytes(0), "0 bytes");
-        assert_eq!(bytes(1), "1 byte");
-        assert_eq!(bytes(1023), "1,023 bytes");
-        assert_eq!(bytes(1024), "1,024 bytes (1.0 KiB)");
-        assert_eq!(bytes(40_000_000_000), "40,000,000,000 bytes (37.3 GiB)");
-        assert_eq!(bytes(u64::MAX), "18,446,744,073,709,551,615 bytes (16.0 EiB)");
-    }
 }

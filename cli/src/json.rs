@@ -1,20 +1,25 @@
-//! JSON that is safe to print.
+//! JSON objects that are written member by member, and never in memory as a whole.
 
 use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
-use weighbridge_core::is_hidden;
+pub(crate) use weighbridge::json::{line, write};
+use weighbridge::{Text, Unchecked};
 
-/// Writes `value` on one line, with control and other characters that hide as `\u`
-/// escapes, and a line feed.
-pub(crate) fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    write(out, value)?;
-    out.write_all(b"\n")
-}
-
-/// Writes `value`, with control and other characters that hide as `\u` escapes.
-pub(crate) fn write(out: &mut dyn Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
-    Ok(value.serialize(&mut Serializer::with_formatter(out, Safe))?)
+/// The members of a report on a file that could not be read. The object is to be ended.
+pub(crate) fn failed<'o>(out: &'o mut dyn Write, file: &Text, why: &str) -> io::Result<Object<'o>> {
+    let mut object = Object::begin(out)?;
+    object.member("file", &file.lossy())?;
+    object.optional("file_hex", file.hex())?;
+    for key in ["format", "version", "size", "verdict"] {
+        object.member(key, &None::<u8>)?;
+    }
+    object.list("checked")?.end()?;
+    let mut list = object.list("unchecked")?;
+    list.item(&Unchecked::new(None, "the file could not be read", true))?;
+    list.end()?;
+    object.list("findings")?.end()?;
+    object.member("error", why)?;
+    Ok(object)
 }
 
 /// An object that is written member by member, and never in memory as a whole.
@@ -94,30 +99,9 @@ impl List<'_> {
     }
 }
 
-/// The compact layout, in which no character of a string can mislead a reader.
-struct Safe;
-
-impl Formatter for Safe {
-    fn write_string_fragment<W>(&mut self, out: &mut W, fragment: &str) -> io::Result<()>
-    where
-        W: ?Sized + Write,
-    {
-        let mut plain = 0;
-        for (at, c) in fragment.char_indices().filter(|(_, c)| is_hidden(*c)) {
-            out.write_all(&fragment.as_bytes()[plain..at])?;
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(out, "\\u{unit:04x}")?;
-            }
-            plain = at + c.len_utf8();
-        }
-        out.write_all(&fragment.as_bytes()[plain..])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn what_is_written_in_parts_reads_as_a_whole() {
@@ -137,18 +121,5 @@ mod tests {
         };
         write(&mut out).expect("a vector takes all");
         assert_eq!(out, br#"{"a":1,"c":["x",{"d":[]}],"e":false}"#);
-    }
-
-    #[test]
-    fn what_misleads_is_escaped_and_reads_back_equal() {
-        let value = json!({"na\u{202e}me": ["\u{1b}[2J\n\"\\", "重み \u{7f}\u{9b}", "\u{e0041}"]});
-        let mut out = Vec::new();
-        line(&mut out, &value).expect("a vector takes all");
-        let text = String::from_utf8(out).expect("JSON is UTF-8");
-        assert_eq!(
-            text,
-            "{\"na\\u202eme\":[\"\\u001b[2J\\n\\\"\\\\\",\"重み \\u007f\\u009b\",\"\\udb40\\udc41\"]}\n"
-        );
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("valid JSON"), value);
     }
 }

@@ -1,37 +1,21 @@
 //! The command `weighbridge`: checks, inspects and extracts tensor files that
-//! that come from strangers.
+//! come from strangers.
 
 mod args;
-mod blocks;
-mod cbor;
 mod check;
-mod column;
-mod data;
 mod extract;
-mod form;
-mod formats;
 mod human;
 mod inspect;
 mod jobs;
 mod json;
-mod metadata;
-mod npy;
 mod outcome;
 mod output;
-mod particulars;
 mod progress;
-mod report;
 mod rules;
-mod session;
-mod shards;
+mod show;
 mod stats;
-mod tensors;
 mod terminal;
-mod text;
-mod values;
-mod view;
 mod walk;
-mod windows;
 
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};

@@ -1,6 +1,7 @@
 //! What the process tells its caller.
 
 use std::process::ExitCode;
+use weighbridge::Verdict;
 
 /// The outcome of one file, or of all of them.
 ///
@@ -12,6 +13,8 @@ pub(crate) enum Outcome {
     Valid,
     /// Nothing is invalid, but something could not be checked.
     Unchecked,
+    /// The file is of a format or a generation that is not read.
+    Unsupported,
     /// The usage is wrong, or something could not be read or written.
     Failed,
     /// A file is invalid.
@@ -29,7 +32,18 @@ impl Outcome {
             Outcome::Valid => 0,
             Outcome::Invalid => 1,
             Outcome::Failed => 2,
-            Outcome::Unchecked => 3,
+            Outcome::Unchecked | Outcome::Unsupported => 3,
+        }
+    }
+}
+
+impl From<Verdict> for Outcome {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Valid => Outcome::Valid,
+            Verdict::Invalid => Outcome::Invalid,
+            Verdict::Unsupported => Outcome::Unsupported,
+            Verdict::Unchecked => Outcome::Unchecked,
         }
     }
 }
@@ -53,7 +67,8 @@ mod tests {
         };
         assert_eq!(code_of(&[]), 0);
         assert_eq!(code_of(&[Valid, Unchecked, Valid]), 3);
-        assert_eq!(code_of(&[Unchecked, Failed, Unchecked]), 2);
+        assert_eq!(code_of(&[Unchecked, Unsupported, Valid]), 3);
+        assert_eq!(code_of(&[Unchecked, Failed, Unsupported]), 2);
         assert_eq!(code_of(&[Failed, Invalid, Unchecked]), 1);
     }
 }

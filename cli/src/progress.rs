@@ -1,75 +1,96 @@
-//! A progress bar, for people who wait.
+//! Progress bars, for people who wait.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::HashMap;
 use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use weighbridge::{Options, Progress, Text};
 
 /// How long a file may take before a bar is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The bars of all files that are being worked on; none where standard error
 /// is not a terminal.
+#[derive(Clone, Debug)]
+pub(crate) struct Bars(Option<Arc<Terminal>>);
+
 #[derive(Debug)]
-pub(crate) struct Bars(Option<MultiProgress>);
+struct Terminal {
+    bars: MultiProgress,
+    files: Mutex<HashMap<Text, Bar>>,
+}
+
+/// The bar of one file, which does not show at once.
+#[derive(Debug)]
+struct Bar {
+    since: Instant,
+    shown: Option<ProgressBar>,
+}
 
 impl Bars {
     pub(crate) fn new() -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        Bars(terminal.then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr())))
+        let new = || {
+            let bars = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+            Arc::new(Terminal { bars, files: Mutex::default() })
+        };
+        Bars(std::io::stderr().is_terminal().then(new))
     }
 
-    /// The bar of one file of `len` bytes, which does not show yet.
-    pub(crate) fn file(&self, name: String, len: u64) -> Bar<'_> {
-        Bar { bars: self, name, len, since: Instant::now(), shown: None }
+    /// The options, with bars for whatever is read.
+    pub(crate) fn watch(&self, options: Options) -> Options {
+        match self.0.clone() {
+            Some(terminal) => options.on_progress(move |progress| terminal.take(progress)),
+            None => options,
+        }
     }
 
     /// Prints while no bar is in the way.
     pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         match &self.0 {
-            Some(bars) => bars.suspend(print),
+            Some(terminal) => terminal.bars.suspend(print),
             None => print(),
         }
     }
+
+    /// So much of a file was read.
+    pub(crate) fn at(&self, file: &Text, read: u64, len: u64) {
+        if let Some(terminal) = &self.0 {
+            terminal.show(file, read, len);
+        }
+    }
 }
 
-/// The progress of one file.
-#[derive(Debug)]
-pub(crate) struct Bar<'a> {
-    bars: &'a Bars,
-    name: String,
-    len: u64,
-    since: Instant,
-    shown: Option<ProgressBar>,
-}
-
-impl<'a> Bar<'a> {
-    /// The bars that this is one of.
-    pub(crate) fn all(&self) -> &'a Bars {
-        self.bars
+impl Terminal {
+    fn take(&self, progress: &Progress<'_>) {
+        let Some(file) = progress.file else { return };
+        if progress.done {
+            let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(Bar { shown: Some(bar), .. }) = files.remove(file) {
+                bar.finish_and_clear();
+            }
+        } else {
+            self.show(file, progress.read, progress.len);
+        }
     }
 
-    /// `at` of the file's bytes are done.
-    pub(crate) fn at(&mut self, at: u64) {
-        let Some(bars) = &self.bars.0 else { return };
-        if self.shown.is_none() && self.since.elapsed() >= PATIENCE {
-            let bar = bars.add(ProgressBar::new(self.len));
+    fn show(&self, file: &Text, read: u64, len: u64) {
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if !files.contains_key(file) {
+            files.insert(file.clone(), Bar { since: Instant::now(), shown: None });
+        }
+        let Some(bar) = files.get_mut(file) else { return };
+        if bar.shown.is_none() && bar.since.elapsed() >= PATIENCE {
+            let new = self.bars.add(ProgressBar::new(len));
             let style = "{bar:30} {binary_bytes:>11} of {binary_total_bytes:11} {wide_msg}";
             if let Ok(style) = ProgressStyle::with_template(style) {
-                bar.set_style(style);
+                new.set_style(style);
             }
-            bar.set_message(self.name.clone());
-            self.shown = Some(bar);
+            new.set_message(file.to_string());
+            bar.shown = Some(new);
         }
-        if let Some(bar) = &self.shown {
-            bar.set_position(at.min(self.len));
-        }
-    }
-}
-
-impl Drop for Bar<'_> {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.shown {
-            bar.finish_and_clear();
+        if let Some(shown) = &bar.shown {
+            shown.set_position(read.min(len));
         }
     }
 }

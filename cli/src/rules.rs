@@ -1,14 +1,15 @@
 //! `weighbridge rules`: the catalogue.
 
+use crate::args;
 use crate::args::RulesArgs;
-use crate::formats;
 use crate::human;
 use crate::json;
 use crate::outcome::Outcome;
 use crate::terminal;
 use serde::Serialize;
 use std::fmt::Write as _;
-use weighbridge_core::{Format, RuleInfo};
+use weighbridge::Format;
+use weighbridge::core::RuleInfo;
 
 #[derive(Serialize)]
 struct RuleView {
@@ -25,14 +26,14 @@ struct RuleView {
 /// A sentence, when there is no such format.
 pub(crate) fn run(args: &RulesArgs) -> Result<Outcome, String> {
     let wanted = match &args.name {
-        Some(name) => Some(formats::by_name(name)?),
+        Some(name) => Some(args::by_name(name)?),
         None => args.open.format()?,
     };
     let catalogues: Vec<(Option<Format>, &[RuleInfo])> = match wanted {
         Some(format) => vec![(Some(format), format.rules())],
-        None => formats::available()
+        None => args::available()
             .map(|format| (Some(format), format.rules()))
-            .chain([(None, weighbridge_core::general::RULES)])
+            .chain([(None, weighbridge::core::general::RULES)])
             .collect(),
     };
     let mut out = terminal::stdout(args.json);

@@ -1,9 +1,9 @@
 //! The two streams of the process.
 
 use crate::outcome::Outcome;
-use crate::text::Text;
 use std::fmt::Display;
 use std::io::{self, Write};
+use weighbridge::Text;
 
 /// Standard output. Of what is for people, styles go through to terminals only,
 /// and not when `NO_COLOR` is set.

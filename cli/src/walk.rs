@@ -1,9 +1,9 @@
 //! From the paths of the command line to the files that are to be checked.
 
-use crate::text::Text;
 use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
+use weighbridge::Text;
 
 /// One thing to be checked, or to be complained about.
 #[derive(Debug)]

@@ -18,6 +18,8 @@ pub mod fixtures;
 pub mod hard;
 #[cfg(feature = "encoders")]
 pub mod mlp;
+#[cfg(feature = "encoders")]
+pub mod samples;
 pub mod survey;
 
 /// Says what is not tested for lack of something on this machine. Where nothing may

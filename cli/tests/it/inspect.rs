@@ -176,7 +176,7 @@ fn shown(folder: &Folder, args: &[&str], field: &str) -> (usize, Vec<Value>) {
 /// Many tensors over the same bytes: a few times the file is looked at.
 #[test]
 fn payloads_that_are_shared_are_shown_a_few_times() {
-    use weighbridge_core::Format;
+    use weighbridge::core::Format;
     use weighbridge_tests::hard::{self, Entry};
     let many = |count: usize| {
         let one = |i| Entry { name: format!("t.{i:04}").into_bytes(), at: 0, len: 1 << 17 };

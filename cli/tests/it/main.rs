@@ -3,6 +3,7 @@
 
 mod check;
 mod corpus;
+mod diagnosis;
 mod extract;
 mod gguf;
 mod inspect;

@@ -110,7 +110,7 @@ fn a_file_that_is_shorter_than_it_claims_is_an_error() {
         return weighbridge_tests::left_out("no file of the kernel claims to be longer than it is");
     };
     let folder = Folder::new();
-    for format in weighbridge_core::Format::ALL {
+    for format in weighbridge::core::Format::ALL {
         let run = bounded(&folder, &["check", "--format", format.name(), claims]);
         reports(&run, "the file changed while it was read");
     }

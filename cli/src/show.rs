@@ -1,0 +1,75 @@
+//! Tensors, metadata and elements, for people.
+
+use crate::human::{bold, dim};
+use crate::inspect::{Pieces, status};
+use crate::json;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use weighbridge::text::{bytes, plural};
+use weighbridge::{Encoding, Endianness, Layout, Meta, Particulars, Shown, Tensor, Text, Value};
+
+/// How a tensor is stored and where, as far as it is not the usual.
+pub(crate) fn place(tensor: &Tensor<'_, '_>, particulars: &Particulars, pieces: &Pieces) -> String {
+    let mut parts = Vec::new();
+    if let Some(status) = status(tensor.status()) {
+        parts.push(bold(status));
+    }
+    let text = |text: &Option<String>| Some(Text::from(text.as_deref()?).to_string());
+    parts.extend(text(&particulars.codec));
+    if tensor.layout() != Layout::default() {
+        parts.push(tensor.layout().name().to_owned());
+    }
+    if tensor.encoding() != Encoding::default() {
+        parts.push(tensor.encoding().name().to_owned());
+    }
+    if tensor.endianness() != Endianness::default() {
+        parts.push(format!("{}-endian", tensor.endianness().name()));
+    }
+    parts.extend(text(&particulars.checksum));
+    if particulars.quantization.is_some() {
+        parts.push("quantized".to_owned());
+    }
+    let stored = bytes(pieces.stored);
+    let place = match pieces {
+        Pieces { first: None, .. } => "no data".to_owned(),
+        Pieces { count: 1, first: Some(piece), .. } => format!("{stored} at {}", piece.offset),
+        Pieces { count, first: Some(piece), .. } => {
+            format!("{stored} in {} from {}", plural(*count, "chunk"), piece.offset)
+        }
+    };
+    parts.push(dim(place));
+    parts.join(", ")
+}
+
+pub(crate) fn meta(meta: &Meta) -> String {
+    let mut kind = meta.kind().to_owned();
+    if let (Some(dtype), Some(shape)) = (meta.dtype(), meta.shape()) {
+        let _ = write!(kind, " {dtype} {shape:?}");
+    }
+    let mut shown = value(meta.value());
+    if shown.chars().count() > 200 {
+        shown = shown.chars().take(200).collect();
+        shown.push('…');
+    }
+    format!("{}  {}  {shown}", meta.key(), dim(kind))
+}
+
+/// Something of a tensor's data as text.
+pub(crate) fn element(out: &mut dyn Write, shown: &Shown<'_>) -> io::Result<()> {
+    match shown {
+        // It may have millions of elements.
+        Shown::Row(row) if !row.is_scalar() => json::write(out, row),
+        shown => out.write_all(value(&shown.to_value()).as_bytes()),
+    }
+}
+
+/// A value as text; quotes only where it is text in the file.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Float(value) if !value.is_finite() => {
+            Value::Float(*value).to_string().trim_matches('"').to_owned()
+        }
+        value => value.to_string(),
+    }
+}

@@ -1,0 +1,69 @@
+//! Files that are something else, and files that are cut off.
+
+use super::*;
+use weighbridge_tests::encode::safetensors;
+use weighbridge_tests::encode::ztensor::File;
+
+#[test]
+fn formats_and_generations_that_are_not_read_are_unsupported() {
+    let folder = Folder::new();
+    let mut generation = File::of(vec![]).encode();
+    generation[..8].copy_from_slice(b"\x89ZT2\r\n\x1A\n");
+    folder.write("two.zt", &generation);
+    folder.write("array.h5", b"\x89HDF\r\n\x1A\n and so on");
+    folder.write("model.pt", b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.");
+    for (file, words) in [
+        ("two.zt", "of zTensor generation 2"),
+        ("array.h5", "an HDF5 file"),
+        ("model.pt", "a pickle, which can run code when it is loaded"),
+    ] {
+        let human = run(&folder, &["check", file]);
+        assert_eq!(human.code, 3, "{human:?}");
+        assert!(human.out.starts_with("unsupported") && human.out.contains(words), "{human:?}");
+        let json = run(&folder, &["check", file, "--json"]).json();
+        assert_eq!(json["verdict"], "unsupported", "{json}");
+        assert!(json["diagnosis"].as_str().is_some_and(|it| it.contains(words)), "{json}");
+        let inspected = run(&folder, &["inspect", file, "--json"]);
+        assert_eq!((inspected.code, &inspected.json()["verdict"]), (3, &json["verdict"]));
+        assert_eq!(run(&folder, &["extract", file, "a"]).code, 3);
+        // Who says what it is gets what is wrong with it as that.
+        let chosen = run(&folder, &["check", file, "--format", "gguf", "--json"]);
+        assert_eq!((chosen.code, &chosen.json()["verdict"]), (1, &"invalid".into()));
+    }
+    assert_eq!(run(&folder, &["check", "two.zt", "missing.zt"]).code, 2);
+}
+
+#[test]
+fn pages_and_pointers_are_named_and_invalid() {
+    let folder = Folder::new();
+    let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4970\n";
+    folder.write("a.safetensors", pointer);
+    folder.write("b.gguf", b"<!DOCTYPE html><html><body>Please log in</body></html>");
+    folder.write("c.zt", b"");
+    for (file, words) in [
+        ("a.safetensors", "a Git LFS pointer"),
+        ("b.gguf", "an HTML page"),
+        ("c.zt", "an empty file"),
+    ] {
+        let run = run(&folder, &["check", file]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.out.contains(words), "{run:?}");
+    }
+}
+
+#[test]
+fn what_is_cut_off_is_said_once() {
+    let folder = Folder::new();
+    let tensors = (0..50).map(|i| safetensors::Tensor::new(&format!("t.{i}"), "F32", &[25]));
+    let file = safetensors::File { metadata: None, tensors: tensors.collect() };
+    let bytes = file.encode();
+    folder.write("a.safetensors", &bytes[..bytes.len() - 250]);
+    let human = run(&folder, &["check", "a.safetensors"]);
+    assert_eq!(human.code, 1);
+    let words = "250 bytes short; 3 tensors reach past the end: download it again";
+    assert!(human.out.contains(words), "{human:?}");
+    assert_eq!(human.out.matches("OFFSET-BOUNDS").count(), 1, "{human:?}");
+    let json = run(&folder, &["check", "a.safetensors", "--json"]).json();
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(3), "{json}");
+    assert_eq!(json["verdict"], "invalid");
+}

@@ -1,0 +1,323 @@
+//! A file that is read as the core asks for it: a session, and where its bytes come from.
+
+use crate::error::Error;
+use crate::input::Input;
+use crate::lock::Lock;
+use crate::options::{Goal, Options, Progress};
+use crate::session::{Answer, Poll, Session};
+use crate::store::Store;
+use crate::text::Text;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use weighbridge_core::{File, Source, Span, Stop, limits};
+
+/// How much is read at a time when all of it is read once: a power of two.
+const PIECE: usize = 1 << 20;
+/// How much is shown of what entries share, however short the file is.
+const SHOWN: u64 = 1 << 20;
+/// How many decoded bytes weigh as much as a stored one: real data are a few times
+/// as long, and a few bytes may decode to many.
+const DECODED: u64 = 64;
+
+/// A session, and where its bytes come from.
+pub(crate) struct Access<'a> {
+    /// None where all bytes are in memory.
+    input: Option<Box<dyn Input + 'a>>,
+    whole: Option<&'a [u8]>,
+    len: u64,
+    name: Option<Text>,
+    options: Options,
+    session: Lock<Session<'a>>,
+    budget: Lock<Budget>,
+}
+
+/// How much was shown, and may still be.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    /// How much of the file entries referred to that were shown.
+    shown: u64,
+    /// How much was looked at of payloads.
+    looked: u64,
+    /// How many bytes of rows are still shown.
+    rows: u64,
+}
+
+impl fmt::Debug for Access<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access").field("name", &self.name).field("len", &self.len).finish()
+    }
+}
+
+impl Drop for Access<'_> {
+    fn drop(&mut self) {
+        self.report_progress(self.len, true);
+    }
+}
+
+impl<'a> Access<'a> {
+    /// Of bytes in memory.
+    pub(crate) fn whole(bytes: &'a [u8], options: &Options) -> Self {
+        Access::of(Session::whole(bytes, options.clone()), None, None)
+    }
+
+    /// Of bytes that are read as they are needed.
+    pub(crate) fn new(input: Box<dyn Input + 'a>, name: Option<Text>, options: &Options) -> Self {
+        Access::of(Session::new(input.len(), options.clone()), Some(input), name)
+    }
+
+    /// Of a file on disk, whose name says what it is where its content does not.
+    #[cfg(feature = "std")]
+    pub(crate) fn open(path: &std::path::Path, options: &Options) -> Result<Self, Error> {
+        let input = crate::input::FileInput::open(path)?;
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let options = options.clone().file_name(name.as_deref().unwrap_or_default());
+        Ok(Access::new(Box::new(input), Some(path.into()), &options))
+    }
+
+    fn of(session: Session<'a>, input: Option<Box<dyn Input + 'a>>, name: Option<Text>) -> Self {
+        let whole = match session.store {
+            Store::Whole(bytes) => Some(bytes),
+            Store::Parts(_) => None,
+        };
+        let options = session.options.clone();
+        let budget = Budget { shown: 0, looked: 0, rows: options.shown };
+        Access {
+            input,
+            whole,
+            len: session.len(),
+            name,
+            options,
+            session: Lock::new(session),
+            budget: Lock::new(budget),
+        }
+    }
+
+    /// Length of the file in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn name(&self) -> Option<&Text> {
+        self.name.as_ref()
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The bytes of a span, where all of the file is in memory.
+    pub(crate) fn resident(&self, span: Span) -> Option<&'a [u8]> {
+        let from = usize::try_from(span.offset).ok()?;
+        self.whole?.get(from..)?.get(..usize::try_from(span.len).ok()?)
+    }
+
+    /// Reads until the session has reached `goal`.
+    pub(crate) fn reach(&self, goal: Goal) -> Result<(), Error> {
+        self.session.with(|session| {
+            loop {
+                match session.poll(goal)? {
+                    Poll::Done => return Ok(()),
+                    Poll::Need(ranges) => {
+                        // What follows is read when it is needed: here that costs nothing.
+                        ranges.first().map_or(Ok(()), |range| self.fetch(session, *range))?;
+                    }
+                }
+            }
+        })
+    }
+
+    /// Looks into the session.
+    pub(crate) fn with<R>(&self, with: impl FnOnce(&mut Session<'a>) -> R) -> R {
+        self.session.with(with)
+    }
+
+    /// The file, if it is open.
+    pub(crate) fn file(&self) -> Option<File> {
+        self.with(|session| session.file().copied())
+    }
+
+    /// Asks the core, and reads what is missing until it answers.
+    ///
+    /// `ask` is called again and again: it must keep what it has achieved
+    /// outside, and commit one entry at a time.
+    pub(crate) fn ask<T>(
+        &self,
+        mut ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Error> {
+        self.session.with(|session| {
+            loop {
+                match session.ask(&mut ask)? {
+                    Answer::Got(answer) => return Ok(answer),
+                    Answer::Need(range) => self.fetch(session, range)?,
+                }
+            }
+        })
+    }
+
+    /// As [`ask`](Self::ask), where a refusal means that nothing more comes.
+    pub(crate) fn ask_or_end<T: Default>(
+        &self,
+        ask: impl FnMut(&Source<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Error> {
+        match self.ask(ask) {
+            Err(Error::Invalid(_)) => Ok(T::default()),
+            answer => answer,
+        }
+    }
+
+    fn fetch(&self, session: &mut Session<'a>, range: Span) -> Result<(), Error> {
+        let mut bytes = vec![0; usize::try_from(range.len).unwrap_or(usize::MAX)];
+        self.read_quietly(range.offset, &mut bytes)?;
+        session.supply(range.offset, bytes);
+        self.report_progress(session.store.supplied(), false);
+        Ok(())
+    }
+
+    fn report_progress(&self, read: u64, done: bool) {
+        if let Some(hook) = &self.options.hook {
+            let (file, len) = (self.name.as_ref(), self.len);
+            hook(&Progress { file, read: read.min(len), len, done });
+        }
+    }
+
+    /// Reads bytes of the file past the windows.
+    pub(crate) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.read_quietly(at, bytes)?;
+        self.report_progress(at.saturating_add(bytes.len() as u64), false);
+        Ok(())
+    }
+
+    fn read_quietly(&self, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let span = Span::new(at, bytes.len() as u64);
+        match (self.resident(span), &self.input) {
+            (Some(from), _) => bytes.copy_from_slice(from),
+            (None, Some(input)) => input.read_at(at, bytes)?,
+            (None, None) => return Err(Error::Internal(span)),
+        }
+        Ok(())
+    }
+
+    /// Reads the `len` bytes from `at`, past the windows: at once where they are in
+    /// memory, else in pieces of [`PIECE`] bytes and a last one.
+    pub(crate) fn stream<E: From<Error>>(
+        &self,
+        mut at: u64,
+        len: u64,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if let Some(bytes) = self.resident(Span::new(at, len)) {
+            return if bytes.is_empty() { Ok(()) } else { take(bytes) };
+        }
+        let mut buffer = vec![0; usize::try_from(len).map_or(PIECE, |len| len.min(PIECE))];
+        let mut left = len;
+        while left > 0 {
+            let n = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+            let Some(piece) = buffer.get_mut(..n) else { break };
+            self.read(at, piece)?;
+            take(piece)?;
+            at += n as u64;
+            left -= n as u64;
+        }
+        Ok(())
+    }
+
+    /// Fails if the file was written to meanwhile.
+    pub(crate) fn verify_unchanged(&self) -> Result<(), Error> {
+        match &self.input {
+            Some(input) => Ok(input.verify_unchanged()?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What may be shown: a few times the file, because many entries may share one table,
+/// value or payload.
+impl Access<'_> {
+    /// Takes note that an entry is shown that refers to `len` bytes.
+    pub(crate) fn show(&self, len: u64) {
+        self.budget.with(|budget| budget.shown = budget.shown.saturating_add(len));
+    }
+
+    /// How many bytes more entries may refer to and be shown.
+    pub(crate) fn room(&self) -> u64 {
+        self.most().saturating_sub(self.budget.with(|budget| budget.shown))
+    }
+
+    /// Takes note that of a payload `stored` bytes are looked at, which become
+    /// `decoded` ones.
+    pub(crate) fn look(&self, stored: u64, decoded: u64) {
+        let bytes = stored.max(decoded / DECODED);
+        self.budget.with(|budget| budget.looked = budget.looked.saturating_add(bytes));
+    }
+
+    /// Begins anew with what is shown, for a second pass over the same entries.
+    pub(crate) fn rewind(&self) {
+        let rows = self.options.shown;
+        self.budget.with(|budget| *budget = Budget { shown: 0, looked: 0, rows });
+    }
+
+    /// Changes how many bytes of rows may still be shown.
+    pub(crate) fn rows<R>(&self, change: impl FnOnce(&mut u64) -> R) -> R {
+        self.budget.with(|budget| change(&mut budget.rows))
+    }
+
+    /// Why no more payloads are looked at, if so: as many entries may share one.
+    pub(crate) fn spent(&self) -> Option<&'static str> {
+        let Budget { looked, rows, .. } = self.budget.with(|budget| *budget);
+        if looked > self.most() {
+            Some("entries share payloads or decode to many times the file, and not all are shown")
+        } else if rows == 0 {
+            Some("the rows are too long, and not all are shown")
+        } else {
+            None
+        }
+    }
+
+    fn most(&self) -> u64 {
+        self.len().saturating_mul(limits::SHARES).saturating_add(SHOWN)
+    }
+}
+
+/// Whether a span lies inside the file.
+pub(crate) fn within(source: &Source<'_>, span: Span) -> bool {
+    span.end().is_some_and(|end| end <= source.len())
+}
+
+/// The bytes of a span, `limit` of them at most; empty where it does not lie
+/// inside the file.
+///
+/// # Errors
+/// [`Stop::NeedBytes`], to be passed on.
+pub(crate) fn bytes<'s>(source: &Source<'s>, span: Span, limit: u64) -> Result<&'s [u8], Stop> {
+    if !within(source, span) {
+        return Ok(&[]);
+    }
+    Ok(source.get(Span::new(span.offset, span.len.min(limit)))?)
+}
+
+/// Memory for `len` bytes of zeros, if there is as much.
+pub(crate) fn zeros<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> {
+    let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+    // A vector of zeros costs nothing until it is written to; a failure to get it would
+    // end the process, so that is tried first.
+    let mut probe = Vec::<T>::new();
+    probe.try_reserve_exact(len).map_err(|_| Error::Memory(bytes))?;
+    drop(probe);
+    Ok(vec![T::default(); len])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weighbridge_core::Span;
+
+    #[test]
+    fn a_span_beyond_the_file_is_empty() {
+        let source = Source::whole(b"abc");
+        assert_eq!(bytes(&source, Span::new(1, 2), 9), Ok(&b"bc"[..]));
+        assert_eq!(bytes(&source, Span::new(1, 3), 9), Ok(&b""[..]));
+        assert_eq!(bytes(&source, Span::new(u64::MAX, 3), 9), Ok(&b""[..]));
+    }
+}

@@ -1,0 +1,94 @@
+//! Columns of a data view as arrays: numbers and truth values, alone or in
+//! vectors of a fixed length, sparse ones filled with zeros.
+
+use crate::access::Access;
+use crate::data::{Trouble, decode};
+use crate::error::Error;
+use crate::text;
+use alloc::format;
+use weighbridge_core::format::idv::Header;
+use weighbridge_core::format::idv::block::{Row, Scalar};
+use weighbridge_core::{Element, File, Tensor, limits};
+
+/// Writes the elements of all rows, row by row, as little-endian numbers of
+/// `width` bytes; `length` is how many a row has.
+pub(crate) fn write<E: From<Error>>(
+    access: &Access<'_>,
+    header: &Header,
+    tensor: &Tensor,
+    (length, width): (u64, usize),
+    out: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let undecodable = || E::from(unsupported("a block of it cannot be decoded"));
+    let codec = access.ask(|source| Ok(header.codec(source, tensor)?))?;
+    for i in 0..tensor.chunks.count() {
+        let chunk = access.ask(|source| File::Idv(*header).chunk(source, tensor, i))?;
+        let chunk = chunk.ok_or_else(undecodable)?;
+        let decoded = match decode(access, &chunk, limits::BLOCK_BYTES)? {
+            Ok(decoded) => decoded,
+            Err(Trouble::Faulty) => return Err(undecodable()),
+            Err(Trouble::NoMemory(len)) => {
+                let len = text::plural(len, "byte");
+                return Err(unsupported(&format!("there is no memory for a block of {len}")).into());
+            }
+            Err(Trouble::TooLarge(len)) => {
+                let (len, most) = (text::bytes(len), text::bytes(limits::BLOCK_BYTES));
+                let why = format!("a block of it has {len}, and at most {most} are decoded");
+                return Err(unsupported(&why).into());
+            }
+        };
+        let block = header.block(&codec, chunk.elements, &decoded).map_err(|_| undecodable())?;
+        for row in block.rows() {
+            let mut write = |scalar: Option<Scalar<'_>>| -> Result<(), E> {
+                let bytes = bytes_of(scalar).map_err(unsupported)?;
+                let bytes = bytes.get(..width).unwrap_or(&bytes);
+                out(bytes)
+            };
+            let vector = match row {
+                Row::Scalar(scalar) => {
+                    write(Some(scalar))?;
+                    continue;
+                }
+                Row::Vector(vector) => vector,
+            };
+            if u64::from(vector.len()) != length {
+                return Err(unsupported("its vectors differ in length").into());
+            }
+            match vector.indices() {
+                None => vector.values().try_for_each(|value| write(Some(value)))?,
+                Some(indices) => {
+                    let mut at = 0;
+                    for (index, value) in indices.zip(vector.values()) {
+                        (at..u64::from(index)).try_for_each(|_| write(None))?;
+                        write(Some(value))?;
+                        at = u64::from(index) + 1;
+                    }
+                    (at..length).try_for_each(|_| write(None))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unsupported(why: &str) -> Error {
+    Error::Unsupported(why.into())
+}
+
+/// An element in little-endian order, with bytes to spare; 0 for none.
+fn bytes_of(scalar: Option<Scalar<'_>>) -> Result<[u8; 8], &'static str> {
+    let wide = |low: [u8; 4]| {
+        let [a, b, c, d] = low;
+        [a, b, c, d, 0, 0, 0, 0]
+    };
+    Ok(match scalar {
+        None => [0; 8],
+        Some(Scalar::Number(Element::Int(value))) => value.to_le_bytes(),
+        Some(Scalar::Number(Element::Uint(value))) => value.to_le_bytes(),
+        Some(Scalar::Number(Element::F32(value))) => wide(value.to_le_bytes()),
+        Some(Scalar::Number(Element::F64(value))) => value.to_le_bytes(),
+        Some(Scalar::Bool(value)) => u64::from(value).to_le_bytes(),
+        Some(Scalar::Missing) => return Err("it has missing values, which NumPy cannot say"),
+        Some(_) => return Err("its values are no numbers"),
+    })
+}

@@ -1,0 +1,114 @@
+//! Elements that are stored with the first axis fastest, in row-major order.
+
+use crate::access::Access;
+use crate::error::Error;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Bytes of elements that are put in order at a time.
+const ORDERED: usize = 16 << 20;
+/// What is read at once of elements that lie apart.
+const PAGE: usize = 4 << 10;
+
+/// Elements that are stored with the first axis fastest.
+pub(super) struct Columns<'e> {
+    /// Absolute offset of the first.
+    pub(super) at: u64,
+    /// Bytes of one.
+    pub(super) width: u64,
+    /// None is 0.
+    pub(super) extents: &'e [u64],
+}
+
+impl Columns<'_> {
+    /// Calls `take` with the first `count` elements in row-major order. Of as many
+    /// rows as fit into memory, each run along the first axis is read at once.
+    pub(super) fn read<E: From<Error>>(
+        &self,
+        access: &Access<'_>,
+        count: u64,
+        mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some((first, others)) = self.extents.split_first() else { return Ok(()) };
+        let row: u64 = others.iter().product();
+        let room = (ORDERED as u64 / self.width).max(1);
+        let mut near = Near::default();
+        let mut done = 0;
+        while done < count {
+            let (at, column) = (done / row, done % row);
+            let wanted = (count - done).div_ceil(row);
+            let rows = if row <= room { (room / row).min(first - at).min(wanted) } else { 1 };
+            let columns = if rows > 1 { row } else { room.min(row - column).min(count - done) };
+            let width = self.width as usize;
+            let mut piece = vec![0; (rows * columns) as usize * width];
+            let mut run = vec![0; rows as usize * width];
+            for k in 0..columns {
+                let place = (column_major(column + k, others) * first + at) * self.width;
+                near.read(access, self.at + place, &mut run)?;
+                let cells = piece.chunks_exact_mut(columns as usize * width);
+                for (cells, bytes) in cells.zip(run.chunks_exact(width)) {
+                    cells[k as usize * width..][..width].copy_from_slice(bytes);
+                }
+            }
+            let here = (rows * columns).min(count - done);
+            take(&piece[..here as usize * width], here)?;
+            done += here;
+        }
+        Ok(())
+    }
+}
+
+/// Where an element lies that is number `at` with the last axis fastest, if the
+/// first is fastest.
+fn column_major(mut at: u64, extents: &[u64]) -> u64 {
+    let indices = extents.iter().rev().map(|extent| {
+        let index = at % extent;
+        at /= extent;
+        (index, extent)
+    });
+    // From the last axis to the first, which is how they nest.
+    indices.fold(0, |place, (index, extent)| place * extent + index)
+}
+
+/// A page of the file, for short runs that follow one another.
+#[derive(Default)]
+struct Near {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Near {
+    fn read(&mut self, access: &Access<'_>, at: u64, into: &mut [u8]) -> Result<(), Error> {
+        if into.len() >= PAGE {
+            return access.read(at, into);
+        }
+        let held = |near: &Near| {
+            let from = usize::try_from(at.checked_sub(near.at)?).ok()?;
+            Some(from..from.checked_add(into.len())?).filter(|it| it.end <= near.bytes.len())
+        };
+        if held(self).is_none() {
+            let len = (access.len() - at).min(PAGE as u64);
+            self.bytes.resize(len as usize, 0);
+            self.at = at;
+            access.read(at, &mut self.bytes)?;
+        }
+        if let Some(range) = held(self) {
+            into.copy_from_slice(&self.bytes[range]);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_column_major_elements() {
+        let places: Vec<_> = (0..6).map(|at| column_major(at, &[2, 3])).collect();
+        assert_eq!(places, [0, 2, 4, 1, 3, 5]);
+        let places: Vec<_> = (0..8).map(|at| column_major(at, &[2, 1, 2, 2])).collect();
+        assert_eq!(places, [0, 4, 2, 6, 1, 5, 3, 7]);
+        assert_eq!(column_major(0, &[]), 0);
+    }
+}

@@ -1,0 +1,272 @@
+//! The data of a tensor: decoded, if it is stored encoded, and piece by piece.
+
+mod columns;
+mod decode;
+
+pub(crate) use decode::{Trouble, decode, fill};
+
+use crate::access::Access;
+use crate::entry::Shape;
+use crate::error::Error;
+use alloc::vec;
+use alloc::vec::Vec;
+use columns::Columns;
+use decode::{grow, step};
+use weighbridge_core::codec::{Decoder, Fault, Size};
+use weighbridge_core::{
+    Chunk, Chunks, Element, Encoding, File, Layout, Span, Sparse, Status, Tensor,
+};
+
+/// Bytes that are decoded at a time: a power of two.
+const PIECE: usize = 256 << 10;
+/// Most bytes of a sparse tensor that are decoded to show some of its entries:
+/// of compressed rows, pointers, columns and values lie apart.
+const SPARSE: u64 = 64 << 20;
+
+/// Whether the data of a tensor are an array: every element, one after the
+/// other. For an unknown layout the size is unknown.
+pub(crate) fn is_dense(tensor: &Tensor) -> bool {
+    matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast)
+}
+
+/// Whether the elements of a tensor can be read one after the other.
+pub(crate) fn is_plain(tensor: &Tensor) -> bool {
+    let dense = is_dense(tensor);
+    let stored =
+        tensor.elements == 0 || tensor.chunks.count() == 1 && Decoder::decodes(tensor.encoding);
+    let sound = tensor.status == Status::Sound;
+    sound && dense && stored && tensor.dtype.is_numeric()
+}
+
+/// In which order the elements of a dense tensor are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// As they are counted, the last axis fastest; or in an order of which no
+    /// format says what it means, which is left as it is.
+    Rows,
+    /// The first axis fastest; with the extents.
+    Columns(Vec<u64>),
+    /// The first axis fastest, but nothing tells the extents.
+    Unknown,
+}
+
+/// In which order the elements of a tensor that [`is_dense`] are stored.
+pub(crate) fn order(access: &Access<'_>, tensor: &Tensor) -> Result<Order, Error> {
+    if tensor.layout != Layout::ColumnMajor || tensor.elements < 2 {
+        return Ok(Order::Rows);
+    }
+    let shape = access.ask(|source| Shape::read(source, tensor))?;
+    let Some(extents) = shape.known() else { return Ok(Order::Unknown) };
+    let whole = tensor.dtype.unit().is_some_and(|(count, _)| count == 1);
+    match extents.iter().filter(|extent| **extent != 1).count() {
+        0 | 1 => Ok(Order::Rows),
+        _ if whole && tensor.raw().is_some() => Ok(Order::Columns(extents)),
+        _ => Ok(Order::Unknown),
+    }
+}
+
+/// As [`elements`], in row-major order; nothing where the order is unknown.
+pub(crate) fn ordered<E: From<Error>>(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    count: u64,
+    take: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<(), E> {
+    match (order(access, tensor)?, tensor.raw()) {
+        (Order::Rows, _) => elements(access, file, tensor, count, take),
+        (Order::Columns(extents), Some(span)) => {
+            let width = tensor.dtype.unit().map_or(1, |(_, width)| u64::from(width));
+            let columns = Columns { at: span.offset, width, extents: &extents };
+            columns.read(access, tensor.elements.min(count), take)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Calls `take` with the bytes of the first `count` elements of a tensor that
+/// [`is_plain`] in the order of the file, piece by piece, and how many elements each
+/// piece holds.
+pub(crate) fn elements<E: From<Error>>(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    count: u64,
+    mut take: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<(), E> {
+    // Data is cut between units: elements, bytes of packed ones, blocks.
+    let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
+    let (unit, width) = (u64::from(unit), width as usize);
+    let mut left = count;
+    // A unit that lies in two pieces.
+    let mut carry: Vec<u8> = Vec::new();
+    let len = count.div_ceil(unit).saturating_mul(width as u64);
+    bytes(access, file, tensor, len, |mut piece| {
+        let mut give = |bytes: &[u8]| {
+            let here = ((bytes.len() / width) as u64 * unit).min(left);
+            left -= here;
+            take(bytes, here)
+        };
+        if !carry.is_empty() {
+            let missing = (width - carry.len()).min(piece.len());
+            carry.extend_from_slice(&piece[..missing]);
+            piece = &piece[missing..];
+            if carry.len() < width {
+                return Ok(());
+            }
+            give(&carry)?;
+            carry.clear();
+        }
+        let whole = piece.len() / width * width;
+        carry.extend_from_slice(&piece[whole..]);
+        if whole > 0 { give(&piece[..whole]) } else { Ok(()) }
+    })
+}
+
+/// As [`elements`], of those in a range: `take` is given bytes, how many elements of them
+/// come before the range, and how many are in it. Of raw data nothing else is read.
+pub(crate) fn range<E: From<Error>>(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    range: core::ops::Range<u64>,
+    mut take: impl FnMut(&[u8], u64, u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let (unit, width) = tensor.dtype.unit().unwrap_or((1, 1));
+    let (mut part, mut at) = (*tensor, 0);
+    if let Some(span) = tensor.raw() {
+        // From the unit on that the first element is in.
+        let units = range.start / u64::from(unit);
+        let skipped = units.saturating_mul(width.into()).min(span.len);
+        part.chunks = Chunks::One(Span::new(span.offset + skipped, span.len - skipped));
+        at = units * u64::from(unit);
+    }
+    elements(access, file, &part, range.end - at, |bytes, here| {
+        let skip = range.start.saturating_sub(at).min(here);
+        at += here;
+        if skip < here { take(bytes, skip, here - skip) } else { Ok(()) }
+    })
+}
+
+/// Calls `take` with the first `len` decoded bytes of a tensor, piece by piece.
+pub(crate) fn bytes<E: From<Error>>(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    len: u64,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    if let Some(stored) = tensor.raw() {
+        return access.stream(stored.offset, len.min(stored.len), take);
+    }
+    let chunk = access.ask(|source| file.chunk(source, tensor, 0))?;
+    let Some(chunk) = chunk.filter(|_| len > 0) else { return Ok(()) };
+    if chunk.encoding == Encoding::Raw {
+        return access.stream(chunk.stored.offset, len.min(chunk.stored.len), take);
+    }
+    let size = chunk.decoded.map_or(Size::AtMost(len), Size::Exactly);
+    let mut decoder = Decoder::new();
+    let mut buffer = vec![0; PIECE];
+    let begin = |decoder: &mut Decoder| {
+        decoder.start(chunk.encoding, chunk.stored, size);
+        decoder.allow(access.options().work_of(access.len()));
+    };
+    begin(&mut decoder);
+    let mut left = len;
+    // Who takes all of it wants to know that the stream ends well.
+    let whole = chunk.decoded == Some(len);
+    while left > 0 || whole {
+        match access.ask(|source| Ok(step(&mut decoder, source, &chunk, &mut buffer)?))? {
+            Ok(Some(written)) => {
+                let piece = buffer.get(written).unwrap_or_default();
+                let here = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
+                left -= here as u64;
+                take(&piece[..here])?;
+            }
+            Ok(None) => break,
+            // The window of the frame that begins does not fit.
+            Err(Fault::Buffer) if decoder.buffer() > buffer.len() as u64 => {
+                buffer.resize(usize::try_from(decoder.buffer()).unwrap_or(usize::MAX), 0);
+            }
+            // Nothing was decoded yet, and what comes may fit as a whole.
+            Err(Fault::Window) if left == len && grow(&mut buffer, &chunk) => begin(&mut decoder),
+            Err(fault) => return Err(Error::Undecodable(fault).into()),
+        }
+    }
+    Ok(())
+}
+
+/// How many decoded and how many stored bytes it takes to look at the first
+/// `count` elements or entries of a tensor, whose only chunk has `stored` bytes
+/// and `decoded` ones.
+pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: u64) -> (u64, u64) {
+    let most = decoded.unwrap_or(stored);
+    let decoded = match tensor.dtype.unit() {
+        Some((unit, width)) if is_dense(tensor) => {
+            let units = count.min(tensor.elements).div_ceil(unit.into());
+            units.saturating_mul(width.into()).min(most)
+        }
+        _ if count == 0 => 0,
+        // The parts of a sparse one lie apart.
+        _ => most,
+    };
+    (decoded, stored.min(decoded))
+}
+
+/// All decoded bytes of a tensor, how many it has; `None` if nothing tells.
+pub(crate) fn len(chunk: &Chunk) -> Option<u64> {
+    chunk.decoded.or((chunk.encoding == Encoding::Raw).then_some(chunk.stored.len))
+}
+
+/// Calls `give` with the coordinates and the value of the first `count` entries of a
+/// sparse tensor; `false` if it is not sparse or too large.
+pub(crate) fn entries<E: From<Error>>(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    count: u64,
+    mut give: impl FnMut(&[u64], Element) -> Result<(), E>,
+) -> Result<bool, E> {
+    let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+    let chunk = access.ask(|source| file.chunk(source, tensor, 0))?;
+    let Some(chunk) = chunk.filter(|_| sparse && tensor.status == Status::Sound) else {
+        return Ok(false);
+    };
+    let shape = access.ask(|source| Shape::read(source, tensor))?;
+    let Some(extents) = shape.known() else { return Ok(false) };
+    // The entries of COO come one after the other.
+    let entry = 8 * extents.len() as u64 + u64::from(tensor.dtype.bits() / 8);
+    let wanted = match tensor.layout {
+        Layout::Coo => count.saturating_mul(entry),
+        _ => u64::MAX,
+    };
+    let wanted = len(&chunk).map_or(wanted, |len| len.min(wanted)).min(SPARSE);
+    let mut held = Vec::new();
+    let whole = len(&chunk).is_none_or(|len| len <= SPARSE) || tensor.layout == Layout::Coo;
+    if !whole || !Decoder::decodes(tensor.encoding) {
+        return Ok(false);
+    }
+    bytes(access, file, tensor, wanted, |piece| {
+        held.extend_from_slice(piece);
+        Ok::<(), Error>(())
+    })?;
+    let Some(sparse) = Sparse::new(tensor, extents, &held) else { return Ok(false) };
+    let shown = usize::try_from(count).map_or(sparse.len(), |count| count.min(sparse.len()));
+    let mut row = 0;
+    for i in 0..shown {
+        let place: Vec<u64> = if tensor.layout == Layout::Coo {
+            (0..sparse.rank()).filter_map(|axis| sparse.coordinate(i, axis)).collect()
+        } else {
+            while row < sparse.rows() && sparse.pointer(row + 1).is_some_and(|end| end <= i as u64)
+            {
+                row += 1;
+            }
+            [Some(row), sparse.column(i)].into_iter().flatten().collect()
+        };
+        match sparse.value(i) {
+            Some(value) => give(&place, value)?,
+            None => break,
+        }
+    }
+    Ok(true)
+}

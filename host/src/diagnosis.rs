@@ -1,0 +1,301 @@
+//! What a file is that is not what it should be: another format, an error page, the
+//! start of a download.
+
+use crate::report::Collected;
+use crate::text::{plural, thousands};
+use alloc::string::{String, ToString as _};
+use core::fmt;
+use weighbridge_core::{Absent, File, Finding, Rule, Severity, Source, Span};
+
+/// How much of the file is looked at.
+const HEAD: u64 = 4 << 10;
+
+/// What a file is instead of a sound file of its format.
+///
+/// ```
+/// let report = weighbridge::check(b"\x93NUMPY\x01\x00 and so on")?;
+/// assert_eq!(report.diagnosis().unwrap().to_string(), "a NumPy array (.npy)");
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Diagnosis {
+    /// Of a known format, but of a generation that this build does not read.
+    Generation(Rule),
+    /// Of another format, which has this name.
+    Other(&'static str),
+    /// A pickle, or an archive that holds one.
+    Pickle(&'static str),
+    /// The note that Git LFS keeps in place of a file of so many bytes.
+    LfsPointer(Option<u64>),
+    /// A page or a message of a server, in place of a file.
+    Message(&'static str),
+    /// No bytes at all.
+    Empty,
+    /// Zeros from the first byte on, so many at least.
+    Zeros(u64),
+    /// The beginning of a file: so many bytes are missing, which so many tensors need.
+    CutOff {
+        /// How many bytes are missing at least.
+        missing: u64,
+        /// How many tensors reach past the end, as far as that is known.
+        tensors: u64,
+    },
+}
+
+impl Diagnosis {
+    /// What a file is that could not be opened.
+    pub(crate) fn of(
+        source: &Source<'_>,
+        findings: &[Finding],
+    ) -> Result<Option<Diagnosis>, Absent> {
+        if let Some(finding) = findings.iter().find(|finding| GENERATIONS.contains(&finding.rule)) {
+            return Ok(Some(Diagnosis::Generation(finding.rule)));
+        }
+        let head = source.get(Span::new(0, source.len().min(HEAD)))?;
+        Ok(Diagnosis::of_head(head))
+    }
+
+    fn of_head(head: &[u8]) -> Option<Diagnosis> {
+        if head.is_empty() {
+            return Some(Diagnosis::Empty);
+        }
+        if head.iter().all(|byte| *byte == 0) {
+            return Some(Diagnosis::Zeros(head.len() as u64));
+        }
+        let known = MAGICS.iter().find(|magic| {
+            head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
+        });
+        if let Some(magic) = known {
+            return Some(Diagnosis::Other(magic.name));
+        }
+        if head.starts_with(b"PK\x03\x04") {
+            return Some(archive(head));
+        }
+        match head {
+            // PROTO, then what the picklers of Python and PyTorch begin with.
+            [0x80, 2..=5, b'}' | b']' | b'(' | b'c' | 0x8A | 0x95 | b'X' | 0x8C, ..] => {
+                return Some(Diagnosis::Pickle("a pickle"));
+            }
+            // Field 1, the version; then the producer, the graph or the operator sets.
+            [0x08, 1..=32, 0x12 | 0x3A | 0x42, _, rest @ ..] if is_onnx(head, rest) => {
+                return Some(Diagnosis::Other("an ONNX model"));
+            }
+            _ => {}
+        }
+        text(head)
+    }
+
+    /// What is missing of a file that opened, where that explains all that is fatal.
+    pub(crate) fn cut_off(file: &File, len: u64, found: &Collected) -> Option<Diagnosis> {
+        let recorded = file.recorded_len().and_then(|recorded| recorded.checked_sub(len));
+        let past = |rule: Rule| PAST_THE_END.contains(&rule);
+        let mut tensors = 0;
+        for count in found.tally.rules().filter(|count| count.rule.severity() == Severity::Fatal) {
+            if past(count.rule) {
+                tensors += count.found;
+            } else if recorded.is_none() {
+                return None;
+            }
+        }
+        let findings = found.kept.iter().filter(|finding| past(finding.rule));
+        let missing = findings.map(|finding| finding.expected.abs_diff(finding.found)).max();
+        let missing = missing.max(recorded).filter(|missing| *missing > 0)?;
+        Some(Diagnosis::CutOff { missing, tensors })
+    }
+
+    /// Whether the file may well be sound, but is of a format or a generation that this
+    /// build does not read.
+    pub const fn is_unsupported(&self) -> bool {
+        matches!(self, Diagnosis::Generation(_) | Diagnosis::Other(_) | Diagnosis::Pickle(_))
+    }
+
+    /// Whether the file is of another kind, and not a damaged one of its own.
+    pub const fn is_other(&self) -> bool {
+        self.is_unsupported() || matches!(self, Diagnosis::LfsPointer(_) | Diagnosis::Message(_))
+    }
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Diagnosis::Generation(rule) => f.write_str(rule.info().message),
+            Diagnosis::Other(what) | Diagnosis::Message(what) => f.write_str(what),
+            Diagnosis::Pickle(what) => write!(f, "{what}, which can run code when it is loaded"),
+            Diagnosis::LfsPointer(size) => {
+                f.write_str("a Git LFS pointer, not the file that it stands for")?;
+                match size {
+                    Some(size) => {
+                        write!(f, "; `git lfs pull` fetches its {}", plural(*size, "byte"))
+                    }
+                    None => Ok(()),
+                }
+            }
+            Diagnosis::Empty => f.write_str("an empty file"),
+            Diagnosis::Zeros(len) => {
+                write!(
+                    f,
+                    "zeros: its first {} are 0, as of a copy that failed",
+                    plural(*len, "byte")
+                )
+            }
+            Diagnosis::CutOff { missing, tensors } => {
+                write!(f, "{} short", plural(*missing, "byte"))?;
+                match tensors {
+                    0 => {}
+                    1 => f.write_str("; 1 tensor reaches past the end")?,
+                    n => write!(f, "; {} tensors reach past the end", thousands(*n))?,
+                }
+                f.write_str(": download it again")
+            }
+        }
+    }
+}
+
+/// Bytes by which a file of another format is recognised.
+struct Magic {
+    offset: usize,
+    bytes: &'static [u8],
+    name: &'static str,
+}
+
+const fn magic(offset: usize, bytes: &'static [u8], name: &'static str) -> Magic {
+    Magic { offset, bytes, name }
+}
+
+const MAGICS: &[Magic] = &[
+    magic(0, b"\x93NUMPY", "a NumPy array (.npy)"),
+    magic(0, b"\x89HDF\r\n\x1A\n", "an HDF5 file"),
+    magic(4, b"TFL3", "a TensorFlow Lite model"),
+    magic(0, b"PAR1", "a Parquet file"),
+    magic(0, b"ARROW1", "an Arrow file"),
+    magic(0, b"\x1F\x8B\x08", "data compressed with gzip"),
+    magic(0, b"\xFD7zXZ\0", "data compressed with xz"),
+    magic(0, b"\x28\xB5\x2F\xFD", "data compressed with zstd"),
+    magic(0, b"BZh", "data compressed with bzip2"),
+    magic(0, b"\x04\x22\x4D\x18", "data compressed with lz4"),
+    magic(0, b"lmgg", "a GGML file, which GGUF has replaced"),
+    magic(0, b"fmgg", "a GGMF file, which GGUF has replaced"),
+    magic(0, b"tjgg", "a GGJT file, which GGUF has replaced"),
+    magic(257, b"ustar", "a tar archive"),
+];
+
+/// Rules that are broken by a file of a generation that is known and not read.
+const GENERATIONS: &[Rule] = &[
+    #[cfg(feature = "ztensor")]
+    weighbridge_core::format::ztensor::rules::GENERATION_1_0,
+    #[cfg(feature = "ztensor")]
+    weighbridge_core::format::ztensor::rules::GENERATION_1_1,
+    #[cfg(feature = "ztensor")]
+    weighbridge_core::format::ztensor::rules::GENERATION_2,
+    #[cfg(feature = "gguf")]
+    weighbridge_core::format::gguf::rules::VERSION_1,
+];
+
+/// Rules that are broken by a tensor that ends after the file does; what they expect and
+/// find differ by the missing bytes.
+const PAST_THE_END: &[Rule] = &[
+    #[cfg(feature = "gguf")]
+    weighbridge_core::format::gguf::rules::DATA_BOUNDS,
+    #[cfg(feature = "bintensors")]
+    weighbridge_core::format::bintensors::rules::B2,
+    #[cfg(feature = "safetensors")]
+    weighbridge_core::format::safetensors::rules::OFFSET_BOUNDS,
+];
+
+/// What an archive holds, by the name of its first member.
+fn archive(head: &[u8]) -> Diagnosis {
+    let len = match head.get(26..28) {
+        Some([low, high]) => usize::from(u16::from_le_bytes([*low, *high])),
+        _ => 0,
+    };
+    let name = head.get(30..).map_or(&[][..], |from| from.get(..len).unwrap_or(from));
+    if name.ends_with(b"data.pkl") || name.ends_with(b".pkl") {
+        Diagnosis::Pickle("a PyTorch archive (zip) of a pickle")
+    } else if name.ends_with(b".npy") {
+        Diagnosis::Other("an archive of NumPy arrays (.npz)")
+    } else {
+        Diagnosis::Other("a zip archive")
+    }
+}
+
+/// Whether a message of Protocol Buffers is a model of ONNX: it names its producer in
+/// printable characters, or it goes on with a graph or operator sets.
+fn is_onnx(head: &[u8], rest: &[u8]) -> bool {
+    let [_, _, field, len, ..] = head else { return false };
+    let producer = rest.get(..usize::from(*len)).unwrap_or_default();
+    *field != 0x12 || (*len > 0 && *len < 0x80 && producer.iter().all(u8::is_ascii_graphic))
+}
+
+/// What a text is in place of a file.
+fn text(head: &[u8]) -> Option<Diagnosis> {
+    let head = String::from_utf8_lossy(head);
+    if let Some(pointer) = head.strip_prefix("version https://git-lfs.github.com/spec/") {
+        let size = pointer.lines().find_map(|line| line.strip_prefix("size "));
+        return Some(Diagnosis::LfsPointer(size.and_then(|size| size.trim().parse().ok())));
+    }
+    let start = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let start: String = start.chars().take(512).collect::<String>().to_ascii_lowercase();
+    if start.starts_with("<!doctype html") || start.starts_with("<html") {
+        return Some(Diagnosis::Message("an HTML page, as servers send in place of a file"));
+    }
+    if start.starts_with("<?xml") || start.starts_with("<error") {
+        return Some(Diagnosis::Message("an XML document, as servers send in place of a file"));
+    }
+    let says = |key: &str| start.contains(&["\"", key, "\""].concat().to_string());
+    if start.starts_with('{') && ["error", "message", "detail", "errors"].into_iter().any(says) {
+        return Some(Diagnosis::Message("the message of a server (JSON), in place of a file"));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(head: &[u8]) -> Option<String> {
+        Diagnosis::of_head(head).map(|diagnosis| diagnosis.to_string())
+    }
+
+    #[test]
+    fn other_formats_have_names() {
+        let zip = |name: &str| {
+            let mut bytes = b"PK\x03\x04".to_vec();
+            bytes.resize(26, 0);
+            bytes.extend((name.len() as u16).to_le_bytes());
+            bytes.extend([0, 0]);
+            bytes.extend(name.as_bytes());
+            bytes.extend(b"data");
+            shown(&bytes).expect("an archive")
+        };
+        assert!(zip("archive/data.pkl").starts_with("a PyTorch archive"));
+        assert_eq!(zip("weight.npy"), "an archive of NumPy arrays (.npz)");
+        assert_eq!(zip("readme.txt"), "a zip archive");
+        assert!(shown(b"\x80\x02}q\0.").is_some_and(|it| it.contains("can run code")));
+        assert!(shown(b"\x80\x04\x95\x0A\0\0").is_some_and(|it| it.contains("can run code")));
+        assert_eq!(shown(b"\x08\x08\x12\x07pytorch:").as_deref(), Some("an ONNX model"));
+        assert_eq!(shown(b"\x1C\0\0\0TFL3\0\0").as_deref(), Some("a TensorFlow Lite model"));
+        assert_eq!(shown(b"\x1F\x8B\x08\0\0").as_deref(), Some("data compressed with gzip"));
+        assert_eq!(shown(b"\x89HDF\r\n\x1A\n\0").as_deref(), Some("an HDF5 file"));
+        assert_eq!(shown(b"PAR1\x15\x04").as_deref(), Some("a Parquet file"));
+    }
+
+    #[test]
+    fn messages_and_pointers_are_not_taken_for_files() {
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 4970\n";
+        assert_eq!(Diagnosis::of_head(pointer), Some(Diagnosis::LfsPointer(Some(4970))));
+        assert!(shown(pointer).is_some_and(|it| it.ends_with("fetches its 4,970 bytes")));
+        let page = b"\n<!DOCTYPE html><html><title>404</title>";
+        assert!(matches!(Diagnosis::of_head(page), Some(Diagnosis::Message(_))));
+        let json = br#"{"error":"Repository not found"}"#;
+        assert!(matches!(Diagnosis::of_head(json), Some(Diagnosis::Message(_))));
+        assert_eq!(shown(br#"{"weight_map": {}}"#), None);
+    }
+
+    #[test]
+    fn nothing_and_zeros() {
+        assert_eq!(shown(b"").as_deref(), Some("an empty file"));
+        assert!(shown(&[0; 99]).is_some_and(|it| it.contains("its first 99 bytes are 0")));
+        assert_eq!(shown(b"\x01\x02\x03"), None);
+    }
+}

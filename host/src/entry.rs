@@ -1,0 +1,264 @@
+//! What the index of a file says of a tensor, and lookup by name.
+
+use crate::access::within;
+use crate::options::Options;
+use crate::text::Text;
+use alloc::vec::Vec;
+use core::fmt;
+use weighbridge_core::{
+    Chunks, Cursor, DType, DimEncoding, Encoding, Endianness, File, Layout, Source, Span, Status,
+    Stop, Tensor,
+};
+
+/// A tensor of an index: its name, type and shape, and where its data lies.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub(crate) tensor: Tensor,
+    pub(crate) name: Text,
+    pub(crate) shape: Shape,
+}
+
+impl Entry {
+    pub(crate) fn new(source: &Source<'_>, tensor: Tensor) -> Result<Self, Stop> {
+        let name = if within(source, tensor.name.span()) {
+            Text::from(tensor.name(source)?)
+        } else {
+            Text::default()
+        };
+        Ok(Entry { tensor, name, shape: Shape::read(source, &tensor)? })
+    }
+
+    /// Its name; the decimal number, where tensors have numbers.
+    pub fn name(&self) -> &Text {
+        &self.name
+    }
+
+    /// The type of its elements.
+    pub fn dtype(&self) -> DType {
+        self.tensor.dtype
+    }
+
+    /// Its extents.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Number of elements; of rows, where rows vary in length.
+    pub fn elements(&self) -> u64 {
+        self.tensor.elements
+    }
+
+    /// Number of bytes of its elements once decoded, where the type has a width.
+    pub fn bytes(&self) -> Option<u64> {
+        self.tensor.bytes()
+    }
+
+    /// Whether its data may be used.
+    pub fn status(&self) -> Status {
+        self.tensor.status
+    }
+
+    /// The order of its elements.
+    pub fn layout(&self) -> Layout {
+        self.tensor.layout
+    }
+
+    /// How its data is stored.
+    pub fn encoding(&self) -> Encoding {
+        self.tensor.encoding
+    }
+
+    /// The byte order of its elements.
+    pub fn endianness(&self) -> Endianness {
+        self.tensor.endianness
+    }
+
+    /// Position in the index.
+    pub fn index(&self) -> u32 {
+        self.tensor.index
+    }
+
+    /// Where its data lies, if it is in one piece: bytes of the file, encoded or not.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let span = model.tensor("emb")?.span().unwrap();
+    /// assert_eq!(bytes[span.offset as usize..].len() as u64, span.len);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn span(&self) -> Option<Span> {
+        match self.tensor.chunks {
+            Chunks::One(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    /// In how many pieces its data lies.
+    pub fn chunk_count(&self) -> u64 {
+        self.tensor.chunks.count()
+    }
+}
+
+/// The extents of a tensor, outermost first. One that varies or is not in the file is
+/// unknown.
+///
+/// ```
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let model = weighbridge::Model::from_bytes(&bytes)?;
+/// let emb = model.tensor("emb")?;
+/// assert_eq!(emb.shape(), [2, 3]);
+/// assert_eq!(emb.shape().to_string(), "[2, 3]");
+/// assert_eq!(emb.shape().known(), Some(vec![2, 3]));
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Shape(Vec<Option<u64>>);
+
+impl Shape {
+    pub(crate) fn read(source: &Source<'_>, tensor: &Tensor) -> Result<Self, Stop> {
+        let dims = &tensor.dims;
+        if dims.encoding == DimEncoding::External {
+            // Formats that do so have one byte for the rank.
+            return Ok(Shape((0..dims.rank().min(255)).map(|_| None).collect()));
+        }
+        if !within(source, Span::new(dims.offset, u64::from(dims.len))) {
+            return Ok(Shape(Vec::new()));
+        }
+        // A column has a number of rows, then the extents of one row, of which 0
+        // stands for one that varies.
+        let rows = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
+        let extents = tensor.dims(source)?.enumerate();
+        Ok(Shape(extents.map(|(i, n)| (i < rows || n > 0).then_some(n)).collect()))
+    }
+
+    /// Number of extents.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Each extent.
+    pub fn extents(&self) -> &[Option<u64>] {
+        &self.0
+    }
+
+    /// The extents, if all are known.
+    pub fn known(&self) -> Option<Vec<u64>> {
+        self.0.iter().copied().collect()
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (i, extent) in self.0.iter().enumerate() {
+            f.write_str(if i == 0 { "" } else { ", " })?;
+            match extent {
+                Some(extent) => write!(f, "{extent}")?,
+                None => f.write_str("?")?,
+            }
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl PartialEq<[u64]> for Shape {
+    fn eq(&self, other: &[u64]) -> bool {
+        self.0.iter().copied().eq(other.iter().copied().map(Some))
+    }
+}
+
+impl<const N: usize> PartialEq<[u64; N]> for &Shape {
+    fn eq(&self, other: &[u64; N]) -> bool {
+        **self == other[..]
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Shape {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+/// Where a piece of a tensor's data lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Piece {
+    /// Absolute offset of the first stored byte.
+    pub offset: u64,
+    /// Number of stored bytes.
+    pub stored: u64,
+    /// Number of decoded bytes, if the file says.
+    pub decoded: Option<u64>,
+}
+
+/// All tensors of a file, by position and by name.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    entries: Vec<Entry>,
+    by_name: ByName,
+    cursor: Cursor,
+    done: bool,
+}
+
+#[cfg(feature = "std")]
+type ByName = std::collections::HashMap<Text, u32>;
+#[cfg(not(feature = "std"))]
+type ByName = alloc::collections::BTreeMap<Text, u32>;
+
+impl Catalog {
+    /// What an entry takes, a short name included.
+    pub(crate) const ENTRY: u64 = size_of::<Entry>() as u64 + 128;
+
+    /// Reads the index, as far as it is in memory.
+    pub(crate) fn step(
+        &mut self,
+        file: &File,
+        source: &Source<'_>,
+        options: &Options,
+    ) -> Result<(), Stop> {
+        while !self.done {
+            let mut next = self.cursor;
+            let Some(found) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                self.done = true;
+                break;
+            };
+            let count = self.entries.len() as u64 + 1;
+            if count * Self::ENTRY > options.memory {
+                return Err(Stop::NeedSlots { needed: u32::try_from(count).unwrap_or(u32::MAX) });
+            }
+            let entry = Entry::new(source, found.tensor)?;
+            // Of several with one name, the first.
+            self.by_name.entry(entry.name.clone()).or_insert(self.entries.len() as u32);
+            self.entries.push(entry);
+            self.cursor = next;
+        }
+        Ok(())
+    }
+
+    /// Nothing more can be read.
+    pub(crate) fn end(&mut self) {
+        self.done = true;
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.done
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The first tensor of this name.
+    pub(crate) fn find(&self, name: &Text) -> Option<&Entry> {
+        self.entries.get(*self.by_name.get(name)? as usize)
+    }
+}

@@ -1,0 +1,199 @@
+//! Verdicts on files, wherever their bytes are.
+
+use crate::access::Access;
+use crate::error::Error;
+use crate::input::Input;
+use crate::options::{Goal, Options};
+use crate::report::Report;
+use alloc::boxed::Box;
+use weighbridge_core::Format;
+
+/// How many bytes decide on a format: more than any magic takes.
+pub(crate) const HEAD: usize = 64;
+
+/// Checks a file that is in memory.
+///
+/// ```
+/// use weighbridge::core::Profile;
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let report = weighbridge::check(&bytes)?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+///
+/// # Errors
+/// None that a file can cause.
+pub fn check(bytes: &[u8]) -> Result<Report, Error> {
+    check_with(bytes, &Options::new())
+}
+
+/// The same with other limits, another profile or another depth.
+///
+/// ```
+/// use weighbridge::{Goal, Options};
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let report = weighbridge::check_with(&bytes, &Options::new().goal(Goal::Structure))?;
+/// assert_eq!(report.unchecked()[0].why(), "payloads not asked for");
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+///
+/// # Errors
+/// None that a file can cause.
+pub fn check_with(bytes: &[u8], options: &Options) -> Result<Report, Error> {
+    finish(&Access::whole(bytes, options))
+}
+
+/// Checks a file whose bytes are read as they are needed, from wherever they are.
+///
+/// ```
+/// use weighbridge::{Input, Options, ReadError, core::Profile};
+/// # struct Remote(Vec<u8>);
+/// # impl Input for Remote {
+/// #     fn len(&self) -> u64 { self.0.len() as u64 }
+/// #     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+/// #         buffer.copy_from_slice(&self.0[offset as usize..][..buffer.len()]);
+/// #         Ok(())
+/// #     }
+/// # }
+/// # let remote = Remote(weighbridge_tests::samples::safetensors());
+/// let options = Options::new().granule(64 << 10); // each request is a round trip
+/// let report = weighbridge::check_input(remote, &options)?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+///
+/// # Errors
+/// When bytes cannot be read, or no memory holds what is needed at once.
+pub fn check_input(input: impl Input, options: &Options) -> Result<Report, Error> {
+    finish(&Access::new(Box::new(input), None, options))
+}
+
+/// Checks a reader that seeks, from its first byte to its last.
+///
+/// ```
+/// use std::io::Cursor;
+/// use weighbridge::{Options, core::Profile};
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let report = weighbridge::check_reader(Cursor::new(bytes), &Options::new())?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+///
+/// # Errors
+/// When bytes cannot be read, or no memory holds what is needed at once.
+#[cfg(feature = "std")]
+pub fn check_reader(
+    reader: impl std::io::Read + std::io::Seek + Send,
+    options: &Options,
+) -> Result<Report, Error> {
+    check_input(crate::input::Seekable::new(reader)?, options)
+}
+
+/// Checks a file on disk. Of the index of a checkpoint in shards, the files that it lists
+/// are checked as well.
+///
+/// ```
+/// use weighbridge::{Options, core::Profile};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+/// let report = weighbridge::check_path(&path, &Options::new())?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the file cannot be read, or changes while it is.
+#[cfg(feature = "std")]
+pub fn check_path(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Report, Error> {
+    let path = path.as_ref();
+    let access = Access::open(path, options)?;
+    let report = report_on(&access, Some(path), access.options().goal)?;
+    access.verify_unchanged()?;
+    Ok(report.closed(access.name().cloned()))
+}
+
+/// The format of the file that begins with these bytes, 64 at least or all there are, and
+/// has `len` bytes and perhaps a name. `None` where neither tells.
+///
+/// ```
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let format = weighbridge::recognise(&bytes[..64], bytes.len() as u64, None);
+/// assert_eq!(format, Some(weighbridge::Format::Safetensors));
+/// assert_eq!(weighbridge::recognise(b"", 0, Some("model.gguf")), Some(weighbridge::Format::Gguf));
+/// ```
+pub fn recognise(head: &[u8], len: u64, name: Option<&str>) -> Option<Format> {
+    recognise_as(head, len, name.and_then(by_file_name))
+}
+
+/// The format of a file on disk, by its first bytes and its name.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+/// let format = weighbridge::recognise_path(&path)?;
+/// assert_eq!(format, Some(weighbridge::Format::Safetensors));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When the file cannot be read.
+#[cfg(feature = "std")]
+pub fn recognise_path(path: impl AsRef<std::path::Path>) -> Result<Option<Format>, Error> {
+    let path = path.as_ref();
+    let input = crate::input::FileInput::open(path)?;
+    let mut head = [0; HEAD];
+    let len = usize::try_from(input.len()).unwrap_or(HEAD).min(HEAD);
+    input.read_at(0, &mut head[..len])?;
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    Ok(recognise(&head[..len], input.len(), name.as_deref()))
+}
+
+/// The same, where the name of the file promises a format or none.
+pub(crate) fn recognise_as(head: &[u8], len: u64, named: Option<Format>) -> Option<Format> {
+    match Format::of_head(head, len) {
+        Some(format) if format.has_magic() => Some(format),
+        guess => named.or(guess),
+    }
+}
+
+/// The format that the name of a file promises, if this build reads it.
+pub(crate) fn by_file_name(name: &str) -> Option<Format> {
+    Format::by_file_name(name).filter(|format| format.is_available())
+}
+
+fn finish(access: &Access<'_>) -> Result<Report, Error> {
+    let report = report_on(access, None, access.options().goal)?;
+    access.verify_unchanged()?;
+    Ok(report.closed(None))
+}
+
+/// Checks a file up to `goal`, with those that it lists where its own place is known.
+pub(crate) fn report_on(
+    access: &Access<'_>,
+    path: Option<&PathLike>,
+    goal: Goal,
+) -> Result<Report, Error> {
+    access.reach(goal.max(Goal::Structure))?;
+    let report = access.with(|session| session.report());
+    #[cfg(all(feature = "shards", feature = "std"))]
+    if let (Some(weighbridge_core::File::Shards(header)), Some(path), true) =
+        (report.file().copied(), path, report.passes())
+    {
+        let mut report = report;
+        crate::shards::compare(access, &header, path, &mut report)?;
+        return Ok(report);
+    }
+    let _ = path;
+    Ok(report)
+}
+
+#[cfg(feature = "std")]
+pub(crate) type PathLike = std::path::Path;
+#[cfg(not(feature = "std"))]
+pub(crate) type PathLike = str;

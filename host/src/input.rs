@@ -1,0 +1,212 @@
+//! Where the bytes of a file come from.
+
+use crate::error::ReadError;
+
+/// Bytes that can be read from any offset: a file, an object in a store, a device.
+///
+/// ```
+/// use weighbridge::{Input, Model, ReadError};
+///
+/// /// What an HTTP client would fetch with a range request.
+/// struct Remote(Vec<u8>);
+///
+/// impl Input for Remote {
+///     fn len(&self) -> u64 {
+///         self.0.len() as u64
+///     }
+///
+///     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+///         let from = offset as usize;
+///         buffer.copy_from_slice(&self.0[from..from + buffer.len()]);
+///         Ok(())
+///     }
+/// }
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let model = Model::from_input(Remote(bytes))?;
+/// assert_eq!(model.tensor("emb")?.shape(), [2, 3]);
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+pub trait Input: Send + Sync {
+    /// Length in bytes.
+    fn len(&self) -> u64;
+
+    /// Fills `buffer` with the bytes from `offset`. The range lies inside the file.
+    ///
+    /// # Errors
+    /// When not all bytes can be read.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError>;
+
+    /// Whether there are no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fails if the bytes are known not to be those of the beginning, for then what
+    /// was read is neither the old file nor the new one.
+    ///
+    /// # Errors
+    /// [`ReadError::Changed`].
+    fn verify_unchanged(&self) -> Result<(), ReadError> {
+        Ok(())
+    }
+}
+
+#[cfg(feature = "std")]
+pub(crate) use files::{FileInput, Seekable};
+
+#[cfg(feature = "std")]
+mod files {
+    use super::Input;
+    use crate::error::ReadError;
+    use crate::lock::Lock;
+    use std::fs::{self, File};
+    use std::io::{self, Read, Seek, SeekFrom};
+    use std::path::Path;
+    use std::time::SystemTime;
+
+    /// A file on disk. It is read, not mapped: a file that shrinks meanwhile gives an
+    /// error here, where a mapping would end the process with a signal.
+    #[derive(Debug)]
+    pub(crate) struct FileInput {
+        file: File,
+        len: u64,
+        modified: Option<SystemTime>,
+    }
+
+    impl FileInput {
+        /// Opens a regular file. Nothing is read yet.
+        pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+            // Before opening: to open a pipe waits for somebody who writes.
+            regular(&fs::metadata(path)?)?;
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            regular(&metadata)?;
+            Ok(FileInput { len: metadata.len(), modified: metadata.modified().ok(), file })
+        }
+    }
+
+    impl Input for FileInput {
+        fn len(&self) -> u64 {
+            self.len
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+            let mut done = 0;
+            while done < buffer.len() {
+                match read_at(&self.file, &mut buffer[done..], offset + done as u64) {
+                    Ok(0) => return Err(ReadError::Changed),
+                    Ok(n) => done += n,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Ok(())
+        }
+
+        fn verify_unchanged(&self) -> Result<(), ReadError> {
+            let now = self.file.metadata()?;
+            let same = now.len() == self.len && now.modified().ok() == self.modified;
+            if same { Ok(()) } else { Err(ReadError::Changed) }
+        }
+    }
+
+    fn regular(metadata: &fs::Metadata) -> Result<(), ReadError> {
+        if metadata.is_file() {
+            Ok(())
+        } else if metadata.is_dir() {
+            Err(ReadError::NotAFile("a folder"))
+        } else {
+            Err(ReadError::NotAFile("a pipe or a device"))
+        }
+    }
+
+    #[cfg(unix)]
+    fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(file, bytes, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(file, bytes, offset)
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn read_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        file.seek(SeekFrom::Start(offset))?;
+        file.read(bytes)
+    }
+
+    /// A reader that seeks, one question at a time.
+    #[derive(Debug)]
+    pub(crate) struct Seekable<R> {
+        reader: Lock<R>,
+        len: u64,
+    }
+
+    impl<R: Read + Seek> Seekable<R> {
+        pub(crate) fn new(mut reader: R) -> Result<Self, ReadError> {
+            let len = reader.seek(SeekFrom::End(0))?;
+            Ok(Seekable { reader: Lock::new(reader), len })
+        }
+    }
+
+    impl<R: Read + Seek + Send> Input for Seekable<R> {
+        fn len(&self) -> u64 {
+            self.len
+        }
+
+        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+            self.reader.with(|reader| {
+                reader.seek(SeekFrom::Start(offset))?;
+                reader.read_exact(buffer).map_err(|error| match error.kind() {
+                    io::ErrorKind::UnexpectedEof => ReadError::Changed,
+                    _ => error.into(),
+                })
+            })
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use alloc::string::ToString as _;
+        use alloc::vec;
+        use alloc::vec::Vec;
+        use std::io::Write as _;
+
+        fn sample(len: usize) -> tempfile::NamedTempFile {
+            let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+            file.write_all(&vec![7; len]).expect("room for the sample");
+            file
+        }
+
+        #[test]
+        fn a_file_that_shrinks_or_grows_is_an_error() {
+            let sample = sample(100_000);
+            let file = FileInput::open(sample.path()).expect("opens");
+            file.verify_unchanged().expect("as it was");
+            file.read_at(0, &mut [0; 8]).expect("it is there");
+            sample.as_file().set_len(60_000).expect("shrinks");
+            let read = file.read_at(59_990, &mut [0; 20]);
+            assert!(matches!(read, Err(ReadError::Changed)));
+            assert!(matches!(file.verify_unchanged(), Err(ReadError::Changed)));
+        }
+
+        #[test]
+        fn a_folder_is_not_a_file() {
+            let error = FileInput::open(Path::new(".")).expect_err("a folder");
+            assert_eq!(error.to_string(), "is a folder, not a file");
+        }
+
+        #[test]
+        fn a_reader_that_seeks_is_read_from_anywhere() {
+            let input = Seekable::new(io::Cursor::new((0..100_u8).collect::<Vec<_>>()));
+            let input = input.expect("it seeks");
+            let mut buffer = [0; 3];
+            input.read_at(97, &mut buffer).expect("it is there");
+            assert_eq!((input.len(), buffer), (100, [97, 98, 99]));
+            assert!(matches!(input.read_at(98, &mut buffer), Err(ReadError::Changed)));
+        }
+    }
+}

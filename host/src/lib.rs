@@ -1,0 +1,134 @@
+//! Checks and reads tensor files that come from strangers: safetensors and its shards,
+//! GGUF, zTensor, OINF, BinTensors, STB and the data views of ML.NET.
+//!
+//! A gate in front of an upload asks for a verdict:
+//!
+//! ```
+//! use weighbridge::core::Profile;
+//!
+//! # let bytes = weighbridge_tests::samples::safetensors();
+//! let report = weighbridge::check(&bytes)?;
+//! if !report.verdict(Profile::Strict).is_valid() {
+//!     for finding in report.findings() {
+//!         eprintln!("{} at byte {}: {}", finding.rule(), finding.offset(), finding.message());
+//!     }
+//! }
+//! # Ok::<(), weighbridge::Error>(())
+//! ```
+//!
+//! A program that reads a model asks for its tensors:
+//!
+//! ```
+//! use weighbridge::Model;
+//!
+//! # let bytes = weighbridge_tests::samples::safetensors();
+//! let model = Model::from_bytes(&bytes)?; // or `Model::open(path)`, which reads what is needed
+//! for tensor in model.tensors() {
+//!     let tensor = tensor?;
+//!     println!("{} {} {}", tensor.name(), tensor.dtype().name(), tensor.shape());
+//! }
+//! let weights: Vec<f32> = model.tensor("emb")?.to_vec()?;
+//! assert_eq!(weights, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+//! # Ok::<(), weighbridge::Error>(())
+//! ```
+//!
+//! Where no blocking read fits, as in a browser or an async server, a [`Session`] says
+//! which bytes it needs and is given them.
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `std` | yes | files, readers that seek, checkpoints in shards, random seeds |
+//! | `formats` | yes | every format; or one by its name: `safetensors`, `gguf`, … |
+//! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
+//! | `serde` | no | reports and values serialise, to the JSON that the command prints |
+//!
+//! Without `std` the crate needs an allocator and nothing else. [`core`](mod@core) needs
+//! not even that: it is what microcontrollers use.
+#![no_std]
+#![warn(missing_docs)]
+#![cfg_attr(
+    not(all(feature = "formats", feature = "std", feature = "serde")),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_variables,
+        reason = "a part of the formats takes a part of what they share"
+    )
+)]
+
+extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
+mod access;
+#[cfg(feature = "ztensor")]
+mod cbor;
+mod check;
+#[cfg(feature = "idv")]
+mod column;
+mod convert;
+mod data;
+mod diagnosis;
+mod entry;
+mod error;
+mod form;
+mod gate;
+mod input;
+#[cfg(all(feature = "serde", feature = "std"))]
+pub mod json;
+mod lock;
+mod metadata;
+mod model;
+mod npy;
+mod options;
+mod particulars;
+mod report;
+#[cfg(feature = "idv")]
+mod rows;
+mod session;
+#[cfg(all(feature = "shards", feature = "std"))]
+mod shards;
+mod stats;
+mod store;
+mod tensor;
+pub mod text;
+mod value;
+mod values;
+
+pub use convert::{Conversion, Number};
+pub use diagnosis::Diagnosis;
+pub use entry::{Entry, Piece, Shape};
+pub use error::{Error, ReadError};
+pub use gate::{check, check_input, check_with, recognise};
+#[cfg(feature = "std")]
+pub use gate::{check_path, check_reader, recognise_path};
+pub use input::Input;
+pub use metadata::Meta;
+pub use model::Model;
+pub use npy::Npy;
+pub use options::{Goal, Options, Progress};
+pub use particulars::{Particulars, Quantization};
+pub use report::{Found, NotListed, Report, Unchecked, Verdict};
+#[cfg(feature = "idv")]
+pub use rows::RowView;
+pub use session::{Poll, Session};
+pub use stats::Summary;
+pub use tensor::Tensor;
+pub use text::Text;
+pub use value::Value;
+pub use values::Shown;
+
+pub use half::{bf16, f16};
+/// The core: no allocator, no standard library.
+pub use weighbridge_core as core;
+pub use weighbridge_core::{
+    DType, Element, Encoding, Endianness, Finding, Format, Layout, Profile, Rule, Severity, Span,
+    Status,
+};
+
+/// The example of the README, which is run as a test.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,167 @@
+//! What only one format knows of a tensor. Everything else in this crate works on the
+//! common model.
+
+use crate::access::{bytes, within};
+use crate::text::Text;
+use crate::value::{Value, elements};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use weighbridge_core::{DType, Endianness, File, Source, Span, Stop, Tensor};
+
+/// Lists are cut here, in bytes.
+const MOST: u64 = 64 << 10;
+
+/// What a format knows of a tensor beside the common model.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Particulars {
+    /// Its number, where tensors have numbers instead of names.
+    pub id: Option<u64>,
+    /// The element type with parameters, where its name alone does not tell.
+    pub dtype: Option<String>,
+    /// The file's own number or spelling of an element type that is unknown.
+    pub dtype_raw: Option<Value>,
+    /// Where its shape would stand in a table outside of the file.
+    pub shape_table_index: Option<u32>,
+    /// The codec of a column, with its parameters.
+    pub codec: Option<String>,
+    /// The checksum that is stored with it.
+    pub checksum: Option<String>,
+    /// How its elements stand for real numbers.
+    pub quantization: Option<Quantization>,
+}
+
+/// How elements stand for real numbers: `(element - zero point) * scale`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Quantization {
+    /// Whether zero points are 0.
+    pub symmetric: bool,
+    /// The axis along which scales differ; `None` if one holds for all.
+    pub axis: Option<u64>,
+    /// The scales, as many as 64 KiB hold.
+    pub scales: Vec<f32>,
+    /// The zero points; none where the scheme has none.
+    pub zero_points: Option<Vec<i32>>,
+    /// Whether there are more scales or zero points.
+    pub truncated: bool,
+}
+
+impl Particulars {
+    /// # Errors
+    /// [`Stop::NeedBytes`], to be passed on.
+    pub(crate) fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
+        // What is particular to a broken entry may lie outside of the file.
+        if !within(source, tensor.extra) {
+            return Ok(Particulars::default());
+        }
+        let unknown = tensor.dtype == DType::Unknown;
+        let mut it = Particulars::default();
+        match file {
+            #[cfg(feature = "stb")]
+            File::Stb(header) => {
+                it.id = Some(header.id(source, tensor)?.into());
+                it.shape_table_index = header.shape_table_index(source, tensor)?;
+                if unknown {
+                    it.dtype_raw = Some(number(header.dtype_code(source, tensor)?));
+                }
+            }
+            #[cfg(feature = "oinf")]
+            File::Oinf(header) => {
+                if unknown {
+                    it.dtype_raw = Some(number(header.dtype_code(source, tensor)?));
+                }
+                if let Some(parameters) = header.quantization(source, tensor)? {
+                    it.quantization = Some(Quantization::of(source, &parameters)?);
+                }
+            }
+            #[cfg(feature = "bintensors")]
+            File::BinTensors(header) if unknown => {
+                it.dtype_raw = Some(number(header.dtype_code(source, tensor)?));
+            }
+            #[cfg(feature = "gguf")]
+            File::Gguf(header) if unknown => {
+                it.dtype_raw = Some(number(header.dtype_code(source, tensor)?));
+            }
+            #[cfg(feature = "safetensors")]
+            File::Safetensors(header) if unknown => {
+                it.dtype_raw = Some(spelling(header.dtype_text(source, tensor)?));
+            }
+            #[cfg(feature = "idv")]
+            File::Idv(header) => {
+                use weighbridge_core::format::idv::{Item, Key};
+                let codec = header.spelling(source, tensor)?;
+                it.codec = Some(codec.to_string());
+                if unknown {
+                    it.dtype_raw = Some(spelling(codec.loadname()));
+                }
+                if let Item::Key(Key { stored, count: Some(count), .. }) =
+                    header.codec(source, tensor)?.item
+                {
+                    it.dtype = Some(format!("key<{},{count}>", stored.name()));
+                }
+            }
+            #[cfg(feature = "ztensor")]
+            File::ZTensor(header) => {
+                let checksum = header.text(source, tensor, "checksum")?;
+                it.checksum = checksum.map(|text| Text::from(text).lossy().into_owned());
+                if unknown {
+                    it.dtype_raw = header.text(source, tensor, "dtype")?.map(spelling);
+                }
+            }
+            _ => {}
+        }
+        Ok(it)
+    }
+}
+
+/// The number that a file has for an unknown type.
+fn number(code: impl Into<u64>) -> Value {
+    Value::Int(code.into().into())
+}
+
+/// The text that a file has for an unknown type.
+fn spelling(name: weighbridge_core::Name<'_>) -> Value {
+    Value::from(&*Text::from(name).lossy())
+}
+
+#[cfg(feature = "oinf")]
+impl Quantization {
+    fn of(
+        source: &Source<'_>,
+        it: &weighbridge_core::format::oinf::Quantization,
+    ) -> Result<Self, Stop> {
+        let list = |dtype: DType, span: Span| {
+            let bytes = bytes(source, span, MOST)?;
+            Ok::<_, Stop>(elements(dtype, bytes, u64::MAX, Endianness::Little))
+        };
+        let scales = list(DType::F32, it.scales)?.map(|scale| scale.to_f64() as f32).collect();
+        let points = list(DType::I32, it.zero_points)?.map(|point| point.to_f64() as i32);
+        Ok(Quantization {
+            symmetric: it.symmetric,
+            axis: it.axis,
+            scales,
+            zero_points: (!it.zero_points.is_empty()).then(|| points.collect()),
+            truncated: it.scales.len.max(it.zero_points.len) > MOST,
+        })
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Quantization {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct as _;
+        let mut object = to.serialize_struct("Quantization", 5)?;
+        object
+            .serialize_field("scheme", if self.symmetric { "symmetric" } else { "asymmetric" })?;
+        object.serialize_field("axis", &self.axis)?;
+        let scales = self.scales.iter().map(|scale| Value::Float((*scale).into()));
+        object.serialize_field("scales", &scales.collect::<Value>())?;
+        object.serialize_field("zero_points", &self.zero_points)?;
+        if self.truncated {
+            object.serialize_field("truncated", &true)?;
+        }
+        object.end()
+    }
+}

@@ -1,0 +1,296 @@
+//! What was found out about a file.
+
+mod found;
+#[cfg(feature = "serde")]
+mod written;
+
+pub use found::{Found, NotListed, Unchecked, Verdict};
+
+use crate::check::{Check, named_entry};
+use crate::diagnosis::Diagnosis;
+use crate::options::{Criteria, Options};
+use crate::text::Text;
+use alloc::collections::BTreeMap;
+use alloc::string::ToString as _;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use weighbridge_core::{
+    Count, EntryKind, File, Finding, Format, Profile, Severity, Tally, Version, limits,
+};
+
+/// So many bytes of a name stand beside a finding: there may be as many findings
+/// as a name has bytes.
+pub(crate) const MOST_NAME: usize = 512;
+
+/// What was found out about a file: a verdict, and what it rests on.
+///
+/// ```
+/// use weighbridge::{Verdict, core::Profile};
+///
+/// # let mut bytes = weighbridge_tests::samples::safetensors();
+/// # bytes.pop();
+/// let report = weighbridge::check(&bytes)?; // its last byte is missing
+/// assert_eq!(report.verdict(Profile::Strict), Verdict::Invalid);
+/// let finding = &report.findings()[0];
+/// assert_eq!((finding.rule(), finding.entry().unwrap().as_str()), ("OFFSET-BOUNDS", Some("emb")));
+/// assert_eq!(
+///     report.diagnosis().unwrap().to_string(),
+///     "1 byte short; 1 tensor reaches past the end: download it again"
+/// );
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+///
+/// With the feature `serde` it serialises to the object that `weighbridge check --json`
+/// prints.
+#[derive(Clone, Debug)]
+pub struct Report {
+    pub(crate) name: Option<Text>,
+    size: u64,
+    format: Option<Format>,
+    pub(crate) file: Option<File>,
+    checked: &'static [&'static str],
+    unchecked: Vec<Unchecked>,
+    /// How many more things were not checked than are listed, beside those that
+    /// `tally` knows of.
+    unchecked_more: u64,
+    /// In the order of the file, as far as they are kept.
+    findings: Vec<Found>,
+    /// All findings, counted.
+    pub(crate) tally: Tally,
+    criteria: Criteria,
+    diagnosis: Option<Diagnosis>,
+    /// The format was chosen, not recognised.
+    chosen: bool,
+}
+
+/// Findings as they come: all are counted, and those that are listed are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) kept: Vec<Finding>,
+    pub(crate) tally: Tally,
+}
+
+impl Collected {
+    pub(crate) fn push(&mut self, finding: Finding) {
+        if self.tally.add(&finding) {
+            self.kept.push(finding);
+        }
+    }
+}
+
+impl Report {
+    pub(crate) fn new(
+        check: &Check,
+        size: u64,
+        checked: &'static [&'static str],
+        diagnosis: Option<Diagnosis>,
+        names: &BTreeMap<(EntryKind, u32), Arc<Text>>,
+        options: &Options,
+    ) -> Self {
+        let mut report = Report {
+            name: None,
+            size,
+            format: check.format,
+            file: check.file,
+            checked,
+            unchecked: Vec::new(),
+            unchecked_more: 0,
+            findings: Vec::new(),
+            tally: check.collected.tally,
+            criteria: options.criteria.clone(),
+            diagnosis,
+            chosen: options.format.is_some(),
+        };
+        if check.is_refused() {
+            report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));
+        }
+        report.enter(check.collected.kept.clone(), names);
+        if report.file.is_some_and(|file| file.format() == Format::Shards) {
+            let why = "the files that it lists were not looked at";
+            report.unchecked.push(Unchecked::new(None, why, true));
+        }
+        report
+    }
+
+    /// Sorts findings by their place, with the names of their entries, and
+    /// those that say that something was not checked apart.
+    fn enter(&mut self, mut findings: Vec<Finding>, names: &BTreeMap<(EntryKind, u32), Arc<Text>>) {
+        findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
+        for finding in findings {
+            let entry = named_entry(&finding).and_then(|key| names.get(&key)).cloned();
+            if finding.severity() == Severity::Unchecked {
+                let why = finding.to_string();
+                self.unchecked.push(Unchecked { entry: entry.clone(), why, asked: true });
+                if self.criteria.accepts(finding.rule) {
+                    continue;
+                }
+            }
+            self.findings.push(Found { finding, entry });
+        }
+    }
+
+    /// The verdict under a profile, and under what the options denied.
+    pub fn verdict(&self, profile: Profile) -> Verdict {
+        let criteria = self.criteria.under(profile);
+        let left = self.unchecked_more > 0 || self.unchecked.iter().any(|it| it.asked);
+        match self.without_gaps(&criteria) {
+            Verdict::Valid if left => Verdict::Unchecked,
+            verdict => verdict,
+        }
+    }
+
+    /// The verdict on what was checked, under the profile of the options: not
+    /// [`Verdict::Unchecked`].
+    pub fn verdict_on_checked(&self) -> Verdict {
+        self.without_gaps(&self.criteria)
+    }
+
+    fn without_gaps(&self, criteria: &Criteria) -> Verdict {
+        if self.is_unsupported() {
+            Verdict::Unsupported
+        } else if criteria.passes(&self.tally) {
+            Verdict::Valid
+        } else {
+            Verdict::Invalid
+        }
+    }
+
+    fn is_unsupported(&self) -> bool {
+        let other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_unsupported);
+        self.file.is_none() && other && !self.chosen
+    }
+
+    /// What the file is, where it is not what it should be.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        self.diagnosis.as_ref()
+    }
+
+    /// The name of the file, if it has one.
+    pub fn name(&self) -> Option<&Text> {
+        self.name.as_ref()
+    }
+
+    /// Length of the file in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The format, if it is known.
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The version that the file states.
+    pub fn version(&self) -> Option<Version> {
+        self.file.as_ref().and_then(File::version)
+    }
+
+    /// The file, if it could be opened.
+    pub fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
+    /// What was checked: `structure`, `payloads`.
+    pub fn checked(&self) -> &'static [&'static str] {
+        self.checked
+    }
+
+    /// What was not checked, and why.
+    pub fn unchecked(&self) -> &[Unchecked] {
+        &self.unchecked
+    }
+
+    /// What breaks a rule, in the order of the file. Of one rule 1,000 findings are
+    /// listed; [`tally`](Self::tally) counts all.
+    pub fn findings(&self) -> &[Found] {
+        &self.findings
+    }
+
+    /// All findings, counted.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The rules of which findings are not listed.
+    pub fn findings_not_listed(&self) -> Vec<NotListed> {
+        let left = self.tally.rules().filter(|count| count.found > count.kept);
+        let count = |count: Count| NotListed {
+            rule: count.rule.id(),
+            severity: count.rule.severity().name(),
+            count: count.found - count.kept,
+        };
+        left.map(count).collect()
+    }
+
+    /// How many things were not checked beside those that are listed, or counted by rule.
+    pub fn unchecked_beyond(&self) -> u64 {
+        self.unchecked_more
+    }
+
+    /// How many findings there are, those included that are not listed.
+    pub fn total(&self) -> u64 {
+        self.findings.len() as u64 + self.dropped(false)
+    }
+
+    /// How many things were not checked and are not listed either.
+    pub fn unchecked_not_listed(&self) -> u64 {
+        self.unchecked_more + self.dropped(true)
+    }
+
+    /// How many findings are not listed of the rules that are (`unchecked`: are not)
+    /// about things that were not checked.
+    fn dropped(&self, unchecked: bool) -> u64 {
+        let of = |count: &Count| (count.rule.severity() == Severity::Unchecked) == unchecked;
+        self.tally.rules().filter(of).map(|count| count.found - count.kept).sum()
+    }
+
+    /// Adds something that was not checked, or counts it where enough is listed.
+    pub(crate) fn leave(&mut self, unchecked: Unchecked) {
+        if (self.unchecked.len() as u64) < limits::FINDINGS_FILE {
+            self.unchecked.push(unchecked);
+        } else {
+            self.unchecked_more += 1;
+        }
+    }
+
+    /// The report on a file of this name, of which nothing more is checked.
+    #[must_use]
+    pub(crate) fn closed(mut self, name: Option<Text>) -> Self {
+        self.name = name;
+        if self.checked == ["structure"] {
+            self.leave(Unchecked::new(None, "payloads not asked for", false));
+        }
+        self
+    }
+}
+
+#[cfg(all(feature = "shards", feature = "std"))]
+impl Report {
+    /// Whether the file and all that was found so far passes.
+    pub(crate) fn passes(&self) -> bool {
+        self.file.is_some() && self.criteria.passes(&self.tally)
+    }
+
+    /// The listed files are looked at after all.
+    pub(crate) fn begin_shards(&mut self) {
+        self.unchecked.pop();
+    }
+
+    /// Adds a finding, whose name is made where it is listed.
+    pub(crate) fn find(&mut self, finding: Finding, entry: impl FnOnce() -> Option<Text>) {
+        if self.tally.add(&finding) {
+            let entry = entry().map(Arc::new);
+            self.findings.push(Found { finding, entry });
+        }
+    }
+
+    /// Counts what was not checked of another file, and is not listed there.
+    pub(crate) fn leave_more(&mut self, more: u64) {
+        self.unchecked_more += more;
+    }
+
+    /// Sorts what was found in other files into the rest.
+    pub(crate) fn end_shards(&mut self) {
+        self.findings.sort_by_key(|found| (found.finding.offset, found.finding.rule));
+    }
+}

@@ -1,0 +1,295 @@
+//! The data of one tensor.
+
+mod numbers;
+
+use crate::check::Running;
+use crate::data::{self, Order};
+use crate::entry::{Entry, Piece};
+use crate::error::Error;
+use crate::metadata::{Entries, Meta};
+use crate::model::Model;
+use crate::npy::Npy;
+use crate::options::Goal;
+use crate::particulars::Particulars;
+use crate::report::Collected;
+use crate::stats::{self, Summary};
+use crate::values::{self, Shown};
+use alloc::format;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
+use weighbridge_core::codec::Decoder;
+use weighbridge_core::{Audit, EntryKind, Finding, Format, Severity, Span, Status};
+
+/// What the entry for a chunk takes in a file that has a table of them.
+const CHUNK: u64 = 16;
+
+/// A tensor of a [`Model`]: its [`Entry`], and its data.
+///
+/// ```
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let model = weighbridge::Model::from_bytes(&bytes)?;
+/// let emb = model.tensor("emb")?;
+/// let all: Vec<f32> = emb.to_vec()?;
+/// let second_row: Vec<f32> = emb.rows(1..2)?;
+/// assert_eq!(second_row, all[3..]);
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor<'m, 'a> {
+    pub(crate) model: &'m Model<'a>,
+    pub(crate) entry: Entry,
+}
+
+impl fmt::Debug for Tensor<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.entry.fmt(f)
+    }
+}
+
+impl Deref for Tensor<'_, '_> {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        &self.entry
+    }
+}
+
+/// What is there beside numbers.
+impl<'m, 'a> Tensor<'m, 'a> {
+    /// Calls `take` with the first `limit` elements in row-major order, with rows of a
+    /// column, or with entries of a sparse tensor in the order of the file.
+    ///
+    /// ```
+    /// use weighbridge::{Error, Shown};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut shown = Vec::new();
+    /// model.tensor("emb")?.values(2, |value: &Shown<'_>| {
+    ///     shown.push(value.to_value().to_string());
+    ///     Ok::<(), Error>(())
+    /// })?;
+    /// assert_eq!(shown, ["0.0", "1.0"]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `take`, and when the data cannot be read.
+    pub fn values<E: From<Error>>(
+        &self,
+        limit: u64,
+        mut take: impl FnMut(&Shown<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Model { access, file, .. } = self.model;
+        values::first(access, file, &self.tensor, limit, &mut take)
+    }
+
+    /// Whether [`values`](Self::values) gives the first `limit` elements. What is stored
+    /// encoded is decoded for that.
+    ///
+    /// # Errors
+    /// When the data cannot be read.
+    pub fn has_values(&self, limit: u64) -> Result<bool, Error> {
+        values::can_show(&self.model.access, &self.model.file, &self.tensor, limit)
+    }
+
+    /// What the elements are like; `None` if they are no numbers.
+    ///
+    /// # Errors
+    /// When the data cannot be read or decoded.
+    pub fn stats(&self) -> Result<Option<Summary>, Error> {
+        stats::of(&self.model.access, &self.model.file, &self.tensor)
+    }
+
+    /// Whether there are [`stats`](Self::stats). What is stored encoded is decoded for
+    /// that.
+    ///
+    /// # Errors
+    /// When the data cannot be read.
+    pub fn has_stats(&self) -> Result<bool, Error> {
+        stats::can_show(&self.model.access, &self.model.file, &self.tensor)
+    }
+
+    /// The tensor as a file of NumPy.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut file = Vec::new();
+    /// let npy = model.tensor("emb")?.npy()?;
+    /// npy.write(|bytes| Ok::<(), weighbridge::Error>(file.extend_from_slice(bytes)))?;
+    /// assert!(file.starts_with(b"\x93NUMPY\x01\0"));
+    /// assert_eq!(npy.notes(), ["bf16 elements are written as <f4"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where NumPy has no such array.
+    pub fn npy(&self) -> Result<Npy<'m, 'a>, Error> {
+        Npy::of(self)
+    }
+
+    /// Calls `take` with the decoded bytes of all elements, in the order of the file.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut sum = 0_u64;
+    /// model.tensor("emb")?.stream(|piece| {
+    ///     sum += piece.len() as u64;
+    ///     Ok::<(), weighbridge::Error>(())
+    /// })?;
+    /// assert_eq!(sum, 12);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `take`, and when the data cannot be read.
+    pub fn stream<E: From<Error>>(
+        &self,
+        take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let len = self.decoded_len()?;
+        data::bytes(&self.model.access, &self.model.file, &self.tensor, len, take)
+    }
+
+    /// How many bytes the data decodes to, if it can be decoded.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where it cannot, with the reason.
+    pub fn decoded_len(&self) -> Result<u64, Error> {
+        if self.chunk_count() == 0 && self.elements() == 0 && self.status() == Status::Sound {
+            return Ok(0);
+        }
+        let unsupported = |why: &str| Err(Error::Unsupported(why.into()));
+        match self.chunk_count() {
+            0 => return unsupported("it has no data in the file"),
+            1 => {}
+            _ => return unsupported("its data are in several pieces"),
+        }
+        let Model { access, file, .. } = self.model;
+        let chunk = access.ask(|source| file.chunk(source, &self.tensor, 0))?;
+        let Some(chunk) = chunk.filter(|chunk| Decoder::decodes(chunk.encoding)) else {
+            let encoding = self.encoding().name();
+            return unsupported(&format!("its data are stored as {encoding}, which is not known"));
+        };
+        match data::len(&chunk) {
+            Some(len) => Ok(len),
+            None => unsupported("nothing tells how long its data are"),
+        }
+    }
+
+    /// The pieces that its data lies in.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let piece = model.tensor("emb")?.pieces().next().unwrap()?;
+    /// assert_eq!((piece.stored, piece.decoded), (12, Some(12)));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn pieces(&self) -> impl Iterator<Item = Result<Piece, Error>> + use<'m, 'a> {
+        let (model, tensor) = (self.model, self.tensor);
+        let most = model.access.room() / CHUNK;
+        let mut next = Some(0);
+        core::iter::from_fn(move || {
+            let i = next.take().filter(|i| *i <= most)?;
+            let file = &model.file;
+            let chunk = model.access.ask_or_end(|source| file.chunk(source, &tensor, i));
+            model.access.show(CHUNK);
+            let piece = chunk.transpose()?.map(|chunk| Piece {
+                offset: chunk.stored.offset,
+                stored: chunk.stored.len,
+                decoded: chunk.decoded,
+            });
+            next = piece.is_ok().then_some(i + 1);
+            Some(piece)
+        })
+    }
+
+    /// The metadata of this tensor, entry by entry.
+    pub fn metadata(&self) -> impl Iterator<Item = Result<Meta, Error>> + use<'m, 'a> {
+        Entries::new(&self.model.access, self.model.file, Some(self.tensor))
+    }
+
+    /// What only its format knows of it: quantisation, checksum, codec.
+    ///
+    /// # Errors
+    /// When the entry cannot be read.
+    pub fn particulars(&self) -> Result<Particulars, Error> {
+        let Model { access, file, .. } = self.model;
+        let mut tensor = self.tensor;
+        // Many tensors may share one table of scales.
+        if file.format() == Format::Oinf {
+            if access.room() == 0 {
+                tensor.extra = Span::default();
+            }
+            access.show(tensor.extra.len);
+        }
+        access.ask_or_end(|source| Particulars::of(source, file, &tensor))
+    }
+
+    /// Checks the data of this tensor alone, to its last byte: what is wrong with it, and
+    /// what was not checked.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert!(model.tensor("emb")?.verify()?.is_empty());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the data cannot be read.
+    pub fn verify(&self) -> Result<Vec<Finding>, Error> {
+        let Model { access, file, .. } = self.model;
+        let options = access.options();
+        self.run(Running::of_payload(*file, self.tensor.index, options), Goal::Payloads)
+    }
+
+    /// Why it is broken: the fatal findings of the file's structure that are about it.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn faults(&self) -> Result<Vec<Finding>, Error> {
+        let Model { access, file, .. } = self.model;
+        let audit = Audit::new(*file).structure_only();
+        let mut found = self.run(Running::of(audit, access.options()), Goal::Structure)?;
+        found.retain(|finding| {
+            let same = finding.kind == EntryKind::Tensor && finding.entry == self.tensor.index;
+            same && finding.severity() == Severity::Fatal
+        });
+        Ok(found)
+    }
+
+    fn run(&self, mut running: Running, goal: Goal) -> Result<Vec<Finding>, Error> {
+        let access = &self.model.access;
+        let mut found = Collected::default();
+        access.ask(|source| {
+            let sink = &mut |finding| found.push(finding);
+            Ok(running.go_on(source, goal, access.options(), sink)?)
+        })?;
+        Ok(found.kept)
+    }
+
+    /// Whether it is a column of a data view, whose rows may vary in length.
+    pub fn is_column(&self) -> bool {
+        self.model.format() == Format::Idv
+    }
+
+    /// Whether it is known in which order its elements lie.
+    ///
+    /// # Errors
+    /// When its extents cannot be read.
+    pub fn has_order(&self) -> Result<bool, Error> {
+        Ok(!data::is_plain(&self.tensor) || self.order()? != Order::Unknown)
+    }
+
+    /// Takes note that the first `count` elements are looked at, which are in one piece:
+    /// [`Model::left_out`] says when that was too much.
+    pub fn look(&self, count: u64, piece: &Piece) {
+        let (decoded, stored) = data::extent(&self.tensor, count, piece.decoded, piece.stored);
+        self.model.access.look(stored, decoded);
+    }
+}

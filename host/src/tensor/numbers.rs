@@ -1,0 +1,283 @@
+//! Elements as numbers of one type.
+
+use super::Tensor;
+use crate::access::zeros;
+use crate::convert::{Conversion, Number, Run, accept};
+use crate::data::{self, Order};
+use crate::error::Error;
+use alloc::format;
+use alloc::vec::Vec;
+use core::ops::Range;
+use weighbridge_core::codec;
+use weighbridge_core::{Chunk, Encoding, Endianness, File, Status};
+
+impl<'a> Tensor<'_, 'a> {
+    /// All elements in row-major order: decoded, in the byte order of this machine, and
+    /// widened where `T` holds more than the stored type.
+    ///
+    /// # Errors
+    /// [`Error::Lossy`] where `T` does not hold every element of the stored type, and
+    /// when the data is broken, cannot be decoded, or is no array.
+    pub fn to_vec<T: Number>(&self) -> Result<Vec<T>, Error> {
+        self.to_vec_with(Conversion::Widen)
+    }
+
+    /// The same with a conversion that checks or rounds each element.
+    ///
+    /// ```
+    /// use weighbridge::{Conversion, Error, Model};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?; // bf16
+    /// assert!(matches!(emb.to_vec::<i8>(), Err(Error::Lossy { .. })));
+    /// assert_eq!(emb.to_vec_with::<i8>(Conversion::Exact)?, [0, 1, 2, 3, 4, 5]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec); [`Error::Inexact`] names the first element that does
+    /// not come out the same.
+    pub fn to_vec_with<T: Number>(&self, conversion: Conversion) -> Result<Vec<T>, Error> {
+        self.slice_with(0..self.length()?, conversion)
+    }
+
+    /// Elements in a range, as they are counted in row-major order. Of data that is
+    /// stored as it is nothing else is read; what is compressed is decoded up to there.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.tensor("emb")?.slice::<f32>(2..4)?, [2.0, 3.0]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec), and [`Error::Length`] beyond the last element.
+    pub fn slice<T: Number>(&self, range: Range<u64>) -> Result<Vec<T>, Error> {
+        self.slice_with(range, Conversion::Widen)
+    }
+
+    /// The same along the first axis: row `i` is all that has the first index `i`.
+    ///
+    /// # Errors
+    /// As [`slice`](Self::slice).
+    pub fn rows<T: Number>(&self, range: Range<u64>) -> Result<Vec<T>, Error> {
+        let unknown = || Error::Unsupported("its extents are not known".into());
+        let shape = self.shape().known().ok_or_else(unknown)?;
+        let (rows, row) = match shape.split_first() {
+            Some((rows, others)) => (*rows, others.iter().product::<u64>()),
+            None => (1, 1),
+        };
+        if range.end > rows {
+            return Err(Error::Length { expected: rows, found: range.end });
+        }
+        self.slice(range.start * row..range.end * row)
+    }
+
+    /// Fills `out` with all elements, as [`to_vec`](Self::to_vec) gives them.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut buffer = [0.0_f32; 6];
+    /// model.tensor("emb")?.read_into(&mut buffer)?;
+    /// assert_eq!(buffer[5], 5.0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec), and [`Error::Length`] if `out` has another length.
+    pub fn read_into<T: Number>(&self, out: &mut [T]) -> Result<(), Error> {
+        let expected = self.length()?;
+        if out.len() as u64 != expected {
+            return Err(Error::Length { expected, found: out.len() as u64 });
+        }
+        self.convert(0..expected, Conversion::Widen, out)
+    }
+
+    /// The elements where they lie in memory, without a copy.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::aligned();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let view: &[f32] = model.tensor("bias")?.as_slice()?;
+    /// assert_eq!(view, [0.5, -0.5]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with the reason: the file is not in memory, the type or the
+    /// byte order is another one, the data is encoded or not aligned.
+    pub fn as_slice<T: Number>(&self) -> Result<&'a [T], Error> {
+        let no = |why: &str| Err(Error::Unsupported(format!("it is no slice: {why}")));
+        self.usable()?;
+        let Some(span) = self.tensor.raw() else { return no("its data is encoded") };
+        if self.order()? != Order::Rows {
+            return no("its elements are not in row-major order");
+        }
+        let Some(bytes) = self.model.access.resident(span) else {
+            return no("the file is not in memory");
+        };
+        if self.dtype() != T::DTYPE {
+            return no("its elements are of another type");
+        }
+        match self.tensor.slice_of(bytes) {
+            Some(slice) => Ok(slice),
+            None => no("its data is not aligned, or not in the byte order of this machine"),
+        }
+    }
+
+    fn slice_with<T: Number>(
+        &self,
+        range: Range<u64>,
+        conversion: Conversion,
+    ) -> Result<Vec<T>, Error> {
+        accept::<T>(self.dtype(), conversion)?;
+        let len = range.end.saturating_sub(range.start);
+        self.bound(len)?;
+        let mut out = zeros(usize::try_from(len).unwrap_or(usize::MAX))?;
+        self.convert(range, conversion, &mut out)?;
+        Ok(out)
+    }
+
+    /// Converts the elements of a range.
+    fn convert<T: Number>(
+        &self,
+        range: Range<u64>,
+        conversion: Conversion,
+        out: &mut [T],
+    ) -> Result<(), Error> {
+        accept::<T>(self.dtype(), conversion)?;
+        let elements = self.length()?;
+        if range.end > elements || range.start > range.end {
+            return Err(Error::Length { expected: elements, found: range.end });
+        }
+        let (access, file) = (&self.model.access, &self.model.file);
+        let all = range == (0..elements);
+        if all
+            && self.dtype() == T::DTYPE
+            && self.is_native::<T>()
+            && self.order()? == Order::Rows
+            && let Some(chunk) = self.whole_chunk()?
+        {
+            // Straight to where they are wanted.
+            return data::fill(access, &chunk, bytemuck::cast_slice_mut(out));
+        }
+        let (dtype, endianness) = (self.dtype(), self.tensor.endianness);
+        let mut left = out;
+        let mut position = range.start;
+        let mut take = |bytes: &[u8], skip: u64, count: u64| {
+            let count = usize::try_from(count).unwrap_or(usize::MAX).min(left.len());
+            let (here, rest) = core::mem::take(&mut left).split_at_mut(count);
+            left = rest;
+            let run = Run { dtype, endianness, bytes, skip, position };
+            position += count as u64;
+            run.convert(conversion, here)
+        };
+        #[cfg(feature = "idv")]
+        if let File::Idv(header) = file {
+            let bytes = self.column(header)?;
+            return take(&bytes, range.start, range.end - range.start);
+        }
+        if self.order()? == Order::Rows {
+            return data::range(access, file, &self.tensor, range, take);
+        }
+        let mut at = 0;
+        data::ordered(access, file, &self.tensor, range.end, |bytes, here| {
+            let skip = range.start.saturating_sub(at).min(here);
+            at += here;
+            if skip < here { take(bytes, skip, here - skip) } else { Ok(()) }
+        })
+    }
+
+    fn is_native<T>(&self) -> bool {
+        let little = cfg!(target_endian = "little");
+        size_of::<T>() == 1 || (self.tensor.endianness == Endianness::Little) == little
+    }
+
+    /// The one chunk of the data, if that is as long as the elements are.
+    fn whole_chunk(&self) -> Result<Option<Chunk>, Error> {
+        let chunk = self.chunk()?;
+        Ok(chunk.filter(|chunk| data::len(chunk) == self.bytes()))
+    }
+
+    fn chunk(&self) -> Result<Option<Chunk>, Error> {
+        if let (Some(stored), Some(decoded)) = (self.tensor.raw(), self.bytes()) {
+            let chunk = Chunk { stored, decoded: Some(stored.len), ..Chunk::default() };
+            return Ok(Some(chunk).filter(|_| stored.len == decoded));
+        }
+        self.model.access.ask(|source| self.model.file.chunk(source, &self.tensor, 0))
+    }
+
+    /// Fails if so many elements cannot come of the stored bytes, so that a few bytes do
+    /// not ask for all memory.
+    fn bound(&self, elements: u64) -> Result<(), Error> {
+        let bytes = self.dtype().bytes(elements).unwrap_or(u64::MAX);
+        let Some(span) = self.span() else { return Ok(()) };
+        let most = codec::most(self.encoding(), span.len).unwrap_or(0);
+        let allowed = self.model.access.options().work_of(self.model.len());
+        if self.encoding() != Encoding::Raw && bytes > most.min(allowed) {
+            return Err(Error::Memory(bytes));
+        }
+        Ok(())
+    }
+
+    /// How many elements there are, if they can be read as an array.
+    fn length(&self) -> Result<u64, Error> {
+        self.usable()?;
+        let no = |why: &str| Err(Error::Unsupported(why.into()));
+        if self.is_column() {
+            let Some(shape) = self.shape().known() else {
+                return no("its vectors have no fixed length, so they are no array");
+            };
+            let product = shape.iter().try_fold(1_u64, |n, extent| n.checked_mul(*extent));
+            return product.ok_or(Error::Memory(u64::MAX));
+        }
+        if !data::is_dense(&self.tensor) {
+            let layout = self.layout().name();
+            return Err(Error::NoArray(format!("its layout is {layout}")));
+        }
+        if !self.dtype().is_numeric() {
+            let dtype = self.dtype().name();
+            return Err(Error::NoArray(format!("{dtype} data is not read as numbers")));
+        }
+        if !data::is_plain(&self.tensor) {
+            return no("its data is in several pieces, or in an encoding that is not known");
+        }
+        if self.order()? == Order::Unknown {
+            return no("its extents are not in the file, so the order of its elements is unknown");
+        }
+        Ok(self.elements())
+    }
+
+    fn usable(&self) -> Result<(), Error> {
+        match self.status() {
+            Status::Sound => Ok(()),
+            Status::Broken => Err(Error::Broken(self.name().clone())),
+            Status::Unsupported => {
+                Err(Error::Unsupported("its type, encoding or layout is unknown".into()))
+            }
+        }
+    }
+
+    pub(super) fn order(&self) -> Result<Order, Error> {
+        data::order(&self.model.access, &self.tensor)
+    }
+
+    /// The elements of a column, row by row, as little-endian numbers.
+    #[cfg(feature = "idv")]
+    fn column(&self, header: &weighbridge_core::format::idv::Header) -> Result<Vec<u8>, Error> {
+        let shape = self.shape().known().unwrap_or_default();
+        let length = shape.get(1..).unwrap_or_default().iter().product();
+        let width = self.dtype().bits().div_ceil(8) as usize;
+        let mut out = Vec::new();
+        let most = self.model.access.options().work_of(self.model.len());
+        let take = &mut |bytes: &[u8]| {
+            out.extend_from_slice(bytes);
+            if out.len() as u64 > most { Err(Error::Memory(most)) } else { Ok(()) }
+        };
+        crate::column::write(&self.model.access, header, &self.tensor, (length, width), take)?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,209 @@
+//! Text that comes from outside, made fit to show, and numbers as people read them.
+//!
+//! A name in a file can hold terminal commands, or marks that make the rest of
+//! a line run from right to left, so that what is read is not what is there.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use core::fmt::{self, Write as _};
+use weighbridge_core::{Name, NameEncoding};
+
+/// A name from a file, or a path: bytes that should be UTF-8.
+///
+/// `Display` escapes what could mislead a reader, and bytes that are no text.
+///
+/// ```
+/// use weighbridge::Text;
+///
+/// let name = Text::from("layer\u{202e}0");
+/// assert_eq!(name.to_string(), "layer\\u{202e}0");
+/// assert_eq!(name.as_str(), Some("layer\u{202e}0"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(Vec<u8>);
+
+impl Text {
+    /// The text, if it is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        str::from_utf8(&self.0).ok()
+    }
+
+    /// The bytes as they are.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The text for JSON; bytes that are not UTF-8 become replacement characters.
+    pub fn lossy(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+
+    /// The bytes as hexadecimal digits, if they are not UTF-8.
+    pub fn hex(&self) -> Option<String> {
+        self.as_str().is_none().then(|| hex(&self.0))
+    }
+
+    /// The beginning of a name, with a mark if that is not all of it.
+    pub(crate) fn start_of(name: &Name<'_>, most: usize) -> Text {
+        let mut bytes: Vec<u8> = name.bytes().take(most.saturating_add(1)).collect();
+        if bytes.len() > most {
+            bytes.truncate(most);
+            // Not in the middle of a character.
+            let start = bytes.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
+            if start + 3 >= most {
+                bytes.truncate(start);
+            }
+            bytes.extend("…".as_bytes());
+        }
+        Text(bytes)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Through a string, so that a width pads it.
+        f.pad(&Name::new(&self.0, NameEncoding::Plain).to_string())
+    }
+}
+
+impl From<Name<'_>> for Text {
+    fn from(name: Name<'_>) -> Self {
+        Text(name.bytes().collect())
+    }
+}
+
+impl From<Vec<u8>> for Text {
+    fn from(bytes: Vec<u8>) -> Self {
+        Text(bytes)
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<&std::path::Path> for Text {
+    fn from(path: &std::path::Path) -> Self {
+        Text(path.as_os_str().as_encoded_bytes().to_vec())
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text(text.as_bytes().to_vec())
+    }
+}
+
+impl From<&Text> for Text {
+    fn from(text: &Text) -> Self {
+        text.clone()
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other.as_bytes()
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+///
+/// ```
+/// assert_eq!(weighbridge::text::hex(b"w\xff"), "77ff");
+/// ```
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// A number of bytes: exact, with its magnitude where that helps.
+///
+/// ```
+/// assert_eq!(weighbridge::text::bytes(1536), "1,536 bytes (1.5 KiB)");
+/// ```
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if n < 1024 {
+        return plural(n, "byte");
+    }
+    let power = (n.ilog2() / 10) as usize;
+    let scaled = n as f64 / (1_u64 << (10 * power)) as f64;
+    format!("{} bytes ({scaled:.1} {})", thousands(n), UNITS[power - 1])
+}
+
+/// A number with its digits in groups.
+///
+/// ```
+/// assert_eq!(weighbridge::text::thousands(1_234_567), "1,234,567");
+/// ```
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number of things.
+///
+/// ```
+/// assert_eq!(weighbridge::text::plural(3, "tensor"), "3 tensors");
+/// ```
+pub fn plural(n: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_name_is_marked_and_ends_with_a_character() {
+        let start = |text: &[u8]| {
+            Text::start_of(&Name::new(text, NameEncoding::Plain), 8).lossy().into_owned()
+        };
+        assert_eq!(start(b"12345678"), "12345678");
+        assert_eq!(start(b"123456789"), "12345678…");
+        assert_eq!(start("123456€789".as_bytes()), "123456…");
+        assert_eq!(start(b"\xFF23456789"), "\u{fffd}2345678…");
+    }
+
+    #[test]
+    fn terminal_commands_and_directions_are_escaped() {
+        let shown = |text: &str| Text::from(text).to_string();
+        assert_eq!(shown("layer.0/веса 重み é"), "layer.0/веса 重み é");
+        assert_eq!(shown("\u{1b}[31mred\u{7f}"), "\\u{1b}[31mred\\u{7f}");
+        assert_eq!(shown("a\u{202e}txt\u{2066}\n"), "a\\u{202e}txt\\u{2066}\\u{a}");
+    }
+
+    #[test]
+    fn what_is_not_utf_8_keeps_its_bytes() {
+        let text = Text(b"w\xff1".to_vec());
+        assert_eq!(text.to_string(), "w\\xff1");
+        assert_eq!(text.lossy(), "w\u{fffd}1");
+        assert_eq!(text.hex().as_deref(), Some("77ff31"));
+        assert_eq!(Text::from("w1").hex(), None);
+    }
+
+    #[test]
+    fn sizes_are_exact_and_readable() {
+        assert_eq!(bytes(0), "0 bytes");
+        assert_eq!(bytes(1), "1 byte");
+        assert_eq!(bytes(1023), "1,023 bytes");
+        assert_eq!(bytes(1024), "1,024 bytes (1.0 KiB)");
+        assert_eq!(bytes(40_000_000_000), "40,000,000,000 bytes (37.3 GiB)");
+        assert_eq!(bytes(u64::MAX), "18,446,744,073,709,551,615 bytes (16.0 EiB)");
+    }
+}

@@ -1,0 +1,242 @@
+//! Values of metadata and of elements, of any type.
+
+use crate::text::Text;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use weighbridge_core::{DType, Element, Endianness};
+
+/// A value: a number with all its digits, a text, a list.
+///
+/// `Display` writes it as JSON, with characters escaped that could mislead a reader.
+///
+/// ```
+/// use weighbridge::Value;
+///
+/// let value = Value::List(vec![Value::Int(-1), Value::Float(f64::NAN), Value::from("a")]);
+/// assert_eq!(value.to_string(), r#"[-1,"NaN","a"]"#);
+/// assert_eq!(Value::Int(7).as_int(), Some(7));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// None, or one that cannot be read.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// An integer of any width.
+    Int(i128),
+    /// A float; one of fewer bits is widened.
+    Float(f64),
+    /// A text.
+    Text(Text),
+    /// Values one after the other.
+    List(Vec<Value>),
+    /// Values by name; all names differ.
+    Map(Vec<(String, Value)>),
+    /// Values by keys that are not all texts, or not all different.
+    Pairs(Vec<(Value, Value)>),
+}
+
+impl Value {
+    /// The integer.
+    pub const fn as_int(&self) -> Option<i128> {
+        if let Value::Int(value) = self { Some(*value) } else { None }
+    }
+
+    /// The number as a double, which may round it.
+    pub const fn as_f64(&self) -> Option<f64> {
+        match self {
+            Value::Int(value) => Some(*value as f64),
+            Value::Float(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The truth value.
+    pub const fn as_bool(&self) -> Option<bool> {
+        if let Value::Bool(value) = self { Some(*value) } else { None }
+    }
+
+    /// The text, if it is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        if let Value::Text(text) = self { text.as_str() } else { None }
+    }
+
+    /// The items of a list.
+    pub fn as_list(&self) -> Option<&[Value]> {
+        if let Value::List(items) = self { Some(items) } else { None }
+    }
+}
+
+impl From<Element> for Value {
+    fn from(element: Element) -> Self {
+        match element {
+            Element::Int(value) => Value::Int(value.into()),
+            Element::Uint(value) => Value::Int(value.into()),
+            Element::Bool(value) => Value::Bool(value),
+            Element::F32(value) => Value::Float(value.into()),
+            Element::F64(value) => Value::Float(value),
+            _ => Value::Null,
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.into())
+    }
+}
+
+impl FromIterator<Value> for Value {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Self {
+        Value::List(items.into_iter().collect())
+    }
+}
+
+/// The elements that `bytes` hold, `count` of them at most.
+pub(crate) fn elements(
+    dtype: DType,
+    bytes: &[u8],
+    count: u64,
+    endianness: Endianness,
+) -> impl Iterator<Item = Element> {
+    (0..count).map_while(move |i| dtype.element(bytes, i, endianness))
+}
+
+/// What stands for a float that JSON has no number for.
+pub(crate) fn special(value: f64) -> Option<&'static str> {
+    if value.is_finite() {
+        None
+    } else if value.is_nan() {
+        Some("NaN")
+    } else if value > 0.0 {
+        Some("Infinity")
+    } else {
+        Some("-Infinity")
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn list<T>(
+            f: &mut fmt::Formatter<'_>,
+            (open, close): (&str, &str),
+            items: &[T],
+            each: impl Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result,
+        ) -> fmt::Result {
+            f.write_str(open)?;
+            for (i, item) in items.iter().enumerate() {
+                f.write_str(if i == 0 { "" } else { "," })?;
+                each(item, f)?;
+            }
+            f.write_str(close)
+        }
+        match self {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => value.fmt(f),
+            Value::Int(value) => value.fmt(f),
+            Value::Float(value) => match special(*value) {
+                Some(special) => write!(f, "\"{special}\""),
+                // With a point or an exponent; a positive one has its sign.
+                None => match format!("{value:?}").split_once('e') {
+                    Some((digits, power)) if !power.starts_with('-') => {
+                        write!(f, "{digits}e+{power}")
+                    }
+                    _ => write!(f, "{value:?}"),
+                },
+            },
+            Value::Text(text) => quoted(&text.lossy(), f),
+            Value::List(items) => list(f, ("[", "]"), items, fmt::Display::fmt),
+            Value::Map(members) => list(f, ("{", "}"), members, |(key, value), f| {
+                quoted(key, f)?;
+                write!(f, ":{value}")
+            }),
+            Value::Pairs(pairs) => {
+                list(f, ("[", "]"), pairs, |(key, value), f| write!(f, "[{key},{value}]"))
+            }
+        }
+    }
+}
+
+/// A text as JSON has it.
+fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("\"")?;
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => write!(f, "\\{c}")?,
+            c if weighbridge_core::is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(f, "\\u{unit:04x}")?;
+                }
+            }
+            c => fmt::Write::write_char(f, c)?,
+        }
+    }
+    f.write_str("\"")
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for Value {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Null => to.serialize_none(),
+            Value::Bool(value) => to.serialize_bool(*value),
+            Value::Int(value) => match (i64::try_from(*value), u64::try_from(*value)) {
+                (Ok(value), _) => to.serialize_i64(value),
+                (_, Ok(value)) => to.serialize_u64(value),
+                _ => to.serialize_i128(*value),
+            },
+            Value::Float(value) => match special(*value) {
+                Some(special) => to.serialize_str(special),
+                None => to.serialize_f64(*value),
+            },
+            Value::Text(text) => to.serialize_str(&text.lossy()),
+            Value::List(items) => items.serialize(to),
+            Value::Map(members) => to.collect_map(members.iter().map(|(key, value)| (key, value))),
+            Value::Pairs(pairs) => pairs.serialize(to),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString as _;
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let shown = |e: Element| Value::from(e).to_string();
+        assert_eq!(shown(Element::Uint(u64::MAX)), "18446744073709551615");
+        assert_eq!(shown(Element::Int(i64::MIN)), "-9223372036854775808");
+        assert_eq!(shown(Element::F32(0.1)), "0.10000000149011612");
+        assert_eq!(shown(Element::F64(-0.0)), "-0.0");
+        assert_eq!(shown(Element::F32(f32::NAN)), "\"NaN\"");
+        assert_eq!(shown(Element::F32(f32::INFINITY)), "\"Infinity\"");
+        assert_eq!(shown(Element::F64(f64::NEG_INFINITY)), "\"-Infinity\"");
+    }
+
+    #[cfg(feature = "serde")]
+    #[test]
+    fn what_serde_writes_is_what_is_shown() {
+        let floats = [0.1, -0.0, f64::NAN, f64::INFINITY, 1e300, 5e-324, 1e16].map(Element::F64);
+        let others = [Element::Int(-5), Element::Uint(u64::MAX), Element::Bool(true)];
+        for element in floats.into_iter().chain(others).chain([Element::F32(0.1)]) {
+            let value = Value::from(element);
+            let written = serde_json::to_string(&value).expect("it is written");
+            assert_eq!(written, value.to_string());
+        }
+        let text = Value::from("a\u{202e}\n\"\\\u{7f}é");
+        let read: serde_json::Value =
+            serde_json::from_str(&text.to_string()).expect("what is shown is JSON");
+        assert_eq!(read, serde_json::to_value(&text).expect("it is written"));
+    }
+
+    #[test]
+    fn a_boolean_that_is_neither_is_a_number() {
+        let shown = elements(DType::Bool, &[0, 1, 2, 255], 9, Endianness::Little);
+        let shown: Value = shown.map(Value::from).collect();
+        assert_eq!(shown.to_string(), "[false,true,2,255]");
+    }
+}

@@ -1,0 +1,110 @@
+//! One file, read from everywhere.
+
+use std::io::Cursor;
+use std::sync::Mutex;
+use weighbridge::{Goal, Input, Model, Options, Poll, ReadError, Session, Span};
+use weighbridge_tests::encode::safetensors::{File, Tensor};
+use weighbridge_tests::samples;
+
+/// A store that counts what is asked of it.
+struct Counted<'b> {
+    bytes: &'b [u8],
+    asked: Mutex<Vec<Span>>,
+}
+
+impl Input for &Counted<'_> {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let span = Span::new(offset, buffer.len() as u64);
+        self.asked.lock().expect("no thread panics").push(span);
+        let from = offset as usize;
+        let bytes = self.bytes.get(from..from + buffer.len());
+        buffer.copy_from_slice(bytes.ok_or(ReadError::Changed)?);
+        Ok(())
+    }
+}
+
+#[test]
+fn every_input_gives_the_same_elements() {
+    let bytes = samples::safetensors();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.safetensors");
+    std::fs::write(&path, &bytes).expect("writes");
+    let counted = Counted { bytes: &bytes, asked: Mutex::default() };
+    let models = [
+        Model::from_bytes(&bytes).expect("opens"),
+        Model::open(&path).expect("opens"),
+        Model::from_reader(Cursor::new(&bytes)).expect("opens"),
+        Model::from_input(&counted).expect("opens"),
+    ];
+    for model in &models {
+        let all: Vec<f32> = model.tensor("emb").expect("is there").to_vec().expect("reads");
+        assert_eq!(all, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        model.verify_unchanged().expect("nothing has changed");
+    }
+}
+
+/// Of a large file only the header and what is asked for is read.
+#[test]
+fn a_slice_of_a_large_tensor_reads_that_slice() {
+    let large = Tensor::new("large", "F32", &[1 << 20]);
+    let file = File { metadata: None, tensors: vec![large, Tensor::new("b", "U8", &[3])] };
+    let bytes = file.encode();
+    let counted = Counted { bytes: &bytes, asked: Mutex::default() };
+    let model = Model::from_input(&counted).expect("opens");
+    let slice: Vec<f32> =
+        model.tensor("large").expect("is there").slice(500_000..500_010).expect("reads");
+    assert_eq!(slice.len(), 10);
+    let read: u64 = counted.asked.lock().expect("whole").iter().map(|span| span.len).sum();
+    assert!(read < 200_000, "{read} bytes");
+}
+
+#[test]
+fn models_are_shared_between_threads() {
+    let bytes = samples::safetensors();
+    let model = Model::from_reader(Cursor::new(bytes)).expect("opens");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let emb = model.tensor("emb").expect("is there");
+                assert_eq!(emb.slice::<f64>(5..6).expect("reads"), [5.0]);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_session_lists_tensors_without_any_input() {
+    let bytes = samples::safetensors();
+    let mut session = Session::new(bytes.len() as u64, Options::new().granule(64 << 10));
+    let mut rounds = 0;
+    while let Poll::Need(ranges) = session.poll(Goal::Index).expect("reads") {
+        rounds += 1;
+        for Span { offset, len } in ranges {
+            session.supply(offset, &bytes[offset as usize..][..len as usize]);
+        }
+    }
+    assert_eq!(rounds, 1, "a small file takes one request");
+    let emb = &session.tensors()[0];
+    assert_eq!((emb.name().as_str(), emb.span().map(|span| span.len)), (Some("emb"), Some(12)));
+}
+
+#[test]
+fn the_progress_of_a_file_ends() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.safetensors");
+    std::fs::write(&path, samples::safetensors()).expect("writes");
+    let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let hook = seen.clone();
+    let options = Options::new().on_progress(move |progress| {
+        assert!(progress.file.is_some() && progress.read <= progress.len);
+        hook.lock().expect("whole").push(progress.done);
+    });
+    weighbridge::check_path(&path, &options).expect("reads");
+    let seen = seen.lock().expect("whole");
+    assert!(seen.len() >= 2 && seen.iter().filter(|done| **done).count() == 1);
+    assert_eq!(seen.last(), Some(&true));
+}

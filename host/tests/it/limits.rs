@@ -1,0 +1,33 @@
+//! What a limit leaves out is said.
+
+use weighbridge::{Error, Model, Options, Profile, Verdict, check_with};
+use weighbridge_tests::encode::safetensors::{File, Tensor as Raw};
+use weighbridge_tests::encode::ztensor::{self, Tensor};
+
+#[test]
+fn without_memory_for_names_they_are_unchecked() {
+    let names = ["c", "a", "b"];
+    let tensors = names.map(|name| Raw::new(name, "U8", &[1])).into();
+    let bytes = File { metadata: None, tensors }.encode();
+    let all = check_with(&bytes, &Options::new()).expect("reads");
+    assert_eq!(all.verdict(Profile::Lenient), Verdict::Valid, "{all:?}");
+    let none = check_with(&bytes, &Options::new().memory(0)).expect("reads");
+    assert_eq!(none.verdict(Profile::Lenient), Verdict::Unchecked, "{none:?}");
+    assert!(none.unchecked()[0].why().contains("names are unique"), "{none:?}");
+    let model = Model::from_bytes_with(&bytes, &Options::new().memory(0)).expect("opens");
+    assert!(matches!(model.tensor("a"), Err(Error::Memory(_))));
+}
+
+#[test]
+fn work_beyond_the_limit_is_not_done() {
+    let zeros = vec![0; 1 << 20];
+    let bytes = ztensor::File::of(vec![Tensor::zstd("z", "uint8", &[1 << 20], &zeros)]).encode();
+    let few = Options::new().work(1000);
+    let report = check_with(&bytes, &few).expect("reads");
+    assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
+    let model = Model::from_bytes_with(&bytes, &few).expect("opens");
+    let refused = model.tensor("z").expect("is there").to_vec::<u8>();
+    assert!(matches!(refused, Err(Error::Memory(_))), "{refused:?}");
+    let model = Model::from_bytes(&bytes).expect("opens");
+    assert_eq!(model.tensor("z").expect("is there").to_vec::<u8>().expect("decodes"), zeros);
+}

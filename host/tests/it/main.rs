@@ -1,0 +1,31 @@
+//! The host layer over files of every format: verdicts, values, and sessions.
+
+mod inputs;
+mod limits;
+mod reports;
+mod tensors;
+
+use weighbridge::{Goal, Options, Poll, Report, Session};
+
+/// The report of a session that is given what it asks for, in pieces of so many bytes.
+fn in_pieces(file: &[u8], options: Options, piece: usize) -> Report {
+    let goal = Goal::Payloads;
+    let mut session = Session::new(file.len() as u64, options);
+    let mut last = Vec::new();
+    for _ in 0..20_000 {
+        match session.poll(goal).expect("no file is too large here") {
+            Poll::Done => return session.report(),
+            Poll::Need(ranges) => {
+                last.clone_from(&ranges);
+                for range in ranges {
+                    let from = range.offset as usize;
+                    let bytes = &file[from..from + range.len as usize];
+                    for (i, part) in bytes.chunks(piece).enumerate() {
+                        session.supply((from + i * piece) as u64, part);
+                    }
+                }
+            }
+        }
+    }
+    panic!("the session does not come to an end: it asks for {last:?}");
+}

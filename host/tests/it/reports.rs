@@ -1,0 +1,91 @@
+//! Reports, however the bytes arrive.
+
+use crate::in_pieces;
+use weighbridge::{Format, Goal, Model, Options, Profile, Verdict, check, check_with};
+use weighbridge_tests::{fixtures, samples};
+
+/// A fixture is found to be the same as a whole and in pieces, and its verdict is what
+/// its rules say.
+#[test]
+fn sessions_find_what_whole_files_have() {
+    let mut seen = 0;
+    for (format, fixtures) in fixtures::all() {
+        let format = Format::by_name(format).expect("a known format");
+        for fixture in fixtures.iter().step_by(3) {
+            // Some ask for the work of seconds.
+            let options = Options::new().format(format).seed(7).work(1 << 24);
+            let whole = check_with(&fixture.bytes, &options).expect("it is checked");
+            let pieces = in_pieces(&fixture.bytes, options, 100);
+            assert_eq!(lines(&whole), lines(&pieces), "{} {}", format.name(), fixture.name);
+            for profile in [Profile::Strict, Profile::Lenient] {
+                assert_eq!(whole.verdict(profile), pieces.verdict(profile), "{}", fixture.name);
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 300, "{seen} fixtures");
+}
+
+fn lines(report: &weighbridge::Report) -> Vec<String> {
+    let findings = report.findings().iter().map(|found| {
+        let entry = found.entry().map(ToString::to_string).unwrap_or_default();
+        format!("{} {} {entry} {}", found.rule(), found.offset(), found.message())
+    });
+    findings.chain(report.unchecked().iter().map(|it| it.why().to_owned())).collect()
+}
+
+#[test]
+fn what_was_not_checked_is_no_valid_file() {
+    let bytes = samples::safetensors();
+    assert_eq!(check(&bytes).expect("read").verdict(Profile::Strict), Verdict::Valid);
+    let structure = check_with(&bytes, &Options::new().goal(Goal::Structure)).expect("read");
+    // Payloads were not asked for.
+    assert_eq!(structure.verdict(Profile::Strict), Verdict::Valid);
+    assert_eq!(structure.unchecked().len(), 1);
+    let index = br#"{"metadata":{},"weight_map":{"a":"model.safetensors"}}"#;
+    let options = Options::new().file_name("model.safetensors.index.json");
+    let report = check_with(index, &options).expect("read");
+    assert_eq!(report.format(), Some(Format::Shards));
+    assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
+    let why = report.unchecked()[0].why();
+    assert_eq!(why, "the files that it lists were not looked at");
+}
+
+#[test]
+fn an_index_of_shards_is_checked_with_its_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let index = folder.path().join("model.safetensors.index.json");
+    let text = br#"{"metadata":{"total_size":12},"weight_map":{"emb":"one.safetensors"}}"#;
+    std::fs::write(&index, text).expect("writes");
+    let verdict = || {
+        let report = weighbridge::check_path(&index, &Options::new()).expect("read");
+        report.verdict(Profile::Strict)
+    };
+    assert_eq!(verdict(), Verdict::Invalid, "its file is missing");
+    std::fs::write(folder.path().join("one.safetensors"), samples::safetensors()).expect("writes");
+    assert_eq!(verdict(), Verdict::Valid);
+}
+
+#[test]
+fn what_is_another_format_is_unsupported_unless_it_was_chosen() {
+    let bytes = b"\x89HDF\r\n\x1A\n and so on";
+    assert_eq!(check(bytes).expect("read").verdict(Profile::Lenient), Verdict::Unsupported);
+    let chosen = Options::new().format(Format::Gguf);
+    let report = check_with(bytes, &chosen).expect("read");
+    assert_eq!(report.verdict(Profile::Lenient), Verdict::Invalid);
+    let error = Model::from_bytes(bytes).expect_err("not opened").to_string();
+    assert_eq!(error, "is not opened: an HDF5 file");
+}
+
+#[cfg(feature = "serde")]
+#[test]
+fn serde_writes_what_the_command_prints() {
+    let mut bytes = samples::safetensors();
+    bytes.pop();
+    let report = check(&bytes).expect("read");
+    assert_eq!(serde_json::to_string(&report).expect("written"), report.to_json());
+    let json: serde_json::Value = serde_json::from_str(&report.to_json()).expect("JSON");
+    assert_eq!(json["file"], serde_json::Value::Null);
+    assert_eq!(json["verdict"], "invalid");
+    assert_eq!(json["findings"][0]["entry"], "emb");
+}

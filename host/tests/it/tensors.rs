@@ -1,0 +1,140 @@
+//! Elements of every encoding, type and order.
+
+use weighbridge::{Conversion, Error, Layout, Model, bf16, f16};
+use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Number};
+use weighbridge_tests::encode::safetensors::{File, Tensor as Raw};
+use weighbridge_tests::encode::ztensor::{self, Tensor, sparse};
+use weighbridge_tests::{fixtures, samples};
+
+fn raw(dtype: &'static str, shape: &[u64], data: Vec<u8>) -> Vec<u8> {
+    let tensor = Raw { data, ..Raw::new("x", dtype, shape) };
+    File { metadata: None, tensors: vec![tensor] }.encode()
+}
+
+#[test]
+fn raw_elements_are_widened_in_one_go() {
+    let values = [1.5_f32, -0.0, 65504.0, f32::INFINITY];
+    let halves: Vec<u8> = values.iter().flat_map(|it| f16::from_f32(*it).to_le_bytes()).collect();
+    let bytes = raw("F16", &[2, 2], halves);
+    let model = Model::from_bytes(&bytes).expect("opens");
+    let x = model.tensor("x").expect("is there");
+    assert_eq!(x.to_vec::<f32>().expect("widens"), values);
+    assert_eq!(x.to_vec::<f64>().expect("widens"), values.map(f64::from));
+    assert_eq!(x.to_vec::<f16>().expect("is that"), values.map(f16::from_f32));
+    assert!(matches!(x.to_vec::<bf16>(), Err(Error::Lossy { .. })));
+    let rounded = x.to_vec_with::<bf16>(Conversion::Round).expect("rounds");
+    assert_eq!(rounded[0], bf16::from_f32(1.5));
+    assert_eq!(x.rows::<f32>(1..2).expect("reads"), values[2..]);
+    assert!(matches!(x.rows::<f32>(1..3), Err(Error::Length { expected: 2, found: 3 })));
+}
+
+#[test]
+fn compressed_and_big_endian_elements_read_alike() {
+    let numbers: Vec<u32> = (0..100_000).map(|n| n * 40_000).collect();
+    let little: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+    let file = ztensor::File::of(vec![
+        Tensor::zstd("z", "uint32", &[100, 1000], &little),
+        // The encoder reverses each element.
+        Tensor::raw("b", "uint32", &[100, 1000], little).big_endian(),
+    ]);
+    let bytes = file.encode();
+    let models = [
+        Model::from_bytes(&bytes).expect("opens"),
+        Model::from_reader(std::io::Cursor::new(&bytes)).expect("opens"),
+    ];
+    for model in &models {
+        for name in ["z", "b"] {
+            let tensor = model.tensor(name).expect("is there");
+            assert!(tensor.to_vec::<u32>().expect("reads") == numbers, "{name}");
+            let wide: Vec<u64> = tensor.rows(40..42).expect("reads");
+            assert!(wide.iter().copied().eq(numbers[40_000..42_000].iter().map(|n| u64::from(*n))));
+            let mut into = vec![0; 100_000];
+            tensor.read_into(&mut into).expect("fits");
+            assert!(into == numbers);
+            assert!(tensor.as_slice::<u32>().is_err());
+        }
+    }
+}
+
+#[test]
+fn views_are_refused_with_a_reason() {
+    let bytes = samples::safetensors();
+    let model = Model::from_bytes(&bytes).expect("opens");
+    let emb = model.tensor("emb").expect("is there");
+    let error = emb.as_slice::<f32>().expect_err("another type").to_string();
+    assert_eq!(error, "it is no slice: its elements are of another type");
+    let read = Model::from_reader(std::io::Cursor::new(&bytes)).expect("opens");
+    let error = read.tensor("emb").expect("is there").as_slice::<bf16>().expect_err("not here");
+    assert_eq!(error.to_string(), "it is no slice: the file is not in memory");
+}
+
+#[test]
+fn packed_elements_begin_anywhere() {
+    let bytes = raw("F4", &[7, 2], vec![0x21, 0x43, 0x65, 0x77, 0, 0x11, 0xA9]);
+    let model = Model::from_bytes(&bytes).expect("opens");
+    let x = model.tensor("x").expect("is there");
+    let all: Vec<f32> = x.to_vec().expect("widens");
+    assert_eq!(all[..4], [0.5, 1.0, 1.5, 2.0]);
+    for from in 0..14 {
+        let slice: Vec<f32> = x.slice(from..14).expect("reads");
+        assert_eq!(slice, all[from as usize..], "from {from}");
+    }
+    assert!(x.slice::<f32>(13..15).is_err());
+}
+
+#[test]
+fn columns_are_arrays_where_their_rows_are_of_one_length() {
+    let rows = vec![Cell::dense(&[1, 2, 3]), Cell::dense(&[4, 5, 6])];
+    let codec = Codec::vector(Codec::Number(Number::Int32), &[3]);
+    let file = idv::encode(&idv::File::new(2, vec![Column::new("x", codec, rows)]));
+    let model = Model::from_bytes(&file.bytes).expect("opens");
+    let x = model.tensor("x").expect("is there");
+    assert_eq!(x.layout(), Layout::Blocks);
+    assert_eq!(x.to_vec::<i64>().expect("reads"), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(x.rows::<i32>(1..2).expect("reads"), [4, 5, 6]);
+}
+
+#[test]
+fn sparse_tensors_are_no_array_but_have_entries() {
+    let blob = sparse::coo(&[(&[0, 1], &[0, 0, 0x80, 0x3F])]);
+    let tensor = Tensor::raw("s", "float32", &[1, 2], blob).layout("sparse_coo");
+    let bytes = ztensor::File::of(vec![tensor]).encode();
+    let model = Model::from_bytes(&bytes).expect("opens");
+    let s = model.tensor("s").expect("is there");
+    assert!(matches!(s.to_vec::<f32>(), Err(Error::NoArray(_) | Error::Unsupported(_))));
+    let mut entries = Vec::new();
+    s.values(9, |shown| {
+        entries.push(shown.to_value().to_string());
+        Ok::<(), Error>(())
+    })
+    .expect("reads");
+    assert!(entries.len() <= 1);
+}
+
+/// Whatever is wrong with a file, reading all of it ends, and what is read twice is the
+/// same.
+#[test]
+fn broken_files_give_errors_and_nothing_else() {
+    let mut read = 0_u64;
+    for (_, fixtures) in fixtures::all() {
+        for fixture in fixtures {
+            let Ok(model) = Model::from_bytes(&fixture.bytes) else { continue };
+            model
+                .metadata()
+                .take(100)
+                .for_each(|entry| drop(entry.map(|it| it.value().to_string())));
+            for tensor in model.tensors().take(100) {
+                let Ok(tensor) = tensor else { break };
+                let as_f64 = tensor.to_vec::<f64>();
+                read += as_f64.as_ref().map_or(0, |all| all.len() as u64);
+                if let Ok(all) = as_f64 {
+                    let head: Vec<f64> = tensor.slice(0..all.len() as u64 / 2).expect("a part");
+                    let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
+                    assert!(head.iter().zip(&all).all(same), "{}", fixture.name);
+                }
+                let _ = (tensor.stats().is_ok(), tensor.npy().is_ok(), tensor.verify().is_ok());
+            }
+        }
+    }
+    assert!(read > 1000, "{read} elements");
+}
