@@ -3,7 +3,8 @@
 # stack, and the verdicts of a host.
 #
 #   scripts/firmware.sh        what `make test` runs: every format in one image
-#   scripts/firmware.sh sizes  bytes of code and constants of each reader alone
+#   scripts/firmware.sh sizes [READER…]
+#                              bytes of code and constants of each reader alone
 #   scripts/firmware.sh deep   each reader alone, with its stack; the panic gate at
 #                              opt-level 3; the sizes that have no budget: with
 #                              windows and details, for thumbv6m
@@ -13,11 +14,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../firmware"
 source ../scripts/setup.sh
 mode=${1:-test}
+only=${*:2}
 case $mode in test | sizes | deep | write) ;; *) sed -n '2,/^set/s/^# \{0,1\}//p' ../scripts/firmware.sh >&2; exit 2 ;; esac
 ready_or_leave_out firmware
 
 triple=thumbv7em-none-eabihf
-formats=$(sed -n 's/^\([a-z]*\) = \["weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
+formats=$(sed -n 's/^\([a-z]*\) = \[.*"weighbridge-core\/\1"\]$/\1/p' Cargo.toml)
 all=$(printf '%s,' $formats)
 # All but those of large models, together.
 five=stb,oinf,bintensors,ztensor,idv
@@ -198,7 +200,7 @@ target_ready "$triple"
 echo "firmware: $target_note, in $(pwd)"
 case $mode in
   deep) deep ;;
-  sizes) sizes $formats five all ;;
+  sizes) sizes ${only:-$formats five all} ;;
   write)
     sizes $formats five all
     in_qemu $formats

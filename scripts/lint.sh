@@ -31,6 +31,15 @@ for format in $formats; do
   subset --features "$format"
 done
 
+# Features only add, so pairs that meet in a build are enough: of formats with what a
+# host, a browser, a board with mapped flash and one with a driver for it turn on.
+for pair in "stb windows" "stb details" "formats details" "formats windows" "formats payloads" \
+  "formats sweep" "gguf sweep" "safetensors sweep" "idv payloads" "idv deflate" "ztensor zstd" \
+  "ztensor checksum" "ztensor payloads" "oinf bytemuck" "formats embedded-storage" "formats std"; do
+  say "core with $pair"
+  subset --features "$pair"
+done
+
 say "the host layer without std, with one format, with every feature"
 cargo clippy -p weighbridge --no-default-features --features formats -- -D warnings
 cargo clippy -p weighbridge --no-default-features --features std,safetensors -- -D warnings

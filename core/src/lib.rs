@@ -71,7 +71,9 @@ mod parse;
 mod rule;
 mod stats;
 
-pub use audit::{Audit, Stage};
+#[cfg(feature = "windows")]
+pub use audit::Audit;
+pub use audit::{MappedAudit, NumberedAudit, Stage};
 #[cfg(feature = "payloads")]
 pub use audit::{Paused, Scratch};
 pub use base::limits;

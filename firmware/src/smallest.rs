@@ -1,7 +1,24 @@
 //! The smallest useful program, of which size and stack are measured: opens a
 //! file, audits its structure and finds one tensor.
 
-use weighbridge_core::{Audit, Cursor, Finding, Format, Name, Opening, Severity, Slot, Source, Span};
+use weighbridge_core::{Cursor, File, Finding, Format, Name, Opening, Severity, Slot, Source, Span};
+
+/// The audit that this image needs.
+#[cfg(feature = "full")]
+pub use weighbridge_core::Audit;
+#[cfg(not(any(feature = "full", feature = "names")))]
+pub use weighbridge_core::NumberedAudit as Audit;
+#[cfg(all(feature = "names", not(feature = "full")))]
+pub use weighbridge_core::MappedAudit as Audit;
+
+/// The audit of `file`; `None` if it is of another kind.
+#[inline(always)]
+pub fn audit(file: File) -> Option<Audit> {
+    #[cfg(not(any(feature = "full", feature = "names")))]
+    return Audit::new(file);
+    #[cfg(any(feature = "full", feature = "names"))]
+    Some(Audit::new(file))
+}
 
 /// Where the tensor `name` of a valid file lies; `None` if there is none, its
 /// data is not in one piece, or the file is not valid. Without a `format`, the
@@ -25,7 +42,7 @@ pub fn find(
         }
     };
     let file = Opening::of(format).step(&source, &mut sink).ok()?;
-    Audit::new(file).structure_only().step(&source, slots, &mut sink).ok()?;
+    audit(file)?.structure_only().step(&source, slots, &mut sink).ok()?;
     if !valid {
         return None;
     }

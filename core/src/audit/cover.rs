@@ -3,35 +3,34 @@
 
 use crate::base::{Word, division::padding, wide, widen, word};
 use crate::file::{File, Slot};
+use crate::model::NameAt;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule};
 
 impl File {
-    /// Reports two entries with the same name, if a rule forbids that; `owner` is the
-    /// tensor of metadata entries.
+    /// Reports that entry `index` has the `name` of an `earlier` one, if a rule forbids
+    /// that; `owner` is the tensor of metadata entries.
     pub(crate) fn report_twin(
         &self,
         r: &mut Reader<'_, '_>,
-        first: &Slot,
-        second: &Slot,
+        (kind, index, name): (EntryKind, u32, NameAt),
+        earlier: u32,
         owner: Option<u32>,
     ) {
         let policy = self.policy();
-        let rule = match second.kind() {
+        let rule = match kind {
             EntryKind::Tensor => policy.duplicate_tensor,
             EntryKind::SizeVar => policy.duplicate_size,
             EntryKind::Attribute => policy.duplicate_attribute,
             _ => policy.duplicate_meta,
         };
         let Some(rule) = rule else { return };
-        let (index, name) = (second.unpack().0, second.name());
-        r.about(second.kind(), index);
+        r.about(kind, index);
         if let Some(tensor) = owner {
             r.about(EntryKind::Attribute, tensor);
             r.about_part(index);
         }
-        let (len, earlier) = (u64::from(name.len), u64::from(first.unpack().0));
-        r.report(rule, name.offset, len, earlier, u64::from(index));
+        r.report(rule, name.offset, name.len.into(), earlier.into(), index.into());
     }
 }
 

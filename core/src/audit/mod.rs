@@ -3,7 +3,6 @@
 pub(crate) mod cover;
 #[cfg(feature = "windows")]
 mod resumable;
-#[cfg(not(feature = "windows"))]
 mod single_pass;
 mod stage;
 
@@ -11,6 +10,5 @@ mod stage;
 pub use resumable::Audit;
 #[cfg(feature = "payloads")]
 pub use resumable::{Paused, Scratch};
-#[cfg(not(feature = "windows"))]
-pub use single_pass::Audit;
+pub use single_pass::{MappedAudit, NumberedAudit};
 pub use stage::Stage;

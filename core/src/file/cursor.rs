@@ -58,8 +58,15 @@ macro_rules! declare {
                         Any::$name(ref mut cursor) => cursor,
                         #[allow(unreachable_patterns, reason = "there may be one format")]
                         ref mut other => {
-                            *other = Any::$name(parse::Cursor::START);
-                            Holds::<format::$module::Header>::cursor(self)
+                            begin(other);
+                            return Holds::<format::$module::Header>::cursor(self);
+
+                            // Once, not in every function that is given a cursor.
+                            #[cold]
+                            #[inline(never)]
+                            fn begin(any: &mut Any) {
+                                *any = Any::$name(parse::Cursor::START);
+                            }
                         }
                     }
                 }
@@ -98,7 +105,6 @@ impl Cursor {
     }
 
     /// Offset of the next entry; 0 at the start.
-    #[cfg(not(feature = "windows"))]
     pub(crate) fn at(&self) -> u64 {
         any!(&self.0, cursor => cursor.at)
     }
@@ -110,6 +116,7 @@ impl Cursor {
 
     /// Whether it stands inside an entry, and keeps its progress when bytes are
     /// missing.
+    #[allow(clippy::unit_arg, reason = "some formats have no state")]
     pub(crate) fn is_inside(&self) -> bool {
         any!(&self.0, cursor => cursor.state.is_inside())
     }

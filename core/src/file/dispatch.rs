@@ -27,10 +27,10 @@ impl File {
         quietly(source, |reader| self.tensor(reader, &mut cursor))
     }
 
-    /// End of the index; all data lies after it.
-    #[cfg(not(any(feature = "names", feature = "windows")))]
-    pub(crate) fn index_end(&self) -> u64 {
-        each!(self, header => header.table_end(), 0)
+    /// End of the index, if tensors have numbers of one byte for names and all data lies
+    /// after it.
+    pub(crate) fn index_end(&self) -> Option<u64> {
+        each!(self, header => header.numbered_until(), None)
     }
 
     /// The alignment of payloads in bytes.

@@ -76,7 +76,6 @@ macro_rules! declare {
 
             /// Whether any format of this build compares parts of the file with one
             /// another.
-            #[cfg(not(feature = "windows"))]
             pub(crate) const COVERS: bool = any_policy(false);
 
             /// Whether metadata entries of tensors are compared with one another, in

@@ -1,12 +1,7 @@
 //! Working memory of the caller, and sorting it.
 
-#[cfg(not(feature = "windows"))]
-use crate::base::widen;
 use crate::base::{Word, wide, word};
-#[cfg(not(feature = "windows"))]
-use crate::input::Source;
-use crate::input::Span;
-#[cfg(not(feature = "windows"))]
+use crate::input::{Source, Span};
 use crate::model::Name;
 use crate::model::{NameAt, NameEncoding};
 use crate::rule::EntryKind;
@@ -59,7 +54,6 @@ impl Slot {
     }
 
     /// Whether it sorts before `other`: by key, then by the rest.
-    #[cfg(any(test, not(feature = "sweep")))]
     pub(crate) fn precedes(&self, other: &Self) -> bool {
         (self.key, self.at, self.who) < (other.key, other.at, other.who)
     }
@@ -95,7 +89,7 @@ impl Slot {
 #[cfg(feature = "windows")]
 const OFFSET: u64 = u64::MAX >> 8;
 
-#[cfg(not(feature = "windows"))]
+/// What the audit of a file that is in memory as a whole keeps of an entry.
 impl Slot {
     /// Makes it entry `index` of `table` with the name at `name`. It stays unchanged if the
     /// entry has no name: such an entry is broken, and equal to no other.
@@ -109,13 +103,13 @@ impl Slot {
 
     /// The table and kind of an entry made by [`Slot::set_name`]; only names with equal
     /// ones are compared.
-    pub(crate) fn table(&self) -> usize {
+    pub(crate) fn table(&self) -> Word {
         self.key & !0xF0
     }
 
     /// The place of its name.
-    pub(crate) fn name(&self) -> NameAt {
-        NameAt { offset: widen(self.at), len: self.unpack().1, encoding: self.encoding() }
+    pub(crate) fn whole_name(&self) -> NameAt {
+        NameAt { offset: wide(self.at), len: self.unpack().1, encoding: self.encoding() }
     }
 
     /// Its name.
@@ -134,7 +128,7 @@ impl Slot {
     }
 
     /// Its kind.
-    pub(crate) fn kind(&self) -> EntryKind {
+    pub(crate) fn whole_kind(&self) -> EntryKind {
         EntryKind::of(u32::try_from(self.key & 0xF).unwrap_or(0))
     }
 }
@@ -150,13 +144,12 @@ pub(crate) fn sort(slots: &mut [Slot]) {
     slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
     #[cfg(all(feature = "windows", not(feature = "sweep")))]
     heap_sort(slots);
-    #[cfg(not(feature = "windows"))]
+    #[cfg(not(any(feature = "windows", feature = "sweep")))]
     shell_sort(slots, &Slot::precedes);
 }
 
 /// Sorts slots by `precedes`, in two thirds of the code of a heap sort. With these gaps
 /// (Knuth's) it takes O(n^1.5) comparisons at most.
-#[cfg(any(test, not(feature = "windows")))]
 pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> bool) {
     let mut gap = 1_usize;
     while gap < slots.len() {

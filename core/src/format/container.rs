@@ -44,6 +44,12 @@ pub(crate) trait Container: Sized {
         Self::POLICY.align
     }
 
+    /// Where the index ends if tensors have numbers of one byte for names, and all data
+    /// lies after it.
+    fn numbered_until(&self) -> Option<u64> {
+        None
+    }
+
     /// Number of tensors that the file declares.
     fn tensor_count(&self) -> u64;
 

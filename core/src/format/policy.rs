@@ -72,10 +72,6 @@ impl Policy {
     };
 
     /// Whether a part of the file is compared with others.
-    #[cfg_attr(
-        not(any(feature = "names", feature = "windows")),
-        allow(dead_code, reason = "data is all that is compared")
-    )]
     pub(crate) fn places(&self, region: &Region) -> bool {
         !region.span.is_empty() || (self.empties && region.kind == EntryKind::Tensor)
     }

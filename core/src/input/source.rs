@@ -114,6 +114,12 @@ impl<'a> Source<'a> {
         usize::try_from(at).ok().and_then(|at| self.first.bytes.get(at..)).unwrap_or_default()
     }
 
+    /// The `len` bytes from `at`, if all are resident.
+    #[cfg(feature = "windows")]
+    pub(crate) fn piece(&self, at: u64, len: usize) -> Option<&'a [u8]> {
+        self.run(at).get(..len)
+    }
+
     /// The `len` bytes from `at`, if all of them exist.
     #[cfg(not(feature = "windows"))]
     pub(crate) fn piece(&self, at: usize, len: usize) -> Option<&'a [u8]> {

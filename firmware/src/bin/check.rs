@@ -9,12 +9,13 @@ use cortex_m_rt::{entry, exception};
 #[cfg(feature = "decode")]
 use weighbridge_core::Scratch;
 use weighbridge_core::{
-    Audit, Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop,
+    Cursor, File, Finding, Format, Index, Name, Opening, Severity, Slot, Source, Span, Stop,
     Tensor,
 };
 use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::{Record, records};
-use weighbridge_firmware::{smallest, stack, ticks};
+use weighbridge_firmware::smallest::{self, Audit};
+use weighbridge_firmware::{stack, ticks};
 
 /// Storage for the audit and the index; more entries than this are too many.
 const SLOTS: usize = 70_000;
@@ -141,7 +142,8 @@ fn audit_blocks(
 
 /// The audit; a stage that takes more slots than there are is given up.
 fn audit(file: File, source: &Source<'_>, slots: &mut [Slot], sink: &mut dyn FnMut(Finding)) {
-    let mut audit = Audit::new(file).structure_only();
+    let Some(audit) = smallest::audit(file) else { return };
+    let mut audit = audit.structure_only();
     while let Err(Stop::NeedSlots { .. }) = audit.step(source, slots, sink) {
         audit.skip(sink);
     }

@@ -1,5 +1,6 @@
 //! One binary for all integration tests; a module for each kind.
 
+mod audits;
 mod blocks;
 mod catalogue;
 mod codec;

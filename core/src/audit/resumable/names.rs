@@ -201,7 +201,8 @@ impl Audit {
             self.twins = equal.is_err().then_some(twins);
             let equal = equal.map_err(|absent| r.lack(absent))? && first.kind() == second.kind();
             if equal {
-                self.file.report_twin(r, &first, &second, self.owner());
+                let twin = (second.kind(), second.unpack().0, b);
+                self.file.report_twin(r, twin, first.unpack().0, self.owner());
             }
             self.sorting.compared(equal);
         }

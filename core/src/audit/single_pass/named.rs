@@ -12,9 +12,12 @@ use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::cmp::Ordering;
 
-/// Validates a file; plain numbers.
+/// Validates the structure of a file that is in memory as a whole, as flash is that is
+/// mapped; plain numbers.
+///
+/// It finds what the audit of files in windows finds, with less code.
 #[derive(Clone, Copy, Debug)]
-pub struct Audit {
+pub struct MappedAudit {
     file: File,
     stage: Stage,
     /// The entries of this stage were validated; slots for their names were missing.
@@ -30,11 +33,11 @@ pub struct Audit {
     owner: (u64, u32),
 }
 
-impl Audit {
+impl MappedAudit {
     /// An audit of the structure, which is all that this build checks.
     #[inline(always)]
     pub fn new(file: File) -> Self {
-        Audit {
+        MappedAudit {
             file,
             stage: Stage::Metadata,
             validated: false,
@@ -87,7 +90,7 @@ impl Audit {
         slots: &mut [Slot],
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        let mut r = Reader::new(source, sink);
+        let mut r = Reader::whole(source, sink);
         while self.stage != Stage::Done {
             let result = match self.stage {
                 Stage::Values => self.values(&mut r),
@@ -224,7 +227,8 @@ impl Audit {
                 cover.place(&self.file, r, &slot);
             } else {
                 if by_name(r.source(), &before, &slot).is_eq() {
-                    self.file.report_twin(r, &before, &slot, self.owner());
+                    let twin = (slot.whole_kind(), slot.unpack().0, slot.whole_name());
+                    self.file.report_twin(r, twin, before.unpack().0, self.owner());
                 }
                 before = slot;
             }

@@ -16,20 +16,22 @@ use crate::model::{Chunks, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 
-/// Validates a file; plain numbers.
+/// Validates the structure of a file that is in memory as a whole and whose tensors have
+/// numbers of one byte for names; plain numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct Audit {
+pub struct NumberedAudit {
     file: File,
     stage: Stage,
     /// Some entry is broken, so uncovered bytes may belong to it.
     incomplete: bool,
 }
 
-impl Audit {
-    /// An audit of the structure, which is all that this build checks.
+impl NumberedAudit {
+    /// An audit of the structure of `file`; `None` if its tensors may have names.
     #[inline(always)]
-    pub fn new(file: File) -> Self {
-        Audit { file, stage: Stage::Tensors, incomplete: false }
+    pub fn new(file: File) -> Option<Self> {
+        file.index_end()?;
+        Some(NumberedAudit { file, stage: Stage::Tensors, incomplete: false })
     }
 
     /// Has no effect: this build never checks payloads.
@@ -74,7 +76,7 @@ impl Audit {
         if self.stage == Stage::Done {
             return Ok(());
         }
-        let mut r = Reader::new(source, sink);
+        let mut r = Reader::whole(source, sink);
         self.run(&mut r, slots).map_err(|halt| r.stop(halt))
     }
 
@@ -150,7 +152,7 @@ impl Audit {
     ) -> Result<(), Halt> {
         let (certain, policy) = (!self.incomplete, self.file.policy());
         let mut cover = Cover::default();
-        cover.end = word(self.file.index_end());
+        cover.end = word(self.file.index_end().unwrap_or(0));
         if ordered {
             // Parts in order do not overlap.
             r.mute();

@@ -1,7 +1,7 @@
 //! Missing slots, in builds with these audits: both report the same findings for an STB
 //! file, and ask for slots where they need them.
 
-use super::Audit;
+use super::{MappedAudit, NumberedAudit};
 use crate::audit::Stage;
 use crate::file::{File, Slot};
 use crate::input::Source;
@@ -10,8 +10,46 @@ use crate::rule::{Finding, Severity, general};
 use std::vec;
 use std::vec::Vec;
 
-/// Whether ids are looked up in a table and only data is compared with data.
-const NUMBERED: bool = cfg!(not(feature = "names"));
+/// Either audit. The second looks ids up, and compares only data with data.
+enum Audit {
+    Mapped(MappedAudit),
+    Numbered(NumberedAudit),
+}
+
+impl Audit {
+    fn new(file: File, numbered: bool) -> Self {
+        match numbered {
+            true => Audit::Numbered(NumberedAudit::new(file).unwrap()),
+            false => Audit::Mapped(MappedAudit::new(file)),
+        }
+    }
+
+    fn step(
+        &mut self,
+        source: &Source<'_>,
+        slots: &mut [Slot],
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        match self {
+            Audit::Mapped(audit) => audit.step(source, slots, sink),
+            Audit::Numbered(audit) => audit.step(source, slots, sink),
+        }
+    }
+
+    fn skip(&mut self, sink: &mut dyn FnMut(Finding)) {
+        match self {
+            Audit::Mapped(audit) => audit.skip(sink),
+            Audit::Numbered(audit) => audit.skip(sink),
+        }
+    }
+
+    fn stage(&self) -> (Stage, u32) {
+        match self {
+            Audit::Mapped(audit) => (audit.stage(), audit.position()),
+            Audit::Numbered(audit) => (audit.stage(), audit.position()),
+        }
+    }
+}
 
 /// An STB file of tensors with these ids, of 64 bytes each, whose data lies at
 /// these multiples of 64 after the table.
@@ -36,12 +74,12 @@ fn file(tensors: &[(u8, u64)]) -> Vec<u8> {
 
 /// The findings of an audit that gets more slots whenever it asks, as rule, offset and
 /// entry, and the number of slots at the end.
-fn audited(bytes: &[u8]) -> (Vec<(&'static str, u64, u32)>, usize) {
+fn audited_by(bytes: &[u8], numbered: bool) -> (Vec<(&'static str, u64, u32)>, usize) {
     let source = Source::whole(bytes);
     let mut findings = Vec::new();
     let mut sink = |finding| findings.push(finding);
     let file = File::open(&source, &mut sink).unwrap();
-    let mut audit = Audit::new(file);
+    let mut audit = Audit::new(file, numbered);
     let mut slots = Vec::new();
     while let Err(stop) = audit.step(&source, &mut slots, &mut sink) {
         let Stop::NeedSlots { needed } = stop else { panic!("{stop}") };
@@ -53,99 +91,124 @@ fn audited(bytes: &[u8]) -> (Vec<(&'static str, u64, u32)>, usize) {
 
 #[test]
 fn what_is_in_order_takes_no_slots() {
-    assert_eq!(audited(&file(&[(1, 0), (5, 1), (9, 2)])), (Vec::new(), 0));
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        assert_eq!(audited(&file(&[(1, 0), (5, 1), (9, 2)])), (Vec::new(), 0));
+    }
 }
 
 #[test]
 fn equal_names_are_found_and_reported_once() {
-    let (found, slots) = audited(&file(&[(9, 0), (5, 1), (9, 2), (9, 3)]));
-    assert_eq!(found, [("T-ID-DUP", 96, 2), ("T-ID-DUP", 128, 3)]);
-    assert_eq!(slots, if NUMBERED { 0 } else { 4 });
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        let (found, slots) = audited(&file(&[(9, 0), (5, 1), (9, 2), (9, 3)]));
+        assert_eq!(found, [("T-ID-DUP", 96, 2), ("T-ID-DUP", 128, 3)]);
+        assert_eq!(slots, if numbered { 0 } else { 4 });
+    }
 }
 
 #[cfg(feature = "details")]
 #[test]
 fn an_equal_name_tells_which_entry_had_it_before() {
-    let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
-    let source = Source::whole(&bytes);
-    let mut reported = Vec::new();
-    let mut sink = |f: Finding| reported.push((f.expected, f.found, f.len, f.kind));
-    let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
-    audit.step(&source, &mut [Slot::EMPTY; 8], &mut sink).unwrap();
-    let kind = crate::rule::EntryKind::Tensor;
-    assert_eq!(reported, [(0, 2, 1, kind), (2, 3, 1, kind)]);
+    for numbered in [false, true] {
+        let bytes = file(&[(9, 0), (5, 1), (9, 2), (9, 3)]);
+        let source = Source::whole(&bytes);
+        let mut reported = Vec::new();
+        let mut sink = |f: Finding| reported.push((f.expected, f.found, f.len, f.kind));
+        let mut audit = Audit::new(File::open(&source, &mut sink).unwrap(), numbered);
+        audit.step(&source, &mut [Slot::EMPTY; 8], &mut sink).unwrap();
+        let kind = crate::rule::EntryKind::Tensor;
+        assert_eq!(reported, [(0, 2, 1, kind), (2, 3, 1, kind)]);
+    }
 }
 
 #[test]
 fn parts_out_of_order_are_compared_with_slots() {
-    // Header, table, and three payloads of which two are one range.
-    let (found, slots) = audited(&file(&[(1, 2), (2, 0), (3, 0)]));
-    assert_eq!(found, [("T-ALIAS", 128, 2), ("D-GAP", 192, 0)]);
-    assert_eq!(slots, if NUMBERED { 3 } else { 5 });
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        // Header, table, and three payloads of which two are one range.
+        let (found, slots) = audited(&file(&[(1, 2), (2, 0), (3, 0)]));
+        assert_eq!(found, [("T-ALIAS", 128, 2), ("D-GAP", 192, 0)]);
+        assert_eq!(slots, if numbered { 3 } else { 5 });
+    }
 }
 
 #[test]
 fn entries_are_validated_once_however_often_slots_are_missing() {
-    // The second entry has a reserved type and the last the id of the first.
-    let mut bytes = file(&[(1, 2), (2, 0), (1, 1)]);
-    bytes[32 + 32 + 1] = 9;
-    let (found, _) = audited(&bytes);
-    assert_eq!(found, [("T-DTYPE", 65, 1), ("T-ID-DUP", 96, 2)]);
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        // The second entry has a reserved type and the last the id of the first.
+        let mut bytes = file(&[(1, 2), (2, 0), (1, 1)]);
+        bytes[32 + 32 + 1] = 9;
+        let (found, _) = audited(&bytes);
+        assert_eq!(found, [("T-DTYPE", 65, 1), ("T-ID-DUP", 96, 2)]);
+    }
 }
 
 #[test]
 fn what_no_tensor_has_is_found_in_order_and_out_of_it() {
-    for tensors in [&[(1, 0), (2, 2)][..], &[(2, 2), (1, 0)]] {
-        let mut bytes = file(tensors);
-        // Two tensors: the table ends where data begins, at 96 of 128.
-        let gap = 128 + 64;
-        assert_eq!(audited(&bytes).0, [("D-GAP", gap, 0)]);
-        bytes[100] = 7;
-        let found = audited(&bytes).0;
-        assert_eq!(found, [("D-PAD", 100, 0), ("D-GAP", gap, 0)]);
-        // Where the bytes of a broken tensor lie is not known.
-        bytes[32 + 2] = 9;
-        let found = audited(&bytes).0;
-        assert_eq!(found, [("T-RANK", 34, 0)]);
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        for tensors in [&[(1, 0), (2, 2)][..], &[(2, 2), (1, 0)]] {
+            let mut bytes = file(tensors);
+            // Two tensors: the table ends where data begins, at 96 of 128.
+            let gap = 128 + 64;
+            assert_eq!(audited(&bytes).0, [("D-GAP", gap, 0)]);
+            bytes[100] = 7;
+            let found = audited(&bytes).0;
+            assert_eq!(found, [("D-PAD", 100, 0), ("D-GAP", gap, 0)]);
+            // Where the bytes of a broken tensor lie is not known.
+            bytes[32 + 2] = 9;
+            let found = audited(&bytes).0;
+            assert_eq!(found, [("T-RANK", 34, 0)]);
+        }
     }
 }
 
 #[test]
 fn a_tensor_without_elements_takes_no_bytes() {
-    // It lies inside the previous tensor's data.
-    let mut bytes = file(&[(1, 0), (2, 0), (3, 1)]);
-    let second = 32 + 32;
-    bytes[second + 12] = 0;
-    bytes[second + 20] = 0;
-    assert_eq!(audited(&bytes), (Vec::new(), 0));
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        // It lies inside the previous tensor's data.
+        let mut bytes = file(&[(1, 0), (2, 0), (3, 1)]);
+        let second = 32 + 32;
+        bytes[second + 12] = 0;
+        bytes[second + 20] = 0;
+        assert_eq!(audited(&bytes), (Vec::new(), 0));
+    }
 }
 
 #[test]
 fn a_table_that_is_cut_off_is_reported_once() {
-    let mut bytes = file(&[(1, 0), (2, 1), (3, 2)]);
-    bytes.truncate(32 + 32 + 31);
-    assert_eq!(audited(&bytes), (vec![("H-FSIZE", 24, 0)], 0));
+    for numbered in [false, true] {
+        let audited = |bytes: &[u8]| audited_by(bytes, numbered);
+        let mut bytes = file(&[(1, 0), (2, 1), (3, 2)]);
+        bytes.truncate(32 + 32 + 31);
+        assert_eq!(audited(&bytes), (vec![("H-FSIZE", 24, 0)], 0));
+    }
 }
 
 #[test]
 fn what_is_given_up_is_reported_as_not_checked() {
-    let bytes = file(&[(9, 1), (5, 0)]);
-    let source = Source::whole(&bytes);
-    let mut findings = Vec::new();
-    let mut sink = |finding: Finding| findings.push((finding.rule, finding.severity()));
-    let mut audit = Audit::new(File::open(&source, &mut sink).unwrap());
-    let stages = [Stage::TensorNames, Stage::Coverage];
-    let rules = [general::NAMES_UNCHECKED, general::COVERAGE_UNCHECKED];
-    // Ids take no slots.
-    let missing = usize::from(NUMBERED)..;
-    for stage in &stages[missing.clone()] {
-        assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::NeedSlots { .. })));
-        assert_eq!((audit.stage(), audit.position()), (*stage, 0));
-        audit.skip(&mut sink);
+    for numbered in [false, true] {
+        let bytes = file(&[(9, 1), (5, 0)]);
+        let source = Source::whole(&bytes);
+        let mut findings = Vec::new();
+        let mut sink = |finding: Finding| findings.push((finding.rule, finding.severity()));
+        let mut audit = Audit::new(File::open(&source, &mut sink).unwrap(), numbered);
+        let stages = [Stage::TensorNames, Stage::Coverage];
+        let rules = [general::NAMES_UNCHECKED, general::COVERAGE_UNCHECKED];
+        // Ids take no slots.
+        let missing = usize::from(numbered)..;
+        for stage in &stages[missing.clone()] {
+            assert!(matches!(audit.step(&source, &mut [], &mut sink), Err(Stop::NeedSlots { .. })));
+            assert_eq!(audit.stage(), (*stage, 0));
+            audit.skip(&mut sink);
+        }
+        assert_eq!(audit.step(&source, &mut [], &mut sink), Ok(()));
+        assert_eq!(audit.stage().0, Stage::Done);
+        let unchecked: Vec<_> =
+            rules[missing].iter().map(|rule| (*rule, Severity::Unchecked)).collect();
+        assert_eq!(findings, unchecked);
     }
-    assert_eq!(audit.step(&source, &mut [], &mut sink), Ok(()));
-    assert_eq!(audit.stage(), Stage::Done);
-    let unchecked: Vec<_> =
-        rules[missing].iter().map(|rule| (*rule, Severity::Unchecked)).collect();
-    assert_eq!(findings, unchecked);
 }

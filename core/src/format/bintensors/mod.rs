@@ -195,8 +195,9 @@ impl Container for Header {
         r.check(is_utf8(entry.name), rules::M3, key, 0, 0);
         r.check(is_utf8(value), rules::M4, stored, 0, 0);
         fields::flag_overlong(r);
-        #[cfg(not(feature = "windows"))]
-        order::follow(r, c, &entry, rules::M5);
+        if !r.is_partial() {
+            order::follow(r, c, &entry, rules::M5);
+        }
         Ok(Some(Metadata {
             kind: EntryKind::Metadata,
             index,
@@ -210,8 +211,9 @@ impl Container for Header {
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let (at, index) = (self.go(r, c, EntryKind::Tensor), c.index);
         if index >= self.count {
-            #[cfg(not(feature = "windows"))]
-            self.follow(r, at);
+            if !r.is_partial() {
+                self.follow(r, at);
+            }
             c.finish();
             return Ok(None);
         }
@@ -229,8 +231,9 @@ impl Container for Header {
         c.advance(r.at());
         let validated = spans::validate(r, &entry);
         let status = self.validate_place(r, c, &entry, validated);
-        #[cfg(not(feature = "windows"))]
-        order::follow(r, c, &entry, rules::C1);
+        if !r.is_partial() {
+            order::follow(r, c, &entry, rules::C1);
+        }
         Ok(Some(self.describe(index, at, &entry, status)))
     }
 
@@ -261,9 +264,12 @@ impl Container for Header {
     }
 
     /// Where files are in memory as a whole, the order is validated with the entries.
-    #[cfg(feature = "windows")]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        self.audit_order(r, c)
+        if r.is_partial() {
+            return self.audit_order(r, c);
+        }
+        c.finish();
+        Ok(())
     }
 
     #[cfg(feature = "sweep")]

@@ -4,16 +4,12 @@
 //! after all were validated, by the functions of [`walk`]. For files that are in memory as
 //! a whole, that happens during validation.
 
-#[cfg(not(feature = "windows"))]
 use super::{Cursor, fields::Entry};
 use super::{Header, field, rules};
 use crate::base::{wide, widen, word};
-#[cfg(not(feature = "windows"))]
 use crate::input::Span;
 use crate::parse::Reader;
-#[cfg(not(feature = "windows"))]
-use crate::rule::Rule;
-use crate::rule::{EntryKind, general::BYTES_CHANGED};
+use crate::rule::{EntryKind, Rule, general::BYTES_CHANGED};
 
 impl Header {
     /// Validates the length of the padding, which begins at `at`, and goes there.
@@ -44,7 +40,6 @@ impl Header {
     }
 
     /// Validates the padding at `at`.
-    #[cfg(not(feature = "windows"))]
     pub(super) fn follow(&self, r: &mut Reader<'_, '_>, at: u64) {
         self.pad(r, at);
         self.blank(r);
@@ -52,45 +47,33 @@ impl Header {
 }
 
 /// The entry before, and whether the list was in order up to there.
-#[cfg(not(feature = "windows"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Before {
+    /// Where it begins.
+    pub(super) offset: u64,
     ordered: bool,
     dtype: u64,
     name: Span,
 }
 
-#[cfg(not(feature = "windows"))]
 impl Before {
     /// There is none.
     pub(super) const NONE: Before =
-        Before { ordered: true, dtype: u64::MAX, name: Span::new(0, 0) };
+        Before { offset: 0, ordered: true, dtype: u64::MAX, name: Span::new(0, 0) };
 }
 
 /// Validates whether entry `index` of a list comes after the one before; the first
 /// that does not breaks `rule`.
-#[cfg(not(feature = "windows"))]
 pub(super) fn follow(r: &mut Reader<'_, '_>, c: &mut Cursor, entry: &Entry<'_>, rule: Rule) {
-    let Before { ordered, dtype, name } = c.state.before;
+    let Before { ordered, dtype, name, .. } = c.state.before;
     let (own_dtype, own) = (entry.dtype.value, entry.name_span());
     let before = r.source().get(name).unwrap_or_default();
     let comes_before = own_dtype > dtype || (own_dtype == dtype && entry.name < before);
     if ordered && comes_before {
         r.flag(rule, own.offset, own.len, 0, 0);
     }
-    c.state.before = Before { ordered: ordered && !comes_before, dtype: own_dtype, name: own };
+    c.state.before =
+        Before { offset: 0, ordered: ordered && !comes_before, dtype: own_dtype, name: own };
 }
 
-/// Where the entry before begins.
-#[cfg(feature = "windows")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Before(pub(super) u64);
-
-#[cfg(feature = "windows")]
-impl Before {
-    /// There is none.
-    pub(super) const NONE: Before = Before(0);
-}
-
-#[cfg(feature = "windows")]
 mod walk;

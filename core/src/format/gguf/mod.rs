@@ -283,8 +283,8 @@ impl Header {
         data_at: 0,
         metas: 0,
         count: 0,
-        alignment: field::ALIGNMENT,
-        align_entry: u32::MAX,
+        alignment: 0,
+        align_entry: 0,
         version: 0,
         big: false,
         #[cfg(feature = "sweep")]

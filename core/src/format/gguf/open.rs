@@ -96,7 +96,16 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         }
         c.at = field::HEADER;
         let version = if version == 2 { 2 } else { 3 };
-        c.state.header = Header { count: few, metas: few_metas, version, big, ..Header::NONE };
+        let (alignment, align_entry) = (field::ALIGNMENT, u32::MAX);
+        c.state.header = Header {
+            count: few,
+            metas: few_metas,
+            alignment,
+            align_entry,
+            version,
+            big,
+            ..Header::NONE
+        };
         return Ok(());
     };
     let field = match at {

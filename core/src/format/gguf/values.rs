@@ -7,7 +7,6 @@ use super::{Cursor, Header, field, rules};
 use crate::base::{utf8, wide, widen};
 #[cfg(feature = "windows")]
 use crate::input::Absent;
-#[cfg(not(feature = "windows"))]
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
@@ -23,7 +22,11 @@ mod phase {
 impl Header {
     /// Checks values as far as they are resident.
     #[cfg(feature = "windows")]
-    pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+    pub(super) fn audit_resident(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+    ) -> Result<(), Halt> {
         let mut went = false;
         while !c.done {
             #[cfg(feature = "sweep")]
@@ -43,8 +46,11 @@ impl Header {
     }
 
     /// Checks the next value or item.
-    #[cfg(not(feature = "windows"))]
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        #[cfg(feature = "windows")]
+        if r.is_partial() {
+            return self.audit_resident(r, c);
+        }
         r.mute();
         let mut content = Content::default();
         let stepped = self.next_content(r, c, &mut content);

@@ -242,7 +242,7 @@ impl Header {
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut column = Column::NONE;
         #[cfg(feature = "windows")]
-        {
+        if r.is_partial() {
             let mut blocks = c.state.blocks;
             if blocks.left == 0 {
                 self.silently_next(r, c, &mut column)?;
@@ -255,8 +255,8 @@ impl Header {
             }
             self.validate_block_at(r, c, &mut blocks)?;
             c.state.blocks = blocks;
+            return Ok(());
         }
-        #[cfg(not(feature = "windows"))]
         loop {
             self.silently_next(r, c, &mut column)?;
             if c.done {

@@ -243,17 +243,14 @@ impl Container for Header {
         }
     }
 
-    /// Values of metadata first, then quantisation.
-    #[cfg(feature = "windows")]
-    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        self.audit_step(r, c)
-    }
-
-    /// Values of metadata first, then quantisation, one entry per step: all of it is in
+    /// Values of metadata first, then quantisation, one entry per step where all of it is in
     /// memory.
-    #[cfg(not(feature = "windows"))]
     #[inline(never)]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
+        #[cfg(feature = "windows")]
+        if r.is_partial() {
+            return self.audit_step(r, c);
+        }
         let mut e =
             Entry::of(self, if c.phase == 0 { EntryKind::Metadata } else { EntryKind::Tensor });
         r.mute();

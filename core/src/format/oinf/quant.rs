@@ -10,13 +10,10 @@
 //! | 32 | 16 | axis and number of the zero points |
 //! | 48 | | `f32` scales, `i32` zero points, zeros up to a multiple of 8 |
 
-#[cfg(not(feature = "windows"))]
 use super::index::Entry;
 use super::text::padded;
-#[cfg(not(feature = "windows"))]
 use super::text::validate_padding;
 use super::{Header, rules};
-#[cfg(not(feature = "windows"))]
 use crate::base::widen;
 use crate::base::{Word, place, wide, word};
 use crate::input::{Absent, Source, Span};
@@ -175,19 +172,19 @@ fn report(r: &mut Reader<'_, '_>, at: Word, fault: Option<(Rule, Word, Word, Wor
 }
 
 /// Validates the quantisation of an entry.
-#[cfg(not(feature = "windows"))]
 #[inline(never)]
 pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     let stored = e.quant;
     let mut parameters = Parameters::default();
     parameters.read(r, &stored);
-    let extent = e.extents.as_chunks().0.get(parameters.axis());
+    let axis = usize::try_from(parameters.axis()).unwrap_or(usize::MAX);
+    let extent = e.extents.as_chunks().0.get(axis);
     let extent = extent.map_or(0, |extent| place(u64::from_le_bytes(*extent)));
     let counted = parameters.validate(r, word(stored.offset), word(e.rank().into()), extent);
     if let Some([scales, zero_points]) = parameters.lists(stored.len) {
         let at = r.here();
         if let Some(i) = not_finite(r.bytes(scales)) {
-            r.flag(rules::QUANT_SCALE_FINITE, wide(at.wrapping_add(i)), 4, 0, widen(i >> 2));
+            r.flag(rules::QUANT_SCALE_FINITE, wide(at).wrapping_add(widen(i)), 4, 0, widen(i >> 2));
         }
         r.bytes(zero_points);
         validate_padding(r, rules::QUANT_PAD, r.here(), r.resident());

@@ -7,11 +7,9 @@
 //! | BITSET | `u32` number of bits, `u32` number of bytes, the bytes, zeros up to a multiple of 8 |
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
-#[cfg(not(feature = "windows"))]
 use super::index::Entry;
 use super::index::lacks;
 use super::tensor::count;
-#[cfg(not(feature = "windows"))]
 use super::text::{first, validate_padding};
 use super::text::{is_no_name, padded};
 use super::{element_type, field, rules, size_of};
@@ -184,7 +182,6 @@ pub(super) fn rest(tag: u32) -> (Rule, Rule) {
 }
 
 /// Validates the value of an entry.
-#[cfg(not(feature = "windows"))]
 #[inline(never)]
 pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     let mut found = Shape::default();
@@ -201,7 +198,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     if let Some((rule, bad)) = content(e.tag, found.dtype)
         && let Some(i) = first(data, bad)
     {
-        let bad_at = at.wrapping_add(i);
+        let bad_at = at.wrapping_add(word(widen(i)));
         // Codes in the unused bits of the last byte are not elements.
         if bad_at.wrapping_add(1) != end || bad(last & used) {
             let byte = data.get(i).copied().unwrap_or(0);

@@ -160,6 +160,10 @@ impl Container for Header {
         Some(self.file_size)
     }
 
+    fn numbered_until(&self) -> Option<u64> {
+        Some(self.table_end())
+    }
+
     fn tensor_count(&self) -> u64 {
         u64::from(self.count)
     }

@@ -63,6 +63,9 @@ pub(crate) struct Reader<'r, 'a> {
     at: Word,
     #[cfg(feature = "windows")]
     end: u64,
+    /// All of the file is in memory.
+    #[cfg(feature = "windows")]
+    whole: bool,
     /// Start of the current entry; all of it must lie in one window.
     mark: Word,
     /// How far the host may read ahead.
@@ -118,6 +121,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             at: 0,
             #[cfg(feature = "windows")]
             end: source.len(),
+            #[cfg(feature = "windows")]
+            whole: false,
             mark: 0,
             #[cfg(feature = "windows")]
             ahead: 0,
@@ -134,6 +139,26 @@ impl<'r, 'a> Reader<'r, 'a> {
             halted: None,
             overlong: Overlong::NONE,
         }
+    }
+
+    /// A reader at the start of a file that is in memory as a whole.
+    #[cfg_attr(not(feature = "names"), inline(always))]
+    pub(crate) fn whole(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
+        Reader {
+            #[cfg(feature = "windows")]
+            whole: true,
+            ..Reader::new(source, sink)
+        }
+    }
+
+    /// Whether bytes may be absent. Where none ever is, formats look at an entry and at
+    /// what it refers to in one step.
+    #[inline(always)]
+    pub(crate) fn is_partial(&self) -> bool {
+        #[cfg(feature = "windows")]
+        return !self.whole;
+        #[cfg(not(feature = "windows"))]
+        false
     }
 
     /// Goes to `at` and starts an entry there. The region is `at..end`, cut at the end of
@@ -185,7 +210,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Whether entries have referred to more bytes than that.
     #[inline(always)]
     pub(crate) fn is_spent(&self) -> bool {
-        cfg!(feature = "payloads") && self.shared() > self.allowance()
+        cfg!(feature = "payloads") && self.is_partial() && self.shared() > self.allowance()
     }
 
     /// Sets another end and another rule within the current entry, for parts with their own

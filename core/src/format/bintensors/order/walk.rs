@@ -2,8 +2,6 @@
 
 use super::super::fields::{self, Entry};
 use super::super::{Cursor, Header, rules};
-use super::Before;
-use crate::base::{Word, wide};
 use crate::input::Span;
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt, Rule, general::BYTES_CHANGED};
@@ -29,11 +27,11 @@ struct List {
 /// The sort key of an entry: descending element type, then ascending name. Metadata has no
 /// types.
 struct Place<'a> {
-    dtype: Word,
+    dtype: u64,
     name: &'a [u8],
     name_at: Span,
     /// The end of its data, which the sweep needs.
-    end: Word,
+    end: u64,
 }
 
 impl<'a> Place<'a> {
@@ -97,7 +95,7 @@ impl Header {
             return false;
         }
         let mut last: Option<(u64, &[u8])> = None;
-        let mut before = c.state.before;
+        let mut before = c.state.before.offset;
         self.sweep_while(r, c, |_, at, _, brief| {
             let ascends = last.is_none_or(|(dtype, name)| {
                 dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
@@ -105,11 +103,11 @@ impl Header {
             let goes_on = ascends || !compares;
             if goes_on {
                 last = Some((brief.dtype, brief.name));
-                before = Before(at);
+                before = at;
             }
             goes_on
         });
-        c.state.before = before;
+        c.state.before.offset = before;
         c.index > from
     }
 
@@ -127,7 +125,7 @@ impl Header {
             let began = last.is_some();
             // Without the previous entry, both must be resident together.
             let again = compares && !began && c.index > 0;
-            r.region(if again { c.state.before.0 } else { at }, self.data_at(), BYTES_CHANGED);
+            r.region(if again { c.state.before.offset } else { at }, self.data_at(), BYTES_CHANGED);
             r.mute();
             let before = if again { Place::read(r, list.kind).map(Some) } else { Ok(last.take()) };
             let both = before.and_then(|before| Ok((before, Place::read(r, list.kind)?)));
@@ -145,8 +143,8 @@ impl Header {
             };
             let index = c.index;
             c.advance(r.at());
-            c.state.before = Before(at);
-            c.state.stated = wide(place.end);
+            c.state.before.offset = at;
+            c.state.stated = place.end;
             if compares && before.is_some_and(|before| place.comes_before(&before)) {
                 let name = place.name_at;
                 r.about(list.kind, index);
