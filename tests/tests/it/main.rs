@@ -1,5 +1,6 @@
 //! One binary for all integration tests; a module for each kind.
 
+mod advisories;
 mod blocks;
 mod catalogue;
 mod codec;
@@ -14,6 +15,7 @@ mod fixtures;
 mod flash;
 mod idv;
 mod json;
+mod keys;
 mod large;
 mod layers;
 mod mutations;
