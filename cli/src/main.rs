@@ -24,6 +24,7 @@ mod report;
 mod rules;
 mod session;
 mod shards;
+mod splits;
 mod stats;
 mod tensors;
 mod terminal;

@@ -4,6 +4,7 @@ use crate::formats;
 use crate::outcome::Outcome;
 use crate::session::{Halt, Session};
 use crate::shards::{self, Across};
+use crate::splits;
 use crate::text::Text;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
@@ -194,6 +195,11 @@ impl Report {
                 let why = "the files that it lists were not looked at".to_owned();
                 report.unchecked.push(Unchecked { entry: None, why, asked: true });
             }
+        }
+        if let Some(file @ File::Gguf(_)) = report.file {
+            splits::compare(session, &file, path, depth, criteria, &mut report)?;
+            report.valid = criteria.passes(&report.tally);
+            report.findings.sort_by_key(|found| (found.finding.offset, found.finding.rule));
         }
         Ok(report)
     }

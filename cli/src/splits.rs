@@ -1,0 +1,286 @@
+//! The parts of a GGUF model that is stored in several files, against one another.
+//!
+//! A part knows its number and how many parts there are; the others lie beside it,
+//! under names that end with both: `-00001-of-00003.gguf`. The first part that is there
+//! answers for the set.
+
+use crate::report::{Criteria, Depth, Found, MOST_NAME, Report, Unchecked, ask_or_end};
+use crate::session::{Halt, Session};
+use crate::text::Text;
+use crate::windows::FileSource;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use weighbridge_core::format::gguf::rules;
+use weighbridge_core::{
+    Cursor, Element, EntryKind, File, Finding, Format, Rule, Source, Span, Stop, Subject, Value,
+};
+
+/// How a number is written in the name of a part.
+const DIGITS: usize = 5;
+
+/// What a file says of the set that it is part of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stated {
+    no: Option<Number>,
+    count: Option<Number>,
+    tensors: Option<Number>,
+}
+
+/// A number of the metadata, and where it lies.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    value: u64,
+    entry: u32,
+    span: Span,
+}
+
+/// The name of a part: what comes before its number, and both numbers.
+struct Name<'p> {
+    stem: &'p str,
+    /// Counted from 1.
+    no: u64,
+    count: u64,
+}
+
+impl<'p> Name<'p> {
+    fn of(path: &'p Path) -> Option<Self> {
+        let (rest, count) = split_number(path.file_name()?.to_str()?.strip_suffix(".gguf")?)?;
+        let (stem, no) = split_number(rest.strip_suffix("-of")?)?;
+        (no > 0 && no <= count).then_some(Name { stem, no, count })
+    }
+
+    /// Where a part lies, counted from 1.
+    fn path(&self, beside: &Path, no: u64) -> PathBuf {
+        let Name { stem, count, .. } = self;
+        beside.with_file_name(format!("{stem}-{no:0DIGITS$}-of-{count:0DIGITS$}.gguf"))
+    }
+}
+
+/// Takes a dash and a number of five digits from the end of a name.
+fn split_number(name: &str) -> Option<(&str, u64)> {
+    let (rest, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some((rest.strip_suffix('-')?, digits.parse().ok().filter(|_| all)?))
+}
+
+/// Compares a file with its name and, if it is the first part that is there, with all
+/// other parts of its set.
+///
+/// # Errors
+/// When a part cannot be read. One that is not there or is broken is a finding.
+pub(crate) fn compare(
+    session: &mut Session<'_>,
+    file: &File,
+    path: &Path,
+    depth: Depth,
+    criteria: &Criteria,
+    report: &mut Report,
+) -> Result<(), Halt> {
+    let stated = Stated::read(session, file)?;
+    let (Some(no), Some(count @ Number { value: 2.., .. })) = (stated.no, stated.count) else {
+        return Ok(());
+    };
+    let Some(name) = Name::of(path) else {
+        let why = "the other parts of its set were not looked for: its name has no numbers";
+        report.leave(Unchecked { entry: None, why: why.to_owned(), asked: false });
+        return Ok(());
+    };
+    let mut find = |rule, number: &Number, expected, found, entry: Option<Text>| {
+        let finding = finding(rule, number, expected, found);
+        if report.tally.add(&finding) {
+            report.findings.push(Found { finding, entry: entry.map(Arc::new) });
+        }
+    };
+    let key = |key: &str| Some(Text::from(key));
+    let named = name.no - 1;
+    if no.value != named {
+        find(rules::SPLIT_OTHER, &no, named, no.value, key("split.no"));
+    }
+    if count.value != name.count {
+        find(rules::SPLIT_COUNT, &count, name.count, count.value, key("split.count"));
+    }
+    if no.value != named
+        || count.value != name.count
+        || (1..name.no).any(|no| name.path(path, no).exists())
+    {
+        return Ok(());
+    }
+    let mut set = Set { hasher: RandomState::new(), names: HashSet::new(), tensors: 0 };
+    set.add(session, file)?;
+    let mut complete = true;
+    for no in (1..=name.count).filter(|no| *no != name.no) {
+        let beside = name.path(path, no);
+        let shown = || beside.file_name().map(|name| Text::from(Path::new(name)));
+        if !beside.exists() {
+            find(rules::SPLIT_MISSING, &count, name.count, no, shown());
+            complete = false;
+            continue;
+        }
+        let part = Part::read(&beside, session, depth, criteria, &mut set)
+            .map_err(|halt| Halt::Shard(shown().unwrap_or_default(), Box::new(halt)))?;
+        if !part.valid {
+            find(rules::SPLIT_INVALID, &count, name.count, no, shown());
+        }
+        if let Some(twice) = part.twice {
+            find(rules::SPLIT_TWICE, &count, name.count, no, Some(twice));
+        }
+        complete &= part.valid;
+    }
+    if let Some(stated) = stated.tensors
+        && complete
+        && stated.value != set.tensors
+    {
+        find(rules::SPLIT_TOTAL, &stated, stated.value, set.tensors, key("split.tensors.count"));
+    }
+    Ok(())
+}
+
+fn finding(rule: Rule, number: &Number, expected: u64, found: u64) -> Finding {
+    Finding {
+        offset: number.span.offset,
+        expected,
+        found,
+        len: u32::try_from(number.span.len).unwrap_or(u32::MAX),
+        entry: number.entry,
+        part: Subject::NO_PART,
+        rule,
+        kind: EntryKind::Metadata,
+    }
+}
+
+impl Stated {
+    fn read(session: &mut Session<'_>, file: &File) -> Result<Stated, Halt> {
+        let mut stated = Stated::default();
+        let mut cursor = Cursor::default();
+        let mut at_hand = None;
+        ask_or_end(session, |source| {
+            loop {
+                if at_hand.is_none() {
+                    at_hand = file
+                        .next_meta(source, &mut cursor, &mut |_| {})?
+                        .map(|entry| entry.metadata);
+                }
+                let Some(meta) = &at_hand else { return Ok(()) };
+                let slot = match meta.key.read(source)?.as_str() {
+                    Some("split.no") => Some(&mut stated.no),
+                    Some("split.count") => Some(&mut stated.count),
+                    Some("split.tensors.count") => Some(&mut stated.tensors),
+                    _ => None,
+                };
+                if let Some(slot) = slot
+                    && slot.is_none()
+                    && let Some(Value::Scalar { dtype, stored }) = file.value(source, meta)?
+                {
+                    let element = dtype.element(source.get(stored)?, 0, file.endianness());
+                    *slot = whole(element).map(|value| Number {
+                        value,
+                        entry: meta.index,
+                        span: stored,
+                    });
+                }
+                at_hand = None;
+            }
+        })?;
+        Ok(stated)
+    }
+}
+
+/// The number, if it is an integer that is not negative.
+fn whole(element: Option<Element>) -> Option<u64> {
+    match element? {
+        Element::Uint(value) => Some(value),
+        Element::Int(value) => u64::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// The tensors of the parts that were read.
+struct Set {
+    hasher: RandomState,
+    /// Their names, hashed with a random seed.
+    names: HashSet<u64>,
+    tensors: u64,
+}
+
+impl Set {
+    /// Adds those of a file, and returns the first that is there already.
+    fn add(&mut self, session: &mut Session<'_>, file: &File) -> Result<Option<Text>, Halt> {
+        let (mut cursor, mut twice) = (Cursor::default(), None);
+        self.tensors += file.tensor_count();
+        ask_or_end(session, |source: &Source<'_>| {
+            loop {
+                let mut next = cursor;
+                let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                    return Ok::<(), Stop>(());
+                };
+                let name = &tensor.name;
+                let hash = self.hasher.hash_one(name.bytes().collect::<Vec<_>>());
+                if !self.names.insert(hash) && twice.is_none() {
+                    twice = Some(Text::start_of(name, MOST_NAME));
+                }
+                cursor = next;
+            }
+        })?;
+        Ok(twice)
+    }
+}
+
+/// One more part.
+struct Part {
+    /// It breaks no rule that counts, and says that it is of a set.
+    valid: bool,
+    /// A tensor that a part before it has.
+    twice: Option<Text>,
+}
+
+impl Part {
+    fn read(
+        path: &Path,
+        beside: &Session<'_>,
+        depth: Depth,
+        criteria: &Criteria,
+        set: &mut Set,
+    ) -> Result<Part, Halt> {
+        let source = FileSource::open(path)?;
+        let bar = beside.bars().file(Text::from(path).to_string(), source.len());
+        let mut session = Session::new(source, bar);
+        let report = Report::of(&mut session, path, Some(Format::Gguf), depth, criteria)?;
+        let Some(file) = report.file else { return Ok(Part { valid: false, twice: None }) };
+        let stated = Stated::read(&mut session, &file)?;
+        let valid = report.valid && stated.no.is_some() && stated.count.is_some();
+        let twice = set.add(&mut session, &file)?;
+        session.verify_unchanged()?;
+        Ok(Part { valid, twice })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts() {
+        let of = |name: &str| {
+            let path = Path::new(name);
+            Name::of(path).map(|name| (name.stem.to_owned(), name.no, name.count))
+        };
+        assert_eq!(of("a/big-00002-of-00011.gguf"), Some(("big".to_owned(), 2, 11)));
+        assert_eq!(of("x-00001-of-00001-00001-of-00002.gguf").unwrap().0, "x-00001-of-00001");
+        for none in [
+            "big.gguf",
+            "big-2-of-11.gguf",
+            "big-00000-of-00002.gguf",
+            "big-00003-of-00002.gguf",
+            "big-00001-of-00002.bin",
+            "big-+0001-of-00002.gguf",
+            "é-001-of-00002.gguf",
+        ] {
+            assert!(of(none).is_none(), "{none}");
+        }
+        let name = Name::of(Path::new("a/big-00002-of-00011.gguf")).unwrap();
+        let first = name.path(Path::new("a/big-00002-of-00011.gguf"), 1);
+        assert_eq!(first, Path::new("a/big-00001-of-00011.gguf"));
+    }
+}
