@@ -8,6 +8,7 @@
 #   scripts/peers.sh           the tables
 #   scripts/peers.sh -v        and which files each reader gets wrong
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
+#   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -63,10 +64,17 @@ ggml() {
     -lm -lpthread -o read
 }
 
-if [ "$verbose" = npm ]; then
-  install npm npm_packages
-  exit
-fi
+case $verbose in
+  npm)
+    install npm npm_packages
+    exit
+    ;;
+  install)
+    install python pip_packages
+    install ggml ggml
+    exit
+    ;;
+esac
 
 cargo build --quiet -p weighbridge-cli
 cargo run --quiet -p weighbridge-tests --example fixtures -- "$work/files" --list >"$work/list"
@@ -136,4 +144,8 @@ if has python; then
   ! has ggml || ggml_read=("$work/ggml/read")
   "$python" scripts/gguf_reader.py "$target_dir/debug/weighbridge" "$work/files/gguf" \
     ${ggml_read[@]+"${ggml_read[@]}"}
+fi
+if has python; then
+  echo
+  "$python" scripts/gguf_writer.py "$target_dir/debug/weighbridge" "$work/written"
 fi

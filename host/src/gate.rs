@@ -189,6 +189,15 @@ pub(crate) fn report_on(
         crate::shards::compare(access, &header, path, &mut report)?;
         return Ok(report);
     }
+    #[cfg(all(feature = "gguf", feature = "std"))]
+    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(path)) =
+        (report.file().copied(), path)
+    {
+        let mut report = report;
+        crate::splits::compare(access, &file, path, &mut report)?;
+        report.sort();
+        return Ok(report);
+    }
     let _ = path;
     Ok(report)
 }

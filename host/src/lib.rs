@@ -90,6 +90,8 @@ mod rows;
 mod session;
 #[cfg(all(feature = "shards", feature = "std"))]
 mod shards;
+#[cfg(all(feature = "gguf", feature = "std"))]
+mod splits;
 mod stats;
 mod store;
 mod tensor;

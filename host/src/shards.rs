@@ -116,7 +116,7 @@ pub(crate) fn compare(
         (finding.kind, finding.expected) = (EntryKind::File, stated);
         report.find(finding, || None);
     }
-    report.end_shards();
+    report.sort();
     match failed {
         Some(error) if report.passes() => Err(error),
         _ => Ok(()),

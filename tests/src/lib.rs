@@ -5,6 +5,8 @@
 //! the same mistake in its test file.
 
 #[cfg(feature = "encoders")]
+pub mod advisories;
+#[cfg(feature = "encoders")]
 pub mod alike;
 pub mod codec;
 #[cfg(feature = "encoders")]

@@ -12,6 +12,7 @@ mod oinf;
 mod other;
 mod paths;
 mod shards;
+mod splits;
 mod survival;
 mod ztensor;
 

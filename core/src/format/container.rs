@@ -122,6 +122,19 @@ pub(crate) trait Container: Sized {
         Ok(())
     }
 
+    /// Looks at what readers of models rely on beyond the format, as far as bytes are
+    /// resident. The cursor and `keys` are kept when bytes are missing.
+    #[cfg(feature = "keys")]
+    fn keys(
+        &self,
+        _: &mut Reader<'_, '_>,
+        c: &mut Cursor<Self::State>,
+        _keys: &mut crate::format::Keys,
+    ) -> Result<(), Halt> {
+        c.finish();
+        Ok(())
+    }
+
     /// Passes over tensors for which [`tensor`](Self::tensor) would report nothing, while
     /// they are resident and `goes_on` returns true.
     fn sweep<'a>(

@@ -26,4 +26,7 @@ mod policy;
 pub(crate) use container::{Container, Glance, data_of};
 pub use formats::Format;
 pub(crate) use formats::formats;
+/// What an audit keeps of the keys of metadata; only GGUF has any that readers rely on.
+#[cfg(feature = "keys")]
+pub(crate) use gguf::Keys;
 pub(crate) use policy::Policy;

@@ -264,7 +264,7 @@ impl Report {
     }
 }
 
-#[cfg(all(feature = "shards", feature = "std"))]
+#[cfg(all(any(feature = "gguf", feature = "shards"), feature = "std"))]
 impl Report {
     /// Whether the file and all that was found so far passes.
     pub(crate) fn passes(&self) -> bool {
@@ -272,6 +272,7 @@ impl Report {
     }
 
     /// The listed files are looked at after all.
+    #[cfg(feature = "shards")]
     pub(crate) fn begin_shards(&mut self) {
         self.unchecked.pop();
     }
@@ -285,12 +286,13 @@ impl Report {
     }
 
     /// Counts what was not checked of another file, and is not listed there.
+    #[cfg(feature = "shards")]
     pub(crate) fn leave_more(&mut self, more: u64) {
         self.unchecked_more += more;
     }
 
     /// Sorts what was found in other files into the rest.
-    pub(crate) fn end_shards(&mut self) {
+    pub(crate) fn sort(&mut self) {
         self.findings.sort_by_key(|found| (found.finding.offset, found.finding.rule));
     }
 }

@@ -6,7 +6,13 @@ use weighbridge_tests::fixtures;
 
 /// Rules that only several files together can break: tests of the command line
 /// break them.
-const ACROSS_FILES: [&str; 6] = [
+const ACROSS_FILES: [&str; 12] = [
+    "KEYS-SPLIT-MISSING",
+    "KEYS-SPLIT-OTHER",
+    "KEYS-SPLIT-COUNT",
+    "KEYS-SPLIT-INVALID",
+    "KEYS-SPLIT-TWICE",
+    "KEYS-SPLIT-TOTAL",
     "SHARD-INVALID",
     "SHARD-MISSING",
     "TENSOR-MISSING",

@@ -1,5 +1,6 @@
 //! One binary for all integration tests; a module for each kind.
 
+mod advisories;
 mod audits;
 mod blocks;
 mod catalogue;
@@ -15,6 +16,7 @@ mod fixtures;
 mod flash;
 mod idv;
 mod json;
+mod keys;
 mod large;
 mod layers;
 mod mutations;

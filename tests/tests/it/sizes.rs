@@ -19,5 +19,6 @@ fn public_types() {
     assert!(size_of::<Metadata>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
-    assert!(size_of::<Audit>() <= 1240, "{}", size_of::<Audit>());
+    // What hosts keep of keys takes 904 more.
+    assert!(size_of::<Audit>() <= 1240 + 904, "{}", size_of::<Audit>());
 }

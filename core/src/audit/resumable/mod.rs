@@ -60,6 +60,8 @@ pub struct Audit {
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
     covering: coverage::Covering,
+    #[cfg(feature = "keys")]
+    keys: crate::format::Keys,
     attributes: attributes::Attributes,
     /// The tensor that is looked at, kept because its entry need not be resident
     /// together with what it refers to.
@@ -101,6 +103,8 @@ impl Audit {
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: coverage::Covering::default(),
+            #[cfg(feature = "keys")]
+            keys: crate::format::Keys::default(),
             attributes: attributes::Attributes::default(),
             hand: None,
             #[cfg(feature = "payloads")]
@@ -269,6 +273,11 @@ impl Audit {
         match self.stage {
             Stage::Metadata | Stage::Tensors => self.entries(r),
             Stage::Values => self.values(r),
+            // What it keeps when bytes are missing is in the cursor and the keys.
+            #[cfg(feature = "keys")]
+            Stage::Keys => self.file.keys(r, &mut self.cursor, &mut self.keys),
+            #[cfg(not(feature = "keys"))]
+            Stage::Keys => Ok(()),
             Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
@@ -313,6 +322,7 @@ impl Audit {
             let needed = match self.stage {
                 Stage::MetadataNames => !self.ordered,
                 Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
+                Stage::Keys => cfg!(feature = "keys"),
                 Stage::Attributes => policy.duplicate_attribute.is_some(),
                 Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
                 #[cfg(feature = "payloads")]
@@ -386,7 +396,8 @@ impl Stage {
             Stage::MetadataNames => Stage::Tensors,
             Stage::Tensors => Stage::TensorNames,
             Stage::TensorNames => Stage::Values,
-            Stage::Values => Stage::Attributes,
+            Stage::Values => Stage::Keys,
+            Stage::Keys => Stage::Attributes,
             Stage::Attributes => Stage::Order,
             Stage::Order => Stage::Coverage,
             Stage::Coverage => Stage::Payloads,

@@ -84,6 +84,8 @@ impl Audit {
             #[cfg(feature = "sweep")]
             self.swept.hash(&mut state);
             (self.previous, self.sorting, self.twins, self.covering).hash(&mut state);
+            #[cfg(feature = "keys")]
+            self.keys.hash(&mut state);
             self.attributes.hash(&mut state);
             (self.hand, self.payload, self.work, self.shared).hash(&mut state);
         }

@@ -36,6 +36,8 @@ pub mod rules;
 mod elements;
 mod head;
 mod items;
+#[cfg(feature = "keys")]
+mod keys;
 #[cfg(feature = "sweep")]
 mod lists;
 mod meta;
@@ -46,6 +48,8 @@ mod tensor;
 mod values;
 
 pub use items::{Item, Items};
+#[cfg(feature = "keys")]
+pub(crate) use keys::Keys;
 
 use crate::base::{Word, wide, word};
 #[cfg(feature = "sweep")]
@@ -255,6 +259,11 @@ impl Container for Header {
 
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         self.audit_values(r, c)
+    }
+
+    #[cfg(feature = "keys")]
+    fn keys(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, keys: &mut Keys) -> Result<(), Halt> {
+        self.audit_keys(r, c, keys)
     }
 
     #[cfg(feature = "sweep")]

@@ -112,9 +112,9 @@ rules! { Format::Gguf.code();
     EXTENT_RANGE = "EXTENT-RANGE", Fatal, Implied,
         "the dim {found} exceeds 63 bits",
         "ggml's dims are signed, and it refuses negative ones";
-    EXTENT_ZERO = "EXTENT-ZERO", Lint, Silent,
+    EXTENT_ZERO = "EXTENT-ZERO", Violation, Silent,
         "a dim is 0",
-        "allowed, and no model has empty tensors; ggml of 2025 and before divides by dims";
+        "the specification is silent, and no model has empty tensors; ggml divided by dims until summer 2026";
     SHAPE_OVERFLOW = "SHAPE-OVERFLOW", Fatal, Implied,
         "the number of elements, or of their bytes, exceeds 63 bits",
         "the size of a tensor follows from its shape and type; ggml refuses sizes that it cannot represent";
@@ -151,4 +151,105 @@ rules! { Format::Gguf.code();
     PADDING = "PADDING", Violation, Stated,
         "padding has the byte {found:#x} instead of 0",
         "File Structure: where required, the file is padded with 0x00 bytes";
+
+    // What readers of models rely on beyond the container (`keys`).
+    KEYS_TYPE = "KEYS-TYPE", Lint, Silent,
+        "the value or its items are of type {found}; readers take type {expected}",
+        "llama.cpp compares types exactly and refuses others; gguf.md gives some keys 64 bits that no reader takes";
+    KEYS_ARRAY = "KEYS-ARRAY", Violation, Silent,
+        "the value is of type {found}, where readers take an array, type {expected}",
+        "gguf.md, Tokenizer: these keys are arrays; readers that do not check crash or read out of bounds";
+    KEYS_TEXTS = "KEYS-TEXTS", Violation, Silent,
+        "the items are of type {found}, where readers take strings, type {expected}",
+        "gguf.md, Tokenizer: tokens and merges are array[string]; readers that take numbers for strings follow pointers out of bounds";
+    KEYS_ITEMS = "KEYS-ITEMS", Violation, Silent,
+        "the items are of type {found}; readers step through them as type {expected}, which is wider",
+        "gguf.md, Tokenizer: scores are float32 and token types int32; readers that do not check the type read past the end";
+    KEYS_LENGTH = "KEYS-LENGTH", Violation, Stated,
+        "the list has {found} items, and the vocabulary {expected} tokens",
+        "gguf.md, Tokenizer: if present, it must have the same length and index as tokens; readers that go by the number of tokens read past the end of a shorter one";
+    KEYS_TOKEN_TYPE = "KEYS-TOKEN-TYPE", Lint, Silent,
+        "a token is of type {found:i32}; the highest is {expected}",
+        "gguf.md, Tokenizer: 1 is normal, 6 is byte; llama.cpp reads other numbers as 0, undefined";
+    KEYS_TOKEN_ID = "KEYS-TOKEN-ID", Violation, Silent,
+        "the id is {found}, and the vocabulary has {expected} tokens",
+        "ids are positions in the list of tokens; readers that do not check them read past its end";
+    KEYS_TOKEN_NONE = "KEYS-TOKEN-NONE", Lint, Silent,
+        "the id is -1 or exceeds 32 bits",
+        "a converter of ggml stores -1 for an id that does not exist; readers refuse it or use their default";
+    KEYS_TOKEN_DEFAULT = "KEYS-TOKEN-DEFAULT", Violation, Silent,
+        "the vocabulary has {found} tokens, and readers default to id {expected}, which the file does not override",
+        "llama.cpp has default ids for each tokenizer; before June 2025 it read past the end of smaller vocabularies";
+    KEYS_BYTE_TOKEN = "KEYS-BYTE-TOKEN", Violation, Silent,
+        "token {expected} stands for a byte, and its text is not one of <0x00> to <0xFF>",
+        "readers parse two digits of its text without checking them; a negative number writes out of bounds";
+    KEYS_CHARSMAP = "KEYS-CHARSMAP", Violation, Silent,
+        "the map of characters has {found} bytes; it begins with a length of {expected}",
+        "readers that do not check the size read past the end";
+    KEYS_BLOCK_TYPE = "KEYS-BLOCK-TYPE", Violation, Silent,
+        "the number of blocks is of type {found}, which is no integer; readers take type {expected}",
+        "gguf.md, LLM: block_count is an unsigned integer; readers that replace other types by 0 divide by it";
+    KEYS_BLOCK_COUNT = "KEYS-BLOCK-COUNT", Violation, Silent,
+        "the number of blocks is {found}; readers have room for 1 to {expected}",
+        "llama.cpp has arrays of 512 layers: it writes past their end or aborts, and aborts at 0";
+    KEYS_HEAD_COUNT = "KEYS-HEAD-COUNT", Violation, Silent,
+        "the number of attention heads is 0, in an architecture whose every layer has some",
+        "readers divide the embedding's length by it";
+    KEYS_HEADS = "KEYS-HEADS", Violation, Silent,
+        "{expected} attention heads are not a multiple of {found} heads of keys and values",
+        "gguf.md, LLM: head_count_kv is for grouped-query attention; ggml aborts where groups differ";
+    KEYS_EMBEDDING = "KEYS-EMBEDDING", Lint, Silent,
+        "embedding_length is {found}, which is not a multiple of the {expected} heads",
+        "without attention.key_length readers divide; the shapes then differ from what they compute, and they refuse the file";
+    KEYS_LAYERS = "KEYS-LAYERS", Lint, Silent,
+        "the list has {found} items, and there are {expected} blocks",
+        "a list has one item per layer; llama.cpp refuses others";
+    KEYS_ZERO = "KEYS-ZERO", Lint, Silent,
+        "the length is 0",
+        "no model has a context or an embedding of length 0; readers refuse it or use their default";
+    KEYS_EXPERTS = "KEYS-EXPERTS", Violation, Silent,
+        "{found} experts are used of {expected}",
+        "gguf.md, LLM: expert_used_count of expert_count; llama.cpp aborts if none are used or more than there are";
+    KEYS_DIVISOR = "KEYS-DIVISOR", Violation, Silent,
+        "the number is 0, and readers divide by it",
+        "clip.cpp divides images into patches of this size, and patches into groups";
+    KEYS_ROWS = "KEYS-ROWS", Lint, Silent,
+        "the embedding has {found} rows, and the vocabulary {expected} tokens",
+        "token_embd.weight has one row per token; llama.cpp refuses others";
+    KEYS_COLUMNS = "KEYS-COLUMNS", Lint, Silent,
+        "the embedding has {found} columns, and embedding_length is {expected}",
+        "token_embd.weight has embedding_length columns; llama.cpp refuses others";
+    KEYS_TEMPLATE = "KEYS-TEMPLATE", Lint, Silent,
+        "a chat template of {found} bytes: code that runs in the reader's template engine",
+        "gguf.md, Chat template: a Jinja template; what it does was not checked";
+    KEYS_TEMPLATE_ESCAPE = "KEYS-TEMPLATE-ESCAPE", Violation, Silent,
+        "the chat template uses internals of Python, through which it can run any program",
+        "readers without a sandbox run it; no template of a model needs them";
+    KEYS_SPLIT_TYPE = "KEYS-SPLIT-TYPE", Violation, Silent,
+        "split.no is of type {found}; readers take type {expected}",
+        "llama.cpp reads it as an unsigned 16-bit number, and aborts if a later part has another type";
+    KEYS_SPLIT_NO = "KEYS-SPLIT-NO", Violation, Silent,
+        "this is part {found} of {expected}, counted from 0",
+        "the number of a part is below their count";
+    KEYS_SPLIT_TENSORS = "KEYS-SPLIT-TENSORS", Violation, Silent,
+        "split.tensors.count is {found}, and this part alone has {expected} tensors",
+        "split.tensors.count is that of all parts";
+    SPLIT_MISSING = "KEYS-SPLIT-MISSING", Violation, Silent,
+        "part {found} of {expected} is missing",
+        "readers open every part, beside the first";
+    SPLIT_OTHER = "KEYS-SPLIT-OTHER", Violation, Silent,
+        "split.no is {found}; by its name it should be {expected}",
+        "split.no counts from 0 what the name counts from 1; readers compare both";
+    SPLIT_COUNT = "KEYS-SPLIT-COUNT", Violation, Silent,
+        "split.count is {found}; by its name it should be {expected}",
+        "split.count is the number that every name of the set ends with";
+    SPLIT_INVALID = "KEYS-SPLIT-INVALID", Violation, Silent,
+        "part {found} of {expected} is invalid",
+        "a set is as sound as each of its parts";
+    SPLIT_TWICE = "KEYS-SPLIT-TWICE", Violation, Silent,
+        "part {found} has a tensor that an earlier part also has",
+        "names of tensors are those of the whole set; readers refuse duplicates";
+    SPLIT_TOTAL = "KEYS-SPLIT-TOTAL", Violation, Silent,
+        "all parts have {found} tensors together; split.tensors.count is {expected}",
+        "readers compare both, and refuse the set";
 }

@@ -1,0 +1,95 @@
+//! Models in several files: the parts against one another.
+
+use super::*;
+use weighbridge_tests::encode::gguf::Value as Held;
+use weighbridge_tests::fixtures::gguf::part;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+fn named(no: usize) -> String {
+    format!("big-{no:05}-of-00003.gguf")
+}
+
+/// A folder with the three parts of a set.
+fn set() -> Folder {
+    let folder = Folder::new();
+    for no in 0..3 {
+        folder.write(&named(no + 1), &part(no as u16, &NAMES).bytes());
+    }
+    folder
+}
+
+/// Rules that a part breaks, with what stands beside them.
+fn broken(folder: &Folder, no: usize) -> Vec<(String, String)> {
+    let run = run(folder, &["check", "--json", &named(no)]);
+    let [line] = &run.lines()[..] else { panic!("one line: {run:?}") };
+    let findings = line["findings"].as_array().expect("findings");
+    assert_eq!(run.code, i32::from(!findings.is_empty()), "{run:?}");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    findings.iter().map(|found| (text(&found["rule"]), text(&found["entry"]))).collect()
+}
+
+fn one(rule: &str, entry: &str) -> Vec<(String, String)> {
+    vec![(rule.to_owned(), entry.to_owned())]
+}
+
+#[test]
+fn a_whole_set_is_valid() {
+    let folder = set();
+    for no in 1..=3 {
+        assert_eq!(broken(&folder, no), []);
+    }
+    let run = run(&folder, &["check", "."]);
+    assert_eq!((run.code, run.out.matches("\nvalid ").count()), (0, 2), "{run:?}");
+}
+
+#[test]
+fn the_first_part_that_is_there_answers_for_the_set() {
+    let folder = set();
+    std::fs::remove_file(folder.path().join(named(3))).expect("the part");
+    assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-MISSING", &named(3)));
+    assert_eq!(broken(&folder, 2), []);
+    std::fs::remove_file(folder.path().join(named(1))).expect("the part");
+    let missing = |no| ("KEYS-SPLIT-MISSING".to_owned(), named(no));
+    assert_eq!(broken(&folder, 2), [missing(1), missing(3)]);
+}
+
+#[test]
+fn parts_agree_with_their_names() {
+    let folder = set();
+    folder.write(&named(2), &part(2, &NAMES).tensors(vec![]).bytes());
+    assert_eq!(broken(&folder, 2), one("KEYS-SPLIT-OTHER", "split.no"));
+    assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-INVALID", &named(2)));
+    folder.write(&named(2), &part(1, &NAMES).set("split.count", Held::Number(2, 4)).bytes());
+    assert_eq!(broken(&folder, 2), one("KEYS-SPLIT-COUNT", "split.count"));
+}
+
+#[test]
+fn a_part_that_is_broken_or_of_no_set() {
+    let folder = set();
+    let whole = part(1, &NAMES).bytes();
+    folder.write(&named(2), &whole[..whole.len() - 30]);
+    assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-INVALID", &named(2)));
+    folder.write(&named(2), &part(1, &NAMES).without("split.no").bytes());
+    assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-INVALID", &named(2)));
+}
+
+#[test]
+fn tensors_are_those_of_the_whole_set() {
+    let folder = set();
+    folder.write(&named(3), &part(2, &["a", "b", "a"]).bytes());
+    assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-TWICE", "a"));
+    let more = part(2, &NAMES).tensors(vec![]);
+    folder.write(&named(3), &more.bytes());
+    assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-TOTAL", "split.tensors.count"));
+}
+
+/// As in caches, where a file is named after its digest.
+#[test]
+fn a_part_under_another_name() {
+    let folder = Folder::new();
+    folder.write("blob.gguf", &part(0, &NAMES).bytes());
+    let run = run(&folder, &["check", "--json", "blob.gguf"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.out.contains("were not looked for"), "{run:?}");
+}

@@ -1,0 +1,126 @@
+//! What takes two entries of the metadata.
+
+use super::{Keys, Number, known, rules};
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Rule};
+
+/// Reports a number that stands against another.
+fn flag(r: &mut Reader<'_, '_>, rule: Rule, number: &Number, expected: u64, found: u64) {
+    r.about(EntryKind::Metadata, number.entry);
+    r.flag(rule, number.at, 4, expected, found);
+}
+
+impl Keys {
+    /// Compares all that was found, in a file with so many tensors.
+    pub(super) fn compare(&self, r: &mut Reader<'_, '_>, tensors: u32) {
+        if self.tokens.at != 0 {
+            self.compare_lists(r);
+            self.compare_ids(r);
+        }
+        self.compare_layers(r);
+        self.compare_heads(r);
+        self.compare_experts(r);
+        self.compare_split(r, tensors);
+        for number in [&self.context, &self.embedding] {
+            if number.get() == Some(0) {
+                flag(r, rules::KEYS_ZERO, number, 1, 0);
+            }
+        }
+    }
+
+    fn compare_lists(&self, r: &mut Reader<'_, '_>) {
+        let tokens = self.tokens.count;
+        for list in [&self.scores, &self.types] {
+            if list.at != 0 && list.count != tokens {
+                r.about(EntryKind::Metadata, list.entry);
+                r.flag(rules::KEYS_LENGTH, list.count_at(), 8, tokens, list.count);
+            }
+        }
+    }
+
+    fn compare_ids(&self, r: &mut Reader<'_, '_>) {
+        let tokens = self.tokens.count;
+        for id in &self.ids {
+            match id.get() {
+                Some(Number::NONE) => flag(r, rules::KEYS_TOKEN_NONE, id, tokens, u64::MAX),
+                Some(value) if u64::from(value) >= tokens => {
+                    flag(r, rules::KEYS_TOKEN_ID, id, tokens, value.into());
+                }
+                _ => {}
+            }
+        }
+        let missing = |(id, default): &(&Number, &u64)| id.at == 0 && **default >= tokens;
+        let defaults = self.ids.iter().zip(self.model.defaults());
+        if let Some((_, default)) = defaults.filter(missing).max_by_key(|(_, default)| **default) {
+            r.about(EntryKind::Metadata, self.tokens.entry);
+            r.flag(rules::KEYS_TOKEN_DEFAULT, self.tokens.count_at(), 8, *default, tokens);
+        }
+    }
+
+    fn compare_layers(&self, r: &mut Reader<'_, '_>) {
+        let Some(blocks) = self.blocks.get() else { return };
+        if blocks == 0 || blocks > known::MOST_BLOCKS {
+            let most = known::MOST_BLOCKS.into();
+            flag(r, rules::KEYS_BLOCK_COUNT, &self.blocks, most, blocks.into());
+            return;
+        }
+        for list in [&self.heads, &self.heads_kv, &self.feed_forward, &self.experts_used] {
+            if list.list && list.value != blocks {
+                let at = Number { at: list.at.wrapping_add(4), ..*list };
+                flag(r, rules::KEYS_LAYERS, &at, blocks.into(), list.value.into());
+            }
+        }
+    }
+
+    fn compare_heads(&self, r: &mut Reader<'_, '_>) {
+        if !self.arch.is_transformer() {
+            return;
+        }
+        let mut sound = true;
+        for number in [&self.heads, &self.heads_kv] {
+            if number.get() == Some(0) {
+                flag(r, rules::KEYS_HEAD_COUNT, number, 1, 0);
+                sound = false;
+            }
+        }
+        let (true, Some(heads)) = (sound, self.heads.get()) else { return };
+        let rest = |number: u32, by: u32| number.checked_rem(by).unwrap_or(0);
+        if let Some(groups) = self.heads_kv.get()
+            && rest(heads, groups) != 0
+        {
+            flag(r, rules::KEYS_HEADS, &self.heads_kv, heads.into(), groups.into());
+        }
+        if let Some(embedding) = self.embedding.get()
+            && self.key_length.at == 0
+            && rest(embedding, heads) != 0
+        {
+            flag(r, rules::KEYS_EMBEDDING, &self.embedding, heads.into(), embedding.into());
+        }
+    }
+
+    fn compare_experts(&self, r: &mut Reader<'_, '_>) {
+        let (Some(experts), Some(used)) = (self.experts.get(), self.experts_used.get()) else {
+            return;
+        };
+        let given_up = self.arch.is_hunyuan() && experts <= 1;
+        if !given_up && (used > experts || (used == 0) != (experts == 0)) {
+            flag(r, rules::KEYS_EXPERTS, &self.experts_used, experts.into(), used.into());
+        }
+    }
+
+    fn compare_split(&self, r: &mut Reader<'_, '_>, tensors: u32) {
+        // A file that is whole says 0 or 1, or nothing.
+        let Some(count @ 2..) = self.split_count.get() else { return };
+        if let Some(no) = self.split_no.get()
+            && no >= count
+        {
+            r.about(EntryKind::Metadata, self.split_no.entry);
+            r.flag(rules::KEYS_SPLIT_NO, self.split_no.at, 2, count.into(), no.into());
+        }
+        if let Some(all) = self.split_tensors.get()
+            && all < tensors
+        {
+            flag(r, rules::KEYS_SPLIT_TENSORS, &self.split_tensors, tensors.into(), all.into());
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The keys that readers of models look for, and what they take them for.
+//!
+//! What readers do is told by the loaders of llama.cpp (`llama-vocab.cpp`,
+//! `llama-model.cpp`, `llama-model-loader.cpp`, `clip.cpp`), through which most programs
+//! read.
+
+use super::{Keys, Number, field, rules};
+use crate::rule::Rule;
+
+pub(super) const ARCHITECTURE: &[u8] = b"general.architecture";
+const MODEL: &[u8] = b"tokenizer.ggml.model";
+const TOKENIZER: &[u8] = b"tokenizer.ggml.";
+const TEMPLATE: &[u8] = b"tokenizer.chat_template";
+/// The tensor with a row for each token.
+pub(super) const EMBEDDING: &[u8] = b"token_embd.weight";
+/// How long a name of an architecture or of a tokenizer may be to be known.
+pub(super) const LONGEST: u64 = 32;
+/// The map of characters begins with its length in 32 bits.
+pub(super) const LEAST_CHARSMAP: u64 = 4;
+
+/// As many layers as ggml's programs have room for.
+pub(super) const MOST_BLOCKS: u32 = 512;
+
+// Types of values, beside those that the container asks about.
+const UINT8: u32 = 0;
+const INT8: u32 = 1;
+const UINT16: u32 = 2;
+const INT32: u32 = 5;
+const FLOAT32: u32 = 6;
+
+/// Keys of ids, after `tokenizer.ggml.`, in the spelling of ggml.
+pub(super) const IDS: [&[u8]; 18] = [
+    b"bos_token_id",
+    b"eos_token_id",
+    b"unknown_token_id",
+    b"padding_token_id",
+    b"seperator_token_id",
+    b"eot_token_id",
+    b"eom_token_id",
+    b"cls_token_id",
+    b"mask_token_id",
+    b"fim_pre_token_id",
+    b"fim_suf_token_id",
+    b"fim_mid_token_id",
+    b"fim_pad_token_id",
+    b"fim_rep_token_id",
+    b"fim_sep_token_id",
+    b"prefix_token_id",
+    b"suffix_token_id",
+    b"middle_token_id",
+];
+
+/// Architectures whose every layer has attention heads, so that a count of 0 or one
+/// that does not divide is a fault. Others (Mamba, RWKV, hybrids) store 0.
+static TRANSFORMERS: [&[u8]; 42] = [
+    b"llama",
+    b"qwen2",
+    b"qwen2moe",
+    b"qwen3",
+    b"qwen3moe",
+    b"gemma",
+    b"gemma2",
+    b"gemma3",
+    b"phi2",
+    b"phi3",
+    b"starcoder",
+    b"starcoder2",
+    b"gpt2",
+    b"gptneox",
+    b"falcon",
+    b"bloom",
+    b"mpt",
+    b"stablelm",
+    b"baichuan",
+    b"internlm2",
+    b"minicpm",
+    b"orion",
+    b"command-r",
+    b"cohere2",
+    b"olmo",
+    b"olmo2",
+    b"olmoe",
+    b"granite",
+    b"granitemoe",
+    b"exaone",
+    b"bert",
+    b"nomic-bert",
+    b"xverse",
+    b"refact",
+    b"deepseek",
+    b"codeshell",
+    b"glm4",
+    b"chatglm",
+    b"dbrx",
+    b"grok",
+    b"smollm3",
+    b"mistral3",
+];
+
+/// The architecture that a file names, which its keys begin with.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Architecture {
+    name: [u8; 32],
+    len: usize,
+}
+
+impl Architecture {
+    /// None if the name is longer than any.
+    pub(super) fn new(text: &[u8]) -> Self {
+        let mut is = Architecture::default();
+        if text.len() <= is.name.len() {
+            is.name.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
+            is.len = text.len();
+        }
+        is
+    }
+
+    fn name(&self) -> &[u8] {
+        self.name.get(..self.len).unwrap_or_default()
+    }
+
+    /// Whether all its layers are known to have attention heads.
+    pub(super) fn is_transformer(&self) -> bool {
+        TRANSFORMERS.contains(&self.name())
+    }
+
+    /// Whether readers give up its experts where there is only one.
+    pub(super) fn is_hunyuan(&self) -> bool {
+        self.name().starts_with(b"hunyuan")
+    }
+
+    /// What `key` says of the architecture, without its name.
+    fn of_key<'k>(&self, key: &'k [u8]) -> Option<&'k [u8]> {
+        if self.len == 0 {
+            return None;
+        }
+        key.strip_prefix(self.name())?.strip_prefix(b".")
+    }
+
+    /// What readers take `key` for.
+    pub(super) fn known(&self, key: &[u8]) -> Option<Known> {
+        if let Some(rest) = key.strip_prefix(TEMPLATE) {
+            return matches!(rest, [] | [b'.', ..]).then_some(Known::Template);
+        }
+        if let Some(name) = key.strip_prefix(TOKENIZER) {
+            return match name {
+                b"model" => Some(Known::Model),
+                b"tokens" => Some(Known::Array(Array::Tokens)),
+                b"merges" => Some(Known::Array(Array::Merges)),
+                b"scores" => Some(Known::Array(Array::Scores)),
+                b"token_type" => Some(Known::Array(Array::Types)),
+                b"suppress_tokens" => Some(Known::Array(Array::Suppress)),
+                b"precompiled_charsmap" => Some(Known::Array(Array::Charsmap)),
+                name => IDS.contains(&name).then_some(Known::Number(Wanted::PLAIN)),
+            };
+        }
+        let wanted = match key {
+            b"split.no" => {
+                let other = Some(rules::KEYS_SPLIT_TYPE);
+                Wanted { tag: UINT16, other, strict: true, ..Wanted::PLAIN }
+            }
+            b"split.count" => Wanted { tag: UINT16, ..Wanted::PLAIN },
+            b"split.tensors.count" => Wanted { tag: INT32, ..Wanted::PLAIN },
+            b"clip.vision.patch_size" | b"clip.vision.projector.scale_factor" => {
+                Wanted { divisor: true, ..Wanted::PLAIN }
+            }
+            _ => match self.of_key(key)? {
+                b"block_count" => Wanted { other: Some(rules::KEYS_BLOCK_TYPE), ..Wanted::PLAIN },
+                b"attention.head_count"
+                | b"attention.head_count_kv"
+                | b"feed_forward_length"
+                | b"expert_used_count" => Wanted { layers: true, ..Wanted::PLAIN },
+                b"context_length"
+                | b"embedding_length"
+                | b"attention.key_length"
+                | b"expert_count" => Wanted::PLAIN,
+                _ => return None,
+            },
+        };
+        Some(Known::Number(wanted))
+    }
+}
+
+/// Whether the value of `key` is a short text that is looked at.
+pub(super) fn is_text(key: &[u8]) -> bool {
+    key == ARCHITECTURE || key == MODEL
+}
+
+/// What a key stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Known {
+    Model,
+    Template,
+    Array(Array),
+    Number(Wanted),
+}
+
+/// A list of the tokenizer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Array {
+    Tokens,
+    Merges,
+    Scores,
+    Types,
+    Suppress,
+    Charsmap,
+}
+
+impl Array {
+    /// The types of items that readers take, the usual one first.
+    pub(super) fn items(self) -> &'static [u32] {
+        match self {
+            Array::Tokens | Array::Merges => &[field::STRING],
+            Array::Scores => &[FLOAT32, INT32],
+            Array::Types | Array::Suppress => &[INT32],
+            Array::Charsmap => &[UINT8, INT8],
+        }
+    }
+
+    /// How many bytes readers take an item to have, whatever its type says.
+    pub(super) fn width(self) -> u64 {
+        if matches!(self, Array::Charsmap) { 1 } else { 4 }
+    }
+}
+
+/// The number that readers expect of a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    /// The only type that they take.
+    pub(super) tag: u32,
+    /// Whether they take a list as well, with a number for each layer.
+    pub(super) layers: bool,
+    /// Whether they divide by it.
+    pub(super) divisor: bool,
+    /// What a value breaks that is no integer.
+    pub(super) other: Option<Rule>,
+    /// Whether integers of other types break that as well.
+    pub(super) strict: bool,
+}
+
+impl Wanted {
+    const PLAIN: Wanted =
+        Wanted { tag: field::UINT32, layers: false, divisor: false, other: None, strict: false };
+}
+
+impl Keys {
+    /// Where the number of a key is kept.
+    pub(super) fn slot(&mut self, key: &[u8]) -> Option<&mut Number> {
+        if let Some(name) = key.strip_prefix(TOKENIZER) {
+            let id = IDS.iter().position(|id| *id == name)?;
+            return self.ids.get_mut(id);
+        }
+        Some(match key {
+            b"split.no" => &mut self.split_no,
+            b"split.count" => &mut self.split_count,
+            b"split.tensors.count" => &mut self.split_tensors,
+            _ => match self.arch.of_key(key)? {
+                b"block_count" => &mut self.blocks,
+                b"context_length" => &mut self.context,
+                b"embedding_length" => &mut self.embedding,
+                b"feed_forward_length" => &mut self.feed_forward,
+                b"attention.head_count" => &mut self.heads,
+                b"attention.head_count_kv" => &mut self.heads_kv,
+                b"attention.key_length" => &mut self.key_length,
+                b"expert_count" => &mut self.experts,
+                b"expert_used_count" => &mut self.experts_used,
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// The tokenizer, as far as readers have ids and bytes of their own for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Model {
+    /// SentencePiece.
+    Llama,
+    T5,
+    Plamo2,
+    #[default]
+    Other,
+}
+
+impl Model {
+    pub(super) fn new(name: &[u8]) -> Self {
+        match name {
+            b"llama" => Model::Llama,
+            b"t5" => Model::T5,
+            b"plamo2" => Model::Plamo2,
+            _ => Model::Other,
+        }
+    }
+
+    /// The ids that readers take where the file has none: of the first in [`IDS`], and
+    /// none for the rest.
+    pub(super) fn defaults(self) -> &'static [u64] {
+        match self {
+            Model::Llama => &[1, 2, 0],
+            Model::T5 => &[0, 1, 2, 0],
+            Model::Plamo2 => &[1, 2, 0, 3],
+            Model::Other => &[],
+        }
+    }
+
+    /// Whether readers take bytes from the text of byte tokens without looking.
+    pub(super) fn has_bytes(self) -> bool {
+        matches!(self, Model::Llama | Model::Plamo2)
+    }
+}
+
+/// The integer of type `tag` that `bytes` are; [`Number::NONE`] if it is negative or
+/// has more than 32 bits.
+pub(super) fn integer(tag: u32, bytes: &[u8], big: bool) -> Option<u32> {
+    let signed = match tag {
+        0 | 2 | 4 | 10 => false,
+        1 | 3 | 5 | 11 => true,
+        _ => return None,
+    };
+    let mut number = 0_u64;
+    let mut negative = false;
+    let mut take = |byte: &u8| {
+        number = number << 8 | u64::from(*byte);
+    };
+    if big {
+        bytes.iter().for_each(&mut take);
+        negative |= signed && bytes.first().is_some_and(|byte| *byte > 0x7F);
+    } else {
+        bytes.iter().rev().for_each(&mut take);
+        negative |= signed && bytes.last().is_some_and(|byte| *byte > 0x7F);
+    }
+    Some(if negative { Number::NONE } else { u32::try_from(number).unwrap_or(Number::NONE) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_every_type() {
+        assert_eq!(integer(0, &[200], false), Some(200));
+        assert_eq!(integer(1, &[200], false), Some(Number::NONE));
+        assert_eq!(integer(2, &[1, 2], false), Some(0x201));
+        assert_eq!(integer(2, &[1, 2], true), Some(0x102));
+        assert_eq!(integer(5, &[0xFF; 4], true), Some(Number::NONE));
+        assert_eq!(integer(11, &[0, 0, 0, 0, 1, 0, 0, 0], false), Some(Number::NONE));
+        assert_eq!(integer(10, &[7, 0, 0, 0, 0, 0, 0, 0], false), Some(7));
+        assert_eq!(integer(6, &[0; 4], false), None);
+    }
+
+    #[test]
+    fn keys_begin_with_the_architecture() {
+        let known = |arch: &[u8], key: &[u8]| Architecture::new(arch).known(key).is_some();
+        assert!(known(b"llama", b"llama.block_count"));
+        assert!(!known(b"llama", b"llama4.block_count"));
+        assert!(!known(b"llama", b"qwen2.block_count"));
+        assert!(!known(b"", b".block_count"));
+        assert!(!known(&[b'x'; 33], b"llama.block_count"));
+        assert!(known(b"", b"tokenizer.chat_template.tool_use"));
+        assert!(!known(b"", b"tokenizer.chat_templates"));
+    }
+
+    #[test]
+    fn defaults_have_keys() {
+        for model in [Model::Llama, Model::T5, Model::Plamo2, Model::Other] {
+            assert!(model.defaults().len() <= IDS.len());
+        }
+    }
+}

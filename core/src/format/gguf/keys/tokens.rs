@@ -1,0 +1,138 @@
+//! Types of tokens, and tokens that stand for bytes.
+//!
+//! The types lie far from the tokens, and both lists are long. So a few types are read
+//! at a time; only if there are byte tokens among them are tokens passed over up to
+//! those. The cursor is at the next type.
+
+use super::{Cursor, Header, Keys, head, phase, rules};
+use crate::parse::Reader;
+use crate::rule::{EntryKind, Halt, general::BYTES_CHANGED};
+
+/// How many types are read at a time: as many as `inner` has bits for.
+const BATCH: usize = 128;
+/// The highest type of a token, which is that of bytes.
+const BYTE: u32 = 6;
+/// Bytes of the length of a text.
+const LENGTH: u64 = 8;
+/// Bytes of the text of a byte token.
+const TEXT: u64 = 6;
+
+/// How far both lists were read.
+#[derive(Clone, Copy, Debug, Default, Hash)]
+pub(super) struct Place {
+    /// How many types were read.
+    types: u64,
+    /// How many of them were read last, and which of those are bytes.
+    last: u64,
+    bytes: [u64; 2],
+    /// How many tokens were passed, and the offset of the next.
+    tokens: u64,
+    pub(super) token: u64,
+    /// Whether a type was reported, and a byte token.
+    odd_type: bool,
+    odd_byte: bool,
+}
+
+impl Place {
+    /// Whether the next token stands for a byte, as far as its type was read.
+    fn is_byte(&self) -> bool {
+        let first = self.types.wrapping_sub(self.last);
+        let Some(place) = self.tokens.checked_sub(first) else { return false };
+        let [low, high] = self.bytes;
+        let bits = if place < 64 { low } else { high };
+        let shift = u32::try_from(place & 63).unwrap_or(0);
+        place < self.last && bits.wrapping_shr(shift) & 1 != 0
+    }
+}
+
+impl Header {
+    /// Reads the next types, as far as they are resident.
+    pub(super) fn token_types(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        keys: &mut Keys,
+    ) -> Result<(), Halt> {
+        let place = &mut keys.place;
+        let left = keys.types.count.saturating_sub(place.types);
+        if left == 0 || c.at == 0 {
+            *c = Cursor { phase: phase::TENSORS, ..Cursor::START };
+            return Ok(());
+        }
+        r.about(EntryKind::Metadata, keys.types.entry);
+        r.region(c.at, c.at.saturating_add(left << 2), BYTES_CHANGED);
+        r.require(4)?;
+        let (types, _) = r.resident().as_chunks::<4>();
+        let (mut low, mut high, mut bit, mut read) = (0_u64, 0_u64, 1_u64, 0_u64);
+        for bytes in types.iter().take(BATCH) {
+            let ty = if self.big { u32::from_be_bytes(*bytes) } else { u32::from_le_bytes(*bytes) };
+            if ty > BYTE && !place.odd_type {
+                let at = c.at.wrapping_add(read << 2);
+                r.flag(rules::KEYS_TOKEN_TYPE, at, 4, BYTE.into(), ty.into());
+                place.odd_type = true;
+            }
+            if ty == BYTE {
+                *(if read < 64 { &mut low } else { &mut high }) |= bit;
+            }
+            bit = bit.rotate_left(1);
+            read = read.wrapping_add(1);
+        }
+        c.at = c.at.wrapping_add(read << 2);
+        place.types = place.types.wrapping_add(read);
+        let looks = keys.model.has_bytes() && !place.odd_byte && keys.tokens.at != 0;
+        if looks && (low | high) != 0 {
+            (place.bytes, place.last) = ([low, high], read);
+            c.phase = phase::BYTES;
+        }
+        Ok(())
+    }
+
+    /// Passes over tokens up to those that the types were read of.
+    pub(super) fn byte_tokens(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        keys: &mut Keys,
+    ) -> Result<(), Halt> {
+        let place = &mut keys.place;
+        let until = place.types.min(keys.tokens.count);
+        let before = place.tokens;
+        r.about(EntryKind::Metadata, keys.tokens.entry);
+        r.region(place.token, u64::MAX, BYTES_CHANGED);
+        r.read_ahead(place.token.saturating_add(head::AHEAD));
+        let mut rest = r.resident();
+        while place.tokens < until
+            && let Some((len, after)) = rest.split_first_chunk()
+        {
+            let len = if self.big { u64::from_be_bytes(*len) } else { u64::from_le_bytes(*len) };
+            if place.is_byte() {
+                let text = after.first_chunk();
+                if len == TEXT && text.is_none() {
+                    break;
+                }
+                if len != TEXT || !text.is_some_and(stands_for_a_byte) {
+                    r.flag(rules::KEYS_BYTE_TOKEN, place.token, LENGTH, place.tokens, len);
+                    place.odd_byte = true;
+                    c.phase = phase::TYPES;
+                    return Ok(());
+                }
+            }
+            place.tokens = place.tokens.wrapping_add(1);
+            place.token = place.token.saturating_add(LENGTH).saturating_add(len);
+            // The rest of it need not be resident.
+            rest = usize::try_from(len).ok().and_then(|len| after.get(len..)).unwrap_or(&[]);
+        }
+        if place.tokens >= until {
+            c.phase = phase::TYPES;
+        } else if place.tokens == before {
+            let text = if place.is_byte() { TEXT } else { 0 };
+            r.require(LENGTH.saturating_add(text))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text is that of a byte, `<0x00>` to `<0xFF>`.
+fn stands_for_a_byte(text: &[u8; 6]) -> bool {
+    matches!(text, [b'<', b'0', b'x', a, b, b'>'] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit())
+}

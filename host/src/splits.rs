@@ -1,0 +1,281 @@
+//! The parts of a GGUF model that is stored in several files, against one another.
+//!
+//! A part knows its number and how many parts there are; the others lie beside it,
+//! under names that end with both: `-00001-of-00003.gguf`. The first part that is there
+//! answers for the set.
+
+use crate::access::Access;
+use crate::error::Error;
+use crate::input::FileInput;
+use crate::options::Goal;
+use crate::report::{MOST_NAME, Report, Unchecked};
+use crate::text::Text;
+use alloc::borrow::ToOwned as _;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use weighbridge_core::format::gguf::rules;
+use weighbridge_core::{
+    Cursor, Element, EntryKind, File, Finding, Format, Rule, Source, Span, Stop, Subject, Value,
+};
+
+/// How a number is written in the name of a part.
+const DIGITS: usize = 5;
+
+/// What a file says of the set that it is part of.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stated {
+    no: Option<Number>,
+    count: Option<Number>,
+    tensors: Option<Number>,
+}
+
+/// A number of the metadata, and where it lies.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    value: u64,
+    entry: u32,
+    span: Span,
+}
+
+/// The name of a part: what comes before its number, and both numbers.
+struct Name<'p> {
+    stem: &'p str,
+    /// Counted from 1.
+    no: u64,
+    count: u64,
+}
+
+impl<'p> Name<'p> {
+    fn of(path: &'p Path) -> Option<Self> {
+        let (rest, count) = split_number(path.file_name()?.to_str()?.strip_suffix(".gguf")?)?;
+        let (stem, no) = split_number(rest.strip_suffix("-of")?)?;
+        (no > 0 && no <= count).then_some(Name { stem, no, count })
+    }
+
+    /// Where a part lies, counted from 1.
+    fn path(&self, beside: &Path, no: u64) -> PathBuf {
+        let Name { stem, count, .. } = self;
+        beside.with_file_name(format!("{stem}-{no:0DIGITS$}-of-{count:0DIGITS$}.gguf"))
+    }
+}
+
+/// Takes a dash and a number of five digits from the end of a name.
+fn split_number(name: &str) -> Option<(&str, u64)> {
+    let (rest, digits) = name.split_at_checked(name.len().checked_sub(DIGITS)?)?;
+    let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+    Some((rest.strip_suffix('-')?, digits.parse().ok().filter(|_| all)?))
+}
+
+/// Compares a file with its name and, if it is the first part that is there, with all
+/// other parts of its set.
+///
+/// # Errors
+/// When a part cannot be read. One that is not there or is broken is a finding.
+pub(crate) fn compare(
+    access: &Access<'_>,
+    file: &File,
+    path: &Path,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let stated = Stated::read(access, file)?;
+    let (Some(no), Some(count @ Number { value: 2.., .. })) = (stated.no, stated.count) else {
+        return Ok(());
+    };
+    let Some(name) = Name::of(path) else {
+        let why = "the other parts of its set were not looked for: its name has no numbers";
+        report.leave(Unchecked::new(None, why.to_owned(), false));
+        return Ok(());
+    };
+    let mut find = |rule, number: &Number, expected, found, entry: Option<Text>| {
+        report.find(finding(rule, number, expected, found), || entry);
+    };
+    let key = |key: &str| Some(Text::from(key));
+    let named = name.no - 1;
+    if no.value != named {
+        find(rules::SPLIT_OTHER, &no, named, no.value, key("split.no"));
+    }
+    if count.value != name.count {
+        find(rules::SPLIT_COUNT, &count, name.count, count.value, key("split.count"));
+    }
+    if no.value != named
+        || count.value != name.count
+        || (1..name.no).any(|no| name.path(path, no).exists())
+    {
+        return Ok(());
+    }
+    let mut set = Set { hasher: RandomState::new(), names: HashSet::new(), tensors: 0 };
+    set.add(access, file)?;
+    let mut complete = true;
+    for no in (1..=name.count).filter(|no| *no != name.no) {
+        let beside = name.path(path, no);
+        let shown = || beside.file_name().map(|name| Text::from(Path::new(name)));
+        if !beside.exists() {
+            find(rules::SPLIT_MISSING, &count, name.count, no, shown());
+            complete = false;
+            continue;
+        }
+        let part = Part::read(&beside, access, &mut set)
+            .map_err(|error| Error::Shard(shown().unwrap_or_default(), Box::new(error)))?;
+        if !part.valid {
+            find(rules::SPLIT_INVALID, &count, name.count, no, shown());
+        }
+        if let Some(twice) = part.twice {
+            find(rules::SPLIT_TWICE, &count, name.count, no, Some(twice));
+        }
+        complete &= part.valid;
+    }
+    if let Some(stated) = stated.tensors
+        && complete
+        && stated.value != set.tensors
+    {
+        find(rules::SPLIT_TOTAL, &stated, stated.value, set.tensors, key("split.tensors.count"));
+    }
+    Ok(())
+}
+
+fn finding(rule: Rule, number: &Number, expected: u64, found: u64) -> Finding {
+    Finding {
+        offset: number.span.offset,
+        expected,
+        found,
+        len: u32::try_from(number.span.len).unwrap_or(u32::MAX),
+        entry: number.entry,
+        part: Subject::NO_PART,
+        rule,
+        kind: EntryKind::Metadata,
+    }
+}
+
+impl Stated {
+    fn read(access: &Access<'_>, file: &File) -> Result<Stated, Error> {
+        let mut stated = Stated::default();
+        let mut cursor = Cursor::default();
+        let mut at_hand = None;
+        access.ask_or_end(|source| {
+            loop {
+                if at_hand.is_none() {
+                    at_hand = file
+                        .next_meta(source, &mut cursor, &mut |_| {})?
+                        .map(|entry| entry.metadata);
+                }
+                let Some(meta) = &at_hand else { return Ok(()) };
+                let slot = match meta.key.read(source)?.as_str() {
+                    Some("split.no") => Some(&mut stated.no),
+                    Some("split.count") => Some(&mut stated.count),
+                    Some("split.tensors.count") => Some(&mut stated.tensors),
+                    _ => None,
+                };
+                if let Some(slot) = slot
+                    && slot.is_none()
+                    && let Some(Value::Scalar { dtype, stored }) = file.value(source, meta)?
+                {
+                    let element = dtype.element(source.get(stored)?, 0, file.endianness());
+                    *slot = whole(element).map(|value| Number {
+                        value,
+                        entry: meta.index,
+                        span: stored,
+                    });
+                }
+                at_hand = None;
+            }
+        })?;
+        Ok(stated)
+    }
+}
+
+/// The number, if it is an integer that is not negative.
+fn whole(element: Option<Element>) -> Option<u64> {
+    match element? {
+        Element::Uint(value) => Some(value),
+        Element::Int(value) => u64::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// The tensors of the parts that were read.
+struct Set {
+    hasher: RandomState,
+    /// Their names, hashed with a random seed.
+    names: HashSet<u64>,
+    tensors: u64,
+}
+
+impl Set {
+    /// Adds those of a file, and returns the first that is there already.
+    fn add(&mut self, access: &Access<'_>, file: &File) -> Result<Option<Text>, Error> {
+        let (mut cursor, mut twice) = (Cursor::default(), None);
+        self.tensors += file.tensor_count();
+        access.ask_or_end(|source: &Source<'_>| {
+            loop {
+                let mut next = cursor;
+                let Some(tensor) = file.next_tensor(source, &mut next, &mut |_| {})? else {
+                    return Ok::<(), Stop>(());
+                };
+                let name = &tensor.name;
+                let hash = self.hasher.hash_one(name.bytes().collect::<Vec<_>>());
+                if !self.names.insert(hash) && twice.is_none() {
+                    twice = Some(Text::start_of(name, MOST_NAME));
+                }
+                cursor = next;
+            }
+        })?;
+        Ok(twice)
+    }
+}
+
+/// One more part.
+struct Part {
+    /// It breaks no rule that counts, and says that it is of a set.
+    valid: bool,
+    /// A tensor that a part before it has.
+    twice: Option<Text>,
+}
+
+impl Part {
+    fn read(path: &Path, beside: &Access<'_>, set: &mut Set) -> Result<Part, Error> {
+        let input = Box::new(FileInput::open(path)?);
+        let options = beside.options().clone().format(Format::Gguf);
+        let access = Access::new(input, Some(Text::from(path)), &options);
+        access.reach(options.goal.max(Goal::Structure))?;
+        let report = access.with(|session| session.report());
+        let Some(file) = report.file() else { return Ok(Part { valid: false, twice: None }) };
+        let stated = Stated::read(&access, file)?;
+        let valid = report.passes() && stated.no.is_some() && stated.count.is_some();
+        let twice = set.add(&access, file)?;
+        access.verify_unchanged()?;
+        Ok(Part { valid, twice })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_parts() {
+        let of = |name: &str| {
+            let path = Path::new(name);
+            Name::of(path).map(|name| (name.stem.to_owned(), name.no, name.count))
+        };
+        assert_eq!(of("a/big-00002-of-00011.gguf"), Some(("big".to_owned(), 2, 11)));
+        assert_eq!(of("x-00001-of-00001-00001-of-00002.gguf").unwrap().0, "x-00001-of-00001");
+        for none in [
+            "big.gguf",
+            "big-2-of-11.gguf",
+            "big-00000-of-00002.gguf",
+            "big-00003-of-00002.gguf",
+            "big-00001-of-00002.bin",
+            "big-+0001-of-00002.gguf",
+            "é-001-of-00002.gguf",
+        ] {
+            assert!(of(none).is_none(), "{none}");
+        }
+        let name = Name::of(Path::new("a/big-00002-of-00011.gguf")).unwrap();
+        let first = name.path(Path::new("a/big-00002-of-00011.gguf"), 1);
+        assert_eq!(first, Path::new("a/big-00001-of-00011.gguf"));
+    }
+}

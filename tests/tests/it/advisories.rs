@@ -1,0 +1,34 @@
+//! Every advisory has a file, and the file is refused by the rule that the table names.
+
+use std::collections::BTreeSet;
+use weighbridge_core::{Format, Profile};
+use weighbridge_tests::survey::survey_whole;
+use weighbridge_tests::{advisories, fixtures};
+
+#[test]
+fn each_is_refused_by_its_rule() {
+    let fixtures = fixtures::all();
+    let mut ids = BTreeSet::new();
+    let mut files = 0;
+    for row in advisories::all() {
+        let id = row.get("id");
+        assert!(ids.insert(id), "{id} occurs twice");
+        for key in ["id", "format", "reader", "field", "source", "confirmed"] {
+            assert!(!row.get(key).is_empty(), "{id} has no {key}");
+        }
+        let confirmed = ["fix", "report", "code", "named", "no"];
+        assert!(confirmed.contains(&row.get("confirmed")), "{id}");
+        if row.get("fixture").is_empty() {
+            assert!(!row.get("why").is_empty(), "{id} has neither a file nor a reason");
+            continue;
+        }
+        let file =
+            row.file(&fixtures).unwrap_or_else(|| panic!("{id}: no file {}", row.get("fixture")));
+        let survey = survey_whole(&file.bytes, Format::by_name(row.get("format")));
+        let found = survey.findings.iter().find(|finding| finding.rule.id() == row.get("rule"));
+        let found = found.unwrap_or_else(|| panic!("{id}: {:?}", survey.broken()));
+        assert!(!Profile::Strict.accepts(found.severity()), "{id}: {found:?}");
+        files += 1;
+    }
+    assert!(files >= 50, "{files}");
+}

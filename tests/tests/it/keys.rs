@@ -1,0 +1,65 @@
+//! Long vocabularies of GGUF: tokens that stand for bytes are found wherever they are,
+//! however the file arrives.
+
+use weighbridge_core::{Finding, Format};
+use weighbridge_tests::encode::gguf::{Tensor, Value};
+use weighbridge_tests::fixtures::gguf::Model;
+use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
+
+const TOKENS: usize = 700;
+
+/// A model with byte tokens in these places, one of which has the text of none.
+fn model(is_byte: impl Fn(usize) -> bool, odd: Option<usize>) -> Vec<u8> {
+    let text = |i| match i {
+        i if odd == Some(i) => "<0x-1>".to_owned(),
+        i if is_byte(i) => format!("<0x{:02x}>", i % 256),
+        i => "w".repeat(i % 9),
+    };
+    let tokens: Vec<_> = (0..TOKENS).map(text).collect();
+    let number = |tag, of: &dyn Fn(usize) -> u64| {
+        Value::Array(tag, (0..TOKENS).map(|i| Value::Number(tag, of(i))).collect())
+    };
+    Model::default()
+        .set("tokenizer.ggml.tokens", Value::texts(&tokens))
+        .set("tokenizer.ggml.scores", number(6, &|_| 0))
+        .set("tokenizer.ggml.token_type", number(5, &|i| if is_byte(i) { 6 } else { 1 }))
+        .tensors(vec![Tensor::new("token_embd.weight", 24, &[8, TOKENS as u64])])
+        .bytes()
+}
+
+fn found(bytes: &[u8]) -> Vec<(&'static str, u64)> {
+    let whole = survey_whole(bytes, Some(Format::Gguf));
+    for access in [Access::Rounded(64), Access::Ahead, Access::Single(512), Access::Least] {
+        let other = survey(&mut Host::new(bytes, access), Some(Format::Gguf));
+        assert_eq!(other.unwrap(), whole, "{access:?}");
+    }
+    whole.findings.iter().map(|f: &Finding| (f.rule.id(), f.expected)).collect()
+}
+
+#[test]
+fn byte_tokens_wherever_they_are() {
+    let places: [fn(usize) -> bool; 4] =
+        [|_| true, |i| i % 37 == 5, |i| i + 1 == TOKENS, |i| (120..400).contains(&i)];
+    for is_byte in places {
+        assert_eq!(found(&model(is_byte, None)), []);
+        let all: Vec<_> = (0..TOKENS).filter(|i| is_byte(*i)).collect();
+        for odd in [all[0], all[all.len() / 2], all[all.len() - 1]] {
+            assert_eq!(found(&model(is_byte, Some(odd))), [("KEYS-BYTE-TOKEN", odd as u64)]);
+        }
+    }
+}
+
+/// The types lie far from the tokens: a host with one buffer goes to and fro, but not
+/// for each token.
+#[test]
+fn types_and_tokens_are_read_in_batches() {
+    let bytes = model(|_| true, None);
+    let asked = |bytes: &[u8]| {
+        let mut host = Host::new(bytes, Access::Single(4096));
+        survey(&mut host, Some(Format::Gguf)).unwrap();
+        host.asked.len()
+    };
+    let none = asked(&model(|_| false, None));
+    let all = asked(&bytes);
+    assert!(all < none + 4 * TOKENS / 128 + 8, "{none}, {all}");
+}
