@@ -5,10 +5,12 @@
 //! audit does, bounded and with every check; theirs decodes into one buffer for all. Before criterion's
 //! own figures, a table of medians of interleaved runs gives the ratios.
 
+mod turns;
+
 use criterion::{Criterion, Throughput, criterion_group};
 use std::hint::black_box;
 use std::io::Write as _;
-use std::time::Instant;
+use turns::take_turns;
 use weighbridge_core::checksum::{Algorithm, Hasher};
 use weighbridge_core::codec::{Decoder, Size, ring};
 use weighbridge_core::{DType, Encoding, Endianness, Span, Stats};
@@ -85,26 +87,11 @@ fn read(bytes: &[u8]) -> u64 {
     bytes.as_chunks::<8>().0.iter().fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
 }
 
-/// Median megabytes a second of two tasks that take turns.
-fn medians(mut tasks: [&mut dyn FnMut(); 2]) -> [f64; 2] {
-    const ROUNDS: usize = 15;
-    let mut times = [const { Vec::<f64>::new() }; 2];
-    for _ in 0..ROUNDS {
-        for (task, times) in tasks.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            task();
-            times.push(LEN as f64 / 1e6 / start.elapsed().as_secs_f64());
-        }
-    }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[ROUNDS / 2]
-    })
-}
-
 fn row(what: &str, input: &str, peer: &str, tasks: [&mut dyn FnMut(); 2]) {
-    let [ours, theirs] = medians(tasks);
-    let ratio = ours / theirs;
+    const ROUNDS: usize = 15;
+    let turns = take_turns(ROUNDS, tasks);
+    let [ours, theirs] = turns.seconds.map(|time| LEN as f64 / 1e6 / time);
+    let ratio = turns.ratios[1];
     println!("{what:<12}{input:<16}{ours:>8.0} MB/s  {peer:<12}{theirs:>8.0} MB/s  {ratio:>6.2}");
 }
 

@@ -1,83 +1,121 @@
-//! Elements as numbers: `Tensor::to_vec` of the crate `weighbridge` beside the crates
-//! `safetensors` and `half`, as their users write it, and beside a copy of the same bytes.
-//!
-//! The medians of interleaved runs are of the file as it lies in memory, opened anew each
-//! time: the header is parsed by both.
+//! Statistics, and decoding whole slices to `f32`, beside `memcpy` over as many bytes: of
+//! statistics those that are read, of decoding those that are written. Prints the medians
+//! of many short runs that take turns.
+
+mod turns;
 
 use std::hint::black_box;
-use std::time::Instant;
-use weighbridge::{Model, bf16};
-use weighbridge_tests::codec::{weights_bf16, weights_f32};
-use weighbridge_tests::encode::safetensors::{File, Tensor};
+use turns::take_turns;
+use weighbridge_core::{DType, Endianness, Histogram, Stats};
+use weighbridge_tests::codec::{Random, weights_bf16, weights_f32};
 
-/// Elements of the tensor that is read.
-const COUNT: usize = 8 << 20;
-const ROUNDS: usize = 15;
+/// Stays in the second cache, so that the speed is not that of memory.
+const LEN: usize = 256 << 10;
 
-fn file(dtype: &'static str, data: Vec<u8>) -> Vec<u8> {
-    let tensor = Tensor { name: "x".into(), dtype, shape: vec![COUNT as u64], data };
-    File { metadata: None, tensors: vec![tensor] }.encode()
-}
-
-fn ours(file: &[u8]) -> Vec<f32> {
-    let model = Model::from_bytes(file).expect("it opens");
-    model.tensor("x").and_then(|tensor| tensor.to_vec()).expect("it is read")
-}
-
-/// As the documentation of `safetensors` hands out bytes, and `half` takes them.
-fn theirs(file: &[u8]) -> Vec<f32> {
-    let file = safetensors::SafeTensors::deserialize(file).expect("it opens");
-    let view = file.tensor("x").expect("it is there");
-    match view.dtype() {
-        safetensors::Dtype::F32 => {
-            let floats = view.data().chunks_exact(4);
-            floats
-                .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-                .collect()
+/// Bytes that hold elements of this type: weights, as far as they are floats.
+fn sample(dtype: DType) -> Vec<u8> {
+    match dtype {
+        DType::F32 => weights_f32(LEN / 4, 9).iter().flat_map(|v| v.to_le_bytes()).collect(),
+        DType::F64 => {
+            weights_f32(LEN / 8, 9).iter().flat_map(|v| f64::from(*v).to_le_bytes()).collect()
+        }
+        DType::BF16 => weights_bf16(LEN / 2, 9),
+        DType::F16 => {
+            // From 2^-9 to 2^-5, of either sign.
+            let mut random = Random::new(9);
+            let mut code = || 0x1800 + random.below(0x1000) as u16 + (random.below(2) << 15) as u16;
+            (0..LEN / 2).flat_map(|_| code().to_le_bytes()).collect()
         }
         _ => {
-            let halves = view.data().chunks_exact(2);
-            halves.map(|bytes| bf16::from_le_bytes([bytes[0], bytes[1]]).to_f32()).collect()
+            let unit = dtype.unit().map_or(1, |(_, len)| len as usize);
+            let mut random = Random::new(9);
+            let len = LEN / unit * unit;
+            // No scale of a block is NaN: all of its bytes are of small magnitude.
+            (0..len).map(|_| random.below(0x60) as u8).collect()
         }
     }
 }
 
-/// Median milliseconds of tasks that take turns.
-fn medians(mut tasks: [&mut dyn FnMut(); 3]) -> [f64; 3] {
-    let mut times = [const { Vec::<f64>::new() }; 3];
-    for _ in 0..ROUNDS {
-        for (task, times) in tasks.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            task();
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-        }
-    }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[ROUNDS / 2]
-    })
+fn statistics(dtype: DType, bytes: &[u8], words: Option<&mut Vec<u64>>) -> u64 {
+    let mut stats = Stats::new(dtype, Endianness::Little, 0, u64::MAX).unwrap();
+    let mut histogram = words.map(|words| Histogram::new(dtype, words).unwrap());
+    stats.add(bytes, histogram.as_mut());
+    stats.summary().count()
 }
 
 fn main() {
-    println!("milliseconds for {COUNT} elements as Vec<f32>, and a copy of as many bytes");
-    let floats = weights_f32(COUNT, 9).iter().flat_map(|value| value.to_le_bytes()).collect();
-    for (name, file) in
-        [("f32", file("F32", floats)), ("bf16", file("BF16", weights_bf16(COUNT, 9)))]
-    {
-        let (mine, other) = (ours(&file), theirs(&file));
-        let same = mine.iter().zip(&other).all(|(a, b)| a.to_bits() == b.to_bits());
-        assert!(same && mine.len() == COUNT, "{name}: the elements differ");
-        let plain: Vec<u8> = vec![1; COUNT * 4];
-        let [ours, theirs, copy] = medians([
-            &mut || drop(black_box(ours(black_box(&file)))),
-            &mut || drop(black_box(theirs(black_box(&file)))),
-            &mut || drop(black_box(black_box(&plain).to_vec())),
-        ]);
-        println!(
-            "{name:<5} weighbridge {ours:>6.2}  safetensors and half {theirs:>6.2}  copy {copy:>6.2}\
-             \n      {:.2} of the speed of safetensors and half, {:.2} of that of a copy",
-            theirs / ours,
-            copy / ours
+    // `cargo test --benches` wants to know that it runs, not how fast.
+    let measure = std::env::args().any(|argument| argument == "--bench");
+    let rounds = if measure { 301 } else { 1 };
+    let mut words = vec![0; Histogram::WORDS];
+    println!("{:<16}{:>12}{:>12}{:>12}{:>12}", "statistics", "GB/s", "of memcpy", "histogram", "");
+    for dtype in [
+        DType::F32,
+        DType::BF16,
+        DType::F16,
+        DType::F64,
+        DType::I8,
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::F8E4M3,
+        DType::U4,
+        DType::Q8_0,
+        DType::Q4K,
+    ] {
+        let bytes = sample(dtype);
+        let mut copy = vec![0; bytes.len()];
+        let turns = take_turns(
+            rounds,
+            [
+                &mut || black_box(&mut copy).copy_from_slice(black_box(&bytes)),
+                &mut || _ = black_box(statistics(dtype, black_box(&bytes), None)),
+                &mut || _ = black_box(statistics(dtype, black_box(&bytes), Some(&mut words))),
+            ],
         );
+        let speed = turns.seconds.map(|time| bytes.len() as f64 / 1e9 / time);
+        let [_, alone, both] = turns.ratios.map(|ratio| 1.0 / ratio);
+        let name = dtype.name();
+        println!("{name:<16}{:>12.2}{alone:>12.2}{:>12.2}{both:>12.2}", speed[1], speed[2]);
+    }
+    println!("{:<16}{:>12}{:>12}", "to f32", "GB/s", "of memcpy");
+    let mut out = vec![0.0_f32; 8 * LEN];
+    for (dtype, endianness) in [
+        (DType::F32, Endianness::Little),
+        (DType::F32, Endianness::Big),
+        (DType::BF16, Endianness::Little),
+        (DType::F16, Endianness::Little),
+        (DType::F8E4M3, Endianness::Little),
+        (DType::F8E5M2, Endianness::Little),
+        (DType::I8, Endianness::Little),
+        (DType::U4, Endianness::Little),
+        (DType::Q4_0, Endianness::Little),
+        (DType::Q8_0, Endianness::Little),
+        (DType::Q2K, Endianness::Little),
+        (DType::Q3K, Endianness::Little),
+        (DType::Q4K, Endianness::Little),
+        (DType::Q5K, Endianness::Little),
+        (DType::Q6K, Endianness::Little),
+        (DType::Iq4Nl, Endianness::Little),
+        (DType::MxFp4, Endianness::Little),
+    ] {
+        let all = sample(dtype);
+        // As much as fills the cache once it is decoded.
+        let (per, len) = dtype.unit().unwrap();
+        let units = LEN / 4 / per as usize;
+        let bytes = &all[..units * len as usize];
+        let written = &mut out[..units * per as usize];
+        let (from, mut to) = (written.to_vec(), written.to_vec());
+        let turns = take_turns(
+            rounds,
+            [&mut || black_box(&mut to).copy_from_slice(black_box(&from)), &mut || {
+                let out = black_box(&mut *written);
+                _ = black_box(dtype.decode_f32(endianness, black_box(bytes), out).unwrap());
+            }],
+        );
+        let speed = from.len() as f64 * 4e-9 / turns.seconds[1];
+        let big = if endianness == Endianness::Big { ", swapped" } else { "" };
+        let name = format!("{}{big}", dtype.name());
+        println!("{name:<16}{speed:>12.2}{:>12.2}", 1.0 / turns.ratios[1]);
     }
 }

@@ -213,10 +213,12 @@ fn q3_k(b: &mut Fields<'_>, out: &mut [f32; 256]) {
 
 fn q4_k(b: &mut Fields<'_>, out: &mut [f32; 256]) {
     let (scales, q) = (b.scales(), b.take::<128>());
-    for (i, (out, (d, min))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
-        let shift = (i & 1) << 2;
-        let q = run::<32>(q, i >> 1);
-        out.iter_mut().zip(q).for_each(|(to, q)| *to = d * number((q >> shift) & 0xF) - min);
+    let parts = out.as_chunks_mut::<64>().0.iter_mut().zip(scales.as_chunks().0);
+    for (q, (out, [low, high])) in q.as_chunks::<32>().0.iter().zip(parts) {
+        let ([first, second], _) = out.as_chunks_mut::<32>() else { return };
+        let value = |(d, min): (f32, f32), q: u8| d * number(q) - min;
+        first.iter_mut().zip(q).for_each(|(to, q)| *to = value(*low, q & 0xF));
+        second.iter_mut().zip(q).for_each(|(to, q)| *to = value(*high, q >> 4));
     }
 }
 

@@ -131,8 +131,6 @@ fn decode<T: Float>(
         DType::U16 => each(e, bytes, out, |b| T::unsigned(u16::from_le_bytes(b).into())),
         DType::U32 => each(e, bytes, out, |b| T::unsigned(u32::from_le_bytes(b).into())),
         DType::U64 => each(e, bytes, out, |b| T::unsigned(u64::from_le_bytes(b))),
-        // The upper half of a binary16, by definition.
-        DType::F8E5M2 => each(e, bytes, out, |[b]| T::single(half(u16::from(b) << 8))),
         _ => match dtype.bits() {
             8 => coded(dtype, bytes, out)?,
             4 => packed::<2, T>(dtype, bytes, out)?,
@@ -184,24 +182,26 @@ fn coded<T: Float>(dtype: DType, bytes: &[u8], out: &mut [T]) -> Option<usize> {
     Some(count)
 }
 
-/// `N` elements a byte, from the least significant bit.
+/// `N` elements a byte, from the least significant bit, by a table of all bytes.
 fn packed<const N: usize, T: Float>(dtype: DType, bytes: &[u8], out: &mut [T]) -> Option<usize> {
-    let table = table::<16, T>(dtype)?;
-    let fits = out.len();
-    let (groups, rest) = out.as_chunks_mut::<N>();
-    let last = bytes.get(groups.len());
-    let unpack = |byte: u8, group: &mut [T]| {
-        let mut codes = u32::from(byte);
-        for to in group {
-            let code = usize::try_from(codes & 0xF).unwrap_or(0);
-            *to = table.get(code).copied().unwrap_or(*to);
+    let one = table::<16, T>(dtype)?;
+    let start = *one.first()?;
+    let table: [[T; N]; 256] = core::array::from_fn(|byte| {
+        let mut group = [start; N];
+        let mut codes = byte;
+        for to in &mut group {
+            *to = one.get(codes & 0xF).copied().unwrap_or(start);
             codes = codes.wrapping_shr(dtype.bits());
         }
-    };
-    bytes.iter().zip(groups).for_each(|(byte, group)| unpack(*byte, group));
-    if let Some(byte) = last {
-        unpack(*byte, rest);
+        group
+    });
+    let unpack = |byte: u8| table.get(usize::from(byte)).copied().unwrap_or([start; N]);
+    let fits = out.len();
+    let (groups, rest) = out.as_chunks_mut::<N>();
+    if let Some(last) = bytes.get(groups.len()) {
+        rest.iter_mut().zip(unpack(*last)).for_each(|(to, from)| *to = from);
     }
+    groups.iter_mut().zip(bytes).for_each(|(to, byte)| *to = unpack(*byte));
     Some(bytes.len().saturating_mul(N).min(fits))
 }
 
