@@ -82,6 +82,8 @@ pub use file::{Count, Cursor, File, Index, Opening, Slot, Tally};
 #[cfg(feature = "embedded-storage")]
 pub use file::{Flash, FlashError};
 pub use format::Format;
+/// The crate of `f16` and `bf16`, as which elements of these types come.
+pub use half;
 pub use input::{Absent, Source, Span, Window};
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{

@@ -77,6 +77,7 @@ impl Checksum {
     }
 
     /// Its bytes as numbers, eight at a time.
+    #[allow(clippy::disallowed_methods, reason = "the width is not 0")]
     fn words(&self) -> impl Iterator<Item = u64> + '_ {
         let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| (word << 8) | u64::from(*byte));
         self.bytes().chunks(8).map(word)

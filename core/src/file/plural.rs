@@ -11,6 +11,8 @@ const NOUNS: &[(&str, &str)] = &[
     ("dimensions", "dimension"),
     ("elements", "element"),
     ("entries", "entry"),
+    ("experts", "expert"),
+    ("heads", "head"),
     ("items", "item"),
     ("keys", "key"),
     ("levels", "level"),
@@ -21,6 +23,7 @@ const NOUNS: &[(&str, &str)] = &[
     ("scales", "scale"),
     ("slots", "slot"),
     ("tensors", "tensor"),
+    ("tokens", "token"),
     ("values", "value"),
 ];
 

@@ -76,7 +76,7 @@ impl Tally {
     /// As [`add`](Self::add), before the finding is made.
     #[must_use]
     pub fn add_rule(&mut self, rule: Rule) -> bool {
-        let severity = rule.severity() as usize;
+        let severity = usize::from(rule.severity().bits());
         if let Some(count) = self.severities.get_mut(severity) {
             *count = count.saturating_add(1);
         }
@@ -100,7 +100,7 @@ impl Tally {
 
     /// Number of findings of this severity.
     pub fn count(&self, severity: Severity) -> u64 {
-        self.severities.get(severity as usize).copied().unwrap_or(0)
+        self.severities.get(usize::from(severity.bits())).copied().unwrap_or(0)
     }
 
     /// Number of findings.

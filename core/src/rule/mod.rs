@@ -35,7 +35,8 @@ impl Severity {
         }
     }
 
-    const fn bits(self) -> u16 {
+    /// A number for it, in the order of severities.
+    pub(crate) const fn bits(self) -> u16 {
         match self {
             Severity::Unchecked => 0,
             Severity::Lint => 1,

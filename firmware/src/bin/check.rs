@@ -81,7 +81,7 @@ fn check(console: &mut Console, record: &Record, slots: &mut [Slot]) -> core::fm
         true => write!(console, "{:016x}", digest.0)?,
         false => write!(console, "-")?,
     }
-    let Span { at, len } = found.unwrap_or_default();
+    let Span { offset: at, len } = found.unwrap_or_default();
     writeln!(
         console,
         " tensors {tensors} {:016x} lookups {lookups} last {at}+{len} stack {used}",
