@@ -13,7 +13,7 @@ fn formats_and_generations_that_are_not_read_are_unsupported() {
     folder.write("array.h5", b"\x89HDF\r\n\x1A\n and so on");
     folder.write("model.pt", b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.");
     for (file, words) in [
-        ("two.zt", "of zTensor generation 2"),
+        ("two.zt", "zTensor generation 2"),
         ("array.h5", "an HDF5 file"),
         ("model.pt", "a pickle, which can run code when it is loaded"),
     ] {
