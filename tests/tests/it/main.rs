@@ -14,6 +14,7 @@ mod edges;
 mod facts;
 mod fixtures;
 mod flash;
+mod histograms;
 mod idv;
 mod json;
 mod keys;
