@@ -5,7 +5,7 @@
 # Installs the readers below target/peers, with pip, npm
 # and cargo; what cannot be installed is left out with a sentence.
 #
-#   scripts/peers.sh           the tables
+#   scripts/peers.sh           the tables, also into docs/peers.md where all is installed
 #   scripts/peers.sh -v        and which files each reader gets wrong
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
@@ -113,25 +113,36 @@ each() {
 }
 
 ours=(each "$target_dir/debug/weighbridge" check --format)
-printf '| %-36s | %-10s | %-10s |\n' 'safetensors' 'refused' 'accepted'
-echo '|---|---|---|'
-row safetensors Weighbridge "${ours[@]}" safetensors
-! has zt || row safetensors '`zt` 2.1.1' each bin/zt verify
-row safetensors '`safetensors` 0.8 (crate)' "$target_dir/debug/examples/peers"
-! has python || row safetensors '`safetensors` 0.8 (Python)' "$python" "$here/scripts/peers/read.py" safetensors
-! has npm || row safetensors '`@huggingface/hub` 2.17.5' node "$here/scripts/peers/read.mjs" @huggingface/hub
-! has python || row safetensors 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-safetensors
-! has python || row safetensors '`sft check` 0.2.2' "$python" "$here/scripts/peers/read.py" sft
+tables() {
+  printf '| %-36s | %-10s | %-10s |\n' 'safetensors' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row safetensors Weighbridge "${ours[@]}" safetensors
+  ! has zt || row safetensors '`zt` 2.1.1' each bin/zt verify
+  row safetensors '`safetensors` 0.8 (crate)' "$target_dir/debug/examples/peers"
+  ! has python || row safetensors '`safetensors` 0.8 (Python)' "$python" "$here/scripts/peers/read.py" safetensors
+  ! has npm || row safetensors '`@huggingface/hub` 2.17.5' node "$here/scripts/peers/read.mjs" @huggingface/hub
+  ! has python || row safetensors 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-safetensors
+  ! has python || row safetensors '`sft check` 0.2.2' "$python" "$here/scripts/peers/read.py" sft
 
-printf '\n| %-36s | %-10s | %-10s |\n' 'GGUF' 'refused' 'accepted'
-echo '|---|---|---|'
-row gguf Weighbridge "${ours[@]}" gguf
-! has ggml || row gguf 'ggml 0.26, `gguf_init_from_file`' ggml/read
-! has zt || row gguf '`zt` 2.1.1' each bin/zt verify
-! has python || row gguf '`gguf` 0.19 (Python)' "$python" "$here/scripts/peers/read.py" gguf
-! has npm || row gguf '`@huggingface/gguf` 0.4.6' node "$here/scripts/peers/read.mjs" @huggingface/gguf
-! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
-! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
+  printf '\n| %-36s | %-10s | %-10s |\n' 'GGUF' 'malformed, refused' 'valid, accepted'
+  echo '|---|---|---|'
+  row gguf Weighbridge "${ours[@]}" gguf
+  ! has ggml || row gguf 'ggml 0.26, `gguf_init_from_file`' ggml/read
+  ! has zt || row gguf '`zt` 2.1.1' each bin/zt verify
+  ! has python || row gguf '`gguf` 0.19 (Python)' "$python" "$here/scripts/peers/read.py" gguf
+  ! has npm || row gguf '`@huggingface/gguf` 0.4.6' node "$here/scripts/peers/read.mjs" @huggingface/gguf
+  ! has python || row gguf 'Netron 9.3.3' node "$here/scripts/peers/read.mjs" netron-gguf
+  ! has npm || row gguf '`hyllama` 0.2.2' node "$here/scripts/peers/read.mjs" hyllama
+}
+tables | tee "$work/tables"
+# The page in docs/ has every reader, so it is written where all are installed.
+if has python && has npm && has zt && has ggml && [ -z "$verbose" ]; then
+  {
+    sed '/^| /,$d' docs/peers.md
+    cat "$work/tables"
+  } >"$work/peers.md"
+  cp "$work/peers.md" docs/peers.md
+fi
 
 if has ggml && command -v python3 >/dev/null; then
   echo
