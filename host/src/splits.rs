@@ -7,7 +7,6 @@
 use crate::access::Access;
 use crate::error::Error;
 use crate::input::FileInput;
-use crate::options::Goal;
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::text::Text;
 use alloc::borrow::ToOwned as _;
@@ -240,8 +239,7 @@ impl Part {
         let input = Box::new(FileInput::open(path)?);
         let options = beside.options().clone().format(Format::Gguf);
         let access = Access::new(input, Some(Text::from(path)), &options);
-        access.reach(options.goal.max(Goal::Structure))?;
-        let report = access.with(|session| session.report());
+        let report = crate::gate::report_on(&access, Some(path), options.goal)?;
         let Some(file) = report.file() else { return Ok(Part { valid: false, twice: None }) };
         let stated = Stated::read(&access, file)?;
         let valid = report.passes() && stated.no.is_some() && stated.count.is_some();

@@ -4,7 +4,12 @@
 use crate::survey::{MetaFact, Survey, TensorFact};
 use std::fmt::{Debug, Write};
 use weighbridge_core::format::{gguf, ztensor};
-use weighbridge_core::{File, Finding, Source, Tensor, Value};
+use weighbridge_core::{File, Finding, Format, Source, Tensor, Value};
+
+/// Whether only the audit of hosts looks for this rule: GGUF's stage of keys.
+pub fn is_for_hosts(finding: &Finding) -> bool {
+    finding.rule.format() == Some(Format::Gguf) && finding.rule.id().starts_with("KEYS-")
+}
 
 /// All facts of a file, a line each.
 pub fn facts(bytes: &[u8], survey: &Survey) -> String {

@@ -12,13 +12,13 @@ fn public_types() {
     assert_eq!(size_of::<Span>(), 16);
     assert_eq!(size_of::<Absent>(), 24);
     assert!(size_of::<Stop>() <= 32);
-    assert!(size_of::<Cursor>() <= 72);
-    assert!(size_of::<Opening>() <= 80);
+    assert!(size_of::<Cursor>() <= 176, "{}", size_of::<Cursor>());
+    assert!(size_of::<Opening>() <= 192);
     assert!(size_of::<NameAt>() <= 16);
     assert!(size_of::<DimsAt>() <= 40);
     assert!(size_of::<Metadata>() <= 64);
     assert!(size_of::<Tensor>() <= 160);
     assert!(size_of::<File>() <= 128, "{}", size_of::<File>());
-    // What hosts keep of keys takes 904 more.
-    assert!(size_of::<Audit>() <= 1240 + 904, "{}", size_of::<Audit>());
+    // On hosts: two cursors, and what they keep of keys.
+    assert!(size_of::<Audit>() <= 2400, "{}", size_of::<Audit>());
 }
