@@ -23,7 +23,7 @@ const DECODED: usize = 64 << 10;
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";
 
 /// The folder of an image a format, each a reader of mapped flash and no more.
-pub fn readers_folder() -> Option<PathBuf> {
+pub(crate) fn readers_folder() -> Option<PathBuf> {
     std::env::var_os("WEIGHBRIDGE_READERS").map(PathBuf::from)
 }
 
@@ -101,7 +101,7 @@ fn expected(case: &Case, details: bool) -> String {
     let first = last.filter(|_| worst < Severity::Violation).and_then(|(file, name)| {
         file.find(&source, &name, &mut Cursor::default()).unwrap().and_then(|t| t.raw())
     });
-    let Span { at, len } = first.unwrap_or_default();
+    let Span { offset: at, len } = first.unwrap_or_default();
     let digest = findings.iter().fold(Digest::new().0, |digest, finding| {
         let mut one = Digest::new();
         write!(one, "{finding:?}").unwrap();
