@@ -121,8 +121,8 @@ def main():
     rows = tomllib.loads(pathlib.Path("tests/data/advisories.toml").read_text())["advisory"]
     peers = columns(list(dict.fromkeys(path_of(row) for row in rows if "fixture" in row)))
     print("# Advisories, and what refuses them\n")
-    print("Printed by `make advisories` from `tests/data/advisories.toml`, which says where each row is")
-    print("told; do not edit. Ids that begin with WB are ours, for what has only an issue or a fix.")
+    print("Printed by `make advisories` from `tests/data/advisories.toml`, which names the source of")
+    print("each row; do not edit. Ids that begin with WB are ours, for what has only an issue or a fix.")
     print("The files are made by the encoders in `tests/src`, after the malformed field that is named:")
     print("they are no exploits. *warns* and *notes* are issues below the highest level; *ends* is a")
     print("crash, or no answer in a minute; *fails* an error of the program's own; *skips* a file that it")

@@ -10,7 +10,7 @@ Every fixture, and 40 copies of each with damaged bytes, are read by both. Where
 both accept a file they must have read the same metadata with the same values, and
 the same names, shapes, types and places of tensors. A file that the reader accepts
 and we refuse breaks rules in ACCEPTED only, and one that it refuses and we accept has
-a reason in BEHIND. Anything else is printed, and the exit code is 1, as it is when a line of
+a reason in UNKNOWN. Anything else is printed, and the exit code is 1, as it is when a line of
 ACCEPTED excuses nothing.
 
 GGML is the program of scripts/peers/ggml.cpp: its verdicts are compared likewise. What
@@ -87,7 +87,7 @@ NARROWER = {
 }
 
 # What the package refuses, and ggml does not.
-BEHIND = {
+UNKNOWN = {
     "types": "the package does not know the newest type of ggml, or a later one",
     "ALIGNMENT-POWER": "alignments are powers of two",
 }
@@ -303,7 +303,7 @@ def big(path):
 def main():
     binary, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     rng = random.Random(8)
-    package, ggml = Tally(ACCEPTED, BEHIND), Tally(GGML, NARROWER)
+    package, ggml = Tally(ACCEPTED, UNKNOWN), Tally(GGML, NARROWER)
     with tempfile.TemporaryDirectory() as temporary:
         temporary = pathlib.Path(temporary)
         paths = sorted(folder.glob("*.gguf"))

@@ -91,8 +91,8 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     Ok(terminal::written(written, tally.outcome))
 }
 
-/// Whether a walk takes a file: it has a magic or a known extension. What can be neither
-/// read nor told by its name counts as wanted, so that its failure is reported.
+/// Whether a walk takes a file: it has a magic or a known extension. A file
+/// without a known extension that cannot be read is taken too, so that the failure is reported.
 fn is_wanted(path: &Path) -> Result<bool, String> {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let named = weighbridge::recognise(&[], 0, Some(&name)).is_some();

@@ -52,7 +52,7 @@ ACCEPTED = {
     "B.vec.total": "the number of values is not compared with their sum",
 }
 
-# What the loader refuses and we accept, by what it says.
+# What the loader refuses and we accept, by its message.
 ONLY_OURS = {
     "Index (zero based) must be greater than or equal to zero":
         "the warning about an annotation that is skipped is itself an error",

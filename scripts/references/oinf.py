@@ -42,7 +42,7 @@ ACCEPTED = {
     "PAYLOAD-GAP-NONZERO": "padding is not looked at",
 }
 
-# What the package refuses and we accept, by what it says.
+# What the package refuses and we accept, by its message.
 ONLY_OURS = {
     "Unsupported version 2": "only git HEAD reads version 2, which no release does",
     "object too deep for desired array": "statistics of a Boolean matrix fail, not the file",

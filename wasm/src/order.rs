@@ -31,7 +31,7 @@ pub enum Key {
 /// How rows are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sort {
-    /// By what.
+    /// The column to sort by.
     pub key: Key,
     /// Greatest first.
     pub descending: bool,

@@ -88,7 +88,7 @@ fn lengths_of_rows_and_vectors() {
     });
 }
 
-/// Values of fields that nobody knows are passed over, whatever they are.
+/// Values of unknown fields are skipped, whatever they are.
 #[test]
 fn literals_in_unknown_fields() {
     for value in ["true", "false", "null", "-1.5e3", "\"\"", "[]", "{}", "[true,[false]]"] {
@@ -117,7 +117,7 @@ fn the_least_byte_beyond_ascii() {
 /// Brackets close what they opened, at every depth.
 #[test]
 fn brackets_of_unknown_fields() {
-    let judged = |value: &str| {
+    let broken_rules = |value: &str| {
         let header = format!(
             "{{\"a\":{{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1],\"x\":{value}}}}}"
         );
@@ -125,10 +125,10 @@ fn brackets_of_unknown_fields() {
         survey_whole(&bytes, Some(Format::Safetensors)).broken()
     };
     for sound in ["{\"b\":[1],\"c\":2}", "[{\"b\":1},2]", "[[{\"b\":[{}]}],{\"c\":[2]},[3]]"] {
-        assert_eq!(judged(sound), ["FIELD-UNKNOWN"], "{sound}");
+        assert_eq!(broken_rules(sound), ["FIELD-UNKNOWN"], "{sound}");
     }
     for broken in ["[1}", "{\"b\":1]", "[{\"b\":1]]", "{\"b\":[1}}", "[[1],\"b\":2]"] {
-        assert!(judged(broken).contains(&"JSON-SYNTAX"), "{broken}");
+        assert!(broken_rules(broken).contains(&"JSON-SYNTAX"), "{broken}");
     }
 }
 

@@ -208,7 +208,7 @@ mod tests {
         assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
     }
 
-    /// Nobody is blamed for a host that comes back with empty hands.
+    /// A host that has not fetched what was asked for may ask again.
     #[test]
     fn a_host_may_ask_again() {
         let bytes = file();

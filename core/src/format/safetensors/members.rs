@@ -21,7 +21,7 @@ impl Header {
         }
         let start = far(self.meta_end).wrapping_add(1);
         c.at = wide(start);
-        c.state.stands = if start == far(self.end) { stands::END } else { stands::BEHIND };
+        c.state.stands = if start == far(self.end) { stands::END } else { stands::AFTER };
         start
     }
 
@@ -122,7 +122,7 @@ impl Header {
         #[cfg(feature = "windows")]
         (c.state.data_end = entry.data_end(usable, c.state.data_end));
         c.advance(wide(end));
-        c.state.stands = if last { stands::END } else { stands::BEHIND };
+        c.state.stands = if last { stands::END } else { stands::AFTER };
         Ok(true)
     }
 

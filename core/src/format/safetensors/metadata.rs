@@ -76,7 +76,7 @@ impl Pairs {
         let mut json = Json::of(r, start, self.end, self.truncated);
         // Out of order an entry begins with its key.
         let first = *c.state.stands() == stands::FIRST && start == self.at;
-        let over = self.begin(&mut json, first, *c.state.stands() == stands::BEHIND);
+        let over = self.begin(&mut json, first, *c.state.stands() == stands::AFTER);
         if over {
             // Another member, or the end of the enclosing object, must follow.
             match json.token() {
@@ -109,7 +109,7 @@ impl Pairs {
             stored,
         };
         c.advance(wide(json.place(json.at)));
-        *c.state.stands() = stands::BEHIND;
+        *c.state.stands() = stands::AFTER;
         Ok(Some(meta))
     }
 

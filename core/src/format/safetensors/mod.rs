@@ -131,7 +131,7 @@ mod field {
 mod stands {
     pub(super) const FIRST: u64 = 0;
     /// After a comma; in the metadata, after an entry.
-    pub(super) const BEHIND: u64 = 1;
+    pub(super) const AFTER: u64 = 1;
     /// After the closing brace.
     pub(super) const END: u64 = 2;
     /// The same, and the tensors fill the buffer.

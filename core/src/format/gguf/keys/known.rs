@@ -1,6 +1,6 @@
 //! The keys that readers of models look for, and what they take them for.
 //!
-//! What readers do is told by the loaders of llama.cpp (`llama-vocab.cpp`,
+//! What readers do follows from the loaders of llama.cpp (`llama-vocab.cpp`,
 //! `llama-model.cpp`, `llama-model-loader.cpp`, `clip.cpp`), through which most programs
 //! read.
 

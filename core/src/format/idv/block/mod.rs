@@ -92,7 +92,7 @@ impl<'b> Block<'b> {
 }
 
 /// The validated payload, or why it is invalid.
-type Judged<T> = Result<T, Fault>;
+type Validated<T> = Result<T, Fault>;
 
 /// Walks a payload from its first byte to its last.
 struct Validator<'b, 'j> {
@@ -102,7 +102,7 @@ struct Validator<'b, 'j> {
 }
 
 impl<'b> Validator<'b, '_> {
-    fn block(&mut self, codec: &Codec, sentinels: bool, rows: u64) -> Judged<Block<'b>> {
+    fn block(&mut self, codec: &Codec, sentinels: bool, rows: u64) -> Validated<Block<'b>> {
         let (vectors, count) = match &codec.vector {
             Some(vector) => {
                 let (vectors, count) = self.vectors(vector, rows)?;
@@ -120,7 +120,7 @@ impl<'b> Validator<'b, '_> {
     }
 
     /// The next `len` bytes.
-    fn take(&mut self, len: u64) -> Judged<&'b [u8]> {
+    fn take(&mut self, len: u64) -> Validated<&'b [u8]> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         match usize::try_from(len).ok().and_then(|len| rest.get(..len)) {
             Some(taken) => {
@@ -140,13 +140,13 @@ impl<'b> Validator<'b, '_> {
     }
 
     /// The next `count` 32-bit words.
-    fn words(&mut self, count: u64) -> Judged<Words<'b>> {
+    fn words(&mut self, count: u64) -> Validated<Words<'b>> {
         // A count of 62 bits or more exceeds the number of bytes.
         let bytes = self.take(count.saturating_mul(4))?;
         Ok(Words(bytes.as_chunks::<4>().0))
     }
 
-    fn word(&mut self) -> Judged<i32> {
+    fn word(&mut self) -> Validated<i32> {
         Ok(self.words(1)?.get(0))
     }
 

@@ -4,7 +4,7 @@ use super::super::codec::{Item, Key};
 use super::super::rules;
 use super::super::text::{LENGTH, Leb, least};
 use super::text::{Taken, Text, units};
-use super::{Judged, Validator, Words, place};
+use super::{Validated, Validator, Words, place};
 use crate::base::widen;
 use crate::model::{DType, Element, Endianness};
 
@@ -226,7 +226,7 @@ impl<'b> Validator<'b, '_> {
         sentinels: bool,
         nested: bool,
         count: u64,
-    ) -> Judged<Payload<'b>> {
+    ) -> Validated<Payload<'b>> {
         let start = self.at;
         let resident = usize::try_from(count).unwrap_or(usize::MAX);
         let mut payload = Payload {
@@ -281,7 +281,7 @@ impl<'b> Validator<'b, '_> {
     }
 
     /// Validates that no pair of bits is 11.
-    fn pairs(&self, payload: &Payload<'_>, start: usize) -> Judged<()> {
+    fn pairs(&self, payload: &Payload<'_>, start: usize) -> Validated<()> {
         for (i, byte) in payload.bytes.iter().enumerate() {
             if byte & (byte >> 1) & 0x55 == 0 {
                 continue;
@@ -344,7 +344,7 @@ impl<'b> Validator<'b, '_> {
         }
     }
 
-    fn texts(&mut self, payload: Payload<'b>, count: u64) -> Judged<Payload<'b>> {
+    fn texts(&mut self, payload: Payload<'b>, count: u64) -> Validated<Payload<'b>> {
         let start = self.at;
         let found = self.word()?;
         if u64::try_from(found) != Ok(count) {

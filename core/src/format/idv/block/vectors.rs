@@ -2,7 +2,7 @@
 
 use super::super::codec::Vector;
 use super::super::rules;
-use super::{Judged, Validator, Words, place};
+use super::{Validated, Validator, Words, place};
 use crate::base::widen;
 
 /// Lengths, counts and indices of the vectors of a block.
@@ -26,7 +26,7 @@ impl Vectors<'_> {
 
 impl<'b> Validator<'b, '_> {
     /// Validates everything before the items, and counts the items.
-    pub(super) fn vectors(&mut self, vector: &Vector, rows: u64) -> Judged<(Vectors<'b>, u64)> {
+    pub(super) fn vectors(&mut self, vector: &Vector, rows: u64) -> Validated<(Vectors<'b>, u64)> {
         let count = self.word()?;
         if u64::try_from(count) != Ok(rows) {
             return Err(self.fault(rules::B_VEC_COUNT, 0, 4, rows));
@@ -80,7 +80,7 @@ impl<'b> Validator<'b, '_> {
     }
 
     /// Number of stored items, and number of those with an index.
-    fn counts(&self, vectors: &Vectors<'_>, at: usize) -> Judged<(u64, u64)> {
+    fn counts(&self, vectors: &Vectors<'_>, at: usize) -> Validated<(u64, u64)> {
         let (mut stored, mut indexed) = (0_u64, 0_u64);
         for (row, count) in vectors.counts.iter().enumerate() {
             let (len, _) = vectors.row(row);
@@ -104,7 +104,7 @@ impl<'b> Validator<'b, '_> {
     }
 
     /// In each vector indices ascend, and are below its length.
-    fn indices(&self, vectors: &Vectors<'_>, at: usize) -> Judged<()> {
+    fn indices(&self, vectors: &Vectors<'_>, at: usize) -> Validated<()> {
         let mut i = 0_usize;
         for row in 0..vectors.counts.len() {
             let (len, Some(count)) = vectors.row(row) else { continue };

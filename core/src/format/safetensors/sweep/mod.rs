@@ -62,7 +62,7 @@ impl Header {
         c.state.data_end =
             if brief.begin == c.state.data_end { brief.end } else { Cursor::UNKNOWN };
         c.advance(end);
-        c.state.stands = if last { stands::END } else { stands::BEHIND };
+        c.state.stands = if last { stands::END } else { stands::AFTER };
         Some(tensor)
     }
 
@@ -97,7 +97,7 @@ impl Header {
             swept.state.data_end =
                 if brief.begin == swept.state.data_end { brief.end } else { Cursor::UNKNOWN };
             swept.index = swept.index.saturating_add(1);
-            swept.state.stands = if last { stands::END } else { stands::BEHIND };
+            swept.state.stands = if last { stands::END } else { stands::AFTER };
             if last {
                 break;
             }
@@ -138,7 +138,7 @@ impl Header {
         }
         if index > c.index {
             r.pass(rest);
-            let stands = if last { stands::END } else { stands::BEHIND };
+            let stands = if last { stands::END } else { stands::AFTER };
             let state = State { stands, data_end: Cursor::UNKNOWN, ..c.state };
             *c = Cursor { at: r.at(), index, state, ..*c };
         }
