@@ -25,13 +25,13 @@ test-web: ## build the page and test it in Chromium
 setup: ## look for what `make test` needs, and install it or say what does
 	scripts/setup.sh host firmware wasm web
 
-# `cargo test` comes last, so that its summaries are the closing lines.
-test: setup tree dependencies firmware test-wasm test-web ## every part: Cortex-M, Node, Chromium, host; 12 minutes at most on 2 cores
-	$(CARGO) test --workspace
+test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, host; 12 minutes at most on 2 cores
+	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## what takes longer: all changed bytes, counted steps, seeds in 32 bits, opt-level 3
+test-deep: setup ## what takes longer: all changed bytes, large files in Chromium, counted steps, seeds in 32 bits, opt-level 3
 	scripts/firmware.sh deep
+	scripts/web.sh deep
 	scripts/fuzz.sh wasm
 	scripts/fuzz.sh smoke
 	$(CARGO) test --workspace --features weighbridge-tests/deep

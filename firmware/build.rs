@@ -9,7 +9,12 @@ fn main() {
     for gate in ["size", "panic"] {
         println!("cargo::rustc-link-arg-bin={gate}=-Tbare.x");
     }
-    for image in ["check", "model"] {
+    let mut images = vec!["check", "model"];
+    // Cargo knows the other only if its feature is on.
+    if std::env::var_os("CARGO_FEATURE_SPI").is_some() {
+        images.push("spi");
+    }
+    for image in images {
         println!("cargo::rustc-link-arg-bin={image}=-Tlink.x");
         println!("cargo::rustc-link-arg-bin={image}=--nmagic");
     }

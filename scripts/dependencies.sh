@@ -47,6 +47,7 @@ crc: crc-catalog
 crc32c: rustc_version semver
 defmt: bitflags defmt-macros defmt-parser proc-macro2 quote syn thiserror thiserror-impl unicode-ident
 embedded-storage:
+heapless: byteorder hash32 stable_deref_trait
 miniz_oxide: adler2
 ruzstd:
 sha2: block-buffer cfg-if cpufeatures crypto-common digest hybrid-array libc typenum

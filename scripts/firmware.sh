@@ -71,7 +71,7 @@ on_this_machine() {
 
 panic_gate() {
   echo "firmware: nothing that is public can reach a panic"
-  panics opt-s "${all}full" "every format"
+  panics opt-s "${all}spi" "every format"
   if (build opt-s "${all}faulty" panic) 2>"$work/faulty"; then
     echo "firmware: the gate lets a panic through" >&2
     exit 1
@@ -120,9 +120,11 @@ in_qemu() {
     build release "$reader" check
     cp "$image" "$work/readers/$reader"
   done
+  build release "${all}spi" spi
+  cp "$image" "$work/spi"
   build release "${all}model" model
   [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack
-  WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_MODEL=$image "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
+  WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_SPI=$work/spi WEIGHBRIDGE_MODEL=$image "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
     --workspace --test firmware -- --nocapture
   [ $# -gt 0 ] || return 0
   echo "firmware: bytes of stack"
@@ -135,7 +137,7 @@ deep() {
   local reader
   panics opt-s "$all" "every format over mapped flash"
   panics opt-s stb "STB alone, whose tensors have no names"
-  panics opt-3 "${all}full" "every format"
+  panics opt-3 "${all}spi" "every format"
   panics opt-3 stb "STB alone, whose tensors have no names"
   sizes $formats five all
   in_qemu $formats

@@ -22,7 +22,7 @@ features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext
   --enable-nontrapping-float-to-int --enable-mutable-globals
   --enable-reference-types --enable-multivalue)
 
-target_ready "$target" std,panic_abort
+target_ready "$target" core,alloc
 echo "wasm: $target_note"
 npm_packages wasm
 

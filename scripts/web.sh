@@ -5,7 +5,9 @@
 #                                 and fails above the budget
 #   scripts/web.sh view           builds, serves the local build on the next free port
 #                                 from 4173 on and prints its address
-#   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports
+#   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports:
+#                                 those named, or all but those marked @deep
+#   scripts/web.sh deep           the tests marked @deep: large files, memory, the dark theme
 #   scripts/web.sh bench          the tests that print times, held to their budgets
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -38,13 +40,17 @@ case "$command" in
     CHROMIUM=$(chromium_path)
     TRIALS=$target_dir/web-trials
     export CHROMIUM TRIALS
+    [ $# -gt 0 ] || set -- --grep-invert @deep
     (cd web && npm test --silent -- "$@")
+    ;;
+  deep)
+    exec scripts/web.sh test --grep @deep
     ;;
   bench)
     BENCH=1 exec scripts/web.sh test --grep @bench
     ;;
   *)
-    echo "usage: scripts/web.sh build|view|test [SPEC...]|bench" >&2
+    echo "usage: scripts/web.sh build|view|test [SPEC...]|deep|bench" >&2
     exit 2
     ;;
 esac

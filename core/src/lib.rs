@@ -84,6 +84,9 @@ pub use file::{Flash, FlashError};
 pub use format::Format;
 /// The crate of `f16` and `bf16`, as which elements of these types come.
 pub use half;
+/// The crate of [`Index::bounded`]'s vector.
+#[cfg(feature = "heapless")]
+pub use heapless;
 pub use input::{Absent, Source, Span, Window};
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{
@@ -92,5 +95,7 @@ pub use model::{
     Sparse, Status, Tensor, Value, Version,
 };
 pub use parse::Stop;
+#[cfg(feature = "heapless")]
+pub use rule::Findings;
 pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};
 pub use stats::{Histogram, Stats, Summary};

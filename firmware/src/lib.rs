@@ -1,4 +1,4 @@
-//! What the images that run have in common: output, stack, time.
+//! What the images that run have in common: output, input, the model, stack, time.
 //!
 //! The gates (`size`, `panic`) use nothing of this, so that what they measure
 //! is the reader alone; of `smallest` they take the source.
@@ -7,6 +7,7 @@
 
 pub mod board;
 pub mod input;
+pub mod mlp;
 pub mod smallest;
 pub mod stack;
 pub mod ticks;

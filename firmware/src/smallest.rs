@@ -1,15 +1,17 @@
 //! The smallest useful program, of which size and stack are measured: opens a
 //! file, audits its structure and finds one tensor.
 
-use weighbridge_core::{Cursor, File, Finding, Format, Name, Opening, Severity, Slot, Source, Span};
+use weighbridge_core::{
+    Cursor, File, Finding, Format, Name, Opening, Severity, Slot, Source, Span,
+};
 
 /// The audit that this image needs.
 #[cfg(feature = "full")]
 pub use weighbridge_core::Audit;
-#[cfg(not(any(feature = "full", feature = "names")))]
-pub use weighbridge_core::NumberedAudit as Audit;
 #[cfg(all(feature = "names", not(feature = "full")))]
 pub use weighbridge_core::MappedAudit as Audit;
+#[cfg(not(any(feature = "full", feature = "names")))]
+pub use weighbridge_core::NumberedAudit as Audit;
 
 /// The audit of `file`; `None` if it is of another kind.
 #[inline(always)]

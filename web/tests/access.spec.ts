@@ -11,7 +11,8 @@ async function clean(page: Page, state: string): Promise<void> {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
+  // The colours of the dark theme are all that differs.
+  test.describe(colorScheme, { tag: colorScheme === 'dark' ? '@deep' : [] }, () => {
     test.use({ colorScheme });
 
     test('axe: empty', async ({ page }) => {

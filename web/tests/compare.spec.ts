@@ -117,7 +117,7 @@ test('the comparison is exported, with all digits and without formulas', async (
   expect(lines.some((text) => text.startsWith("'=formula,"))).toBe(true);
 });
 
-test('comparing all values shows how far it is, and can be stopped', async ({ page }) => {
+test('comparing all values shows how far it is, and can be stopped', { tag: '@deep' }, async ({ page }) => {
   const data = new Float32Array(4 << 20);
   const tensors = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`w${i}`, { dtype: 'F32', data }]));
   const bytes = safetensors(tensors);

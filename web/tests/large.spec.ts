@@ -17,7 +17,7 @@ function checkpoint(change: number): Buffer {
   return safetensors(Object.fromEntries(NAMES.map((name) => [name, { dtype: 'F32', data: name === 'c' ? changed : data }])));
 }
 
-test('all values of pairs longer than 16 MiB are compared to the end', async ({ page }) => {
+test('all values of pairs longer than 16 MiB are compared to the end', { tag: '@deep' }, async ({ page }) => {
   test.setTimeout(180_000);
   const paths = written({ 'before.safetensors': checkpoint(0), 'after.safetensors': checkpoint(0.5) });
   await openFiles(page, paths);
@@ -36,7 +36,7 @@ test('all values of pairs longer than 16 MiB are compared to the end', async ({ 
   }
 });
 
-test('statistics of tensors longer than a read come to the end', async ({ page }) => {
+test('statistics of tensors longer than a read come to the end', { tag: '@deep' }, async ({ page }) => {
   await openFiles(page, written({ 'model.safetensors': checkpoint(0) }));
   for (const name of NAMES) {
     await openTensor(page, name);

@@ -21,7 +21,7 @@ async function next(page: Page, i: number): Promise<void> {
   await expect(page.locator('.panel-statistics .histogram')).toHaveAttribute('data-scale', 'linear');
 }
 
-test('after 300 histograms there are no more nodes and no more heap than before', async ({ page }) => {
+test('after 300 histograms there are no more nodes and no more heap than before', { tag: '@deep' }, async ({ page }) => {
   test.setTimeout(240_000);
   const data = Float32Array.from({ length: 4096 }, (_, i) => Math.sin(i) * 2 ** (i % 40));
   const tensors = Object.fromEntries(Array.from({ length: 350 }, (_, i) => [`layers.${i}.weight`, { dtype: 'F32', data: data.map((x) => x + i) }]));

@@ -17,7 +17,7 @@ async function resident(page: Page, session: CDPSession): Promise<number> {
   return Math.max(...sizes);
 }
 
-test('6 GB open at once in little memory; statistics stream, and cancel', { tag: '@bench' }, async ({ page }) => {
+test('6 GB open at once in little memory; statistics stream, and cancel', { tag: ['@bench', '@deep'] }, async ({ page }) => {
   test.setTimeout(180_000);
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable');
@@ -68,7 +68,7 @@ test('6 GB open at once in little memory; statistics stream, and cancel', { tag:
   await expect(page.locator('.task')).toHaveCount(0);
 });
 
-test('the hex view reaches the end of 6 GB', async ({ page }) => {
+test('the hex view reaches the end of 6 GB', { tag: '@deep' }, async ({ page }) => {
   await openFiles(page, `${TRIALS}/big.stb`);
   await page.getByRole('tab', { name: 'Hex' }).click();
   await page.getByLabel('Go to byte').fill('6000000063');
@@ -77,7 +77,7 @@ test('the hex view reaches the end of 6 GB', async ({ page }) => {
   await expect(page.locator('.hex-row:has(mark) .hex-at')).toHaveText(/^165A0BC/);
 });
 
-test('10,000 tensors: from the file to the first paint', { tag: '@bench' }, async ({ page }) => {
+test('10,000 tensors: from the file to the first paint', { tag: ['@bench', '@deep'] }, async ({ page }) => {
   const all: number[] = [];
   await page.goto('./');
   for (let i = 0; i < 5; i++) {

@@ -75,7 +75,7 @@ test('the tree opens by prefix and leads to a tensor', async ({ page }) => {
   await expect(page.locator('.panel-name')).toHaveText('layers.2.attn.k.weight');
 });
 
-test('100,000 rows: few elements, and the last row is one key away', async ({ page }) => {
+test('100,000 rows: few elements, and the last row is one key away', { tag: '@deep' }, async ({ page }) => {
   await openFiles(page, `${TRIALS}/many-100000.bt`);
   const table = page.getByRole('grid', { name: 'Tensors' });
   await expect(table).toHaveAttribute('aria-rowcount', '100001');

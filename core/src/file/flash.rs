@@ -1,20 +1,23 @@
 //! Files in flash that the processor cannot address, such as SPI flash.
 
 use crate::base::widen;
-use crate::input::{Absent, Source, Window};
+use crate::input::{Absent, Source, Span, Window};
 use crate::parse::Stop;
 use embedded_storage::nor_flash::ReadNorFlash;
+use heapless::Vec;
 
 /// A file in flash, read piece by piece into a buffer of the caller.
 ///
 /// A call that needs more bytes is repeated after they were read. So everything that takes
 /// a [`Source`] works, as long as each entry of the file fits in the buffer.
 ///
+/// The buffer holds up to `W` [windows](Self::windows) of the file, one without.
+///
 /// ```
 /// # fn demo<F: embedded_storage::nor_flash::ReadNorFlash>(driver: F) -> Result<(), weighbridge_core::FlashError<F::Error>> {
 /// use weighbridge_core::{Audit, Flash, Opening, Slot};
 /// let mut buffer = [0; 512];
-/// let mut flash = Flash::new(driver, 0x10_0000, 0x4_0000, &mut buffer);
+/// let mut flash = Flash::new(driver, 0x10_0000, 0x4_0000, &mut buffer).windows::<2>();
 /// let mut opening = Opening::detect();
 /// let file = flash.run(|source| opening.step(&source.as_region(), &mut |_| {}))?;
 /// let mut audit = Audit::new(file).structure_only();
@@ -23,13 +26,21 @@ use embedded_storage::nor_flash::ReadNorFlash;
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
-pub struct Flash<'b, F> {
+pub struct Flash<'b, F, const W: usize = 1> {
     driver: F,
     start: u32,
     len: u32,
     buffer: &'b mut [u8],
-    /// Offset of the held bytes in the file.
-    at: u64,
+    held: Vec<Held, W>,
+    /// Number of the part of the buffer that is filled next.
+    next: usize,
+}
+
+/// Bytes of the file that lie in the buffer.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    /// Offset of the first byte in the file.
+    offset: u64,
     /// Their range in the buffer.
     from: usize,
     to: usize,
@@ -60,9 +71,23 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
     /// Reads begin and end at multiples of the driver's `READ_SIZE`; the buffer needs room
     /// for that in addition to an entry.
     pub fn new(driver: F, start: u32, len: u32, buffer: &'b mut [u8]) -> Self {
-        Flash { driver, start, len, buffer, at: 0, from: 0, to: 0 }
+        Flash { driver, start, len, buffer, held: Vec::new(), next: 0 }
     }
 
+    /// The same file with up to `N` windows, each an equal part of the buffer.
+    ///
+    /// A reader that goes back and forth, between a table and names or between entries of
+    /// an index, then reads fewer bytes, though more often. An entry longer than a part
+    /// takes the whole buffer.
+    #[allow(clippy::disallowed_macros, reason = "evaluated while compiling")]
+    pub fn windows<const N: usize>(self) -> Flash<'b, F, N> {
+        const { assert!(N > 0, "a file is read through one window at least") };
+        let Flash { driver, start, len, buffer, .. } = self;
+        Flash { driver, start, len, buffer, held: Vec::new(), next: 0 }
+    }
+}
+
+impl<'b, F: ReadNorFlash, const W: usize> Flash<'b, F, W> {
     /// Repeats `call` until it needs no more bytes.
     ///
     /// # Errors
@@ -72,8 +97,12 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         mut call: impl FnMut(&Source<'_>) -> Result<T, Stop>,
     ) -> Result<T, FlashError<F::Error>> {
         loop {
-            let bytes = self.buffer.get(self.from..self.to).unwrap_or_default();
-            let windows = [Window { offset: self.at, bytes }];
+            let window = |held: &Held| Window {
+                offset: held.offset,
+                bytes: self.buffer.get(held.from..held.to).unwrap_or_default(),
+            };
+            let windows: [Window<'_>; W] =
+                core::array::from_fn(|i| self.held.get(i).map(window).unwrap_or_default());
             let source = Source::windows(u64::from(self.len), &windows);
             match call(&source) {
                 Ok(result) => return Ok(result),
@@ -88,6 +117,34 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         }
     }
 
+    /// Copies the bytes of the file from `offset` on, such as those of a tensor, into
+    /// `out`. They may be more than the buffer holds.
+    ///
+    /// # Errors
+    /// [`FlashError::OutOfBounds`] if the file ends before `out` is full, and errors of
+    /// reading.
+    pub fn read(&mut self, offset: u64, out: &mut [u8]) -> Result<(), FlashError<F::Error>> {
+        let span = Span::new(offset, widen(out.len()));
+        if span.end().is_none_or(|end| end > u64::from(self.len)) {
+            return Err(FlashError::OutOfBounds);
+        }
+        let (mut offset, mut rest) = (offset, out);
+        while !rest.is_empty() {
+            let copied = self.run(|source| {
+                let bytes = source.run(offset);
+                if bytes.is_empty() {
+                    let want = widen(rest.len());
+                    return Err(Stop::NeedBytes(Absent { offset, need: 1, want }));
+                }
+                let pairs = rest.iter_mut().zip(bytes);
+                Ok(pairs.map(|(to, from)| *to = *from).count())
+            })?;
+            offset = offset.saturating_add(widen(copied));
+            rest = rest.get_mut(copied..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
     /// The driver, and the buffer.
     pub fn release(self) -> (F, &'b mut [u8]) {
         (self.driver, self.buffer)
@@ -95,7 +152,6 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
 
     /// Reads the missing bytes, and as many of the wanted ones as fit.
     fn fetch(&mut self, absent: Absent) -> Result<(), FlashError<F::Error>> {
-        (self.from, self.to) = (0, 0);
         let unit = widen(F::READ_SIZE.max(1));
         let below = |n: u64| n.saturating_sub(n.checked_rem(unit).unwrap_or(0));
         let above = |n: u64| below(n.saturating_add(unit.saturating_sub(1)));
@@ -103,23 +159,37 @@ impl<'b, F: ReadNorFlash> Flash<'b, F> {
         let begin = below(address);
         let before = address.saturating_sub(begin);
         let needed = above(before.saturating_add(absent.need));
-        let room = below(widen(self.buffer.len()));
-        if needed > room {
+        let whole = below(widen(self.buffer.len()));
+        if needed > whole {
             return Err(FlashError::WindowTooSmall { needed });
         }
         let capacity = below(widen(self.driver.capacity()).saturating_sub(begin));
         if needed > capacity {
             return Err(FlashError::OutOfBounds);
         }
+        let part = below(whole.checked_div(widen(W)).unwrap_or(whole));
+        let (place, room) = match needed <= part {
+            true => (widen(self.next).saturating_mul(part), part),
+            false => (0, whole),
+        };
         let len = above(before.saturating_add(absent.want)).min(room).min(capacity);
-        let (Ok(begin), Ok(before), Ok(len)) =
-            (u32::try_from(begin), usize::try_from(before), usize::try_from(len))
-        else {
+        let (Ok(begin), Ok(before), Ok(place), Ok(room), Ok(len)) = (
+            u32::try_from(begin),
+            usize::try_from(before),
+            usize::try_from(place),
+            usize::try_from(room),
+            usize::try_from(len),
+        ) else {
             return Err(FlashError::OutOfBounds);
         };
-        let bytes = self.buffer.get_mut(..len).unwrap_or_default();
+        let (end, to) = (place.saturating_add(room), place.saturating_add(len));
+        self.held.retain(|held| held.to <= place || held.from >= end);
+        let bytes = self.buffer.get_mut(place..to).unwrap_or_default();
         self.driver.read(begin, bytes).map_err(FlashError::Driver)?;
-        (self.at, self.from, self.to) = (absent.offset, before, len);
+        let from = place.saturating_add(before);
+        // Parts of the buffer do not overlap, so there is room for as many windows.
+        let _ = self.held.push(Held { offset: absent.offset, from, to });
+        self.next = self.next.saturating_add(1).checked_rem(W).unwrap_or(0);
         Ok(())
     }
 }

@@ -11,8 +11,8 @@ use crate::parse::{Reader, Stop};
 
 /// Finds tensors by name in logarithmic time.
 ///
-/// `S` stores one slot per tensor: a slice, an array, a `heapless::Vec` filled to its
-/// capacity, or a `Vec`.
+/// `S` stores one slot per tensor: a slice, an array, a `Vec`, or with the feature
+/// `heapless` what [`bounded`](Index::bounded) makes.
 ///
 /// ```
 /// # fn demo(file: weighbridge_core::File, source: &weighbridge_core::Source<'_>) -> Result<(), weighbridge_core::Stop> {
@@ -29,6 +29,24 @@ pub struct Index<S> {
     filled: usize,
     cursor: Cursor,
     sorted: bool,
+}
+
+/// An index of up to `N` tensors in a `heapless::Vec`.
+#[cfg(feature = "heapless")]
+impl<const N: usize> Index<heapless::Vec<Slot, N>> {
+    /// An empty index, which may be kept in a `static` or returned from a function.
+    ///
+    /// ```
+    /// # fn demo(file: weighbridge_core::File, source: &weighbridge_core::Source<'_>) -> Result<(), weighbridge_core::Stop> {
+    /// use weighbridge_core::{Index, Name, Slot, heapless};
+    /// let mut index: Index<heapless::Vec<Slot, 16>> = Index::bounded(0);
+    /// index.step(&file, source)?;
+    /// let bias = index.find(&file, source, &Name::from("bias"))?;
+    /// # Ok(()) }
+    /// ```
+    pub fn bounded(seed: u64) -> Self {
+        Index::new(heapless::Vec::from_array([Slot::EMPTY; N]), seed)
+    }
 }
 
 impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {

@@ -1,12 +1,16 @@
 //! Rules: what is checked, how severe a breach is, and where the specification says so.
 
 mod finding;
+#[cfg(feature = "heapless")]
+mod findings;
 pub mod general;
 mod halt;
 
 use core::num::NonZeroU16;
 
 pub use finding::{EntryKind, Finding, Subject};
+#[cfg(feature = "heapless")]
+pub use findings::Findings;
 pub(crate) use halt::Halt;
 
 /// How severe a broken rule is.

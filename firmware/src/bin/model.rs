@@ -14,21 +14,7 @@ use weighbridge_core::{
 };
 use weighbridge_firmware::board::{Console, leave};
 use weighbridge_firmware::input::records;
-
-const INPUTS: usize = 2;
-const HIDDEN: usize = 16;
-const OUTPUTS: usize = 2;
-
-const POINTS: [[f32; INPUTS]; 8] = [
-    [0.0, 0.0],
-    [0.7, 0.0],
-    [0.0, -0.7],
-    [-0.5, 0.5],
-    [0.95, 0.95],
-    [-1.0, 0.1],
-    [0.1, -0.2],
-    [0.5, 0.5],
-];
+use weighbridge_firmware::mlp::{Mlp, TENSORS};
 
 /// Constants, so they are in flash; aligned as the formats ask.
 const MODELS: &[(&str, &[u8])] = &[
@@ -85,66 +71,30 @@ fn run(console: &mut Console, title: &str, bytes: &[u8], slots: &mut [Slot]) -> 
     if audited.is_err() || !valid {
         return None;
     }
-    let Some(model) = Mlp::find(&file, &source, slots) else {
+    let Some(model) = find(&file, &source, slots) else {
         let _ = writeln!(console, "{title}: not the model that this program runs");
         return None;
     };
-    for point in POINTS {
-        let output = model.run(point);
-        let class = usize::from(output[1] > output[0]);
-        let [a, b] = output.map(f32::to_bits);
-        let _ = writeln!(console, "{title}: {a:08x} {b:08x} class {class}");
-    }
+    model.print(console, title);
     Some(())
 }
 
-/// The weights, where they lie in the file.
-struct Mlp<'a> {
-    hidden_weight: &'a [f32],
-    hidden_bias: &'a [f32],
-    output_weight: &'a [f32],
-    output_bias: &'a [f32],
-}
-
-impl<'a> Mlp<'a> {
-    fn find(file: &File, source: &Source<'a>, slots: &mut [Slot]) -> Option<Self> {
-        let mut index = Index::new(slots, 0);
-        index.step(file, source).ok()?;
-        // STB has numbers for names.
-        let find = |name: &str, id: &str, shape: &[u64]| {
-            let named = |name: &str| index.find(file, source, &Name::from(name)).ok()?;
-            weights(source, &named(name).or_else(|| named(id))?, shape)
-        };
-        let (inputs, hidden, outputs) = (INPUTS as u64, HIDDEN as u64, OUTPUTS as u64);
-        Some(Mlp {
-            hidden_bias: find("hidden.bias", "0", &[hidden])?,
-            hidden_weight: find("hidden.weight", "1", &[hidden, inputs])?,
-            output_bias: find("output.bias", "2", &[outputs])?,
-            output_weight: find("output.weight", "3", &[outputs, hidden])?,
-        })
+/// The weights, where they lie in the file; `None` if it has others.
+fn find<'a>(file: &File, source: &Source<'a>, slots: &mut [Slot]) -> Option<Mlp<'a>> {
+    let mut index = Index::new(slots, 0);
+    index.step(file, source).ok()?;
+    let mut weights = [[].as_slice(); TENSORS.len()];
+    for (weights, (name, id, shape)) in weights.iter_mut().zip(TENSORS) {
+        let named = |name: &str| index.find(file, source, &Name::from(name)).ok()?;
+        *weights = numbers(source, &named(name).or_else(|| named(id))?, shape)?;
     }
-
-    fn run(&self, point: [f32; INPUTS]) -> [f32; OUTPUTS] {
-        let mut hidden = [0.0; HIDDEN];
-        layer(self.hidden_weight, self.hidden_bias, &point, &mut hidden);
-        let mut output = [0.0; OUTPUTS];
-        let hidden = hidden.map(|value| if value > 0.0 { value } else { 0.0 });
-        layer(self.output_weight, self.output_bias, &hidden, &mut output);
-        output
-    }
+    Some(Mlp(weights))
 }
 
 /// A tensor of this shape as numbers, if it is one and is aligned.
-fn weights<'a>(source: &Source<'a>, tensor: &Tensor, shape: &[u64]) -> Option<&'a [f32]> {
+fn numbers<'a>(source: &Source<'a>, tensor: &Tensor, shape: &[u64]) -> Option<&'a [f32]> {
     if !tensor.dims(source).ok()?.eq(shape.iter().copied()) {
         return None;
     }
     tensor.slice_of(source.get(tensor.raw()?).ok()?)
-}
-
-/// One layer: each output is its bias, then the products in order.
-fn layer(weight: &[f32], bias: &[f32], input: &[f32], output: &mut [f32]) {
-    for ((row, bias), output) in weight.chunks(input.len()).zip(bias).zip(output) {
-        *output = row.iter().zip(input).fold(*bias, |sum, (w, x)| sum + w * x);
-    }
 }

@@ -43,6 +43,10 @@ pub struct Input<'a> {
     audit: Option<Audit>,
     cursor: Cursor,
     number: u64,
+    #[cfg(feature = "spi")]
+    driver: &'a dyn Fn(u32, &mut [u8]) -> bool,
+    #[cfg(feature = "spi")]
+    buffer: &'a mut [u8],
 }
 
 #[unsafe(no_mangle)]
@@ -52,6 +56,8 @@ pub fn entry(input: &mut Input<'_>) -> Result<(), Stop> {
     let file = opened(input)?;
     listed(input, &file)?;
     audited(input, file)?;
+    #[cfg(feature = "spi")]
+    spi::entry(input);
     found(input, &file)
 }
 
@@ -147,6 +153,51 @@ fn found(input: &mut Input<'_>, file: &File) -> Result<(), Stop> {
     index.step(file, &input.source)?;
     black_box((index.len(), index.is_empty(), index.find(file, &input.source, &name)?));
     Ok(())
+}
+
+/// Memory of a fixed size, and flash that is not mapped.
+#[cfg(feature = "spi")]
+mod spi {
+    use super::{File, Index, Input, Name, Slot, black_box};
+    use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
+    use weighbridge_core::{Findings, Flash, heapless::Vec};
+
+    struct Driver<'a>(&'a dyn Fn(u32, &mut [u8]) -> bool, usize);
+
+    impl ErrorType for Driver<'_> {
+        type Error = NorFlashErrorKind;
+    }
+
+    impl ReadNorFlash for Driver<'_> {
+        const READ_SIZE: usize = 4;
+
+        fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
+            (self.0)(offset, bytes).then_some(()).ok_or(NorFlashErrorKind::Other)
+        }
+
+        fn capacity(&self) -> usize {
+            self.1
+        }
+    }
+
+    pub fn entry(input: &mut Input<'_>) -> Option<()> {
+        let driver = Driver(input.driver, input.number as usize);
+        let flash = Flash::new(driver, input.number as u32, 1 << 20, input.buffer);
+        let mut flash = flash.windows::<3>();
+        let mut findings = Findings::<4>::new();
+        let opened = flash.run(|source| File::open(source, &mut |finding| findings.push(finding)));
+        black_box((findings.total(), findings.dropped(), findings.worst(), findings.first()));
+        black_box(findings.accepted(input.profile));
+        let file = black_box(opened).ok()?;
+        let mut index: Index<Vec<Slot, 16>> = Index::bounded(input.number);
+        black_box(flash.run(|source| index.step(&file, source))).ok()?;
+        let name = Name::from(input.text);
+        black_box(flash.run(|source| index.find(&file, source, &name))).ok()?;
+        let mut bytes = [0; 64];
+        black_box(flash.read(input.number, &mut bytes)).ok()?;
+        black_box((bytes, flash.release().1));
+        Some(())
+    }
 }
 
 /// What only one format has.

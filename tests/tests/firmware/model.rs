@@ -1,4 +1,5 @@
-//! The demonstration: a model that runs from flash.
+//! The demonstrations: a model that runs from flash, and one that is copied out of flash
+//! that is not mapped.
 
 use crate::rig::{Run, image, record, run};
 use std::fmt::Write as _;
@@ -15,9 +16,13 @@ fn expected(title: &str, model: &Mlp) -> String {
 }
 
 fn placed(file: &[u8]) -> Run {
+    given("WEIGHBRIDGE_MODEL", file)
+}
+
+fn given(program: &str, file: &[u8]) -> Run {
     let mut files = record(file, "", false);
     files.extend([0; 64]);
-    run(&image("WEIGHBRIDGE_MODEL"), &files, &[])
+    run(&image(program), &files, &[])
 }
 
 #[test]
@@ -82,4 +87,19 @@ fn a_sound_file_that_is_another_model_is_refused() {
     let run = placed(&Stb::new(tensors).encode());
     assert_eq!(run.output, "placed: not the model that this program runs\n");
     assert!(!run.success);
+}
+
+#[test]
+fn a_model_in_flash_that_is_not_mapped_is_checked_and_copied() {
+    let model = Mlp::trained();
+    for (name, bytes) in model.files() {
+        let run = given("WEIGHBRIDGE_SPI", &bytes);
+        assert_eq!(run.output, expected("copied", &model), "{name}");
+        assert!(run.success, "{name}");
+        let run = given("WEIGHBRIDGE_SPI", &bytes[..bytes.len() - 8]);
+        assert!(!run.success, "{name}");
+        assert!(run.output.contains(" at offset "), "{name}: {}", run.output);
+    }
+    let run = given("WEIGHBRIDGE_SPI", b"something else");
+    assert!(run.output.starts_with("UNKNOWN-FORMAT at offset 0"), "{}", run.output);
 }

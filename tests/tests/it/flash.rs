@@ -2,7 +2,8 @@
 
 use embedded_storage::nor_flash::{ErrorType, NorFlashErrorKind, ReadNorFlash};
 use weighbridge_core::{
-    Audit, Cursor, Finding, Flash, FlashError, Format, Opening, Slot, Source, Stop, Tensor,
+    Audit, Cursor, Finding, Flash, FlashError, Format, Index, Name, Opening, Slot, Source, Stop,
+    Tensor, heapless,
 };
 use weighbridge_tests::fixtures;
 
@@ -10,6 +11,7 @@ use weighbridge_tests::fixtures;
 struct Spi<const UNIT: usize> {
     bytes: Vec<u8>,
     read: usize,
+    reads: usize,
 }
 
 impl<const UNIT: usize> ErrorType for Spi<UNIT> {
@@ -27,6 +29,7 @@ impl<const UNIT: usize> ReadNorFlash for Spi<UNIT> {
         let stored = self.bytes.get(offset..offset + bytes.len());
         bytes.copy_from_slice(stored.ok_or(NorFlashErrorKind::OutOfBounds)?);
         self.read += bytes.len();
+        self.reads += 1;
         Ok(())
     }
 
@@ -79,20 +82,23 @@ fn learn<E>(format: Option<Format>, run: Run<'_, E>) -> Result<Learnt, FlashErro
     Ok(Learnt { tensors, findings })
 }
 
-/// A partition at an odd address of the flash, with other bytes around it.
-fn through<const UNIT: usize>(
+/// A partition at an odd address of the flash, with other bytes around it. Also returns
+/// how often the driver was called.
+fn through<const UNIT: usize, const W: usize>(
     file: &[u8],
     format: Option<Format>,
     buffer: usize,
-) -> Result<Learnt, FlashError<NorFlashErrorKind>> {
+) -> Result<(Learnt, usize), FlashError<NorFlashErrorKind>> {
     let start = 3;
     let mut bytes = vec![0xFF; start];
     bytes.extend(file);
     bytes.resize(bytes.len().next_multiple_of(UNIT) + UNIT, 0xFF);
     let mut buffer = vec![0; buffer];
-    let driver = Spi::<UNIT> { bytes, read: 0 };
-    let mut flash = Flash::new(driver, start as u32, file.len() as u32, &mut buffer);
-    learn(format, &mut |call| flash.run(|source| call(source)))
+    let driver = Spi::<UNIT> { bytes, read: 0, reads: 0 };
+    let flash = Flash::new(driver, start as u32, file.len() as u32, &mut buffer);
+    let mut flash = flash.windows::<W>();
+    let learnt = learn(format, &mut |call| flash.run(|source| call(source)))?;
+    Ok((learnt, flash.release().0.reads))
 }
 
 fn mapped(file: &[u8], format: Option<Format>) -> Learnt {
@@ -109,34 +115,97 @@ fn a_buffer_of_512_bytes_gives_what_mapped_flash_gives() {
             all += 1;
             let expected = mapped(&fixture.bytes, format);
             for result in [
-                through::<1>(&fixture.bytes, format, 512),
-                through::<4>(&fixture.bytes, format, 512),
-                through::<16>(&fixture.bytes, format, 530),
+                through::<1, 1>(&fixture.bytes, format, 512),
+                through::<4, 1>(&fixture.bytes, format, 512),
+                through::<4, 3>(&fixture.bytes, format, 512),
+                through::<16, 2>(&fixture.bytes, format, 530),
             ] {
                 match result {
-                    Ok(learnt) => {
+                    Ok((learnt, _)) => {
                         assert_eq!(learnt, expected, "{name} {}", fixture.name);
                         fitted += 1;
                     }
                     Err(FlashError::WindowTooSmall { needed }) => {
                         assert!(needed > 512, "{name} {}: {needed}", fixture.name);
                         // What it asked for is enough to get further.
-                        let more = through::<1>(&fixture.bytes, format, 1 << 20);
-                        assert_eq!(more, Ok(mapped(&fixture.bytes, format)));
+                        let more = through::<1, 1>(&fixture.bytes, format, 1 << 20);
+                        assert_eq!(more.unwrap().0, mapped(&fixture.bytes, format));
                     }
                     Err(error) => panic!("{name} {}: {error:?}", fixture.name),
                 }
             }
         }
     }
-    assert!(fitted * 10 > 3 * all * 8, "{fitted} of 3 times {all}");
+    assert!(fitted * 10 > 4 * all * 8, "{fitted} of 4 times {all}");
+}
+
+/// Who goes back and forth in a file reads a smaller part of it each time.
+#[test]
+fn two_windows_read_fewer_bytes_than_one() {
+    println!("a buffer of 1,024 bytes, 200 tensors: reads and bytes");
+    for (format, bytes) in weighbridge_tests::alike::files(200) {
+        let (one, two) = (use_of::<1>(format, &bytes), use_of::<2>(format, &bytes));
+        let saved = 100 - 100 * two.read / one.read;
+        println!(
+            "{format:<12} one window {:5} {:8}, two {:5} {:8}, {saved} % fewer bytes",
+            one.reads, one.read, two.reads, two.read
+        );
+        assert!(two.read < one.read, "{format}");
+    }
+}
+
+/// The driver after opening, auditing and indexing a file, and finding every name.
+fn use_of<const W: usize>(format: &str, bytes: &[u8]) -> Spi<4> {
+    let len = bytes.len() as u32;
+    let mut bytes = bytes.to_vec();
+    bytes.resize(bytes.len().next_multiple_of(4), 0xFF);
+    let mut buffer = [0; 1024];
+    let driver = Spi::<4> { bytes, read: 0, reads: 0 };
+    let mut flash = Flash::new(driver, 0, len, &mut buffer).windows::<W>();
+    let mut opening = Opening::of(Format::by_name(format));
+    let file = flash.run(|source| opening.step(source, &mut |_| {})).unwrap();
+    let mut audit = Audit::new(file).structure_only();
+    let mut slots = [Slot::EMPTY; 1024];
+    flash.run(|source| audit.step(source, &mut slots, &mut |f| panic!("{f}"))).unwrap();
+    let mut index: Index<heapless::Vec<Slot, 256>> = Index::bounded(0);
+    flash.run(|source| index.step(&file, source)).unwrap();
+    let (mut names, mut cursor) = (Vec::<String>::new(), Cursor::default());
+    let listed = flash.run(|source| {
+        while let Some(entry) = file.next_tensor(source, &mut cursor, &mut |_| {})? {
+            names.push(entry.name.to_string());
+        }
+        Ok(())
+    });
+    listed.unwrap();
+    for name in names.iter().rev() {
+        let name = Name::from(name.as_str());
+        assert!(flash.run(|source| index.find(&file, source, &name)).unwrap().is_some());
+    }
+    flash.release().0
+}
+
+#[test]
+fn data_is_copied_piece_by_piece() {
+    let bytes: Vec<u8> = (0..10_000_u32).map(|i| i as u8 ^ (i >> 8) as u8).collect();
+    let mut buffer = [0; 64];
+    let driver = Spi::<16> { bytes: bytes.clone(), read: 0, reads: 0 };
+    let mut flash = Flash::new(driver, 5, 9_990, &mut buffer).windows::<2>();
+    for (offset, len) in [(0, 9_990), (3, 5), (100, 64), (9_989, 1), (9_990, 0)] {
+        let mut out = vec![0; len];
+        flash.read(offset, &mut out).unwrap();
+        let from = 5 + offset as usize;
+        assert_eq!(out, bytes[from..from + len], "{len} bytes at {offset}");
+    }
+    for (offset, len) in [(9_990, 1), (0, 9_991), (u64::MAX, 2)] {
+        assert_eq!(flash.read(offset, &mut vec![0; len]), Err(FlashError::OutOfBounds));
+    }
 }
 
 #[test]
 fn payloads_stay_in_the_flash() {
     use weighbridge_tests::encode::stb::{Stb, Tensor};
     let file = Stb::new((0..8).map(|id| Tensor::new(id, 0, &[64, 64])).collect()).encode();
-    let driver = Spi::<4> { bytes: file.clone(), read: 0 };
+    let driver = Spi::<4> { bytes: file.clone(), read: 0, reads: 0 };
     let mut buffer = [0; 512];
     let mut flash = Flash::new(driver, 0, file.len() as u32, &mut buffer);
     let mut opening = Opening::detect();

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# The tests of every part, as `make test` runs them after its set-up.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+
+# An image and a module are linked in one thread each: two builds take both processors.
+in_background scripts/wasm.sh
+scripts/firmware.sh
+in_background_done
+scripts/wasm.sh test
+scripts/web.sh test
+# Last, so that its summaries are the closing lines.
+"${CARGO:-cargo}" test --workspace
