@@ -106,11 +106,24 @@ impl Diagnosis {
 
     /// Whether the file may well be sound, but is of a format or a generation that this
     /// build does not read.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"\x89HDF\r\n\x1A\n and so on")?;
+    /// assert!(report.diagnosis().unwrap().is_unsupported());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub const fn is_unsupported(&self) -> bool {
         matches!(self, Diagnosis::Generation(_) | Diagnosis::Other(_) | Diagnosis::Pickle(_))
     }
 
     /// Whether the file is of another kind, and not a damaged one of its own.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"<!DOCTYPE html><title>404</title>")?;
+    /// let diagnosis = report.diagnosis().unwrap();
+    /// assert!(diagnosis.is_other() && !diagnosis.is_unsupported());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub const fn is_other(&self) -> bool {
         self.is_unsupported() || matches!(self, Diagnosis::LfsPointer(_) | Diagnosis::Message(_))
     }

@@ -29,51 +29,133 @@ impl Entry {
     }
 
     /// Its name; the decimal number, where tensors have numbers.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.name(), "emb");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn name(&self) -> &Text {
         &self.name
     }
 
     /// The type of its elements.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.dtype(), weighbridge::DType::BF16);
+    /// assert_eq!(emb.dtype().name(), "bf16");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn dtype(&self) -> DType {
         self.tensor.dtype
     }
 
     /// Its extents.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.shape(), [2, 3]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// Number of elements; of rows, where rows vary in length.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.elements(), 6);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn elements(&self) -> u64 {
         self.tensor.elements
     }
 
     /// Number of bytes of its elements once decoded, where the type has a width.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.bytes(), Some(12));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn bytes(&self) -> Option<u64> {
         self.tensor.bytes()
     }
 
     /// Whether its data may be used.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.status(), weighbridge::Status::Sound);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn status(&self) -> Status {
         self.tensor.status
     }
 
     /// The order of its elements.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.layout(), weighbridge::Layout::RowMajor);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn layout(&self) -> Layout {
         self.tensor.layout
     }
 
     /// How its data is stored.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.encoding(), weighbridge::Encoding::Raw);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn encoding(&self) -> Encoding {
         self.tensor.encoding
     }
 
     /// The byte order of its elements.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.endianness(), weighbridge::Endianness::Little);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn endianness(&self) -> Endianness {
         self.tensor.endianness
     }
 
     /// Position in the index.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// for (i, tensor) in model.tensors().enumerate() {
+    ///     assert_eq!(tensor?.index() as usize, i);
+    /// }
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn index(&self) -> u32 {
         self.tensor.index
     }
@@ -95,6 +177,14 @@ impl Entry {
     }
 
     /// In how many pieces its data lies.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.chunk_count(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn chunk_count(&self) -> u64 {
         self.tensor.chunks.count()
     }
@@ -133,16 +223,41 @@ impl Shape {
     }
 
     /// Number of extents.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.shape().rank(), 2);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
     /// Each extent.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.shape().extents(), [Some(2), Some(3)]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn extents(&self) -> &[Option<u64>] {
         &self.0
     }
 
     /// The extents, if all are known.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// let product: u64 = emb.shape().known().unwrap().iter().product();
+    /// assert_eq!(product, emb.elements());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn known(&self) -> Option<Vec<u64>> {
         self.0.iter().copied().collect()
     }

@@ -40,7 +40,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `std` | yes | files, readers that seek, checkpoints in shards, random seeds |
-//! | `formats` | yes | every format; or one by its name: `safetensors`, `gguf`, … |
+//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
 //!
@@ -82,6 +82,7 @@ mod lock;
 mod metadata;
 mod model;
 mod npy;
+mod opening;
 mod options;
 mod particulars;
 mod report;

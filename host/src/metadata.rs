@@ -38,32 +38,81 @@ pub struct Meta {
 
 impl Meta {
     /// The key.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let keys = model.metadata().map(|entry| Ok(entry?.key().to_string()));
+    /// assert_eq!(keys.collect::<Result<Vec<_>, weighbridge::Error>>()?, ["format"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn key(&self) -> &Text {
         &self.key
     }
 
     /// The type of the value: the name of a dtype, `string`, `bitset`, `ndarray`, `cbor`,
     /// `sizevar` or `unknown`.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let entry = model.metadata().next().unwrap()?;
+    /// assert_eq!(entry.kind(), "string");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
     /// The type of the elements of an array.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let entry = model.metadata().next().unwrap()?; // a list in GGUF
+    /// assert_eq!((entry.kind(), entry.dtype()), ("ndarray", Some("text")));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn dtype(&self) -> Option<&'static str> {
         self.dtype
     }
 
     /// The shape of an array.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let entry = model.metadata().next().unwrap()?; // a list in GGUF
+    /// assert_eq!(entry.shape(), Some(&[3][..]));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn shape(&self) -> Option<&[u64]> {
         self.shape.as_deref()
     }
 
     /// The value.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut metadata = model.metadata().filter_map(Result::ok);
+    /// let format = metadata.find(|entry| *entry.key() == "format").unwrap();
+    /// assert_eq!(format.value().as_str(), Some("pt"));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn value(&self) -> &Value {
         &self.value
     }
 
     /// Whether the value is longer than what is here.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let entry = model.metadata().next().unwrap()?;
+    /// assert!(!entry.is_truncated());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn is_truncated(&self) -> bool {
         self.truncated
     }

@@ -1,21 +1,16 @@
 //! An open file, whose tensors are read by name.
 
 use crate::access::Access;
-use crate::diagnosis::Diagnosis;
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::gate::report_on;
-use crate::input::Input;
 use crate::metadata::{Entries, Meta};
-use crate::options::{Goal, Options};
-use crate::report::{Report, Verdict};
+use crate::options::Goal;
+use crate::report::Report;
 use crate::tensor::Tensor;
 use crate::text::Text;
-use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::ToString as _;
 use core::fmt;
-use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Severity, Version};
+use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Version};
 
 /// A file that is open: its metadata and its tensors.
 ///
@@ -48,151 +43,65 @@ impl fmt::Debug for Model<'_> {
 }
 
 impl<'a> Model<'a> {
-    /// Opens a file that is in memory.
-    ///
-    /// # Errors
-    /// [`Error::NotOpened`] with a sentence that says why, or what the file is instead.
-    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
-        Model::from_bytes_with(bytes, &Options::new())
-    }
-
-    /// The same within other limits, or as a format that is chosen.
-    ///
-    /// ```
-    /// use weighbridge::{Format, Model, Options};
-    ///
-    /// let options = Options::new().format(Format::Gguf);
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let error = Model::from_bytes_with(&bytes, &options).unwrap_err();
-    /// assert_eq!(error.to_string(), "MAGIC at 0: the file does not begin with GGUF");
-    /// ```
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes).
-    pub fn from_bytes_with(bytes: &'a [u8], options: &Options) -> Result<Self, Error> {
-        Model::of(Access::whole(bytes, options))
-    }
-
-    /// Opens a file on disk. Its header is read now, the rest when it is needed.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("model.safetensors");
-    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
-    /// let model = weighbridge::Model::open(&path)?;
-    /// assert_eq!(model.format(), weighbridge::Format::Safetensors);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`from_bytes`](Self::from_bytes), and when the file cannot be read.
-    #[cfg(feature = "std")]
-    pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
-        Model::open_with(path, &Options::new())
-    }
-
-    /// The same within other limits, or as a format that is chosen.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    #[cfg(feature = "std")]
-    pub fn open_with(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Self, Error> {
-        Model::of(Access::open(path.as_ref(), options)?)
-    }
-
-    /// Checks a file on disk as [`check_path`](crate::check_path) does, and opens it if that
-    /// can be: for who shows both.
-    ///
-    /// ```
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("model.safetensors");
-    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
-    /// use weighbridge::{Goal, Model, Options};
-    ///
-    /// let options = Options::new().goal(Goal::Structure);
-    /// let (report, model) = Model::open_checked(&path, &options)?;
-    /// assert!(report.findings().is_empty() && model.is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    #[cfg(feature = "std")]
-    pub fn open_checked(
-        path: impl AsRef<std::path::Path>,
-        options: &Options,
-    ) -> Result<(Report, Option<Self>), Error> {
-        let access = Access::open(path.as_ref(), options)?;
-        let mut report = report_on(&access, Some(path.as_ref()), options.goal)?;
-        report.name = access.name().cloned();
-        let model = access.file().map(|file| Model { access, file });
-        Ok((report, model))
-    }
-
-    /// Opens a reader that seeks, from its first byte.
+    /// The format.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let model = weighbridge::Model::from_reader(std::io::Cursor::new(bytes))?;
-    /// assert_eq!(model.tensor("emb")?.to_vec::<f32>()?.len(), 6);
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.format().name(), "safetensors");
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    #[cfg(feature = "std")]
-    pub fn from_reader(
-        reader: impl std::io::Read + std::io::Seek + Send + 'a,
-    ) -> Result<Self, Error> {
-        Model::from_input(crate::input::Seekable::new(reader)?)
-    }
-
-    /// Opens a file whose bytes are read as they are needed: see [`Input`].
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn from_input(input: impl Input + 'a) -> Result<Self, Error> {
-        Model::from_input_with(input, &Options::new())
-    }
-
-    /// The same within other limits, or as a format that is chosen.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn from_input_with(input: impl Input + 'a, options: &Options) -> Result<Self, Error> {
-        Model::of(Access::new(Box::new(input), None, options))
-    }
-
-    fn of(access: Access<'a>) -> Result<Self, Error> {
-        access.reach(Goal::Header)?;
-        match access.file() {
-            Some(file) => Ok(Model { access, file }),
-            None => Err(not_opened(&access)),
-        }
-    }
-
-    /// The format.
     pub fn format(&self) -> Format {
         self.file.format()
     }
 
     /// The version that the file states.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.version().unwrap().to_string(), "3"); // GGUF
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn version(&self) -> Option<Version> {
         self.file.version()
     }
 
     /// Length of the file in bytes.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.len(), bytes.len() as u64);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[allow(clippy::len_without_is_empty, reason = "of the file, not of the tensors")]
     pub fn len(&self) -> u64 {
         self.access.len()
     }
 
     /// How many tensors the file declares. Fewer may follow if it is broken.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.tensor_count(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn tensor_count(&self) -> u64 {
         self.file.tensor_count()
     }
 
     /// The file as the core has it.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// use weighbridge::core::File;
+    ///
+    /// assert!(matches!(model.file(), File::Safetensors(_)));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -233,6 +142,17 @@ impl<'a> Model<'a> {
 
     /// The tensors, in the order of the index. None is kept: memory does not grow with
     /// their number.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut largest = 0;
+    /// for tensor in model.tensors() {
+    ///     largest = largest.max(tensor?.elements());
+    /// }
+    /// assert_eq!(largest, 6);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn tensors(&self) -> impl Iterator<Item = Result<Tensor<'_, 'a>, Error>> + '_ {
         Tensors { model: self, cursor: Cursor::default(), over: false }
     }
@@ -314,36 +234,51 @@ impl<'a> Model<'a> {
     }
 
     /// Why no more payloads, values or rows are shown, if so: a sentence.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// for tensor in model.tensors() {
+    ///     tensor?.stats()?;
+    /// }
+    /// assert_eq!(model.left_out(), None);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn left_out(&self) -> Option<&'static str> {
         self.access.spent()
     }
 
     /// Whether entries share tables or values so much that not all of them are shown.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let entries = model.metadata().count();
+    /// assert!(entries == 1 && !model.is_cut());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn is_cut(&self) -> bool {
         self.access.room() == 0
     }
 
     /// Fails if the file was written to since it was opened.
     ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// let model = weighbridge::Model::open(&path)?;
+    /// let weights = model.tensor("emb")?.to_vec::<f32>()?;
+    /// model.verify_unchanged()?; // the weights are those of one file
+    /// # assert_eq!(weights.len(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`ReadError::Changed`](crate::ReadError::Changed).
     pub fn verify_unchanged(&self) -> Result<(), Error> {
         self.access.verify_unchanged()
     }
-}
-
-/// Why a file could not be opened.
-fn not_opened(access: &Access<'_>) -> Error {
-    let report = access.with(|session| session.report());
-    let unsupported = report.verdict_on_checked() == Verdict::Unsupported;
-    let whole = |it: &&Diagnosis| it.is_other() || **it == Diagnosis::Empty;
-    let fatal = report.findings().iter().find(|found| found.severity() == Severity::Fatal);
-    let why = match (report.diagnosis().filter(whole), fatal) {
-        (Some(other), _) => format!("is not opened: {other}"),
-        (None, Some(it)) => format!("{} at {}: {}", it.rule(), it.offset(), it.message()),
-        (None, None) => "cannot be opened".to_string(),
-    };
-    Error::NotOpened { why, unsupported }
 }
 
 /// The tensors of a model, one after the other.

@@ -80,11 +80,33 @@ impl<'m, 'a> Npy<'m, 'a> {
     }
 
     /// What is worth knowing about an array that is not quite the tensor, in sentences.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.npy()?.notes(), ["bf16 elements are written as <f4"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// Calls `take` with the bytes of the file, piece by piece.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("emb.npy");
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// use std::io::Write as _;
+    ///
+    /// let mut file = std::fs::File::create(&path)?;
+    /// emb.npy()?.write(|bytes| file.write_all(bytes).map_err(Box::<dyn std::error::Error>::from))?;
+    /// # assert_eq!(std::fs::metadata(&path)?.len(), 128 + 6 * 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Those of `take`, and when the data cannot be read or decoded.

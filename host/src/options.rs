@@ -102,6 +102,15 @@ const GRANULE: u64 = 512;
 
 impl Options {
     /// Everything is checked, strictly, with room for any file that is meant to be read.
+    ///
+    /// ```
+    /// use weighbridge::{Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = check_with(&bytes, &Options::new())?;
+    /// assert_eq!(report.checked(), ["structure", "payloads"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub const fn new() -> Self {
         Options {
             format: None,
@@ -119,6 +128,15 @@ impl Options {
     }
 
     /// Opens files as this format, whatever they look like.
+    ///
+    /// ```
+    /// use weighbridge::{Format, Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = check_with(&bytes, &Options::new().format(Format::Gguf))?;
+    /// assert_eq!(report.findings()[0].message(), "the file does not begin with GGUF");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn format(mut self, format: Format) -> Self {
         self.format = Some(format);
@@ -126,6 +144,15 @@ impl Options {
     }
 
     /// The name of the file, whose extension says what it is where its content does not.
+    ///
+    /// ```
+    /// use weighbridge::{Format, Options, check_with};
+    ///
+    /// let index = br#"{"metadata":{},"weight_map":{"emb":"one.safetensors"}}"#;
+    /// let options = Options::new().file_name("model.safetensors.index.json");
+    /// assert_eq!(check_with(index, &options)?.format(), Some(Format::Shards));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn file_name(mut self, name: &str) -> Self {
         self.named = crate::gate::by_file_name(name);
@@ -133,6 +160,15 @@ impl Options {
     }
 
     /// How far files are checked.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = check_with(&bytes, &Options::new().goal(Goal::Structure))?;
+    /// assert_eq!(report.checked(), ["structure"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn goal(mut self, goal: Goal) -> Self {
         self.goal = goal;
@@ -140,6 +176,15 @@ impl Options {
     }
 
     /// Which breaches make a file invalid.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Profile, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = check_with(&bytes, &Options::new().profile(Profile::Lenient))?;
+    /// assert!(report.verdict_on_checked().is_valid());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn profile(mut self, profile: Profile) -> Self {
         self.criteria.profile = profile;
@@ -164,6 +209,16 @@ impl Options {
     }
 
     /// Bytes of memory for comparing names and regions with one another.
+    ///
+    /// ```
+    /// use weighbridge::{Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::unsorted();
+    /// // Names that are not sorted are compared in memory.
+    /// let report = check_with(&bytes, &Options::new().memory(0))?;
+    /// assert!(report.unchecked()[0].why().contains("names are unique"));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
@@ -171,6 +226,15 @@ impl Options {
     }
 
     /// Bytes of the largest single buffer to decode into.
+    ///
+    /// ```
+    /// use weighbridge::{Model, Options};
+    ///
+    /// # let bytes = weighbridge_tests::samples::compressed();
+    /// let model = Model::from_bytes_with(&bytes, &Options::new().buffer(64 << 20))?;
+    /// assert_eq!(model.tensor("z")?.to_vec::<f32>()?.len(), 1000);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn buffer(mut self, bytes: u64) -> Self {
         self.buffer = bytes;
@@ -179,6 +243,15 @@ impl Options {
 
     /// How much decoding is done, in decoded bytes. Without this, [`limits::WORK`] and
     /// [`limits::WORK_PER_BYTE`] for each byte of the file.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Profile, Verdict, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::compressed();
+    /// let report = check_with(&bytes, &Options::new().work(1000))?; // decodes to 4,000 bytes
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn work(mut self, bytes: u64) -> Self {
         self.work = Some(bytes);
@@ -186,6 +259,15 @@ impl Options {
     }
 
     /// Bytes of rows that are shown in all, eight an element.
+    ///
+    /// ```
+    /// use weighbridge::{Model, Options};
+    ///
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// let model = Model::from_bytes_with(&bytes, &Options::new().shown(1 << 20))?;
+    /// # assert!(model.tensor("x")?.has_values(1)?);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn shown(mut self, bytes: u64) -> Self {
         self.shown = bytes;
@@ -194,6 +276,15 @@ impl Options {
 
     /// Requests for bytes begin and end at multiples of this power of two: 512 without
     /// this. Where each costs a round trip, 64 KiB or more pays.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Poll, Session};
+    ///
+    /// let mut session = Session::new(1 << 30, Options::new().granule(64 << 10));
+    /// let Poll::Need(ranges) = session.poll(Goal::Header)? else { panic!("it has no bytes yet") };
+    /// assert_eq!(ranges[0].len, 64 << 10);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn granule(mut self, bytes: u64) -> Self {
         self.granule = bytes.clamp(1, 1 << 24).next_power_of_two();
@@ -202,6 +293,15 @@ impl Options {
 
     /// Seeds the hashes of names. Without this they are random, or 0 without the standard
     /// library, where whoever knows the seed can make names that collide.
+    ///
+    /// ```
+    /// use weighbridge::{Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let (once, again) = (check_with(&bytes, &Options::new().seed(7))?, check_with(&bytes, &Options::new().seed(7))?);
+    /// assert_eq!(once.total(), again.total());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);

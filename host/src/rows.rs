@@ -152,12 +152,38 @@ pub struct RowView<'r> {
 
 impl RowView<'_> {
     /// Whether it is one value.
+    ///
+    /// ```
+    /// use weighbridge::{Error, Shown};
+    ///
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// model.tensor("x")?.values(1, |shown| {
+    ///     let Shown::Row(row) = shown else { panic!("a column has rows") };
+    ///     assert!(!row.is_scalar()); // a vector
+    ///     Ok::<(), Error>(())
+    /// })?;
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn is_scalar(&self) -> bool {
         matches!(self.row, Row::Scalar(_))
     }
 
     /// All of it as a value: a vector as a list, a sparse one by the names `length`,
     /// `indices` and `values`.
+    ///
+    /// ```
+    /// use weighbridge::{Error, Shown};
+    ///
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// model.tensor("x")?.values(1, |shown| {
+    ///     let Shown::Row(row) = shown else { panic!("a column has rows") };
+    ///     assert_eq!(row.to_value().to_string(), "[1,2,3]");
+    ///     Ok::<(), Error>(())
+    /// })?;
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn to_value(&self) -> Value {
         let vector = match self.row {
             Row::Scalar(scalar) => return value(scalar),

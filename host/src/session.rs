@@ -55,6 +55,15 @@ pub(crate) enum Answer<T> {
 
 impl Session<'static> {
     /// A session of a file of `len` bytes, of which none is in memory yet.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Poll, Session};
+    ///
+    /// let mut session = Session::new(6_000_000_000, Options::new());
+    /// let Poll::Need(ranges) = session.poll(Goal::Header)? else { panic!("it has no bytes yet") };
+    /// assert_eq!(ranges[0].offset, 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn new(len: u64, options: Options) -> Self {
         Session::of(Store::parts(len, options.granule), options)
     }
@@ -81,12 +90,29 @@ impl<'a> Session<'a> {
     }
 
     /// Length of the file in bytes.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Session};
+    ///
+    /// assert_eq!(Session::new(6_000_000_000, Options::new()).len(), 6_000_000_000);
+    /// ```
     #[allow(clippy::len_without_is_empty, reason = "of the file, not of the session")]
     pub fn len(&self) -> u64 {
         self.store.len()
     }
 
     /// Works towards `goal` as far as the bytes go that were supplied.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Poll, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// session.poll(Goal::Header)?; // enough for what follows
+    /// assert_eq!(session.file().unwrap().tensor_count(), 1);
+    /// assert_eq!(session.poll(Goal::Payloads)?, Poll::Done); // now everything
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When more bytes would have to be in memory at once than the limits allow.
@@ -135,6 +161,16 @@ impl<'a> Session<'a> {
     }
 
     /// Brings bytes of the file, those that were asked for or any others.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Poll, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::new(bytes.len() as u64, Options::new());
+    /// session.supply(0, bytes); // before it is asked for
+    /// assert_eq!(session.poll(Goal::Payloads)?, Poll::Done);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn supply(&mut self, offset: u64, bytes: impl Into<Vec<u8>>) {
         if let Store::Parts(parts) = &mut self.store {
             parts.supply(offset, bytes.into());
@@ -142,6 +178,17 @@ impl<'a> Session<'a> {
     }
 
     /// The file, once it is open.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// assert!(session.file().is_none());
+    /// session.poll(Goal::Header)?;
+    /// assert_eq!(session.file().unwrap().format().name(), "safetensors");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn file(&self) -> Option<&File> {
         self.check.file.as_ref()
     }
@@ -166,6 +213,16 @@ impl<'a> Session<'a> {
     }
 
     /// What was found so far.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Profile, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// session.poll(Goal::Payloads)?;
+    /// assert!(session.report().verdict(Profile::Strict).is_valid());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn report(&self) -> Report {
         self.check.report(self.len(), &self.options)
     }

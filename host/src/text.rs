@@ -26,21 +26,47 @@ pub struct Text(Vec<u8>);
 
 impl Text {
     /// The text, if it is UTF-8.
+    ///
+    /// ```
+    /// use weighbridge::Text;
+    ///
+    /// assert_eq!(Text::from("emb").as_str(), Some("emb"));
+    /// assert_eq!(Text::from(b"\xFF".to_vec()).as_str(), None);
+    /// ```
     pub fn as_str(&self) -> Option<&str> {
         str::from_utf8(&self.0).ok()
     }
 
     /// The bytes as they are.
+    ///
+    /// ```
+    /// use weighbridge::Text;
+    ///
+    /// assert_eq!(Text::from(b"a\xFF".to_vec()).as_bytes(), b"a\xFF");
+    /// ```
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
     /// The text for JSON; bytes that are not UTF-8 become replacement characters.
+    ///
+    /// ```
+    /// use weighbridge::Text;
+    ///
+    /// assert_eq!(Text::from(b"a\xFF".to_vec()).lossy(), "a\u{FFFD}");
+    /// ```
     pub fn lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
 
     /// The bytes as hexadecimal digits, if they are not UTF-8.
+    ///
+    /// ```
+    /// use weighbridge::Text;
+    ///
+    /// assert_eq!(Text::from(b"a\xFF".to_vec()).hex().as_deref(), Some("61ff"));
+    /// assert_eq!(Text::from("a").hex(), None);
+    /// ```
     pub fn hex(&self) -> Option<String> {
         self.as_str().is_none().then(|| hex(&self.0))
     }

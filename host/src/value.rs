@@ -41,11 +41,25 @@ pub enum Value {
 
 impl Value {
     /// The integer.
+    ///
+    /// ```
+    /// use weighbridge::Value;
+    ///
+    /// assert_eq!(Value::Int(1 << 64).as_int(), Some(1 << 64));
+    /// assert_eq!(Value::Float(1.0).as_int(), None);
+    /// ```
     pub const fn as_int(&self) -> Option<i128> {
         if let Value::Int(value) = self { Some(*value) } else { None }
     }
 
     /// The number as a double, which may round it.
+    ///
+    /// ```
+    /// use weighbridge::Value;
+    ///
+    /// assert_eq!(Value::Float(0.5).as_f64(), Some(0.5));
+    /// assert_eq!(Value::Int(-3).as_f64(), Some(-3.0));
+    /// ```
     pub const fn as_f64(&self) -> Option<f64> {
         match self {
             Value::Int(value) => Some(*value as f64),
@@ -55,16 +69,36 @@ impl Value {
     }
 
     /// The truth value.
+    ///
+    /// ```
+    /// use weighbridge::Value;
+    ///
+    /// assert_eq!(Value::Bool(true).as_bool(), Some(true));
+    /// assert_eq!(Value::Int(1).as_bool(), None);
+    /// ```
     pub const fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(value) = self { Some(*value) } else { None }
     }
 
     /// The text, if it is UTF-8.
+    ///
+    /// ```
+    /// use weighbridge::Value;
+    ///
+    /// assert_eq!(Value::from("llama").as_str(), Some("llama"));
+    /// ```
     pub fn as_str(&self) -> Option<&str> {
         if let Value::Text(text) = self { text.as_str() } else { None }
     }
 
     /// The items of a list.
+    ///
+    /// ```
+    /// use weighbridge::Value;
+    ///
+    /// let value: Value = [1, 2].map(Value::Int).into_iter().collect();
+    /// assert_eq!(value.as_list().unwrap()[1].as_int(), Some(2));
+    /// ```
     pub fn as_list(&self) -> Option<&[Value]> {
         if let Value::List(items) = self { Some(items) } else { None }
     }

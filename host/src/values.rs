@@ -23,6 +23,19 @@ pub enum Shown<'a> {
 
 impl Shown<'_> {
     /// The same as a value.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// let mut texts = Vec::new();
+    /// emb.values(3, |shown| {
+    ///     texts.push(shown.to_value().to_string());
+    ///     Ok::<(), weighbridge::Error>(())
+    /// })?;
+    /// assert_eq!(texts, ["0.0", "1.0", "2.0"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn to_value(&self) -> Value {
         match self {
             Shown::Element(element) => Value::from(*element),

@@ -1,6 +1,8 @@
 //! Small sound files for examples in documentation.
 
+use crate::encode::idv::{self, Cell, Codec, Number};
 use crate::encode::safetensors::{File, Tensor};
+use crate::encode::{gguf, ztensor};
 
 fn file(tensor: Tensor) -> Vec<u8> {
     let metadata = vec![("format".to_owned(), "pt".to_owned())];
@@ -20,4 +22,30 @@ pub fn aligned() -> Vec<u8> {
     let mut tensor = Tensor::new("bias", "F32", &[2]);
     tensor.data = [0.5_f32, -0.5].iter().flat_map(|value| value.to_le_bytes()).collect();
     file(tensor)
+}
+
+/// Three tensors whose names are not in order.
+pub fn unsorted() -> Vec<u8> {
+    let tensors = ["c", "a", "b"].map(|name| Tensor::new(name, "U8", &[1])).into();
+    File { metadata: None, tensors }.encode()
+}
+
+/// A zTensor file with one tensor `z` of 1,000 zeros in f32, compressed with zstd.
+pub fn compressed() -> Vec<u8> {
+    let zeros = ztensor::Tensor::zstd("z", "float32", &[1000], &[0; 4000]);
+    ztensor::File::of(vec![zeros]).encode()
+}
+
+/// A data view with one column `x` of two vectors, (1, 2, 3) and (4, 5, 6).
+pub fn columns() -> Vec<u8> {
+    let rows = vec![Cell::dense(&[1, 2, 3]), Cell::dense(&[4, 5, 6])];
+    let codec = Codec::vector(Codec::Number(Number::Int32), &[3]);
+    idv::encode(&idv::File::new(2, vec![idv::Column::new("x", codec, rows)])).bytes
+}
+
+/// A GGUF file whose metadata is a list of three words.
+pub fn words() -> Vec<u8> {
+    let words = gguf::Value::texts(&["a", "b", "c"]);
+    let metadata = vec![(b"words".to_vec(), words)];
+    gguf::File { metadata, ..gguf::File::default() }.encode().bytes
 }

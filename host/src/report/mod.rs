@@ -130,6 +130,16 @@ impl Report {
     }
 
     /// The verdict under a profile, and under what the options denied.
+    ///
+    /// ```
+    /// use weighbridge::{Profile, Verdict};
+    ///
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Invalid);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn verdict(&self, profile: Profile) -> Verdict {
         let criteria = self.criteria.under(profile);
         let left = self.unchecked_more > 0 || self.unchecked.iter().any(|it| it.asked);
@@ -141,6 +151,16 @@ impl Report {
 
     /// The verdict on what was checked, under the profile of the options: not
     /// [`Verdict::Unchecked`].
+    ///
+    /// ```
+    /// use weighbridge::{Options, Profile, Verdict, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::unsorted();
+    /// let report = check_with(&bytes, &Options::new().memory(0))?; // names are not compared
+    /// assert_eq!(report.verdict_on_checked(), Verdict::Valid);
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Unchecked);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn verdict_on_checked(&self) -> Verdict {
         self.without_gaps(&self.criteria)
     }
@@ -161,57 +181,153 @@ impl Report {
     }
 
     /// What the file is, where it is not what it should be.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// let diagnosis = report.diagnosis().unwrap().to_string();
+    /// assert!(diagnosis.contains("1 byte"), "{diagnosis}");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn diagnosis(&self) -> Option<&Diagnosis> {
         self.diagnosis.as_ref()
     }
 
     /// The name of the file, if it has one.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// use weighbridge::{Options, check_path};
+    ///
+    /// let report = check_path(&path, &Options::new())?;
+    /// assert_eq!(report.name().unwrap().as_str(), path.to_str());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn name(&self) -> Option<&Text> {
         self.name.as_ref()
     }
 
     /// Length of the file in bytes.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.size(), bytes.len() as u64);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn size(&self) -> u64 {
         self.size
     }
 
     /// The format, if it is known.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.format(), Some(weighbridge::Format::Safetensors));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn format(&self) -> Option<Format> {
         self.format
     }
 
     /// The version that the file states.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.version().unwrap().to_string(), "3"); // GGUF
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn version(&self) -> Option<Version> {
         self.file.as_ref().and_then(File::version)
     }
 
     /// The file, if it could be opened.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.file().unwrap().tensor_count(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn file(&self) -> Option<&File> {
         self.file.as_ref()
     }
 
     /// What was checked: `structure`, `payloads`.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.checked(), ["structure", "payloads"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn checked(&self) -> &'static [&'static str] {
         self.checked
     }
 
     /// What was not checked, and why.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// for left in report.unchecked() {
+    ///     println!("not checked: {}", left.why());
+    /// }
+    /// # assert!(report.unchecked().is_empty());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn unchecked(&self) -> &[Unchecked] {
         &self.unchecked
     }
 
     /// What breaks a rule, in the order of the file. Of one rule 1,000 findings are
     /// listed; [`tally`](Self::tally) counts all.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// for found in report.findings() {
+    ///     println!("{} at byte {}: {}", found.rule(), found.offset(), found.message());
+    /// }
+    /// # assert_eq!(report.findings().len(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn findings(&self) -> &[Found] {
         &self.findings
     }
 
     /// All findings, counted.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// let rules: Vec<_> = report.tally().rules().map(|count| count.rule.id()).collect();
+    /// assert_eq!(rules, ["OFFSET-BOUNDS"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
     /// The rules of which findings are not listed.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// for more in report.findings_not_listed() {
+    ///     println!("{} more of {}", more.count, more.rule);
+    /// }
+    /// # assert!(report.findings_not_listed().is_empty());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn findings_not_listed(&self) -> Vec<NotListed> {
         let left = self.tally.rules().filter(|count| count.found > count.kept);
         let count = |count: Count| NotListed {
@@ -223,16 +339,38 @@ impl Report {
     }
 
     /// How many things were not checked beside those that are listed, or counted by rule.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.unchecked_beyond(), 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn unchecked_beyond(&self) -> u64 {
         self.unchecked_more
     }
 
     /// How many findings there are, those included that are not listed.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// assert_eq!(report.total(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn total(&self) -> u64 {
         self.findings.len() as u64 + self.dropped(false)
     }
 
     /// How many things were not checked and are not listed either.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.unchecked_not_listed(), 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn unchecked_not_listed(&self) -> u64 {
         self.unchecked_more + self.dropped(true)
     }

@@ -88,6 +88,14 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// Whether [`values`](Self::values) gives the first `limit` elements. What is stored
     /// encoded is decoded for that.
     ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert!(emb.has_values(6)?);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the data cannot be read.
     pub fn has_values(&self, limit: u64) -> Result<bool, Error> {
@@ -95,6 +103,15 @@ impl<'m, 'a> Tensor<'m, 'a> {
     }
 
     /// What the elements are like; `None` if they are no numbers.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// let stats = emb.stats()?.unwrap();
+    /// assert_eq!((stats.mean, stats.nan, stats.zeros), (Some(2.5), 0, 1));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When the data cannot be read or decoded.
@@ -104,6 +121,14 @@ impl<'m, 'a> Tensor<'m, 'a> {
 
     /// Whether there are [`stats`](Self::stats). What is stored encoded is decoded for
     /// that.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert!(emb.has_stats()?);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When the data cannot be read.
@@ -155,6 +180,15 @@ impl<'m, 'a> Tensor<'m, 'a> {
     }
 
     /// How many bytes the data decodes to, if it can be decoded.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::compressed();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let z = model.tensor("z")?; // zstd
+    /// assert!(z.span().unwrap().len < 4000);
+    /// assert_eq!(z.decoded_len()?, 4000);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] where it cannot, with the reason.
@@ -209,11 +243,29 @@ impl<'m, 'a> Tensor<'m, 'a> {
     }
 
     /// The metadata of this tensor, entry by entry.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// for entry in model.tensor("x")?.metadata() {
+    ///     let entry = entry?;
+    ///     println!("{} = {}", entry.key(), entry.value());
+    /// }
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn metadata(&self) -> impl Iterator<Item = Result<Meta, Error>> + use<'m, 'a> {
         Entries::new(&self.model.access, self.model.file, Some(self.tensor))
     }
 
     /// What only its format knows of it: quantisation, checksum, codec.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let particulars = model.tensor("x")?.particulars()?;
+    /// assert_eq!(particulars.codec.as_deref(), Some("VBuffer(Int32, [3])"));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When the entry cannot be read.
@@ -250,6 +302,16 @@ impl<'m, 'a> Tensor<'m, 'a> {
 
     /// Why it is broken: the fatal findings of the file's structure that are about it.
     ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?; // a byte is missing at the end of the file
+    /// assert_eq!(emb.status(), weighbridge::Status::Broken);
+    /// assert_eq!(emb.faults()?[0].rule.id(), "OFFSET-BOUNDS");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the index cannot be read.
     pub fn faults(&self) -> Result<Vec<Finding>, Error> {
@@ -274,11 +336,26 @@ impl<'m, 'a> Tensor<'m, 'a> {
     }
 
     /// Whether it is a column of a data view, whose rows may vary in length.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert!(model.tensor("x")?.is_column());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn is_column(&self) -> bool {
         self.model.format() == Format::Idv
     }
 
     /// Whether it is known in which order its elements lie.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert!(emb.has_order()?);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When its extents cannot be read.
@@ -288,6 +365,16 @@ impl<'m, 'a> Tensor<'m, 'a> {
 
     /// Takes note that the first `count` elements are looked at, which are in one piece:
     /// [`Model::left_out`] says when that was too much.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// // A program that reads all elements by other means says so.
+    /// emb.look(emb.elements(), &emb.pieces().next().unwrap()?);
+    /// assert_eq!(model.left_out(), None);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn look(&self, count: u64, piece: &Piece) {
         let (decoded, stored) = data::extent(&self.tensor, count, piece.decoded, piece.stored);
         self.model.access.look(stored, decoded);

@@ -15,6 +15,14 @@ impl<'a> Tensor<'_, 'a> {
     /// All elements in row-major order: decoded, in the byte order of this machine, and
     /// widened where `T` holds more than the stored type.
     ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let weights: Vec<f32> = model.tensor("emb")?.to_vec()?; // bf16 in the file
+    /// assert_eq!(weights, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Lossy`] where `T` does not hold every element of the stored type, and
     /// when the data is broken, cannot be decoded, or is no array.
@@ -59,6 +67,14 @@ impl<'a> Tensor<'_, 'a> {
     }
 
     /// The same along the first axis: row `i` is all that has the first index `i`.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.rows::<f32>(1..2)?, [3.0, 4.0, 5.0]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`slice`](Self::slice).

@@ -1,14 +1,12 @@
 //! What a limit leaves out is said.
 
 use weighbridge::{Error, Model, Options, Profile, Verdict, check_with};
-use weighbridge_tests::encode::safetensors::{File, Tensor as Raw};
 use weighbridge_tests::encode::ztensor::{self, Tensor};
+use weighbridge_tests::samples;
 
 #[test]
 fn without_memory_for_names_they_are_unchecked() {
-    let names = ["c", "a", "b"];
-    let tensors = names.map(|name| Raw::new(name, "U8", &[1])).into();
-    let bytes = File { metadata: None, tensors }.encode();
+    let bytes = samples::unsorted();
     let all = check_with(&bytes, &Options::new()).expect("reads");
     assert_eq!(all.verdict(Profile::Lenient), Verdict::Valid, "{all:?}");
     let none = check_with(&bytes, &Options::new().memory(0)).expect("reads");

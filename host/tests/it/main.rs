@@ -1,5 +1,6 @@
 //! The host layer over files of every format: verdicts, values, and sessions.
 
+mod documented;
 mod inputs;
 mod limits;
 mod reports;

@@ -1,7 +1,6 @@
 //! Elements of every encoding, type and order.
 
 use weighbridge::{Conversion, Error, Layout, Model, bf16, f16};
-use weighbridge_tests::encode::idv::{self, Cell, Codec, Column, Number};
 use weighbridge_tests::encode::safetensors::{File, Tensor as Raw};
 use weighbridge_tests::encode::ztensor::{self, Tensor, sparse};
 use weighbridge_tests::{fixtures, samples};
@@ -84,10 +83,8 @@ fn packed_elements_begin_anywhere() {
 
 #[test]
 fn columns_are_arrays_where_their_rows_are_of_one_length() {
-    let rows = vec![Cell::dense(&[1, 2, 3]), Cell::dense(&[4, 5, 6])];
-    let codec = Codec::vector(Codec::Number(Number::Int32), &[3]);
-    let file = idv::encode(&idv::File::new(2, vec![Column::new("x", codec, rows)]));
-    let model = Model::from_bytes(&file.bytes).expect("opens");
+    let bytes = samples::columns();
+    let model = Model::from_bytes(&bytes).expect("opens");
     let x = model.tensor("x").expect("is there");
     assert_eq!(x.layout(), Layout::Blocks);
     assert_eq!(x.to_vec::<i64>().expect("reads"), [1, 2, 3, 4, 5, 6]);

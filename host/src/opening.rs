@@ -1,0 +1,212 @@
+//! Opening a model, wherever its bytes are.
+
+use crate::access::Access;
+use crate::diagnosis::Diagnosis;
+use crate::error::Error;
+#[cfg(feature = "std")]
+use crate::gate::report_on;
+use crate::input::Input;
+use crate::model::Model;
+use crate::options::{Goal, Options};
+use crate::report::{Report, Verdict};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString as _;
+use weighbridge_core::Severity;
+
+impl<'a> Model<'a> {
+    /// Opens a file that is in memory.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.tensor_count(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotOpened`] with a sentence that says why, or what the file is instead.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self, Error> {
+        Model::from_bytes_with(bytes, &Options::new())
+    }
+
+    /// The same within other limits, or as a format that is chosen.
+    ///
+    /// ```
+    /// use weighbridge::{Format, Model, Options};
+    ///
+    /// let options = Options::new().format(Format::Gguf);
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let error = Model::from_bytes_with(&bytes, &options).unwrap_err();
+    /// assert_eq!(error.to_string(), "MAGIC at 0: the file does not begin with GGUF");
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub fn from_bytes_with(bytes: &'a [u8], options: &Options) -> Result<Self, Error> {
+        Model::of(Access::whole(bytes, options))
+    }
+
+    /// Opens a file on disk. Its header is read now, the rest when it is needed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// let model = weighbridge::Model::open(&path)?;
+    /// assert_eq!(model.format(), weighbridge::Format::Safetensors);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes), and when the file cannot be read.
+    #[cfg(feature = "std")]
+    pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, Error> {
+        Model::open_with(path, &Options::new())
+    }
+
+    /// The same within other limits, or as a format that is chosen.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// use weighbridge::{Model, Options};
+    ///
+    /// let model = Model::open_with(&path, &Options::new().buffer(64 << 20))?;
+    /// assert_eq!(model.tensor("emb")?.to_vec::<f32>()?.len(), 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[cfg(feature = "std")]
+    pub fn open_with(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Self, Error> {
+        Model::of(Access::open(path.as_ref(), options)?)
+    }
+
+    /// Checks a file on disk as [`check_path`](crate::check_path) does, and opens it if that
+    /// can be: for who shows both.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// use weighbridge::{Goal, Model, Options};
+    ///
+    /// let options = Options::new().goal(Goal::Structure);
+    /// let (report, model) = Model::open_checked(&path, &options)?;
+    /// assert!(report.findings().is_empty() && model.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    #[cfg(feature = "std")]
+    pub fn open_checked(
+        path: impl AsRef<std::path::Path>,
+        options: &Options,
+    ) -> Result<(Report, Option<Self>), Error> {
+        let access = Access::open(path.as_ref(), options)?;
+        let mut report = report_on(&access, Some(path.as_ref()), options.goal)?;
+        report.name = access.name().cloned();
+        let model = access.file().map(|file| Model { access, file });
+        Ok((report, model))
+    }
+
+    /// Opens a reader that seeks, from its first byte.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_reader(std::io::Cursor::new(bytes))?;
+    /// assert_eq!(model.tensor("emb")?.to_vec::<f32>()?.len(), 6);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[cfg(feature = "std")]
+    pub fn from_reader(
+        reader: impl std::io::Read + std::io::Seek + Send + 'a,
+    ) -> Result<Self, Error> {
+        Model::from_input(crate::input::Seekable::new(reader)?)
+    }
+
+    /// Opens a file whose bytes are read as they are needed: see [`Input`].
+    ///
+    /// ```
+    /// use weighbridge::{Input, Model, ReadError};
+    ///
+    /// struct Memory(Vec<u8>);
+    ///
+    /// impl Input for Memory {
+    ///     fn len(&self) -> u64 {
+    ///         self.0.len() as u64
+    ///     }
+    ///
+    ///     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+    ///         buffer.copy_from_slice(&self.0[offset as usize..][..buffer.len()]);
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = Model::from_input(Memory(bytes))?;
+    /// assert_eq!(model.tensor("emb")?.slice::<f32>(4..6)?, [4.0, 5.0]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_input(input: impl Input + 'a) -> Result<Self, Error> {
+        Model::from_input_with(input, &Options::new())
+    }
+
+    /// The same within other limits, or as a format that is chosen.
+    ///
+    /// ```
+    /// use weighbridge::{Input, Model, Options, ReadError};
+    /// # struct Remote(Vec<u8>);
+    /// # impl Input for Remote {
+    /// #     fn len(&self) -> u64 { self.0.len() as u64 }
+    /// #     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+    /// #         buffer.copy_from_slice(&self.0[offset as usize..][..buffer.len()]);
+    /// #         Ok(())
+    /// #     }
+    /// # }
+    /// # let remote = Remote(weighbridge_tests::samples::safetensors());
+    ///
+    /// let options = Options::new().granule(64 << 10); // each request is a round trip
+    /// let model = Model::from_input_with(remote, &options)?;
+    /// assert_eq!(model.tensor_count(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_input_with(input: impl Input + 'a, options: &Options) -> Result<Self, Error> {
+        Model::of(Access::new(Box::new(input), None, options))
+    }
+
+    fn of(access: Access<'a>) -> Result<Self, Error> {
+        access.reach(Goal::Header)?;
+        match access.file() {
+            Some(file) => Ok(Model { access, file }),
+            None => Err(not_opened(&access)),
+        }
+    }
+}
+
+/// Why a file could not be opened.
+fn not_opened(access: &Access<'_>) -> Error {
+    let report = access.with(|session| session.report());
+    let unsupported = report.verdict_on_checked() == Verdict::Unsupported;
+    let whole = |it: &&Diagnosis| it.is_other() || **it == Diagnosis::Empty;
+    let fatal = report.findings().iter().find(|found| found.severity() == Severity::Fatal);
+    let why = match (report.diagnosis().filter(whole), fatal) {
+        (Some(other), _) => format!("is not opened: {other}"),
+        (None, Some(it)) => format!("{} at {}: {}", it.rule(), it.offset(), it.message()),
+        (None, None) => "cannot be opened".to_string(),
+    };
+    Error::NotOpened { why, unsupported }
+}
