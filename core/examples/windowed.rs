@@ -1,20 +1,28 @@
 //! Checks a file through one small buffer, as a host does that has no room for all of it:
 //! `cargo run -p weighbridge-core --example windowed FILE`.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::arithmetic_side_effects,
+        clippy::disallowed_macros,
+        clippy::disallowed_methods,
+        reason = "a test may fail"
+    )
+)]
 
 use std::error::Error;
-use std::fs::File as Disk;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use weighbridge_core::{Absent, Audit, Opening, Slot, Source, Stop, Window};
+use std::io::{Read, Seek, SeekFrom};
+use weighbridge_core::{Absent, Audit, File, Finding, Opening, Slot, Source, Stop, Window};
 
 /// A file, and the only window of it that is in memory.
-struct Windowed {
-    disk: Disk,
+struct Windowed<R> {
+    disk: R,
     len: u64,
     offset: u64,
     bytes: Vec<u8>,
 }
 
-impl Windowed {
+impl<R: Read + Seek> Windowed<R> {
     /// Asks until nothing is missing. What `ask` has achieved stays in what it captures.
     fn ask<T>(
         &mut self,
@@ -36,13 +44,14 @@ impl Windowed {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("which file?")?;
-    let disk = Disk::open(path)?;
-    let len = disk.metadata()?.len();
+/// Opens and checks a file; `sink` takes what is wrong with it.
+fn check(
+    mut disk: impl Read + Seek,
+    mut sink: impl FnMut(Finding),
+) -> Result<File, Box<dyn Error>> {
+    let len = disk.seek(SeekFrom::End(0))?;
     let mut file = Windowed { disk, len, offset: 0, bytes: Vec::new() };
 
-    let mut sink = |finding| println!("{finding}");
     let mut opening = Opening::detect();
     let opened = file.ask(|source| opening.step(source, &mut sink))?;
     let mut audit = Audit::new(opened);
@@ -55,6 +64,36 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         result => result,
     })?;
-    println!("{}: {} tensors", opened.format(), opened.tensor_count());
+    Ok(opened)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("which file?")?;
+    let file = check(std::fs::File::open(path)?, |finding| println!("{finding}"))?;
+    println!("{}: {} tensors", file.format(), file.tensor_count());
+    Ok(())
+}
+
+#[test]
+fn files_are_checked_in_parts() -> Result<(), Box<dyn Error>> {
+    let entries = (0..99).map(|i| {
+        format!(
+            r#""layer {i}":{{"dtype":"U8","shape":[3],"data_offsets":[{},{}]}}"#,
+            3 * i,
+            3 * i + 3
+        )
+    });
+    let header = format!("{{{}}}", entries.collect::<Vec<_>>().join(","));
+    let header = format!("{header:<width$}", width = header.len().next_multiple_of(8));
+    let mut bytes = u64::try_from(header.len())?.to_le_bytes().to_vec();
+    bytes.extend(header.into_bytes());
+    bytes.extend([7; 3 * 99]);
+
+    let mut found = Vec::new();
+    let file = check(std::io::Cursor::new(&bytes), |finding| found.push(finding))?;
+    assert_eq!((file.tensor_count(), found.len()), (99, 0), "{found:?}");
+    bytes.pop();
+    check(std::io::Cursor::new(&bytes), |finding| found.push(finding))?;
+    assert!(!found.is_empty(), "a byte is missing");
     Ok(())
 }
