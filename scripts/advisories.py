@@ -127,7 +127,7 @@ def main():
     print("they are no exploits. *warns* and *notes* are issues below the highest level; *ends* is a")
     print("crash, or no answer in a minute; *fails* an error of the program's own; *skips* a file that it")
     print("does not look into; a dash a format that it does not read. Where *confirmed* is *named* or")
-    print("*no*, the source does not tell the field.\n")
+    print("*no*, the source does not name the field.\n")
     titles = ["id", "reader", "malformed", "confirmed", "Weighbridge", *(title for title, _ in peers)]
     print("| " + " | ".join(titles) + " |")
     print("|" + "---|" * len(titles))

@@ -168,7 +168,7 @@ impl<'a> Access<'a> {
     }
 
     fn fetch(&self, session: &mut Session<'a>, range: Span) -> Result<(), Error> {
-        let mut bytes = vec![0; usize::try_from(range.len).unwrap_or(usize::MAX)];
+        let mut bytes: Vec<u8> = zeros(usize::try_from(range.len).unwrap_or(usize::MAX))?;
         self.read_quietly(range.offset, &mut bytes)?;
         session.supply(range.offset, bytes);
         self.report_progress(session.store.supplied(), false);

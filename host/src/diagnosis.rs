@@ -255,7 +255,7 @@ fn text(head: &[u8]) -> Option<Diagnosis> {
     if start.starts_with("<?xml") || start.starts_with("<error") {
         return Some(Diagnosis::Message("an XML document, as servers send in place of a file"));
     }
-    let says = |key: &str| start.contains(&["\"", key, "\""].concat().to_string());
+    let says = |key: &str| start.contains(&["\"", key, "\""].concat());
     if start.starts_with('{') && ["error", "message", "detail", "errors"].into_iter().any(says) {
         return Some(Diagnosis::Message("the message of a server (JSON), in place of a file"));
     }

@@ -85,8 +85,9 @@ impl<'a> Model<'a> {
         Model::of(Access::open(path.as_ref(), options)?)
     }
 
-    /// Checks a file on disk as [`check_path`](crate::check_path) does, and opens it if that
-    /// can be: for who shows both.
+    /// Checks a file on disk, and opens it if possible, for programs that show both. Unlike
+    /// [`check_path`](crate::check_path) it does not check at the end that the file is
+    /// unchanged: call [`verify_unchanged`](Self::verify_unchanged) after the last read.
     ///
     /// ```
     /// # let folder = tempfile::tempdir()?;

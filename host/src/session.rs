@@ -47,7 +47,7 @@ pub enum Poll {
     Done,
 }
 
-/// What a question to a file comes to.
+/// The answer to a question about a file, or the bytes that it needs.
 pub(crate) enum Answer<T> {
     Got(T),
     Need(Span),

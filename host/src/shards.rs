@@ -268,11 +268,7 @@ impl Shard {
         };
         // Why it could not be opened is a finding of its own check.
         let Some(file) = report.file() else { return Ok(shard) };
-        let reasons = report.unchecked().iter().filter(|it| it.was_asked_for());
-        shard.unchecked.extend(reasons.map(|it| match it.entry() {
-            Some(entry) => format!("\"{entry}\": {}", it.why()),
-            None => it.why().into(),
-        }));
+        shard.unchecked = report.reasons();
         let mut cursor = Cursor::default();
         access.ask_or_end(|source| {
             loop {

@@ -12,6 +12,7 @@ use crate::text::Text;
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
@@ -109,6 +110,7 @@ pub(crate) fn compare(
     let mut set = Set { hasher: RandomState::new(), names: HashSet::new(), tensors: 0 };
     set.add(access, file)?;
     let mut complete = true;
+    let (mut left, mut more) = (Vec::new(), 0);
     for no in (1..=name.count).filter(|no| *no != name.no) {
         let beside = name.path(path, no);
         let shown = || beside.file_name().map(|name| Text::from(Path::new(name)));
@@ -126,6 +128,8 @@ pub(crate) fn compare(
             find(rules::SPLIT_TWICE, &count, name.count, no, Some(twice));
         }
         complete &= part.valid;
+        left.extend(part.unchecked.into_iter().map(|why| Unchecked::new(shown(), why, true)));
+        more += part.unchecked_more;
     }
     if let Some(stated) = stated.tensors
         && complete
@@ -133,6 +137,10 @@ pub(crate) fn compare(
     {
         find(rules::SPLIT_TOTAL, &stated, stated.value, set.tensors, key("split.tensors.count"));
     }
+    for unchecked in left {
+        report.leave(unchecked);
+    }
+    report.leave_more(more);
     Ok(())
 }
 
@@ -232,6 +240,10 @@ struct Part {
     valid: bool,
     /// A tensor that a part before it has.
     twice: Option<Text>,
+    /// Why something of it was not checked.
+    unchecked: Vec<String>,
+    /// How many more reasons there are.
+    unchecked_more: u64,
 }
 
 impl Part {
@@ -240,12 +252,19 @@ impl Part {
         let options = beside.options().clone().format(Format::Gguf);
         let access = Access::new(input, Some(Text::from(path)), &options);
         let report = crate::gate::report_on(&access, Some(path), options.goal)?;
-        let Some(file) = report.file() else { return Ok(Part { valid: false, twice: None }) };
+        let mut part = Part {
+            valid: false,
+            twice: None,
+            unchecked: report.reasons(),
+            unchecked_more: report.unchecked_not_listed(),
+        };
+        // Why it could not be opened is a finding of its own check.
+        let Some(file) = report.file() else { return Ok(part) };
         let stated = Stated::read(&access, file)?;
-        let valid = report.passes() && stated.no.is_some() && stated.count.is_some();
-        let twice = set.add(&access, file)?;
+        part.valid = report.passes() && stated.no.is_some() && stated.count.is_some();
+        part.twice = set.add(&access, file)?;
         access.verify_unchanged()?;
-        Ok(Part { valid, twice })
+        Ok(part)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Models in several files: the parts against one another.
 
 use super::*;
-use weighbridge_tests::encode::gguf::Value as Held;
+use weighbridge_tests::encode::gguf::{Tensor, Value as Held};
 use weighbridge_tests::fixtures::gguf::part;
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -82,6 +82,20 @@ fn tensors_are_those_of_the_whole_set() {
     let more = part(2, &NAMES).tensors(vec![]);
     folder.write(&named(3), &more.bytes());
     assert_eq!(broken(&folder, 1), one("KEYS-SPLIT-TOTAL", "split.tensors.count"));
+}
+
+#[test]
+fn what_is_not_checked_in_a_part_is_not_checked_in_the_set() {
+    let folder = set();
+    // A type that is newer than those that are known.
+    let tensor = Tensor { name: b"b".to_vec(), dims: vec![4], ty: 200, data: vec![0; 16] };
+    folder.write(&named(2), &part(1, &NAMES).tensors(vec![tensor]).bytes());
+    for no in [1, 2] {
+        let run = run(&folder, &["check", "--json", &named(no)]);
+        assert_eq!(run.code, 3, "{run:?}");
+    }
+    let run = run(&folder, &["check", "--json", &named(1)]);
+    assert_eq!(run.lines()[0]["unchecked"][0]["entry"], named(2).as_str(), "{run:?}");
 }
 
 /// As in caches, where a file is named after its digest.

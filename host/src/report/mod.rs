@@ -11,7 +11,8 @@ use crate::diagnosis::Diagnosis;
 use crate::options::{Criteria, Options};
 use crate::text::Text;
 use alloc::collections::BTreeMap;
-use alloc::string::ToString as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{
@@ -424,13 +425,24 @@ impl Report {
     }
 
     /// Counts what was not checked of another file, and is not listed there.
-    #[cfg(feature = "shards")]
     pub(crate) fn leave_more(&mut self, more: u64) {
         self.unchecked_more += more;
     }
 
-    /// Sorts what was found in other files into the rest.
+    /// Why something that was asked for was not checked, for the report on a set of files.
+    pub(crate) fn reasons(&self) -> Vec<String> {
+        let asked = self.unchecked.iter().filter(|it| it.was_asked_for());
+        let reason = |it: &Unchecked| match it.entry() {
+            Some(entry) => format!("\"{entry}\": {}", it.why()),
+            None => it.why().into(),
+        };
+        asked.map(reason).collect()
+    }
+
+    /// Sorts what was found in other files into the rest, in the order of a single file.
     pub(crate) fn sort(&mut self) {
-        self.findings.sort_by_key(|found| (found.finding.offset, found.finding.rule));
+        self.findings.sort_by_key(|Found { finding, .. }| {
+            (finding.offset, finding.kind, finding.entry, finding.part)
+        });
     }
 }

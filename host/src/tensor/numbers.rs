@@ -82,13 +82,15 @@ impl<'a> Tensor<'_, 'a> {
         let unknown = || Error::Unsupported("its extents are not known".into());
         let shape = self.shape().known().ok_or_else(unknown)?;
         let (rows, row) = match shape.split_first() {
-            Some((rows, others)) => (*rows, others.iter().product::<u64>()),
+            Some((rows, others)) => {
+                (*rows, others.iter().fold(1_u64, |n, extent| n.saturating_mul(*extent)))
+            }
             None => (1, 1),
         };
         if range.end > rows {
             return Err(Error::Length { expected: rows, found: range.end });
         }
-        self.slice(range.start * row..range.end * row)
+        self.slice(range.start.saturating_mul(row)..range.end.saturating_mul(row))
     }
 
     /// Fills `out` with all elements, as [`to_vec`](Self::to_vec) gives them.

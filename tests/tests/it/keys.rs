@@ -2,7 +2,7 @@
 //! however the file arrives.
 
 use weighbridge_core::{Finding, Format};
-use weighbridge_tests::encode::gguf::{Tensor, Value};
+use weighbridge_tests::encode::gguf::{File, Tensor, Value};
 use weighbridge_tests::fixtures::gguf::Model;
 use weighbridge_tests::survey::{Access, Host, survey, survey_whole};
 
@@ -62,4 +62,63 @@ fn types_and_tokens_are_read_in_batches() {
     let none = asked(&model(|_| false, None));
     let all = asked(&bytes);
     assert!(all < none + 4 * TOKENS / 128 + 8, "{none}, {all}");
+}
+
+/// A file that ends with its last metadata entry.
+fn ends_with_metadata(metadata: &[(&str, Value)]) -> Vec<u8> {
+    let metadata = metadata.iter().map(|(key, value)| (key.as_bytes().to_vec(), value.clone()));
+    let mut encoded = File { metadata: metadata.collect(), ..File::default() }.encode();
+    let padding = encoded.bytes.iter().rev().take_while(|byte| **byte == 0).count();
+    // The last value may end with zeros, too.
+    let end = encoded.values.last().unwrap() + 1;
+    encoded.bytes.truncate((encoded.bytes.len() - padding).max(end));
+    encoded.bytes
+}
+
+#[test]
+fn a_finding_is_as_long_as_its_number() {
+    for (key, rule) in [
+        ("llama.block_count", "KEYS-BLOCK-COUNT"),
+        ("llama.context_length", "KEYS-ZERO"),
+        ("llama.attention.head_count", "KEYS-HEAD-COUNT"),
+    ] {
+        let architecture = ("general.architecture", Value::text("llama"));
+        let bytes = ends_with_metadata(&[architecture, (key, Value::Number(0, 0))]);
+        let whole = survey_whole(&bytes, Some(Format::Gguf));
+        let finding = whole.findings.iter().find(|f| f.rule.id() == rule).expect(rule);
+        assert_eq!((finding.offset, finding.len), (bytes.len() as u64 - 1, 1), "{rule}");
+    }
+}
+
+#[test]
+fn a_byte_token_without_text_may_be_the_last_bytes() {
+    let mut words = vec!["word"; 200];
+    words.push("");
+    let types = (0..=200).map(|i| Value::Number(5, if i == 200 { 6 } else { 1 })).collect();
+    let mut bytes = ends_with_metadata(&[
+        ("general.architecture", Value::text("llama")),
+        ("tokenizer.ggml.model", Value::text("llama")),
+        ("tokenizer.ggml.token_type", Value::Array(5, types)),
+        ("tokenizer.ggml.tokens", Value::texts(&words)),
+    ]);
+    // The length of the empty text.
+    while !bytes.ends_with(b"word\0\0\0\0\0\0\0\0") {
+        bytes.push(0);
+    }
+    assert!(found(&bytes).contains(&("KEYS-BYTE-TOKEN", 200)));
+}
+
+#[test]
+fn of_two_tokenizers_the_first_counts() {
+    let metadata = [
+        ("general.architecture", Value::text("llama")),
+        ("tokenizer.ggml.model", Value::text("llama")),
+        ("tokenizer.ggml.model", Value::text("gpt2")),
+        ("tokenizer.ggml.tokens", Value::texts(&["a", "b"])),
+    ];
+    let rules = |metadata: &[(&str, Value)]| found(&ends_with_metadata(metadata));
+    let missing = |rules: Vec<(&str, u64)>| rules.iter().any(|it| it.0 == "KEYS-TOKEN-DEFAULT");
+    assert!(missing(rules(&metadata)));
+    let [architecture, llama, gpt2, tokens] = metadata;
+    assert!(!missing(rules(&[architecture, gpt2, llama, tokens])));
 }

@@ -27,7 +27,7 @@ pub struct RawDocument {
     inner: Document,
 }
 
-/// What a question to the parser comes to, packed by `write`: `undefined` when
+/// The parser's answer, packed by `write`: `undefined` when
 /// bytes are missing, or when the file is not open.
 fn answer<T>(
     document: &Document,
@@ -154,7 +154,7 @@ impl RawDocument {
         pack.done()
     }
 
-    /// What the findings come to.
+    /// The verdict that follows from the findings.
     pub fn verdict(&self, lenient: bool) -> Vec<u8> {
         let findings = self.inner.findings.tally();
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };

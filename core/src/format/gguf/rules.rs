@@ -163,7 +163,7 @@ rules! { Format::Gguf.code();
         "the items are of type {found}, where readers take strings, type {expected}",
         "gguf.md, Tokenizer: tokens and merges are array[string]; readers that take numbers for strings follow pointers out of bounds";
     KEYS_ITEMS = "KEYS-ITEMS", Violation, Silent,
-        "the items are of type {found}; readers step through them as type {expected}, which is wider",
+        "the items are of type {found}; readers step through them as type {expected}, whose size differs",
         "gguf.md, Tokenizer: scores are float32 and token types int32; readers that do not check the type read past the end";
     KEYS_LENGTH = "KEYS-LENGTH", Violation, Stated,
         "the list has {found} items, and the vocabulary {expected} tokens",

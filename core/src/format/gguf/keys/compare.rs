@@ -7,7 +7,7 @@ use crate::rule::{EntryKind, Rule};
 /// Reports a number that stands against another.
 fn flag(r: &mut Reader<'_, '_>, rule: Rule, number: &Number, expected: u64, found: u64) {
     r.about(EntryKind::Metadata, number.entry);
-    r.flag(rule, number.at, 4, expected, found);
+    r.flag(rule, number.at, number.len.into(), expected, found);
 }
 
 impl Keys {
@@ -50,7 +50,7 @@ impl Keys {
             }
         }
         let missing = |(id, default): &(&Number, &u64)| id.at == 0 && **default >= tokens;
-        let defaults = self.ids.iter().zip(self.model.defaults());
+        let defaults = self.ids.iter().zip(self.model.unwrap_or_default().defaults());
         if let Some((_, default)) = defaults.filter(missing).max_by_key(|(_, default)| **default) {
             r.about(EntryKind::Metadata, self.tokens.entry);
             r.flag(rules::KEYS_TOKEN_DEFAULT, self.tokens.count_at(), 8, *default, tokens);
@@ -114,8 +114,7 @@ impl Keys {
         if let Some(no) = self.split_no.get()
             && no >= count
         {
-            r.about(EntryKind::Metadata, self.split_no.entry);
-            r.flag(rules::KEYS_SPLIT_NO, self.split_no.at, 2, count.into(), no.into());
+            flag(r, rules::KEYS_SPLIT_NO, &self.split_no, count.into(), no.into());
         }
         if let Some(all) = self.split_tensors.get()
             && all < tensors

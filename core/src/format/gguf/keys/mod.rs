@@ -53,10 +53,12 @@ struct Number {
     value: u32,
     /// Whether it is a list, with one number a layer.
     list: bool,
+    /// Number of bytes that a finding about it covers.
+    len: u8,
 }
 
 impl Number {
-    /// What some writers store for an id that the vocabulary has not, -1 in 32 bits.
+    /// What some writers store for an id that does not exist: -1 in 32 bits.
     const NONE: u32 = u32::MAX;
 
     /// Its value, if it was found and is no list.
@@ -85,7 +87,7 @@ impl List {
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(crate) struct Keys {
     arch: Architecture,
-    model: Model,
+    model: Option<Model>,
     tokens: List,
     scores: List,
     types: List,
@@ -160,7 +162,7 @@ impl Header {
         r.about(EntryKind::Metadata, index);
         let is = keys.arch.known(entry.key);
         match is {
-            Some(Known::Model) => keys.model = Model::new(value),
+            Some(Known::Model) => keys.model = keys.model.or(Some(Model::new(value))),
             Some(Known::Template) if entry.tag == field::STRING => {
                 let len = wide(entry.content.len);
                 keys.end = c.at;
@@ -279,7 +281,7 @@ impl Header {
         }
     }
 
-    /// The number of an entry, whose type is reported if readers take no such one.
+    /// The number of an entry, whose type is reported if readers do not accept it.
     fn number(
         &self,
         r: &mut Reader<'_, '_>,
@@ -289,11 +291,12 @@ impl Header {
         value: &[u8],
     ) -> Number {
         let (at, expected, tag) = (wide(entry.value_at), wanted.tag.into(), entry.tag);
-        let mut number = Number { at, ..Number::default() };
+        let len = u8::try_from(field::width(tag)).unwrap_or(0);
+        let mut number = Number { at, len, ..Number::default() };
         if tag == field::ARRAY && wanted.layers && c.state.within == 0 {
             let width = field::width(items_of(c, entry));
             let count = div_rem(wide(entry.content.len), width);
-            number.list = true;
+            (number.list, number.len) = (true, 4);
             number.value = u32::try_from(count.map_or(0, |(n, _)| n)).unwrap_or(u32::MAX);
             return number;
         }

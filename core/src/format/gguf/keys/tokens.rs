@@ -79,7 +79,8 @@ impl Header {
         }
         c.at = c.at.wrapping_add(read << 2);
         place.types = place.types.wrapping_add(read);
-        let looks = keys.model.has_bytes() && !place.odd_byte && keys.tokens.at != 0;
+        let looks =
+            keys.model.unwrap_or_default().has_bytes() && !place.odd_byte && keys.tokens.at != 0;
         if looks && (low | high) != 0 {
             (place.bytes, place.last) = ([low, high], read);
             c.phase = phase::BYTES;
@@ -125,8 +126,9 @@ impl Header {
         if place.tokens >= until {
             c.phase = phase::TYPES;
         } else if place.tokens == before {
-            let text = if place.is_byte() { TEXT } else { 0 };
-            r.require(LENGTH.saturating_add(text))?;
+            r.require(LENGTH)?;
+            // Its length is resident, so it is a byte token whose text is not.
+            r.require(LENGTH.saturating_add(TEXT))?;
         }
         Ok(())
     }
