@@ -1,17 +1,22 @@
 //! The arguments of the command, as `--help` tells them.
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+mod values;
+
+pub(crate) use values::available;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use values::{formats, rules};
 use weighbridge::{Format, Options, Profile};
 
 /// Checks, inspects and extracts tensor files from strangers.
 #[derive(Debug, Parser)]
 #[command(name = "weighbridge", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Exit status: 0 all that was asked for is valid, 1 a file is invalid, \
-2 wrong usage or a file could not be read, 3 something could not be checked or is of a format \
-that is not read.")]
+2 wrong usage, nothing to check, or a file could not be read, 3 something could not be checked or \
+is of a format that is not read.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -20,72 +25,102 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check files, and folders of files, against the rules of their formats
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Show what a file holds
     Inspect(InspectArgs),
     /// Write one tensor to a file of its own
     Extract(ExtractArgs),
     /// Print the rule catalogue
     Rules(RulesArgs),
+    /// Explain a rule: its text, an example, and the advisories that it answers
+    Explain(ExplainArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-}
-
-/// The format that is called `name`.
-///
-/// # Errors
-/// A sentence, when there is none of that name.
-pub(crate) fn by_name(name: &str) -> Result<Format, String> {
-    Format::by_name(name).filter(|format| format.is_available()).ok_or_else(|| {
-        let known: Vec<_> = available().map(Format::name).collect();
-        format!("unknown format {name:?}; known are {}", known.join(", "))
-    })
-}
-
-/// The formats that this build reads.
-pub(crate) fn available() -> impl Iterator<Item = Format> {
-    Format::ALL.iter().copied().filter(|format| format.is_available())
+    /// Print the manual page, or that of a command
+    Man {
+        /// The command
+        command: Option<String>,
+    },
 }
 
 /// What every command that opens a file takes.
 #[derive(Args, Debug)]
 pub(crate) struct OpenArgs {
     /// Read files as this format instead of recognising it
-    #[arg(long, value_name = "NAME")]
-    format: Option<String>,
+    #[arg(long, visible_alias = "as", value_name = "NAME", value_parser = formats())]
+    #[arg(hide_possible_values = true)]
+    format: Option<Format>,
 }
 
 impl OpenArgs {
     /// The format that was chosen.
-    ///
-    /// # Errors
-    /// A sentence, when there is none of that name.
-    pub(crate) fn format(&self) -> Result<Option<Format>, String> {
-        self.format.as_deref().map(by_name).transpose()
+    pub(crate) fn format(&self) -> Option<Format> {
+        self.format
     }
 
     /// How files are opened and checked.
-    ///
-    /// # Errors
-    /// As [`format`](Self::format).
-    pub(crate) fn options(&self, lenient: bool) -> Result<Options, String> {
+    pub(crate) fn options(&self, lenient: bool) -> Options {
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
         let options = Options::new().profile(profile);
-        Ok(match self.format()? {
+        match self.format {
             Some(format) => options.format(format),
             None => options,
-        })
+        }
     }
+}
+
+/// How a command prints what it found.
+#[derive(Args, Debug)]
+pub(crate) struct PrintArgs {
+    /// Print for people, or JSON
+    #[arg(long, value_name = "KIND", value_enum, default_value_t)]
+    output: Shape,
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    #[default]
+    Human,
+    Json,
+}
+
+impl PrintArgs {
+    pub(crate) fn is_json(&self) -> bool {
+        self.json || self.output == Shape::Json
+    }
+}
+
+/// How `check` prints what it found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Output {
+    /// Text for people
+    #[default]
+    Human,
+    /// One JSON object a line, one line a file
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// XML as of JUnit, a test case for each file
+    Junit,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// Files and folders; a folder is walked
-    #[arg(required = true, value_hint = ValueHint::AnyPath)]
+    /// Files and folders; a folder is walked, `-` is standard input
+    #[arg(required_unless_present = "files_from", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
+    /// Check what this file lists, a path a line, or each ended by a NUL; `-` is standard
+    /// input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files_from: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) open: OpenArgs,
     /// Accept what breaks the specification but can be read safely
@@ -98,18 +133,51 @@ pub(crate) struct CheckArgs {
     /// and 2048 for each byte of the file]; what is left is not checked
     #[arg(long, value_name = "N", conflicts_with = "structure")]
     pub(crate) max_work: Option<u64>,
-    /// Count remarks as faults: `lint` for all of them, or the id of a rule
-    #[arg(long, value_name = "lint|RULE")]
+    /// Count as faults: `lint` for all remarks, `pickle` for files that can run code when
+    /// they are loaded, or the id of a rule
+    #[arg(long, value_name = "lint|pickle|RULE", value_parser = rules(&["lint", "pickle"]))]
+    #[arg(hide_possible_values = true)]
     pub(crate) deny: Vec<String>,
+    /// Skip files in folders and lists that are of no known format, instead of failing
+    #[arg(long)]
+    pub(crate) skip_unknown: bool,
+    /// Follow links in folders, and links to shards that leave the folder
+    #[arg(long)]
+    pub(crate) follow_links: bool,
+    /// Of what folders and lists hold, check only files that match
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) include: Vec<String>,
+    /// Leave out what matches, of what folders and lists hold
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+    /// Take settings from this file, instead of the nearest weighbridge.toml in the current
+    /// folder and those above it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+    /// Take no settings from files
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) no_config: bool,
     /// Print the SHA-256 of each file
     #[arg(long)]
     pub(crate) sha256: bool,
     /// Check this many files at a time, 128 at most
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) jobs: NonZeroUsize,
-    /// Print one JSON object a line, one line a file
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// What to print
+    #[arg(long, value_name = "KIND", value_enum, default_value_t)]
+    output: Output,
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+    /// Print nothing about files that are valid, and no summary
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl CheckArgs {
+    pub(crate) fn output(&self) -> Output {
+        if self.json { Output::Json } else { self.output }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -122,15 +190,17 @@ pub(crate) struct InspectArgs {
     /// Accept what breaks the specification but can be read safely
     #[arg(long)]
     pub(crate) lenient: bool,
+    /// Follow links to shards that leave the folder
+    #[arg(long)]
+    pub(crate) follow_links: bool,
     /// Print the first N elements of each tensor
     #[arg(long, value_name = "N")]
     pub(crate) values: Option<u64>,
     /// Print statistics of the elements of each tensor
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Args, Debug)]
@@ -158,13 +228,23 @@ pub(crate) struct ExtractArgs {
 #[derive(Args, Debug)]
 pub(crate) struct RulesArgs {
     /// Only the rules of this format
-    #[arg(value_name = "FORMAT")]
-    pub(crate) name: Option<String>,
+    #[arg(value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
+    pub(crate) name: Option<Format>,
     #[command(flatten)]
     pub(crate) open: OpenArgs,
-    /// Print one JSON array
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ExplainArgs {
+    /// The id of the rule; several formats may have one of that name
+    #[arg(value_name = "RULE", value_parser = rules(&[]), hide_possible_values = true)]
+    pub(crate) rule: String,
+    #[command(flatten)]
+    pub(crate) open: OpenArgs,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[cfg(test)]
@@ -178,14 +258,6 @@ mod tests {
     }
 
     #[test]
-    fn formats_have_the_names_of_the_catalogue() {
-        for format in available() {
-            assert_eq!(by_name(format.name()), Ok(format));
-        }
-        assert!(by_name("nothing").is_err_and(|err| err.contains("stb")));
-    }
-
-    #[test]
     fn deny_is_repeatable_and_jobs_is_not_zero() {
         let cli = Cli::try_parse_from([
             "weighbridge",
@@ -195,13 +267,17 @@ mod tests {
             "--deny",
             "lint",
             "--deny",
-            "HDR-MAGIC",
+            "hdr-magic",
         ]);
         let Ok(Cli { command: Command::Check(check) }) = cli else { panic!("{cli:?}") };
-        assert_eq!(check.deny, ["lint", "HDR-MAGIC"]);
+        assert_eq!(check.deny, ["lint", "hdr-magic"]);
         assert_eq!(check.paths.len(), 2);
         assert_eq!(check.jobs.get(), 1);
-        assert!(Cli::try_parse_from(["weighbridge", "check", "a", "--jobs", "0"]).is_err());
-        assert!(Cli::try_parse_from(["weighbridge", "check"]).is_err());
+        for wrong in
+            [&["check", "a", "--jobs", "0"][..], &["check"], &["check", "a", "--deny", "X"]]
+        {
+            assert!(Cli::try_parse_from([&["weighbridge"], wrong].concat()).is_err());
+        }
+        assert!(Cli::try_parse_from(["weighbridge", "check", "--files-from", "list"]).is_ok());
     }
 }

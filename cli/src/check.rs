@@ -1,131 +1,177 @@
 //! `weighbridge check`: verdicts on files.
 
 use crate::args::CheckArgs;
-use crate::human::{self, Left};
+use crate::config::{self, Config, Date};
 use crate::jobs;
-use crate::json;
 use crate::outcome::Outcome;
+use crate::print::{Checked, Context, Done, Printer, Seen, Tally};
 use crate::progress::Bars;
 use crate::terminal;
-use crate::walk::{self, Input};
-use serde::Serialize;
+use crate::walk::{Filter, Input, List, Walk};
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Read, Seek as _};
 use std::ops::ControlFlow;
 use std::path::Path;
-use weighbridge::text::{hex, plural, thousands};
-use weighbridge::{Error, Goal, Options, Profile, ReadError, Report, Text};
+use weighbridge::text::hex;
+use weighbridge::{Error, Goal, Options, ReadError, Report, Text, Verdict};
 
 /// How much is read at a time to be hashed.
 const PIECE: usize = 1 << 20;
 
 /// What is asked of every file.
 struct Task {
-    options: Options,
-    profile: Profile,
+    /// Of files that were named, and of those that were found.
+    named: Options,
+    found: Options,
+    skip_unknown: bool,
     sha256: bool,
     bars: Bars,
 }
 
-/// What became of one input.
-struct Done {
-    file: Text,
-    result: Result<Checked, String>,
-}
-
-/// The line of a file that was read.
-#[derive(Serialize)]
-struct Checked {
-    #[serde(flatten)]
-    report: Report,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
-}
-
-/// How many files ended how.
-#[derive(Default)]
-struct Tally {
-    outcome: Outcome,
-    valid: u64,
-    invalid: u64,
-    unsupported: u64,
-    unchecked: u64,
-    failed: u64,
-    findings: u64,
-}
-
 /// # Errors
-/// A sentence, when the arguments make no sense.
+/// A sentence, when the arguments or the settings make no sense.
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
+    let config = match args.no_config {
+        true => Config::default(),
+        false => Config::load(args.config.as_deref())?,
+    };
+    let lenient = args.lenient || config.is_lenient();
     let bars = Bars::new();
-    let goal = if args.structure { Goal::Structure } else { Goal::Payloads };
-    let mut options = bars.watch(args.open.options(args.lenient)?.goal(goal));
-    if let Some(work) = args.max_work {
-        options = options.work(work);
-    }
-    for what in &args.deny {
-        options = options.deny(what)?;
-    }
-    let profile = if args.lenient { Profile::Lenient } else { Profile::Strict };
-    let task = Task { options, profile, sha256: args.sha256, bars };
-    let walked = walk::walk(&args.paths, is_wanted);
+    let (options, rules) = options(args, &config, bars.watch(args.open.options(lenient)))?;
+    rules.notes.iter().for_each(terminal::note);
+    let include = args.include.iter().chain(&config.include);
+    let exclude = args.exclude.iter().chain(&config.exclude);
+    let filter = Filter::new(include, exclude, args.follow_links || config.follow_links)?;
+    let list = args.files_from.as_deref().map_or(Ok(List::default()), List::read)?;
+    let task = Task {
+        found: options.clone().unknown_is_unsupported(),
+        named: options,
+        skip_unknown: args.skip_unknown || config.skip_unknown,
+        sha256: args.sha256,
+        bars,
+    };
+    let profile = config::profile(lenient);
+    let context = Context { profile, rules, config: config.path, quiet: args.quiet };
 
+    let mut walk = Walk::new(args.paths.clone(), list, &filter);
     let mut tally = Tally::default();
-    let mut out = terminal::stdout(args.json);
-    let mut written = Ok(());
+    let mut printer = Printer::new(args.output(), &context);
+    let mut out = terminal::stdout(printer.is_for_programs());
+    let mut written = printer.begin(&mut *out);
     jobs::in_order(
-        &walked.inputs,
+        walk.by_ref(),
         args.jobs,
         |input| task.perform(input),
         |done| {
-            let outcome = task.outcome(&done);
-            tally.count(&done, outcome);
-            written = task.bars.suspend(|| task.print(&mut *out, &done, args.json));
+            tally.count(&done, context.profile);
+            if written.is_ok() {
+                // A program that reads along gets each line when it is complete.
+                let print = || printer.file(&mut *out, &done).and_then(|()| out.flush());
+                written = task.bars.suspend(print);
+            }
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         },
     );
+    tally.excluded = walk.excluded;
     if written.is_ok() {
-        written = tally.print(&mut *out, walked.skipped, args.json);
+        written = printer.end(&mut *out, &tally).and_then(|()| out.flush());
     }
-    Ok(terminal::written(written, tally.outcome))
+    if written.is_ok() && tally.files() == 0 {
+        terminal::note(format_args!("nothing was checked: {}", tally.why_nothing()));
+    }
+    Ok(terminal::written(written, tally.outcome()))
 }
 
-/// Whether a walk takes a file: it has a magic or a known extension. A file
-/// without a known extension that cannot be read is taken too, so that the failure is reported.
-fn is_wanted(path: &Path) -> Result<bool, String> {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let named = weighbridge::recognise(&[], 0, Some(&name)).is_some();
-    match weighbridge::recognise_path(path) {
-        Ok(format) => Ok(named || format.is_some_and(|format| format.has_magic())),
-        Err(Error::Read(ReadError::NotAFile(_))) => Ok(named),
-        Err(error) => Err(error.to_string()),
+/// How files are checked, and what the settings say of rules.
+fn options(
+    args: &CheckArgs,
+    config: &Config,
+    options: Options,
+) -> Result<(Options, config::Rules), String> {
+    let structure = args.structure || config.is_structure_only();
+    let mut options = options.goal(if structure { Goal::Structure } else { Goal::Payloads });
+    if args.follow_links || config.follow_links {
+        options = options.follow_links();
     }
+    for what in args.deny.iter().chain(&config.deny) {
+        options = options.deny(what)?;
+    }
+    let (mut options, rules) = config.apply(options, Date::today())?;
+    if let Some(work) = args.max_work {
+        options = options.work(work);
+    }
+    Ok((options, rules))
 }
 
 impl Task {
-    fn perform(&self, input: &Input) -> Done {
-        match input {
-            Input::File(path) => Done {
-                file: Text::from(path.as_path()),
-                result: self.check(path).map_err(|error| error.to_string()),
-            },
-            Input::Failed(path, why) => {
-                Done { file: Text::from(path.as_path()), result: Err(why.clone()) }
+    fn perform(&self, input: Input) -> Done {
+        let (file, seen) = match input {
+            Input::Named(path) => {
+                let checked = self.check(&path, &self.named).map(|it| Seen::Checked(Box::new(it)));
+                (Text::from(path.as_path()), checked)
             }
+            Input::Found(path) => {
+                let found = self.found(&path);
+                (Text::from(path.as_path()), found)
+            }
+            Input::Standard => {
+                let name = Text::from("-");
+                let checked = self.check_standard(&name);
+                (name, checked.map(|it| Seen::Checked(Box::new(it))))
+            }
+            Input::Link(path) if self.skip_unknown && !is_named(&path) => {
+                (Text::from(path.as_path()), Ok(Seen::Skipped))
+            }
+            Input::Link(path) => (Text::from(path.as_path()), Ok(Seen::Aside(LINK))),
+            Input::Failed(path, why) => (Text::from(path.as_path()), Ok(Seen::Failed(why))),
+        };
+        Done { file, seen: seen.unwrap_or_else(|error| Seen::Failed(error.to_string())) }
+    }
+
+    fn check(&self, path: &Path, options: &Options) -> Result<Checked, Error> {
+        let report = weighbridge::check_path(path, options)?;
+        let sha256 = match self.sha256 {
+            true => Some(self.digest(&mut File::open(path)?, &Text::from(path), report.size())?),
+            false => None,
+        };
+        Ok(Checked { report, sha256 })
+    }
+
+    /// A file of a folder or a list, of which nobody said that it is a model.
+    fn found(&self, path: &Path) -> Result<Seen, Error> {
+        let skips = |report: &Report| {
+            let unread = report.verdict_on_checked() == Verdict::Unsupported;
+            self.skip_unknown && !report.is_recognised() && unread
+        };
+        match self.check(path, &self.found) {
+            Ok(checked) if skips(&checked.report) => Ok(Seen::Skipped),
+            Ok(checked) => Ok(Seen::Checked(Box::new(checked))),
+            Err(Error::Read(ReadError::NotAFile(_))) if !is_named(path) => {
+                Ok(if self.skip_unknown { Seen::Skipped } else { Seen::Aside(SPECIAL) })
+            }
+            Err(error) => Err(error),
         }
     }
 
-    fn check(&self, path: &Path) -> Result<Checked, Error> {
-        let report = weighbridge::check_path(path, &self.options)?;
-        let sha256 = if self.sha256 { Some(self.digest(path, report.size())?) } else { None };
+    /// Standard input, which is kept in a temporary file: reading goes back and forth.
+    fn check_standard(&self, name: &Text) -> Result<Checked, Error> {
+        let mut file = tempfile::tempfile()?;
+        io::copy(&mut io::stdin(), &mut file)?;
+        let report = weighbridge::check_reader(&file, &self.named)?.with_name(name);
+        let sha256 = match self.sha256 {
+            true => {
+                file.rewind()?;
+                Some(self.digest(&mut file, name, report.size())?)
+            }
+            false => None,
+        };
         Ok(Checked { report, sha256 })
     }
 
     /// The digest of the file, which must still be as long as it was.
-    fn digest(&self, path: &Path, len: u64) -> Result<String, Error> {
-        let name = Text::from(path);
-        let (mut file, mut hasher) = (File::open(path)?, Sha256::new());
+    fn digest(&self, file: &mut File, name: &Text, len: u64) -> Result<String, Error> {
+        let mut hasher = Sha256::new();
         let (mut buffer, mut read) = (vec![0; PIECE], 0);
         loop {
             match file.read(&mut buffer)? {
@@ -134,89 +180,18 @@ impl Task {
                 n => {
                     hasher.update(&buffer[..n]);
                     read += n as u64;
-                    self.bars.at(&name, read, len);
+                    self.bars.at(name, read, len);
                 }
             }
         }
-    }
-
-    fn outcome(&self, done: &Done) -> Outcome {
-        match &done.result {
-            Ok(checked) => checked.report.verdict(self.profile).into(),
-            Err(_) => Outcome::Failed,
-        }
-    }
-
-    fn print(&self, out: &mut dyn Write, done: &Done, as_json: bool) -> io::Result<()> {
-        if let Err(why) = &done.result {
-            terminal::complain(&done.file, why);
-        }
-        match &done.result {
-            Err(why) if as_json => {
-                json::failed(out, &done.file, why)?.end()?;
-                out.write_all(b"\n")?;
-            }
-            Err(_) => {}
-            Ok(checked) if as_json => json::line(out, checked)?,
-            Ok(Checked { report, sha256 }) => {
-                human::report(out, &done.file, report, self.profile, &Left::default())?;
-                if let Some(sha256) = sha256 {
-                    writeln!(out, "  sha256    {sha256}")?;
-                }
-            }
-        }
-        // A program that reads along gets each line when it is complete.
-        out.flush()
     }
 }
 
-impl Tally {
-    fn count(&mut self, done: &Done, outcome: Outcome) {
-        self.outcome.include(outcome);
-        let count = match outcome {
-            Outcome::Valid => &mut self.valid,
-            Outcome::Unchecked => &mut self.unchecked,
-            Outcome::Unsupported => &mut self.unsupported,
-            Outcome::Failed => &mut self.failed,
-            Outcome::Invalid => &mut self.invalid,
-        };
-        *count += 1;
-        if let Ok(checked) = &done.result {
-            self.findings += checked.report.total();
-        }
-    }
+const LINK: &str = "a link, which is not followed";
+const SPECIAL: &str = "a pipe or a device, not a file";
 
-    /// The summary, when there was more than one file.
-    fn print(&self, out: &mut dyn Write, skipped: u64, as_json: bool) -> io::Result<()> {
-        let files = self.valid + self.invalid + self.unsupported + self.unchecked + self.failed;
-        let skipped = match skipped {
-            0 => String::new(),
-            n => format!("; skipped {} of no known format", plural(n, "file")),
-        };
-        if as_json {
-            // Standard output has one line a file and nothing else.
-            if !skipped.is_empty() {
-                terminal::note(skipped.trim_start_matches("; "));
-            }
-            return Ok(());
-        }
-        if files == 1 && skipped.is_empty() {
-            return Ok(());
-        }
-        let parts = [
-            (self.valid, "valid"),
-            (self.invalid, "invalid"),
-            (self.unsupported, "of formats that are not read"),
-            (self.unchecked, "not checked completely"),
-            (self.failed, "not read"),
-        ];
-        let parts: Vec<_> = parts
-            .iter()
-            .filter(|(n, _)| *n > 0)
-            .map(|(n, what)| format!("{} {what}", thousands(*n)))
-            .collect();
-        let findings = plural(self.findings, "finding");
-        let colon = if parts.is_empty() { "" } else { ": " };
-        writeln!(out, "{}{colon}{}; {findings}{skipped}", plural(files, "file"), parts.join(", "))
-    }
+/// Whether the name of a file promises a format.
+fn is_named(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    weighbridge::recognise(&[], 0, Some(&name)).is_some()
 }

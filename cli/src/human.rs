@@ -1,5 +1,6 @@
 //! Reports for people.
 
+use crate::config::Ignored;
 use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
@@ -131,17 +132,38 @@ pub(crate) fn report(
     Ok(())
 }
 
+/// Writes the line of a file that was not looked into, because it is something else.
+pub(crate) fn aside(out: &mut dyn Write, file: &Text, what: &str) -> io::Result<()> {
+    let verdict = styled(YELLOW, format_args!("{:<9}", Verdict::Unsupported.name()));
+    writeln!(out, "{verdict} {}  {what}", bold(file))
+}
+
+/// Findings that do not count, on one line.
+pub(crate) fn ignored(ignored: &Ignored, count: u64) -> String {
+    let Ignored { rule, reason, until } = ignored;
+    let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+    let (count, reason) = (plural(count, "finding"), Text::from(reason.as_str()));
+    format!("{} {}: {count}{until}: {reason}", styled(DIM, "ignored  "), bold(rule))
+}
+
 /// Writes a line for each finding; of a file that is cut off one of each rule.
 fn findings(out: &mut dyn Write, report: &Report, once: bool) -> io::Result<()> {
     let mut seen = HashSet::new();
-    let listed = report.findings().iter();
-    let listed: Vec<_> =
-        listed.filter(|found| !once || seen.insert(found.rule())).take(MOST).collect();
+    let mut all = report.ignored();
+    all.retain(|it| it.severity != Severity::Unchecked.name());
+    let ignored: u64 = all.iter().map(|it| it.count).sum();
+    let is_ignored = |found: &Found| all.iter().any(|it| it.rule == found.rule());
+    let (others, counted): (Vec<_>, Vec<_>) =
+        report.findings().iter().partition(|it| is_ignored(it));
+    let listed = counted.iter().filter(|found| !once || seen.insert(found.rule())).take(MOST);
+    let listed: Vec<_> = listed.collect();
     for found in &listed {
         writeln!(out, "  {}", line(found))?;
     }
-    let left = report.total() - listed.len() as u64;
-    more(out, left, report.total() - report.findings().len() as u64, "finding")
+    let dropped = report.total() - report.findings().len() as u64;
+    let dropped = dropped.saturating_sub(ignored.saturating_sub(others.len() as u64));
+    let left = (counted.len() - listed.len()) as u64 + dropped;
+    more(out, left, dropped, "finding")
 }
 
 /// Says how many more things there are, of which `dropped` are counted only.

@@ -2,7 +2,7 @@
 
 use crate::args::InspectArgs;
 use crate::human::{self, Left, bold};
-use crate::json::{self, List, Object};
+use crate::json::{self, List, Object, SCHEMA_INSPECT, TOOL};
 use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::show::{element, meta, place};
@@ -44,9 +44,12 @@ impl From<io::Error> for Stopped {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
-    let options = args.open.options(args.lenient)?.goal(Goal::Structure);
+    let mut options = args.open.options(args.lenient).goal(Goal::Structure);
+    if args.follow_links {
+        options = options.follow_links();
+    }
     let file = Text::from(args.file.as_path());
-    let mut out = Held::new(terminal::stdout(args.json));
+    let mut out = Held::new(terminal::stdout(args.print.is_json()));
     let mut outcome = Outcome::Valid;
     let result = inspect(args, &Bars::new().watch(options), &file, &mut out, &mut outcome);
     let written = match result {
@@ -58,7 +61,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
             outcome = Outcome::Failed;
             // What has begun cannot be taken back.
             match out.take_back() {
-                Some(mut out) if args.json => fail(&mut *out, &file, &why),
+                Some(mut out) if args.print.is_json() => fail(&mut *out, &file, &why),
                 _ => Ok(()),
             }
         }
@@ -71,7 +74,7 @@ fn fail(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
     let mut object = json::failed(out, file, why)?;
     object.list("metadata")?.end()?;
     object.list("tensors")?.end()?;
-    object.end()?;
+    end(object)?;
     out.write_all(b"\n")?;
     out.flush()
 }
@@ -89,7 +92,7 @@ fn inspect(
     let (report, model) = Model::open_checked(&args.file, options)?;
     *outcome = report.verdict(profile).into();
     let mut found = Survey::default();
-    if args.json {
+    if args.print.is_json() {
         let mut object = Object::begin(out)?;
         head(&mut object, &report)?;
         let mut list = object.list("unchecked")?;
@@ -113,7 +116,7 @@ fn inspect(
             found.write(model, args, &mut list)?;
         }
         list.end()?;
-        object.end()?;
+        end(object)?;
         out.write_all(b"\n")?;
     } else {
         if let Some(model) = &model {
@@ -129,6 +132,13 @@ fn inspect(
     }
     *outcome = human::verdict(&report, profile, &found.left).into();
     Ok(())
+}
+
+/// What printed an object, which ends here.
+fn end(mut object: Object<'_>) -> io::Result<()> {
+    object.member("schema", SCHEMA_INSPECT)?;
+    object.member("tool", &TOOL)?;
+    object.end()
 }
 
 /// The members of a report up to what was checked.
@@ -179,7 +189,7 @@ impl Survey {
                 self.shown.resize(tensor.index() as usize, 0);
                 self.shown.push(shown);
             }
-            if !args.json {
+            if !args.print.is_json() {
                 self.measure(&tensor, &particulars);
             }
             if let Some(unchecked) = unchecked(model, &tensor, asked, shown)? {

@@ -16,36 +16,38 @@ const MOST: usize = 128;
 ///
 /// No more than twice as many results as threads wait for their turn, so that
 /// a slow first file does not fill the memory with the reports of the others.
-pub(crate) fn in_order<I: Sync, R: Send>(
-    inputs: &[I],
+pub(crate) fn in_order<I: Send, R: Send>(
+    inputs: impl Iterator<Item = I>,
     jobs: NonZeroUsize,
-    work: impl Fn(&I) -> R + Sync,
+    work: impl Fn(I) -> R + Sync,
     take: impl FnMut(R) -> ControlFlow<()>,
 ) {
     let named = || thread::Builder::new().name("check".to_owned());
     in_order_on(named, inputs, jobs, work, take);
 }
 
-fn in_order_on<I: Sync, R: Send>(
+fn in_order_on<I: Send, R: Send>(
     builder: impl Fn() -> thread::Builder,
-    inputs: &[I],
+    mut inputs: impl Iterator<Item = I>,
     jobs: NonZeroUsize,
-    work: impl Fn(&I) -> R + Sync,
+    work: impl Fn(I) -> R + Sync,
     mut take: impl FnMut(R) -> ControlFlow<()>,
 ) {
-    let (tickets, todo) = mpsc::channel::<usize>();
+    let (tickets, todo) = mpsc::channel::<(usize, I)>();
     let todo = Mutex::new(todo);
     let (results, done) = mpsc::channel();
+    let work = &work;
     thread::scope(|scope| {
-        let mut jobs = jobs.get().min(inputs.len()).min(MOST);
-        if jobs > 1 {
+        // No more threads than there are inputs.
+        let first: Vec<I> = inputs.by_ref().take(jobs.get().min(MOST)).collect();
+        let mut jobs = 0;
+        if first.len() > 1 {
             let start = |_: &usize| {
-                let (todo, work, results) = (&todo, &work, results.clone());
+                let (todo, results) = (&todo, results.clone());
                 let run = move || {
                     loop {
                         let ticket = todo.lock().map(|todo| todo.recv());
-                        let Ok(Ok(n)) = ticket else { return };
-                        let Some(input) = inputs.get(n) else { return };
+                        let Ok(Ok((n, input))) = ticket else { return };
                         if results.send((n, work(input))).is_err() {
                             return;
                         }
@@ -53,26 +55,31 @@ fn in_order_on<I: Sync, R: Send>(
                 };
                 builder().spawn_scoped(scope, run).is_ok()
             };
-            jobs = (0..jobs).take_while(start).count();
-        } else {
-            jobs = 0;
+            jobs = (0..first.len()).take_while(start).count();
         }
         // Only the threads hold it now: if all of them end, waiting ends too.
         drop(results);
 
+        let mut inputs = first.into_iter().chain(inputs);
+        if jobs == 0 {
+            // Nobody else works.
+            let _ = inputs.map(work).try_for_each(take);
+            return;
+        }
         let mut issued = 0;
         let mut waiting = BTreeMap::new();
-        for (next, input) in inputs.iter().enumerate() {
-            while issued < inputs.len() && issued < next + 2 * jobs {
-                if tickets.send(issued).is_err() {
+        for next in 0.. {
+            while issued < next + 2 * jobs {
+                let Some(input) = inputs.next() else { break };
+                if tickets.send((issued, input)).is_err() {
                     return;
                 }
                 issued += 1;
             }
+            if next == issued {
+                break;
+            }
             let result = loop {
-                if jobs == 0 {
-                    break work(input);
-                }
                 if let Some(result) = waiting.remove(&next) {
                     break result;
                 }
@@ -103,11 +110,11 @@ mod tests {
         let inputs: Vec<u64> = (0..200).collect();
         for n in [1, 2, 7, 500] {
             let mut taken = Vec::new();
-            let work = |input: &u64| {
+            let work = |input: &u64| -> u64 {
                 thread::sleep(Duration::from_micros(input * 37 % 11 * 50));
                 input * 2
             };
-            in_order(&inputs, jobs(n), work, |result| {
+            in_order(inputs.iter(), jobs(n), work, |result| {
                 taken.push(result);
                 ControlFlow::Continue(())
             });
@@ -124,7 +131,7 @@ mod tests {
         let mut taken = Vec::new();
         in_order_on(
             none,
-            &inputs,
+            inputs.iter(),
             jobs(20_000),
             |n| (thread::current().id(), *n),
             |result| {
@@ -141,7 +148,7 @@ mod tests {
         let ids = Mutex::new(std::collections::HashSet::new());
         let work = |_: &()| ids.lock().map(|mut ids| ids.insert(thread::current().id())).is_ok();
         let mut taken = 0;
-        in_order(&inputs, jobs(20_000), work, |done| {
+        in_order(inputs.iter(), jobs(20_000), work, |done| {
             taken += usize::from(done);
             ControlFlow::Continue(())
         });
@@ -155,7 +162,7 @@ mod tests {
         let inputs = vec![(); 10_000];
         let mut taken = 0;
         let work = |_: &()| started.fetch_add(1, Ordering::Relaxed);
-        in_order(&inputs, jobs(3), work, |_| {
+        in_order(inputs.iter(), jobs(3), work, |_| {
             taken += 1;
             if taken == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
@@ -165,6 +172,11 @@ mod tests {
 
     #[test]
     fn no_input_is_no_work() {
-        in_order(&[] as &[u8], jobs(4), |_| (), |()| panic!("there is nothing to take"));
+        in_order(
+            std::iter::empty::<u8>(),
+            jobs(4),
+            |_| (),
+            |()| panic!("there is nothing to take"),
+        );
     }
 }

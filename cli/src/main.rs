@@ -3,6 +3,8 @@
 
 mod args;
 mod check;
+mod config;
+mod explain;
 mod extract;
 mod human;
 mod inspect;
@@ -10,6 +12,7 @@ mod jobs;
 mod json;
 mod outcome;
 mod output;
+mod print;
 mod progress;
 mod rules;
 mod show;
@@ -28,8 +31,10 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Extract(args) => extract::run(&args),
-        Command::Rules(args) => rules::run(&args),
+        Command::Rules(args) => Ok(rules::run(&args)),
+        Command::Explain(args) => explain::run(&args),
         Command::Completions { shell } => Ok(completions(shell)),
+        Command::Man { command } => man(command.as_deref()),
     };
     let outcome = result.unwrap_or_else(|why| {
         terminal::note(why);
@@ -42,7 +47,31 @@ fn main() -> ExitCode {
 fn completions(shell: clap_complete::Shell) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "weighbridge", &mut script);
+    print(&script)
+}
+
+/// Prints the manual page of the command, or of one of its commands.
+///
+/// # Errors
+/// A sentence, when there is no such command.
+fn man(name: Option<&str>) -> Result<Outcome, String> {
+    let mut command = Cli::command();
+    command.build();
+    let command = match name {
+        None => command,
+        Some(name) => {
+            let found = command.find_subcommand(name).cloned();
+            found.ok_or_else(|| format!("there is no command {name:?}"))?
+        }
+    };
+    let mut page = Vec::new();
+    let rendered = clap_mangen::Man::new(command).render(&mut page);
+    rendered.map_err(|err| format!("the manual page: {err}"))?;
+    Ok(print(&page))
+}
+
+fn print(text: &[u8]) -> Outcome {
     let mut out = std::io::stdout();
-    let written = out.write_all(&script).and_then(|()| out.flush());
+    let written = out.write_all(text).and_then(|()| out.flush());
     terminal::written(written, Outcome::Valid)
 }

@@ -22,13 +22,8 @@ struct RuleView {
     spec: &'static str,
 }
 
-/// # Errors
-/// A sentence, when there is no such format.
-pub(crate) fn run(args: &RulesArgs) -> Result<Outcome, String> {
-    let wanted = match &args.name {
-        Some(name) => Some(args::by_name(name)?),
-        None => args.open.format()?,
-    };
+pub(crate) fn run(args: &RulesArgs) -> Outcome {
+    let wanted = args.name.or(args.open.format());
     let catalogues: Vec<(Option<Format>, &[RuleInfo])> = match wanted {
         Some(format) => vec![(Some(format), format.rules())],
         None => args::available()
@@ -36,8 +31,8 @@ pub(crate) fn run(args: &RulesArgs) -> Result<Outcome, String> {
             .chain([(None, weighbridge::core::general::RULES)])
             .collect(),
     };
-    let mut out = terminal::stdout(args.json);
-    let written = if args.json {
+    let mut out = terminal::stdout(args.print.is_json());
+    let written = if args.print.is_json() {
         let view = |format: Option<Format>, rule: &RuleInfo| RuleView {
             format: format.map(Format::name),
             rule: rule.id,
@@ -54,7 +49,7 @@ pub(crate) fn run(args: &RulesArgs) -> Result<Outcome, String> {
     } else {
         out.write_all(show(&catalogues).as_bytes())
     };
-    Ok(terminal::written(written.and_then(|()| out.flush()), Outcome::Valid))
+    terminal::written(written.and_then(|()| out.flush()), Outcome::Valid)
 }
 
 fn show(catalogues: &[(Option<Format>, &[RuleInfo])]) -> String {
@@ -64,6 +59,8 @@ fn show(catalogues: &[(Option<Format>, &[RuleInfo])]) -> String {
         let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
         // Writing to a string does not fail.
         let _ = writeln!(out, "{}", human::bold(title));
+        let heads = format!("  {:width$}  {:9}  {:7}  {}", "RULE", "SEVERITY", "BASIS", "REQUIRES");
+        let _ = writeln!(out, "{}", human::dim(heads));
         for rule in *rules {
             let id = human::bold(format_args!("{:width$}", rule.id));
             let severity = human::severity(rule.severity);

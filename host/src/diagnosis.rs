@@ -7,6 +7,10 @@ use alloc::string::{String, ToString as _};
 use core::fmt;
 use weighbridge_core::{Absent, File, Finding, Rule, Severity, Source, Span};
 
+mod archive;
+
+use archive::{NPZ, ZIP};
+
 /// How much of the file is looked at.
 const HEAD: u64 = 4 << 10;
 
@@ -30,6 +34,9 @@ pub enum Diagnosis {
     LfsPointer(Option<u64>),
     /// A page or a message of a server, in place of a file.
     Message(&'static str),
+    /// Nothing that is known, where that is no fault:
+    /// [`Options::unknown_is_unsupported`](crate::Options::unknown_is_unsupported).
+    Unknown,
     /// No bytes at all.
     Empty,
     /// Zeros from the first byte on, so many at least.
@@ -53,7 +60,10 @@ impl Diagnosis {
             return Ok(Some(Diagnosis::Generation(finding.rule)));
         }
         let head = source.get(Span::new(0, source.len().min(HEAD)))?;
-        Ok(Diagnosis::of_head(head))
+        match Diagnosis::of_head(head) {
+            Some(Diagnosis::Other(ZIP | NPZ)) => archive::diagnose(source).map(Some),
+            diagnosis => Ok(diagnosis),
+        }
     }
 
     fn of_head(head: &[u8]) -> Option<Diagnosis> {
@@ -63,6 +73,9 @@ impl Diagnosis {
         if head.iter().all(|byte| *byte == 0) {
             return Some(Diagnosis::Zeros(head.len() as u64));
         }
+        if head.starts_with(b"\x93NUMPY") && is_of_objects(head) {
+            return Some(Diagnosis::Pickle("a NumPy array (.npy) of objects, a pickle"));
+        }
         let known = MAGICS.iter().find(|magic| {
             head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
         });
@@ -70,13 +83,14 @@ impl Diagnosis {
             return Some(Diagnosis::Other(magic.name));
         }
         if head.starts_with(b"PK\x03\x04") {
-            return Some(archive(head));
+            return Some(archive::of_head(head));
         }
         match head {
-            // PROTO, then what the picklers of Python and PyTorch begin with.
-            [0x80, 2..=5, b'}' | b']' | b'(' | b'c' | 0x8A | 0x95 | b'X' | 0x8C, ..] => {
+            // PROTO, then any other operation.
+            [0x80, 0..=5, next, ..] if OPERATIONS.contains(next) => {
                 return Some(Diagnosis::Pickle("a pickle"));
             }
+            _ if begins_with_global(head) => return Some(Diagnosis::Pickle("a pickle")),
             // Field 1, the version; then the producer, the graph or the operator sets.
             [0x08, 1..=32, 0x12 | 0x3A | 0x42, _, rest @ ..] if is_onnx(head, rest) => {
                 return Some(Diagnosis::Other("an ONNX model"));
@@ -113,7 +127,11 @@ impl Diagnosis {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub const fn is_unsupported(&self) -> bool {
-        matches!(self, Diagnosis::Generation(_) | Diagnosis::Other(_) | Diagnosis::Pickle(_))
+        match self {
+            Diagnosis::Generation(_) | Diagnosis::Other(_) | Diagnosis::Pickle(_) => true,
+            Diagnosis::Unknown => true,
+            _ => false,
+        }
     }
 
     /// Whether the file is of another kind, and not a damaged one of its own.
@@ -144,6 +162,7 @@ impl fmt::Display for Diagnosis {
                     None => Ok(()),
                 }
             }
+            Diagnosis::Unknown => f.write_str("of no known format"),
             Diagnosis::Empty => f.write_str("an empty file"),
             Diagnosis::Zeros(len) => {
                 write!(
@@ -216,20 +235,35 @@ const PAST_THE_END: &[Rule] = &[
     weighbridge_core::format::safetensors::rules::OFFSET_BOUNDS,
 ];
 
-/// What an archive holds, by the name of its first member.
-fn archive(head: &[u8]) -> Diagnosis {
-    let len = match head.get(26..28) {
-        Some([low, high]) => usize::from(u16::from_le_bytes([*low, *high])),
-        _ => 0,
+/// The operations of pickles, as of protocol 5.
+const OPERATIONS: &[u8] =
+    b"(.012FNIJKLMPQRSTUVX)]}abcdeghijlopqrstu\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8A\x8B\x8C\
+    \x8D\x8E\x8F\x90\x91\x92\x93\x94\x95\x96\x97\x98GBCE";
+
+/// Whether a pickle without a protocol begins here that looks up what it calls: `cos\nsystem\n`.
+fn begins_with_global(head: &[u8]) -> bool {
+    let names = match head {
+        [b'c', names @ ..] | [b'(', b'c' | b'i', names @ ..] => names,
+        _ => return false,
     };
-    let name = head.get(30..).map_or(&[][..], |from| from.get(..len).unwrap_or(from));
-    if name.ends_with(b"data.pkl") || name.ends_with(b".pkl") {
-        Diagnosis::Pickle("a PyTorch archive (zip) of a pickle")
-    } else if name.ends_with(b".npy") {
-        Diagnosis::Other("an archive of NumPy arrays (.npz)")
-    } else {
-        Diagnosis::Other("a zip archive")
-    }
+    let mut lines = names.split(|byte| *byte == b'\n');
+    let is_name = |line: &[u8]| {
+        line.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+            && line.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(byte))
+    };
+    let named = lines.next().is_some_and(is_name) && lines.next().is_some_and(is_name);
+    // What follows is an operation, and not the rest of a text.
+    named && lines.next().and_then(<[u8]>::first).is_some_and(|next| OPERATIONS.contains(next))
+}
+
+/// Whether the header of a NumPy array says that its elements are objects.
+fn is_of_objects(head: &[u8]) -> bool {
+    let until = head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len());
+    let header = String::from_utf8_lossy(head.get(..until).unwrap_or(head)).replace(' ', "");
+    let Some((_, descr)) = header.split_once("'descr':") else { return false };
+    descr.starts_with("'|O")
+        || descr.starts_with("'O")
+        || descr.starts_with('[') && descr.contains("O'")
 }
 
 /// Whether a message of Protocol Buffers is a model of ONNX: it names its producer in

@@ -78,6 +78,8 @@ mod gate;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
+#[cfg(all(any(feature = "gguf", feature = "shards"), feature = "std"))]
+mod links;
 mod lock;
 mod metadata;
 mod model;

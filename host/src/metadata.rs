@@ -104,6 +104,20 @@ impl Meta {
         &self.value
     }
 
+    /// The same entry with `most` items at most, if its value is a list of texts: the
+    /// vocabulary of a model has hundreds of thousands.
+    #[must_use]
+    pub fn with_texts(mut self, most: usize) -> Self {
+        if let Value::List(items) = &mut self.value
+            && items.len() > most
+            && items.iter().all(|item| matches!(item, Value::Text(_)))
+        {
+            items.truncate(most);
+            self.truncated = true;
+        }
+        self
+    }
+
     /// Whether the value is longer than what is here.
     ///
     /// ```

@@ -5,8 +5,9 @@ use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
-use weighbridge_core::{Format, Profile, Rule, Severity, Slot, Tally, general, limits};
+use weighbridge_core::{Format, Profile, Rule, RuleInfo, Severity, Slot, Tally, general, limits};
 
 /// How far a file is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +65,7 @@ pub struct Options {
     pub(crate) shown: u64,
     pub(crate) granule: u64,
     pub(crate) seed: Option<u64>,
+    pub(crate) follow_links: bool,
     pub(crate) hook: Option<Arc<Hook>>,
 }
 
@@ -123,6 +125,7 @@ impl Options {
             shown: SHOWN,
             granule: GRANULE,
             seed: None,
+            follow_links: false,
             hook: None,
         }
     }
@@ -191,12 +194,13 @@ impl Options {
         self
     }
 
-    /// Counts remarks as faults: `lint` for all of them, or the id of a rule.
+    /// Counts remarks as faults: `lint` for all of them, or the id of a rule. `pickle` makes
+    /// pickles, and archives that hold one, invalid instead of unsupported.
     ///
     /// ```
     /// use weighbridge::Options;
     ///
-    /// let options = Options::new().deny("lint")?.deny("HDR-MAGIC")?;
+    /// let options = Options::new().deny("lint")?.deny("pickle")?.deny("HDR-MAGIC")?;
     /// assert_eq!(options.deny("HDR-MAGICK").unwrap_err(), "no rule has the id \"HDR-MAGICK\"");
     /// # Ok::<(), String>(())
     /// ```
@@ -206,6 +210,51 @@ impl Options {
     pub fn deny(mut self, what: &str) -> Result<Self, String> {
         self.criteria.deny(what)?;
         Ok(self)
+    }
+
+    /// Breaches of a rule do not count, and what it leaves unchecked does not either: the
+    /// report still lists them, and [`Report::ignored`](crate::Report::ignored) counts them.
+    /// A rule that is [denied](Self::deny) by its id counts all the same.
+    ///
+    /// ```
+    /// use weighbridge::Options;
+    ///
+    /// let options = Options::new().ignore("TRAILING")?;
+    /// assert!(options.ignore("OFFSET-BOUNDS").unwrap_err().contains("is fatal"));
+    /// # Ok::<(), String>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A sentence, when no rule has this id, or when it is fatal in every format that has one.
+    pub fn ignore(mut self, rule: &str) -> Result<Self, String> {
+        self.criteria.ignore(rule)?;
+        Ok(self)
+    }
+
+    /// A file that neither its content nor its name identifies is unsupported instead of
+    /// invalid: for files that were found in a folder, and not given by name.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Profile, Verdict};
+    ///
+    /// let options = Options::new().unknown_is_unsupported();
+    /// let report = weighbridge::check_with(b"# A model\n", &options)?;
+    /// assert_eq!(report.verdict(Profile::Strict), Verdict::Unsupported);
+    /// assert!(!report.is_recognised());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    #[must_use]
+    pub fn unknown_is_unsupported(mut self) -> Self {
+        self.criteria.unknown = true;
+        self
+    }
+
+    /// The files of a model may be links that lead out of its folder. Without this, such a
+    /// shard or part is a fault: whoever made the folder would choose what is read.
+    #[must_use]
+    pub fn follow_links(mut self) -> Self {
+        self.follow_links = true;
+        self
     }
 
     /// Bytes of memory for comparing names and regions with one another.
@@ -355,11 +404,24 @@ pub(crate) struct Criteria {
     deny_lint: bool,
     /// These rules count, whatever their severity.
     deny: BTreeSet<&'static str>,
+    /// Pickles count as invalid.
+    pub(crate) deny_pickle: bool,
+    /// These rules do not count, unless they are fatal or denied.
+    ignore: BTreeSet<&'static str>,
+    /// A file that nothing identifies is unsupported.
+    pub(crate) unknown: bool,
 }
 
 impl Criteria {
     const fn new(profile: Profile) -> Self {
-        Criteria { profile, deny_lint: false, deny: BTreeSet::new() }
+        Criteria {
+            profile,
+            deny_lint: false,
+            deny: BTreeSet::new(),
+            deny_pickle: false,
+            ignore: BTreeSet::new(),
+            unknown: false,
+        }
     }
 
     /// The same under another profile.
@@ -370,24 +432,36 @@ impl Criteria {
     fn deny(&mut self, what: &str) -> Result<(), String> {
         if what == "lint" {
             self.deny_lint = true;
-            return Ok(());
+        } else if what == "pickle" {
+            self.deny_pickle = true;
+        } else {
+            self.deny.extend(called(what)?.map(|rule| rule.id));
         }
-        let rules = Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES);
-        let same = |id: &&str| id.eq_ignore_ascii_case(what);
-        let found: BTreeSet<_> = rules.map(|rule| rule.id).filter(same).collect();
-        if found.is_empty() {
-            return Err(format!("no rule has the id {what:?}"));
-        }
-        self.deny.extend(found);
         Ok(())
+    }
+
+    fn ignore(&mut self, id: &str) -> Result<(), String> {
+        let mut found = called(id)?.filter(|rule| rule.severity != Severity::Fatal).peekable();
+        if found.peek().is_none() {
+            return Err(format!("the rule {id:?} is fatal and cannot be ignored"));
+        }
+        self.ignore.extend(found.map(|rule| rule.id));
+        Ok(())
+    }
+
+    /// Whether breaches of this rule are ignored.
+    pub(crate) fn ignores(&self, rule: Rule) -> bool {
+        let id = rule.id();
+        rule.severity() != Severity::Fatal && self.ignore.contains(id) && !self.deny.contains(id)
     }
 
     /// Whether a file that breaks this rule is still valid.
     pub(crate) fn accepts(&self, rule: Rule) -> bool {
         let severity = rule.severity();
-        self.profile.accepts(severity)
+        let passes = self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
-            && !self.deny.contains(rule.id())
+            && !self.deny.contains(rule.id());
+        passes || self.ignores(rule)
     }
 
     /// Whether a file with all these findings is valid, those included that are not
@@ -395,4 +469,14 @@ impl Criteria {
     pub(crate) fn passes(&self, tally: &Tally) -> bool {
         tally.rules().all(|count| self.accepts(count.rule))
     }
+}
+
+/// The rules that are called `id`: several formats may have one of that name.
+fn called(id: &str) -> Result<impl Iterator<Item = &'static RuleInfo>, String> {
+    let rules = Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES);
+    let found: Vec<_> = rules.filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect();
+    if found.is_empty() {
+        return Err(format!("no rule has the id {id:?}"));
+    }
+    Ok(found.into_iter())
 }

@@ -3,6 +3,7 @@
 use crate::access::Access;
 use crate::error::{Error, ReadError};
 use crate::input::FileInput;
+use crate::links;
 use crate::options::{Goal, Options};
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::text::Text;
@@ -83,7 +84,13 @@ pub(crate) fn compare(
             elsewhere = true;
             report.find(about(rule), || Some(Text::start_of(name, MOST_NAME)));
         };
-        let read = Shard::read(&folder.join(name), options, &mut take);
+        let beside = folder.join(name);
+        if !options.follow_links && links::leave(folder, &beside) {
+            (complete, *absent) = (false, true);
+            report.find(about(rules::SHARD_PATH), || Some(shard));
+            continue;
+        }
+        let read = Shard::read(&beside, options, &mut take);
         complete &= !elsewhere;
         match read {
             Ok(read) => {

@@ -7,6 +7,7 @@
 use crate::access::Access;
 use crate::error::Error;
 use crate::input::FileInput;
+use crate::links;
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::text::Text;
 use alloc::borrow::ToOwned as _;
@@ -109,6 +110,7 @@ pub(crate) fn compare(
     }
     let mut set = Set { hasher: RandomState::new(), names: HashSet::new(), tensors: 0 };
     set.add(access, file)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
     let mut complete = true;
     let (mut left, mut more) = (Vec::new(), 0);
     for no in (1..=name.count).filter(|no| *no != name.no) {
@@ -116,6 +118,11 @@ pub(crate) fn compare(
         let shown = || beside.file_name().map(|name| Text::from(Path::new(name)));
         if !beside.exists() {
             find(rules::SPLIT_MISSING, &count, name.count, no, shown());
+            complete = false;
+            continue;
+        }
+        if !access.options().follow_links && links::leave(folder, &beside) {
+            find(rules::SPLIT_INVALID, &count, name.count, no, shown());
             complete = false;
             continue;
         }

@@ -66,9 +66,14 @@ fn the_json_line_has_the_agreed_fields_in_order() {
             "checked",
             "unchecked",
             "findings",
-            "sha256"
+            "sha256",
+            "schema",
+            "tool"
         ]
     );
+    assert_eq!(line["schema"], "weighbridge/check-1");
+    assert_eq!(line["tool"]["name"], "weighbridge");
+    assert_eq!(line["tool"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(line["file"], "a.stb");
     assert_eq!(line["format"], "stb");
     assert_eq!(line["version"], "1");
@@ -219,7 +224,13 @@ fn the_report_of_the_library_is_the_line_of_the_command() {
         let report = weighbridge::check_path(&path, &options).expect("it is read");
         let json = report.to_json();
         let (_, rest) = json.split_once(',').expect("more than a name");
-        assert_eq!(line.split_once(',').map(|(_, rest)| rest), Some(rest), "{name}");
+        let (_, line) = line.split_once(',').expect("more than a name");
+        // The command adds which it is.
+        let end = format!(
+            ",\"schema\":\"weighbridge/check-1\",\"tool\":{{\"name\":\"weighbridge\",\"version\":\"{}\"}}}}",
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!(line.strip_suffix(&end), rest.strip_suffix('}'), "{name}");
     }
 }
 

@@ -24,7 +24,9 @@ fn the_object_has_the_agreed_fields_in_order() {
             "unchecked",
             "findings",
             "metadata",
-            "tensors"
+            "tensors",
+            "schema",
+            "tool"
         ]
     );
     assert_eq!(json["checked"], json!(["structure"]));

@@ -4,6 +4,7 @@
 mod check;
 mod corpus;
 mod diagnosis;
+mod explain;
 mod extract;
 mod gguf;
 mod inspect;
@@ -11,6 +12,8 @@ mod limits;
 mod oinf;
 mod other;
 mod paths;
+mod policy;
+mod settings;
 mod shards;
 mod splits;
 mod survival;

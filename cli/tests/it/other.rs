@@ -28,6 +28,24 @@ fn completions_are_printed_for_every_shell() {
         assert_eq!(run.code, 0);
         assert!(run.out.contains("weighbridge") && run.out.contains("extract"), "{shell}");
     }
+    // Values are completed as well: formats, rules, kinds of output.
+    let bash = run(&folder, &["completions", "bash"]).out;
+    for value in ["safetensors", "KEYS-TEMPLATE", "sarif"] {
+        assert!(bash.contains(value), "{value}");
+    }
+}
+
+#[test]
+fn manual_pages_are_made_of_the_arguments() {
+    let folder = Folder::new();
+    let all = run(&folder, &["man"]);
+    assert!(all.code == 0 && all.out.contains(".TH weighbridge 1"), "{}", all.out);
+    assert!(all.out.contains("weighbridge\\-check(1)") && all.out.contains("Exit status"));
+    let check = run(&folder, &["man", "check"]);
+    assert!(check.out.contains(".TH weighbridge-check 1"), "{}", check.out);
+    assert!(check.out.contains("\\-\\-skip\\-unknown"), "{}", check.out);
+    let none = run(&folder, &["man", "weigh"]);
+    assert_eq!((none.code, &*none.out), (2, ""));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::text::Text;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
-use weighbridge_core::{Finding, Severity};
+use weighbridge_core::{Finding, Rule, Severity};
 
 /// The verdict on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -232,7 +232,7 @@ impl Unchecked {
     }
 }
 
-/// Findings of a rule that are counted but not listed.
+/// Findings of a rule that are counted, because they are not listed or do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -243,4 +243,10 @@ pub struct NotListed {
     pub severity: &'static str,
     /// How many there are.
     pub count: u64,
+}
+
+impl NotListed {
+    pub(super) fn new(rule: Rule, count: u64) -> Self {
+        NotListed { rule: rule.id(), severity: rule.severity().name(), count }
+    }
 }

@@ -62,6 +62,8 @@ pub struct Report {
     diagnosis: Option<Diagnosis>,
     /// The format was chosen, not recognised.
     chosen: bool,
+    /// The format was chosen, or the content or the name of the file tells it.
+    recognised: bool,
 }
 
 /// Findings as they come: all are counted, and those that are listed are kept.
@@ -88,6 +90,9 @@ impl Report {
         names: &BTreeMap<(EntryKind, u32), Arc<Text>>,
         options: &Options,
     ) -> Self {
+        let magic = check.format.is_some_and(Format::has_magic);
+        let recognised = options.format.is_some() || options.named.is_some() || magic;
+        let unknown = options.criteria.unknown && !recognised;
         let mut report = Report {
             name: None,
             size,
@@ -99,8 +104,9 @@ impl Report {
             findings: Vec::new(),
             tally: check.collected.tally,
             criteria: options.criteria.clone(),
-            diagnosis,
+            diagnosis: diagnosis.or(unknown.then_some(Diagnosis::Unknown)),
             chosen: options.format.is_some(),
+            recognised,
         };
         if check.is_refused() {
             report.unchecked.push(Unchecked::new(None, "the file could not be opened", true));
@@ -121,7 +127,8 @@ impl Report {
             let entry = named_entry(&finding).and_then(|key| names.get(&key)).cloned();
             if finding.severity() == Severity::Unchecked {
                 let why = finding.to_string();
-                self.unchecked.push(Unchecked { entry: entry.clone(), why, asked: true });
+                let asked = !self.criteria.ignores(finding.rule);
+                self.unchecked.push(Unchecked { entry: entry.clone(), why, asked });
                 if self.criteria.accepts(finding.rule) {
                     continue;
                 }
@@ -167,7 +174,8 @@ impl Report {
     }
 
     fn without_gaps(&self, criteria: &Criteria) -> Verdict {
-        if self.is_unsupported() {
+        let pickle = matches!(self.diagnosis, Some(Diagnosis::Pickle(_)));
+        if self.is_unsupported() && !(pickle && criteria.deny_pickle) {
             Verdict::Unsupported
         } else if criteria.passes(&self.tally) {
             Verdict::Valid
@@ -177,8 +185,35 @@ impl Report {
     }
 
     fn is_unsupported(&self) -> bool {
+        if self.criteria.unknown && !self.recognised {
+            return true;
+        }
         let other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_unsupported);
         self.file.is_none() && other && !self.chosen
+    }
+
+    /// Whether the format was chosen, or the content or the name of the file tells it.
+    pub fn is_recognised(&self) -> bool {
+        self.recognised
+    }
+
+    /// Whether a finding makes the file invalid, under the profile of the options and what
+    /// they denied.
+    pub fn counts(&self, found: &Found) -> bool {
+        !self.criteria.accepts(found.finding.rule)
+    }
+
+    /// The findings that the options [ignore](Options::ignore), counted by rule.
+    pub fn ignored(&self) -> Vec<NotListed> {
+        let ignored = self.tally.rules().filter(|count| self.criteria.ignores(count.rule));
+        ignored.map(|count| NotListed::new(count.rule, count.found)).collect()
+    }
+
+    /// The same report on a file of this name: for bytes that had none.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<Text>) -> Self {
+        self.name = Some(name.into());
+        self
     }
 
     /// What the file is, where it is not what it should be.
@@ -331,12 +366,7 @@ impl Report {
     /// ```
     pub fn findings_not_listed(&self) -> Vec<NotListed> {
         let left = self.tally.rules().filter(|count| count.found > count.kept);
-        let count = |count: Count| NotListed {
-            rule: count.rule.id(),
-            severity: count.rule.severity().name(),
-            count: count.found - count.kept,
-        };
-        left.map(count).collect()
+        left.map(|count| NotListed::new(count.rule, count.found - count.kept)).collect()
     }
 
     /// How many things were not checked beside those that are listed, or counted by rule.

@@ -48,7 +48,7 @@ rules! { Format::Shards.code();
         "the file name of a tensor is not a string",
         "Sharding checkpoints: weight_map maps names of parameters to files";
     SHARD_PATH = "SHARD-PATH", Fatal, Silent,
-        "the name of a shard is not a plain file name beside the index",
+        "the shard is not a file beside the index: its name is a path, or a link that leads elsewhere",
         "writers name files beside the index; readers join the name to the folder as it is";
     TOTAL_TYPE = "TOTAL-TYPE", Lint, Silent,
         "total_size is not a number of bytes",

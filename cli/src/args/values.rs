@@ -1,0 +1,84 @@
+//! Values of options that are names of ours: shells complete them, and a wrong one is one
+//! sentence, not a list of hundreds.
+
+use clap::builder::{PossibleValue, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Error};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use weighbridge::Format;
+use weighbridge::core::general;
+
+/// The format that is called `name`.
+///
+/// # Errors
+/// A sentence, when there is none of that name.
+fn by_name(name: &str) -> Result<Format, String> {
+    Format::by_name(name).filter(|format| format.is_available()).ok_or_else(|| {
+        let known: Vec<_> = available().map(Format::name).collect();
+        format!("unknown format {name:?}; known are {}", known.join(", "))
+    })
+}
+
+/// The formats that this build reads.
+pub(crate) fn available() -> impl Iterator<Item = Format> {
+    Format::ALL.iter().copied().filter(|format| format.is_available())
+}
+
+/// The names of formats.
+pub(super) fn formats() -> Named<fn(&str) -> Result<Format, String>> {
+    Named { parse: by_name, names: available().map(Format::name).collect() }
+}
+
+/// The ids of rules, and other `words`.
+pub(super) fn rules(
+    words: &[&'static str],
+) -> Named<impl Fn(&str) -> Result<String, String> + Clone> {
+    let catalogues = Format::ALL.iter().map(|format| format.rules()).chain([general::RULES]);
+    // Several formats have rules of one id.
+    let ids: BTreeSet<_> = catalogues.flatten().map(|rule| rule.id).collect();
+    let names: Vec<_> = words.iter().copied().chain(ids).collect();
+    let known = names.clone();
+    let parse = move |name: &str| match known.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+        true => Ok(name.to_owned()),
+        false => Err(format!("no rule has the id {name:?}")),
+    };
+    Named { parse, names }
+}
+
+/// A value that has a name.
+#[derive(Clone)]
+pub(super) struct Named<P> {
+    parse: P,
+    names: Vec<&'static str>,
+}
+
+impl<T, P> TypedValueParser for Named<P>
+where
+    T: Clone + Send + Sync + 'static,
+    P: Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static,
+{
+    type Value = T;
+
+    fn parse_ref(&self, cmd: &Command, _: Option<&Arg>, value: &OsStr) -> Result<T, Error> {
+        let parsed = (self.parse)(&value.to_string_lossy());
+        parsed.map_err(|why| Error::raw(ErrorKind::InvalidValue, format!("{why}\n")).with_cmd(cmd))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.names.iter().map(PossibleValue::new)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_have_the_names_of_the_catalogue() {
+        for format in available() {
+            assert_eq!(by_name(format.name()), Ok(format));
+        }
+        assert!(by_name("nothing").is_err_and(|err| err.contains("stb")));
+    }
+}

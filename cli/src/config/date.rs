@@ -1,0 +1,75 @@
+//! Days.
+
+use serde::de::{Deserialize, Deserializer, Error as _};
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+use toml::value::Datetime;
+
+/// A day of the Gregorian calendar, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Date {
+    year: i64,
+    month: u8,
+    day: u8,
+}
+
+impl Date {
+    /// Today.
+    pub(crate) fn today() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Date::of_day((since.as_secs() / 86_400).cast_signed())
+    }
+
+    /// The day that is so many days after 1970-01-01.
+    pub(crate) fn of_day(days: i64) -> Self {
+        // Years begin in March here, so that the day that is missing in most is their last.
+        let days = days + 719_468;
+        let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let (month, day) = ((month + 2) % 12 + 1, day - (153 * month + 2) / 5 + 1);
+        let year = year + era * 400 + i64::from(month <= 2);
+        let small = |n: i64| u8::try_from(n).unwrap_or(u8::MAX);
+        Date { year, month: small(month), day: small(day) }
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+impl<'de> Deserialize<'de> for Date {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match Datetime::deserialize(from)? {
+            Datetime { date: Some(date), time: None, offset: None } => {
+                Ok(Date { year: date.year.into(), month: date.month, day: date.day })
+            }
+            other => Err(D::Error::custom(format!("{other} is not a day, such as 2030-12-31"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        for (day, date) in [
+            (0, "1970-01-01"),
+            (-1, "1969-12-31"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+            (47_540, "2100-02-28"),
+            (47_541, "2100-03-01"),
+            (20_453, "2025-12-31"),
+        ] {
+            assert_eq!(Date::of_day(day).to_string(), date);
+        }
+        assert!(Date::today() > Date::of_day(20_000));
+    }
+}

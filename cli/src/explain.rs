@@ -1,0 +1,130 @@
+//! `weighbridge explain`: what a rule is about.
+
+use crate::args::ExplainArgs;
+use crate::human::{bold, dim, severity};
+use crate::json;
+use crate::outcome::Outcome;
+use crate::terminal;
+use serde::Serialize;
+use std::io::{self, Write};
+use weighbridge::core::{RuleInfo, general};
+use weighbridge::{Format, Profile};
+
+/// What is said of a file that breaks a rule: format, rule, offset, sentence. A test writes it.
+const EXAMPLES: &str = include_str!("../data/examples.tsv");
+/// Advisories: format, rule, id, reader, what is malformed. A test writes it from the table.
+const ADVISORIES: &str = include_str!("../data/advisories.tsv");
+
+/// Stands in tables for rules that belong to no format.
+const GENERAL: &str = "-";
+
+#[derive(Serialize)]
+struct Explained {
+    /// `None` for the rules that belong to no format.
+    format: Option<&'static str>,
+    rule: &'static str,
+    severity: &'static str,
+    basis: &'static str,
+    message: &'static str,
+    spec: &'static str,
+    strict: &'static str,
+    lenient: &'static str,
+    example: Option<Example>,
+    advisories: Vec<Advisory>,
+}
+
+#[derive(Serialize)]
+struct Example {
+    offset: u64,
+    message: &'static str,
+}
+
+#[derive(Serialize)]
+struct Advisory {
+    id: &'static str,
+    reader: &'static str,
+    field: &'static str,
+}
+
+/// # Errors
+/// A sentence, when no rule of the format has this id.
+pub(crate) fn run(args: &ExplainArgs) -> Result<Outcome, String> {
+    let formats = Format::ALL.iter().map(|format| (Some(*format), format.rules()));
+    let all = formats.chain([(None, general::RULES)]);
+    let wanted = args.open.format();
+    let explained: Vec<_> = all
+        .filter(|(format, _)| wanted.is_none() || *format == wanted)
+        .flat_map(|(format, rules)| rules.iter().map(move |rule| (format, rule)))
+        .filter(|(_, rule)| rule.id.eq_ignore_ascii_case(&args.rule))
+        .map(|(format, rule)| Explained::of(format, rule))
+        .collect();
+    if explained.is_empty() {
+        return Err(format!("no rule of this format has the id {:?}", args.rule));
+    }
+    let mut out = terminal::stdout(args.print.is_json());
+    let written = match args.print.is_json() {
+        true => json::line(&mut *out, &explained),
+        false => explained.iter().try_for_each(|it| it.show(&mut *out)),
+    };
+    Ok(terminal::written(written.and_then(|()| out.flush()), Outcome::Valid))
+}
+
+/// The other columns of the rows that are about a rule.
+fn rows<const N: usize>(
+    table: &'static str,
+    format: Option<Format>,
+    rule: &'static str,
+) -> impl Iterator<Item = [&'static str; N]> {
+    let format = format.map_or(GENERAL, Format::name);
+    table.lines().filter_map(move |line| {
+        let mut columns = line.split('\t');
+        let about = columns.next() == Some(format) && columns.next() == Some(rule);
+        columns.collect::<Vec<_>>().try_into().ok().filter(|_| about)
+    })
+}
+
+impl Explained {
+    fn of(format: Option<Format>, rule: &'static RuleInfo) -> Self {
+        let under = |profile: Profile| match profile.accepts(rule.severity) {
+            true => "does not count",
+            false => "makes a file invalid",
+        };
+        let example = rows(EXAMPLES, format, rule.id)
+            .find_map(|[offset, message]| Some(Example { offset: offset.parse().ok()?, message }));
+        let advisories = rows(ADVISORIES, format, rule.id);
+        Explained {
+            format: format.map(Format::name),
+            rule: rule.id,
+            severity: rule.severity.name(),
+            basis: rule.basis.name(),
+            message: rule.message,
+            spec: rule.spec,
+            strict: under(Profile::Strict),
+            lenient: under(Profile::Lenient),
+            example,
+            advisories: advisories
+                .map(|[id, reader, field]| Advisory { id, reader, field })
+                .collect(),
+        }
+    }
+
+    fn show(&self, out: &mut dyn Write) -> io::Result<()> {
+        let format = self.format.and_then(Format::by_name).map_or("every format", Format::title);
+        writeln!(out, "{}  {}", bold(self.rule), dim(format))?;
+        let rule = self.format.and_then(Format::by_name).map_or(general::RULES, Format::rules);
+        if let Some(rule) = rule.iter().find(|rule| rule.id == self.rule) {
+            let (strict, lenient) = (self.strict, self.lenient);
+            let severity = severity(rule.severity);
+            writeln!(out, "  severity  {severity} strict: {strict}; lenient: {lenient}")?;
+        }
+        writeln!(out, "  says      {}", self.message)?;
+        writeln!(out, "  requires  {} ({})", self.spec, self.basis)?;
+        if let Some(Example { offset, message }) = &self.example {
+            writeln!(out, "  example   {message} (at {offset})")?;
+        }
+        for Advisory { id, reader, field } in &self.advisories {
+            writeln!(out, "  advisory  {}  {reader}: {field}", bold(id))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! What `check` prints of each file, and of all of them.
+
+mod github;
+mod json;
+mod junit;
+mod sarif;
+
+use crate::args::Output;
+use crate::config::{Ignored, Rules};
+use crate::human::{self, Left};
+use crate::outcome::Outcome;
+use crate::terminal;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use weighbridge::text::{plural, thousands};
+use weighbridge::{Profile, Report, Text, Unchecked, Verdict};
+
+/// What became of one input.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) file: Text,
+    pub(crate) seen: Seen,
+}
+
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Checked(Box<Checked>),
+    /// It is of no known format, and such files were to be skipped.
+    Skipped,
+    /// It was not looked into, because it is this.
+    Aside(&'static str),
+    /// It could not be read.
+    Failed(String),
+}
+
+/// What was found out about a file that was read.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) report: Report,
+    pub(crate) sha256: Option<String>,
+}
+
+/// What holds for all files.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) profile: Profile,
+    pub(crate) rules: Rules,
+    /// The file of settings.
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) quiet: bool,
+}
+
+impl Context {
+    /// What was found in a file and does not count, with the reason: rule, count.
+    fn ignored<'c>(&'c self, report: &Report) -> Vec<(&'c Ignored, u64)> {
+        let counts = report.ignored();
+        counts.iter().filter_map(|it| Some((self.rules.why(it.rule)?, it.count))).collect()
+    }
+}
+
+/// What was asked for of a file that opened and could not be checked.
+fn unchecked(report: &Report) -> impl Iterator<Item = &Unchecked> {
+    let open = report.file().is_some();
+    report.unchecked().iter().filter(move |it| open && it.was_asked_for())
+}
+
+impl Done {
+    pub(crate) fn outcome(&self, profile: Profile) -> Outcome {
+        match &self.seen {
+            Seen::Checked(checked) => checked.report.verdict(profile).into(),
+            Seen::Skipped => Outcome::Valid,
+            Seen::Aside(_) => Outcome::Unsupported,
+            Seen::Failed(_) => Outcome::Failed,
+        }
+    }
+}
+
+/// How many files ended how.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    outcome: Outcome,
+    valid: u64,
+    invalid: u64,
+    unsupported: u64,
+    unchecked: u64,
+    failed: u64,
+    findings: u64,
+    ignored: u64,
+    skipped: u64,
+    pub(crate) excluded: u64,
+}
+
+impl Tally {
+    pub(crate) fn count(&mut self, done: &Done, profile: Profile) {
+        let outcome = done.outcome(profile);
+        let count = match outcome {
+            _ if matches!(done.seen, Seen::Skipped) => &mut self.skipped,
+            Outcome::Valid => &mut self.valid,
+            Outcome::Unchecked => &mut self.unchecked,
+            Outcome::Unsupported => &mut self.unsupported,
+            Outcome::Failed => &mut self.failed,
+            Outcome::Invalid => &mut self.invalid,
+        };
+        *count += 1;
+        self.outcome.include(outcome);
+        if let Seen::Checked(checked) = &done.seen {
+            // What is another kind of file breaks every rule of this one.
+            if !checked.report.diagnosis().is_some_and(|diagnosis| diagnosis.is_other()) {
+                self.findings += checked.report.total();
+            }
+            self.ignored += checked.report.ignored().iter().map(|it| it.count).sum::<u64>();
+        }
+    }
+
+    /// How many files there are a word on.
+    pub(crate) fn files(&self) -> u64 {
+        self.valid + self.invalid + self.unsupported + self.unchecked + self.failed
+    }
+
+    /// That nothing was checked is a failure: whoever asked expected something.
+    pub(crate) fn outcome(&self) -> Outcome {
+        if self.files() == 0 { Outcome::Failed } else { self.outcome }
+    }
+
+    pub(crate) fn why_nothing(&self) -> String {
+        let left_out = self.left_out().join(", ");
+        if left_out.is_empty() { "there are no files".to_owned() } else { left_out }
+    }
+
+    /// What there is not a word on.
+    fn left_out(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        if self.skipped > 0 {
+            parts.push(format!("skipped {} of no known format", plural(self.skipped, "file")));
+        }
+        if self.excluded > 0 {
+            parts.push(format!("left out {}", plural(self.excluded, "excluded path")));
+        }
+        if self.ignored > 0 {
+            parts.push(format!("ignored {}", plural(self.ignored, "finding")));
+        }
+        parts
+    }
+
+    /// All on one line.
+    fn summary(&self) -> String {
+        let parts = [
+            (self.valid, "valid"),
+            (self.invalid, "invalid"),
+            (self.unsupported, "of formats that are not read"),
+            (self.unchecked, "not checked completely"),
+            (self.failed, "not read"),
+        ];
+        let parts: Vec<_> = parts
+            .iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{} {what}", thousands(*n)))
+            .collect();
+        let colon = if parts.is_empty() { "" } else { ": " };
+        let files = plural(self.files(), "file");
+        let mut all =
+            vec![format!("{files}{colon}{}", parts.join(", ")), plural(self.findings, "finding")];
+        all.extend(self.left_out());
+        all.join("; ")
+    }
+}
+
+/// What prints.
+pub(crate) struct Printer<'c> {
+    context: &'c Context,
+    kind: Kind,
+}
+
+enum Kind {
+    Human,
+    Json,
+    Sarif(Box<sarif::Log>),
+    Github,
+    Junit,
+}
+
+impl<'c> Printer<'c> {
+    pub(crate) fn new(output: Output, context: &'c Context) -> Self {
+        let kind = match output {
+            Output::Human => Kind::Human,
+            Output::Json => Kind::Json,
+            Output::Sarif => Kind::Sarif(Box::default()),
+            Output::Github => Kind::Github,
+            Output::Junit => Kind::Junit,
+        };
+        Printer { context, kind }
+    }
+
+    /// Whether styles have no place in it.
+    pub(crate) fn is_for_programs(&self) -> bool {
+        !matches!(self.kind, Kind::Human)
+    }
+
+    pub(crate) fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        match &mut self.kind {
+            Kind::Sarif(log) => log.begin(out),
+            Kind::Junit => junit::begin(out),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints what is to be said of one file.
+    pub(crate) fn file(&mut self, out: &mut dyn Write, done: &Done) -> io::Result<()> {
+        if let Seen::Failed(why) = &done.seen {
+            terminal::complain(&done.file, why);
+        }
+        if let Seen::Skipped = done.seen {
+            return Ok(());
+        }
+        let context = self.context;
+        match &mut self.kind {
+            Kind::Human => text(out, done, context),
+            Kind::Json => json::line(out, done, context),
+            Kind::Sarif(log) => log.file(out, done, context),
+            Kind::Github => github::file(out, done, context),
+            Kind::Junit => junit::file(out, done, context),
+        }
+    }
+
+    /// Prints what is to be said of all files.
+    pub(crate) fn end(&mut self, out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+        match &mut self.kind {
+            Kind::Human if self.context.quiet => return Ok(()),
+            Kind::Human if tally.files() != 1 || !tally.left_out().is_empty() => {
+                if tally.files() > 0 {
+                    writeln!(out, "{}", tally.summary())?;
+                }
+                return Ok(());
+            }
+            Kind::Human => return Ok(()),
+            Kind::Json | Kind::Github => {}
+            Kind::Sarif(log) => log.end(out, tally.failed == 0)?,
+            Kind::Junit => junit::end(out)?,
+        }
+        // Standard output has what programs read and nothing else.
+        let left_out = tally.left_out();
+        if !left_out.is_empty() && tally.files() > 0 {
+            terminal::note(left_out.join("; "));
+        }
+        Ok(())
+    }
+}
+
+/// What people read of one file.
+fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
+    match &done.seen {
+        Seen::Checked(checked) => {
+            let Checked { report, sha256 } = &**checked;
+            let verdict = report.verdict(context.profile);
+            let ignored = context.ignored(report);
+            if context.quiet && verdict == Verdict::Valid {
+                return Ok(());
+            }
+            human::report(out, &done.file, report, context.profile, &Left::default())?;
+            for (ignored, count) in ignored {
+                writeln!(out, "  {}", human::ignored(ignored, count))?;
+            }
+            if let Some(sha256) = sha256 {
+                writeln!(out, "  sha256    {sha256}")?;
+            }
+            Ok(())
+        }
+        Seen::Aside(what) => human::aside(out, &done.file, what),
+        Seen::Skipped | Seen::Failed(_) => Ok(()),
+    }
+}

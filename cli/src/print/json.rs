@@ -1,0 +1,83 @@
+//! One JSON object a line, one line a file.
+
+use super::{Context, Done, Seen};
+use crate::json::{self, Object, SCHEMA_CHECK, TOOL};
+use serde::Serialize;
+use std::io::{self, Write};
+use weighbridge::{Report, Text, Unchecked};
+
+/// The line of a file that was read.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<Ignored<'a>>,
+    #[serde(flatten)]
+    ending: Ending<'a>,
+}
+
+/// Findings that do not count.
+#[derive(Serialize)]
+struct Ignored<'a> {
+    rule: &'static str,
+    count: u64,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+}
+
+/// What every line ends with.
+#[derive(Serialize)]
+struct Ending<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<std::borrow::Cow<'a, str>>,
+    schema: &'static str,
+    tool: json::Tool,
+}
+
+pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
+    let config = context.config.as_deref().map(|path| path.to_string_lossy());
+    let ending = Ending { config, schema: SCHEMA_CHECK, tool: TOOL };
+    let mut object = match &done.seen {
+        Seen::Skipped => return Ok(()),
+        Seen::Checked(checked) => {
+            let ignored = context.ignored(&checked.report).into_iter().map(|(it, count)| Ignored {
+                rule: it.rule,
+                count,
+                reason: &it.reason,
+                until: it.until.map(|until| until.to_string()),
+            });
+            let sha256 = checked.sha256.as_deref();
+            let ignored = ignored.collect();
+            return json::line(out, &Line { report: &checked.report, sha256, ignored, ending });
+        }
+        Seen::Failed(why) => json::failed(out, &done.file, why)?,
+        Seen::Aside(what) => aside(out, &done.file, what)?,
+    };
+    object.optional("config", ending.config)?;
+    object.member("schema", ending.schema)?;
+    object.member("tool", &ending.tool)?;
+    object.end()?;
+    out.write_all(b"\n")
+}
+
+/// The members of a report on what was not looked into.
+fn aside<'o>(out: &'o mut dyn Write, file: &Text, what: &str) -> io::Result<Object<'o>> {
+    let mut object = Object::begin(out)?;
+    object.member("file", &file.lossy())?;
+    object.optional("file_hex", file.hex())?;
+    for key in ["format", "version", "size"] {
+        object.member(key, &None::<u8>)?;
+    }
+    object.member("verdict", "unsupported")?;
+    object.member("diagnosis", what)?;
+    object.list("checked")?.end()?;
+    let mut list = object.list("unchecked")?;
+    list.item(&Unchecked::new(None, "the file was not looked into", true))?;
+    list.end()?;
+    object.list("findings")?.end()?;
+    Ok(object)
+}

@@ -1,0 +1,113 @@
+//! `explain`, and the tables that it prints from.
+//!
+//! `WEIGHBRIDGE_EXPLAIN=write` writes the tables anew.
+
+use super::*;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use weighbridge::core::general;
+use weighbridge::{Format, Options};
+use weighbridge_tests::{advisories, fixtures};
+
+/// Compares a table with what it should be, or writes it.
+fn table(name: &str, expected: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name);
+    if std::env::var_os("WEIGHBRIDGE_EXPLAIN").is_some() {
+        std::fs::write(&path, expected).expect("room for the table");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "data/{name} is out of date: run with WEIGHBRIDGE_EXPLAIN=write");
+}
+
+/// The first fixture that was made to break a rule shows what is said of it.
+#[test]
+fn every_rule_has_an_example_that_a_file_gave() {
+    let mut examples = BTreeMap::new();
+    for (name, fixtures) in fixtures::all() {
+        let format = Format::by_name(name).expect("a known format");
+        let options = Options::new().format(format).seed(1);
+        for fixture in fixtures {
+            let report =
+                weighbridge::check_with(&fixture.bytes, &options).expect("it is in memory");
+            for found in report.findings() {
+                let main = fixture.breaks.first() == Some(&found.rule());
+                let of = found.finding().rule.format().map_or("-", Format::name);
+                let entry = found.entry().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
+                let said = (!main, found.offset(), format!("{entry}{}", found.message()));
+                // The file that was made for it, or else any other.
+                let kept = examples.entry((of, found.rule())).or_insert_with(|| said.clone());
+                if kept.0 && main {
+                    *kept = said;
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    for ((format, rule), (_, offset, message)) in &examples {
+        assert!(!message.contains(['\t', '\n']), "{message:?}");
+        writeln!(text, "{format}\t{rule}\t{offset}\t{message}").expect("a string takes all");
+    }
+    table("examples.tsv", &text);
+    let without = |format: &Format| {
+        let rules = format.rules().iter().filter(|rule| rule.severity.name() != "unchecked");
+        rules.filter(|rule| !examples.contains_key(&(format.name(), rule.id))).count()
+    };
+    // What only several files break has none.
+    let several = |format: &Format| matches!(format, Format::Shards | Format::Gguf);
+    for format in Format::ALL.iter().filter(|format| !several(format)) {
+        assert_eq!(without(format), 0, "{format}");
+    }
+}
+
+#[test]
+fn advisories_are_those_of_the_table() {
+    let mut rows: Vec<_> = advisories::all()
+        .iter()
+        .filter(|row| !row.get("rule").is_empty())
+        .map(|row| ["format", "rule", "id", "reader", "field"].map(|key| row.get(key)).join("\t"))
+        .collect();
+    rows.sort();
+    assert!(rows.len() > 40, "{}", rows.len());
+    table("advisories.tsv", &(rows.join("\n") + "\n"));
+}
+
+#[test]
+fn a_rule_is_explained() {
+    let folder = Folder::new();
+    let human = run(&folder, &["explain", "keys-block-count"]);
+    assert_eq!((human.code, &*human.err), (0, ""));
+    for words in [
+        "KEYS-BLOCK-COUNT",
+        "GGUF",
+        "violation",
+        "strict: makes a file invalid",
+        "lenient: does not count",
+        "example ",
+        "advisory  WB-2024-7802  Ollama",
+    ] {
+        assert!(human.out.contains(words), "{words}: {human:?}");
+    }
+    let json = run(&folder, &["explain", "KEYS-BLOCK-COUNT", "--json"]).json();
+    assert_eq!(json[0]["format"], "gguf");
+    assert!(json[0]["example"]["message"].as_str().is_some_and(|it| it.contains("block_count")));
+    let ids: Vec<_> = json[0]["advisories"].as_array().into_iter().flatten().collect();
+    assert!(ids.iter().any(|it| it["id"] == "WB-2024-7802"), "{json}");
+    // Several formats may have a rule of one name.
+    let formats = run(&folder, &["explain", "TRAILING", "--json"]).json();
+    assert!(formats.as_array().is_some_and(|all| all.len() > 1), "{formats}");
+    let one = run(&folder, &["explain", "TRAILING", "--format", "gguf", "--json"]).json();
+    assert!(one.as_array().is_some_and(|all| all.len() == 1), "{one}");
+    assert_eq!(run(&folder, &["explain", "KEYS-BLOCK-COUNT", "--format", "stb"]).code, 2);
+    let wrong = run(&folder, &["explain", "NO-SUCH-RULE"]);
+    assert_eq!((wrong.code, &*wrong.out), (2, ""));
+    assert!(wrong.err.contains("no rule has the id \"NO-SUCH-RULE\""), "{wrong:?}");
+}
+
+#[test]
+fn every_rule_can_be_explained() {
+    let folder = Folder::new();
+    for rule in general::RULES.iter().chain(Format::Shards.rules()) {
+        let run = run(&folder, &["explain", rule.id]);
+        assert!(run.code == 0 && run.out.contains(rule.spec), "{run:?}");
+    }
+}

@@ -1,0 +1,252 @@
+//! What a gate refuses, and what it is told to accept: files that nobody recognises, links,
+//! pickles, nothing at all, and settings.
+
+use super::*;
+use serde_json::json;
+
+const PICKLE: &[u8] = b"\x80\x02}q\0X\x01\0\0\0aq\x01K\x01s.";
+
+fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in members {
+        let at = out.len() as u32;
+        let len = bytes.len() as u32;
+        let mut common = [20_u16, 0, 0, 0, 0].map(u16::to_le_bytes).concat();
+        common.extend([0_u32, len, len].map(u32::to_le_bytes).concat());
+        common.extend([name.len() as u16, 0].map(u16::to_le_bytes).concat());
+        out.extend(b"PK\x03\x04");
+        out.extend(&common);
+        out.extend(name.as_bytes());
+        out.extend(*bytes);
+        directory.extend(b"PK\x01\x02\x14\0");
+        directory.extend(&common);
+        directory.extend([0_u16; 3].map(u16::to_le_bytes).concat());
+        directory.extend([0_u32, at].map(u32::to_le_bytes).concat());
+        directory.extend(name.as_bytes());
+    }
+    let at = out.len() as u32;
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend([members.len() as u16; 2].map(u16::to_le_bytes).concat());
+    out.extend([directory.len() as u32, at].map(u32::to_le_bytes).concat());
+    out.extend([0, 0]);
+    out
+}
+
+#[test]
+fn a_folder_with_only_a_pickle_does_not_pass() {
+    let folder = Folder::new();
+    folder.write("evil.pt", PICKLE);
+    let human = run(&folder, &["check", "."]);
+    assert_eq!(human.code, 3, "{human:?}");
+    assert!(human.out.starts_with("unsupported ./evil.pt"), "{human:?}");
+    assert!(human.out.contains("a pickle, which can run code when it is loaded"), "{human:?}");
+    let json = run(&folder, &["check", ".", "--json"]);
+    assert_eq!((json.code, &json.json()["verdict"]), (3, &json!("unsupported")));
+    // Skipping it leaves nothing, which is no success either.
+    let skipped = run(&folder, &["check", ".", "--skip-unknown"]);
+    assert_eq!((skipped.code, &*skipped.out), (2, ""), "{skipped:?}");
+    let why = "weighbridge: nothing was checked: skipped 1 file of no known format\n";
+    assert_eq!(skipped.err, why);
+    // Pickles are never skipped where they are denied.
+    for args in [&["check", "."][..], &["check", ".", "--skip-unknown"], &["check", "evil.pt"]] {
+        let denied = run(&folder, &[args, &["--deny", "pickle", "--json"]].concat());
+        assert_eq!((denied.code, &denied.json()["verdict"]), (1, &json!("invalid")), "{args:?}");
+    }
+}
+
+#[test]
+fn pickles_are_found_wherever_they_are() {
+    let folder = Folder::new();
+    for (name, bytes) in [
+        ("proto-2.bin", PICKLE.to_vec()),
+        ("proto-4.bin", b"\x80\x04\x95\x0A\0\0\0\0\0\0\0}\x94.".to_vec()),
+        ("none.bin", b"\x80\x03N.".to_vec()),
+        ("proto-0.bin", b"cos\nsystem\n(S'id'\ntR.".to_vec()),
+        ("proto-0-dict.bin", b"(cposix\nsystem\nS'id'\nR.".to_vec()),
+        (
+            "objects.npy",
+            b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
+                .to_vec(),
+        ),
+        ("first.zip", zip(&[("archive/data.pkl", PICKLE)])),
+        ("last.zip", zip(&[("readme.txt", b"hello"), ("a.npy", b"x"), ("deep/DATA.PKL", PICKLE)])),
+    ] {
+        folder.write(name, &bytes);
+        let found = run(&folder, &["check", name, "--json"]);
+        let words = found.json()["diagnosis"].as_str().unwrap_or_default().to_owned();
+        assert!(found.code == 3 && words.contains("can run code"), "{name}: {found:?}");
+        assert_eq!(run(&folder, &["check", name, "--deny", "pickle"]).code, 1, "{name}");
+    }
+    for (name, bytes) in [
+        ("text.txt", b"call me\nwhen you can\n(tomorrow)".to_vec()),
+        ("code.txt", b"const\nx\n".to_vec()),
+        ("plain.zip", zip(&[("readme.txt", b"hello"), ("a.npy", b"x")])),
+        (
+            "numbers.npy",
+            b"\x93NUMPY\x01\0v\0{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}\n".to_vec(),
+        ),
+        ("cut.zip", zip(&[("readme.txt", b"hello"), ("x.pkl", PICKLE)])[..60].to_vec()),
+    ] {
+        folder.write(name, &bytes);
+        let found = run(&folder, &["check", name, "--json", "--deny", "pickle"]).json();
+        assert!(!found["diagnosis"].as_str().is_some_and(|it| it.contains("run code")), "{found}");
+    }
+}
+
+#[test]
+fn what_is_not_recognised_counts_and_is_named() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("config.json", b"{}");
+    folder.write("page", b"<!DOCTYPE html><html></html>");
+    let human = run(&folder, &["check", "."]);
+    assert_eq!(human.code, 3, "{human:?}");
+    assert!(human.out.contains("of no known format"), "{human:?}");
+    assert!(human.out.contains("3 files: 1 valid, 2 of formats that are not read"), "{human:?}");
+    let lines = run(&folder, &["check", ".", "--json"]).lines();
+    let said =
+        |i: usize| ["file", "format", "verdict", "diagnosis"].map(|key| lines[i][key].clone());
+    let config = ["./config.json", "", "unsupported", "of no known format"];
+    assert_eq!(said(1), [json!(config[0]), Value::Null, json!(config[2]), json!(config[3])]);
+    assert_eq!(
+        (&lines[2]["file"], &lines[2]["verdict"]),
+        (&json!("./page"), &json!("unsupported"))
+    );
+    let skipping = run(&folder, &["check", ".", "--skip-unknown"]);
+    assert_eq!(skipping.code, 0);
+    let summary = "1 file: 1 valid; 0 findings; skipped 2 files of no known format";
+    assert_eq!(skipping.out.lines().last(), Some(summary));
+    // Whoever names the format means every file.
+    assert_eq!(run(&folder, &["check", ".", "--format", "stb"]).code, 1);
+}
+
+#[test]
+fn nothing_to_check_is_a_failure() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    folder.write("list", b"\n");
+    folder.write("a.stb", &sound().encode());
+    for (args, why) in [
+        (&["check", "empty"][..], "there are no files"),
+        (&["check", "empty", "--json"], "there are no files"),
+        (&["check", "--files-from", "list"], "there are no files"),
+        (&["check", ".", "--exclude", "*"], "left out"),
+        (&["check", ".", "--include", "*.gguf"], "left out"),
+    ] {
+        let run = run(&folder, args);
+        assert_eq!((run.code, &*run.out), (2, ""), "{args:?}");
+        let sentence = format!("weighbridge: nothing was checked: {why}");
+        assert!(run.err.starts_with(&sentence) && run.err.lines().count() == 1, "{run:?}");
+    }
+}
+
+#[test]
+fn standard_input_is_a_file() {
+    let folder = Folder::new();
+    let with = |bytes: Vec<u8>, args: &[&str]| {
+        let mut command = command(&folder, &[&["check", "-"], args].concat());
+        command.write_stdin(bytes);
+        finish(command)
+    };
+    let valid = with(sound().encode(), &["--json", "--sha256"]);
+    let json = valid.json();
+    assert_eq!((valid.code, &json["file"], &json["format"]), (0, &json!("-"), &json!("stb")));
+    assert_eq!(json["sha256"].as_str().map(str::len), Some(64));
+    assert_eq!(with(with_flags(), &[]).code, 1);
+    assert_eq!(with(with_flags(), &["--lenient"]).code, 0);
+    assert_eq!(with(PICKLE.to_vec(), &[]).code, 3);
+    assert_eq!(with(b"x".to_vec(), &["--format", "gguf", "--json"]).json()["format"], "gguf");
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn lists_are_read_by_line_or_by_nul() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
+    folder.write("sub/a b.stb", &sound().encode());
+    folder.write("c\nd.stb", &sound().encode());
+    folder.write("notes.md", b"# notes");
+    folder.write("lines", b"sub/a b.stb\n\nsub\n");
+    folder.write("nul", b"c\nd.stb\0notes.md\0");
+    let files = |list: &str| -> Vec<_> {
+        let lines = run(&folder, &["check", "--json", "--files-from", list]).lines();
+        lines.iter().map(|line| (line["file"].clone(), line["verdict"].clone())).collect()
+    };
+    let valid = |file: &str| (json!(file), json!("valid"));
+    assert_eq!(files("lines"), [valid("sub/a b.stb"), valid("sub/a b.stb")]);
+    assert_eq!(files("nul"), [valid("c\nd.stb"), (json!("notes.md"), json!("unsupported"))]);
+    let mut command = command(&folder, &["check", "--files-from", "-", "--json"]);
+    command.write_stdin("sub/a b.stb");
+    assert_eq!(finish(command).lines().len(), 1);
+    let missing = run(&folder, &["check", "--files-from", "none"]);
+    assert_eq!((missing.code, missing.err.starts_with("weighbridge: none: ")), (2, true));
+    folder.write("wrong", b"gone.stb\n");
+    assert_eq!(run(&folder, &["check", "--files-from", "wrong"]).code, 2);
+}
+
+#[test]
+fn quiet_prints_what_does_not_pass() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    let run_quiet = || run(&folder, &["check", ".", "--quiet"]);
+    assert_eq!((run_quiet().code, &*run_quiet().out), (0, ""));
+    folder.write("b.stb", &with_flags());
+    assert_eq!(run_quiet().code, 1);
+    assert_eq!(run_quiet().out.lines().count(), 2, "{:?}", run_quiet());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_folders_are_not_followed_unless_asked() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("blobs")).expect("a folder");
+    std::fs::create_dir(folder.path().join("snapshot")).expect("a folder");
+    folder.write("blobs/1", &sound().encode());
+    folder.write("snapshot/a.stb", &sound().encode());
+    symlink("../blobs/1", folder.path().join("snapshot/b.stb")).expect("a link");
+    let not = run(&folder, &["check", "snapshot"]);
+    assert_eq!(not.code, 3, "{not:?}");
+    let line = "unsupported snapshot/b.stb  a link, which is not followed";
+    assert!(not.out.contains(line), "{not:?}");
+    let json = run(&folder, &["check", "snapshot", "--json"]).lines();
+    assert_eq!((&json[1]["verdict"], json.len()), (&json!("unsupported"), 2));
+    // A link that promises a model counts even where what is unknown is skipped.
+    assert_eq!(run(&folder, &["check", "snapshot", "--skip-unknown"]).code, 3);
+    let followed = run(&folder, &["check", "snapshot", "--follow-links"]);
+    assert_eq!((followed.code, followed.out.matches("\nvalid").count()), (0, 1), "{followed:?}");
+    assert_eq!(run(&folder, &["check", "snapshot/b.stb"]).code, 0, "it was named");
+}
+
+#[cfg(unix)]
+#[test]
+fn shards_that_are_links_stay_in_the_folder() {
+    use std::os::unix::fs::symlink;
+    use weighbridge_tests::encode::safetensors::{File, Tensor};
+    use weighbridge_tests::encode::shards::Index;
+    let folder = Folder::new();
+    let tensors = vec![Tensor::new("a", "F32", &[2])];
+    let shard = File { metadata: None, tensors }.encode();
+    std::fs::create_dir(folder.path().join("model")).expect("a folder");
+    folder.write("outside", &shard);
+    folder.write("model/inside", &shard);
+    let index = Index::of(None, &[("a", "one.safetensors")]).encode();
+    folder.write("model/m.safetensors.index.json", &index);
+    let link = folder.path().join("model/one.safetensors");
+    let check = |more: &[&str]| {
+        run(&folder, &[&["check", "model/m.safetensors.index.json", "--json"], more].concat())
+    };
+    symlink("inside", &link).expect("a link");
+    assert_eq!(check(&[]).code, 0);
+    std::fs::remove_file(&link).expect("the link");
+    symlink("../outside", &link).expect("a link");
+    let refused = check(&[]);
+    let json = refused.json();
+    assert_eq!((refused.code, &json["findings"][0]["rule"]), (1, &json!("SHARD-PATH")), "{json}");
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(1), "{json}");
+    assert_eq!(check(&["--follow-links"]).code, 0);
+    assert_eq!(run(&folder, &["inspect", "model/m.safetensors.index.json"]).code, 1);
+    let inspected = run(&folder, &["inspect", "model/m.safetensors.index.json", "--follow-links"]);
+    assert_eq!(inspected.code, 0);
+}

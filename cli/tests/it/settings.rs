@@ -1,0 +1,146 @@
+//! `weighbridge.toml`.
+
+use super::*;
+use serde_json::json;
+
+/// An ignored rule.
+fn ignore(rule: &str, until: &str) -> String {
+    format!("[[ignore]]\nrule = \"{rule}\"\nreason = \"an old writer\"\nuntil = {until}\n")
+}
+
+/// A folder with one file, which breaks a rule, and these settings.
+fn with(settings: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write("a.stb", &with_flags());
+    folder.write("weighbridge.toml", settings.as_bytes());
+    folder
+}
+
+#[test]
+fn what_is_ignored_is_said() {
+    let folder = with(&ignore("H-FLAGS", "2999-12-31"));
+    let human = run(&folder, &["check", "a.stb"]);
+    assert_eq!(human.code, 0, "{human:?}");
+    let words = "ignored   H-FLAGS: 1 finding until 2999-12-31: an old writer";
+    assert!(human.out.contains(words), "{human:?}");
+    assert!(human.out.contains("; ignored 1 finding"), "{human:?}");
+    let json = run(&folder, &["check", "a.stb", "--json"]).json();
+    let ignored =
+        json!([{"rule": "H-FLAGS", "count": 1, "reason": "an old writer", "until": "2999-12-31"}]);
+    assert_eq!((&json["verdict"], &json["ignored"]), (&json!("valid"), &ignored), "{json}");
+    assert_eq!(json["findings"][0]["rule"], "H-FLAGS", "it is listed all the same");
+    assert_eq!(json["config"], "weighbridge.toml");
+    // What the command line denies counts.
+    assert_eq!(run(&folder, &["check", "a.stb", "--deny", "H-FLAGS"]).code, 1);
+    assert_eq!(run(&folder, &["check", "a.stb", "--no-config"]).code, 1);
+}
+
+#[test]
+fn what_was_ignored_until_yesterday_counts_again() {
+    let folder = with(&ignore("H-FLAGS", "2020-02-29"));
+    let run = run(&folder, &["check", "a.stb", "--json"]);
+    assert_eq!((run.code, run.json().get("ignored")), (1, None));
+    let note =
+        "weighbridge: weighbridge.toml: H-FLAGS was ignored until 2020-02-29, and counts again\n";
+    assert_eq!(run.err, note);
+}
+
+#[test]
+fn what_could_not_be_checked_can_be_ignored_by_name() {
+    let settings =
+        [ignore("T-DTYPE", "2999-01-01"), ignore("DATA-UNCHECKED", "2999-01-01")].concat();
+    let folder = with(&settings);
+    folder.write("u.stb", &with_unknown_type());
+    assert_eq!(run(&folder, &["check", "u.stb", "--no-config"]).code, 3);
+    let json = run(&folder, &["check", "u.stb", "--json"]);
+    assert_eq!(
+        (json.code, json.json()["ignored"].as_array().map(Vec::len)),
+        (0, Some(2)),
+        "{json:?}"
+    );
+}
+
+#[test]
+fn selected_rules_count_alone_but_for_fatal_ones() {
+    let folder = with("select = [\"T-*\"]\n");
+    let json = run(&folder, &["check", "a.stb", "--json"]);
+    let ignored = json!([{"rule": "H-FLAGS", "count": 1, "reason": "not selected"}]);
+    assert_eq!((json.code, &json.json()["ignored"]), (0, &ignored));
+    let mut bytes = sound().encode();
+    bytes.truncate(bytes.len() - 1);
+    folder.write("cut.stb", &bytes);
+    assert_eq!(run(&folder, &["check", "cut.stb"]).code, 1);
+    folder.write("u.stb", &with_unknown_type());
+    assert_eq!(
+        run(&folder, &["check", "u.stb"]).code,
+        3,
+        "that it was not checked is no rule of choice"
+    );
+}
+
+#[test]
+fn profile_depth_deny_limits_and_paths() {
+    assert_eq!(run(&with("profile = \"lenient\""), &["check", "a.stb"]).code, 0);
+    let structure = run(&with("depth = \"structure\""), &["check", "a.stb", "--json"]);
+    assert_eq!(structure.json()["checked"], json!(["structure"]));
+    let folder = with("deny = [\"lint\", \"pickle\"]");
+    folder.write("l.stb", &with_lint());
+    folder.write("p.bin", b"\x80\x02}q\0.");
+    assert_eq!(run(&folder, &["check", "l.stb"]).code, 1);
+    assert_eq!(run(&folder, &["check", "p.bin"]).code, 1);
+    let folder = with("exclude = [\"a.stb\", \"weighbridge.toml\"]\n[limits]\nwork = 1\n");
+    folder.write("b.stb", &sound().encode());
+    let walked = run(&folder, &["check", "."]);
+    assert_eq!(walked.code, 0, "{walked:?}");
+    assert!(walked.out.contains("; left out 2 excluded paths"), "{walked:?}");
+    let json = run(&folder, &["check", ".", "--json"]);
+    assert_eq!((json.lines().len(), &*json.err), (1, "weighbridge: left out 2 excluded paths\n"));
+    // A file that is named is checked.
+    assert_eq!(run(&folder, &["check", "a.stb"]).code, 1);
+    let folder = with("include = [\"*.stb\"]\nskip-unknown = true\n");
+    assert_eq!(run(&folder, &["check", "."]).code, 1);
+    assert_eq!(run(&with("skip-unknown = true"), &["check", "."]).code, 1);
+}
+
+#[test]
+fn wrong_settings_are_named() {
+    for (settings, words) in [
+        ("profil = \"strict\"\n", "line 1: unknown field `profil`"),
+        ("# x\n[limits]\nworks = 1\n", "line 3: unknown field `works`"),
+        ("deny = [\"NONE\"]\n", "no rule has the id \"NONE\""),
+        ("exclude = [\"a[\"]\n", "the pattern \"a[\""),
+        ("profile = \n", "line 1"),
+        (&ignore("SHARD-PATH", "2999-01-01"), "is fatal and cannot be ignored"),
+    ] {
+        let run = run(&with(settings), &["check", "a.stb"]);
+        assert_eq!((run.code, &*run.out), (2, ""), "{run:?}");
+        assert!(run.err.contains(words) && run.err.lines().count() == 1, "{run:?}");
+    }
+}
+
+/// Whoever made what is checked has no say: settings are those of the current folder, of one
+/// above it, or those that were named.
+#[test]
+fn settings_in_what_is_checked_do_not_count() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path().join("upload/deep")).expect("folders");
+    folder.write("upload/a.stb", &with_flags());
+    folder.write("upload/deep/b.stb", &with_flags());
+    folder.write("upload/weighbridge.toml", b"profile = \"lenient\"\nskip-unknown = true\n");
+    let above = run(&folder, &["check", "upload", "--json"]);
+    assert_eq!(above.code, 1, "{above:?}");
+    assert!(above.lines().iter().all(|line| line.get("config").is_none()), "{above:?}");
+    let named = run(&folder, &["check", "upload/a.stb", "--config", "upload/weighbridge.toml"]);
+    assert_eq!(named.code, 0, "{named:?}");
+    // From below, the nearest above it counts.
+    let mut below = command(&folder, &["check", "b.stb", "--json"]);
+    below.current_dir(folder.path().join("upload/deep"));
+    let below = finish(below);
+    assert_eq!(below.code, 0, "{below:?}");
+    assert!(
+        below.json()["config"]
+            .as_str()
+            .is_some_and(|path| path.ends_with("upload/weighbridge.toml"))
+    );
+    assert_eq!(run(&folder, &["check", "upload", "--config", "none.toml"]).code, 2);
+}

@@ -1,0 +1,76 @@
+//! What a zip archive holds, by the names of its members.
+
+use super::Diagnosis;
+use weighbridge_core::{Absent, Source, Span};
+
+pub(super) const ZIP: &str = "a zip archive";
+pub(super) const NPZ: &str = "an archive of NumPy arrays (.npz)";
+const PICKLE: &str = "a PyTorch archive (zip) of a pickle";
+const OTHER_PICKLE: &str = "a zip archive that holds a pickle";
+
+/// The record at the end of an archive, without a comment.
+const END: u64 = 22;
+/// The longest comment.
+const COMMENT: u64 = 0xFFFF;
+/// The fixed part of an entry of the central directory.
+const ENTRY: usize = 46;
+/// How much of the central directory is looked at: some ten thousand names.
+const MOST: u64 = 1 << 20;
+
+/// By the first member, whose header the archive begins with.
+pub(super) fn of_head(head: &[u8]) -> Diagnosis {
+    let name = head.get(30..).map_or(&[][..], |from| from.get(..u16_at(head, 26)).unwrap_or(from));
+    if is_pickle(name) {
+        Diagnosis::Pickle(PICKLE)
+    } else if name.ends_with(b".npy") {
+        Diagnosis::Other(NPZ)
+    } else {
+        Diagnosis::Other(ZIP)
+    }
+}
+
+/// By all members: a pickle need not be the first.
+pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
+    let len = source.len();
+    let head = source.get(Span::new(0, len.min(super::HEAD)))?;
+    let first = of_head(head);
+    let tail = Span::new(len.saturating_sub(END + COMMENT), len.min(END + COMMENT));
+    let bytes = source.get(tail)?;
+    let Some(end) = bytes.windows(4).rposition(|four| four == b"PK\x05\x06") else {
+        return Ok(first);
+    };
+    let record = bytes.get(end..).unwrap_or_default();
+    let place = (u32_at(record, 16), u32_at(record, 12));
+    let (offset, size) = (u64::from(place.0), u64::from(place.1).min(MOST));
+    // Of an archive above 4 GiB the place is elsewhere; its first member decides.
+    if offset.checked_add(size).is_none_or(|end| end > len) {
+        return Ok(first);
+    }
+    let mut directory = source.get(Span::new(offset, size))?;
+    while directory.starts_with(b"PK\x01\x02") {
+        let lens = [28, 30, 32].map(|at| u16_at(directory, at));
+        let name = directory.get(ENTRY..).and_then(|rest| rest.get(..lens[0])).unwrap_or_default();
+        if is_pickle(name) {
+            return Ok(Diagnosis::Pickle(OTHER_PICKLE));
+        }
+        directory = directory.get(ENTRY + lens.iter().sum::<usize>()..).unwrap_or_default();
+    }
+    Ok(first)
+}
+
+fn is_pickle(name: &[u8]) -> bool {
+    let name = name.to_ascii_lowercase();
+    [&b".pkl"[..], b".pickle", b".joblib"].iter().any(|end| name.ends_with(end))
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> usize {
+    match bytes.get(at..at + 2) {
+        Some([low, high]) => u16::from_le_bytes([*low, *high]).into(),
+        _ => 0,
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+    four.map_or(0, u32::from_le_bytes)
+}
