@@ -199,6 +199,9 @@ pub(crate) struct InspectArgs {
     /// Print statistics of the elements of each tensor
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Print as many texts of a list in metadata as 64 KiB hold, instead of 256
+    #[arg(long)]
+    pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }

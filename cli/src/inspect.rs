@@ -14,6 +14,9 @@ use weighbridge::{
     Unchecked,
 };
 
+/// How many texts of a list are shown: the vocabulary of a model has 100,000 and more.
+const VOCABULARY: usize = 256;
+
 /// What is shown of a tensor's elements, as bits.
 mod shown {
     pub(super) const VALUES: u8 = 1;
@@ -108,7 +111,10 @@ fn inspect(
         object.optional("unchecked_not_listed", Some(more).filter(|more| *more > 0))?;
         let mut list = object.list("metadata")?;
         if let Some(model) = &model {
-            model.metadata().try_for_each(|entry| Ok::<(), Stopped>(list.item(&entry?)?))?;
+            let most = if args.full { usize::MAX } else { VOCABULARY };
+            for entry in model.metadata() {
+                list.item(&entry?.with_texts(most))?;
+            }
         }
         list.end()?;
         let mut list = object.list("tensors")?;

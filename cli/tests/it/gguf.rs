@@ -73,7 +73,7 @@ fn a_long_vocabulary_is_cut() {
     folder.write("a.gguf", &file.encode().bytes);
     let report = run(&folder, &["check", "a.gguf", "--json"]);
     assert_eq!((report.code, &report.json()["verdict"]), (0, &json!("valid")));
-    let shown = run(&folder, &["inspect", "a.gguf", "--json"]).json();
+    let shown = run(&folder, &["inspect", "a.gguf", "--json", "--full"]).json();
     let vocabulary = &shown["metadata"][0];
     assert_eq!(vocabulary["shape"], json!([150_000]));
     assert_eq!(vocabulary["truncated"], true);

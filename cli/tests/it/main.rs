@@ -11,8 +11,10 @@ mod inspect;
 mod limits;
 mod oinf;
 mod other;
+mod outputs;
 mod paths;
 mod policy;
+mod schema;
 mod settings;
 mod shards;
 mod splits;
@@ -88,6 +90,7 @@ fn run(folder: &Folder, args: &[&str]) -> Run {
 fn finish(mut command: Command) -> Run {
     let output = command.output().expect("the command runs");
     let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
+    schema::validate_output(&String::from_utf8_lossy(&output.stdout));
     Run {
         code: output.status.code().expect("no signal ended it"),
         out: text(output.stdout),
