@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Write one tensor to a file of its own
     Extract(ExtractArgs),
+    /// Print the SHA-256 of files and of each tensor in them, or compare two files
+    Digest(DigestArgs),
     /// Print the rule catalogue
     Rules(RulesArgs),
     /// Explain a rule: its text, an example, and the advisories that it answers
@@ -226,6 +228,24 @@ pub(crate) struct ExtractArgs {
     /// several tensors have the name, of which the first is taken
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DigestArgs {
+    /// The files
+    #[arg(required_unless_present = "compare", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Compare the tensors of two files, whatever their formats
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "files")]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) compare: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) open: OpenArgs,
+    /// Accept what breaks the specification but can be read safely
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Args, Debug)]

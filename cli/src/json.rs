@@ -8,6 +8,8 @@ use weighbridge::{Text, Unchecked};
 /// The schemas of what is printed, `docs/schema/` in the repository. Members may be added to
 /// a version, and those that are there keep their meaning.
 pub(crate) const SCHEMA_CHECK: &str = "weighbridge/check-1";
+pub(crate) const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
+pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
 
 /// What printed it.

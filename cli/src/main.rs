@@ -4,6 +4,7 @@
 mod args;
 mod check;
 mod config;
+mod digest;
 mod explain;
 mod extract;
 mod human;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Extract(args) => extract::run(&args),
+        Command::Digest(args) => digest::run(&args),
         Command::Rules(args) => Ok(rules::run(&args)),
         Command::Explain(args) => explain::run(&args),
         Command::Completions { shell } => Ok(completions(shell)),

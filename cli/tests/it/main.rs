@@ -4,6 +4,7 @@
 mod check;
 mod corpus;
 mod diagnosis;
+mod digest;
 mod explain;
 mod extract;
 mod gguf;

@@ -1,5 +1,6 @@
 //! The data of one tensor.
 
+mod canonical;
 mod numbers;
 
 use crate::check::Running;

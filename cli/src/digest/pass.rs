@@ -1,0 +1,156 @@
+//! One pass over a file, for its own digest and for those of ranges in it.
+
+use super::Sha;
+use sha2::{Digest as _, Sha256};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use weighbridge::core::{Span, limits};
+use weighbridge::{Error, ReadError, Tensor};
+
+/// How much is read at a time.
+const PIECE: usize = 1 << 20;
+/// How many bytes of ranges are digested for each byte of the file: entries may share data,
+/// and a few bytes of index may refer to all of it again and again.
+const SHARED: u64 = 4;
+
+/// The ranges of a file that are digested.
+#[derive(Debug)]
+pub(super) struct Pass {
+    len: u64,
+    /// How many bytes of ranges may still be added.
+    left: u64,
+    ranges: Vec<(Span, usize)>,
+}
+
+/// A range that has begun.
+struct Begun {
+    span: Span,
+    hasher: Sha256,
+    /// All that asked for it.
+    takers: Vec<usize>,
+}
+
+impl Pass {
+    /// Over a file of so many bytes.
+    pub(super) fn new(len: u64) -> Self {
+        let left = len.saturating_mul(SHARED).saturating_add(PIECE as u64);
+        Pass { len, left, ranges: Vec::new() }
+    }
+
+    /// Digests a range for number `i`, unless too many lie upon one another.
+    pub(super) fn take(&mut self, i: usize, span: Span) -> bool {
+        match self.left.checked_sub(span.len) {
+            Some(left) => {
+                self.left = left;
+                self.ranges.push((span, i));
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Reads the file, and calls `give` with the digest of each range.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is not as long as it was.
+    pub(super) fn run(self, path: &Path, mut give: impl FnMut(usize, Sha)) -> Result<Sha, Error> {
+        let Pass { len, mut ranges, .. } = self;
+        ranges.sort_by_key(|(span, i)| (span.offset, span.len, *i));
+        let mut ranges = ranges.into_iter().peekable();
+        let mut file = File::open(path)?;
+        let (mut whole, mut begun) = (Sha256::new(), Vec::<Begun>::new());
+        let (mut buffer, mut at) = (vec![0; PIECE], 0_u64);
+        loop {
+            let read = file.read(&mut buffer)?;
+            let piece = &buffer[..read];
+            let end = at + read as u64;
+            whole.update(piece);
+            // At the end also those without bytes begin there.
+            while let Some((span, i)) = ranges.next_if(|(span, _)| span.offset < end || read == 0) {
+                match begun.last_mut() {
+                    Some(last) if last.span == span => last.takers.push(i),
+                    _ => begun.push(Begun { span, hasher: Sha256::new(), takers: vec![i] }),
+                }
+            }
+            begun.retain_mut(|range| {
+                let (from, until) = (range.span.offset, range.span.offset + range.span.len);
+                let inside = |offset: u64| (offset.clamp(at, end) - at) as usize;
+                range.hasher.update(&piece[inside(from)..inside(until)]);
+                let done = until <= end;
+                if done {
+                    let digest = range.hasher.clone().finalize().into();
+                    range.takers.iter().for_each(|i| give(*i, digest));
+                }
+                !done
+            });
+            if read == 0 {
+                break;
+            }
+            at = end;
+        }
+        if at != len || !begun.is_empty() {
+            return Err(ReadError::Changed.into());
+        }
+        Ok(whole.finalize().into())
+    }
+}
+
+/// How many bytes are decoded of a file of so many.
+pub(super) fn work(len: u64) -> u64 {
+    limits::WORK.saturating_add(len.saturating_mul(limits::WORK_PER_BYTE))
+}
+
+/// The digest of a tensor that is not stored as it is.
+///
+/// # Errors
+/// When its data cannot be read or decoded.
+pub(super) fn of_decoded(tensor: &Tensor<'_, '_>) -> Result<Sha, Error> {
+    let mut hasher = Sha256::new();
+    tensor.canonical(|piece| {
+        hasher.update(piece);
+        Ok::<(), Error>(())
+    })?;
+    Ok(hasher.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn ranges_are_digested_wherever_they_lie() {
+        let bytes: Vec<u8> = (0..2 * PIECE + 77).map(|i| (i * i >> 3) as u8).collect();
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(&bytes).expect("room for it");
+        let len = bytes.len() as u64;
+        let edge = PIECE as u64;
+        let spans = [
+            (0, 0),
+            (0, 1),
+            (edge - 1, 2),
+            (edge, edge),
+            (5, 2 * edge),
+            (5, 2 * edge),
+            (len, 0),
+            (len - 9, 9),
+        ];
+        let mut pass = Pass::new(len);
+        for (i, (offset, len)) in spans.iter().enumerate() {
+            assert!(pass.take(i, Span::new(*offset, *len)));
+        }
+        let mut shared = Pass::new(len);
+        let taken = (0..99).take_while(|i| shared.take(*i, Span::new(0, len))).count();
+        assert_eq!(taken, 4, "more lies upon one another");
+        let mut found = vec![None; spans.len()];
+        let whole = pass.run(file.path(), |i, digest| found[i] = Some(digest)).expect("it is read");
+        assert_eq!(whole, Sha::from(Sha256::digest(&bytes)));
+        for ((offset, len), found) in spans.iter().zip(found) {
+            let expected = Sha256::digest(&bytes[*offset as usize..][..*len as usize]);
+            assert_eq!(found, Some(expected.into()), "{offset} {len}");
+        }
+        let changed = Pass::new(len + 1).run(file.path(), |_, _| ());
+        assert!(matches!(changed, Err(Error::Read(ReadError::Changed))));
+    }
+}

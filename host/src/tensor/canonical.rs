@@ -1,0 +1,95 @@
+//! Elements as bytes that do not depend on the file that holds them.
+
+use super::Tensor;
+use crate::data::{self, Order};
+use crate::error::Error;
+use alloc::vec::Vec;
+use weighbridge_core::{DType, Encoding, Endianness, Span, Status};
+
+impl Tensor<'_, '_> {
+    /// Calls `take` with the bytes of all elements: decoded, in row-major order and
+    /// little-endian. They are equal in every format that holds the same tensor, and what a
+    /// digest of it is made of. Elements that share a byte, and blocks, are as they are stored.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut all = Vec::new();
+    /// model.tensor("emb")?.canonical(|piece| {
+    ///     all.extend_from_slice(piece);
+    ///     Ok::<(), weighbridge::Error>(())
+    /// })?;
+    /// assert_eq!(all[..4], [0x00, 0x00, 0x80, 0x3F]); // 0 and 1 as bf16
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `take`, [`Error::Unsupported`] where there are no such bytes, with the reason,
+    /// and when the data cannot be read.
+    pub fn canonical<E: From<Error>>(
+        &self,
+        mut take: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (swapped, order) = self.form()?;
+        let (access, file) = (&self.model.access, &self.model.file);
+        if swapped == 1 && order == Order::Rows {
+            return self.stream(take);
+        }
+        let mut turned = Vec::new();
+        data::ordered(access, file, &self.tensor, self.tensor.elements, |piece, _| {
+            turned.clear();
+            turned.extend_from_slice(piece);
+            turned.chunks_mut(swapped).for_each(<[u8]>::reverse);
+            take(&turned)
+        })
+    }
+
+    /// Where the bytes that [`canonical`](Self::canonical) gives lie in the file, if they are
+    /// stored as they are.
+    ///
+    /// # Errors
+    /// As [`canonical`](Self::canonical).
+    pub fn canonical_span(&self) -> Result<Option<Span>, Error> {
+        let (swapped, order) = self.form()?;
+        if swapped != 1 || order != Order::Rows {
+            return Ok(None);
+        }
+        if let Some(span) = self.tensor.raw() {
+            return Ok(Some(span));
+        }
+        let Some(piece) = self.pieces().next().transpose()? else {
+            return Ok(Some(Span::default()));
+        };
+        let raw = self.encoding() == Encoding::Raw;
+        Ok(raw.then_some(Span::new(piece.offset, piece.stored)))
+    }
+
+    /// How many bytes are swapped at a time, and the order of the elements.
+    fn form(&self) -> Result<(usize, Order), Error> {
+        let no = |why: &str| Err(Error::Unsupported(why.into()));
+        match self.status() {
+            Status::Sound => {}
+            Status::Broken => return no("it is broken"),
+            Status::Unsupported => return no("its type, encoding or layout is unknown"),
+        }
+        if self.is_column() || !data::is_dense(&self.tensor) {
+            return no("its elements are not an array");
+        }
+        self.decoded_len()?;
+        let order = self.order()?;
+        if order == Order::Unknown {
+            return no("the order of its elements is unknown");
+        }
+        let swapped = match (self.endianness(), self.dtype(), self.dtype().unit()) {
+            (Endianness::Little, ..) => 1,
+            (_, DType::C64, _) => 4,
+            (_, _, Some((1, width))) => width.max(1) as usize,
+            (_, _, Some((_, 1))) => 1,
+            _ => return no("its blocks are big-endian"),
+        };
+        if swapped > 1 && !data::is_plain(&self.tensor) {
+            return no("its elements are no numbers");
+        }
+        Ok((swapped, order))
+    }
+}
