@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web peers package fuzz fuzz-smoke hard dependencies deny advisories clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web peers package fuzz fuzz-smoke hard dependencies deny gates advisories clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -80,6 +80,9 @@ bench-web: ## how soon the page shows large files, held to its budgets
 
 peers: ## sound and broken files through other readers of safetensors and GGUF
 	scripts/peers.sh
+
+gates: ## the action, the pre-commit hook and the static build of the image, as they are used
+	scripts/gates.sh
 
 advisories: ## print docs/advisories.md: published advisories, our rules, and other readers
 	scripts/advisories.sh

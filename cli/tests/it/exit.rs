@@ -1,0 +1,108 @@
+//! The table of exit codes in docs/cli.md: a run for each cell.
+
+use super::*;
+
+/// The cells of the table: command, code, text.
+fn table() -> Vec<(String, i32, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let docs = std::fs::read_to_string(path).expect("the documentation");
+    let (_, rows) = docs.split_once("| command | 0 | 1 | 2 | 3 |\n").expect("the table");
+    let rows = rows.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let cells = |row: &str| {
+        let cells: Vec<_> =
+            row.trim_matches('|').split('|').map(|it| it.trim().to_owned()).collect();
+        let command = cells[0].trim_matches('`').to_owned();
+        cells
+            .into_iter()
+            .skip(1)
+            .zip(0..)
+            .map(move |(text, code)| (command.clone(), code, text))
+            .collect()
+    };
+    rows.flat_map(|row| -> Vec<_> { cells(row) }).collect()
+}
+
+#[test]
+fn every_cell_of_the_table_is_what_the_command_does() {
+    let folder = Folder::new();
+    folder.write("valid.stb", &sound().encode());
+    folder.write("invalid.stb", &with_flags());
+    folder.write("broken.stb", &sound().encode()[..190]);
+    folder.write("unknown.stb", &with_unknown_type());
+    folder.write("pickle", b"\x80\x02}q\0.");
+    let mut other = sound();
+    other.tensors[1].payload[0] ^= 1;
+    folder.write("other.stb", &other.encode());
+    std::fs::create_dir(folder.path().join("empty")).expect("a folder");
+    let runs: &[(&str, i32, &[&[&str]])] = &[
+        ("check", 0, &[&["valid.stb"], &["invalid.stb", "--lenient"]]),
+        (
+            "check",
+            1,
+            &[
+                &["invalid.stb"],
+                &["pickle", "--deny", "pickle"],
+                &["pickle", "none", "invalid.stb"],
+            ],
+        ),
+        (
+            "check",
+            2,
+            &[
+                &["none"],
+                &["empty"],
+                &["valid.stb", "--deny", "NO"],
+                &["valid.stb", "--config", "none"],
+                &["none", "pickle"],
+                &[],
+            ],
+        ),
+        ("check", 3, &[&["pickle"], &["unknown.stb"], &["pickle", "valid.stb"]]),
+        ("inspect", 0, &[&["valid.stb"]]),
+        ("inspect", 1, &[&["invalid.stb"]]),
+        ("inspect", 2, &[&["none"], &["empty"], &["valid.stb", "--values", "x"]]),
+        ("inspect", 3, &[&["pickle"], &["unknown.stb", "--values", "1"]]),
+        ("extract", 0, &[&["valid.stb", "0", "-o", "0.npy"]]),
+        ("extract", 1, &[&["broken.stb", "1", "-o", "1.npy"]]),
+        (
+            "extract",
+            2,
+            &[
+                &["none", "0"],
+                &["valid.stb", "7"],
+                &["valid.stb"],
+                &["valid.stb", "0", "-o", "none/x.npy"],
+            ],
+        ),
+        ("extract", 3, &[&["pickle", "0"], &["unknown.stb", "1", "-o", "1.npy"]]),
+        ("digest", 0, &[&["valid.stb"], &["invalid.stb", "--lenient"]]),
+        ("digest", 1, &[&["invalid.stb"], &["broken.stb"]]),
+        ("digest", 2, &[&["none"], &["empty"], &[]]),
+        ("digest", 3, &[&["unknown.stb"], &["pickle"]]),
+        ("digest --compare", 0, &[&["valid.stb", "valid.stb"]]),
+        ("digest --compare", 1, &[&["valid.stb", "other.stb"], &["invalid.stb", "invalid.stb"]]),
+        ("digest --compare", 2, &[&["valid.stb", "none"], &["valid.stb"]]),
+        ("digest --compare", 3, &[&["unknown.stb", "unknown.stb"]]),
+        ("rules", 0, &[&[], &["stb"]]),
+        ("rules", 2, &[&["tar"]]),
+        ("explain", 0, &[&["H-FLAGS"]]),
+        ("explain", 2, &[&["NO"], &["H-FLAGS", "--format", "gguf"]]),
+        ("completions", 0, &[&["bash"]]),
+        ("completions", 2, &[&["none"]]),
+        ("man", 0, &[&[], &["check"]]),
+        ("man", 2, &[&["none"]]),
+    ];
+    for (name, code, all) in runs {
+        for args in *all {
+            let args: Vec<_> = name.split(' ').chain(args.iter().copied()).collect();
+            let run = run(&folder, &args);
+            assert_eq!(run.code, *code, "{args:?}: {run:?}");
+        }
+    }
+    let cells = table();
+    assert_eq!(cells.len(), 9 * 4, "{cells:?}");
+    for (name, code, text) in cells {
+        let has_run = runs.iter().any(|(run, of, _)| *run == name && *of == code);
+        assert_eq!(has_run, text != "–", "{name} {code}: {text}");
+    }
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# The GitHub Action of action.yml: takes the command from a release, and checks files.
+#
+#   INPUT_PATHS          files and folders, one a line
+#   INPUT_ARGS           further options, separated by white space
+#   INPUT_SARIF          where to write a SARIF log, if anywhere
+#   INPUT_VERSION        the release
+#   WEIGHBRIDGE_RELEASES where releases lie: VERSION/weighbridge-cli-TARGET.tar.xz below it
+#   WEIGHBRIDGE_COMMAND  the command, if it is there already
+set -euo pipefail
+
+# target: that of the archive for this machine.
+target() {
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64) echo x86_64-unknown-linux-gnu ;;
+    Linux-aarch64 | Linux-arm64) echo aarch64-unknown-linux-gnu ;;
+    Darwin-x86_64) echo x86_64-apple-darwin ;;
+    Darwin-arm64) echo aarch64-apple-darwin ;;
+    *) echo "weighbridge: there is no release for $(uname -s) on $(uname -m)" >&2 && return 2 ;;
+  esac
+}
+
+# digest_matches FILE: whether the archive is the one that its digest was made of.
+digest_matches() {
+  if command -v sha256sum >/dev/null; then sha256sum --check --quiet "$1"; else shasum -a 256 --check "$1"; fi >&2
+}
+
+# fetch FOLDER: brings the command of the release, after its digest was compared. Steps are
+# joined, because `set -e` does not hold where a result is asked for.
+fetch() {
+  local releases=${WEIGHBRIDGE_RELEASES:?where releases lie}/${INPUT_VERSION:?the release}
+  for file in "$name.tar.xz" "$name.tar.xz.sha256"; do
+    curl --fail --silent --show-error --location --retry 3 --output "$1/$file" "$releases/$file" || return 2
+  done
+  (cd "$1" && digest_matches "$name.tar.xz.sha256") && tar -xJf "$1/$name.tar.xz" -C "$1"
+}
+
+command=${WEIGHBRIDGE_COMMAND:-}
+if [ -z "$command" ]; then
+  name=weighbridge-cli-$(target) || exit 2
+  folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX") || exit 2
+  fetch "$folder" || {
+    echo "weighbridge: the release ${INPUT_VERSION:-} cannot be used" >&2
+    exit 2
+  }
+  command=$folder/$name/weighbridge
+fi
+
+paths=() args=()
+while IFS= read -r path; do
+  [ -z "$path" ] || paths+=("$path")
+done <<<"${INPUT_PATHS:-.}"
+read -r -d '' -a args <<<"${INPUT_ARGS:-}" || true
+
+# check KIND: after `--`, no path is an option.
+check() {
+  "$command" check --output "$1" ${args[@]+"${args[@]}"} -- "${paths[@]}"
+}
+
+code=0
+check github || code=$?
+if [ -n "${INPUT_SARIF:-}" ]; then
+  # What it finds was found above; a log that cannot be written is a failure of its own.
+  check sarif >"$INPUT_SARIF" || [ -s "$INPUT_SARIF" ]
+fi
+[ -z "${GITHUB_OUTPUT:-}" ] || echo "exit-code=$code" >>"$GITHUB_OUTPUT"
+exit "$code"
