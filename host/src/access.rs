@@ -1,6 +1,6 @@
 //! A file that is read as the core asks for it: a session, and where its bytes come from.
 
-use crate::error::Error;
+use crate::error::{Error, ReadError};
 use crate::input::Input;
 use crate::lock::Lock;
 use crate::options::{Goal, Options, Progress};
@@ -193,7 +193,12 @@ impl<'a> Access<'a> {
         let span = Span::new(at, bytes.len() as u64);
         match (self.resident(span), &self.input) {
             (Some(from), _) => bytes.copy_from_slice(from),
-            (None, Some(input)) => input.read_at(at, bytes)?,
+            (None, Some(input)) => {
+                if self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
+                    return Err(ReadError::Cancelled.into());
+                }
+                input.read_at(at, bytes)?;
+            }
             (None, None) => return Err(Error::Internal(span)),
         }
         Ok(())

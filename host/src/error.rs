@@ -78,6 +78,8 @@ pub enum ReadError {
     Changed,
     /// More bytes are needed in one piece than are kept in memory.
     TooLarge(Span),
+    /// The program gave up: see [`Options::cancel_when`](crate::Options::cancel_when).
+    Cancelled,
 }
 
 impl fmt::Display for ReadError {
@@ -88,6 +90,7 @@ impl fmt::Display for ReadError {
             ReadError::Other(why) => f.write_str(why),
             ReadError::NotAFile(what) => write!(f, "is {what}, not a file"),
             ReadError::Changed => f.write_str("the file changed while it was read"),
+            ReadError::Cancelled => f.write_str("cancelled"),
             ReadError::TooLarge(Span { offset, len }) => {
                 let bytes = plural(*len, "byte");
                 write!(f, "{bytes} at offset {offset} would have to be in memory at once")

@@ -183,6 +183,19 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// The tensor of an entry that this model gave.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let kept: weighbridge::Entry = (*model.tensor("emb")?).clone();
+    /// assert_eq!(model.tensor_of(&kept).to_vec::<f32>()?.len(), 6);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn tensor_of(&self, entry: &Entry) -> Tensor<'_, 'a> {
+        Tensor { model: self, entry: entry.clone() }
+    }
+
     /// All tensors of this name, which should be one: by reading one entry after the other,
     /// so that none is kept.
     ///

@@ -38,6 +38,7 @@ pub struct Progress<'a> {
 }
 
 type Hook = dyn Fn(&Progress<'_>) + Send + Sync;
+type Cancel = dyn Fn() -> bool + Send + Sync;
 
 /// How a file is checked and read, and how much memory and work that may take.
 ///
@@ -67,6 +68,7 @@ pub struct Options {
     pub(crate) seed: Option<u64>,
     pub(crate) follow_links: bool,
     pub(crate) hook: Option<Arc<Hook>>,
+    pub(crate) cancel: Option<Arc<Cancel>>,
 }
 
 impl fmt::Debug for Options {
@@ -127,6 +129,7 @@ impl Options {
             seed: None,
             follow_links: false,
             hook: None,
+            cancel: None,
         }
     }
 
@@ -370,6 +373,23 @@ impl Options {
     #[must_use]
     pub fn on_progress(mut self, hook: impl Fn(&Progress<'_>) + Send + Sync + 'static) -> Self {
         self.hook = Some(Arc::new(hook));
+        self
+    }
+
+    /// Gives up once `hook` answers `true`: it is asked before bytes of a file are read, so
+    /// not while a file that is in memory as a whole is checked.
+    ///
+    /// ```
+    /// use weighbridge::{Error, Options, ReadError};
+    ///
+    /// let options = Options::new().cancel_when(|| true);
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check_reader(std::io::Cursor::new(bytes), &options);
+    /// assert!(matches!(report, Err(Error::Read(ReadError::Cancelled))));
+    /// ```
+    #[must_use]
+    pub fn cancel_when(mut self, hook: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.cancel = Some(Arc::new(hook));
         self
     }
 

@@ -422,9 +422,37 @@ impl Report {
         }
     }
 
-    /// The report on a file of this name, of which nothing more is checked.
+    /// The report on a file of this name.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?.named("model.safetensors");
+    /// assert_eq!(report.name().unwrap(), &"model.safetensors");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
-    pub(crate) fn closed(mut self, name: Option<Text>) -> Self {
+    pub fn named(mut self, name: impl Into<Text>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// The report of a [`Session`](crate::Session) on a file of this name, of which nothing
+    /// more is checked.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// let options = Options::new().goal(Goal::Structure);
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::whole(&bytes, options);
+    /// session.poll(Goal::Structure)?;
+    /// let report = session.report().closed(Some("s3://bucket/model.safetensors".into()));
+    /// assert_eq!(report.name().unwrap(), &"s3://bucket/model.safetensors");
+    /// assert_eq!(report.unchecked()[0].why(), "payloads not asked for");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    #[must_use]
+    pub fn closed(mut self, name: Option<Text>) -> Self {
         self.name = name;
         if self.checked == ["structure"] {
             self.leave(Unchecked::new(None, "payloads not asked for", false));
