@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web peers package fuzz fuzz-smoke hard dependencies deny gates advisories clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web peers package fuzz fuzz-smoke hard dependencies deny gates advisories test-python wheel bench-python clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -68,6 +68,15 @@ hard: ## what the hardest files take, in seconds and MiB
 
 dependencies: ## the core depends on what was decided, and on nothing else
 	scripts/dependencies.sh
+
+test-python: ## build the Python wheel and test it in an environment of its own
+	scripts/python.sh test
+
+wheel: ## the Python wheel as it is published; fails above its budget
+	scripts/python.sh wheel
+
+bench-python: ## the wheel against the crate and the package `safetensors`
+	scripts/python.sh bench
 
 deny: ## licences, advisories and sources of every dependency, with cargo-deny
 	scripts/dependencies.sh deny

@@ -31,7 +31,7 @@ if [ "${1:-}" = deny ]; then
   else
     left_out "the database of advisories, which cannot be fetched"
   fi
-  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml wasm/bindgen/Cargo.toml; do
+  for manifest in Cargo.toml fuzz/Cargo.toml firmware/Cargo.toml python/Cargo.toml wasm/bindgen/Cargo.toml; do
     deny "$manifest" "${checks[@]}"
   done
   exit "$failed"

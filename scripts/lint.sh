@@ -45,6 +45,10 @@ cargo clippy -p weighbridge --no-default-features --features formats -- -D warni
 cargo clippy -p weighbridge --no-default-features --features std,safetensors -- -D warnings
 cargo clippy -p weighbridge --all-targets --all-features -- -D warnings
 
+say "the Python package"
+cargo fmt --manifest-path python/Cargo.toml --check
+cargo clippy --locked --manifest-path python/Cargo.toml --all-targets -- -D warnings
+
 say "core for $bare_target: no std, no heap"
 target_ready "$bare_target" core
 target_cargo check -p weighbridge-core --no-default-features

@@ -2,7 +2,7 @@
 # What the scripts need of a machine, in one place: looked at before anything is
 # built, and installed where that is possible.
 #
-#   scripts/setup.sh PART...    of host, firmware, wasm, web (the tests of the page), peers, hard
+#   scripts/setup.sh PART...    of host, firmware, wasm, web (the tests of the page), python, peers, hard
 #   source scripts/setup.sh     the functions below; `ready PART...` does the same
 #
 # As root, packages come from apt, after a line that names them. Anybody else is
@@ -184,6 +184,13 @@ look_web() {
 look_hard() {
   look_host
   command -v python3 >/dev/null || lack "Python 3" python3
+}
+
+# The oldest for which wheels are built.
+look_python() {
+  look_host
+  "${PYTHON:-python3}" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+    lack "Python 3.9 or newer with venv" python3-venv
 }
 
 look_peers() {

@@ -1,0 +1,68 @@
+//! The native part of the Python package `weighbridge`, which is built on the crate of the
+//! same name. Everything here runs without the interpreter's lock but for callbacks.
+
+mod errors;
+mod html;
+mod model;
+mod options;
+mod report;
+mod session;
+mod source;
+mod tensor;
+mod text;
+
+use pyo3::prelude::*;
+
+/// The native part; what is meant to be used is in `weighbridge`.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::model::Model;
+    use crate::options::Asked;
+    #[pymodule_export]
+    use crate::report::{Finding, Report, Unchecked};
+    #[pymodule_export]
+    use crate::session::Session;
+    use crate::source::{Bytes, Reader};
+    #[pymodule_export]
+    use crate::tensor::{Stats, Tensor};
+    use pyo3::prelude::*;
+    use pyo3::pybacked::PyBackedBytes;
+    use std::path::PathBuf;
+
+    /// Longer ones are read in pieces, so that a signal ends the check.
+    const WHOLE: usize = 4 << 20;
+
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// Checks a file on disk.
+    #[pyfunction]
+    fn check_path(py: Python<'_>, path: PathBuf, options: Asked) -> PyResult<Report> {
+        let run = options.run()?;
+        let report = py.detach(|| weighbridge::check_path(&path, &run.options));
+        Ok(Report { report: run.raised.settle(py, report)?, profile: run.profile })
+    }
+
+    /// Checks bytes.
+    #[pyfunction]
+    fn check_bytes(py: Python<'_>, bytes: PyBackedBytes, options: Asked) -> PyResult<Report> {
+        let run = options.run()?;
+        let report = py.detach(|| {
+            if bytes.len() > WHOLE {
+                return weighbridge::check_input(Bytes(bytes), &run.options);
+            }
+            weighbridge::check_with(&bytes, &run.options)
+        });
+        Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
+    }
+
+    /// Checks a file of `len` bytes whose bytes `read(offset, length)` returns.
+    #[pyfunction]
+    fn check_reader(py: Python<'_>, len: u64, read: Py<PyAny>, options: Asked) -> PyResult<Report> {
+        let run = options.run()?;
+        let input = Reader { len, read, raised: run.raised.clone() };
+        let report = py.detach(|| weighbridge::check_input(input, &run.options));
+        Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
+    }
+}

@@ -1,0 +1,319 @@
+//! Open files.
+
+use crate::errors::Raised;
+use crate::html;
+use crate::options::{Asked, Run};
+use crate::report::Report;
+use crate::source::{Bytes, Reader};
+use crate::tensor::Tensor;
+use crate::text;
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use weighbridge::{Entry, Error, Goal, Profile};
+
+/// A file that is open: its tensors by name, and its metadata.
+#[pyclass(frozen, mapping, module = "weighbridge")]
+pub(crate) struct Model {
+    shared: Arc<Shared>,
+    index: PyOnceLock<Index>,
+    profile: Profile,
+    goal: Goal,
+    name: Option<String>,
+}
+
+/// The tensors, in the order of the index and by name.
+struct Index {
+    tensors: Py<PyTuple>,
+    by_name: Py<PyDict>,
+}
+
+/// The file that a model and its tensors have in common, until it is closed.
+pub(crate) struct Shared(Mutex<Option<Arc<Opened>>>);
+
+/// What is asked of it runs without the interpreter's lock: callbacks take that while the
+/// model is locked.
+pub(crate) struct Opened {
+    pub(crate) model: weighbridge::Model<'static>,
+    /// What a view of the whole file can be made of.
+    pub(crate) buffer: Option<Py<PyAny>>,
+    pub(crate) raised: Raised,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Model").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// # Errors
+    /// `ValueError` once it is closed.
+    pub(crate) fn get(&self) -> PyResult<Arc<Opened>> {
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.clone().ok_or_else(|| PyValueError::new_err("the model is closed"))
+    }
+
+    fn close(&self) {
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(opened);
+    }
+}
+
+impl Opened {
+    /// Asks the file, without the interpreter's lock.
+    pub(crate) fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&weighbridge::Model<'static>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let result = py.detach(|| ask(&self.model));
+        self.raised.settle(py, result)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Opens a file on disk. `buffer` is where its bytes are mapped, if so.
+    #[staticmethod]
+    #[pyo3(signature = (path, options, buffer=None))]
+    fn open_path(
+        py: Python<'_>,
+        path: PathBuf,
+        options: Asked,
+        buffer: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let run = options.run()?;
+        let opened = py.detach(|| weighbridge::Model::open_with(path, &run.options));
+        Model::of(py, opened, buffer, run, &options)
+    }
+
+    /// Opens bytes, of which views are made.
+    #[staticmethod]
+    fn open_bytes(py: Python<'_>, bytes: Py<PyBytes>, options: Asked) -> PyResult<Self> {
+        let run = options.run()?;
+        let input = Bytes(PyBackedBytes::from(bytes.bind(py).clone()));
+        let opened = py.detach(|| weighbridge::Model::from_input_with(input, &run.options));
+        Model::of(py, opened, Some(bytes.into_any()), run, &options)
+    }
+
+    /// Opens a file of `len` bytes whose bytes `read(offset, length)` returns.
+    #[staticmethod]
+    #[pyo3(signature = (len, read, options, buffer=None))]
+    fn open_reader(
+        py: Python<'_>,
+        len: u64,
+        read: Py<PyAny>,
+        options: Asked,
+        buffer: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let run = options.run()?;
+        let input = Reader { len, read, raised: run.raised.clone() };
+        let opened = py.detach(|| weighbridge::Model::from_input_with(input, &run.options));
+        Model::of(py, opened, buffer, run, &options)
+    }
+
+    #[getter]
+    fn format(&self) -> PyResult<&'static str> {
+        Ok(self.shared.get()?.model.format().name())
+    }
+
+    #[getter]
+    fn version(&self) -> PyResult<Option<String>> {
+        Ok(self.shared.get()?.model.version().map(|version| version.to_string()))
+    }
+
+    /// Length of the file in bytes.
+    #[getter]
+    fn size(&self) -> PyResult<u64> {
+        Ok(self.shared.get()?.model.len())
+    }
+
+    /// The path, the URL or None.
+    #[getter]
+    fn file(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The tensors, in the order of the index.
+    #[getter]
+    fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        Ok(self.index(py)?.tensors.bind(py).clone())
+    }
+
+    /// The names of the tensors, each once.
+    #[getter]
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        Ok(self.index(py)?.by_name.bind(py).keys())
+    }
+
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        self.names(py)
+    }
+
+    /// The metadata of the file; a value that is longer than 64 KiB is a `Truncated`.
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let entries = self.shared.get()?.ask(py, |model| {
+            model.rewind();
+            model.metadata().collect::<Result<Vec<_>, _>>()
+        })?;
+        let metadata = PyDict::new(py);
+        for entry in entries {
+            let key = text::string(py, entry.key())?;
+            let mut value = text::value(py, entry.value())?;
+            if entry.is_truncated() {
+                value = py.import("weighbridge._errors")?.call_method1("Truncated", (value,))?;
+            }
+            // Of several with one name, the first.
+            if !metadata.contains(&key)? {
+                metadata.set_item(key, value)?;
+            }
+        }
+        Ok(metadata)
+    }
+
+    /// Of each tensor that is stored as NumPy has it: its position, the name of its dtype,
+    /// its shape, the offset and the length of its bytes, and whether the first axis is the
+    /// fastest.
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let plan = PyList::empty(py);
+        for (i, tensor) in self.index(py)?.tensors.bind(py).iter().enumerate() {
+            let tensor = tensor.cast_into::<Tensor>()?;
+            let tensor = tensor.get();
+            if let Some((offset, len, fortran)) = tensor.plain() {
+                let shape = tensor.shape(py)?;
+                plan.append((i, tensor.dtype(), shape, offset, len, fortran))?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// Raises an `OSError` if the file was written to since it was opened.
+    fn verify_unchanged(&self, py: Python<'_>) -> PyResult<()> {
+        self.shared.get()?.ask(py, |model| model.verify_unchanged())
+    }
+
+    /// Checks the file that is open.
+    fn check(&self, py: Python<'_>) -> PyResult<Report> {
+        let goal = self.goal;
+        let report = self.shared.get()?.ask(py, |model| {
+            let report = model.check(goal)?;
+            model.verify_unchanged()?;
+            Ok(report)
+        })?;
+        let name = self.name.as_deref().map(Into::into);
+        Ok(Report { report: report.closed(name), profile: self.profile })
+    }
+
+    /// Closes the file. Arrays that were made of it stay.
+    fn close(&self) {
+        self.shared.close();
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        name: Bound<'py, PyString>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.index(py)?.by_name.bind(py).get_item(&name)? {
+            Some(tensor) => Ok(tensor),
+            None => Err(PyKeyError::new_err(format!("there is no tensor {}", name.repr()?))),
+        }
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: Bound<'_, PyAny>) -> PyResult<bool> {
+        self.index(py)?.by_name.bind(py).contains(name)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.index(py)?.by_name.bind(py).as_any().try_iter()?.into_any())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.index(py)?.by_name.bind(py).len())
+    }
+
+    fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
+        slf.get().shared.get()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, _args: &Bound<'_, PyTuple>) {
+        self.close();
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        match self.shared.get() {
+            Ok(_) => Ok(format!("<Model {}>", self.heading(py)?)),
+            Err(_) => Ok("<Model, closed>".into()),
+        }
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let entries = entries(py, &*self.shared.get()?)?;
+        Ok(html::model(&self.heading(py)?, &entries))
+    }
+}
+
+impl Model {
+    fn of(
+        py: Python<'_>,
+        model: Result<weighbridge::Model<'static>, Error>,
+        buffer: Option<Py<PyAny>>,
+        run: Run,
+        asked: &Asked,
+    ) -> PyResult<Self> {
+        let Run { raised, profile, goal, .. } = run;
+        let model = raised.settle(py, model)?;
+        let opened = Arc::new(Opened { model, buffer, raised });
+        let shared = Arc::new(Shared(Mutex::new(Some(opened))));
+        let name = asked.name().map(str::to_owned);
+        Ok(Model { shared, index: PyOnceLock::new(), profile, goal, name })
+    }
+
+    /// The tensors; the index is read the first time.
+    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
+        let opened = self.shared.get()?;
+        self.index.get_or_try_init(py, || {
+            let entries = entries(py, &opened)?;
+            let by_name = PyDict::new(py);
+            let mut tensors = Vec::with_capacity(entries.len());
+            for entry in entries {
+                let name = text::string(py, entry.name())?;
+                let shared = Arc::clone(&self.shared);
+                let tensor = Bound::new(py, Tensor { shared, entry, name: name.clone().unbind() })?;
+                // Of several with one name, the first.
+                by_name.call_method1(pyo3::intern!(py, "setdefault"), (name, &tensor))?;
+                tensors.push(tensor);
+            }
+            let tensors = PyTuple::new(py, tensors)?.unbind();
+            Ok(Index { tensors, by_name: by_name.unbind() })
+        })
+    }
+
+    fn heading(&self, py: Python<'_>) -> PyResult<String> {
+        let file = self.name.as_ref().map(|name| format!("{name:?}: ")).unwrap_or_default();
+        let count = self.index(py)?.tensors.bind(py).len();
+        let s = if count == 1 { "" } else { "s" };
+        Ok(format!("{file}{}, {count} tensor{s}", self.format()?))
+    }
+}
+
+fn entries(py: Python<'_>, opened: &Opened) -> PyResult<Vec<Entry>> {
+    opened.ask(py, |model| {
+        model.tensors().map(|tensor| Ok(Entry::clone(&*tensor?))).collect::<Result<Vec<_>, Error>>()
+    })
+}

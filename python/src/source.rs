@@ -1,0 +1,67 @@
+//! Files that are no files on disk: objects of Python.
+
+use crate::errors::Raised;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use weighbridge::{Input, ReadError};
+
+/// Immutable bytes, which are read without the interpreter's lock.
+pub(crate) struct Bytes(pub(crate) PyBackedBytes);
+
+impl Input for Bytes {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        if buffer.is_empty() {
+            return Ok(()); // wherever that is
+        }
+        let from = usize::try_from(offset).ok().and_then(|from| self.0.get(from..));
+        match from.and_then(|from| from.get(..buffer.len())) {
+            Some(from) => {
+                buffer.copy_from_slice(from);
+                Ok(())
+            }
+            None => Err(ReadError::Changed),
+        }
+    }
+}
+
+/// A function `read(offset, length)` that returns bytes: a buffer that may change, a file
+/// object, a file in a store.
+pub(crate) struct Reader {
+    pub(crate) len: u64,
+    pub(crate) read: Py<PyAny>,
+    pub(crate) raised: Raised,
+}
+
+impl Input for Reader {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let filled = Python::attach(|py| {
+            let bytes = self.read.call1(py, (offset, buffer.len()))?;
+            let bytes: PyBackedBytes = bytes.extract(py)?;
+            let fits = bytes.len() == buffer.len();
+            if fits {
+                buffer.copy_from_slice(&bytes);
+            }
+            PyResult::Ok(fits)
+        });
+        match filled {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ReadError::Changed),
+            Err(error) => {
+                let why = error.to_string();
+                self.raised.put(error);
+                Err(ReadError::Other(why))
+            }
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Tensors: what the index says of them, and their data.
+
+use crate::model::Shared;
+use crate::text;
+use bytemuck::try_cast_slice_mut;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::{IntoPyObjectExt as _, intern};
+use std::sync::Arc;
+use weighbridge::{
+    DType, Encoding, Endianness, Entry, Error, Layout, Number, Quantization, Status, Summary, bf16,
+    f16,
+};
+
+/// A tensor of a model.
+#[pyclass(frozen, module = "weighbridge")]
+#[derive(Debug)]
+pub(crate) struct Tensor {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) entry: Entry,
+    pub(crate) name: Py<PyString>,
+}
+
+/// Elements are given in this type at least, and in no larger buffer than that of so many
+/// bytes before the first is decoded.
+const AHEAD: u64 = 64 << 20;
+
+#[pymethods]
+impl Tensor {
+    #[getter]
+    fn name<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        self.name.bind(py).clone()
+    }
+
+    /// The element type, by the name that this library has for it.
+    #[getter]
+    pub(crate) fn dtype(&self) -> &'static str {
+        self.entry.dtype().name()
+    }
+
+    /// The extents, outermost first; None for one that varies or is not in the file.
+    #[getter]
+    pub(crate) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.entry.shape().extents())
+    }
+
+    /// Number of elements; of rows, where rows vary in length.
+    #[getter]
+    fn elements(&self) -> u64 {
+        self.entry.elements()
+    }
+
+    /// Number of bytes of the elements once decoded, where the type has a width.
+    #[getter]
+    fn nbytes(&self) -> Option<u64> {
+        self.entry.bytes()
+    }
+
+    /// `sound`, `broken` or `unsupported`.
+    #[getter]
+    fn status(&self) -> &'static str {
+        match self.entry.status() {
+            Status::Sound => "sound",
+            Status::Broken => "broken",
+            Status::Unsupported => "unsupported",
+        }
+    }
+
+    #[getter]
+    fn layout(&self) -> &'static str {
+        self.entry.layout().name()
+    }
+
+    #[getter]
+    fn encoding(&self) -> &'static str {
+        self.entry.encoding().name()
+    }
+
+    #[getter]
+    fn big_endian(&self) -> bool {
+        self.entry.endianness() == Endianness::Big
+    }
+
+    /// Position in the index.
+    #[getter]
+    fn index(&self) -> u32 {
+        self.entry.index()
+    }
+
+    /// Offset and length of the stored bytes, if they are in one piece.
+    #[getter]
+    fn span(&self) -> Option<(u64, u64)> {
+        self.entry.span().map(|span| (span.offset, span.len))
+    }
+
+    /// Elements and bytes of a block, where elements are stored in blocks.
+    #[getter]
+    fn block(&self) -> Option<(u32, u32)> {
+        self.entry.dtype().unit()
+    }
+
+    /// The metadata of this tensor.
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let entries = self.ask(py, |tensor| tensor.metadata().collect::<Result<Vec<_>, _>>())?;
+        let metadata = PyDict::new(py);
+        for entry in entries {
+            metadata.set_item(text::string(py, entry.key())?, text::value(py, entry.value())?)?;
+        }
+        Ok(metadata)
+    }
+
+    /// How elements stand for real numbers: `(element - zero point) * scale`.
+    #[getter]
+    fn quantization<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(found) = self.ask(py, |tensor| Ok(tensor.particulars()?.quantization))? else {
+            return Ok(None);
+        };
+        let Quantization { axis, scales, zero_points, truncated, .. } = found;
+        let quantization = PyDict::new(py);
+        quantization.set_item("axis", axis)?;
+        quantization.set_item("scales", scales)?;
+        quantization.set_item("zero_points", zero_points)?;
+        quantization.set_item("truncated", truncated)?;
+        Ok(Some(quantization))
+    }
+
+    /// The elements as an array that is read only: a view of the file where that is in
+    /// memory and the data is stored as NumPy has it, else decoded.
+    #[pyo3(signature = (*, dequantize=false))]
+    fn numpy<'py>(slf: &Bound<'py, Self>, dequantize: bool) -> PyResult<Bound<'py, PyAny>> {
+        static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let (py, this) = (slf.py(), slf.get());
+        if !dequantize && let Some(view) = this.view(py)? {
+            return Ok(view);
+        }
+        ARRAY.import(py, "weighbridge._numpy", "array")?.call1((slf, dequantize))
+    }
+
+    /// The view that `numpy` returns where there is one.
+    fn peek<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.view(py)
+    }
+
+    /// Rows `start` to `stop` along the first axis, as `numpy` gives them; nothing else is
+    /// read where they are stored as they are.
+    #[pyo3(signature = (start, stop, *, dequantize=false))]
+    fn slice<'py>(
+        slf: &Bound<'py, Self>,
+        start: u64,
+        stop: u64,
+        dequantize: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        static ROWS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        ROWS.import(slf.py(), "weighbridge._numpy", "rows")?.call1((slf, start, stop, dequantize))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let array = Tensor::numpy(slf, false)?;
+        match (dtype, copy) {
+            (Some(dtype), _) => array.call_method1(intern!(py, "astype"), (dtype,)),
+            (None, Some(true)) => array.call_method0(intern!(py, "copy")),
+            (None, _) => Ok(array),
+        }
+    }
+
+    /// The first `limit` elements, rows of a column, or entries of a sparse tensor as
+    /// objects of Python.
+    #[pyo3(signature = (limit=None))]
+    fn values<'py>(&self, py: Python<'py>, limit: Option<u64>) -> PyResult<Bound<'py, PyList>> {
+        let limit = limit.unwrap_or(u64::MAX);
+        let values = self.ask(py, |tensor| {
+            let mut values = Vec::new();
+            if !tensor.has_values(limit)? {
+                return Err(Error::Unsupported("its values cannot be shown".into()));
+            }
+            tensor.values(limit, |shown| {
+                values.push(shown.to_value());
+                Ok::<(), Error>(())
+            })?;
+            Ok(values)
+        })?;
+        let values = values.iter().map(|value| text::value(py, value));
+        PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// What the elements are like; None if they are no numbers.
+    fn stats(&self, py: Python<'_>) -> PyResult<Option<Stats>> {
+        let found = self.ask(py, |tensor| tensor.stats())?;
+        found.map(|summary| Stats::of(py, summary)).transpose()
+    }
+
+    /// What is wrong with the data of this tensor: a list of rules and places.
+    fn verify(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, u64, String)>> {
+        let findings = self.ask(py, |tensor| tensor.verify())?;
+        let row = |it: &weighbridge::Finding| (it.rule.id(), it.offset, it.to_string());
+        Ok(findings.iter().map(row).collect())
+    }
+
+    /// The decoded bytes of all elements, in the order of the file.
+    fn tobytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.ask(py, |tensor| {
+            let len = tensor.decoded_len()?;
+            let ahead = usize::try_from(len.min(AHEAD)).unwrap_or_default();
+            let mut bytes = Vec::with_capacity(ahead);
+            tensor.stream(|piece| {
+                bytes.extend_from_slice(piece);
+                Ok::<(), Error>(())
+            })?;
+            Ok(bytes)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// All elements as bytes of `kind`, or those of the rows in `range`, in row-major order
+    /// and in the byte order of this machine.
+    #[pyo3(signature = (kind, rows=None))]
+    fn read_as<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        rows: Option<(u64, u64)>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        match kind {
+            "i8" => self.read::<i8>(py, rows),
+            "i16" => self.read::<i16>(py, rows),
+            "i32" => self.read::<i32>(py, rows),
+            "i64" => self.read::<i64>(py, rows),
+            "u8" => self.read::<u8>(py, rows),
+            "u16" => self.read::<u16>(py, rows),
+            "u32" => self.read::<u32>(py, rows),
+            "u64" => self.read::<u64>(py, rows),
+            "f16" => self.read::<f16>(py, rows),
+            "bf16" => self.read::<bf16>(py, rows),
+            "f32" => self.read::<f32>(py, rows),
+            "f64" => self.read::<f64>(py, rows),
+            _ => Err(PyTypeError::new_err(format!("elements are not read as {kind}"))),
+        }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (name, dtype, shape) = (self.name.bind(py).repr()?, self.dtype(), self.entry.shape());
+        let status = match self.entry.status() {
+            Status::Sound => "",
+            _ => &format!(", {}", self.status()),
+        };
+        Ok(format!("<Tensor {name}: {dtype} {shape}{status}>"))
+    }
+}
+
+impl Tensor {
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(weighbridge::Tensor<'_, 'static>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let opened = self.shared.get()?;
+        opened.ask(py, |model| ask(model.tensor_of(&self.entry)))
+    }
+
+    /// A view of the elements where they lie, if they lie there as NumPy has them.
+    fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        static DTYPES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let opened = self.shared.get()?;
+        let Some(buffer) = &opened.buffer else { return Ok(None) };
+        let Some((offset, _, fortran)) = self.plain() else { return Ok(None) };
+        let dtypes = DTYPES.import(py, "weighbridge._numpy", "VIEWS")?.cast::<PyDict>()?;
+        let Some(dtype) = dtypes.get_item(self.dtype())? else { return Ok(None) };
+        let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
+        let (shape, buffer) = (self.shape(py)?, buffer.bind(py));
+        let view = if fortran {
+            ndarray.call1((shape, dtype, buffer, offset, py.None(), "F"))
+        } else {
+            ndarray.call1((shape, dtype, buffer, offset))
+        };
+        match view {
+            // A shape that NumPy does not have.
+            Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
+            view => view.map(Some),
+        }
+    }
+
+    /// Offset and length of the elements, if they are stored as NumPy has them, and whether
+    /// the first axis is the fastest.
+    pub(crate) fn plain(&self) -> Option<(u64, u64, bool)> {
+        let entry = &self.entry;
+        let span = entry.span()?;
+        let (1, width) = entry.dtype().unit()? else { return None };
+        let little = cfg!(target_endian = "little");
+        let native = width == 1 || (entry.endianness() == Endianness::Little) == little;
+        let dense = matches!(entry.layout(), Layout::RowMajor | Layout::ColumnMajor);
+        let plain = entry.status() == Status::Sound
+            && entry.encoding() == Encoding::Raw
+            && entry.dtype() != DType::Bool
+            && entry.bytes() == Some(span.len)
+            && span.len > 0
+            && entry.shape().extents().iter().all(Option::is_some);
+        let aligned = span.offset % u64::from(width) == 0;
+        let fortran = entry.layout() == Layout::ColumnMajor;
+        (native && dense && plain && aligned).then_some((span.offset, span.len, fortran))
+    }
+
+    fn read<'py, T: Number + Send>(
+        &self,
+        py: Python<'py>,
+        rows: Option<(u64, u64)>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        if let Some((start, stop)) = rows {
+            let elements = self.ask(py, |tensor| tensor.rows::<T>(start..stop.max(start)))?;
+            return Ok(PyBytes::new(py, bytemuck::cast_slice(&elements)));
+        }
+        // What is stored as it is is in proportion to the file; of what is encoded the
+        // library says whether it may be as long as it declares.
+        let entry = &self.entry;
+        let raw = entry.encoding() == Encoding::Raw && entry.span().is_some();
+        let width = size_of::<T>() as u64;
+        let len = entry.elements().checked_mul(width).filter(|_| raw);
+        if let Some(len) = len.and_then(|len| usize::try_from(len).ok())
+            && len > 0
+            && entry.status() == Status::Sound
+        {
+            return PyBytes::new_with(py, len, |bytes| {
+                self.ask(py, |tensor| match try_cast_slice_mut::<u8, T>(bytes) {
+                    Ok(elements) => tensor.read_into(elements),
+                    Err(_) => {
+                        let elements = tensor.to_vec::<T>()?;
+                        bytes.copy_from_slice(bytemuck::cast_slice(&elements));
+                        Ok(())
+                    }
+                })
+            });
+        }
+        let elements = self.ask(py, |tensor| tensor.to_vec::<T>())?;
+        Ok(PyBytes::new(py, bytemuck::cast_slice(&elements)))
+    }
+}
+
+/// What the elements of a tensor are like.
+#[pyclass(frozen, get_all, module = "weighbridge")]
+#[derive(Debug)]
+pub(crate) struct Stats {
+    count: u64,
+    min: Py<PyAny>,
+    max: Py<PyAny>,
+    mean: Option<f64>,
+    std: Option<f64>,
+    zeros: u64,
+    subnormals: u64,
+    infinities: u64,
+    nan: u64,
+    first_nan: Option<u64>,
+    histogram: Option<Vec<u64>>,
+}
+
+impl Stats {
+    fn of(py: Python<'_>, it: Summary) -> PyResult<Self> {
+        let object = |value: Option<weighbridge::Value>| match value {
+            Some(value) => text::value(py, &value).map(Bound::unbind),
+            None => None::<u8>.into_py_any(py),
+        };
+        Ok(Stats {
+            count: it.count,
+            min: object(it.min)?,
+            max: object(it.max)?,
+            mean: it.mean,
+            std: it.std,
+            zeros: it.zeros,
+            subnormals: it.subnormals,
+            infinities: it.infinities,
+            nan: it.nan,
+            first_nan: it.first_nan,
+            histogram: it.histogram,
+        })
+    }
+}
+
+#[pymethods]
+impl Stats {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let number =
+            |value: Option<f64>| value.map_or("None".into(), |value| format!("{value:.6}"));
+        let Stats { count, min, max, mean, std, zeros, nan, .. } = self;
+        let (min, max) = (min.bind(py).repr()?, max.bind(py).repr()?);
+        let (mean, std) = (number(*mean), number(*std));
+        Ok(format!(
+            "<Stats count={count} min={min} max={max} mean={mean} std={std} zeros={zeros} nan={nan}>"
+        ))
+    }
+}

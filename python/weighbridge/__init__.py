@@ -1,0 +1,55 @@
+"""Checks and reads tensor files that come from strangers: safetensors and its shards,
+GGUF, zTensor, OINF, BinTensors, STB and the data views of ML.NET."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._check import Outcome, check, check_async, check_many, check_many_async
+from ._errors import (
+    InvalidFile,
+    LimitExceeded,
+    RawElementsWarning,
+    Truncated,
+    Unsupported,
+    WeighbridgeError,
+)
+from ._native import VERSION as __version__
+from ._native import Finding, Model, Report, Session, Stats, Tensor, Unchecked
+
+if TYPE_CHECKING:
+    from ._open import load, load_file, open
+
+__all__ = [
+    "Finding",
+    "InvalidFile",
+    "LimitExceeded",
+    "Model",
+    "Outcome",
+    "RawElementsWarning",
+    "Report",
+    "Session",
+    "Stats",
+    "Tensor",
+    "Truncated",
+    "Unchecked",
+    "Unsupported",
+    "WeighbridgeError",
+    "__version__",
+    "check",
+    "check_async",
+    "check_many",
+    "check_many_async",
+    "load",
+    "load_file",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # What needs NumPy, which a check does not.
+    if name in ("load", "load_file", "open"):
+        from . import _open
+
+        return getattr(_open, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

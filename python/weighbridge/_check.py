@@ -1,0 +1,230 @@
+"""Verdicts on files."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    AsyncIterator,
+    Callable,
+    Deque,
+    Iterable,
+    Iterator,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Union,
+)
+
+from . import _native
+from ._options import Bar, Options, Progress, rules
+from ._sources import GRANULE, Memory, Path, Remote, coalesce, find
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import CheckOptions
+
+
+def check(
+    source: Any,
+    *,
+    format: Optional[str] = None,
+    lenient: bool = False,
+    structure: bool = False,
+    deny: Union[str, Iterable[str]] = (),
+    max_work: Optional[int] = None,
+    memory: Optional[int] = None,
+    progress: Optional[Progress] = None,
+    tqdm: bool = False,
+    storage_options: Optional[Mapping[str, Any]] = None,
+) -> _native.Report:
+    """Checks a file.
+
+    Args:
+        source: A path, bytes, a buffer, a file object that seeks, or a URL, `OpenFile` or
+            path object of fsspec. Only the parts that are needed are read.
+        format: Read it as this format instead of recognising it.
+        lenient: Accept what breaks the specification but can be read safely.
+        structure: Stop before the payloads.
+        deny: Count remarks as faults: `lint` for all of them, or ids of rules.
+        max_work: How much decoding is done, in decoded bytes.
+        memory: Bytes of memory for comparing names and regions with one another.
+        progress: Called with the bytes read so far and the size of the file.
+        tqdm: Show a bar of tqdm.
+        storage_options: Options of the file system, for a URL.
+
+    Raises:
+        OSError: The bytes cannot be read.
+    """
+    options = Options(format, lenient, structure, rules(deny), max_work, memory)
+    with Bar(progress, tqdm, source if isinstance(source, str) else None) as bar:
+        return _check(source, options._replace(progress=bar.callback), storage_options)
+
+
+def _check(
+    source: Any, options: Options, storage_options: Optional[Mapping[str, Any]]
+) -> _native.Report:
+    found = find(source, storage_options)
+    if isinstance(found, Path):
+        try:
+            return _native.check_path(found.path, options)
+        except OSError as error:
+            error.filename = error.filename or found.path
+            raise
+    if isinstance(found, Memory):
+        return _native.check_bytes(found.data, options)
+    if isinstance(found, Remote):
+        return _check_remote(found, options)
+    return _native.check_reader(found.size, found.read, options._replace(name=found.name))
+
+
+def _check_remote(source: Remote, options: Options) -> _native.Report:
+    size = source.size()
+    progress = options.progress
+    session = _native.Session(size, options._replace(name=source.name, granule=GRANULE))
+    read = 0
+    while True:
+        ranges = session.poll()
+        if ranges is None:
+            break
+        spans = coalesce(ranges)
+        for (offset, length), piece in zip(spans, source.read_all(spans)):
+            if len(piece) != length:
+                raise OSError(f"{source.name}: the file changed while it was read")
+            session.supply(offset, piece)
+            read += length
+        if progress is not None:
+            progress(min(read, size), size)
+    if progress is not None:
+        progress(size, size)
+    return session.report()
+
+
+class Outcome(NamedTuple):
+    """What became of one source of several: a report, or the exception that was raised."""
+
+    source: Any
+    report: Optional[_native.Report]
+    error: Optional[Exception]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it was read and is valid."""
+        return self.report is not None and self.report.is_valid
+
+
+class _Cancelled(Exception):
+    """Nobody waits for the result."""
+
+
+class _Pool:
+    """Threads that check; those that still do end soon when it is left."""
+
+    def __init__(self, concurrency: int, options: CheckOptions) -> None:
+        if concurrency < 1:
+            raise ValueError("concurrency is at least 1")
+        self._executor = ThreadPoolExecutor(concurrency, "weighbridge")
+        self._options = options
+        self._left = threading.Event()
+
+    def submit(self, source: Any) -> Future[Outcome]:
+        return self._executor.submit(self._check, source)
+
+    def _check(self, source: Any) -> Outcome:
+        try:
+            return Outcome(source, check(source, progress=self._look, **self._options), None)
+        except Exception as error:
+            return Outcome(source, None, error)
+
+    def _look(self, _read: int, _size: int) -> None:
+        if self._left.is_set():
+            raise _Cancelled
+
+    def __enter__(self) -> _Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._left.set()
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def check_many(
+    sources: Iterable[Any],
+    *,
+    concurrency: int = 8,
+    progress: Optional[Callable[[int], object]] = None,
+    tqdm: bool = False,
+    **options: Unpack[CheckOptions],
+) -> Iterator[Outcome]:
+    """Checks many files at a time, and yields what became of each, in their order.
+
+    No failure of one ends the others: its outcome has the exception. `sources` is read only
+    as far as threads are free, so it may be a generator of any length.
+
+    Args:
+        sources: What `check` takes.
+        concurrency: So many at a time.
+        progress: Called with the number of files that are done.
+        tqdm: Show a bar of tqdm, which counts files.
+        options: As for `check`.
+    """
+    bar: Any = None
+    if tqdm:
+        from tqdm.auto import tqdm as new
+
+        bar = new(unit="file")
+    waiting: Deque[Future[Outcome]] = deque()
+    iterator, done = iter(sources), 0
+    with _Pool(concurrency, options) as pool:
+        try:
+            while True:
+                while len(waiting) < 2 * concurrency:
+                    try:
+                        waiting.append(pool.submit(next(iterator)))
+                    except StopIteration:
+                        break
+                if not waiting:
+                    return
+                outcome = waiting.popleft().result()
+                done += 1
+                if bar is not None:
+                    bar.update()
+                if progress is not None:
+                    progress(done)
+                yield outcome
+        finally:
+            if bar is not None:
+                bar.close()
+
+
+async def check_async(source: Any, **options: Unpack[CheckOptions]) -> _native.Report:
+    """As `check`, in a thread: the event loop goes on. Cancelling it ends the check."""
+    with _Pool(1, options) as pool:
+        outcome = await asyncio.wrap_future(pool.submit(source))
+    if outcome.error is not None:
+        raise outcome.error
+    assert outcome.report is not None
+    return outcome.report
+
+
+async def check_many_async(
+    sources: Iterable[Any], *, concurrency: int = 8, **options: Unpack[CheckOptions]
+) -> AsyncIterator[Outcome]:
+    """As `check_many`, for `async for`."""
+    waiting: Deque[Future[Outcome]] = deque()
+    iterator = iter(sources)
+    with _Pool(concurrency, options) as pool:
+        while True:
+            while len(waiting) < 2 * concurrency:
+                try:
+                    waiting.append(pool.submit(next(iterator)))
+                except StopIteration:
+                    break
+            if not waiting:
+                return
+            yield await asyncio.wrap_future(waiting.popleft())

@@ -1,0 +1,192 @@
+"""Elements as arrays of NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import TYPE_CHECKING, Any, Dict, Tuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import RawElementsWarning, Unsupported
+
+if TYPE_CHECKING:
+    from ._native import Tensor
+
+_ml: Any = None
+with contextlib.suppress(ImportError):  # without it raw bits, with a warning
+    import ml_dtypes as _ml
+
+Array = npt.NDArray[Any]
+
+_DIRECT = {
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+}
+#: Types that only ml_dtypes has, and what they are without it.
+_NARROW = {
+    "bf16": ("bfloat16", "uint16"),
+    "f8e4m3": ("float8_e4m3fn", "uint8"),
+    "f8e5m2": ("float8_e5m2", "uint8"),
+    "f8e4m3fnuz": ("float8_e4m3fnuz", "uint8"),
+    "f8e5m2fnuz": ("float8_e5m2fnuz", "uint8"),
+    "f8e8m0": ("float8_e8m0fnu", "uint8"),
+}
+#: Types of which a byte holds several, and what holds one.
+_PACKED = {
+    "i4": "int8",
+    "i2": "int8",
+    "i1": "int8",
+    "t2": "int8",
+    "t1": "int8",
+    "u4": "uint8",
+    "u2": "uint8",
+    "u1": "uint8",
+    "f4e2m1": "float32",
+    "f6e2m3": "float32",
+    "f6e3m2": "float32",
+}
+_KINDS = {"int8": "i8", "uint8": "u8", "float32": "f32"}
+
+
+def _views() -> Dict[str, np.dtype[Any]]:
+    views: Dict[str, np.dtype[Any]] = {name: np.dtype(it) for name, it in _DIRECT.items()}
+    views["c64"] = np.dtype("complex64")
+    for name, (narrow, _) in _NARROW.items():
+        if _ml is not None and hasattr(_ml, narrow):
+            views[name] = np.dtype(getattr(_ml, narrow))
+    return views
+
+
+#: The types whose elements are stored as NumPy has them. Truth values are not: NumPy
+#: expects 0 or 1, and a file may hold other bytes.
+VIEWS = _views()
+
+
+def array(tensor: Tensor, dequantize: bool) -> Array:
+    """The elements of a tensor that is no view of its file."""
+    return _array(tensor, dequantize, None)
+
+
+def rows(tensor: Tensor, start: int, stop: int, dequantize: bool) -> Array:
+    """Those of some rows."""
+    shape = _shape(tensor)
+    if not shape or not 0 <= start <= stop <= shape[0]:
+        raise ValueError(f"rows {start} to {stop} of {shape[0] if shape else 'a scalar'}")
+    view = None if dequantize else tensor.peek()
+    if view is not None:
+        found: Array = view[start:stop]
+        return found
+    return _array(tensor, dequantize, (start, stop))
+
+
+def _array(tensor: Tensor, dequantize: bool, rows: Any) -> Array:
+    dtype, shape = tensor.dtype, _shape(tensor)
+    if rows is not None:
+        shape = (rows[1] - rows[0], *shape[1:])
+    if dequantize:
+        quantization = tensor.quantization
+        if quantization is not None:
+            return _scaled(tensor, quantization, rows)
+        if dtype in _NARROW or _is_block(tensor):
+            return _frozen(np.frombuffer(tensor.read_as("f32", rows), np.float32), shape)
+    if dtype in _DIRECT:
+        return _frozen(np.frombuffer(tensor.read_as(dtype, rows), _DIRECT[dtype]), shape)
+    if dtype in _PACKED:
+        wide = _PACKED[dtype]
+        return _frozen(np.frombuffer(tensor.read_as(_KINDS[wide], rows), wide), shape)
+    if dtype == "bool":
+        return _frozen(np.frombuffer(tensor.read_as("u8", rows), np.uint8) != 0, shape)
+    if dtype == "bf16":
+        return _frozen(np.frombuffer(tensor.read_as("bf16", rows), _narrow(dtype)), shape)
+    if dtype in _NARROW:
+        return _cut(_stored(tensor, _narrow(dtype)), rows)
+    if dtype == "c64":
+        order = ">" if tensor.big_endian else "<"
+        return _cut(_stored(tensor, np.dtype(order + "c8")).astype(np.complex64), rows)
+    if _is_block(tensor):
+        return _cut(_blocks(tensor), rows)
+    # Says why there are no numbers.
+    tensor.read_as("f64", rows)
+    raise Unsupported(f"NumPy has no type for {dtype} data")
+
+
+def _shape(tensor: Tensor) -> Tuple[int, ...]:
+    known = tuple(extent for extent in tensor.shape if extent is not None)
+    if len(known) == len(tensor.shape):
+        return known
+    # Extents that are not in the file: the elements as a row.
+    return (tensor.elements,)
+
+
+def _frozen(array: Array, shape: Tuple[int, ...]) -> Array:
+    try:
+        array = array.reshape(shape)
+    except ValueError as error:  # more axes or longer ones than NumPy has
+        raise Unsupported(f"no array of NumPy: {error}") from error
+    array.flags.writeable = False
+    return array
+
+
+def _cut(array: Array, rows: Any) -> Array:
+    array.flags.writeable = False
+    return array if rows is None else array[rows[0] : rows[1]]
+
+
+def _narrow(dtype: str) -> np.dtype[Any]:
+    if dtype in VIEWS:
+        return VIEWS[dtype]
+    raw = _NARROW[dtype][1]
+    message = f"{dtype} elements as raw {raw}: install ml_dtypes, or pass dequantize=True"
+    warnings.warn(message, RawElementsWarning, stacklevel=4)
+    return np.dtype(raw)
+
+
+def _stored(tensor: Tensor, dtype: np.dtype[Any]) -> Array:
+    """Elements in the bytes that the file has."""
+    flat = np.frombuffer(tensor.tobytes(), dtype)[: tensor.elements]
+    columns = tensor.layout == "column_major"
+    if columns:
+        return _frozen(flat, _shape(tensor)[::-1]).T
+    return _frozen(flat, _shape(tensor))
+
+
+def _is_block(tensor: Tensor) -> bool:
+    return tensor.block is not None and tensor.dtype.startswith(("q", "iq", "tq", "mxfp", "nvfp"))
+
+
+def _blocks(tensor: Tensor) -> Array:
+    """Blocks as bytes, the last axis by the blocks of a row, as `gguf` has them."""
+    assert tensor.block is not None
+    (count, width), shape = tensor.block, _shape(tensor)
+    flat = np.frombuffer(tensor.tobytes(), np.uint8)
+    if shape and shape[-1] % count == 0:
+        return flat.reshape((*shape[:-1], shape[-1] // count * width))
+    return flat
+
+
+def _scaled(tensor: Tensor, quantization: Any, rows: Any) -> Array:
+    """(element - zero point) * scale."""
+    if quantization["truncated"]:
+        raise Unsupported("it has more scales than are kept in memory")
+    elements = _array(tensor, False, None)
+    axis, points = quantization["axis"], quantization["zero_points"]
+    scales = np.array(quantization["scales"], np.float32)
+    along = [1] * elements.ndim
+    if axis is not None:
+        along[axis] = -1
+    shifted = elements.astype(np.int64)
+    if points is not None:
+        shifted = shifted - np.array(points, np.int64).reshape(along if axis is not None else ())
+    scaled = shifted.astype(np.float32) * scales.reshape(along if axis is not None else ())
+    return _cut(scaled, rows)

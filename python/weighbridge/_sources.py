@@ -1,0 +1,178 @@
+"""Where the bytes of a file are: on disk, in memory, in a file object, in a store."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Tuple, Union
+
+#: Requests to a store begin and end at multiples of this: each is a round trip.
+GRANULE = 64 << 10
+#: Ranges that lie no further apart than this are read in one request.
+GAP = 64 << 10
+
+Read = Callable[[int, int], bytes]
+Span = Tuple[int, int]
+
+
+class Path(NamedTuple):
+    """A file on disk."""
+
+    path: str
+
+
+class Memory(NamedTuple):
+    """Bytes that do not change."""
+
+    data: bytes
+
+
+class Reader(NamedTuple):
+    """Something that is read by offset and length; `view` is all of it, where that is one."""
+
+    size: int
+    read: Read
+    name: Optional[str] = None
+    view: Any = None
+
+
+class Remote(NamedTuple):
+    """A file of a file system of fsspec."""
+
+    fs: Any
+    path: str
+    name: str
+
+    def size(self) -> int:
+        """How many bytes it has."""
+        size = self.fs.info(self.path).get("size")
+        if size is None:
+            raise OSError(f"{self.name}: the store does not say how long it is")
+        return int(size)
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Some of its bytes; too few if it has become shorter."""
+        return bytes(self.fs.cat_file(self.path, offset, offset + length))
+
+    def read_all(self, spans: List[Span]) -> List[bytes]:
+        """Several ranges, at the same time where the store can."""
+        if len(spans) == 1:
+            return [self.read(*spans[0])]
+        starts = [offset for offset, _ in spans]
+        ends = [offset + length for offset, length in spans]
+        found = self.fs.cat_ranges([self.path] * len(spans), starts, ends, on_error="raise")
+        return [bytes(piece) for piece in found]
+
+
+Source = Union[Path, Memory, Reader, Remote]
+
+
+def find(source: Any, storage_options: Optional[Mapping[str, Any]] = None) -> Source:
+    """What kind of source this is."""
+    if isinstance(source, bytes):
+        return Memory(source)
+    if isinstance(source, str) and ("://" in source or "::" in source):
+        from fsspec.core import url_to_fs
+
+        fs, path = url_to_fs(source, **(storage_options or {}))
+        return _in(fs, path, source)
+    if hasattr(source, "fs") and hasattr(source, "path"):
+        if getattr(source, "compression", None) is None:
+            return _in(source.fs, source.path, getattr(source, "full_name", str(source.path)))
+        if not hasattr(source, "seek"):
+            raise ValueError("a file that is compressed as a whole is to be opened first")
+    if isinstance(source, (str, os.PathLike)):
+        return Path(os.fsdecode(source))
+    if hasattr(source, "read") and hasattr(source, "seek"):
+        return _file(source)
+    try:
+        view = memoryview(source)
+    except TypeError:
+        kind = type(source).__name__
+        raise TypeError(
+            f"a path, bytes, a buffer, a file object or a URL is expected, not {kind}"
+        ) from None
+    return _buffer(view)
+
+
+def coalesce(spans: List[Span], gap: int = GAP) -> List[Span]:
+    """Ranges that lie close to one another as one."""
+    merged: List[Span] = []
+    for offset, length in sorted(spans):
+        if merged and offset <= merged[-1][0] + merged[-1][1] + gap:
+            start, before = merged[-1]
+            merged[-1] = (start, max(before, offset + length - start))
+        else:
+            merged.append((offset, length))
+    return merged
+
+
+def expand(
+    paths: Union[str, List[str]], storage_options: Optional[Mapping[str, Any]] = None
+) -> List[Tuple[str, int]]:
+    """The files of paths and URLs, which may have wildcards or be folders, with their sizes.
+
+    What cannot be found is listed with size 0: whoever opens it learns why.
+    """
+    from fsspec.core import url_to_fs
+
+    found: List[Tuple[str, int]] = []
+    for url in [paths] if isinstance(paths, str) else paths:
+        try:
+            fs, path = url_to_fs(url, **(storage_options or {}))
+            if any(c in path for c in "*?["):
+                infos = fs.glob(path, detail=True)
+            elif fs.isdir(path):
+                infos = fs.find(path, detail=True)
+            else:
+                infos = {path: fs.info(path)}
+        except Exception:  # whatever a store raises is shown with the file
+            found.append((url, 0))
+            continue
+        for name, info in sorted(infos.items()):
+            if info.get("type") == "directory":
+                continue
+            full = name if is_local(fs) else str(fs.unstrip_protocol(name))
+            found.append((url if name == path else full, int(info["size"] or 0)))
+    return found
+
+
+def is_local(fs: Any) -> bool:
+    """Whether its files are on this disk."""
+    protocol = fs.protocol
+    return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
+
+
+def _in(fs: Any, path: str, name: str) -> Source:
+    return Path(path) if is_local(fs) else Remote(fs, path, name)
+
+
+def _file(source: Any) -> Reader:
+    lock = threading.Lock()
+    size = source.seek(0, os.SEEK_END)
+    if size is None:
+        size = source.tell()
+
+    def read(offset: int, length: int) -> bytes:
+        with lock:
+            source.seek(offset)
+            pieces = []
+            while length > 0:
+                piece = source.read(length)
+                if not piece:
+                    break
+                if not isinstance(piece, bytes):
+                    raise TypeError("the file object is to be opened in binary mode")
+                pieces.append(piece)
+                length -= len(piece)
+            return b"".join(pieces)
+
+    name = getattr(source, "name", None)
+    return Reader(size, read, name if isinstance(name, str) else None)
+
+
+def _buffer(view: memoryview) -> Reader:
+    if not view.contiguous:
+        raise ValueError("the buffer is not contiguous")
+    flat = view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
+    return Reader(len(flat), lambda offset, length: bytes(flat[offset : offset + length]), None, flat)

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Builds the Python package: a wheel with the library, its types and the command.
+# Everything lies below target/python.
+#
+#   scripts/python.sh test     a wheel without optimised linking, installed into an
+#                              environment of its own, and its tests; mypy --strict
+#   scripts/python.sh wheel    the wheel as it is published; fails above the budget
+#   scripts/python.sh bench    the published wheel against the crate and `safetensors`
+#
+# PYTHON may name an interpreter, 3.9 or newer.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+ready_or_leave_out python
+
+# The published wheel, in bytes.
+budget=5000000
+
+work=$target_dir/python
+data=python/weighbridge.data/scripts
+mkdir -p "$work" "$data"
+export PYTHONDONTWRITEBYTECODE=1
+
+# environment NAME REQUIREMENTS...: a virtual environment with these packages, made anew
+# where they have changed.
+environment() {
+  local name=$1 folder=$work/$1 wanted
+  shift
+  wanted=$(cat "$@" | cksum)
+  [ "$(cat "$folder/made-of" 2>/dev/null)" != "$wanted" ] || return 0
+  rm -rf "$folder"
+  if "${PYTHON:-python3}" -m venv "$folder" >"$work/$name.log" 2>&1 &&
+    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check \
+      $(printf -- '-r %s ' "$@") >>"$work/$name.log" 2>&1; then
+    echo "$wanted" >"$folder/made-of"
+    return
+  fi
+  tail -n 3 "$work/$name.log" >&2
+  left_out "the Python package: what it is built and tested with cannot be installed"
+  exit 0
+}
+
+# wheel ENVIRONMENT COMMAND OPTION...: builds one with this command, and installs it.
+wheel() {
+  local bin=$work/$1/bin command=$2
+  shift 2
+  strip -o "$data/weighbridge" "$command" 2>/dev/null || cp "$command" "$data/weighbridge"
+  rm -rf "$work/wheels"
+  "$bin/maturin" build --quiet --locked --manifest-path python/Cargo.toml --target-dir "$target_dir" \
+    --interpreter "$bin/python" --out "$work/wheels" "$@"
+  "$bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
+    "$work"/wheels/*.whl
+  echo "python: $(basename "$work"/wheels/*.whl), $(wc -c <"$(echo "$work"/wheels/*.whl)") bytes"
+}
+
+case ${1:-} in
+  test)
+    environment venv python/requirements.txt
+    host_programs
+    wheel venv "$target_dir/debug/weighbridge" --compatibility linux
+    "$target_dir/debug/examples/fixtures" "$work/fixtures"
+    (
+      cd python
+      "$work/venv/bin/mypy" --cache-dir "$work/mypy"
+      WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures \
+        "$work/venv/bin/pytest" -p no:cacheprovider "${@:2}"
+    )
+    ;;
+  wheel | bench)
+    environment venv python/requirements.txt
+    cargo build --quiet --release -p weighbridge-cli
+    wheel venv "$target_dir/release/weighbridge" --release
+    size=$(wc -c <"$(echo "$work"/wheels/*.whl)")
+    [ "$size" -le "$budget" ] || {
+      echo "the wheel has $size bytes, above the budget of $budget" >&2
+      exit 1
+    }
+    [ "$1" = bench ] || exit 0
+    cargo build --quiet --locked --release --manifest-path python/Cargo.toml --example check
+    "$work/venv/bin/python" python/bench/bench.py "$work/bench" "$target_dir/release/examples/check"
+    ;;
+  *)
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+    ;;
+esac
