@@ -49,7 +49,7 @@ pack() {
 in_background pack base -Oz wasm
 in_background pack full -O3 wasm-full
 in_background_done
-cp wasm/js/*.js wasm/js/*.d.ts "$dist/"
+cp wasm/js/*.js wasm/js/*.d.ts LICENSE-* "$dist/"
 
 # The rules of the small module's formats; the full one has its own inside.
 formats=$(sed -n 's/^weighbridge-core = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ')

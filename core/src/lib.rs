@@ -29,6 +29,29 @@
 //! }
 //! # Ok::<(), weighbridge_core::Stop>(())
 //! ```
+//!
+//! # Features
+//!
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `windows` | yes | files of which only parts are in memory |
+//! | `details` | yes | findings with their length and what was expected and found |
+//! | `payloads` | yes | the stage of an audit that needs the data |
+//! | `keys` | yes | keys of GGUF against one another |
+//! | `deflate` | yes | raw deflate and zlib streams |
+//! | `checksum` | yes | CRC-32C and SHA-256 |
+//! | `zstd` | no | Zstandard frames, without a heap |
+//! | `ruzstd` | no | a second decoder of them, which allocates |
+//! | `bytemuck` | no | elements as slices of numbers |
+//! | `embedded-storage` | no | flash that is not mapped, through a driver |
+//! | `defmt` | no | `defmt::Format` for what is reported |
+//! | `sweep` | no | faster passes over valid entries, for more code |
+//! | `std` | no | instructions of the processor; turns on `details`, `payloads`, `sweep`, `windows` |
+//!
+//! A format turns on what it needs of the parts that all share: `any-alignment`, `bincode`,
+//! `blocks`, `cbor`, `columns`, `dims32`, `dims64`, `dims-reversed`, `frames`, `json`,
+//! `more-dtypes`, `names`, `numbers`. They are of no use alone.
 #![no_std]
 #![cfg_attr(
     not(all(feature = "formats", feature = "payloads", feature = "windows")),
@@ -99,3 +122,8 @@ pub use parse::Stop;
 pub use rule::Findings;
 pub use rule::{Basis, EntryKind, Finding, Profile, Rule, RuleInfo, Severity, Subject, general};
 pub use stats::{Histogram, Stats, Summary};
+
+/// The example of the README, which is run as a test.
+#[cfg(all(doctest, feature = "formats", feature = "windows"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -20,6 +20,7 @@ mod json;
 mod keys;
 mod large;
 mod layers;
+mod manifests;
 mod mutations;
 mod payloads;
 mod peer;
