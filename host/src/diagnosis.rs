@@ -3,7 +3,7 @@
 
 use crate::report::Collected;
 use crate::text::{plural, thousands};
-use alloc::string::{String, ToString as _};
+use alloc::string::String;
 use core::fmt;
 use weighbridge_core::{Absent, File, Finding, Rule, Severity, Source, Span};
 
@@ -299,6 +299,7 @@ fn text(head: &[u8]) -> Option<Diagnosis> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::string::ToString as _;
 
     fn shown(head: &[u8]) -> Option<String> {
         Diagnosis::of_head(head).map(|diagnosis| diagnosis.to_string())

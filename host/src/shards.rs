@@ -8,7 +8,6 @@ use crate::options::{Goal, Options};
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::text::Text;
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec;
 use alloc::vec::Vec;

@@ -141,6 +141,6 @@ fn rows_of_an_empty_tensor_may_be_longer_than_any_file() {
     let bytes = raw("F32", &[0, 1 << 33, 1 << 33], Vec::new());
     let model = Model::from_bytes(&bytes).expect("opens");
     let x = model.tensor("x").expect("is there");
-    assert_eq!(x.rows::<f32>(0..0).expect("reads"), []);
+    assert!(x.rows::<f32>(0..0).expect("reads").is_empty());
     assert!(x.rows::<f32>(u64::MAX..1).is_err());
 }
