@@ -44,7 +44,8 @@
 //! | `zstd` | no | Zstandard frames, without a heap |
 //! | `ruzstd` | no | a second decoder of them, which allocates |
 //! | `bytemuck` | no | elements as slices of numbers |
-//! | `embedded-storage` | no | flash that is not mapped, through a driver |
+//! | `heapless` | no | findings and an index in memory of a fixed size |
+//! | `embedded-storage` | no | flash that is not mapped, through a driver; turns on `heapless`, `windows` |
 //! | `defmt` | no | `defmt::Format` for what is reported |
 //! | `sweep` | no | faster passes over valid entries, for more code |
 //! | `std` | no | instructions of the processor; turns on `details`, `payloads`, `sweep`, `windows` |

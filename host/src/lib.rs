@@ -69,6 +69,7 @@ mod check;
 #[cfg(feature = "idv")]
 mod column;
 mod convert;
+mod criteria;
 mod data;
 mod diagnosis;
 mod entry;

@@ -106,6 +106,15 @@ impl Meta {
 
     /// The same entry with `most` items at most, if its value is a list of texts: the
     /// vocabulary of a model has hundreds of thousands.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let entry = model.metadata().next().unwrap()?.with_texts(2); // of three words
+    /// assert_eq!(entry.value().to_string(), r#"["a","b"]"#);
+    /// assert!(entry.is_truncated());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn with_texts(mut self, most: usize) -> Self {
         if let Value::List(items) = &mut self.value

@@ -1,5 +1,6 @@
 //! What was found out about a file.
 
+mod counts;
 mod found;
 #[cfg(feature = "serde")]
 mod written;
@@ -7,8 +8,9 @@ mod written;
 pub use found::{Found, NotListed, Unchecked, Verdict};
 
 use crate::check::{Check, named_entry};
+use crate::criteria::Criteria;
 use crate::diagnosis::Diagnosis;
-use crate::options::{Criteria, Options};
+use crate::options::Options;
 use crate::text::Text;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -16,7 +18,7 @@ use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{
-    Count, EntryKind, File, Finding, Format, Profile, Severity, Tally, Version, limits,
+    EntryKind, File, Finding, Format, Profile, Severity, Tally, Version, limits,
 };
 
 /// So many bytes of a name stand beside a finding: there may be as many findings
@@ -193,23 +195,39 @@ impl Report {
     }
 
     /// Whether the format was chosen, or the content or the name of the file tells it.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// assert!(weighbridge::check(&bytes)?.is_recognised());
+    /// assert!(!weighbridge::check(b"# A model\n")?.is_recognised());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn is_recognised(&self) -> bool {
         self.recognised
     }
 
     /// Whether a finding makes the file invalid, under the profile of the options and what
     /// they denied.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// assert!(report.findings().iter().all(|found| report.counts(found)));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     pub fn counts(&self, found: &Found) -> bool {
         !self.criteria.accepts(found.finding.rule)
     }
 
-    /// The findings that the options [ignore](Options::ignore), counted by rule.
-    pub fn ignored(&self) -> Vec<NotListed> {
-        let ignored = self.tally.rules().filter(|count| self.criteria.ignores(count.rule));
-        ignored.map(|count| NotListed::new(count.rule, count.found)).collect()
-    }
-
     /// The same report on a file of this name: for bytes that had none.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?.with_name("upload.safetensors");
+    /// assert_eq!(report.name().unwrap(), "upload.safetensors");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
     #[must_use]
     pub fn with_name(mut self, name: impl Into<Text>) -> Self {
         self.name = Some(name.into());
@@ -336,81 +354,6 @@ impl Report {
     /// ```
     pub fn findings(&self) -> &[Found] {
         &self.findings
-    }
-
-    /// All findings, counted.
-    ///
-    /// ```
-    /// # let mut bytes = weighbridge_tests::samples::safetensors();
-    /// # bytes.pop();
-    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
-    /// let rules: Vec<_> = report.tally().rules().map(|count| count.rule.id()).collect();
-    /// assert_eq!(rules, ["OFFSET-BOUNDS"]);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn tally(&self) -> &Tally {
-        &self.tally
-    }
-
-    /// The rules of which findings are not listed.
-    ///
-    /// ```
-    /// # let mut bytes = weighbridge_tests::samples::safetensors();
-    /// # bytes.pop();
-    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
-    /// for more in report.findings_not_listed() {
-    ///     println!("{} more of {}", more.count, more.rule);
-    /// }
-    /// # assert!(report.findings_not_listed().is_empty());
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn findings_not_listed(&self) -> Vec<NotListed> {
-        let left = self.tally.rules().filter(|count| count.found > count.kept);
-        left.map(|count| NotListed::new(count.rule, count.found - count.kept)).collect()
-    }
-
-    /// How many things were not checked beside those that are listed, or counted by rule.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let report = weighbridge::check(&bytes)?;
-    /// assert_eq!(report.unchecked_beyond(), 0);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn unchecked_beyond(&self) -> u64 {
-        self.unchecked_more
-    }
-
-    /// How many findings there are, those included that are not listed.
-    ///
-    /// ```
-    /// # let mut bytes = weighbridge_tests::samples::safetensors();
-    /// # bytes.pop();
-    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
-    /// assert_eq!(report.total(), 1);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn total(&self) -> u64 {
-        self.findings.len() as u64 + self.dropped(false)
-    }
-
-    /// How many things were not checked and are not listed either.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let report = weighbridge::check(&bytes)?;
-    /// assert_eq!(report.unchecked_not_listed(), 0);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn unchecked_not_listed(&self) -> u64 {
-        self.unchecked_more + self.dropped(true)
-    }
-
-    /// How many findings are not listed of the rules that are (`unchecked`: are not)
-    /// about things that were not checked.
-    fn dropped(&self, unchecked: bool) -> u64 {
-        let of = |count: &Count| (count.rule.severity() == Severity::Unchecked) == unchecked;
-        self.tally.rules().filter(of).map(|count| count.found - count.kept).sum()
     }
 
     /// Adds something that was not checked, or counts it where enough is listed.

@@ -47,6 +47,14 @@ impl Tensor<'_, '_> {
     /// Where the bytes that [`canonical`](Self::canonical) gives lie in the file, if they are
     /// stored as they are.
     ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// assert_eq!(emb.canonical_span()?, emb.span());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`canonical`](Self::canonical).
     pub fn canonical_span(&self) -> Result<Option<Span>, Error> {

@@ -1,0 +1,92 @@
+//! Which findings make a file invalid.
+
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use weighbridge_core::{Format, Profile, Rule, RuleInfo, Severity, Tally, general};
+
+/// Which findings make a file invalid.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Criteria {
+    pub(crate) profile: Profile,
+    /// Every lint counts.
+    deny_lint: bool,
+    /// These rules count, whatever their severity.
+    deny: BTreeSet<&'static str>,
+    /// Pickles count as invalid.
+    pub(crate) deny_pickle: bool,
+    /// These rules do not count, unless they are fatal or denied.
+    ignore: BTreeSet<&'static str>,
+    /// A file that nothing identifies is unsupported.
+    pub(crate) unknown: bool,
+}
+
+impl Criteria {
+    pub(crate) const fn new(profile: Profile) -> Self {
+        Criteria {
+            profile,
+            deny_lint: false,
+            deny: BTreeSet::new(),
+            deny_pickle: false,
+            ignore: BTreeSet::new(),
+            unknown: false,
+        }
+    }
+
+    /// The same under another profile.
+    pub(crate) fn under(&self, profile: Profile) -> Self {
+        Criteria { profile, ..self.clone() }
+    }
+
+    pub(crate) fn deny(&mut self, what: &str) -> Result<(), String> {
+        if what == "lint" {
+            self.deny_lint = true;
+        } else if what == "pickle" {
+            self.deny_pickle = true;
+        } else {
+            self.deny.extend(called(what)?.map(|rule| rule.id));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn ignore(&mut self, id: &str) -> Result<(), String> {
+        let mut found = called(id)?.filter(|rule| rule.severity != Severity::Fatal).peekable();
+        if found.peek().is_none() {
+            return Err(format!("the rule {id:?} is fatal and cannot be ignored"));
+        }
+        self.ignore.extend(found.map(|rule| rule.id));
+        Ok(())
+    }
+
+    /// Whether breaches of this rule are ignored.
+    pub(crate) fn ignores(&self, rule: Rule) -> bool {
+        let id = rule.id();
+        rule.severity() != Severity::Fatal && self.ignore.contains(id) && !self.deny.contains(id)
+    }
+
+    /// Whether a file that breaks this rule is still valid.
+    pub(crate) fn accepts(&self, rule: Rule) -> bool {
+        let severity = rule.severity();
+        let passes = self.profile.accepts(severity)
+            && !(self.deny_lint && severity == Severity::Lint)
+            && !self.deny.contains(rule.id());
+        passes || self.ignores(rule)
+    }
+
+    /// Whether a file with all these findings is valid, those included that are not
+    /// listed.
+    pub(crate) fn passes(&self, tally: &Tally) -> bool {
+        tally.rules().all(|count| self.accepts(count.rule))
+    }
+}
+
+/// The rules that are called `id`: several formats may have one of that name.
+fn called(id: &str) -> Result<impl Iterator<Item = &'static RuleInfo>, String> {
+    let rules = Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES);
+    let found: Vec<_> = rules.filter(|rule| rule.id.eq_ignore_ascii_case(id)).collect();
+    if found.is_empty() {
+        return Err(format!("no rule has the id {id:?}"));
+    }
+    Ok(found.into_iter())
+}

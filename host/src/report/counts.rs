@@ -1,0 +1,97 @@
+//! What a report counts beyond what it lists.
+
+use super::{NotListed, Report};
+use alloc::vec::Vec;
+use weighbridge_core::{Count, Severity, Tally};
+
+impl Report {
+    /// All findings, counted.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// let rules: Vec<_> = report.tally().rules().map(|count| count.rule.id()).collect();
+    /// assert_eq!(rules, ["OFFSET-BOUNDS"]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The rules of which findings are not listed.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// for more in report.findings_not_listed() {
+    ///     println!("{} more of {}", more.count, more.rule);
+    /// }
+    /// # assert!(report.findings_not_listed().is_empty());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn findings_not_listed(&self) -> Vec<NotListed> {
+        let left = self.tally.rules().filter(|count| count.found > count.kept);
+        left.map(|count| NotListed::new(count.rule, count.found - count.kept)).collect()
+    }
+
+    /// How many things were not checked beside those that are listed, or counted by rule.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.unchecked_beyond(), 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn unchecked_beyond(&self) -> u64 {
+        self.unchecked_more
+    }
+
+    /// How many findings there are, those included that are not listed.
+    ///
+    /// ```
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
+    /// # bytes.pop();
+    /// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+    /// assert_eq!(report.total(), 1);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn total(&self) -> u64 {
+        self.findings.len() as u64 + self.dropped(false)
+    }
+
+    /// How many things were not checked and are not listed either.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = weighbridge::check(&bytes)?;
+    /// assert_eq!(report.unchecked_not_listed(), 0);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn unchecked_not_listed(&self) -> u64 {
+        self.unchecked_more + self.dropped(true)
+    }
+
+    /// How many findings are not listed of the rules that are (`unchecked`: are not)
+    /// about things that were not checked.
+    fn dropped(&self, unchecked: bool) -> u64 {
+        let of = |count: &Count| (count.rule.severity() == Severity::Unchecked) == unchecked;
+        self.tally.rules().filter(of).map(|count| count.found - count.kept).sum()
+    }
+
+    /// The findings that the options [ignore](crate::Options::ignore), counted by rule.
+    ///
+    /// ```
+    /// use weighbridge::{Options, check_with};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let report = check_with(&bytes, &Options::new())?;
+    /// assert!(report.ignored().is_empty());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn ignored(&self) -> Vec<NotListed> {
+        let ignored = self.tally.rules().filter(|count| self.criteria.ignores(count.rule));
+        ignored.map(|count| NotListed::new(count.rule, count.found)).collect()
+    }
+}
