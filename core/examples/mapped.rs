@@ -17,27 +17,9 @@ use weighbridge_core::{
 
 /// An STB file with one tensor: number 7, two `f32`. In firmware this is
 /// `include_aligned!(64, "model.stb")`.
-static MODEL: [u8; 72] = {
-    let mut bytes = [0; 72];
-    let header = *b"STB0\x01\0\x01\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\x48\0\0\0\0\0\0\0";
-    let entry = *b"\x07\0\x01\0\x40\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x02\0\0\0";
-    let data = *b"\0\0\xC0\x3F\0\0\0\xC0";
-    let mut i = 0;
-    while i < 32 {
-        bytes[i] = header[i];
-        i += 1;
-    }
-    while i < 32 + 24 {
-        bytes[i] = entry[i - 32];
-        i += 1;
-    }
-    i = 64;
-    while i < 72 {
-        bytes[i] = data[i - 64];
-        i += 1;
-    }
-    bytes
-};
+static MODEL: [u8; 72] = *b"STB0\x01\0\x01\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\x48\0\0\0\0\0\0\0\
+    \x07\0\x01\0\x40\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\
+    \0\0\xC0\x3F\0\0\0\xC0";
 
 /// The weights of tensor `number`, where they lie; none of a file that breaks a rule.
 fn weights(flash: &[u8], number: u8) -> Result<Option<Elements<'_, f32>>, Stop> {

@@ -177,6 +177,7 @@ macro_rules! rules {
         enum Number { $($name),* }
         $(
             #[allow(clippy::as_conversions, reason = "the discriminant of a field-less enum")]
+            #[allow(rustdoc::broken_intra_doc_links, reason = "specifications have brackets")]
             #[doc = concat!("`", $id, "`: ", $spec)]
             pub const $name: $crate::rule::Rule = $crate::rule::Rule::new(
                 $format, $crate::rule::Severity::$severity, Number::$name as u16);

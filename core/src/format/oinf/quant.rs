@@ -177,6 +177,7 @@ pub(super) fn audit(r: &mut Reader<'_, '_>, e: &Entry<'_, '_>) {
     let stored = e.quant;
     let mut parameters = Parameters::default();
     parameters.read(r, &stored);
+    #[allow(clippy::useless_conversion, reason = "a word is wider with windows")]
     let axis = usize::try_from(parameters.axis()).unwrap_or(usize::MAX);
     let extent = e.extents.as_chunks().0.get(axis);
     let extent = extent.map_or(0, |extent| place(u64::from_le_bytes(*extent)));
