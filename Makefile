@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web peers package fuzz fuzz-smoke hard dependencies deny gates advisories test-python wheel bench-python clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke hard dependencies deny gates advisories test-python wheel bench-python clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -39,8 +39,9 @@ test-deep: setup ## what takes longer: all changed bytes, large files in Chromiu
 check: ## type-check everything, quickly
 	$(CARGO) check --workspace --all-targets
 
-tree: ## look for machine paths, registry addresses and overlong files
+tree: ## look for machine paths, registry addresses, overlong files and tables that are not the figures
 	scripts/check-tree.sh
+	scripts/figures.sh tables
 
 firmware: ## the microcontroller: panics, size, stack, and a model in QEMU
 	scripts/firmware.sh
@@ -86,6 +87,12 @@ bench-wasm: ## opening in Node, against JSON.parse
 
 bench-web: ## how soon the page shows large files, held to its budgets
 	scripts/web.sh bench
+
+figures: ## measure, and write the tables of docs/performance.md; on an idle machine
+	scripts/figures.sh
+
+figures-check: ## few rounds: no ratio to a peer falls by more than a third
+	scripts/figures.sh check
 
 peers: ## sound and broken files through other readers of safetensors and GGUF
 	scripts/peers.sh

@@ -8,8 +8,8 @@
 #   scripts/firmware.sh deep   each reader alone, with its stack; the panic gate at
 #                              opt-level 3; the sizes that have no budget: with
 #                              windows and details, for thumbv6m
-#   scripts/firmware.sh write  measures, and writes budgets.txt and the figures of code
-#                              and stack in docs/firmware.md and README.md anew
+#   scripts/firmware.sh write  measures, and writes budgets.txt and the figures of code,
+#                              stack and instructions in docs/firmware.md and README.md
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../firmware"
 source ../scripts/setup.sh
@@ -123,7 +123,7 @@ in_qemu() {
   build release "${all}spi" spi
   cp "$image" "$work/spi"
   build release "${all}model" model
-  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack
+  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack WEIGHBRIDGE_COST=$work/cost
   WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_SPI=$work/spi WEIGHBRIDGE_MODEL=$image "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
     --workspace --test firmware -- --nocapture
   [ $# -gt 0 ] || return 0
@@ -177,22 +177,30 @@ write() {
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '
       function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
-      function bytes(n) { return " " (n > 999 ? int(n / 1000) "," sprintf("%03d", n % 1000) : n) " B " }
+      function thousands(n) { return n > 999 ? int(n / 1000) "," sprintf("%03d", n % 1000) : n }
+      function bytes(n) { return " " thousands(n) " B " }
+      # Three digits: the others change with every compiler.
+      function about(n, step) { step = n > 9999 ? 100 : n > 999 ? 10 : 1; return " " thousands(int(n / step + 0.5) * step) " " }
       BEGIN {
         count = split(titles, pairs, ",")
         for (i = 1; i <= count; i++) { at = index(pairs[i], " "); name[substr(pairs[i], at + 1)] = substr(pairs[i], 1, at - 1) }
       }
       FILENAME ~ /code$/ { split($0, of, " "); code[of[1]] = of[2]; next }
       FILENAME ~ /deepest$/ { split($0, of, " "); stack[of[1]] = of[2]; next }
+      FILENAME ~ /cost$/ { split($0, of, " "); open[of[1]] = of[2]; list[of[1]] = of[3]; audit[of[1]] = of[4]; find[of[1]] = of[5]; next }
       trimmed($2) == "" && trimmed($3) in name { for (i = 3; i < NF; i++) column[i] = name[trimmed($i)] }
       trimmed($2) in name && $3 ~ / B $/ {
         reader = name[trimmed($2)]
         $3 = bytes(code[reader])
         if (stack[reader] != "") $4 = bytes(stack[reader])
+        if (open[reader] != "") { $6 = about(open[reader]); $7 = about(audit[reader]); $8 = about(find[reader]) }
       }
       trimmed($2) == "code and constants, kB" { for (i in column) $i = sprintf(" %.1f ", code[column[i]] / 1000) }
       trimmed($2) == "stack, kB" { for (i in column) $i = sprintf(" %.1f ", stack[column[i]] / 1000) }
-      { print }' "$work/code" "$work/deepest" "$text" >"$work/text"
+      trimmed($2) == "instructions to open a file of 25 tensors" { for (i in column) $i = about(open[column[i]]) }
+      trimmed($2) == "instructions to list a tensor" { for (i in column) $i = about(list[column[i]]) }
+      trimmed($2) == "instructions to look one up" { for (i in column) $i = about(find[column[i]]) }
+      { print }' "$work/code" "$work/deepest" "$work/cost" "$text" >"$work/text"
     cp "$work/text" "$text"
   done
   git --no-pager diff --stat -- budgets.txt ../docs/firmware.md ../README.md || true

@@ -2,13 +2,13 @@
 //! disjoint payloads, and for GGUF every text of a vocabulary.
 //!
 //! Against `read_metadata` of the safetensors crate, which parses and checks that
-//! the tensors tile the buffer. Prints the fastest of interleaved runs; there is
-//! no figure of criterion's, because one run of 100,000 tensors takes as long as
-//! its thousand would.
+//! the tensors tile the buffer; GGUF against adding up the bytes of its header.
+
+mod turns;
 
 use safetensors::SafeTensors;
 use std::hint::black_box;
-use std::time::Instant;
+use turns::{Table, Unit, measures};
 use weighbridge_core::{Audit, File, Format, Severity, Slot, Source, Stop};
 use weighbridge_tests::encode::{gguf, safetensors as st};
 
@@ -55,42 +55,33 @@ fn weighbridge(format: Format, bytes: &[u8]) -> u64 {
     file.tensor_count()
 }
 
-/// Milliseconds of each task, the tasks taking turns; the least of all rounds.
-fn least<const N: usize>(rounds: u32, mut tasks: [&mut dyn FnMut(); N]) -> [f64; N] {
-    let mut least = [f64::INFINITY; N];
-    for _ in 0..rounds {
-        for (task, least) in tasks.iter_mut().zip(&mut least) {
-            let start = Instant::now();
-            task();
-            *least = least.min(start.elapsed().as_secs_f64() * 1e3);
-        }
-    }
-    least
+/// The floor: touching every byte once.
+fn byte_sum(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|&byte| u64::from(byte)).sum()
 }
 
 fn main() {
-    let measure = std::env::args().any(|argument| argument == "--bench");
-    let (sizes, rounds) = if measure { ([10_000, 100_000], 41) } else { ([100, 1000], 1) };
-    println!("ms for a header; in brackets, how often ours fits in");
-    println!("{:<40}{:>12}{:>26}", "", "weighbridge", "safetensors 0.8");
+    let sizes = if measures() { [10_000, 100_000] } else { [100, 1000] };
+    let mut table = Table::new("headers", 41);
     for count in sizes {
         for (order, shuffled) in [("in order", false), ("shuffled", true)] {
             let file = safetensors(&names(count, shuffled));
-            let [ours, theirs] = least(
-                rounds,
-                [
-                    &mut || _ = black_box(weighbridge(Format::Safetensors, black_box(&file))),
-                    &mut || _ = black_box(SafeTensors::read_metadata(black_box(&file)).unwrap()),
-                ],
+            table.race(
+                &format!("safetensors, {count} tensors {order}"),
+                Unit::Whole,
+                ["`safetensors` 0.8"],
+                &mut || _ = black_box(weighbridge(Format::Safetensors, black_box(&file))),
+                [&mut || _ = black_box(SafeTensors::read_metadata(black_box(&file)).unwrap())],
             );
-            let what = format!("safetensors, {count} tensors {order}");
-            println!("{what:<40}{ours:>12.2}{theirs:>18.2} ({:>4.1}x)", theirs / ours);
         }
     }
     let tokens = sizes[0] * 15;
     let file = gguf(&names(sizes[0], true), tokens);
-    let [ours] =
-        least(rounds, [&mut || _ = black_box(weighbridge(Format::Gguf, black_box(&file)))]);
-    let what = format!("GGUF, {} tensors, {tokens} tokens", sizes[0]);
-    println!("{what:<40}{ours:>12.2}");
+    table.race(
+        &format!("GGUF, {} tensors and {tokens} tokens", sizes[0]),
+        Unit::Whole,
+        ["sum of all bytes"],
+        &mut || _ = black_box(weighbridge(Format::Gguf, black_box(&file))),
+        [&mut || _ = black_box(byte_sum(black_box(&file)))],
+    );
 }

@@ -3,13 +3,13 @@
 //!
 //! Ours is everything short of payloads: opening, every rule of the list and
 //! of the padding, unique names. The others check what they check when they
-//! deserialize, which includes unique names. Before criterion's own figures, a
-//! table of the fastest of interleaved runs gives the ratios.
+//! deserialize, which includes unique names.
 
-use criterion::{Criterion, Throughput, criterion_group};
+mod turns;
+
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use std::hint::black_box;
-use std::time::Instant;
+use turns::{Table, Unit};
 use weighbridge_core::{Audit, File, Format, Index, Slot, Source};
 use weighbridge_tests::encode::bintensors::{self, layers, shuffled_layers};
 
@@ -28,7 +28,10 @@ fn inputs() -> [Input; 2] {
         bintensors: file.encode(),
         safetensors: as_safetensors(&file),
     };
-    [input("writer's order", layers(TENSORS)), input("shuffled", shuffled_layers(TENSORS))]
+    [
+        input("as its writer sorts them", layers(TENSORS)),
+        input("shuffled", shuffled_layers(TENSORS)),
+    ]
 }
 
 fn as_safetensors(file: &bintensors::File) -> Vec<u8> {
@@ -73,88 +76,35 @@ fn safetensors(bytes: &[u8]) -> usize {
     SafeTensors::deserialize(bytes).unwrap().len()
 }
 
-/// Nanoseconds a tensor of each task, the tasks taking turns. The least of all
-/// rounds: whatever else the machine does can only add.
-fn least<const N: usize>(mut tasks: [&mut dyn FnMut(); N]) -> [f64; N] {
-    const ROUNDS: usize = 201;
-    let mut least = [f64::INFINITY; N];
-    for _ in 0..ROUNDS {
-        for (task, least) in tasks.iter_mut().zip(&mut least) {
-            let start = Instant::now();
-            task();
-            *least = least.min(start.elapsed().as_nanos() as f64 / TENSORS as f64);
-        }
-    }
-    least
-}
-
-fn table() {
-    println!("ns a tensor, {TENSORS} tensors F32 [2, 2]; in brackets, how often ours fits in");
-    println!(
-        "{:<16}{:>12}{:>12}{:>16}{:>16}{:>10}",
-        "", "weighbridge", "our index", "bintensors", "safetensors", "byte sum"
-    );
-    for input in inputs() {
-        let (bt, st) = (&input.bintensors, &input.safetensors);
-        let mut slots = vec![Slot::EMPTY; TENSORS as usize];
-        let mut more = slots.clone();
-        let mut third = slots.clone();
-        let [ours, index, theirs, safetensors, sum, of_safetensors] = least([
-            &mut || _ = black_box(weighbridge(Format::BinTensors, black_box(bt), &mut slots)),
-            &mut || _ = black_box(weighbridge_index(black_box(bt), &mut more)),
-            &mut || _ = black_box(theirs(black_box(bt))),
-            &mut || _ = black_box(safetensors(black_box(st))),
-            &mut || _ = black_box(byte_sum(black_box(bt))),
-            &mut || {
-                let file = black_box(st);
-                _ = black_box(weighbridge(Format::Safetensors, file, &mut third));
-            },
-        ]);
-        println!(
-            "{:<16}{ours:>12.1}{index:>12.1}{theirs:>9.1} ({:>3.1}x){safetensors:>8.1} ({:>4.1}x){sum:>10.1}",
-            input.name,
-            theirs / ours,
-            safetensors / ours,
-        );
-        println!(
-            "{:<16}{of_safetensors:>12.1}{:>38}{safetensors:>8.1} ({:>4.1}x)",
-            "  as safetensors",
-            "",
-            safetensors / of_safetensors,
-        );
-    }
-}
-
-fn structure(criterion: &mut Criterion) {
-    for input in inputs() {
-        let mut group = criterion.benchmark_group(format!("structure, {}", input.name));
-        group.throughput(Throughput::Elements(TENSORS));
-        let mut slots = vec![Slot::EMPTY; TENSORS as usize];
-        group.bench_function("weighbridge", |b| {
-            b.iter(|| weighbridge(Format::BinTensors, black_box(&input.bintensors), &mut slots));
-        });
-        group.bench_function("weighbridge, index by name", |b| {
-            b.iter(|| weighbridge_index(black_box(&input.bintensors), &mut slots));
-        });
-        group.bench_function("bintensors", |b| b.iter(|| theirs(black_box(&input.bintensors))));
-        group.bench_function("weighbridge, of safetensors", |b| {
-            b.iter(|| weighbridge(Format::Safetensors, black_box(&input.safetensors), &mut slots));
-        });
-        group.bench_function("safetensors", |b| {
-            b.iter(|| safetensors(black_box(&input.safetensors)));
-        });
-        group.bench_function("byte sum", |b| b.iter(|| byte_sum(black_box(&input.bintensors))));
-        group.finish();
-    }
-}
-
-criterion_group!(benches, structure);
-
 fn main() {
-    // `cargo test --benches` wants to know that it runs, not how fast.
-    if std::env::args().any(|argument| argument == "--bench") {
-        table();
+    let mut table = Table::new("structure", 201);
+    let unit = Unit::Items(TENSORS);
+    let mut slots = vec![Slot::EMPTY; TENSORS as usize];
+    for Input { name, bintensors: bt, safetensors: st } in &inputs() {
+        table.race(
+            &format!("BinTensors, {name}"),
+            unit,
+            ["`bintensors` 0.1.1", "`safetensors` 0.8, same tensors", "sum of all bytes"],
+            &mut || _ = black_box(weighbridge(Format::BinTensors, black_box(bt), &mut slots)),
+            [
+                &mut || _ = black_box(theirs(black_box(bt))),
+                &mut || _ = black_box(safetensors(black_box(st))),
+                &mut || _ = black_box(byte_sum(black_box(bt))),
+            ],
+        );
+        table.race(
+            &format!("BinTensors, {name}: index by name"),
+            unit,
+            ["`bintensors` 0.1.1"],
+            &mut || _ = black_box(weighbridge_index(black_box(bt), &mut slots)),
+            [&mut || _ = black_box(theirs(black_box(bt)))],
+        );
+        table.race(
+            &format!("safetensors, {name}"),
+            unit,
+            ["`safetensors` 0.8"],
+            &mut || _ = black_box(weighbridge(Format::Safetensors, black_box(st), &mut slots)),
+            [&mut || _ = black_box(safetensors(black_box(st)))],
+        );
     }
-    benches();
-    Criterion::default().configure_from_args().final_summary();
 }

@@ -1,18 +1,18 @@
 //! Elements as numbers: `Tensor::to_vec` of the crate `weighbridge` beside the crates
 //! `safetensors` and `half`, as their users write it, and beside a copy of the same bytes.
 //!
-//! The medians of interleaved runs are of the file as it lies in memory, opened anew each
-//! time: the header is parsed by both.
+//! The file lies in memory and is opened anew each time: both parse the header.
+
+mod turns;
 
 use std::hint::black_box;
-use std::time::Instant;
+use turns::{Table, Unit};
 use weighbridge::{Model, bf16};
 use weighbridge_tests::codec::{weights_bf16, weights_f32};
 use weighbridge_tests::encode::safetensors::{File, Tensor};
 
 /// Elements of the tensor that is read.
 const COUNT: usize = 8 << 20;
-const ROUNDS: usize = 15;
 
 fn file(dtype: &'static str, data: Vec<u8>) -> Vec<u8> {
     let tensor = Tensor { name: "x".into(), dtype, shape: vec![COUNT as u64], data };
@@ -42,24 +42,8 @@ fn theirs(file: &[u8]) -> Vec<f32> {
     }
 }
 
-/// Median milliseconds of tasks that take turns.
-fn medians(mut tasks: [&mut dyn FnMut(); 3]) -> [f64; 3] {
-    let mut times = [const { Vec::<f64>::new() }; 3];
-    for _ in 0..ROUNDS {
-        for (task, times) in tasks.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            task();
-            times.push(start.elapsed().as_secs_f64() * 1e3);
-        }
-    }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[ROUNDS / 2]
-    })
-}
-
 fn main() {
-    println!("milliseconds for {COUNT} elements as Vec<f32>, and a copy of as many bytes");
+    let mut table = Table::new("to_vec", 25);
     let floats = weights_f32(COUNT, 9).iter().flat_map(|value| value.to_le_bytes()).collect();
     for (name, file) in
         [("f32", file("F32", floats)), ("bf16", file("BF16", weights_bf16(COUNT, 9)))]
@@ -68,16 +52,14 @@ fn main() {
         let same = mine.iter().zip(&other).all(|(a, b)| a.to_bits() == b.to_bits());
         assert!(same && mine.len() == COUNT, "{name}: the elements differ");
         let plain: Vec<u8> = vec![1; COUNT * 4];
-        let [ours, theirs, copy] = medians([
+        table.race(
+            &format!("{COUNT} elements, {name} to `Vec<f32>`"),
+            Unit::Whole,
+            ["`safetensors` 0.8 and `half`", "a copy of as many bytes"],
             &mut || drop(black_box(ours(black_box(&file)))),
-            &mut || drop(black_box(theirs(black_box(&file)))),
-            &mut || drop(black_box(black_box(&plain).to_vec())),
-        ]);
-        println!(
-            "{name:<5} weighbridge {ours:>6.2}  safetensors and half {theirs:>6.2}  copy {copy:>6.2}\
-             \n      {:.2} of the speed of safetensors and half, {:.2} of that of a copy",
-            theirs / ours,
-            copy / ours
+            [&mut || drop(black_box(theirs(black_box(&file)))), &mut || {
+                drop(black_box(black_box(&plain).to_vec()))
+            }],
         );
     }
 }

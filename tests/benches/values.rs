@@ -1,11 +1,10 @@
 //! Statistics, and decoding whole slices to `f32`, beside `memcpy` over as many bytes: of
-//! statistics those that are read, of decoding those that are written. Prints the medians
-//! of many short runs that take turns.
+//! statistics those that are read, of decoding those that are written.
 
 mod turns;
 
 use std::hint::black_box;
-use turns::take_turns;
+use turns::{Table, Unit};
 use weighbridge_core::{DType, Endianness, Histogram, Stats};
 use weighbridge_tests::codec::{Random, weights_bf16, weights_f32};
 
@@ -44,11 +43,8 @@ fn statistics(dtype: DType, bytes: &[u8], words: Option<&mut Vec<u64>>) -> u64 {
 }
 
 fn main() {
-    // `cargo test --benches` wants to know that it runs, not how fast.
-    let measure = std::env::args().any(|argument| argument == "--bench");
-    let rounds = if measure { 301 } else { 1 };
+    let mut table = Table::new("values", 301);
     let mut words = vec![0; Histogram::WORDS];
-    println!("{:<16}{:>12}{:>12}{:>12}{:>12}", "statistics", "GB/s", "of memcpy", "histogram", "");
     for dtype in [
         DType::F32,
         DType::BF16,
@@ -65,20 +61,24 @@ fn main() {
     ] {
         let bytes = sample(dtype);
         let mut copy = vec![0; bytes.len()];
-        let turns = take_turns(
-            rounds,
-            [
-                &mut || black_box(&mut copy).copy_from_slice(black_box(&bytes)),
-                &mut || _ = black_box(statistics(dtype, black_box(&bytes), None)),
-                &mut || _ = black_box(statistics(dtype, black_box(&bytes), Some(&mut words))),
-            ],
-        );
-        let speed = turns.seconds.map(|time| bytes.len() as f64 / 1e9 / time);
-        let [_, alone, both] = turns.ratios.map(|ratio| 1.0 / ratio);
+        let unit = Unit::Bytes(bytes.len() as u64);
+        let mut copy = || black_box(&mut copy).copy_from_slice(black_box(&bytes));
         let name = dtype.name();
-        println!("{name:<16}{:>12.2}{alone:>12.2}{:>12.2}{both:>12.2}", speed[1], speed[2]);
+        table.race(
+            &format!("statistics of {name}"),
+            unit,
+            ["memcpy"],
+            &mut || _ = black_box(statistics(dtype, black_box(&bytes), None)),
+            [&mut copy],
+        );
+        table.race(
+            &format!("statistics of {name}, with a histogram"),
+            unit,
+            ["memcpy"],
+            &mut || _ = black_box(statistics(dtype, black_box(&bytes), Some(&mut words))),
+            [&mut copy],
+        );
     }
-    println!("{:<16}{:>12}{:>12}", "to f32", "GB/s", "of memcpy");
     let mut out = vec![0.0_f32; 8 * LEN];
     for (dtype, endianness) in [
         (DType::F32, Endianness::Little),
@@ -106,16 +106,16 @@ fn main() {
         let bytes = &all[..units * len as usize];
         let written = &mut out[..units * per as usize];
         let (from, mut to) = (written.to_vec(), written.to_vec());
-        let turns = take_turns(
-            rounds,
-            [&mut || black_box(&mut to).copy_from_slice(black_box(&from)), &mut || {
+        let big = if endianness == Endianness::Big { ", swapped" } else { "" };
+        table.race(
+            &format!("{}{big} to f32", dtype.name()),
+            Unit::Bytes(from.len() as u64 * 4),
+            ["memcpy"],
+            &mut || {
                 let out = black_box(&mut *written);
                 _ = black_box(dtype.decode_f32(endianness, black_box(bytes), out).unwrap());
-            }],
+            },
+            [&mut || black_box(&mut to).copy_from_slice(black_box(&from))],
         );
-        let speed = from.len() as f64 * 4e-9 / turns.seconds[1];
-        let big = if endianness == Endianness::Big { ", swapped" } else { "" };
-        let name = format!("{}{big}", dtype.name());
-        println!("{name:<16}{speed:>12.2}{:>12.2}", 1.0 / turns.ratios[1]);
     }
 }

@@ -4,13 +4,13 @@
 //! Ours is everything short of payloads: opening, every rule of the index and
 //! of the padding, unique names, disjoint blobs. Theirs only opens, which is
 //! all it checks before a tensor is read; it proves neither sizes nor bounds
-//! nor unique names. Before criterion's own figures, a table of medians of
-//! interleaved runs gives the ratios.
+//! nor unique names.
 
-use criterion::{Criterion, Throughput, criterion_group};
+mod turns;
+
 use std::hint::black_box;
 use std::io::Cursor;
-use std::time::Instant;
+use turns::{Table, Unit};
 use weighbridge_core::{Audit, File, Format, Index, Slot, Source};
 use weighbridge_tests::encode::ztensor::{self, Checksum, Tensor};
 
@@ -67,74 +67,25 @@ fn byte_sum(bytes: &[u8]) -> u64 {
     body[body.len() - length..].iter().map(|&byte| u64::from(byte)).sum()
 }
 
-/// Median nanoseconds a tensor of each task, the tasks taking turns.
-fn medians<const N: usize>(mut tasks: [&mut dyn FnMut(); N]) -> [f64; N] {
-    const ROUNDS: usize = 51;
-    let mut times = [const { Vec::<f64>::new() }; N];
-    for _ in 0..ROUNDS {
-        for (task, times) in tasks.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            task();
-            times.push(start.elapsed().as_nanos() as f64 / TENSORS as f64);
-        }
-    }
-    times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[ROUNDS / 2]
-    })
-}
-
-fn table() {
-    println!("ns a tensor, {TENSORS} tensors; in brackets, how often ours fits in");
-    println!(
-        "{:<16}{:>12}{:>12}{:>18}{:>10}",
-        "", "weighbridge", "our index", "ztensor open", "byte sum"
-    );
-    for input in inputs() {
-        let bytes = &input.bytes;
-        let mut slots = vec![Slot::EMPTY; 2 * TENSORS];
-        let mut more = slots.clone();
-        let [ours, index, theirs, sum] = medians([
-            &mut || ignore(black_box(ours(black_box(bytes), &mut slots))),
-            &mut || ignore(black_box(our_index(black_box(bytes), &mut more))),
-            &mut || ignore(black_box(theirs(black_box(bytes)))),
-            &mut || ignore(black_box(byte_sum(black_box(bytes)))),
-        ]);
-        println!(
-            "{:<16}{ours:>12.1}{index:>12.1}{theirs:>10.1} ({:>4.1}x){sum:>10.1}",
-            input.name,
-            theirs / ours,
+fn main() {
+    let mut table = Table::new("ztensor", 51);
+    let mut slots = vec![Slot::EMPTY; 2 * TENSORS];
+    for Input { name, bytes } in &inputs() {
+        table.race(
+            &format!("zTensor, {name}"),
+            Unit::Items(TENSORS as u64),
+            ["`ztensor` 0.1.0, opening only", "sum of all bytes"],
+            &mut || _ = black_box(ours(black_box(bytes), &mut slots)),
+            [&mut || _ = black_box(theirs(black_box(bytes))), &mut || {
+                _ = black_box(byte_sum(black_box(bytes)))
+            }],
+        );
+        table.race(
+            &format!("zTensor, {name}: index by name"),
+            Unit::Items(TENSORS as u64),
+            ["`ztensor` 0.1.0, opening only"],
+            &mut || _ = black_box(our_index(black_box(bytes), &mut slots)),
+            [&mut || _ = black_box(theirs(black_box(bytes)))],
         );
     }
 }
-
-fn ztensor_benches(criterion: &mut Criterion) {
-    for input in inputs() {
-        let mut group = criterion.benchmark_group(format!("ztensor, {}", input.name));
-        group.throughput(Throughput::Elements(TENSORS as u64));
-        let mut slots = vec![Slot::EMPTY; 2 * TENSORS];
-        group.bench_function("weighbridge", |b| {
-            b.iter(|| ours(black_box(&input.bytes), &mut slots))
-        });
-        group.bench_function("weighbridge, index by name", |b| {
-            b.iter(|| our_index(black_box(&input.bytes), &mut slots));
-        });
-        group.bench_function("ztensor 0.1.0, open", |b| b.iter(|| theirs(black_box(&input.bytes))));
-        group.bench_function("byte sum", |b| b.iter(|| byte_sum(black_box(&input.bytes))));
-        group.finish();
-    }
-}
-
-criterion_group!(benches, ztensor_benches);
-
-fn main() {
-    // `cargo test --benches` wants to know that it runs, not how fast.
-    if std::env::args().any(|argument| argument == "--bench") {
-        table();
-    }
-    benches();
-    Criterion::default().configure_from_args().final_summary();
-}
-
-/// Ends a measured expression: its value was used, as far as the compiler knows.
-fn ignore<T>(_: T) {}

@@ -13,8 +13,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fromBytes, open } from '../dist/index.js';
+import { compare } from './turns.mjs';
 
-const RUNS = 40;
+const ROUNDS = 41;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
 const trials = join(target, 'web-trials');
@@ -88,20 +89,6 @@ async function peer(name) {
   }
 }
 
-/** Milliseconds that calls take which take turns: the best and the median of many runs. */
-async function race(calls) {
-  const all = calls.map(() => []);
-  for (let i = 0; i < RUNS; i++) {
-    for (const [at, [, call]] of calls.entries()) {
-      const begun = performance.now();
-      await call();
-      all[at].push(performance.now() - begun);
-    }
-  }
-  const found = all.map((times) => times.sort((a, b) => a - b));
-  return calls.map(([name], at) => [name, { best: found[at][0], median: found[at][RUNS >> 1] }]);
-}
-
 /** Opening a file as far as `goal`. */
 function opening(bytes, options) {
   const source = fromBytes(bytes);
@@ -114,52 +101,34 @@ function opening(bytes, options) {
   };
 }
 
-const rows = [];
-async function compare(title, calls) {
-  const found = await race(calls);
-  for (const [name, times] of found) {
-    rows.push([`${name}, ${title}`, times, found[0][1]]);
-  }
-}
+/** Both goals of a file, as calls with their names. */
+const goals = (title, bytes, options) =>
+  [['index', 'index alone'], ['structure', 'all validated']].map(([goal, name]) => [`${title}, ${name}`, opening(bytes, { ...options, goal })]);
 
 const hub = await peer('@huggingface/hub');
 for (const count of [10_000, 100_000]) {
   const { bytes, header } = safetensors(count);
-  const calls = [['JSON.parse', () => JSON.parse(new TextDecoder().decode(header))]];
+  const ours = goals('safetensors', bytes, { format: 'safetensors' });
+  if (count === 10_000) {
+    ours.push(...goals('OINF', readFileSync(join(trials, 'many-10000.oinf')), {}));
+  }
+  const others = [['`JSON.parse` of the header', () => JSON.parse(new TextDecoder().decode(header))]];
   if (hub) {
     const from = { repo: 'a/b', path: 'model.safetensors', fetch: serve(bytes) };
-    calls.push(['@huggingface/hub', () => hub.parseSafetensorsMetadata(from)]);
+    others.push(['`@huggingface/hub`', () => hub.parseSafetensorsMetadata(from)]);
   }
-  for (const goal of ['index', 'structure']) {
-    calls.push([`safetensors, ${goal}`, opening(bytes, { format: 'safetensors', goal })]);
-  }
-  if (count === 10_000) {
-    const oinf = readFileSync(join(trials, 'many-10000.oinf'));
-    for (const goal of ['index', 'structure']) {
-      calls.push([`OINF, ${goal}`, opening(oinf, { goal })]);
-    }
-  }
-  await compare(`${count} tensors`, calls);
+  await compare('node', `${count} tensors, `, ROUNDS, ours, others);
 }
 
 const [count, tokens] = [10_000, 150_000];
 const bytes = gguf(count, tokens);
-const calls = [];
+const others = [];
 const [hyllama, huggingface] = [await peer('hyllama'), await peer('@huggingface/gguf')];
 if (hyllama) {
-  calls.push(['hyllama', () => hyllama.ggufMetadata(bytes.buffer)]);
+  others.push(['`hyllama`', () => hyllama.ggufMetadata(bytes.buffer)]);
 }
 if (huggingface) {
   const fetch = serve(bytes);
-  calls.push(['@huggingface/gguf', () => huggingface.gguf('http://localhost/x.gguf', { fetch })]);
+  others.push(['`@huggingface/gguf`', () => huggingface.gguf('http://localhost/x.gguf', { fetch })]);
 }
-for (const goal of ['index', 'structure']) {
-  calls.push([goal, opening(bytes, { format: 'gguf', goal })]);
-}
-await compare(`GGUF of ${count} tensors, ${tokens} tokens`, calls);
-
-console.log('best ms   median ms   fits into the first');
-for (const [name, { best, median }, other] of rows) {
-  const ratio = `${(other.best / best).toFixed(2)} x`;
-  console.log(`${best.toFixed(2).padStart(7)}   ${median.toFixed(2).padStart(9)}   ${ratio.padStart(19)}   ${name}`);
-}
+await compare('node', `${count} tensors and ${tokens} tokens, `, ROUNDS, goals('GGUF', bytes, { format: 'gguf' }), others);

@@ -2,10 +2,11 @@
 // array that sums up the same without one: node bench/statistics.mjs
 
 import { load } from '../dist/index.js';
+import { compare } from './turns.mjs';
 
 const BYTES = 64 << 20;
 const PIECE = 4 << 20;
-const RUNS = 6;
+const ROUNDS = 7;
 
 /** Numbers around zero, as weights are. */
 function weights() {
@@ -36,29 +37,15 @@ function plain(bytes) {
   return { low, high, sum, squares, nans, zeros };
 }
 
-function best(call) {
-  let least = Infinity;
-  for (let i = 0; i < RUNS; i++) {
-    const begun = performance.now();
-    call();
-    least = Math.min(least, performance.now() - begun);
-  }
-  return BYTES / 1e6 / (least / 1e3);
-}
-
 const { Statistics } = await load('full');
 const bytes = weights();
-const loop = best(() => plain(bytes));
-console.log(`  MB/s   of the loop`);
-console.log(`${loop.toFixed(0).padStart(6)}   ${(1).toFixed(2).padStart(11)}   a loop in JavaScript over f32, without a histogram`);
-for (const dtype of ['f32', 'bf16']) {
-  const speed = best(() => {
-    const sums = new Statistics(dtype);
-    for (let at = 0; at < BYTES; at += PIECE) {
-      sums.push(bytes.subarray(at, at + PIECE));
-    }
-    sums.summary();
-    sums.free();
-  });
-  console.log(`${speed.toFixed(0).padStart(6)}   ${(speed / loop).toFixed(2).padStart(11)}   ${dtype}, with a histogram`);
-}
+const statistics = (dtype) => () => {
+  const sums = new Statistics(dtype);
+  for (let at = 0; at < BYTES; at += PIECE) {
+    sums.push(bytes.subarray(at, at + PIECE));
+  }
+  sums.summary();
+  sums.free();
+};
+const ours = ['f32', 'bf16'].map((dtype) => [dtype, statistics(dtype)]);
+await compare('node', 'statistics with a histogram, 64 MiB of ', ROUNDS, ours, [['a loop over `Float32Array`, no histogram', () => plain(bytes)]]);

@@ -1,37 +1,127 @@
-//! Tasks that take turns, so that what else the machine does slows down all of them.
+//! Ours and the tasks of others take turns, so that what else the machine does slows down
+//! all of them. The processor time of the fastest run of each counts: whatever else happens
+//! can only add.
+//!
+//! `scripts/figures.sh` names a file in `WEIGHBRIDGE_FIGURES`, to which each race adds its
+//! lines, and sets `WEIGHBRIDGE_SHORT` for few rounds.
+#![allow(dead_code, reason = "no benchmark uses all of it")]
 
-use std::time::Instant;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::time::Duration;
 
-/// The median time of each task, in seconds, and how often the first fits into each.
+/// The rounds of a short run.
+const SHORT: usize = 7;
+
+/// Races whose figures make one table.
 #[derive(Debug)]
-pub(crate) struct Turns<const N: usize> {
-    pub(crate) seconds: [f64; N],
-    /// Medians of the ratios of one round: of neighbours in time.
-    pub(crate) ratios: [f64; N],
+pub(crate) struct Table {
+    name: &'static str,
+    rounds: usize,
+    out: Option<File>,
 }
 
-/// Runs each task so often, in turns.
-pub(crate) fn take_turns<const N: usize>(
-    rounds: usize,
-    mut tasks: [&mut dyn FnMut(); N],
-) -> Turns<N> {
-    let mut times = [const { Vec::<f64>::new() }; N];
-    for _ in 0..rounds {
-        for (task, times) in tasks.iter_mut().zip(&mut times) {
-            let start = Instant::now();
-            task();
-            times.push(start.elapsed().as_secs_f64().max(1e-9));
+/// What a time is divided into.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Milliseconds for all of it.
+    Whole,
+    /// Nanoseconds for each of so many items.
+    Items(u64),
+    /// Gigabytes per second, of so many bytes.
+    Bytes(u64),
+}
+
+impl Table {
+    /// A table whose rows take so many rounds each.
+    pub(crate) fn new(name: &'static str, rounds: usize) -> Self {
+        println!(
+            "{name}: processor time of the fastest of runs that take turns; x: how often ours fits into theirs"
+        );
+        let short = std::env::var_os("WEIGHBRIDGE_SHORT").is_some();
+        let rounds = match (measures(), short) {
+            (false, _) => 1,
+            (true, true) => rounds.min(SHORT),
+            (true, false) => rounds,
+        };
+        let file = std::env::var_os("WEIGHBRIDGE_FIGURES");
+        let open = |path| OpenOptions::new().append(true).create(true).open(path);
+        let out = file.map(|path| open(path).expect("the file for figures opens"));
+        Table { name, rounds, out }
+    }
+
+    /// Runs ours, the first, and those of others in turns: a line for each of the others.
+    pub(crate) fn race<const N: usize>(
+        &mut self,
+        row: &str,
+        unit: Unit,
+        others: [&str; N],
+        ours: &mut dyn FnMut(),
+        mut theirs: [&mut dyn FnMut(); N],
+    ) {
+        let mut own = f64::INFINITY;
+        let mut times = [f64::INFINITY; N];
+        for _ in 0..self.rounds {
+            own = own.min(seconds(ours));
+            for (task, time) in theirs.iter_mut().zip(&mut times) {
+                *time = time.min(seconds(*task));
+            }
+        }
+        for (other, time) in others.iter().zip(times) {
+            let ratio = number(time / own);
+            let (mine, other_s, name) = (unit.of(own), unit.of(time), unit.name());
+            println!("{row:<46}{mine:>9} {name:<5}  {other:<26}{other_s:>9} {name:<5}{ratio:>8} x");
+            let Some(out) = &mut self.out else { continue };
+            let fields = [self.name, row, &mine, other, &other_s, name, &ratio].join("\t");
+            writeln!(out, "{fields}").expect("the figures are written");
         }
     }
-    let first = times[0].clone();
-    let ratio =
-        |times: &Vec<f64>| median(times.iter().zip(&first).map(|(time, first)| time / first));
-    let ratios = times.each_ref().map(ratio);
-    Turns { seconds: times.map(|times| median(times.into_iter())), ratios }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+impl Unit {
+    const fn name(self) -> &'static str {
+        match self {
+            Unit::Whole => "ms",
+            Unit::Items(_) => "ns",
+            Unit::Bytes(_) => "GB/s",
+        }
+    }
+
+    /// A time in this unit.
+    fn of(self, seconds: f64) -> String {
+        number(match self {
+            Unit::Whole => seconds * 1e3,
+            Unit::Items(count) => seconds * 1e9 / count as f64,
+            Unit::Bytes(bytes) => bytes as f64 / 1e9 / seconds,
+        })
+    }
+}
+
+/// With three digits at least.
+fn number(value: f64) -> String {
+    let digits = [100.0, 10.0, 1.0, 0.1].iter().take_while(|least| value < **least).count();
+    format!("{value:.digits$}")
+}
+
+/// Whether times are wanted: `cargo test --benches` only wants to know that it runs.
+pub(crate) fn measures() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
+fn seconds(task: &mut dyn FnMut()) -> f64 {
+    let start = now();
+    task();
+    (now() - start).as_secs_f64().max(1e-9)
+}
+
+/// The processor time of this thread, without what other programs take.
+#[cfg(unix)]
+fn now() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn now() -> Duration {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
 }

@@ -79,11 +79,17 @@ fn instructions_of_each_step() {
         "reader", "open", "list/tensor", "audit/tensor", "index/tensor", "lookup"
     );
     let n = f64::from(TENSORS);
+    let mut lines = String::new();
     for (format, Cost([open, list, audit, index, find])) in &first {
         let [list, audit, index, find] = [list, audit, index, find].map(|cost| cost / n);
         println!("{format:<12}{open:>10.0}{list:>14.0}{audit:>14.0}{index:>14.0}{find:>10.0}");
+        lines += &format!("{format} {open:.0} {list:.0} {audit:.0} {find:.0}\n");
         // Looking up costs less than reading the index from its start.
         assert!(find < list * n, "{format}");
+    }
+    // For the tables that scripts/firmware.sh writes.
+    if let Some(path) = std::env::var_os("WEIGHBRIDGE_COST") {
+        std::fs::write(path, lines).expect("the figures are written");
     }
     // The same instructions each time: the figures are no matter of the machine.
     for ((format, one), (_, two)) in first.iter().zip(measure()) {

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# The figures of docs/performance.md: every one is measured in a run in which ours and
+# those of others take turns, is kept in tests/data/figures.tsv, and is written into its
+# table from there.
+#
+#   scripts/figures.sh          measures everything, and writes the figures and the tables
+#                               anew: on a machine that does nothing else
+#   scripts/figures.sh check    few rounds: fails if a ratio is more than a third below the
+#                               one that is kept; times are not compared
+#   scripts/figures.sh tables   fails if the tables are not those that the figures make
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+mode=${1:-write}
+kept=tests/data/figures.tsv
+benches=(structure ztensor headers payload to_vec values)
+
+case $mode in
+  write | check) ;;
+  tables)
+    command -v node >/dev/null || { left_out "the tables of figures, for lack of Node"; exit; }
+    exec node scripts/figures.mjs tables "$kept"
+    ;;
+  *) sed -n '2,/^set/s/^# \{0,1\}//p' scripts/figures.sh >&2; exit 2 ;;
+esac
+ready_or_leave_out wasm
+[ "$mode" = check ] || ready_or_leave_out web
+mkdir -p "$target_dir/figures"
+export WEIGHBRIDGE_FIGURES=$target_dir/figures/measured.tsv
+rm -f "$WEIGHBRIDGE_FIGURES"
+
+# in_rust BENCH...
+in_rust() {
+  local names=()
+  for bench; do names+=(--bench "$bench"); done
+  cargo bench --quiet -p weighbridge-tests "${names[@]}"
+}
+
+# in_node: opening and statistics in Node, beside the packages of others.
+in_node() {
+  scripts/wasm.sh bench
+}
+
+# size ROW FILE...: kilobytes that are loaded, gzipped.
+size() {
+  local row=$1 bytes
+  shift
+  bytes=$(for file; do gzip -9 -c "$file" | wc -c; done | awk '{ n += $1 } END { print n }')
+  printf 'size\t%s\t%s\t\t\tkB\t\n' "$row" "$(awk -v n="$bytes" 'BEGIN { printf "%.0f", n / 1000 }')" >>"$WEIGHBRIDGE_FIGURES"
+}
+
+# in_page: what the page loads, and how soon it shows large files in Chromium.
+in_page() {
+  local page
+  scripts/web.sh bench
+  size 'first module: OINF and STB' wasm/dist/base_bg.wasm
+  size 'second module: every format, decompression, statistics' wasm/dist/full_bg.wasm
+  mapfile -t page < <(find web/dist/local -path '*/samples' -prune -o -name '*.html' -print -o -name '*.css' -print -o -name '*.js' -print)
+  size 'page: HTML, CSS, JavaScript' "${page[@]}"
+}
+
+compare() {
+  node scripts/figures.mjs check "$kept" "$WEIGHBRIDGE_FIGURES"
+}
+
+if [ "$mode" = write ]; then
+  in_rust "${benches[@]}"
+  in_node
+  in_page
+  node scripts/figures.mjs write "$kept" "$WEIGHBRIDGE_FIGURES"
+  node scripts/figures.mjs render "$kept"
+  exit
+fi
+
+export WEIGHBRIDGE_SHORT=1
+in_rust "${benches[@]}"
+in_node
+# What falls short is measured once more: another program may have had the machine.
+compare || {
+  echo "figures: once more"
+  in_rust "${benches[@]}"
+  in_node
+  compare
+}
