@@ -13,7 +13,7 @@ hook() {
   local venv=$work/venv
   if [ ! -x "$venv/bin/pre-commit" ]; then
     python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet pre-commit==4.6.0 || {
+    "$venv/bin/python" -m pip install --quiet pre-commit==4.7.0 || {
       left_out "the pre-commit hook: pre-commit cannot be installed"
       return
     }

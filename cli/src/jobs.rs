@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn no_more_threads_than_are_of_use() {
-        let inputs = vec![(); 5_000];
+        let inputs = [(); 5_000];
         let ids = Mutex::new(std::collections::HashSet::new());
         let work = |_: &()| ids.lock().map(|mut ids| ids.insert(thread::current().id())).is_ok();
         let mut taken = 0;
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_break_ends_it_soon() {
         let started = AtomicUsize::new(0);
-        let inputs = vec![(); 10_000];
+        let inputs = [(); 10_000];
         let mut taken = 0;
         let work = |_: &()| started.fetch_add(1, Ordering::Relaxed);
         in_order(inputs.iter(), jobs(3), work, |_| {

@@ -127,11 +127,13 @@ impl Diagnosis {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub const fn is_unsupported(&self) -> bool {
-        match self {
-            Diagnosis::Generation(_) | Diagnosis::Other(_) | Diagnosis::Pickle(_) => true,
-            Diagnosis::Unknown => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Diagnosis::Generation(_)
+                | Diagnosis::Other(_)
+                | Diagnosis::Pickle(_)
+                | Diagnosis::Unknown
+        )
     }
 
     /// Whether the file is of another kind, and not a damaged one of its own.

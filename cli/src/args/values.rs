@@ -25,8 +25,11 @@ pub(crate) fn available() -> impl Iterator<Item = Format> {
     Format::ALL.iter().copied().filter(|format| format.is_available())
 }
 
+/// What reads the name of a format.
+type ParseFormat = fn(&str) -> Result<Format, String>;
+
 /// The names of formats.
-pub(super) fn formats() -> Named<fn(&str) -> Result<Format, String>> {
+pub(super) fn formats() -> Named<ParseFormat> {
     Named { parse: by_name, names: available().map(Format::name).collect() }
 }
 

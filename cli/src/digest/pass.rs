@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn ranges_are_digested_wherever_they_lie() {
-        let bytes: Vec<u8> = (0..2 * PIECE + 77).map(|i| (i * i >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..2 * PIECE + 77).map(|i| ((i * i) >> 3) as u8).collect();
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
         file.write_all(&bytes).expect("room for it");
         let len = bytes.len() as u64;
