@@ -4,6 +4,7 @@
 #
 #   scripts/python.sh test     a wheel without optimised linking, installed into an
 #                              environment of its own, and its tests; mypy --strict
+#   scripts/python.sh engines  tests with Ray and Spark, of 1.4 GB and Java 17
 #   scripts/python.sh wheel    the wheel as it is published; fails above the budget
 #   scripts/python.sh bench    the published wheel against the crate and `safetensors`
 #
@@ -65,6 +66,21 @@ case ${1:-} in
       WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures \
         "$work/venv/bin/pytest" -p no:cacheprovider "${@:2}"
     )
+    ;;
+  engines)
+    command -v java >/dev/null || {
+      left_out "the tests of Spark, for lack of Java 17"
+      set -- engines -k ray
+    }
+    environment venv python/requirements.txt
+    host_programs
+    wheel venv "$target_dir/debug/weighbridge" --compatibility linux
+    environment engines python/requirements-engines.txt
+    "$work/engines/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+      --force-reinstall "$work"/wheels/*.whl
+    # Workers import from the folder that they are started in.
+    (cd "$work" && "$work/engines/bin/pytest" -c "$root/python/pyproject.toml" \
+      -p no:cacheprovider "$root/python/tests/engines.py" "${@:2}")
     ;;
   wheel | bench)
     environment venv python/requirements.txt

@@ -1,7 +1,7 @@
 //! An open file, whose tensors are read by name.
 
 use crate::access::Access;
-use crate::entry::Entry;
+use crate::entry::{Catalog, Entry};
 use crate::error::Error;
 use crate::gate::report_on;
 use crate::metadata::{Entries, Meta};
@@ -9,8 +9,9 @@ use crate::options::Goal;
 use crate::report::Report;
 use crate::tensor::Tensor;
 use crate::text::Text;
+use alloc::vec::Vec;
 use core::fmt;
-use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Version};
+use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Stop, Version};
 
 /// A file that is open: its metadata and its tensors.
 ///
@@ -181,6 +182,36 @@ impl<'a> Model<'a> {
             Some(entry) => Ok(Tensor { model: self, entry }),
             None => Err(Error::NoTensor(name)),
         }
+    }
+
+    /// The entries of all tensors, for programs that keep them. A broken file may have fewer
+    /// than it declares.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.entries()?[0].shape(), [2, 3]);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Memory`] beyond the memory that the options give.
+    pub fn entries(&self) -> Result<Vec<Entry>, Error> {
+        let most = self.access.options().memory / Catalog::ENTRY;
+        let (mut entries, mut cursor) = (Vec::new(), Cursor::default());
+        self.access.ask_or_end(|source| {
+            let mut next = cursor;
+            while let Some(found) = self.file.next_tensor(source, &mut next, &mut |_| {})? {
+                let count = entries.len() as u64 + 1;
+                if count > most {
+                    return Err(Stop::NeedBuffer { needed: count * Catalog::ENTRY });
+                }
+                entries.push(Entry::new(source, found.tensor)?);
+                cursor = next;
+            }
+            Ok(())
+        })?;
+        Ok(entries)
     }
 
     /// The tensor of an entry that this model gave.

@@ -27,9 +27,10 @@ pub(crate) struct Model {
     name: Option<String>,
 }
 
-/// The tensors, in the order of the index and by name.
+/// The tensors, in the order of the index, and the position of each by name. Objects of
+/// Python are made when they are asked for, as the garbage collector looks at each.
 struct Index {
-    tensors: Py<PyTuple>,
+    entries: Arc<[Entry]>,
     by_name: Py<PyDict>,
 }
 
@@ -149,7 +150,8 @@ impl Model {
     /// The tensors, in the order of the index.
     #[getter]
     fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        Ok(self.index(py)?.tensors.bind(py).clone())
+        let index = self.index(py)?;
+        PyTuple::new(py, (0..index.entries.len()).map(|at| self.tensor(index, at)))
     }
 
     /// The names of the tensors, each once.
@@ -189,9 +191,9 @@ impl Model {
     /// fastest.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let plan = PyList::empty(py);
-        for (i, tensor) in self.index(py)?.tensors.bind(py).iter().enumerate() {
-            let tensor = tensor.cast_into::<Tensor>()?;
-            let tensor = tensor.get();
+        let index = self.index(py)?;
+        for i in 0..index.entries.len() {
+            let tensor = self.tensor(index, i);
             if let Some((offset, len, fortran)) = tensor.plain() {
                 let shape = tensor.shape(py)?;
                 plan.append((i, tensor.dtype(), shape, offset, len, fortran))?;
@@ -222,13 +224,10 @@ impl Model {
         self.shared.close();
     }
 
-    fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
-        name: Bound<'py, PyString>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        match self.index(py)?.by_name.bind(py).get_item(&name)? {
-            Some(tensor) => Ok(tensor),
+    fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tensor> {
+        let index = self.index(py)?;
+        match index.by_name.bind(py).get_item(&name)? {
+            Some(at) => Ok(self.tensor(index, at.extract()?)),
             None => Err(PyKeyError::new_err(format!("there is no tensor {}", name.repr()?))),
         }
     }
@@ -263,8 +262,7 @@ impl Model {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let entries = entries(py, &*self.shared.get()?)?;
-        Ok(html::model(&self.heading(py)?, &entries))
+        Ok(html::model(&self.heading(py)?, &self.index(py)?.entries))
     }
 }
 
@@ -288,32 +286,27 @@ impl Model {
     fn index(&self, py: Python<'_>) -> PyResult<&Index> {
         let opened = self.shared.get()?;
         self.index.get_or_try_init(py, || {
-            let entries = entries(py, &opened)?;
+            let entries = opened.ask(py, |model| model.entries())?;
             let by_name = PyDict::new(py);
-            let mut tensors = Vec::with_capacity(entries.len());
-            for entry in entries {
+            for (at, entry) in entries.iter().enumerate() {
                 let name = text::string(py, entry.name())?;
-                let shared = Arc::clone(&self.shared);
-                let tensor = Bound::new(py, Tensor { shared, entry, name: name.clone().unbind() })?;
                 // Of several with one name, the first.
-                by_name.call_method1(pyo3::intern!(py, "setdefault"), (name, &tensor))?;
-                tensors.push(tensor);
+                if !by_name.contains(&name)? {
+                    by_name.set_item(name, at)?;
+                }
             }
-            let tensors = PyTuple::new(py, tensors)?.unbind();
-            Ok(Index { tensors, by_name: by_name.unbind() })
+            Ok(Index { entries: entries.into(), by_name: by_name.unbind() })
         })
+    }
+
+    fn tensor(&self, index: &Index, at: usize) -> Tensor {
+        Tensor { shared: Arc::clone(&self.shared), entries: Arc::clone(&index.entries), at }
     }
 
     fn heading(&self, py: Python<'_>) -> PyResult<String> {
         let file = self.name.as_ref().map(|name| format!("{name:?}: ")).unwrap_or_default();
-        let count = self.index(py)?.tensors.bind(py).len();
+        let count = self.index(py)?.entries.len();
         let s = if count == 1 { "" } else { "s" };
         Ok(format!("{file}{}, {count} tensor{s}", self.format()?))
     }
-}
-
-fn entries(py: Python<'_>, opened: &Opened) -> PyResult<Vec<Entry>> {
-    opened.ask(py, |model| {
-        model.tensors().map(|tensor| Ok(Entry::clone(&*tensor?))).collect::<Result<Vec<_>, Error>>()
-    })
 }

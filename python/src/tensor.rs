@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt as _, intern};
+use std::collections::HashMap;
 use std::sync::Arc;
 use weighbridge::{
     DType, Encoding, Endianness, Entry, Error, Layout, Number, Quantization, Status, Summary, bf16,
@@ -19,8 +20,8 @@ use weighbridge::{
 #[derive(Debug)]
 pub(crate) struct Tensor {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) entry: Entry,
-    pub(crate) name: Py<PyString>,
+    pub(crate) entries: Arc<[Entry]>,
+    pub(crate) at: usize,
 }
 
 /// Elements are given in this type at least, and in no larger buffer than that of so many
@@ -30,38 +31,38 @@ const AHEAD: u64 = 64 << 20;
 #[pymethods]
 impl Tensor {
     #[getter]
-    fn name<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
-        self.name.bind(py).clone()
+    fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
+        text::string(py, self.entry().name())
     }
 
     /// The element type, by the name that this library has for it.
     #[getter]
     pub(crate) fn dtype(&self) -> &'static str {
-        self.entry.dtype().name()
+        self.entry().dtype().name()
     }
 
     /// The extents, outermost first; None for one that varies or is not in the file.
     #[getter]
     pub(crate) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.entry.shape().extents())
+        PyTuple::new(py, self.entry().shape().extents())
     }
 
     /// Number of elements; of rows, where rows vary in length.
     #[getter]
     fn elements(&self) -> u64 {
-        self.entry.elements()
+        self.entry().elements()
     }
 
     /// Number of bytes of the elements once decoded, where the type has a width.
     #[getter]
     fn nbytes(&self) -> Option<u64> {
-        self.entry.bytes()
+        self.entry().bytes()
     }
 
     /// `sound`, `broken` or `unsupported`.
     #[getter]
     fn status(&self) -> &'static str {
-        match self.entry.status() {
+        match self.entry().status() {
             Status::Sound => "sound",
             Status::Broken => "broken",
             Status::Unsupported => "unsupported",
@@ -70,35 +71,35 @@ impl Tensor {
 
     #[getter]
     fn layout(&self) -> &'static str {
-        self.entry.layout().name()
+        self.entry().layout().name()
     }
 
     #[getter]
     fn encoding(&self) -> &'static str {
-        self.entry.encoding().name()
+        self.entry().encoding().name()
     }
 
     #[getter]
     fn big_endian(&self) -> bool {
-        self.entry.endianness() == Endianness::Big
+        self.entry().endianness() == Endianness::Big
     }
 
     /// Position in the index.
     #[getter]
     fn index(&self) -> u32 {
-        self.entry.index()
+        self.entry().index()
     }
 
     /// Offset and length of the stored bytes, if they are in one piece.
     #[getter]
     fn span(&self) -> Option<(u64, u64)> {
-        self.entry.span().map(|span| (span.offset, span.len))
+        self.entry().span().map(|span| (span.offset, span.len))
     }
 
     /// Elements and bytes of a block, where elements are stored in blocks.
     #[getter]
     fn block(&self) -> Option<(u32, u32)> {
-        self.entry.dtype().unit()
+        self.entry().dtype().unit()
     }
 
     /// The metadata of this tensor.
@@ -247,8 +248,8 @@ impl Tensor {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (name, dtype, shape) = (self.name.bind(py).repr()?, self.dtype(), self.entry.shape());
-        let status = match self.entry.status() {
+        let (name, dtype, shape) = (self.name(py)?.repr()?, self.dtype(), self.entry().shape());
+        let status = match self.entry().status() {
             Status::Sound => "",
             _ => &format!(", {}", self.status()),
         };
@@ -257,24 +258,28 @@ impl Tensor {
 }
 
 impl Tensor {
+    fn entry(&self) -> &Entry {
+        &self.entries[self.at]
+    }
+
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
         ask: impl FnOnce(weighbridge::Tensor<'_, 'static>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let opened = self.shared.get()?;
-        opened.ask(py, |model| ask(model.tensor_of(&self.entry)))
+        opened.ask(py, |model| ask(model.tensor_of(self.entry())))
     }
 
     /// A view of the elements where they lie, if they lie there as NumPy has them.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        static DTYPES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        static DTYPES: PyOnceLock<HashMap<DType, Py<PyAny>>> = PyOnceLock::new();
         let opened = self.shared.get()?;
         let Some(buffer) = &opened.buffer else { return Ok(None) };
         let Some((offset, _, fortran)) = self.plain() else { return Ok(None) };
-        let dtypes = DTYPES.import(py, "weighbridge._numpy", "VIEWS")?.cast::<PyDict>()?;
-        let Some(dtype) = dtypes.get_item(self.dtype())? else { return Ok(None) };
+        let dtypes = DTYPES.get_or_try_init(py, || dtypes(py))?;
+        let Some(dtype) = dtypes.get(&self.entry().dtype()) else { return Ok(None) };
         let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
         let (shape, buffer) = (self.shape(py)?, buffer.bind(py));
         let view = if fortran {
@@ -292,7 +297,7 @@ impl Tensor {
     /// Offset and length of the elements, if they are stored as NumPy has them, and whether
     /// the first axis is the fastest.
     pub(crate) fn plain(&self) -> Option<(u64, u64, bool)> {
-        let entry = &self.entry;
+        let entry = self.entry();
         let span = entry.span()?;
         let (1, width) = entry.dtype().unit()? else { return None };
         let little = cfg!(target_endian = "little");
@@ -320,7 +325,7 @@ impl Tensor {
         }
         // What is stored as it is is in proportion to the file; of what is encoded the
         // library says whether it may be as long as it declares.
-        let entry = &self.entry;
+        let entry = self.entry();
         let raw = entry.encoding() == Encoding::Raw && entry.span().is_some();
         let width = size_of::<T>() as u64;
         let len = entry.elements().checked_mul(width).filter(|_| raw);
@@ -342,6 +347,18 @@ impl Tensor {
         let elements = self.ask(py, |tensor| tensor.to_vec::<T>())?;
         Ok(PyBytes::new(py, bytemuck::cast_slice(&elements)))
     }
+}
+
+/// The types whose elements are stored as NumPy has them.
+fn dtypes(py: Python<'_>) -> PyResult<HashMap<DType, Py<PyAny>>> {
+    let views = py.import("weighbridge._numpy")?.getattr("VIEWS")?.cast_into::<PyDict>()?;
+    let mut dtypes = HashMap::new();
+    for dtype in DType::ALL {
+        if let Some(found) = views.get_item(dtype.name())? {
+            dtypes.insert(*dtype, found.unbind());
+        }
+    }
+    Ok(dtypes)
 }
 
 /// What the elements of a tensor are like.

@@ -52,7 +52,7 @@ class Remote(NamedTuple):
 
     def read(self, offset: int, length: int) -> bytes:
         """Some of its bytes; too few if it has become shorter."""
-        return bytes(self.fs.cat_file(self.path, offset, offset + length))
+        return bytes(self.fs.cat_file(self.path, start=offset, end=offset + length))
 
     def read_all(self, spans: List[Span]) -> List[bytes]:
         """Several ranges, at the same time where the store can."""

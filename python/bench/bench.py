@@ -1,0 +1,128 @@
+"""The package against the crate, and against `safetensors`: `bench.py FOLDER CHECK`, where CHECK
+is the program of check.rs. All are interleaved in one run; medians are printed, with the goal
+of each, and a note where it is missed."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List
+
+import numpy as np
+import weighbridge as wb
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+#: Tensors, and elements of each.
+SHAPES = {"10,000 tensors of 256 bytes": (10_000, 64), "200 of 1 MiB": (200, 1 << 18), "8 of 64 MiB": (8, 1 << 24)}
+
+
+def write(path: Path, count: int, elements: int) -> List[str]:
+    """A file as `safetensors` writes them."""
+    header: Dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    for i in range(count):
+        place = [i * elements * 4, (i + 1) * elements * 4]
+        name = f"model.layers.{i // 7}.block_{i % 7}.weight"
+        header[name] = {"dtype": "F32", "shape": [elements], "data_offsets": place}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    data = np.arange(elements, dtype=np.float32).tobytes()
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for _ in range(count):
+            file.write(data)
+    return [name for name in header if name != "__metadata__"]
+
+
+def taken(run: Callable[[], Any]) -> float:
+    """Seconds."""
+    begun = time.perf_counter()
+    run()
+    return time.perf_counter() - begun
+
+
+def interleaved(times: int, *runs: Callable[[], Any]) -> List[float]:
+    """Medians of each, one after the other in turns."""
+    for run in runs:
+        run()
+    found: List[List[float]] = [[] for _ in runs]
+    for _ in range(times):
+        for run, list_ in zip(runs, found):
+            list_.append(taken(run))
+    return [statistics.median(list_) for list_ in found]
+
+
+def row(what: str, ours: float, theirs: float, ratio: float, goal: str, met: bool) -> None:
+    note = "" if met else "  MISSED"
+    print(f"{what:<58} {ours * 1e3:9.3f} ms {theirs * 1e3:9.3f} ms {ratio:6.2f} ({goal}){note}")
+
+
+def check(path: Path, program: str) -> None:
+    data = path.read_bytes()
+    rust_memory, rust_disk, memory, disk = [], [], [], []
+    for _ in range(7):
+        run = subprocess.run([program, str(path), "40"], capture_output=True, check=True)
+        of_memory, of_disk = map(int, run.stdout.split())
+        rust_memory.append(of_memory / 1e9)
+        rust_disk.append(of_disk / 1e9)
+        memory.append(statistics.median(taken(lambda: wb.check(data)) for _ in range(40)))
+        disk.append(statistics.median(taken(lambda: wb.check(path)) for _ in range(40)))
+    for what, ours, theirs in (
+        ("check of bytes", statistics.median(memory), statistics.median(rust_memory)),
+        ("check of a file", statistics.median(disk), statistics.median(rust_disk)),
+    ):
+        ratio = ours / theirs
+        row(f"{what}, 10,000 tensors: wheel, crate", ours, theirs, ratio, "<= 1.3", ratio <= 1.3)
+
+
+def main() -> None:
+    folder, program = Path(sys.argv[1]), sys.argv[2]
+    folder.mkdir(parents=True, exist_ok=True)
+    names: Dict[str, List[str]] = {}
+    for i, (title, (count, elements)) in enumerate(SHAPES.items()):
+        names[title] = write(folder / f"{i}.safetensors", count, elements)
+    first = folder / "0.safetensors"
+    check(first, program)
+    for i, title in enumerate(SHAPES):
+        path = folder / f"{i}.safetensors"
+        times = 5 if i == 2 else 15
+        ours, theirs = interleaved(times, lambda: wb.load_file(path), lambda: load_file(path))
+        ratio = theirs / ours
+        row(f"load_file, {title}: wheel, safetensors", ours, theirs, ratio, ">= 1", ratio >= 1)
+    wanted = next(iter(names.values()))
+
+    def our_arrays() -> None:
+        with wb.open(first) as model:
+            for name in wanted:
+                model[name].numpy()
+
+    def their_arrays() -> None:
+        with safe_open(first, framework="np") as file:
+            for name in wanted:
+                file.get_tensor(name)
+
+    def our_handles() -> None:
+        with wb.open(first) as model:
+            for name in wanted:
+                model[name].shape
+
+    def their_handles() -> None:
+        with safe_open(first, framework="np") as file:
+            for name in wanted:
+                file.get_slice(name).get_shape()
+
+    for what, ours_, theirs_ in (
+        ("10,000 arrays by name: wheel, safe_open", our_arrays, their_arrays),
+        ("10,000 shapes by name: wheel, safe_open", our_handles, their_handles),
+    ):
+        ours, theirs = interleaved(15, ours_, theirs_)
+        row(what, ours, theirs, theirs / ours, ">= 5", theirs / ours >= 5)
+
+
+if __name__ == "__main__":
+    main()

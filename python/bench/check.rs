@@ -1,0 +1,32 @@
+//! How long the crate takes to check a file, in nanoseconds: `check PATH TIMES` prints the
+//! median for bytes in memory and for the file on disk. What bench.py compares with.
+
+use std::hint::black_box;
+use std::time::Instant;
+use weighbridge::Options;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().expect("a path");
+    let times: usize = arguments.next().and_then(|times| times.parse().ok()).expect("how often");
+    let bytes = std::fs::read(&path).expect("the file is read");
+    let memory = median(times, || {
+        black_box(weighbridge::check(black_box(&bytes)).expect("it is checked"));
+    });
+    let disk = median(times, || {
+        black_box(weighbridge::check_path(&path, &Options::new()).expect("it is checked"));
+    });
+    println!("{memory} {disk}");
+}
+
+fn median(times: usize, mut run: impl FnMut()) -> u128 {
+    let mut taken: Vec<u128> = (0..times)
+        .map(|_| {
+            let begun = Instant::now();
+            run();
+            begun.elapsed().as_nanos()
+        })
+        .collect();
+    taken.sort_unstable();
+    taken[times / 2]
+}
