@@ -1,10 +1,10 @@
 //! How a file is checked and read, and the limits of both.
 
 use crate::text::Text;
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 use weighbridge_core::{Format, Profile, Rule, Severity, Slot, Tally, general, limits};
 
@@ -254,12 +254,12 @@ pub(crate) struct Criteria {
     /// Every lint counts.
     deny_lint: bool,
     /// These rules count, whatever their severity.
-    deny: BTreeSet<&'static str>,
+    deny: Vec<&'static str>,
 }
 
 impl Criteria {
     const fn new(profile: Profile) -> Self {
-        Criteria { profile, deny_lint: false, deny: BTreeSet::new() }
+        Criteria { profile, deny_lint: false, deny: Vec::new() }
     }
 
     /// The same under another profile.
@@ -274,12 +274,9 @@ impl Criteria {
         }
         let rules = Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES);
         let same = |id: &&str| id.eq_ignore_ascii_case(what);
-        let found: BTreeSet<_> = rules.map(|rule| rule.id).filter(same).collect();
-        if found.is_empty() {
-            return Err(format!("no rule has the id {what:?}"));
-        }
-        self.deny.extend(found);
-        Ok(())
+        let before = self.deny.len();
+        self.deny.extend(rules.map(|rule| rule.id).filter(same));
+        if self.deny.len() > before { Ok(()) } else { Err(format!("no rule has the id {what:?}")) }
     }
 
     /// Whether a file that breaks this rule is still valid.
@@ -287,7 +284,7 @@ impl Criteria {
         let severity = rule.severity();
         self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
-            && !self.deny.contains(rule.id())
+            && !self.deny.contains(&rule.id())
     }
 
     /// Whether a file with all these findings is valid, those included that are not
