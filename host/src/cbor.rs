@@ -74,7 +74,8 @@ fn map(pairs: Vec<(Value, Value)>, texts: bool) -> Value {
     let text = |key: &Value| key.as_str().filter(|_| texts).map(str::to_owned);
     let keys: Option<Vec<String>> = pairs.iter().map(|(key, _)| text(key)).collect();
     let Some(keys) = keys else { return Value::Pairs(pairs) };
-    if keys.iter().collect::<BTreeSet<_>>().len() < keys.len() {
+    let mut seen = BTreeSet::new();
+    if !keys.iter().all(|key| seen.insert(key.as_str())) {
         return Value::Pairs(pairs);
     }
     Value::Map(keys.into_iter().zip(pairs).map(|(key, (_, value))| (key, value)).collect())

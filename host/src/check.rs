@@ -28,7 +28,7 @@ pub(crate) struct Check {
     pub(crate) format: Option<Format>,
     pub(crate) file: Option<File>,
     opening: Opening,
-    audit: Option<Box<Running>>,
+    audit: Option<Box<FileAudit>>,
     pub(crate) collected: Collected,
     naming: Naming,
     diagnosis: Option<Diagnosis>,
@@ -107,7 +107,7 @@ impl Check {
         let Some(file) = self.file.filter(|_| goal >= Goal::Structure) else { return Ok(()) };
         if self.reached < Some(goal) {
             let Check { audit, collected, .. } = self;
-            let running = audit.get_or_insert_with(|| Box::new(Running::new(file, options)));
+            let running = audit.get_or_insert_with(|| Box::new(FileAudit::new(file, options)));
             running.go_on(source, goal, options, &mut |finding| collected.push(finding))?;
             self.reached = Some(goal);
             if goal == Goal::Payloads {
@@ -116,7 +116,8 @@ impl Check {
             self.naming.begin(&self.collected.kept);
         }
         self.naming.step(&file, source)?;
-        self.diagnosis = Diagnosis::cut_off(&file, source.len(), &self.collected);
+        let Collected { kept, tally } = &self.collected;
+        self.diagnosis = Diagnosis::cut_off(&file, source.len(), kept, tally);
         Ok(())
     }
 
@@ -130,23 +131,41 @@ impl Check {
     }
 }
 
-/// An audit, and the memory that it works in.
+/// An audit of a file, and the memory that it works in: for hosts that ask the core
+/// themselves. Slots and buffers are given within the limits of the options.
+///
+/// ```
+/// use weighbridge::core::{File, Source};
+/// use weighbridge::{FileAudit, Goal, Options};
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let source = Source::whole(&bytes);
+/// let file = File::open(&source, &mut |_| {})?;
+/// let options = Options::new();
+/// let (mut audit, mut findings) = (FileAudit::new(file, &options), 0);
+/// audit.go_on(&source, Goal::Payloads, &options, &mut |_| findings += 1)?;
+/// assert_eq!(findings, 0);
+/// # Ok::<(), weighbridge::core::Stop>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Running {
+pub struct FileAudit {
     audit: Audit,
     slots: Vec<Slot>,
     buffer: Vec<u8>,
     paused: Option<Box<Paused>>,
+    /// It cannot go on, and would say the same again.
+    over: bool,
 }
 
-impl Running {
-    fn new(file: File, options: &Options) -> Self {
-        Running::of(Audit::new(file).structure_only(), options)
+impl FileAudit {
+    /// Of an open file, from the start.
+    pub fn new(file: File, options: &Options) -> Self {
+        FileAudit::of(Audit::new(file).structure_only(), options)
     }
 
     /// Of the data of one tensor, and of nothing before it.
     pub(crate) fn of_payload(file: File, tensor: u32, options: &Options) -> Self {
-        Running::of(Audit::payload_of(file, tensor), options)
+        FileAudit::of(Audit::payload_of(file, tensor), options)
     }
 
     pub(crate) fn of(mut audit: Audit, options: &Options) -> Self {
@@ -154,11 +173,19 @@ impl Running {
             audit = audit.max_work(work);
         }
         let audit = audit.seeded(options.seed_or_random());
-        Running { audit, slots: Vec::new(), buffer: Vec::new(), paused: None }
+        FileAudit { audit, slots: Vec::new(), buffer: Vec::new(), paused: None, over: false }
+    }
+
+    /// How many entries of its stage are checked.
+    pub fn position(&self) -> u32 {
+        self.audit.position()
     }
 
     /// Runs up to `goal`, or until bytes are missing.
-    pub(crate) fn go_on(
+    ///
+    /// # Errors
+    /// The bytes that are missing; it goes on once they are there.
+    pub fn go_on(
         &mut self,
         source: &Source<'_>,
         goal: Goal,
@@ -167,35 +194,71 @@ impl Running {
     ) -> Result<(), Absent> {
         if goal == Goal::Payloads {
             self.audit = self.audit.with_payloads();
-            self.buffer.resize(self.buffer.len().max(PIECE), 0);
         }
-        loop {
-            let Running { audit, slots, buffer, paused } = self;
-            let mut scratch = match paused.take() {
-                Some(paused) => paused.resume(buffer),
-                None => Scratch::new(buffer),
-            };
-            let result = audit.step_with(source, slots, &mut scratch, &mut sink);
-            match result {
-                Ok(()) | Err(Stop::Invalid(_)) => return Ok(()),
-                Err(Stop::NeedBytes(absent)) => {
-                    *paused = Some(Box::new(scratch.pause()));
-                    return Err(absent);
-                }
+        while !self.over {
+            match self.step(source, goal, &mut sink) {
+                Ok(()) => break,
+                Err(Stop::Invalid(_)) => self.over = true,
+                Err(Stop::NeedBytes(absent)) => return Err(absent),
                 Err(Stop::NeedSlots { needed }) => {
-                    *paused = Some(Box::new(scratch.pause()));
                     if !self.make_room(needed, source.len(), options) {
                         self.audit.skip(&mut sink);
                     }
                 }
                 // The tensor is begun anew, with a larger buffer or not at all.
                 Err(Stop::NeedBuffer { needed }) => {
+                    self.paused = None;
                     if !self.make_buffer(needed, options) {
                         self.audit.skip(&mut sink);
                     }
                 }
             }
         }
+        self.slots = Vec::new();
+        Ok(())
+    }
+
+    #[cfg(any(
+        feature = "bintensors",
+        feature = "gguf",
+        feature = "idv",
+        feature = "safetensors",
+        feature = "ztensor"
+    ))]
+    fn step(
+        &mut self,
+        source: &Source<'_>,
+        goal: Goal,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        let FileAudit { audit, slots, buffer, paused, .. } = self;
+        if goal == Goal::Payloads {
+            buffer.resize(buffer.len().max(PIECE), 0);
+        }
+        let mut scratch = match paused.take() {
+            Some(paused) => paused.resume(buffer),
+            None => Scratch::new(buffer),
+        };
+        let result = audit.step_with(source, slots, &mut scratch, sink);
+        *paused = Some(Box::new(scratch.pause()));
+        result
+    }
+
+    /// OINF and STB store all data as they are: nothing is decoded.
+    #[cfg(not(any(
+        feature = "bintensors",
+        feature = "gguf",
+        feature = "idv",
+        feature = "safetensors",
+        feature = "ztensor"
+    )))]
+    fn step(
+        &mut self,
+        source: &Source<'_>,
+        _: Goal,
+        sink: &mut dyn FnMut(Finding),
+    ) -> Result<(), Stop> {
+        self.audit.step(source, &mut self.slots, sink)
     }
 
     /// Gives the audit more slots, if the limits allow.

@@ -1,6 +1,5 @@
 //! Which findings make a file invalid.
 
-use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,11 +12,11 @@ pub(crate) struct Criteria {
     /// Every lint counts.
     deny_lint: bool,
     /// These rules count, whatever their severity.
-    deny: BTreeSet<&'static str>,
+    deny: Vec<&'static str>,
     /// Pickles count as invalid.
     pub(crate) deny_pickle: bool,
     /// These rules do not count, unless they are fatal or denied.
-    ignore: BTreeSet<&'static str>,
+    ignore: Vec<&'static str>,
     /// A file that nothing identifies is unsupported.
     pub(crate) unknown: bool,
 }
@@ -27,9 +26,9 @@ impl Criteria {
         Criteria {
             profile,
             deny_lint: false,
-            deny: BTreeSet::new(),
+            deny: Vec::new(),
             deny_pickle: false,
-            ignore: BTreeSet::new(),
+            ignore: Vec::new(),
             unknown: false,
         }
     }
@@ -62,7 +61,7 @@ impl Criteria {
     /// Whether breaches of this rule are ignored.
     pub(crate) fn ignores(&self, rule: Rule) -> bool {
         let id = rule.id();
-        rule.severity() != Severity::Fatal && self.ignore.contains(id) && !self.deny.contains(id)
+        rule.severity() != Severity::Fatal && self.ignore.contains(&id) && !self.deny.contains(&id)
     }
 
     /// Whether a file that breaks this rule is still valid.
@@ -70,7 +69,7 @@ impl Criteria {
         let severity = rule.severity();
         let passes = self.profile.accepts(severity)
             && !(self.deny_lint && severity == Severity::Lint)
-            && !self.deny.contains(rule.id());
+            && !self.deny.contains(&rule.id());
         passes || self.ignores(rule)
     }
 

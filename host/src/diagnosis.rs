@@ -1,11 +1,10 @@
 //! What a file is that is not what it should be: another format, an error page, the
 //! start of a download.
 
-use crate::report::Collected;
 use crate::text::{plural, thousands};
-use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
-use weighbridge_core::{Absent, File, Finding, Rule, Severity, Source, Span};
+use weighbridge_core::{Absent, File, Finding, Rule, Severity, Source, Span, Tally};
 
 mod archive;
 
@@ -51,11 +50,19 @@ pub enum Diagnosis {
 }
 
 impl Diagnosis {
-    /// What a file is that could not be opened.
-    pub(crate) fn of(
-        source: &Source<'_>,
-        findings: &[Finding],
-    ) -> Result<Option<Diagnosis>, Absent> {
+    /// What a file is that could not be opened, by its first bytes and what was found: for
+    /// hosts that ask the core themselves.
+    ///
+    /// ```
+    /// use weighbridge::{Diagnosis, core::Source};
+    ///
+    /// let found = Diagnosis::of(&Source::whole(b"PAR1"), &[]).unwrap();
+    /// assert_eq!(found, Some(Diagnosis::Other("a Parquet file")));
+    /// ```
+    ///
+    /// # Errors
+    /// The bytes that are missing.
+    pub fn of(source: &Source<'_>, findings: &[Finding]) -> Result<Option<Diagnosis>, Absent> {
         if let Some(finding) = findings.iter().find(|finding| GENERATIONS.contains(&finding.rule)) {
             return Ok(Some(Diagnosis::Generation(finding.rule)));
         }
@@ -100,19 +107,36 @@ impl Diagnosis {
         text(head)
     }
 
-    /// What is missing of a file that opened, where that explains all that is fatal.
-    pub(crate) fn cut_off(file: &File, len: u64, found: &Collected) -> Option<Diagnosis> {
+    /// What is missing of a file of `len` bytes that opened, where that explains all that is
+    /// fatal of what was `found`, of which all is counted: for hosts that ask the core
+    /// themselves.
+    ///
+    /// ```
+    /// use weighbridge::Diagnosis;
+    /// use weighbridge::core::{File, Source, Tally};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let file = File::open(&Source::whole(&bytes), &mut |_| {})?;
+    /// assert_eq!(Diagnosis::cut_off(&file, bytes.len() as u64, &[], &Tally::default()), None);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    pub fn cut_off(file: &File, len: u64, found: &[Finding], all: &Tally) -> Option<Diagnosis> {
         let recorded = file.recorded_len().and_then(|recorded| recorded.checked_sub(len));
+        // Formats that record their length have no rule of their own for what lies after it.
+        if PAST_THE_END.is_empty() {
+            let missing = recorded.filter(|missing| *missing > 0)?;
+            return Some(Diagnosis::CutOff { missing, tensors: 0 });
+        }
         let past = |rule: Rule| PAST_THE_END.contains(&rule);
         let mut tensors = 0;
-        for count in found.tally.rules().filter(|count| count.rule.severity() == Severity::Fatal) {
+        for count in all.rules().filter(|count| count.rule.severity() == Severity::Fatal) {
             if past(count.rule) {
                 tensors += count.found;
             } else if recorded.is_none() {
                 return None;
             }
         }
-        let findings = found.kept.iter().filter(|finding| past(finding.rule));
+        let findings = found.iter().filter(|finding| past(finding.rule));
         let missing = findings.map(|finding| finding.expected.abs_diff(finding.found)).max();
         let missing = missing.max(recorded).filter(|missing| *missing > 0)?;
         Some(Diagnosis::CutOff { missing, tensors })
@@ -260,12 +284,14 @@ fn begins_with_global(head: &[u8]) -> bool {
 
 /// Whether the header of a NumPy array says that its elements are objects.
 fn is_of_objects(head: &[u8]) -> bool {
-    let until = head.iter().position(|byte| *byte == b'\n').unwrap_or(head.len());
-    let header = String::from_utf8_lossy(head.get(..until).unwrap_or(head)).replace(' ', "");
-    let Some((_, descr)) = header.split_once("'descr':") else { return false };
-    descr.starts_with("'|O")
-        || descr.starts_with("'O")
-        || descr.starts_with('[') && descr.contains("O'")
+    const KEY: &[u8] = b"'descr':";
+    let line = head.iter().take_while(|byte| **byte != b'\n');
+    let header: Vec<u8> = line.copied().filter(|byte| *byte != b' ').collect();
+    let Some(at) = header.windows(KEY.len()).position(|here| here == KEY) else { return false };
+    let descr = header.get(at + KEY.len()..).unwrap_or_default();
+    descr.starts_with(b"'|O")
+        || descr.starts_with(b"'O")
+        || descr.starts_with(b"[") && descr.windows(2).any(|here| here == b"O'")
 }
 
 /// Whether a message of Protocol Buffers is a model of ONNX: it names its producer in
@@ -278,30 +304,37 @@ fn is_onnx(head: &[u8], rest: &[u8]) -> bool {
 
 /// What a text is in place of a file.
 fn text(head: &[u8]) -> Option<Diagnosis> {
-    let head = String::from_utf8_lossy(head);
-    if let Some(pointer) = head.strip_prefix("version https://git-lfs.github.com/spec/") {
-        let size = pointer.lines().find_map(|line| line.strip_prefix("size "));
-        return Some(Diagnosis::LfsPointer(size.and_then(|size| size.trim().parse().ok())));
+    if let Some(pointer) = head.strip_prefix(b"version https://git-lfs.github.com/spec/") {
+        return Some(Diagnosis::LfsPointer(lfs_size(pointer)));
     }
-    let start = head.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
-    let start: String = start.chars().take(512).collect::<String>().to_ascii_lowercase();
-    if start.starts_with("<!doctype html") || start.starts_with("<html") {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    let start: Vec<u8> = head.iter().take(512).map(u8::to_ascii_lowercase).collect();
+    let says = |key: &&[u8]| start.windows(key.len()).any(|here| here == *key);
+    if start.starts_with(b"<!doctype html") || start.starts_with(b"<html") {
         return Some(Diagnosis::Message("an HTML page, as servers send in place of a file"));
     }
-    if start.starts_with("<?xml") || start.starts_with("<error") {
+    if start.starts_with(b"<?xml") || start.starts_with(b"<error") {
         return Some(Diagnosis::Message("an XML document, as servers send in place of a file"));
     }
-    let says = |key: &str| start.contains(&["\"", key, "\""].concat());
-    if start.starts_with('{') && ["error", "message", "detail", "errors"].into_iter().any(says) {
+    if start.starts_with(b"{") && SERVER_KEYS.iter().any(says) {
         return Some(Diagnosis::Message("the message of a server (JSON), in place of a file"));
     }
     None
 }
 
+/// What the message of a server has, and the header of a safetensors file has not.
+const SERVER_KEYS: &[&[u8]] = &[b"\"error\"", b"\"message\"", b"\"detail\"", b"\"errors\""];
+
+/// The size of the file that a pointer of Git LFS stands for.
+fn lfs_size(pointer: &[u8]) -> Option<u64> {
+    let line = pointer.split(|byte| *byte == b'\n').find_map(|it| it.strip_prefix(b"size "));
+    str::from_utf8(line?.trim_ascii()).ok()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alloc::string::ToString as _;
+    use alloc::string::{String, ToString as _};
 
     fn shown(head: &[u8]) -> Option<String> {
         Diagnosis::of_head(head).map(|diagnosis| diagnosis.to_string())

@@ -92,6 +92,8 @@ mod report;
 #[cfg(feature = "idv")]
 mod rows;
 mod session;
+#[cfg(feature = "gguf")]
+mod set;
 #[cfg(all(feature = "shards", feature = "std"))]
 mod shards;
 #[cfg(all(feature = "gguf", feature = "std"))]
@@ -103,7 +105,9 @@ pub mod text;
 mod value;
 mod values;
 
+pub use check::FileAudit;
 pub use convert::{Conversion, Number};
+pub use data::column_major;
 pub use diagnosis::Diagnosis;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};
@@ -120,6 +124,8 @@ pub use report::{Found, NotListed, Report, Unchecked, Verdict};
 #[cfg(feature = "idv")]
 pub use rows::RowView;
 pub use session::{Poll, Session};
+#[cfg(feature = "gguf")]
+pub use set::SetPart;
 pub use stats::Summary;
 pub use tensor::Tensor;
 pub use text::Text;

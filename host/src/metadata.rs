@@ -139,6 +139,51 @@ impl Meta {
     pub fn is_truncated(&self) -> bool {
         self.truncated
     }
+
+    /// An entry of `file` as the core gives it, with `most` bytes of its value: for hosts that
+    /// ask the core themselves. What a payload holds is not read.
+    ///
+    /// ```
+    /// use weighbridge::core::{Cursor, File, Source};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let entry = file.next_meta(&source, &mut Cursor::default(), &mut |_| {})?.unwrap();
+    /// let entry = weighbridge::Meta::read(&source, &file, &entry.metadata, 1)?;
+    /// assert_eq!((entry.value().as_str(), entry.is_truncated()), (Some("p"), true));
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Stop::NeedBytes`], to be passed on.
+    pub fn read(source: &Source<'_>, file: &File, meta: &At, most: u64) -> Result<Self, Stop> {
+        view(source, file, meta, most)
+    }
+
+    /// Shortens an entry that was given just before `next`, as far as that tells where it
+    /// ends: when the core gives a long list of GGUF, it has not passed it yet.
+    ///
+    /// ```
+    /// use weighbridge::Meta;
+    /// use weighbridge::core::{Cursor, File, Source};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let (mut cursor, mut entries) = (Cursor::default(), Vec::new());
+    /// while let Some(next) = file.next_meta(&source, &mut cursor, &mut |_| {})? {
+    ///     Meta::end_before(&file, entries.last_mut(), &next.metadata);
+    ///     entries.push(next.metadata);
+    /// }
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    pub fn end_before(file: &File, entry: Option<&mut At>, next: &At) {
+        #[cfg(feature = "gguf")]
+        if let (File::Gguf(_), Some(At { stored, .. })) = (file, entry) {
+            stored.len = stored.len.min(next.offset.saturating_sub(stored.offset));
+        }
+    }
 }
 
 #[cfg(feature = "serde")]
@@ -203,7 +248,7 @@ impl<'m, 'a> Entries<'m, 'a> {
             None => Ok(file.next_meta(source, cursor, &mut |_| {})?.map(|entry| entry.metadata)),
         })?;
         let Some(meta) = meta else { return Ok(None) };
-        let found = access.ask_or_end(|source| view(source, file, &meta).map(Some))?;
+        let found = access.ask_or_end(|source| view(source, file, &meta, MOST).map(Some))?;
         let Some(mut entry) = found else { return Ok(None) };
         let len = meta.stored.len.min(MOST).saturating_add(ENTRY);
         self.shown = self.shown.saturating_add(len);
@@ -255,7 +300,7 @@ impl Iterator for Entries<'_, '_> {
     }
 }
 
-fn view(source: &Source<'_>, file: &File, meta: &At) -> Result<Meta, Stop> {
+fn view(source: &Source<'_>, file: &File, meta: &At, most: u64) -> Result<Meta, Stop> {
     let key = if within(source, meta.key.span()) {
         Text::from(meta.key.read(source)?)
     } else {
@@ -278,18 +323,18 @@ fn view(source: &Source<'_>, file: &File, meta: &At) -> Result<Meta, Stop> {
         Some(Stored::Size(size)) => view.value = Value::Int(size.into()),
         Some(Stored::Text(at)) => {
             view.kind = "string";
-            view.text(source, at)?;
+            view.text(source, at, most)?;
         }
         Some(Stored::Scalar { dtype, stored }) => {
             view.kind = dtype.name();
-            let bytes = bytes(source, stored, MOST)?;
-            let mut scalar = elements(dtype, bytes, 1, file.endianness());
-            view.value = scalar.next().map_or(Value::Null, Value::from);
+            let bytes = bytes(source, stored, most)?;
+            view.value =
+                dtype.element(bytes, 0, file.endianness()).map_or(Value::Null, Value::from);
         }
         Some(Stored::Bits { count, stored }) => {
             view.kind = "bitset";
-            let bytes = bytes(source, stored, MOST)?;
-            view.truncated = stored.len > MOST;
+            let bytes = bytes(source, stored, most)?;
+            view.truncated = stored.len > most;
             let bit = |i: u64| {
                 let byte = bytes.get(usize::try_from(i / 8).ok()?)?;
                 Some(Value::Bool(byte >> (i % 8) & 1 == 1))
@@ -300,14 +345,14 @@ fn view(source: &Source<'_>, file: &File, meta: &At) -> Result<Meta, Stop> {
             view.kind = "ndarray";
             view.dtype = Some(dtype.name());
             view.shape = Some(dims.read(source)?.collect());
-            let bytes = bytes(source, stored, MOST)?;
-            view.truncated = stored.len > MOST;
+            let bytes = bytes(source, stored, most)?;
+            view.truncated = stored.len > most;
             let values = elements(dtype, bytes, count, file.endianness());
             view.value = values.map(Value::from).collect();
         }
         #[cfg(feature = "gguf")]
         Some(Stored::List { count, stored }) => {
-            let bytes = bytes(source, stored, MOST)?;
+            let bytes = bytes(source, stored, most)?;
             let items = weighbridge_core::format::gguf::Items::new(bytes, file.endianness());
             view.kind = "ndarray";
             view.dtype = Some(items.dtype().map_or("ndarray", DType::name));
@@ -318,8 +363,8 @@ fn view(source: &Source<'_>, file: &File, meta: &At) -> Result<Meta, Stop> {
         }
         #[cfg(feature = "ztensor")]
         Some(Stored::Cbor(stored)) => {
-            let bytes = bytes(source, stored, MOST)?;
-            view.truncated = stored.len > MOST;
+            let bytes = bytes(source, stored, most)?;
+            view.truncated = stored.len > most;
             (view.kind, view.value) = crate::cbor::value(bytes);
         }
         // What it holds is in a payload, which is read where it is asked for.
@@ -348,13 +393,18 @@ fn list(items: weighbridge_core::format::gguf::Items<'_>) -> Vec<Value> {
 }
 
 impl Meta {
-    fn text(&mut self, source: &Source<'_>, at: NameAt) -> Result<(), Stop> {
+    fn text(&mut self, source: &Source<'_>, at: NameAt, most: u64) -> Result<(), Stop> {
         let span = at.span();
-        // What is stored in chunks must be whole to be read.
-        let limit = if at.encoding == NameEncoding::Plain { MOST + 1 } else { u64::MAX };
+        let limit = match at.encoding {
+            NameEncoding::Plain => most.saturating_add(1),
+            // A byte takes six at most, as in an escape.
+            NameEncoding::Json => most.saturating_add(1).saturating_mul(6),
+            // What is stored in chunks must be whole to be read.
+            _ => u64::MAX,
+        };
         let stored = Name::new(bytes(source, span, limit)?, at.encoding);
-        let mut bytes: Vec<u8> = stored.bytes().take(MOST as usize + 1).collect();
-        self.truncated = bytes.len() as u64 > MOST;
+        let mut bytes: Vec<u8> = stored.bytes().take((most as usize).saturating_add(1)).collect();
+        self.truncated = bytes.len() as u64 > most;
         if self.truncated {
             bytes.pop();
             // Not in the middle of a character, which would look like a fault.
@@ -388,7 +438,7 @@ mod tests {
             value: Value::Null,
             truncated: false,
         };
-        view.text(&Source::whole(&bytes), at).expect("all is there");
+        view.text(&Source::whole(&bytes), at, MOST).expect("all is there");
         assert!(view.truncated);
         assert_eq!(view.value.as_str().map(str::len), Some(65_535));
     }

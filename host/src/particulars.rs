@@ -3,11 +3,11 @@
 
 use crate::access::{bytes, within};
 use crate::text::Text;
-use crate::value::{Value, elements};
+use crate::value::Value;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use weighbridge_core::{DType, Endianness, File, Source, Span, Stop, Tensor};
+use weighbridge_core::{DType, File, Source, Span, Stop, Tensor};
 
 /// Lists are cut here, in bytes.
 const MOST: u64 = 64 << 10;
@@ -49,9 +49,23 @@ pub struct Quantization {
 }
 
 impl Particulars {
+    /// What `file` says of `tensor`: for hosts that ask the core themselves.
+    ///
+    /// ```
+    /// use weighbridge::Particulars;
+    /// use weighbridge::core::{Cursor, File, Source};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let entry = file.next_tensor(&source, &mut Cursor::default(), &mut |_| {})?.unwrap();
+    /// assert_eq!(Particulars::of(&source, &file, &entry.tensor)?.codec, None);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::NeedBytes`], to be passed on.
-    pub(crate) fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
+    pub fn of(source: &Source<'_>, file: &File, tensor: &Tensor) -> Result<Self, Stop> {
         // What is particular to a broken entry may lie outside of the file.
         if !within(source, tensor.extra) {
             return Ok(Particulars::default());
@@ -132,16 +146,12 @@ impl Quantization {
         source: &Source<'_>,
         it: &weighbridge_core::format::oinf::Quantization,
     ) -> Result<Self, Stop> {
-        let list = |dtype: DType, span: Span| {
-            let bytes = bytes(source, span, MOST)?;
-            Ok::<_, Stop>(elements(dtype, bytes, u64::MAX, Endianness::Little))
-        };
-        let scales = list(DType::F32, it.scales)?.map(|scale| scale.to_f64() as f32).collect();
-        let points = list(DType::I32, it.zero_points)?.map(|point| point.to_f64() as i32);
+        let list = |span: Span| Ok::<_, Stop>(bytes(source, span, MOST)?.as_chunks().0.iter());
+        let points = list(it.zero_points)?.map(|point| i32::from_le_bytes(*point));
         Ok(Quantization {
             symmetric: it.symmetric,
             axis: it.axis,
-            scales,
+            scales: list(it.scales)?.map(|scale| f32::from_le_bytes(*scale)).collect(),
             zero_points: (!it.zero_points.is_empty()).then(|| points.collect()),
             truncated: it.scales.len.max(it.zero_points.len) > MOST,
         })

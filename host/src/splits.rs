@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::input::FileInput;
 use crate::links;
 use crate::report::{MOST_NAME, Report, Unchecked};
+use crate::set::{Number, SetPart};
 use crate::text::Text;
 use alloc::borrow::ToOwned as _;
 use alloc::boxed::Box;
@@ -19,28 +20,10 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use weighbridge_core::format::gguf::rules;
-use weighbridge_core::{
-    Cursor, Element, EntryKind, File, Finding, Format, Rule, Source, Span, Stop, Subject, Value,
-};
+use weighbridge_core::{Cursor, EntryKind, File, Finding, Format, Rule, Source, Stop, Subject};
 
 /// How a number is written in the name of a part.
 const DIGITS: usize = 5;
-
-/// What a file says of the set that it is part of.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stated {
-    no: Option<Number>,
-    count: Option<Number>,
-    tensors: Option<Number>,
-}
-
-/// A number of the metadata, and where it lies.
-#[derive(Clone, Copy, Debug)]
-struct Number {
-    value: u64,
-    entry: u32,
-    span: Span,
-}
 
 /// The name of a part: what comes before its number, and both numbers.
 struct Name<'p> {
@@ -82,7 +65,7 @@ pub(crate) fn compare(
     path: &Path,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let stated = Stated::read(access, file)?;
+    let stated = stated(access, file)?;
     let (Some(no), Some(count @ Number { value: 2.., .. })) = (stated.no, stated.count) else {
         return Ok(());
     };
@@ -164,50 +147,23 @@ fn finding(rule: Rule, number: &Number, expected: u64, found: u64) -> Finding {
     }
 }
 
-impl Stated {
-    fn read(access: &Access<'_>, file: &File) -> Result<Stated, Error> {
-        let mut stated = Stated::default();
-        let mut cursor = Cursor::default();
-        let mut at_hand = None;
-        access.ask_or_end(|source| {
-            loop {
-                if at_hand.is_none() {
-                    at_hand = file
-                        .next_meta(source, &mut cursor, &mut |_| {})?
-                        .map(|entry| entry.metadata);
-                }
-                let Some(meta) = &at_hand else { return Ok(()) };
-                let slot = match meta.key.read(source)?.as_str() {
-                    Some("split.no") => Some(&mut stated.no),
-                    Some("split.count") => Some(&mut stated.count),
-                    Some("split.tensors.count") => Some(&mut stated.tensors),
-                    _ => None,
-                };
-                if let Some(slot) = slot
-                    && slot.is_none()
-                    && let Some(Value::Scalar { dtype, stored }) = file.value(source, meta)?
-                {
-                    let element = dtype.element(source.get(stored)?, 0, file.endianness());
-                    *slot = whole(element).map(|value| Number {
-                        value,
-                        entry: meta.index,
-                        span: stored,
-                    });
-                }
-                at_hand = None;
+/// What the metadata of a file say of its set.
+fn stated(access: &Access<'_>, file: &File) -> Result<SetPart, Error> {
+    let mut stated = SetPart::default();
+    let mut cursor = Cursor::default();
+    let mut at_hand = None;
+    access.ask_or_end(|source| {
+        loop {
+            if at_hand.is_none() {
+                at_hand =
+                    file.next_meta(source, &mut cursor, &mut |_| {})?.map(|entry| entry.metadata);
             }
-        })?;
-        Ok(stated)
-    }
-}
-
-/// The number, if it is an integer that is not negative.
-fn whole(element: Option<Element>) -> Option<u64> {
-    match element? {
-        Element::Uint(value) => Some(value),
-        Element::Int(value) => u64::try_from(value).ok(),
-        _ => None,
-    }
+            let Some(meta) = &at_hand else { return Ok(()) };
+            stated.note(source, file, meta)?;
+            at_hand = None;
+        }
+    })?;
+    Ok(stated)
 }
 
 /// The tensors of the parts that were read.
@@ -267,7 +223,7 @@ impl Part {
         };
         // Why it could not be opened is a finding of its own check.
         let Some(file) = report.file() else { return Ok(part) };
-        let stated = Stated::read(&access, file)?;
+        let stated = stated(&access, file)?;
         part.valid = report.passes() && stated.no.is_some() && stated.count.is_some();
         part.twice = set.add(&access, file)?;
         access.verify_unchanged()?;

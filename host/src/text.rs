@@ -7,7 +7,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
-use core::fmt::{self, Write as _};
+use core::fmt;
 use weighbridge_core::{Name, NameEncoding};
 
 /// A name from a file, or a path: bytes that should be UTF-8.
@@ -143,11 +143,13 @@ impl PartialEq<&str> for Text {
 /// assert_eq!(weighbridge::text::hex(b"w\xff"), "77ff");
 /// ```
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    let mut out = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        for bits in [byte >> 4, byte & 15] {
+            out.push(char::from_digit(bits.into(), 16).unwrap_or('0'));
+        }
+    }
+    out
 }
 
 /// A number of bytes: exact, with its magnitude where that helps.

@@ -1,6 +1,6 @@
 // Answers of the module, unpacked: tables, values, metadata.
 
-import { list, texts } from './unpack.js';
+import { Texts } from './unpack.js';
 
 /** The shortest text that gives a float of 32 bits again. */
 function short(value) {
@@ -59,8 +59,8 @@ export function metadataTable(total) {
   return (fields) => {
     const count = fields.u32();
     const keys = fields.texts();
-    const types = list(fields.texts());
-    const previews = list(fields.texts());
+    const types = [...fields.texts()];
+    const previews = [...fields.texts()];
     const index = fields.column(Uint32Array);
     const at = fields.column(BigUint64Array);
     const len = fields.column(BigUint64Array);
@@ -76,7 +76,7 @@ export function metadataTable(total) {
         types[i] += ` ${dtype} [${Array.from(shape).join(', ')}]`;
       }
     }
-    return { total: total ?? count, index, keys, types: texts(types), previews: texts(previews), at, len };
+    return { total: total ?? count, index, keys, types: Texts.of(types), previews: Texts.of(previews), at, len };
   };
 }
 

@@ -43,20 +43,18 @@ export function decoders() {
       }
       const pieces = [];
       let total = 0;
-      this.#guard(() => {
-        this.#raw.give(bytes);
-        for (let piece = this.#raw.take(); piece.length > 0; piece = this.#raw.take()) {
-          if (take !== undefined) {
-            take(piece);
-            continue;
-          }
-          total += piece.length;
-          if (total > MOST) {
-            throw failure('decoded data is too large for one array: give `push` a callback');
-          }
-          pieces.push(piece);
+      this.#raw.give(bytes);
+      for (let piece = this.#raw.take(); piece.length > 0; piece = this.#raw.take()) {
+        if (take !== undefined) {
+          take(piece);
+          continue;
         }
-      });
+        total += piece.length;
+        if (total > MOST) {
+          throw failure('decoded data is too large for one array: give `push` a callback');
+        }
+        pieces.push(piece);
+      }
       const all = new Uint8Array(total);
       let at = 0;
       for (const piece of pieces) {
@@ -73,19 +71,11 @@ export function decoders() {
         }
         return { decoded: this.#passed, checksum: this.#checksum() };
       }
-      this.#guard(() => this.#raw.take());
+      this.#raw.take();
       if (!this.#raw.done()) {
         throw failure('the stream is cut off', { offset: this.offset });
       }
       return { decoded: this.#raw.decoded(), checksum: this.#checksum() };
-    }
-
-    #guard(action) {
-      try {
-        return action();
-      } catch (error) {
-        throw typeof error === 'string' ? failure(error, { offset: this.offset }) : error;
-      }
     }
   }
   return (chunk, make, hasher) => new Decoder(chunk, make, hasher);

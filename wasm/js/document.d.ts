@@ -40,7 +40,7 @@ export interface Document {
   /** Missing ranges: pairs of offset and length, ascending and apart from each other. */
   need(): BigUint64Array;
   /** Adds a window. It may be longer or shorter than what was asked for; bytes beyond the end are ignored. */
-  supply(at: bigint, bytes: Uint8Array): void;
+  supply(at: bigint | number, bytes: Uint8Array): void;
   /** Where `advance` stands. */
   progress(): Progress;
 
@@ -59,7 +59,7 @@ export interface Document {
   readonly metadataCount: number;
   readonly findingCount: number;
 
-  /** Texts for the codes in `Rows`, `Findings` and `Layout`. The list only ever grows. */
+  /** Texts for the codes in `Rows`, `Findings` and `Layout`: one array, which grows with each table. */
   words(): string[];
   verdict(profile?: Profile): Verdict;
   /** Findings `from..to` in file order. */
@@ -100,25 +100,32 @@ export interface Document {
    * order, fewer at its end; `undefined` lacks bytes. Of sparse tensors these are
    * entries. Compressed data is decoded up to there and kept, up to 64 MiB.
    */
-  values(index: number, from: bigint, count: number): Values | undefined;
+  values(index: number, from: bigint | number, count: number): Values | undefined;
   /**
    * A table of elements: `rows` × `columns` of them, the first at `from`, with
    * the given distances in elements. `undefined` lacks bytes.
    */
-  grid(index: number, from: bigint, rows: number, rowStep: bigint, columns: number, columnStep: bigint): Values | undefined;
+  grid(
+    index: number,
+    from: bigint | number,
+    rows: number,
+    rowStep: bigint | number,
+    columns: number,
+    columnStep: bigint | number,
+  ): Values | undefined;
   /** The texts that the keys 1, 2, … of a column stand for; `undefined` lacks bytes, an empty list means none. */
   keyValues(index: number): Texts | undefined;
 
   /** Parts `from..to` of the file in file order, with gaps between them. Needs the goal `structure`. */
   layout(from: number, to: number): Layout;
   /** The part that holds the byte at `at`; -1 when it is past the end. */
-  locate(at: bigint): number;
+  locate(at: bigint | number): number;
   /**
    * `columns` equal columns over `len` bytes from `at`: which parts each touches,
    * as bits: 1 header, 2 table, 4 metadata, 8 payload, 16 quantization, 32 tail,
    * 64 gap, 128 overlap, 256 a finding's first byte.
    */
-  strip(at: bigint, len: bigint, columns: number): Uint16Array;
+  strip(at: bigint | number, len: bigint | number, columns: number): Uint16Array;
 
   /** Decodes a chunk, piece by piece. It needs the document no more. `undefined` lacks bytes. */
   decoder(index: number, chunk: number): Decoder | undefined;

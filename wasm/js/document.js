@@ -3,7 +3,7 @@
 import { cells, metadataTable, metaValue, rowTable, values } from './answers.js';
 import { decoders } from './decoder.js';
 import { npy } from './npy.js';
-import { failure, list, ruleOf, sentence, texts, unpack } from './unpack.js';
+import { failure, number, ruleOf, sentence, Texts, unpack } from './unpack.js';
 
 const GOALS = ['index', 'structure', 'payloads'];
 const SORTS = ['index', 'name', 'dtype', 'elements', 'stored', 'offset', 'rank', 'findings'];
@@ -17,6 +17,30 @@ function sortCode(sort = 'index') {
     throw failure(`no column ${sort}`);
   }
   return code | (descending ? 8 : 0);
+}
+
+/** A verdict, and what the file is if not what it should be. */
+function validity(fields) {
+  const accepted = fields.flag();
+  const unsupported = fields.flag();
+  const missing = fields.optional();
+  const tensors = fields.u64();
+  const other = fields.optionalText();
+  const leftOut = fields.optionalText();
+  return {
+    verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
+    valid: accepted && !unsupported,
+    diagnosis: missing === undefined ? other : cutOff(missing, tensors),
+    leftOut,
+  };
+}
+
+/** As the command says it. */
+function cutOff(missing, tensors) {
+  const count = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
+  const reach = tensors === 1n ? 'reaches' : 'reach';
+  const past = tensors === 0n ? '' : `; ${count(tensors, 'tensor')} ${reach} past the end`;
+  return `${count(missing, 'byte')} short${past}: download it again`;
 }
 
 /** How many findings of which rules are only counted. */
@@ -39,8 +63,8 @@ export function documents(glue) {
         throw failure(`no format ${format}`);
       }
       const [seed] = crypto.getRandomValues(new BigUint64Array(1));
-      this.length = length;
-      this.#raw = new glue.RawDocument(length, format, name, seed, budget, granule);
+      this.length = BigInt(length);
+      this.#raw = new glue.RawDocument(this.length, format, name, seed, budget, granule);
     }
 
     free() {
@@ -65,7 +89,7 @@ export function documents(glue) {
     }
 
     supply(at, bytes) {
-      this.#raw.supply(at, bytes);
+      this.#raw.supply(BigInt(at), bytes);
     }
 
     progress() {
@@ -127,9 +151,14 @@ export function documents(glue) {
     }
 
     words() {
-      const more = unpack(this.#raw.words(this.#words.length), (fields) => list(fields.texts()));
-      this.#words.push(...more);
-      return [...this.#words];
+      this.#words.push(...unpack(this.#raw.words(this.#words.length), (fields) => fields.texts()));
+      return this.#words;
+    }
+
+    /** A table with codes: what `words` gave knows them from then on. */
+    #coded(packed, read) {
+      this.words();
+      return unpack(packed, read);
     }
 
     verdict(profile = 'strict') {
@@ -137,20 +166,20 @@ export function documents(glue) {
         throw failure(`no profile ${profile}`);
       }
       return unpack(this.#raw.verdict(profile === 'lenient'), (fields) => ({
-        valid: fields.flag(),
+        ...validity(fields),
         worst: fields.optionalText(),
         fatal: fields.f64(),
         violation: fields.f64(),
         lint: fields.f64(),
         unchecked: fields.f64(),
         dropped: fields.f64(),
-        checked: list(fields.texts()),
+        checked: [...fields.texts()],
         ...notListed(fields.column(Uint16Array), fields.column(BigUint64Array)),
       }));
     }
 
     findings(from, to) {
-      return unpack(this.#raw.findings(from, to), (fields) => {
+      return this.#coded(this.#raw.findings(from, to), (fields) => {
         const total = fields.u32();
         const rule = fields.column(Uint16Array);
         const entry = fields.column(Uint32Array);
@@ -162,12 +191,16 @@ export function documents(glue) {
         const severity = fields.column(Uint16Array);
         const kind = fields.column(Uint16Array);
         const names = fields.texts();
-        const messages = texts(
+        const numbers = Array.from(rule, (code, i) => {
+          const { message } = ruleOf(code);
+          return { expected: number(message, 'expected', expected[i]), found: number(message, 'found', found[i]) };
+        });
+        const messages = Texts.of(
           Array.from(rule, (code, i) =>
             sentence(ruleOf(code).message, expected[i], found[i], part[i]),
           ),
         );
-        return { total, rule, severity, kind, entry, part, at, len, expected, found, messages, names };
+        return { total, rule, severity, kind, entry, part, at, len, expected, found, numbers, messages, names };
       });
     }
 
@@ -179,16 +212,17 @@ export function documents(glue) {
     #select(sort, { text = '', prefix = '', dtypes, least = 0n, most = MOST, faulty = false } = {}) {
       const codes = Uint16Array.from(dtypes ?? [], (name) => this.#raw.code(name));
       const flags = (dtypes === undefined ? 1 : 0) | (faulty ? 2 : 0);
-      return this.#raw.select(sortCode(sort), text, prefix, codes, least, most, flags);
+      const sizes = [BigInt(least), BigInt(most)];
+      return this.#raw.select(sortCode(sort), text, prefix, codes, ...sizes, flags);
     }
 
     rows(from, to, sort = 'index', filter = {}) {
       if (sort === 'index' && Object.keys(filter).length === 0) {
         // Any rows of the file's own order, without losing the order that is kept.
-        return unpack(this.#raw.plainRows(from, to), rowTable);
+        return this.#coded(this.#raw.plainRows(from, to), rowTable);
       }
       this.#select(sort, filter);
-      return unpack(this.#raw.rows(from, to), rowTable);
+      return this.#coded(this.#raw.rows(from, to), rowTable);
     }
 
     rankOf(tensor, sort, filter) {
@@ -212,7 +246,7 @@ export function documents(glue) {
 
     totals(filter) {
       this.#select('index', filter);
-      return unpack(this.#raw.totals(), (fields) => ({
+      return this.#coded(this.#raw.totals(), (fields) => ({
         dtype: fields.column(Uint16Array),
         count: fields.column(Uint32Array),
         elements: fields.column(BigUint64Array),
@@ -253,15 +287,17 @@ export function documents(glue) {
         const offset = fields.optional();
         const id = fields.optional();
         const shapeTableIndex = fields.optional();
-        const dtypeRaw = fields.optionalText();
+        const code = fields.optional();
+        const spelling = fields.optionalText();
+        const dtypeRaw = code === undefined ? spelling : String(code);
         const codec = fields.optionalText();
         const checksum = fields.optionalText();
         const kind = fields.optionalText();
         let quantization;
         if (kind !== undefined) {
           const axis = fields.optional();
-          const scales = values('f32', fields.numbers());
-          const zeroPoints = values('i32', fields.numbers());
+          const scales = values('f32', fields.column(Float32Array));
+          const zeroPoints = values('i32', fields.column(Int32Array));
           const parameters = [];
           if (axis !== undefined) {
             parameters.push({ name: 'axis', value: axis });
@@ -300,7 +336,7 @@ export function documents(glue) {
     }
 
     chunks(index, from, to) {
-      return unpack(this.#raw.chunks(index, from, to), (fields) => ({
+      return this.#coded(this.#raw.chunks(index, from, to), (fields) => ({
         total: fields.u64(),
         offset: fields.column(BigUint64Array),
         stored: fields.column(BigUint64Array),
@@ -339,18 +375,18 @@ export function documents(glue) {
         return value;
       }
       // What is no plain number is in a payload, if anywhere.
-      return this.#annotation(this.#raw.annotation?.(tensor, index), (found, truncated) => ({
+      return this.#annotation('annotation', [tensor, index], (found, truncated) => ({
         ...value,
         values: found === undefined ? value.values : { ...found, dtype: value.dtype },
         truncated: truncated ?? value.truncated,
       }));
     }
 
-    #annotation(packed, make) {
-      if (packed === undefined) {
+    #annotation(method, args, make) {
+      if (this.#raw[method] === undefined) {
         return make(undefined);
       }
-      return unpack(packed, (fields) => {
+      return unpack(this.#raw[method](...args), (fields) => {
         if (!fields.flag()) {
           return make(undefined);
         }
@@ -360,30 +396,31 @@ export function documents(glue) {
     }
 
     keyValues(index) {
-      return this.#annotation(this.#raw.keyValues?.(index), (found) => {
+      return this.#annotation('keyValues', [index], (found) => {
         if (found === undefined) {
-          return texts([]);
+          return Texts.of([]);
         }
-        return found.texts ?? texts(Array.from(found.data, String));
+        return found.texts ?? Texts.of(Array.from(found.data, String));
       });
     }
 
     values(index, from, count) {
       // The small module has no formats with rows or sparse layouts.
-      const packed = this.#raw.cells?.(index, from, count);
-      if (packed !== undefined && packed.length > 0) {
+      const packed = this.#raw.cells === undefined ? [] : this.#raw.cells(index, BigInt(from), count);
+      if (packed === undefined || packed.length > 0) {
         return unpack(packed, (fields) => cells(fields.text(), fields));
       }
       return this.grid(index, from, 1, 0n, count, 1n);
     }
 
     grid(index, from, rows, rowStep, columns, columnStep) {
-      const packed = this.#raw.grid(index, from, rows, rowStep, columns, columnStep);
+      const steps = [BigInt(rowStep), columns, BigInt(columnStep)];
+      const packed = this.#raw.grid(index, BigInt(from), rows, ...steps);
       return unpack(packed, (fields) => values(fields.text(), fields.numbers()));
     }
 
     layout(from, to) {
-      return unpack(this.#raw.layout(from, to), (fields) => ({
+      return this.#coded(this.#raw.layout(from, to), (fields) => ({
         total: fields.u32(),
         part: fields.column(Uint16Array),
         at: fields.column(BigUint64Array),
@@ -398,11 +435,11 @@ export function documents(glue) {
     }
 
     locate(at) {
-      return this.#raw.locate(at);
+      return this.#raw.locate(BigInt(at));
     }
 
     strip(at, len, columns) {
-      return this.#raw.strip(at, len, columns);
+      return this.#raw.strip(BigInt(at), BigInt(len), columns);
     }
 
     decoder(index, chunk) {

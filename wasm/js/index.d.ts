@@ -2,8 +2,9 @@
  * Weighbridge in WebAssembly: validates and indexes tensor files of any size
  * of which only the parts asked for are read.
  *
- * Offsets, lengths, extents and counts that a file may choose are `bigint` and
- * `BigUint64Array`: they are never rounded to doubles.
+ * Offsets, lengths, extents and counts that a file may choose come as `bigint` and
+ * `BigUint64Array`: they are never rounded to doubles. Where one is an argument, a whole
+ * number will do.
  */
 
 import type { DifferenceConstructor, HeatmapConstructor, Pairs, StatisticsConstructor } from './compute.d.ts';
@@ -25,7 +26,7 @@ export type Flavour = 'base' | 'full';
 /** What `load` gives: the classes of one WebAssembly module. */
 export interface Library {
   readonly flavour: Flavour;
-  readonly Document: new (length: bigint, options?: DocumentOptions) => Document;
+  readonly Document: new (length: bigint | number, options?: DocumentOptions) => Document;
   /** The rules of a format (by name), or of none. */
   rules(format?: string): Rule[];
   /** The formats that this build reads. */
@@ -57,7 +58,7 @@ export function load(flavour: Flavour, module?: ModuleSource): Promise<Library |
 
 /** A file, to be read in pieces. */
 export interface ByteSource {
-  readonly size: bigint;
+  readonly size: bigint | number;
   /** `len` bytes from `at`. Fewer are an error of the source. */
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
 }
@@ -77,8 +78,8 @@ export interface OpenOptions extends DocumentOptions {
 
 /**
  * Opens a file. A file that is refused opens too: `document.refused` tells, and
- * its findings say why. When the base module does not know the format, the full
- * one is loaded and the document comes from there.
+ * its findings say why, and its verdict what it is instead. What the base module does not
+ * open comes from the full one, which is loaded then.
  */
 export function open(source: ByteSource, options?: OpenOptions): Promise<Document>;
 
@@ -115,5 +116,4 @@ export interface WeighbridgeError extends Error {
   name: 'WeighbridgeError';
   rule?: string;
   offset?: bigint;
-  entry?: string;
 }

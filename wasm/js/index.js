@@ -2,7 +2,7 @@
 
 import { accumulators } from './compute.js';
 import { documents } from './document.js';
-import { failure, learn, list, rulesOf, unpack } from './unpack.js';
+import { failure, learn, rulesOf, unpack } from './unpack.js';
 
 const libraries = new Map();
 
@@ -28,7 +28,7 @@ async function start(flavour, module) {
     unpack(glue.rawRules(), learn);
   }
   const formats = () =>
-    unpack(glue.rawFormats(), (fields) => list(fields.texts())).map((row) => {
+    Array.from(unpack(glue.rawFormats(), (fields) => fields.texts()), (row) => {
       const [name, title, ...extensions] = row.split('\t');
       return { name, title, extensions };
     });
@@ -127,7 +127,7 @@ export async function open(source, { goal = 'structure', signal, progress, ...op
   // The base module knows the formats whose data is never compressed.
   if (options.format === undefined || base.formats().some(({ name }) => name === options.format)) {
     const document = await openIn(base, source, goal, options, driving);
-    if (!document.unknown) {
+    if (!document.refused) {
       return document;
     }
     document.free();

@@ -15,7 +15,14 @@ export interface Progress {
 }
 
 export interface Verdict {
+  /** On what was checked; `unsupported` for a format or a generation that is not read here. */
+  verdict: 'valid' | 'invalid' | 'unsupported';
+  /** Whether it is `valid`. */
   valid: boolean;
+  /** What the file is, where it is not what it should be: another format, an error page, the start of a download. */
+  diagnosis: string | undefined;
+  /** What only other files can tell, and was not looked at: a sentence. */
+  leftOut: string | undefined;
   worst: Severity | undefined;
   fatal: number;
   violation: number;
@@ -49,10 +56,14 @@ export interface Format {
   extensions: string[];
 }
 
-/** Strings, one after the other: string `i` is `text.slice(ends[i - 1] ?? 0, ends[i])`. */
-export interface Texts {
-  text: string;
-  ends: Uint32Array;
+/** Strings, to be read one by one: `for (const name of names)`, `[...names]`, `names.at(0)`. */
+export interface Texts extends Iterable<string> {
+  readonly length: number;
+  /** As of an array: from the end if negative. */
+  at(index: number): string | undefined;
+  /** All strings in one: string `i` is `text.slice(ends[i - 1] ?? 0, ends[i])`. */
+  readonly text: string;
+  readonly ends: Uint32Array;
 }
 
 export interface Findings {
@@ -70,6 +81,8 @@ export interface Findings {
   len: Uint32Array;
   expected: BigUint64Array;
   found: BigUint64Array;
+  /** The same as the sentences have them: signed, or the text of a version; none where a sentence has no numbers. */
+  numbers: { expected: bigint | string | undefined; found: bigint | string | undefined }[];
   /** Plain sentences. */
   messages: Texts;
   /** Names of the entries, safe to show; empty for the file. */
@@ -88,8 +101,8 @@ export interface Filter {
   /** Names of element types; any of them. */
   dtypes?: string[];
   /** Least and most stored bytes. */
-  least?: bigint;
-  most?: bigint;
+  least?: bigint | number;
+  most?: bigint | number;
   /** Only tensors that findings are about. */
   faulty?: boolean;
 }

@@ -10,7 +10,7 @@ export function learn(fields) {
   for (let left = fields.u32(); left > 0; left--) {
     const number = fields.u32();
     const name = fields.text();
-    const all = list(fields.texts());
+    const all = [...fields.texts()];
     const rules = Array.from({ length: all.length / 5 }, (_, i) => all.slice(5 * i, 5 * i + 5));
     catalogue[number] = { name, rules };
   }
@@ -89,7 +89,7 @@ export class Unpack {
   }
 
   texts() {
-    return { text: this.text(), ends: this.column(Uint32Array) };
+    return new Texts(this.text(), this.column(Uint32Array));
   }
 
   numbers() {
@@ -101,26 +101,45 @@ export class Unpack {
   }
 }
 
-/** Strings, apart. */
-export function list({ text, ends }) {
-  let from = 0;
-  return Array.from(ends, (end) => {
-    const piece = text.slice(from, end);
-    from = end;
-    return piece;
-  });
-}
+/** Strings in one, which is cut where they are asked for. */
+export class Texts {
+  constructor(text, ends) {
+    this.text = text;
+    this.ends = ends;
+  }
 
-/** Strings, one after the other. */
-export function texts(strings) {
-  let end = 0;
-  return { text: strings.join(''), ends: Uint32Array.from(strings, (text) => (end += text.length)) };
+  static of(strings) {
+    let end = 0;
+    return new Texts(strings.join(''), Uint32Array.from(strings, (text) => (end += text.length)));
+  }
+
+  get length() {
+    return this.ends.length;
+  }
+
+  at(index) {
+    const i = index < 0 ? index + this.length : index;
+    return i in this.ends ? this.text.slice(i === 0 ? 0 : this.ends[i - 1], this.ends[i]) : undefined;
+  }
+
+  *[Symbol.iterator]() {
+    let from = 0;
+    for (const end of this.ends) {
+      yield this.text.slice(from, end);
+      from = end;
+    }
+  }
 }
 
 /** A rule by its code: format, severity and number in 5, 2 and 9 bits. */
 export function ruleOf(code) {
   const rules = catalogue[code >> 11]?.rules;
   return rule(rules?.[(code & 0x1ff) - 1] ?? ['NO-RULE', 'fatal', 'silent', '', ''], code);
+}
+
+/** The same for the errors of the module. */
+export function ruleId(code) {
+  return ruleOf(code).id;
 }
 
 function rule([id, severity, basis, message, spec], code) {
@@ -143,6 +162,17 @@ export function rulesOf(name) {
 /** A version of four parts, which one number holds. */
 function version(number) {
   return [48n, 32n, 16n, 0n].map((shift) => (number >> shift) & 0xffffn).join('.');
+}
+
+/** A number of a finding as its message has it; `undefined` where that has none. */
+export function number(message, name, value) {
+  const is = (form) => message.includes(`{${name}:${form}}`);
+  if (is('v')) {
+    return version(value);
+  }
+  const bits = is('i32') ? 32 : is('i') ? 64 : undefined;
+  const signed = bits === undefined ? value : BigInt.asIntN(bits, value);
+  return message.includes('{') ? signed : undefined;
 }
 
 /** The sentence of a finding. */
@@ -223,25 +253,7 @@ export function failure(message, fields = {}) {
   return Object.assign(error, fields);
 }
 
-/** A packed result: `undefined`, an error that is thrown, or what `read` makes of it. */
+/** What `read` makes of a packed result, or `undefined`. */
 export function unpack(bytes, read) {
-  const fields = new Unpack(bytes);
-  const tag = fields.u32();
-  if (tag === 0) {
-    return undefined;
-  }
-  if (tag === 1) {
-    return read(fields);
-  }
-  const code = fields.u32();
-  const offset = fields.optional();
-  const message = fields.text();
-  const about = {};
-  if (code !== 0) {
-    about.rule = ruleOf(code).id;
-  }
-  if (offset !== undefined) {
-    about.offset = offset;
-  }
-  throw failure(message || `the file breaks ${about.rule}`, about);
+  return bytes && read(new Unpack(bytes));
 }

@@ -137,7 +137,7 @@ impl Cells {
                 self.missing.push(self.count);
                 match &mut self.texts {
                     Some(texts) => texts.push(""),
-                    None => (0..self.width).for_each(|_| numbers.push_zero()),
+                    None => (0..self.width).for_each(|_| numbers.push(Element::Uint(0))),
                 }
             }
         }
@@ -158,7 +158,9 @@ mod tests {
         for scalar in [local, Scalar::Missing, local] {
             cells.row(&Row::Scalar(scalar), &mut left);
         }
-        assert_eq!(cells.numbers, Numbers::I64([7, -60, 0, 0, 7, -60].to_vec()));
+        let expected: Vec<u8> =
+            [7_i64, -60, 0, 0, 7, -60].iter().flat_map(|n| n.to_le_bytes()).collect();
+        assert_eq!(cells.numbers.bytes, expected);
         assert_eq!((cells.width, cells.missing), (2, [1].to_vec()));
     }
 }

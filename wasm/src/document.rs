@@ -1,6 +1,5 @@
 //! A document: a file's index, its findings, its layout, and how far they are.
 
-use crate::audit::Workspace;
 use crate::findings::Findings;
 use crate::layout::Layout;
 use crate::listing::Listing;
@@ -11,9 +10,9 @@ use crate::text;
 use crate::words::Words;
 use alloc::vec::Vec;
 use core::ops::Range;
+use weighbridge::{Diagnosis, FileAudit, Goal as Depth, Meta, Options as Limits};
 use weighbridge_core::{
-    Absent, Audit, Cursor, EntryKind, File, Format, Metadata, Opening, Slot, Source, Span, Stage,
-    Stop, general,
+    Absent, Cursor, EntryKind, File, Format, Metadata, Opening, Source, Span, Stop, general,
 };
 
 /// How far to go.
@@ -31,6 +30,8 @@ pub enum Goal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Opening,
+    /// It cannot be opened: what is it?
+    Diagnosis,
     Metadata,
     Tensors,
     Regions,
@@ -74,15 +75,19 @@ pub struct Document {
     named: Option<Format>,
     opening: Option<Opening>,
     format: Option<Format>,
+    /// The format was chosen, not recognised.
+    chosen: bool,
+    diagnosis: Option<Diagnosis>,
     pub(crate) file: Option<File>,
     cursor: Cursor,
-    pub(crate) audit: Option<Audit>,
-    pub(crate) seed: u64,
-    pub(crate) slots: Vec<Slot>,
+    audit: Option<FileAudit>,
+    limits: Limits,
+    /// What the first so many entries of the metadata say of other files.
+    #[cfg(feature = "full")]
+    part: (weighbridge::SetPart, usize),
     /// Not all entries fit into memory.
     cut: bool,
     pub(crate) listing: Listing,
-    pub(crate) workspace: Workspace,
     /// Data that was decoded to be shown.
     #[cfg(feature = "full")]
     pub(crate) kept: Option<crate::decode::Kept>,
@@ -106,14 +111,16 @@ impl Document {
             named: options.named,
             opening: options.format.map(|format| Opening::of(Some(format))),
             format: options.format,
+            chosen: options.format.is_some(),
+            diagnosis: None,
             file: None,
             cursor: Cursor::default(),
             audit: None,
-            seed: options.seed,
-            slots: Vec::new(),
+            limits: Limits::new().seed(options.seed),
+            #[cfg(feature = "full")]
+            part: Default::default(),
             cut: false,
             listing: Listing::default(),
-            workspace: Workspace::default(),
             #[cfg(feature = "full")]
             kept: None,
             #[cfg(feature = "full")]
@@ -142,16 +149,14 @@ impl Document {
                     self.lack(absent);
                     return false;
                 }
-                Err(Stop::NeedSlots { needed }) => self.make_room(needed),
-                Err(Stop::NeedBuffer { needed }) => self.make_buffer(needed),
                 // A finding says why; what else can be checked is.
-                Err(Stop::Invalid(_)) => {
+                Err(_) => {
                     self.step = match self.step {
-                        Step::Opening => Step::Done,
+                        Step::Opening => Step::Diagnosis,
+                        Step::Diagnosis => Step::Done,
                         Step::Metadata => Step::Tensors,
                         Step::Tensors => Step::Regions,
                         Step::Regions => Step::Structure,
-                        // An audit that stopped would say the same again.
                         Step::Structure | Step::Payloads | Step::Done => Step::Done,
                     };
                     self.cursor = Cursor::default();
@@ -163,11 +168,12 @@ impl Document {
     fn work(&mut self) -> Result<Step, Stop> {
         match self.step {
             Step::Opening => self.open(),
+            Step::Diagnosis => self.diagnose(),
             Step::Metadata => self.list_metadata(),
             Step::Tensors => self.list_tensors(),
             Step::Regions => self.list_regions(),
-            Step::Structure => self.audit(Step::Payloads),
-            Step::Payloads => self.audit(Step::Done),
+            Step::Structure => self.audit(Depth::Structure, Step::Payloads),
+            Step::Payloads => self.audit(Depth::Payloads, Step::Done),
             Step::Done => Ok(Step::Done),
         }
     }
@@ -198,11 +204,28 @@ impl Document {
         Ok(Step::Metadata)
     }
 
+    /// The small module opens what it recognises, and leaves all else to the other.
+    fn diagnose(&mut self) -> Result<Step, Stop> {
+        #[cfg(feature = "full")]
+        {
+            let Document { store, findings, diagnosis, .. } = self;
+            *diagnosis = store.ask(|source| Diagnosis::of(source, findings.all()))?;
+        }
+        Ok(Step::Done)
+    }
+
     fn list_metadata(&mut self) -> Result<Step, Stop> {
         let Document { store, metadata, cursor, cut, .. } = self;
+        #[cfg(feature = "full")]
+        let (part, noted) = &mut self.part;
         let Some(file) = self.file else { return Ok(Step::Done) };
         store.ask(|source| {
             loop {
+                #[cfg(feature = "full")]
+                while let Some(meta) = metadata.get(*noted) {
+                    part.note(source, &file, meta)?;
+                    *noted += 1;
+                }
                 // It also advances inside the list of an entry.
                 let Some(entry) = file.next_meta(source, cursor, &mut |_| {})? else {
                     return Ok(Step::Tensors);
@@ -211,12 +234,7 @@ impl Document {
                     *cut = true;
                     return Ok(Step::Tensors);
                 }
-                // Only now it is known where the list before ends.
-                #[cfg(feature = "full")]
-                if let (File::Gguf(_), Some(before)) = (file, metadata.last_mut()) {
-                    let Span { offset: at, len } = before.stored;
-                    before.stored.len = len.min(entry.offset.saturating_sub(at));
-                }
+                Meta::end_before(&file, metadata.last_mut(), &entry.metadata);
                 metadata.push(entry.metadata);
             }
         })
@@ -267,6 +285,17 @@ impl Document {
             layout.settle(source.len());
             Ok(Step::Structure)
         })
+    }
+
+    fn audit(&mut self, depth: Depth, next: Step) -> Result<Step, Stop> {
+        let Document { store, findings, audit, limits, .. } = self;
+        let Some(file) = self.file else { return Ok(Step::Done) };
+        let running = audit.get_or_insert_with(|| FileAudit::new(file, limits));
+        store.ask(|source| running.go_on(source, depth, limits, &mut |it| findings.push(it)))?;
+        if next == Step::Done {
+            *audit = None;
+        }
+        Ok(next)
     }
 
     /// Takes note of what is missing, with all else that the index lacks.
@@ -333,16 +362,46 @@ impl Document {
 
     /// What is being done, and how many entries of it are done.
     pub fn progress(&self) -> (&'static str, u32) {
-        let audit = self.audit.map_or((Stage::Metadata, 0), |a| (a.stage(), a.position()));
+        let audited = self.audit.as_ref().map_or(0, FileAudit::position);
         match self.step {
-            Step::Opening => ("opening", 0),
+            Step::Opening | Step::Diagnosis => ("opening", 0),
             Step::Metadata => ("metadata", self.cursor.index()),
             Step::Tensors => ("tensors", self.cursor.index()),
             Step::Regions => ("layout", self.cursor.index()),
-            Step::Structure => ("structure", audit.1),
-            Step::Payloads => ("payloads", audit.1),
+            Step::Structure => ("structure", audited),
+            Step::Payloads => ("payloads", audited),
             Step::Done => ("done", 0),
         }
+    }
+
+    /// What the file is, where it is not what it should be.
+    pub fn diagnosis(&self) -> Option<Diagnosis> {
+        let Some(file) = &self.file else { return self.diagnosis.clone() };
+        Diagnosis::cut_off(file, self.store.len(), self.findings.all(), self.findings.tally())
+    }
+
+    /// Whether the file is of a format or a generation that this build does not read.
+    pub fn is_unsupported(&self) -> bool {
+        let other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_unsupported);
+        self.file.is_none() && other && !self.chosen
+    }
+
+    /// What only other files can tell, and was not looked at: a sentence.
+    #[cfg(feature = "full")]
+    pub fn left_out(&self) -> Option<&'static str> {
+        match self.file? {
+            File::Shards(_) => Some("the files that it lists were not looked at"),
+            _ if self.part.0.is_one_of_many() => {
+                Some("the other parts of its set were not looked for")
+            }
+            _ => None,
+        }
+    }
+
+    /// Files of the small module stand alone.
+    #[cfg(not(feature = "full"))]
+    pub fn left_out(&self) -> Option<&'static str> {
+        None
     }
 
     /// Whether no format of this build recognises the file.

@@ -4,6 +4,7 @@ use crate::document::Document;
 use crate::table::NONE;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
+use weighbridge::column_major;
 use weighbridge_core::{Absent, DType, Endianness, Layout, Span, Stop, Tensor};
 
 /// Most elements of one answer.
@@ -158,18 +159,6 @@ fn stored(runs: &[(u64, u64)], extents: &[u64]) -> Option<Vec<(u64, u64)>> {
         }
     }
     Some(places)
-}
-
-/// Where an element lies that is number `at` with the last axis fastest, if the
-/// first is fastest.
-fn column_major(mut at: u64, extents: &[u64]) -> u64 {
-    let indices = extents.iter().rev().map(|extent| {
-        let index = at % (*extent).max(1);
-        at /= (*extent).max(1);
-        (index, extent)
-    });
-    // From the last axis to the first, which is how they nest.
-    indices.fold(0, |place, (index, extent)| place.wrapping_mul(*extent).wrapping_add(index))
 }
 
 /// Adds `len` elements after the first `skip` of `bytes`.

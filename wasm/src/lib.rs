@@ -14,9 +14,6 @@ extern crate alloc;
 #[cfg(not(target_arch = "wasm32"))]
 extern crate std;
 
-mod audit;
-#[cfg(feature = "full")]
-pub mod cbor;
 #[cfg(feature = "full")]
 pub mod cells;
 #[cfg(feature = "full")]
@@ -28,13 +25,10 @@ pub mod document;
 pub mod elements;
 pub mod findings;
 pub mod layout;
-#[cfg(feature = "full")]
-pub mod list;
 mod listing;
 pub mod meta;
 pub mod order;
 pub mod pack;
-pub mod particulars;
 #[cfg(feature = "full")]
 pub mod rows;
 pub mod sort;

@@ -1,6 +1,6 @@
 //! Results on their way to JavaScript: numbers and texts in one buffer.
 //!
-//! A result is one array of bytes, which `js/unpack.js` takes apart: fields
+//! A result is one `Uint8Array`, which `js/unpack.js` takes apart: fields
 //! follow each other in a fixed order, each aligned to its own width, arrays
 //! with their length before them. So a table of any size crosses the border
 //! once, its columns become typed arrays without being copied again, and no
@@ -10,17 +10,11 @@ use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
 use alloc::string::String;
 use alloc::vec::Vec;
-use weighbridge_core::{Name, Rule};
-
-/// What a result begins with.
-mod tag {
-    pub(super) const UNDEFINED: u32 = 0;
-    pub(super) const VALUE: u32 = 1;
-    pub(super) const ERROR: u32 = 2;
-}
+use js_sys::Uint8Array;
+use weighbridge_core::Name;
 
 /// A result that is being written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Pack {
     bytes: Vec<u8>,
 }
@@ -29,33 +23,10 @@ pub struct Pack {
 const ABSENT: u64 = 0;
 
 impl Pack {
-    /// The start of a value.
-    pub fn value() -> Pack {
-        let mut pack = Pack { bytes: Vec::new() };
-        pack.u32(tag::VALUE);
-        pack
-    }
-
-    /// `undefined`.
-    pub fn undefined() -> Vec<u8> {
-        let mut pack = Pack { bytes: Vec::new() };
-        pack.u32(tag::UNDEFINED);
-        pack.bytes
-    }
-
-    /// An error, with the rule that is broken and where.
-    pub fn error(message: &str, rule: Option<Rule>, offset: Option<u64>) -> Vec<u8> {
-        let mut pack = Pack { bytes: Vec::new() };
-        pack.u32(tag::ERROR);
-        pack.u32(rule.map_or(0, |rule| u32::from(rule.code())));
-        pack.optional(offset);
-        pack.text(message);
-        pack.bytes
-    }
-
-    /// The result.
-    pub fn done(self) -> Vec<u8> {
-        self.bytes
+    /// A copy outside of the memory of WebAssembly, which may move.
+    #[inline(never)]
+    pub fn done(self) -> Uint8Array {
+        Uint8Array::from(self.bytes.as_slice())
     }
 
     /// A number of `width` bytes.
@@ -155,18 +126,10 @@ impl Pack {
     /// Elements, after a number for the kind of array.
     #[inline(never)]
     pub fn numbers(&mut self, numbers: &Numbers) {
-        let len = numbers.len();
-        let (kind, width): (u32, usize) = match numbers {
-            Numbers::F32(_) => (0, 4),
-            Numbers::F64(_) => (1, 8),
-            Numbers::I32(_) => (2, 4),
-            Numbers::U32(_) => (3, 4),
-            Numbers::I64(_) => (4, 8),
-            Numbers::U64(_) => (5, 8),
-            Numbers::U8(_) => (6, 1),
-        };
-        self.u32(kind);
-        self.column(width, len, &mut |i| numbers.bits(i));
+        self.u32(numbers.array as u32);
+        self.u32(numbers.len() as u32);
+        self.align(numbers.array.width());
+        self.bytes.extend_from_slice(&numbers.bytes);
     }
 }
 
@@ -177,14 +140,14 @@ mod tests {
 
     #[test]
     fn fields_are_aligned_to_their_width() {
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.bytes(b"abc");
         pack.column(8, 1, &mut |_| 7);
         pack.column(2, 2, &mut |i| i as u64);
         assert_eq!(
-            pack.done(),
+            pack.bytes,
             [
-                vec![1, 0, 0, 0, 3, 0, 0, 0, b'a', b'b', b'c', 0, 1, 0, 0, 0],
+                vec![3, 0, 0, 0, b'a', b'b', b'c', 0, 1, 0, 0, 0, 0, 0, 0, 0],
                 vec![7, 0, 0, 0, 0, 0, 0, 0],
                 vec![2, 0, 0, 0, 0, 0, 1, 0],
             ]

@@ -35,10 +35,6 @@ impl Held {
     fn end(&self) -> u64 {
         self.at.saturating_add(self.bytes.len() as u64)
     }
-
-    fn covers(&self, range: Range) -> bool {
-        self.at <= range.at && range.end <= self.end()
-    }
 }
 
 impl Store {
@@ -123,18 +119,27 @@ impl Store {
         Range { at: at & !mask, end: end.min(self.len) }
     }
 
-    /// Adds a window; bytes beyond the end of the file are dropped.
-    pub fn supply(&mut self, at: u64, mut bytes: Vec<u8>) {
-        let left = self.len.saturating_sub(at);
-        bytes.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        if bytes.is_empty() {
+    /// Adds a window of `len` bytes, which `fill` writes to where they are kept; those beyond
+    /// the end of the file are left out.
+    pub fn supply_with(&mut self, at: u64, len: usize, fill: impl FnOnce(&mut [u8])) {
+        let len = usize::try_from(self.len.saturating_sub(at)).map_or(len, |left| left.min(len));
+        if len == 0 {
             return;
         }
-        self.supplied = self.supplied.saturating_add(bytes.len() as u64);
-        let mut held = Held { at, bytes };
+        self.supplied = self.supplied.saturating_add(len as u64);
+        let end = at + len as u64;
         // A host may supply a request in pieces: then they are joined, because
         // what is asked for must lie in one window.
-        if !self.need.iter().any(|need| held.covers(*need)) {
+        let whole = self.need.iter().any(|need| at <= need.at && need.end <= end);
+        let before = self.held.iter().position(|old| !whole && old.end() == at);
+        let mut held = match before {
+            Some(i) => self.held.remove(i),
+            None => Held { at, bytes: Vec::new() },
+        };
+        let from = held.bytes.len();
+        held.bytes.resize(from + len, 0);
+        fill(held.bytes.get_mut(from..).unwrap_or_default());
+        if !whole {
             while let Some(i) =
                 self.held.iter().position(|old| old.at <= held.end() && held.at <= old.end())
             {
@@ -186,6 +191,12 @@ mod tests {
         Absent { offset: at, need, want }
     }
 
+    impl Store {
+        fn supply(&mut self, at: u64, bytes: &[u8]) {
+            self.supply_with(at, bytes.len(), |into| into.copy_from_slice(&bytes[..into.len()]));
+        }
+    }
+
     fn ranges(store: &Store) -> Vec<(u64, u64)> {
         store.need().iter().map(|range| (range.at, range.end)).collect()
     }
@@ -212,8 +223,8 @@ mod tests {
     fn pieces_become_one_window() {
         let mut store = Store::new(100, 1000, 1);
         store.lack(absent(10, 20, 20), []);
-        store.supply(20, vec![2; 10]);
-        store.supply(10, vec![1; 12]);
+        store.supply(20, &[2; 10]);
+        store.supply(10, &[1; 12]);
         assert!(store.need().is_empty());
         let run = store.ask(|source| source.run(10).to_vec());
         assert_eq!(run.len(), 20);
@@ -225,7 +236,7 @@ mod tests {
         let mut store = Store::new(1000, 100, 1);
         for i in 0..10 {
             store.lack(absent(i * 90, 20, 20), []);
-            store.supply(i * 90, vec![0; 20]);
+            store.supply(i * 90, &[0; 20]);
         }
         assert_eq!(store.resident(), 100);
         assert_eq!(store.ask(|s| (s.run(450).len(), s.run(360).len())), (20, 0));
@@ -236,12 +247,12 @@ mod tests {
         let mut store = Store::new(10_000, 100, 1);
         for at in [0, 100, 200, 4000] {
             store.lack(absent(at, 40, 40), []);
-            store.supply(at, vec![0; if at == 4000 { 1000 } else { 40 }]);
+            store.supply(at, &vec![0; if at == 4000 { 1000 } else { 40 }]);
         }
         assert_eq!(store.resident(), 1120);
         // Of windows as small as the budget expects, the budget decides again.
         for at in 0..200 {
-            store.supply(5000 + at * 2, vec![0; 1]);
+            store.supply(5000 + at * 2, &[0]);
         }
         assert_eq!(store.resident(), 100);
     }

@@ -87,15 +87,6 @@ fn push_hex(n: u32, least: u32, out: &mut String) {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        push_hex((*byte).into(), 2, &mut out);
-    }
-    out
-}
-
 /// Writes a number in decimal.
 pub fn push_decimal(n: u64, out: &mut String) {
     let mut digits = [0; 20];
@@ -111,13 +102,6 @@ pub fn push_decimal(n: u64, out: &mut String) {
     }
     let from = digits.len() - used;
     out.extend(digits.iter().skip(from).map(|digit| char::from(*digit)));
-}
-
-/// A number in decimal.
-pub fn decimal(n: u64) -> String {
-    let mut out = String::new();
-    push_decimal(n, &mut out);
-    out
 }
 
 /// The decoded bytes of a name.
@@ -166,8 +150,9 @@ mod tests {
     #[test]
     fn numbers_as_text() {
         for n in [0, 7, 10, 99, 100, 12_345_678_901, u64::MAX] {
-            assert_eq!(decimal(n), n.to_string());
+            let mut out = String::new();
+            push_decimal(n, &mut out);
+            assert_eq!(out, n.to_string());
         }
-        assert_eq!(hex(b"w\xff\x01"), "77ff01");
     }
 }

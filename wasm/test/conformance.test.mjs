@@ -89,14 +89,16 @@ function whole(verdict, validated) {
 }
 
 /** The part of a report that the package gives: it sees one file, and does not say what else a file may be. */
-function verdictOf({ format, version, size, verdict, checked, unchecked, findings }) {
+function verdictOf({ format, version, size, verdict, diagnosis, checked, unchecked, findings }) {
   return {
     format,
     version,
     size,
-    verdict: verdict === 'unsupported' ? 'invalid' : verdict,
+    verdict,
+    diagnosis,
     checked,
-    unchecked: unchecked.filter(({ why }) => !why.startsWith('the other parts of its set')),
+    // The command also says why not.
+    unchecked: unchecked.map((it) => ({ ...it, why: it.why.replace(/^(the other parts of its set .*): .*/, '$1') })),
     findings,
   };
 }

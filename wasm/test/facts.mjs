@@ -1,7 +1,6 @@
 // A document as the command line writes it down.
 
 import { marked, unmark } from './host.mjs';
-import { list } from './texts.mjs';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
 
@@ -32,7 +31,7 @@ export function elements(dtype, data) {
 export function rows(values, shape = []) {
   const { dtype, data, width, missing, texts, ends, indices, lengths, coordinates } = values;
   const flat = elements(data instanceof Uint8Array ? 'bool' : dtype, data);
-  const words = texts && list(texts);
+  const words = texts && [...texts];
   const absent = new Set(missing);
   const element = (i) => {
     if (absent.has(i)) {
@@ -58,33 +57,21 @@ export function rows(values, shape = []) {
   });
 }
 
-/** A number of a finding, as its message has it: signed, a version, or as it is. */
-function as(message, name, value) {
-  if (message.includes(`{${name}:v}`)) {
-    return [48n, 32n, 16n, 0n].map((shift) => (value >> shift) & 0xffffn).join('.');
-  }
-  if (message.includes(`{${name}:i32}`)) {
-    return BigInt.asIntN(32, value);
-  }
-  return message.includes(`{${name}:i}`) ? BigInt.asIntN(64, value) : value;
-}
-
 /** What `check --json` says, from a document that reached the goal `payloads`. */
 export async function judge(document, ask) {
-  const words = () => document.words();
+  const words = document.words();
   const findings = [];
   const unchecked = [];
   const all = document.findings(0, document.findingCount);
-  const messages = list(all.messages);
+  const messages = [...all.messages];
   for (let i = 0; i < all.total; i++) {
     const rule = document.rule(all.rule[i]);
-    const entry = await entryName(document, ask, words()[all.kind[i]], all.entry[i]);
+    const entry = await entryName(document, ask, words[all.kind[i]], all.entry[i]);
     const hex = entry?.hex === undefined ? {} : { entry_hex: entry.hex };
     if (rule.severity === 'unchecked') {
       unchecked.push({ entry: entry?.name ?? null, ...hex, why: messages[i] });
       continue;
     }
-    const counts = rule.message.includes('{');
     findings.push({
       rule: rule.id,
       severity: rule.severity,
@@ -92,21 +79,26 @@ export async function judge(document, ask) {
       len: BigInt(all.len[i]),
       entry: entry?.name ?? null,
       ...hex,
-      expected: counts ? as(rule.message, 'expected', all.expected[i]) : null,
-      found: counts ? as(rule.message, 'found', all.found[i]) : null,
+      expected: all.numbers[i].expected ?? null,
+      found: all.numbers[i].found ?? null,
       message: messages[i],
       spec: rule.spec,
     });
   }
-  const { valid, checked } = document.verdict();
+  const { verdict, diagnosis, leftOut, checked } = document.verdict();
   if (document.refused) {
     unchecked.unshift({ entry: null, why: 'the file could not be opened' });
+  }
+  if (leftOut !== undefined) {
+    unchecked.push({ entry: null, why: leftOut });
   }
   return {
     format: document.format ?? null,
     version: document.version ?? null,
     size: document.length,
-    verdict: valid ? 'valid' : 'invalid',
+    verdict,
+    // The report of the command says what a file of another kind is.
+    diagnosis: /short|^an empty file|^zeros/.test(diagnosis) ? undefined : diagnosis,
     checked,
     unchecked,
     findings,
@@ -137,8 +129,7 @@ function meta({ key, keyHex, type, dtype, text, textHex, values, shape, truncate
   }
   // A list of texts, or of lists, comes as JSON.
   if (type === 'ndarray' && text !== undefined) {
-    const items = dtype === 'unknown' ? 'ndarray' : dtype;
-    return present({ key, key_hex: keyHex, type, dtype: items, shape: Array.from(shape), value: JSON.parse(marked(text), unmark), truncated: truncated || undefined });
+    return present({ key, key_hex: keyHex, type, dtype, shape: Array.from(shape), value: JSON.parse(marked(text), unmark), truncated: truncated || undefined });
   }
   const found = values === undefined ? undefined : rows(values);
   // An annotation is a column of one row.

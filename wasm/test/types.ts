@@ -25,8 +25,9 @@ export async function everything(blob: Blob, signal: AbortSignal): Promise<Summa
 export async function mistakes(): Promise<void> {
   const library: Library = await load();
   const document = new library.Document(10n);
-  // @ts-expect-error lengths are bigint
-  new library.Document(10);
+  document.supply(0, new Uint8Array(10));
+  // @ts-expect-error a length is a number
+  new library.Document('10');
   // @ts-expect-error no such column
   document.rows(0, 1, 'colour');
   // @ts-expect-error the small module does not compute

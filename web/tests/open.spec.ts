@@ -109,6 +109,26 @@ test('an empty file is refused with a rule', async ({ page }) => {
   await expect(page.locator('.finding')).not.toHaveCount(0);
 });
 
+test('a file of another kind is called by its name', async ({ page }) => {
+  await page.goto('./');
+  const buffer = Buffer.from('\x93NUMPY\x01\x00 and so on', 'latin1');
+  await page.locator('input[type=file]').setInputFiles({ name: 'weights.safetensors', mimeType: '', buffer });
+  await settled(page);
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'unsupported');
+  await expect(page.locator('.verdict-head')).toHaveText('Not supported');
+  await expect(page.locator('.verdict-diagnosis')).toHaveText('Diagnosis a NumPy array (.npy)');
+});
+
+test('a file that is cut off is called that, and a sound one nothing', async ({ page }) => {
+  const bytes = readFileSync(sampleFile('micro.stb'));
+  await page.goto('./');
+  await page.locator('input[type=file]').setInputFiles({ name: 'cut.stb', mimeType: '', buffer: bytes.subarray(0, bytes.length - 1) });
+  await settled(page);
+  await expect(page.locator('.verdict-diagnosis')).toHaveText('Diagnosis 1 byte short: download it again');
+  await openFiles(page, sampleFile('micro.stb'));
+  await expect(page.locator('.verdict-diagnosis')).toBeHidden();
+});
+
 test('files are closed one by one, down to the start page', async ({ page }) => {
   await openFiles(page, [sampleFile('micro.stb'), sampleFile('digits.bt')]);
   await expect(page.locator('.file-name')).toHaveCount(2);

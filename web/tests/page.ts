@@ -81,7 +81,7 @@ export async function openFiles(page: Page, paths: string | string[]): Promise<v
 }
 
 export async function settled(page: Page): Promise<void> {
-  await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|invalid|remarks/);
+  await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|invalid|remarks|unsupported/);
   await expect(page.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 }
 

@@ -3,6 +3,7 @@
 mod columns;
 mod decode;
 
+pub use columns::column_major;
 pub(crate) use decode::{Trouble, decode, fill};
 
 use crate::access::Access;

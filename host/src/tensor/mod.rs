@@ -3,7 +3,7 @@
 mod canonical;
 mod numbers;
 
-use crate::check::Running;
+use crate::check::FileAudit;
 use crate::data::{self, Order};
 use crate::entry::{Entry, Piece};
 use crate::error::Error;
@@ -298,7 +298,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
     pub fn verify(&self) -> Result<Vec<Finding>, Error> {
         let Model { access, file, .. } = self.model;
         let options = access.options();
-        self.run(Running::of_payload(*file, self.tensor.index, options), Goal::Payloads)
+        self.run(FileAudit::of_payload(*file, self.tensor.index, options), Goal::Payloads)
     }
 
     /// Why it is broken: the fatal findings of the file's structure that are about it.
@@ -318,7 +318,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
     pub fn faults(&self) -> Result<Vec<Finding>, Error> {
         let Model { access, file, .. } = self.model;
         let audit = Audit::new(*file).structure_only();
-        let mut found = self.run(Running::of(audit, access.options()), Goal::Structure)?;
+        let mut found = self.run(FileAudit::of(audit, access.options()), Goal::Structure)?;
         found.retain(|finding| {
             let same = finding.kind == EntryKind::Tensor && finding.entry == self.tensor.index;
             same && finding.severity() == Severity::Fatal
@@ -326,7 +326,7 @@ impl<'m, 'a> Tensor<'m, 'a> {
         Ok(found)
     }
 
-    fn run(&self, mut running: Running, goal: Goal) -> Result<Vec<Finding>, Error> {
+    fn run(&self, mut running: FileAudit, goal: Goal) -> Result<Vec<Finding>, Error> {
         let access = &self.model.access;
         let mut found = Collected::default();
         access.ask(|source| {

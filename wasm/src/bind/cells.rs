@@ -1,12 +1,11 @@
 //! Rows of columns, annotations, entries of sparse tensors, checksums.
 
-use super::RawDocument;
 use super::entries::shown;
+use super::{Answer, RawDocument};
 use crate::cells::Cells;
 use crate::meta;
 use crate::pack::Pack;
 use crate::rows::Annotation;
-use alloc::vec::Vec;
 use wasm_bindgen::prelude::*;
 use weighbridge_core::checksum::{Checksum, Hasher};
 use weighbridge_core::{File, Layout, Stop};
@@ -36,15 +35,12 @@ fn write(cells: &Cells, pack: &mut Pack) {
 impl RawDocument {
     /// Rows of a column, or entries of a sparse tensor; an empty array for
     /// other tensors, whose elements `grid` gives.
-    pub fn cells(&mut self, index: u32, from: u64, count: u32) -> Vec<u8> {
-        let tensor = match self.tensor_at(index) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    pub fn cells(&mut self, index: u32, from: u64, count: u32) -> Answer {
+        let tensor = self.tensor_at(index)?;
         let result = match tensor.layout {
             Layout::Blocks => self.inner.rows_of(&tensor, from, count.into()),
             Layout::Coo | Layout::Csr => self.inner.entries(&tensor, from, count.into()),
-            _ => return Vec::new(),
+            _ => return Ok(Some(Pack::default().done())),
         };
         shown(&self.inner, result, |cells, pack| {
             pack.text(tensor.dtype.name());
@@ -54,32 +50,29 @@ impl RawDocument {
 
     /// What an annotation holds, and whether it was cut; an error where there
     /// is nothing.
-    pub fn annotation(&mut self, index: u32, position: u32) -> Vec<u8> {
+    pub fn annotation(&mut self, index: u32, position: u32) -> Answer {
         self.annotated(index, Annotation::At(position), meta::MOST)
     }
 
     /// What the keys of a column stand for.
     #[wasm_bindgen(js_name = keyValues)]
-    pub fn key_values(&mut self, index: u32) -> Vec<u8> {
+    pub fn key_values(&mut self, index: u32) -> Answer {
         self.annotated(index, Annotation::KeyValues, u64::MAX)
     }
 
-    fn annotated(&mut self, index: u32, which: Annotation, most: u64) -> Vec<u8> {
-        let tensor = match self.tensor_at(index) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    fn annotated(&mut self, index: u32, which: Annotation, most: u64) -> Answer {
+        let tensor = self.tensor_at(index)?;
         let result = self.inner.annotation(&tensor, which, most);
         match result {
             Err(stop) => super::stopped(&self.inner, stop),
             Ok(found) => {
-                let mut pack = Pack::value();
+                let mut pack = Pack::default();
                 pack.u32(found.is_some().into());
                 if let Some((cells, cut)) = found {
                     pack.u32(cut.into());
                     write(&cells, &mut pack);
                 }
-                pack.done()
+                Ok(Some(pack.done()))
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Accumulators and decoders.
 
 use super::RawDocument;
+use super::thrown::error;
 use crate::compute::difference::Difference;
 use crate::compute::heatmap::{Heatmap, Slice};
 use crate::compute::pairs;
@@ -9,6 +10,7 @@ use crate::decode::Stream;
 use crate::pack::Pack;
 use alloc::string::ToString as _;
 use alloc::vec::Vec;
+use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
 use weighbridge_core::{DType, Endianness, Stop};
 
@@ -37,14 +39,14 @@ impl RawStatistics {
     }
 
     /// Takes the next bytes.
-    pub fn push(&mut self, bytes: Vec<u8>) {
-        self.inner.push(&bytes);
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.inner.push(bytes);
     }
 
     /// What was found.
-    pub fn summary(&self) -> Vec<u8> {
+    pub fn summary(&self) -> Uint8Array {
         let stats = self.inner.summary();
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         for number in
             [stats.count(), stats.zeros(), stats.subnormals(), stats.nans(), stats.infinities()]
         {
@@ -115,14 +117,14 @@ impl RawHeatmap {
     }
 
     /// Takes the next bytes.
-    pub fn push(&mut self, bytes: Vec<u8>) {
-        self.inner.push(&bytes);
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.inner.push(bytes);
     }
 
     /// Means, least, greatest, and numbers of what is not finite.
-    pub fn cells(&self) -> Vec<u8> {
+    pub fn cells(&self) -> Uint8Array {
         let map = &self.inner;
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         let len = map.len();
         pack.column(4, len, &mut |i| map.cell(i).0.to_bits().into());
         pack.column(4, len, &mut |i| map.cell(i).1.to_bits().into());
@@ -149,14 +151,14 @@ impl RawDifference {
     }
 
     /// Takes the next bytes of side 0 or 1.
-    pub fn push(&mut self, side: u32, bytes: Vec<u8>) {
-        self.inner.push(side as usize, &bytes);
+    pub fn push(&mut self, side: u32, bytes: &[u8]) {
+        self.inner.push(side as usize, bytes);
     }
 
     /// What was found.
-    pub fn summary(&self) -> Vec<u8> {
+    pub fn summary(&self) -> Uint8Array {
         let sums = &self.inner;
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.u64(sums.count);
         pack.u64(sums.different);
         pack.u64(sums.finite);
@@ -173,9 +175,9 @@ impl RawDifference {
 /// Pairs the tensors of two digests by name.
 #[wasm_bindgen(js_name = rawCompare)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_compare(a: Vec<u8>, b: Vec<u8>) -> Vec<u8> {
-    let pairs = pairs::pairs(&a, &b);
-    let mut pack = Pack::value();
+pub fn raw_compare(a: &[u8], b: &[u8]) -> Uint8Array {
+    let pairs = pairs::pairs(a, b);
+    let mut pack = Pack::default();
     let pair = |i: usize| pairs.get(i).copied().unwrap_or_default();
     pack.column(4, pairs.len(), &mut |i| pair(i).0.into());
     pack.column(4, pairs.len(), &mut |i| pair(i).1.into());
@@ -200,11 +202,12 @@ impl RawDecoder {
     /// The next decoded bytes; none when more must be given first.
     ///
     /// # Errors
-    /// What is wrong with the data, as a text.
-    pub fn take(&mut self) -> Result<Vec<u8>, JsValue> {
+    /// What is wrong with the data.
+    pub fn take(&mut self) -> Result<Uint8Array, Error> {
+        let offset = self.inner.chunk.stored.offset;
         match self.inner.take() {
-            Ok(bytes) => Ok(bytes.to_vec()),
-            Err(fault) => Err(JsValue::from_str(&fault.to_string())),
+            Ok(bytes) => Ok(Uint8Array::from(bytes)),
+            Err(fault) => Err(error(&fault.to_string(), Some(offset))),
         }
     }
 

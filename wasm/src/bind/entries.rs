@@ -1,18 +1,21 @@
 //! Single entries: a tensor, its chunks, metadata, values.
 
 use super::tables::status_name;
-use super::{RawDocument, answer};
+use super::thrown::error;
+use super::{Answer, RawDocument, answer};
 use crate::document::Document;
 use crate::elements::{Grid, Refusal};
 use crate::meta::{self, Shown};
 use crate::pack::Pack;
-use crate::particulars::Particulars;
 use crate::table::NONE;
-use crate::text::{SHOWN, Texts, hex, plain};
+use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
 use alloc::string::String;
 use alloc::vec::Vec;
+use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
+use weighbridge::text::hex;
+use weighbridge::{Particulars, Quantization, Value};
 use weighbridge_core::{Chunk, Cursor, DType, Endianness, Tensor};
 
 /// A text that may hold anything: decoded with replacements, and as bytes when
@@ -25,55 +28,61 @@ fn raw_text(bytes: &[u8], pack: &mut Pack) {
 
 /// The elements of a value, if it has any.
 fn numbers(entry: &Shown, pack: &mut Pack) {
-    pack.u32(entry.numbers.is_some().into());
-    if let Some(numbers) = &entry.numbers {
+    let numbers = entry.numbers();
+    pack.u32(numbers.is_some().into());
+    if let Some(numbers) = &numbers {
         pack.numbers(numbers);
     }
 }
 
 /// The extents of an array, if it is one.
 fn shape(entry: &Shown, pack: &mut Pack) {
-    let shape = entry.shape.as_deref();
+    let shape = entry.meta.shape();
     pack.u32(shape.is_some().into());
     let shape = shape.unwrap_or_default();
     pack.column(8, shape.len(), &mut |i| shape.get(i).copied().unwrap_or(0));
 }
 
 /// A metadata entry in full.
+#[inline(never)]
 fn full(entry: Shown, pack: &mut Pack) {
-    raw_text(&entry.key, pack);
-    pack.text(entry.kind);
-    pack.text(entry.dtype.map_or(entry.kind, |dtype| dtype.name()));
-    pack.u32(entry.text.is_some().into());
-    raw_text(entry.text.as_deref().unwrap_or_default(), pack);
-    pack.optional_text(entry.json.as_deref());
+    let meta = &entry.meta;
+    raw_text(meta.key().as_bytes(), pack);
+    pack.text(meta.kind());
+    pack.text(meta.dtype().unwrap_or(meta.kind()));
+    let text = entry.text();
+    pack.u32(text.is_some().into());
+    raw_text(text.unwrap_or_default(), pack);
+    pack.optional_text(entry.json().as_deref());
     numbers(&entry, pack);
     shape(&entry, pack);
-    pack.u32(entry.truncated.into());
+    pack.u32(meta.is_truncated().into());
 }
 
 /// Metadata entries with previews.
+#[inline(never)]
 fn list(all: Vec<Shown>, pack: &mut Pack) {
     let n = all.len();
     let mut keys = Texts::default();
     let mut texts = Texts::default();
     let mut types = Texts::default();
     for entry in &all {
-        keys.push_name(&plain(&entry.key), SHOWN);
-        let json = entry.json.as_deref().map(str::as_bytes);
-        texts.push_safe(entry.text.as_deref().or(json).unwrap_or_default(), SHOWN);
-        types.push(entry.kind);
+        keys.push_safe(entry.meta.key().as_bytes(), SHOWN);
+        let json = entry.json();
+        let json = json.as_deref().map(str::as_bytes);
+        texts.push_safe(entry.text().or(json).unwrap_or_default(), SHOWN);
+        types.push(entry.meta.kind());
     }
     pack.u32(n as u32);
     pack.texts(&keys);
     pack.texts(&types);
     pack.texts(&texts);
-    let entry = |i: usize| all.get(i).map(|entry| entry.meta);
-    pack.column(4, n, &mut |i| entry(i).map_or(0, |meta| meta.index.into()));
-    pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.offset));
-    pack.column(8, n, &mut |i| entry(i).map_or(0, |meta| meta.stored.len));
+    let at = |i: usize| all.get(i).map(|entry| entry.at);
+    pack.column(4, n, &mut |i| at(i).map_or(0, |at| at.index.into()));
+    pack.column(8, n, &mut |i| at(i).map_or(0, |at| at.stored.offset));
+    pack.column(8, n, &mut |i| at(i).map_or(0, |at| at.stored.len));
     for entry in &all {
-        pack.text(entry.dtype.map_or("", |dtype| dtype.name()));
+        pack.text(entry.meta.dtype().unwrap_or_default());
         numbers(entry, pack);
         shape(entry, pack);
     }
@@ -81,20 +90,17 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
 
 impl RawDocument {
     /// A tensor, or the error that there is none.
-    pub(super) fn tensor_at(&self, index: u32) -> Result<Tensor, Vec<u8>> {
+    pub(super) fn tensor_at(&self, index: u32) -> Result<Tensor, Error> {
         let tensor = self.inner.table.tensors.get(index as usize).copied();
-        tensor.ok_or_else(|| Pack::error("no such tensor", None, None))
+        tensor.ok_or_else(|| error("no such tensor", None))
     }
 }
 
 #[wasm_bindgen]
 impl RawDocument {
     /// All about one tensor.
-    pub fn tensor(&mut self, index: u32) -> Vec<u8> {
-        let tensor = match self.tensor_at(index) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    pub fn tensor(&mut self, index: u32) -> Answer {
+        let tensor = self.tensor_at(index)?;
         let result = self.inner.ask(|file, source| Particulars::of(source, file, &tensor));
         let table = &self.inner.table;
         answer(&self.inner, result, |it, pack| {
@@ -128,24 +134,31 @@ impl RawDocument {
             ] {
                 pack.optional(number);
             }
-            for text in [&it.dtype_raw, &it.codec, &it.checksum] {
+            // A number of the file's own, or its spelling.
+            let raw = it.dtype_raw.as_ref();
+            pack.optional(raw.and_then(Value::as_int).map(|code| code as u64));
+            pack.optional_text(raw.and_then(Value::as_str));
+            for text in [&it.codec, &it.checksum] {
                 pack.optional_text(text.as_deref());
             }
-            pack.optional_text(it.quantization.as_ref().map(|it| it.kind));
+            let kind = |it: &Quantization| if it.symmetric { "symmetric" } else { "asymmetric" };
+            pack.optional_text(it.quantization.as_ref().map(kind));
             if let Some(it) = it.quantization {
+                let points = it.zero_points.unwrap_or_default();
                 pack.optional(it.axis);
-                pack.numbers(&it.scales);
-                pack.numbers(&it.zero_points);
+                pack.column(4, it.scales.len(), &mut |i| {
+                    it.scales.get(i).map_or(0, |scale| scale.to_bits().into())
+                });
+                pack.column(4, points.len(), &mut |i| {
+                    points.get(i).map_or(0, |point| *point as u64)
+                });
             }
         })
     }
 
     /// Pieces of a tensor's data.
-    pub fn chunks(&mut self, index: u32, from: u32, to: u32) -> Vec<u8> {
-        let tensor = match self.tensor_at(index) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    pub fn chunks(&mut self, index: u32, from: u32, to: u32) -> Answer {
+        let tensor = self.tensor_at(index)?;
         let total = tensor.chunks.count();
         let result = self.inner.ask(|file, source| {
             let mut chunks = Vec::new();
@@ -176,25 +189,22 @@ impl RawDocument {
     }
 
     /// A tensor's own metadata, with previews.
-    pub fn attributes(&mut self, index: u32) -> Vec<u8> {
-        let tensor = match self.tensor_at(index) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    pub fn attributes(&mut self, index: u32) -> Answer {
+        let tensor = self.tensor_at(index)?;
         let result = self.inner.list_of(&tensor);
         answer(&self.inner, result, list)
     }
 
     /// Entries of the file's metadata, with previews.
-    pub fn metadata(&mut self, from: u32, to: u32) -> Vec<u8> {
+    pub fn metadata(&mut self, from: u32, to: u32) -> Answer {
         let result = self.inner.list(from, to);
         answer(&self.inner, result, list)
     }
 
     /// A metadata entry in full.
-    pub fn value(&mut self, index: u32) -> Vec<u8> {
+    pub fn value(&mut self, index: u32) -> Answer {
         let Some(meta) = self.inner.metadata.get(index as usize).copied() else {
-            return Pack::error("no such metadata entry", None, None);
+            return Err(error("no such metadata entry", None));
         };
         let result = self.inner.ask(|file, source| Shown::of(source, file, &meta, meta::MOST));
         answer(&self.inner, result, full)
@@ -202,11 +212,8 @@ impl RawDocument {
 
     /// A tensor's metadata entry in full.
     #[wasm_bindgen(js_name = attributeValue)]
-    pub fn attribute_value(&mut self, tensor: u32, index: u32) -> Vec<u8> {
-        let tensor = match self.tensor_at(tensor) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    pub fn attribute_value(&mut self, tensor: u32, index: u32) -> Answer {
+        let tensor = self.tensor_at(tensor)?;
         let result = self.inner.ask(|file, source| {
             let mut cursor = Cursor::default();
             while let Some(meta) = file.next_attribute(source, &tensor, &mut cursor)? {
@@ -217,7 +224,7 @@ impl RawDocument {
             Ok(None)
         });
         match result.map(Option::flatten) {
-            Ok(None) => Pack::error("no such metadata entry", None, None),
+            Ok(None) => Err(error("no such metadata entry", None)),
             result => answer(&self.inner, result, full),
         }
     }
@@ -231,11 +238,8 @@ impl RawDocument {
         row_step: u64,
         columns: u32,
         column_step: u64,
-    ) -> Vec<u8> {
-        let tensor = match self.tensor_at(index) {
-            Ok(tensor) => tensor,
-            Err(error) => return error,
-        };
+    ) -> Answer {
+        let tensor = self.tensor_at(index)?;
         let (rows, columns) = (rows.into(), columns.into());
         let grid = Grid { from, rows, row_step, columns, column_step };
         let result = self.inner.grid(&tensor, &grid);
@@ -251,7 +255,7 @@ pub(super) fn shown<T>(
     document: &Document,
     result: Result<T, Refusal>,
     write: impl FnOnce(T, &mut Pack),
-) -> Vec<u8> {
+) -> Answer {
     let message = match result {
         Ok(value) => return answer(document, Ok(Some(value)), write),
         Err(Refusal::Stop(stop)) => return super::stopped(document, stop),
@@ -260,17 +264,17 @@ pub(super) fn shown<T>(
         Err(Refusal::Undecodable) => "the compressed data is broken",
         Err(Refusal::Unsupported) => "elements of this type or encoding cannot be shown",
     };
-    Pack::error(message, None, None)
+    Err(error(message, None))
 }
 
 /// Elements of `bytes`, at most `most` of them.
 #[wasm_bindgen(js_name = rawElements)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_elements(name: &str, big: bool, bytes: Vec<u8>, most: u64) -> Vec<u8> {
+pub fn raw_elements(name: &str, big: bool, bytes: &[u8], most: u64) -> Uint8Array {
     let dtype = DType::by_name(name).unwrap_or_default();
     let endianness = if big { Endianness::Big } else { Endianness::Little };
-    let mut pack = Pack::value();
-    pack.numbers(&Numbers::of(dtype, &bytes, most, endianness));
+    let mut pack = Pack::default();
+    pack.numbers(&Numbers::of(dtype, bytes, most, endianness));
     pack.done()
 }
 

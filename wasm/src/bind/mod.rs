@@ -11,14 +11,25 @@ mod entries;
 #[cfg(feature = "full")]
 mod rules;
 mod tables;
+mod thrown;
 
 use crate::document::{Document, Goal, Options};
 use crate::pack::Pack;
 use crate::text::push_decimal;
 use alloc::string::String;
 use alloc::vec::Vec;
+use js_sys::{Error, Uint8Array};
+use thrown::error;
 use wasm_bindgen::prelude::*;
+use weighbridge::Diagnosis;
 use weighbridge_core::{Format, Profile, Severity, Stop};
+
+#[wasm_bindgen]
+extern "C" {
+    /// Without the assertion of `Uint8Array::copy_to`, which would bring `core::fmt`.
+    #[wasm_bindgen(js_namespace = ["Uint8Array", "prototype", "set"], js_name = call)]
+    fn copy(into: &mut [u8], from: &Uint8Array);
+}
 
 /// A document, as JavaScript holds it.
 #[wasm_bindgen]
@@ -27,36 +38,37 @@ pub struct RawDocument {
     inner: Document,
 }
 
+/// An answer, packed: `undefined` when bytes are missing.
+type Answer = Result<Option<Uint8Array>, Error>;
+
 /// The parser's answer, packed by `write`: `undefined` when
 /// bytes are missing, or when the file is not open.
 fn answer<T>(
     document: &Document,
     result: Result<Option<T>, Stop>,
     write: impl FnOnce(T, &mut Pack),
-) -> Vec<u8> {
+) -> Answer {
     match result {
         Ok(Some(value)) => {
-            let mut pack = Pack::value();
+            let mut pack = Pack::default();
             write(value, &mut pack);
-            pack.done()
+            Ok(Some(pack.done()))
         }
-        Ok(None) => Pack::undefined(),
+        Ok(None) => Ok(None),
         Err(stop) => stopped(document, stop),
     }
 }
 
 /// Why there is no answer.
 #[inline(never)]
-fn stopped(document: &Document, stop: Stop) -> Vec<u8> {
+fn stopped(document: &Document, stop: Stop) -> Answer {
     match stop {
-        Stop::NeedBytes(_) => Pack::undefined(),
+        Stop::NeedBytes(_) => Ok(None),
         Stop::Invalid(rule) => {
             let known = document.findings.all().iter().find(|finding| finding.rule == rule);
-            Pack::error("", Some(rule), known.map(|finding| finding.offset))
+            Err(thrown::broken(rule, known.map(|finding| finding.offset)))
         }
-        Stop::NeedSlots { .. } | Stop::NeedBuffer { .. } => {
-            Pack::error("not enough memory", None, None)
-        }
+        Stop::NeedSlots { .. } | Stop::NeedBuffer { .. } => Err(error("not enough memory", None)),
     }
 }
 
@@ -102,15 +114,17 @@ impl RawDocument {
         pairs
     }
 
-    /// Adds bytes of the file.
-    pub fn supply(&mut self, at: u64, bytes: Vec<u8>) {
-        self.inner.store.supply(at, bytes);
+    /// Adds bytes of the file, which are copied once, to where they are kept.
+    pub fn supply(&mut self, at: u64, bytes: &Uint8Array) {
+        self.inner.store.supply_with(at, bytes.length() as usize, |into| {
+            copy(into, &bytes.subarray(0, into.len() as u32));
+        });
     }
 
     /// Stage, entries, bytes supplied.
-    pub fn progress(&self) -> Vec<u8> {
+    pub fn progress(&self) -> Uint8Array {
         let (stage, entries) = self.inner.progress();
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.text(stage);
         pack.u32(entries);
         pack.u64(self.inner.store.supplied());
@@ -118,9 +132,9 @@ impl RawDocument {
     }
 
     /// What the header says, and how much is listed.
-    pub fn facts(&self) -> Vec<u8> {
+    pub fn facts(&self) -> Uint8Array {
         let inner = &self.inner;
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         let format = inner.format();
         pack.optional_text(format.map(|format| format.name()));
         pack.optional_text(format.map(|format| format.title()));
@@ -143,8 +157,8 @@ impl RawDocument {
     }
 
     /// Words from number `from` on, for the codes in packed tables.
-    pub fn words(&self, from: u32) -> Vec<u8> {
-        let mut pack = Pack::value();
+    pub fn words(&self, from: u32) -> Uint8Array {
+        let mut pack = Pack::default();
         let words = self.inner.words.all().get(from as usize..).unwrap_or_default();
         let mut texts = crate::text::Texts::default();
         for word in words {
@@ -155,11 +169,20 @@ impl RawDocument {
     }
 
     /// The verdict that follows from the findings.
-    pub fn verdict(&self, lenient: bool) -> Vec<u8> {
+    pub fn verdict(&self, lenient: bool) -> Uint8Array {
         let findings = self.inner.findings.tally();
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.u32(findings.accepted(profile).into());
+        pack.u32(self.inner.is_unsupported().into());
+        let (missing, tensors, other) = match self.inner.diagnosis() {
+            Some(Diagnosis::CutOff { missing, tensors }) => (Some(missing), tensors, None),
+            other => (None, 0, other),
+        };
+        pack.optional(missing);
+        pack.u64(tensors);
+        pack.optional_text(sentence(other).as_deref());
+        pack.optional_text(self.inner.left_out());
         pack.optional_text(findings.worst().map(Severity::name));
         for severity in [Severity::Fatal, Severity::Violation, Severity::Lint, Severity::Unchecked]
         {
@@ -179,11 +202,23 @@ impl RawDocument {
     }
 }
 
+#[cfg(feature = "full")]
+fn sentence(diagnosis: Option<Diagnosis>) -> Option<String> {
+    use alloc::string::ToString as _;
+    diagnosis.map(|diagnosis| diagnosis.to_string())
+}
+
+/// The small module knows no other.
+#[cfg(not(feature = "full"))]
+fn sentence(_: Option<Diagnosis>) -> Option<String> {
+    None
+}
+
 /// The formats that this build reads: name, title, extensions.
 #[wasm_bindgen(js_name = rawFormats)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_formats() -> Vec<u8> {
-    let mut pack = Pack::value();
+pub fn raw_formats() -> Uint8Array {
+    let mut pack = Pack::default();
     let mut texts = crate::text::Texts::default();
     for format in Format::ALL.iter().filter(|format| format.is_available()) {
         let mut row = String::from(format.name());

@@ -2,7 +2,7 @@
 
 use crate::pack::Pack;
 use crate::text::Texts;
-use alloc::vec::Vec;
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 use weighbridge_core::{Format, RuleInfo, general};
 
@@ -10,8 +10,8 @@ use weighbridge_core::{Format, RuleInfo, general};
 /// basis, message, rule. Number 0 has the rules that belong to no format.
 #[wasm_bindgen(js_name = rawRules)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_rules() -> Vec<u8> {
-    let mut pack = Pack::value();
+pub fn raw_rules() -> Uint8Array {
+    let mut pack = Pack::default();
     pack.u32(Format::ALL.len() as u32 + 1);
     write(0, "", general::RULES, &mut pack);
     for format in Format::ALL {

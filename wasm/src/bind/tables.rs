@@ -9,6 +9,7 @@ use crate::sort;
 use crate::text::{SHOWN, Texts, push_bytes};
 use alloc::string::String;
 use alloc::vec::Vec;
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 use weighbridge_core::{EntryKind, Finding, Status};
 
@@ -74,7 +75,7 @@ impl RawDocument {
     }
 
     /// Rows of the table that was selected.
-    pub fn rows(&mut self, from: u32, to: u32) -> Vec<u8> {
+    pub fn rows(&mut self, from: u32, to: u32) -> Uint8Array {
         let all = self.inner.selected();
         let total = all.len();
         let rows = all.get(within(from, to, total)).unwrap_or_default().to_vec();
@@ -83,7 +84,7 @@ impl RawDocument {
 
     /// Rows in the order of the file, whatever was selected.
     #[wasm_bindgen(js_name = plainRows)]
-    pub fn plain_rows(&mut self, from: u32, to: u32) -> Vec<u8> {
+    pub fn plain_rows(&mut self, from: u32, to: u32) -> Uint8Array {
         let total = self.inner.table.len();
         let rows: Vec<u32> = within(from, to, total).map(|row| row as u32).collect();
         self.inner.count_findings();
@@ -91,7 +92,7 @@ impl RawDocument {
     }
 
     #[inline(never)]
-    fn table_of(&mut self, total: usize, rows: &[u32]) -> Vec<u8> {
+    fn table_of(&mut self, total: usize, rows: &[u32]) -> Uint8Array {
         let inner = &mut self.inner;
         let mut codes = Vec::new();
         for row in rows {
@@ -104,7 +105,7 @@ impl RawDocument {
         }
         let table = &inner.table;
         let row = |i: usize| rows.get(i).copied().unwrap_or(0);
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         let n = rows.len();
         pack.u32(total as u32);
         pack.column(4, n, &mut |i| row(i).into());
@@ -138,7 +139,7 @@ impl RawDocument {
 
     /// The rows that were selected, grouped by what follows the first `prefix`
     /// bytes of their names.
-    pub fn groups(&mut self, prefix: u32) -> Vec<u8> {
+    pub fn groups(&mut self, prefix: u32) -> Uint8Array {
         let inner = &mut self.inner;
         let rows = inner.selected().to_vec();
         let findings = |tensor| inner.findings_of(tensor);
@@ -150,7 +151,7 @@ impl RawDocument {
             names.push_safe(segment, SHOWN);
             keys.push(&String::from_utf8_lossy(segment));
         }
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.texts(&names);
         pack.texts(&keys);
         let n = groups.len();
@@ -165,7 +166,7 @@ impl RawDocument {
     }
 
     /// The rows that were selected by type, the largest total first.
-    pub fn totals(&mut self) -> Vec<u8> {
+    pub fn totals(&mut self) -> Uint8Array {
         let rows = self.inner.selected().to_vec();
         let table = &self.inner.table;
         // Type, number, elements, stored bytes.
@@ -185,7 +186,7 @@ impl RawDocument {
         }
         let stored = |i: u32| totals.get(i as usize).map(|total| total[3]);
         let order = sort::sorted(totals.len(), &mut |a, b| stored(a) > stored(b));
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         for (k, width) in [2, 4, 8, 8].into_iter().enumerate() {
             pack.column(width, order.len(), &mut |i| {
                 let total = order.get(i).and_then(|i| totals.get(*i as usize));
@@ -196,7 +197,7 @@ impl RawDocument {
     }
 
     /// Findings in file order.
-    pub fn findings(&mut self, from: u32, to: u32) -> Vec<u8> {
+    pub fn findings(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
         let total = inner.findings.all().len();
         let some = inner.findings.sorted(within(from, to, total));
@@ -217,7 +218,7 @@ impl RawDocument {
             let severity = inner.words.code(finding.severity().name());
             codes.push([severity, kind_word(finding.kind, &mut inner.words)]);
         }
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.u32(total as u32);
         let mut column = |width: usize, of: fn(&Finding) -> u64| {
             pack.column(width, n, &mut |i| some.get(i).map_or(0, of));
@@ -244,7 +245,7 @@ impl RawDocument {
     }
 
     /// Parts of the file, with the gaps between them.
-    pub fn layout(&mut self, from: u32, to: u32) -> Vec<u8> {
+    pub fn layout(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
         let pieces = inner.layout.pieces();
         let total = pieces.len();
@@ -252,7 +253,7 @@ impl RawDocument {
         let partners: Vec<_> = range.clone().map(|i| inner.layout.partner(i)).collect();
         let pieces = pieces.get(range).unwrap_or_default();
         let words = &mut inner.words;
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.u32(total as u32);
         let n = pieces.len();
         let piece = |i: usize| pieces.get(i);
@@ -296,14 +297,14 @@ impl RawDocument {
     /// The name of an entry, safe to show; empty where it has none. `kind` is
     /// 1 for tensors, 2 for metadata, 3 for size variables.
     #[wasm_bindgen(js_name = entryName)]
-    pub fn entry_name(&mut self, kind: u32, entry: u32) -> Vec<u8> {
+    pub fn entry_name(&mut self, kind: u32, entry: u32) -> Uint8Array {
         let mut name = Vec::new();
         match kind {
             1 => push_bytes(&self.inner.table.name(entry as usize), &mut name),
             2 => name = self.inner.key_of(EntryKind::Metadata, entry),
             _ => name = self.inner.key_of(EntryKind::SizeVar, entry),
         }
-        let mut pack = Pack::value();
+        let mut pack = Pack::default();
         pack.label(&crate::text::plain(&name));
         pack.done()
     }

@@ -12,11 +12,17 @@ export const SEVERITY: Record<string, string> = {
   unchecked: 'unchecked part',
 };
 
+/** With a capital letter. */
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 export class VerdictView {
   readonly element: HTMLElement;
   readonly #file: OpenFile;
   readonly #head = h('h1', { class: 'verdict-head' });
   readonly #counts = h('p', { class: 'verdict-counts' });
+  readonly #diagnosis = h('p', { class: 'verdict-diagnosis' });
   readonly #checked = h('ul', { class: 'verdict-checked', 'aria-label': 'What was checked' });
 
   constructor(file: OpenFile, showFindings: () => void) {
@@ -47,6 +53,7 @@ export class VerdictView {
       ),
       this.#checked,
       profile,
+      this.#diagnosis,
     );
     file.validated.on(() => this.#draw());
     this.#draw();
@@ -54,6 +61,9 @@ export class VerdictView {
 
   #draw(): void {
     const { verdict, checking, depth, outdated } = this.#file;
+    const diagnosis = outdated === undefined ? verdict?.diagnosis : undefined;
+    this.#diagnosis.hidden = diagnosis === undefined;
+    fill(this.#diagnosis, h('strong', {}, 'Diagnosis'), ` ${diagnosis}`);
     if (outdated !== undefined) {
       this.element.dataset.state = 'outdated';
       fill(this.#head, icon('violation'), 'Changed on disk');
@@ -67,11 +77,12 @@ export class VerdictView {
       fill(this.#counts, '\u00a0');
     } else {
       const remarks = verdict.lint + (verdict.valid ? verdict.violation : 0);
-      const [state, mark, text]: [string, Icon, string] = !verdict.valid
-        ? ['invalid', 'fatal', 'Invalid']
-        : remarks > 0
-          ? ['remarks', 'lint', 'Valid, with remarks']
-          : ['valid', 'valid', 'Valid'];
+      const states: Record<typeof verdict.verdict, [string, Icon, string]> = {
+        unsupported: ['unsupported', 'unchecked', 'Not supported'],
+        invalid: ['invalid', 'fatal', 'Invalid'],
+        valid: remarks > 0 ? ['remarks', 'lint', 'Valid, with remarks'] : ['valid', 'valid', 'Valid'],
+      };
+      const [state, mark, text] = states[verdict.verdict];
       this.element.dataset.state = state;
       fill(this.#head, icon(mark), text);
       const parts = (['fatal', 'violation', 'lint', 'unchecked'] as const)
@@ -86,6 +97,8 @@ export class VerdictView {
       this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
       verdict !== undefined && verdict.unchecked > 0 &&
         h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} that cannot be checked`),
+      verdict?.leftOut !== undefined && this.#file.info.format !== 'shards' &&
+        h('li', { class: 'stage' }, icon('unchecked'), sentence(verdict.leftOut)),
     );
   }
 

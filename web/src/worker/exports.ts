@@ -220,21 +220,22 @@ export async function report(context: Context, id: number, profile: Profile): Pr
     version: document.version ?? null,
     size: document.length,
     profile,
-    verdict: verdict.valid ? 'valid' : 'invalid',
+    verdict: verdict.verdict,
+    diagnosis: verdict.diagnosis,
     checked: verdict.checked,
     unchecked: list
       .filter(({ severity }) => severity === 'unchecked')
       .map(({ name, message }) => ({ entry: name, why: message })),
     findings: list
       .filter(({ severity }) => severity !== 'unchecked')
-      .map(({ rule, severity, at, len, name, expected, found, message, spec }) => ({
+      .map(({ rule, severity, at, len, name, numbers, message, spec }) => ({
         rule,
         severity,
         offset: at,
         len,
         entry: name || null,
-        expected,
-        found,
+        expected: numbers.expected ?? null,
+        found: numbers.found ?? null,
         message,
         spec,
       })),

@@ -2,7 +2,6 @@
 
 import type { Context } from './rpc.ts';
 import { session } from './session.ts';
-import { nth } from './text.ts';
 
 /** Entries that are fetched at a time. */
 const BLOCK = 4096;
@@ -62,9 +61,8 @@ export async function shards(context: Context, id: number, files: number[]): Pro
     shard.found = 0;
     for (let from = 0; from < document.tensorCount; from += BLOCK) {
       context.signal.throwIfAborted();
-      const { names, index } = document.rows(from, from + BLOCK, 'index', {});
-      for (let i = 0; i < index.length; i++) {
-        const tensor = nth(names, i);
+      const { names } = document.rows(from, from + BLOCK, 'index', {});
+      for (const tensor of names) {
         const file = listed.get(tensor);
         if (file === shard.name && !seen.has(tensor)) {
           shard.found += 1;
@@ -89,9 +87,8 @@ async function list(context: Context, id: number): Promise<Map<string, string>> 
   const listed = new Map<string, string>();
   for (let from = 0; from < file.document.metadataCount; from += BLOCK) {
     const table = await file.settle(() => file.document.metadata(from, from + BLOCK), context);
-    for (let i = 0; i < table.index.length; i++) {
-      listed.set(nth(table.keys, i), nth(table.previews, i));
-    }
+    const previews = [...table.previews];
+    [...table.keys].forEach((tensor, i) => listed.set(tensor, previews[i]));
   }
   return listed;
 }

@@ -3,7 +3,7 @@
 import type { Filter, Profile, Sort } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
-import { NOWHERE, nth, shapeText, strings, valueList } from './text.ts';
+import { NOWHERE, shapeText, valueList } from './text.ts';
 
 /** Where there is no number. */
 const NONE = 0xffffffff;
@@ -11,9 +11,10 @@ const NONE = 0xffffffff;
 export function rows(_: Context, id: number, from: number, to: number, sort: Sort, filter: Filter) {
   const file = session(id);
   const table = file.document.rows(from, to, sort, filter);
+  const names = [...table.names];
   const list = Array.from(table.index, (index, i) => ({
     index,
-    name: nth(table.names, i),
+    name: names[i],
     dtype: file.word(table.dtype[i]),
     status: file.word(table.status[i]),
     layout: file.word(table.layout[i]),
@@ -36,9 +37,10 @@ export function rankOf(_: Context, id: number, tensor: number, sort: Sort, filte
 
 export function groups(_: Context, id: number, prefix: string, filter: Filter) {
   const table = session(id).document.groups(prefix, filter);
+  const [names, keys] = [[...table.names], [...table.keys]];
   return Array.from(table.count, (count, i) => ({
-    name: nth(table.names, i),
-    key: nth(table.keys, i),
+    name: names[i],
+    key: keys[i],
     count,
     stored: table.stored[i],
     index: table.index[i] === NONE ? undefined : table.index[i],
@@ -68,6 +70,7 @@ export function verdict(_: Context, id: number, profile: Profile) {
 export function findings(_: Context, id: number, from: number, to: number) {
   const file = session(id);
   const table = file.document.findings(from, to);
+  const [names, messages] = [[...table.names], [...table.messages]];
   return Array.from(table.rule, (code, i) => {
     const { id: rule, severity, basis, spec } = file.document.rule(code);
     return {
@@ -75,14 +78,13 @@ export function findings(_: Context, id: number, from: number, to: number) {
       severity,
       basis,
       spec,
-      message: nth(table.messages, i),
+      message: messages[i],
       kind: file.word(table.kind[i]),
       entry: table.entry[i] === NONE ? undefined : table.entry[i],
-      name: nth(table.names, i),
+      name: names[i],
       at: table.at[i],
       len: table.len[i],
-      expected: table.expected[i],
-      found: table.found[i],
+      numbers: table.numbers[i],
       partner: /OVERLAP|ALIAS/.test(rule) && table.entry[i] !== NONE ? partnerOf(file, table.at[i], table.kind[i], table.entry[i]) : undefined,
     };
   });
@@ -187,13 +189,14 @@ export async function metadata(context: Context, id: number, tensor: number | un
   );
   // Those of a tensor come all at once.
   const shown = tensor === undefined ? table.index : table.index.subarray(0, to);
+  const [keys, types, previews] = [[...table.keys], [...table.types], [...table.previews]];
   return {
     total: table.total,
     entries: Array.from(shown, (index, i) => ({
       index,
-      key: nth(table.keys, i),
-      type: nth(table.types, i),
-      preview: nth(table.previews, i),
+      key: keys[i],
+      type: types[i],
+      preview: previews[i],
       at: table.at[i],
       len: table.len[i],
     })),
@@ -255,7 +258,7 @@ async function keysOf(context: Context, file: Session, index: number): Promise<s
   let texts = known.get(index);
   if (texts === undefined) {
     // A column without key values, or with broken ones, shows its numbers.
-    texts = await file.settle(() => file.document.keyValues(index), context).then(strings, () => []);
+    texts = await file.settle(() => file.document.keyValues(index), context).then(Array.from<string>, () => []);
     context.signal.throwIfAborted();
     known.set(index, texts);
   }

@@ -1,19 +1,9 @@
 /** Text out of the packed tables. */
 
-import type { Texts, Values } from 'weighbridge';
+import type { Values } from 'weighbridge';
 
 /** An offset or extent that there is none of. */
 export const NOWHERE = 0xffffffffffffffffn;
-
-/** String `i` of many. */
-export function nth(texts: Texts, i: number): string {
-  return texts.text.slice(i === 0 ? 0 : texts.ends[i - 1], texts.ends[i]);
-}
-
-/** All strings of many. */
-export function strings(texts: Texts): string[] {
-  return Array.from(texts.ends, (_, i) => nth(texts, i));
-}
 
 /** Extents as people write them. */
 export function shapeText(dims: Iterable<bigint>): string {
@@ -29,7 +19,8 @@ function keyText(key: number, keys: string[]): string {
 
 /** One text for each row: elements of vectors are joined, sparse ones with their places. */
 export function valueList(values: Values, keys?: string[]): string[] {
-  const { data, width, missing, texts, ends, indices, lengths, coordinates } = values;
+  const { data, width, missing, ends, indices, lengths, coordinates } = values;
+  const texts = values.texts && [...values.texts];
   const digits = DIGITS[values.dtype] ?? (data instanceof Float32Array ? 9 : 17);
   const absent = new Set(missing);
   const element = (i: number): string => {
@@ -37,7 +28,7 @@ export function valueList(values: Values, keys?: string[]): string[] {
       return '(missing)';
     }
     if (texts !== undefined) {
-      return nth(texts, i);
+      return texts[i];
     }
     if (keys !== undefined) {
       return keyText(Number(data[i]), keys);
@@ -50,7 +41,7 @@ export function valueList(values: Values, keys?: string[]): string[] {
     return width === 1 ? numbers[0] : `(${numbers.join(', ')})`;
   };
   if (ends === undefined || indices === undefined || lengths === undefined) {
-    const count = texts === undefined ? data.length / width : texts.ends.length;
+    const count = texts === undefined ? data.length / width : texts.length;
     const rank = (coordinates?.length ?? 0) / count;
     const place = (i: number) => (coordinates === undefined ? '' : `[${coordinates.subarray(i * rank, (i + 1) * rank).join(', ')}] `);
     return Array.from({ length: count }, (_, i) => `${place(i)}${element(i)}`);

@@ -1,0 +1,75 @@
+//! What a GGUF file says of the set that it is one part of.
+
+use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
+
+/// What a GGUF file says of the set that it is one part of: for hosts that list its metadata
+/// themselves. The other parts lie in files of their own.
+///
+/// ```
+/// use weighbridge::SetPart;
+/// use weighbridge::core::{Cursor, File, Source};
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let source = Source::whole(&bytes);
+/// let file = File::open(&source, &mut |_| {})?;
+/// let (mut cursor, mut part) = (Cursor::default(), SetPart::default());
+/// while let Some(entry) = file.next_meta(&source, &mut cursor, &mut |_| {})? {
+///     part.note(&source, &file, &entry.metadata)?;
+/// }
+/// assert!(!part.is_one_of_many());
+/// # Ok::<(), weighbridge::core::Stop>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SetPart {
+    pub(crate) no: Option<Number>,
+    pub(crate) count: Option<Number>,
+    pub(crate) tensors: Option<Number>,
+}
+
+/// A number of the metadata, and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number {
+    pub(crate) value: u64,
+    pub(crate) entry: u32,
+    pub(crate) span: Span,
+}
+
+impl SetPart {
+    /// Takes note of a metadata entry.
+    ///
+    /// # Errors
+    /// [`Stop::NeedBytes`]; the same entry is to be given again.
+    pub fn note(&mut self, source: &Source<'_>, file: &File, meta: &Metadata) -> Result<(), Stop> {
+        if !matches!(file, File::Gguf(_)) {
+            return Ok(());
+        }
+        let slot = match meta.key.read(source)?.as_str() {
+            Some("split.no") => &mut self.no,
+            Some("split.count") => &mut self.count,
+            Some("split.tensors.count") => &mut self.tensors,
+            _ => return Ok(()),
+        };
+        if slot.is_none()
+            && let Some(Value::Scalar { dtype, stored }) = file.value(source, meta)?
+        {
+            let element = dtype.element(source.get(stored)?, 0, file.endianness());
+            let number = |value| Number { value, entry: meta.index, span: stored };
+            *slot = whole(element).map(number);
+        }
+        Ok(())
+    }
+
+    /// Whether there are other parts.
+    pub fn is_one_of_many(&self) -> bool {
+        self.no.is_some() && self.count.is_some_and(|count| count.value > 1)
+    }
+}
+
+/// The number, if it is an integer that is not negative.
+fn whole(element: Option<Element>) -> Option<u64> {
+    match element? {
+        Element::Uint(value) => Some(value),
+        Element::Int(value) => u64::try_from(value).ok(),
+        _ => None,
+    }
+}
