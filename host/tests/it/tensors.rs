@@ -142,5 +142,6 @@ fn rows_of_an_empty_tensor_may_be_longer_than_any_file() {
     let model = Model::from_bytes(&bytes).expect("opens");
     let x = model.tensor("x").expect("is there");
     assert!(x.rows::<f32>(0..0).expect("reads").is_empty());
-    assert!(x.rows::<f32>(u64::MAX..1).is_err());
+    let backwards = std::ops::Range { start: u64::MAX, end: 1 };
+    assert!(x.rows::<f32>(backwards).is_err());
 }
