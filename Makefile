@@ -29,9 +29,11 @@ test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, host; 12 
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## what takes longer: all changed bytes, large files in Chromium, counted steps, seeds in 32 bits, opt-level 3
+test-deep: setup ## what takes longer: all changed bytes, large files in Chromium, the wheel, counted steps, seeds in 32 bits, opt-level 3
+	scripts/setup.sh python
 	scripts/firmware.sh deep
 	scripts/web.sh deep
+	scripts/python.sh test
 	scripts/fuzz.sh wasm
 	scripts/fuzz.sh smoke
 	$(CARGO) test --workspace --features weighbridge-tests/deep
