@@ -159,6 +159,19 @@ pub struct FileAudit {
 
 impl FileAudit {
     /// Of an open file, from the start.
+    ///
+    /// ```
+    /// use weighbridge::core::{File, Source};
+    /// use weighbridge::{FileAudit, Goal, Options};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let options = Options::new();
+    /// let mut audit = FileAudit::new(file, &options);
+    /// audit.go_on(&source, Goal::Structure, &options, &mut |found| println!("{found}"))?;
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn new(file: File, options: &Options) -> Self {
         FileAudit::of(Audit::new(file).structure_only(), options)
     }
@@ -177,11 +190,43 @@ impl FileAudit {
     }
 
     /// How many entries of its stage are checked.
+    ///
+    /// ```
+    /// use weighbridge::core::{File, Source};
+    /// use weighbridge::{FileAudit, Goal, Options};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let options = Options::new();
+    /// let mut audit = FileAudit::new(file, &options);
+    /// audit.go_on(&source, Goal::Structure, &options, &mut |found| println!("{found}"))?;
+    /// println!("{} entries", audit.position());
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn position(&self) -> u32 {
         self.audit.position()
     }
 
     /// Runs up to `goal`, or until bytes are missing.
+    ///
+    /// ```
+    /// use weighbridge::core::{File, Source};
+    /// use weighbridge::{FileAudit, Goal, Options};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let options = Options::new();
+    /// let mut audit = FileAudit::new(file, &options);
+    /// let mut findings = Vec::new();
+    /// audit.go_on(&source, Goal::Structure, &options, &mut |found| findings.push(found))?;
+    /// assert!(findings.is_empty());
+    /// // What was checked is not checked again.
+    /// audit.go_on(&source, Goal::Payloads, &options, &mut |found| findings.push(found))?;
+    /// assert!(findings.is_empty());
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     ///
     /// # Errors
     /// The bytes that are missing; it goes on once they are there.

@@ -37,6 +37,20 @@ pub(crate) struct Number {
 impl SetPart {
     /// Takes note of a metadata entry.
     ///
+    /// ```
+    /// use weighbridge::SetPart;
+    /// use weighbridge::core::{Cursor, File, Source};
+    ///
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let (mut cursor, mut part) = (Cursor::default(), SetPart::default());
+    /// while let Some(entry) = file.next_meta(&source, &mut cursor, &mut |_| {})? {
+    ///     part.note(&source, &file, &entry.metadata)?;
+    /// }
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::NeedBytes`]; the same entry is to be given again.
     pub fn note(&mut self, source: &Source<'_>, file: &File, meta: &Metadata) -> Result<(), Stop> {
@@ -60,6 +74,21 @@ impl SetPart {
     }
 
     /// Whether there are other parts.
+    ///
+    /// ```
+    /// use weighbridge::SetPart;
+    /// use weighbridge::core::{Cursor, File, Source};
+    ///
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// let source = Source::whole(&bytes);
+    /// let file = File::open(&source, &mut |_| {})?;
+    /// let (mut cursor, mut part) = (Cursor::default(), SetPart::default());
+    /// while let Some(entry) = file.next_meta(&source, &mut cursor, &mut |_| {})? {
+    ///     part.note(&source, &file, &entry.metadata)?;
+    /// }
+    /// assert!(!part.is_one_of_many()); // a model in one file
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn is_one_of_many(&self) -> bool {
         self.no.is_some() && self.count.is_some_and(|count| count.value > 1)
     }
