@@ -149,7 +149,7 @@ impl Report {
 impl Report {
     pub(crate) fn of(report: weighbridge::Report, profile: Profile, name: Option<&str>) -> Self {
         let report = match name {
-            Some(name) => report.named(name),
+            Some(name) => report.with_name(name),
             None => report,
         };
         Report { report, profile }

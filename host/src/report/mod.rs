@@ -365,20 +365,6 @@ impl Report {
         }
     }
 
-    /// The report on a file of this name.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let report = weighbridge::check(&bytes)?.named("model.safetensors");
-    /// assert_eq!(report.name().unwrap(), &"model.safetensors");
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    #[must_use]
-    pub fn named(mut self, name: impl Into<Text>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
     /// The report of a [`Session`](crate::Session) on a file of this name, of which nothing
     /// more is checked.
     ///
