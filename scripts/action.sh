@@ -57,11 +57,16 @@ check() {
   "$command" check --output "$1" ${args[@]+"${args[@]}"} -- "${paths[@]}"
 }
 
+# That of a run before is no model.
+[ -z "${INPUT_SARIF:-}" ] || rm -f -- "$INPUT_SARIF"
 code=0
 check github || code=$?
 if [ -n "${INPUT_SARIF:-}" ]; then
   # What it finds was found above; a log that cannot be written is a failure of its own.
-  check sarif >"$INPUT_SARIF" || [ -s "$INPUT_SARIF" ]
+  # Not in its place before the walk has ended, which would find it.
+  log=$(mktemp "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/weighbridge.XXXXXX")
+  check sarif >"$log" || [ -s "$log" ]
+  cat "$log" >"$INPUT_SARIF"
 fi
 [ -z "${GITHUB_OUTPUT:-}" ] || echo "exit-code=$code" >>"$GITHUB_OUTPUT"
 exit "$code"

@@ -66,7 +66,7 @@ function check(kept, measured) {
   for (const [key, { table, row, peer, ratio }] of compared) {
     const before = kept.get(key).ratio;
     if (Number(ratio) < (Number(before) * 2) / 3) {
-      console.error(`figures: ${table}: ${row}, beside ${peer}: ${ratio} and was ${before}`);
+      console.error(`figures: ${table}: ${row}, against ${peer}: ${ratio}, was ${before}`);
       failed += 1;
     }
   }

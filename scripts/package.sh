@@ -12,8 +12,8 @@ source scripts/setup.sh
 crates=(-p weighbridge-core -p weighbridge -p weighbridge-cli)
 
 if [ "${1:-}" = publish ]; then
-  cargo publish "${crates[@]}"
   scripts/wasm.sh
+  cargo publish "${crates[@]}"
   cd wasm
   exec npm publish --provenance --access public
 fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Python package: a wheel with the library, its types and the command.
-# Everything lies below target/python.
+# It works below target; the command goes to python/weighbridge.data (ignored by git), where
+# maturin looks for it.
 #
 #   scripts/python.sh test     a wheel without optimised linking, installed into an
 #                              environment of its own, and its tests; mypy --strict
@@ -27,7 +28,7 @@ export PYTHONDONTWRITEBYTECODE=1
 environment() {
   local name=$1 folder=$work/$1 wanted
   shift
-  wanted=$(cat "$@" | cksum)
+  wanted="$("${PYTHON:-python3}" -V) $(cat "$@" | cksum)"
   [ "$(cat "$folder/made-of" 2>/dev/null)" != "$wanted" ] || return 0
   rm -rf "$folder"
   if "${PYTHON:-python3}" -m venv "$folder" >"$work/$name.log" 2>&1 &&

@@ -22,7 +22,7 @@ case ${1:-} in
     echo "$version"
     ;;
   semver)
-    last=$(git tag --list 'v[0-9]*' --sort=-v:refname | grep -vx "v$version" | head -n 1)
+    last=$(git tag --list 'v[0-9]*' --sort=-v:refname | { grep -Fvx "v$version" || true; } | head -n 1)
     if [ -z "$last" ]; then
       echo "release: nothing was released before, so there is nothing to compare with"
       exit

@@ -244,6 +244,9 @@ pub(crate) struct DigestArgs {
     /// Accept what breaks the specification but can be read safely
     #[arg(long)]
     pub(crate) lenient: bool,
+    /// Follow links to shards that leave the folder
+    #[arg(long)]
+    pub(crate) follow_links: bool,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }

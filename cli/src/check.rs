@@ -25,6 +25,8 @@ struct Task {
     named: Options,
     found: Options,
     skip_unknown: bool,
+    /// Pickles are denied, so a file that is named as one is not skipped.
+    deny_pickle: bool,
     sha256: bool,
     bars: Bars,
 }
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let bars = Bars::new();
     let (options, rules) = options(args, &config, bars.watch(args.open.options(lenient)))?;
     rules.notes.iter().for_each(terminal::note);
+    note_laxer(args, &config);
     let include = args.include.iter().chain(&config.include);
     let exclude = args.exclude.iter().chain(&config.exclude);
     let filter = Filter::new(include, exclude, args.follow_links || config.follow_links)?;
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         found: options.clone().unknown_is_unsupported(),
         named: options,
         skip_unknown: args.skip_unknown || config.skip_unknown,
+        deny_pickle: args.deny.iter().chain(&config.deny).any(|what| what == "pickle"),
         sha256: args.sha256,
         bars,
     };
@@ -81,6 +85,22 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         terminal::note(format_args!("nothing was checked: {}", tally.why_nothing()));
     }
     Ok(terminal::written(written, tally.outcome()))
+}
+
+/// Says which settings accept more than the defaults do.
+fn note_laxer(args: &CheckArgs, config: &Config) {
+    let Some(path) = &config.path else { return };
+    let laxer = [
+        (config.is_lenient() && !args.lenient, "profile"),
+        (config.is_structure_only() && !args.structure, "depth"),
+        (config.skip_unknown && !args.skip_unknown, "skip-unknown"),
+        (config.follow_links && !args.follow_links, "follow-links"),
+    ];
+    let laxer: Vec<_> = laxer.iter().filter(|(is, _)| *is).map(|(_, key)| *key).collect();
+    if !laxer.is_empty() {
+        let (path, keys) = (Text::from(path.as_path()), laxer.join(", "));
+        terminal::note(format_args!("{path} accepts more than the defaults: {keys}"));
+    }
 }
 
 /// How files are checked, and what the settings say of rules.
@@ -120,13 +140,21 @@ impl Task {
                 let checked = self.check_standard(&name);
                 (name, checked.map(|it| Seen::Checked(Box::new(it))))
             }
-            Input::Link(path) if self.skip_unknown && !is_named(&path) => {
+            Input::Link(path) if self.skips(&path) && !is_named(&path) => {
                 (Text::from(path.as_path()), Ok(Seen::Skipped))
             }
             Input::Link(path) => (Text::from(path.as_path()), Ok(Seen::Aside(LINK))),
             Input::Failed(path, why) => (Text::from(path.as_path()), Ok(Seen::Failed(why))),
         };
         Done { file, seen: seen.unwrap_or_else(|error| Seen::Failed(error.to_string())) }
+    }
+
+    /// Whether a file that nothing identifies is skipped.
+    fn skips(&self, path: &Path) -> bool {
+        const PICKLES: [&str; 8] = ["bin", "ckpt", "dill", "joblib", "pickle", "pkl", "pt", "pth"];
+        let extension = path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase());
+        let is_pickle = extension.is_some_and(|it| PICKLES.contains(&&*it));
+        self.skip_unknown && !(self.deny_pickle && is_pickle)
     }
 
     fn check(&self, path: &Path, options: &Options) -> Result<Checked, Error> {
@@ -142,7 +170,7 @@ impl Task {
     fn found(&self, path: &Path) -> Result<Seen, Error> {
         let skips = |report: &Report| {
             let unread = report.verdict_on_checked() == Verdict::Unsupported;
-            self.skip_unknown && !report.is_recognised() && unread
+            self.skips(path) && !report.is_recognised() && unread
         };
         match self.check(path, &self.found) {
             Ok(checked) if skips(&checked.report) => Ok(Seen::Skipped),

@@ -186,7 +186,11 @@ impl Rules {
 /// The nearest file of settings in the current folder and those above it.
 fn nearest() -> Result<Option<PathBuf>, String> {
     let here = env::current_dir().map_err(|err| format!("the current folder: {err}"))?;
-    let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.exists());
+    // One that cannot be reached, such as a link to nothing, is an error when it is read.
+    let missing = |path: &PathBuf| {
+        fs::symlink_metadata(path).is_err_and(|err| err.kind() == std::io::ErrorKind::NotFound)
+    };
+    let found = here.ancestors().map(|folder| folder.join(NAME)).find(|path| !missing(path));
     // As it is called from here, where that is shorter.
     Ok(found.map(|path| if path.parent() == Some(&*here) { PathBuf::from(NAME) } else { path }))
 }

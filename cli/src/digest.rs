@@ -46,6 +46,7 @@ pub(crate) struct Row {
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     let options = args.open.options(args.lenient).goal(Goal::Structure);
+    let options = if args.follow_links { options.follow_links() } else { options };
     let options = Bars::new().watch(options);
     let profile = config::profile(args.lenient);
     let digest = |path: &Path| digest(path, &options, profile);
@@ -113,6 +114,11 @@ fn digest(
 ) -> Result<Digested, Error> {
     let (report, model) = Model::open_checked(path, options)?;
     let mut outcome: Outcome = report.verdict(profile).into();
+    if report.format() == Some(weighbridge::Format::Shards) {
+        let why = "an index has no tensors: digest the files that it lists";
+        terminal::complain(&Text::from(path), why);
+        outcome.include(Outcome::Unchecked);
+    }
     let mut pass = Pass::new(report.size());
     let (mut tensors, mut decoded) = (Vec::new(), Vec::new());
     if let Some(model) = &model {

@@ -125,12 +125,18 @@ impl<'f> Walk<'f> {
     /// What a path of the list is; `None` if it is a folder, which is walked next, or is
     /// left out.
     fn listed(&mut self, path: PathBuf) -> Option<Input> {
-        if !self.filter.wants(&path) {
+        let follow = self.filter.follow_links;
+        let metadata = if follow { fs::metadata(&path) } else { fs::symlink_metadata(&path) };
+        // Of a folder, what it holds is to match.
+        let wanted = match metadata.as_ref().is_ok_and(fs::Metadata::is_dir) {
+            true => !self.filter.exclude.is_match(&path),
+            false => self.filter.wants(&path),
+        };
+        if !wanted {
             self.excluded += 1;
             return None;
         }
-        let follow = self.filter.follow_links;
-        match if follow { fs::metadata(&path) } else { fs::symlink_metadata(&path) } {
+        match metadata {
             Ok(metadata) if metadata.is_dir() => self.enter(path),
             Ok(metadata) if metadata.is_symlink() => return Some(Input::Link(path)),
             _ => return Some(Input::Found(path)),

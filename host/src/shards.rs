@@ -101,6 +101,7 @@ pub(crate) fn compare(
                     report.leave(Unchecked::new(Some(shard.clone()), why, true));
                 }
                 report.leave_more(read.unchecked_more);
+                report.note_ignored(Some(shard), read.ignored);
             }
             Err(error) => {
                 (complete, *absent) = (false, true);
@@ -252,6 +253,8 @@ struct Shard {
     unchecked: Vec<String>,
     /// How many more reasons there are.
     unchecked_more: u64,
+    /// How many findings do not count.
+    ignored: u64,
 }
 
 impl Shard {
@@ -271,6 +274,7 @@ impl Shard {
             valid: report.passes(),
             unchecked: Vec::new(),
             unchecked_more: report.unchecked_not_listed(),
+            ignored: report.ignored_count(),
         };
         // Why it could not be opened is a finding of its own check.
         let Some(file) = report.file() else { return Ok(shard) };

@@ -8,6 +8,7 @@ use crate::access::Access;
 use crate::error::Error;
 use crate::input::FileInput;
 use crate::links;
+use crate::options::Goal;
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::set::{Number, SetPart};
 use crate::text::Text;
@@ -87,7 +88,7 @@ pub(crate) fn compare(
     }
     if no.value != named
         || count.value != name.count
-        || (1..name.no).any(|no| name.path(path, no).exists())
+        || (1..name.no).any(|no| answers(&name.path(path, no), access))
     {
         return Ok(());
     }
@@ -95,7 +96,7 @@ pub(crate) fn compare(
     set.add(access, file)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut complete = true;
-    let (mut left, mut more) = (Vec::new(), 0);
+    let (mut left, mut more, mut ignored) = (Vec::new(), 0, Vec::new());
     for no in (1..=name.count).filter(|no| *no != name.no) {
         let beside = name.path(path, no);
         let shown = || beside.file_name().map(|name| Text::from(Path::new(name)));
@@ -120,6 +121,7 @@ pub(crate) fn compare(
         complete &= part.valid;
         left.extend(part.unchecked.into_iter().map(|why| Unchecked::new(shown(), why, true)));
         more += part.unchecked_more;
+        ignored.push((shown(), part.ignored));
     }
     if let Some(stated) = stated.tensors
         && complete
@@ -131,7 +133,23 @@ pub(crate) fn compare(
         report.leave(unchecked);
     }
     report.leave_more(more);
+    for (file, count) in ignored {
+        report.note_ignored(file, count);
+    }
     Ok(())
+}
+
+/// Whether a part answers for its set: it is a file, and does not say that it is whole.
+fn answers(path: &Path, beside: &Access<'_>) -> bool {
+    let says = || -> Result<bool, Error> {
+        let options = beside.options().clone().format(Format::Gguf);
+        let input = Box::new(FileInput::open(path)?);
+        let access = Access::new(input, Some(Text::from(path)), &options);
+        access.reach(Goal::Header)?;
+        // One that does not open is invalid by itself.
+        access.file().map_or(Ok(true), |file| Ok(stated(&access, &file)?.is_one_of_many()))
+    };
+    path.exists() && says().unwrap_or(false)
 }
 
 fn finding(rule: Rule, number: &Number, expected: u64, found: u64) -> Finding {
@@ -207,6 +225,8 @@ struct Part {
     unchecked: Vec<String>,
     /// How many more reasons there are.
     unchecked_more: u64,
+    /// How many findings do not count.
+    ignored: u64,
 }
 
 impl Part {
@@ -220,6 +240,7 @@ impl Part {
             twice: None,
             unchecked: report.reasons(),
             unchecked_more: report.unchecked_not_listed(),
+            ignored: report.ignored_count(),
         };
         // Why it could not be opened is a finding of its own check.
         let Some(file) = report.file() else { return Ok(part) };

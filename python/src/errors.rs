@@ -4,24 +4,31 @@ use pyo3::exceptions::{PyIsADirectoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use weighbridge::{Error, ReadError};
 
-/// An exception that was raised in a callback, on its way through the library.
+/// Exceptions that were raised in callbacks, on their way through the library: each belongs to
+/// the thread whose call it was.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+pub(crate) struct Raised(Arc<Mutex<HashMap<ThreadId, PyErr>>>);
 
 impl Raised {
     pub(crate) fn put(&self, error: PyErr) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.all().entry(thread::current().id()).or_insert(error);
     }
 
     pub(crate) fn is_there(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.all().contains_key(&thread::current().id())
     }
 
     fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.all().remove(&thread::current().id())
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<ThreadId, PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The result of a call, or what was raised meanwhile.

@@ -24,8 +24,7 @@ pub(crate) struct Tensor {
     pub(crate) at: usize,
 }
 
-/// Elements are given in this type at least, and in no larger buffer than that of so many
-/// bytes before the first is decoded.
+/// At most so many bytes are reserved before the first is decoded.
 const AHEAD: u64 = 64 << 20;
 
 #[pymethods]
@@ -145,8 +144,8 @@ impl Tensor {
         self.view(py)
     }
 
-    /// Rows `start` to `stop` along the first axis, as `numpy` gives them; nothing else is
-    /// read where they are stored as they are.
+    /// Rows `start` to `stop` along the first axis, as `numpy` gives them. Of raw data nothing
+    /// else is read, but for 8-bit floats, complex numbers and blocks, which are read whole.
     #[pyo3(signature = (start, stop, *, dequantize=false))]
     fn slice<'py>(
         slf: &Bound<'py, Self>,
@@ -326,7 +325,9 @@ impl Tensor {
         // What is stored as it is is in proportion to the file; of what is encoded the
         // library says whether it may be as long as it declares.
         let entry = self.entry();
-        let raw = entry.encoding() == Encoding::Raw && entry.span().is_some();
+        // The elements of a sparse tensor are not those that are stored.
+        let stored = entry.span().is_some_and(|span| entry.bytes() == Some(span.len));
+        let raw = entry.encoding() == Encoding::Raw && stored;
         let width = size_of::<T>() as u64;
         let len = entry.elements().checked_mul(width).filter(|_| raw);
         if let Some(len) = len.and_then(|len| usize::try_from(len).ok())

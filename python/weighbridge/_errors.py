@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class WeighbridgeError(Exception):
-    """What this package raises beside `OSError`, `ValueError` and `KeyError`."""
+    """What this package raises besides `OSError`, `ValueError` and `KeyError`."""
 
     #: The report that says why, where there is one.
     report: Optional[Report] = None

@@ -115,7 +115,10 @@ def _array(tensor: Tensor, dequantize: bool, rows: Any) -> Array:
         order = ">" if tensor.big_endian else "<"
         return _cut(_stored(tensor, np.dtype(order + "c8")).astype(np.complex64), rows)
     if _is_block(tensor):
-        return _cut(_blocks(tensor), rows)
+        blocks = _blocks(tensor)
+        if rows is not None and blocks.ndim < 2:
+            raise Unsupported("a block holds several elements: pass dequantize=True")
+        return _cut(blocks, rows)
     # Says why there are no numbers.
     tensor.read_as("f64", rows)
     raise Unsupported(f"NumPy has no type for {dtype} data")
@@ -155,8 +158,7 @@ def _narrow(dtype: str) -> np.dtype[Any]:
 def _stored(tensor: Tensor, dtype: np.dtype[Any]) -> Array:
     """Elements in the bytes that the file has."""
     flat = np.frombuffer(tensor.tobytes(), dtype)[: tensor.elements]
-    columns = tensor.layout == "column_major"
-    if columns:
+    if tensor.layout == "column-major":
         return _frozen(flat, _shape(tensor)[::-1]).T
     return _frozen(flat, _shape(tensor))
 

@@ -98,15 +98,14 @@ def load(data: Union[bytes, bytearray, memoryview], *, lenient: bool = False) ->
 
 
 def _open_path(path: str, options: Options, mmap: bool) -> _native.Model:
-    name, base = path, os.path.basename(path)
-    options = options._replace(name=name)
+    options = options._replace(name=path)
     try:
         about = os.stat(path)
         if stat.S_ISREG(about.st_mode) and mmap and about.st_size > 0:
             with _open_file(path) as file:
                 buffer = _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ)
             return _native.Model.open_path(path, options, buffer)
-        if stat.S_ISREG(about.st_mode) and about.st_size <= WHOLE and base:
+        if stat.S_ISREG(about.st_mode) and about.st_size <= WHOLE:
             with _open_file(path) as file:
                 return _native.Model.open_bytes(file.read(), options)
         return _native.Model.open_path(path, options)
@@ -127,7 +126,12 @@ def _open_reader(found: Reader, options: Options) -> _native.Model:
     return _native.Model.open_reader(found.size, found.read, options, view)
 
 
+def _state(about: os.stat_result) -> Tuple[int, ...]:
+    return (about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
 def _load_path(path: str, options: Options, progress: Optional[Progress]) -> Dict[str, Array]:
+    before = _state(os.stat(path))
     with _open_path(path, options, False) as model:
         model.check().raise_for_status()
         with _open_file(path) as file:
@@ -143,6 +147,8 @@ def _load_path(path: str, options: Options, progress: Optional[Progress]) -> Dic
                         progress(file.tell(), model.size)
 
             arrays = _all(model, read)
+            if _state(os.fstat(file.fileno())) != before:
+                raise OSError(f"{path}: the file changed while it was read")
         model.verify_unchanged()
     return arrays
 

@@ -121,7 +121,7 @@ def expand(
         try:
             fs, path = url_to_fs(url, **(storage_options or {}))
             if any(c in path for c in "*?["):
-                infos = fs.glob(path, detail=True)
+                infos = fs.glob(path, detail=True) or {path: fs.info(path)}
             elif fs.isdir(path):
                 infos = fs.find(path, detail=True)
             else:

@@ -35,7 +35,7 @@ export interface Library {
   memory(): number;
 }
 
-/** What the full module has beside that. */
+/** What the full module has besides. */
 export interface FullLibrary extends Library {
   readonly flavour: 'full';
   readonly Statistics: StatisticsConstructor;
@@ -77,8 +77,8 @@ export interface OpenOptions extends DocumentOptions {
 }
 
 /**
- * Opens a file. A file that is refused opens too: `document.refused` tells, and
- * its findings say why, and its verdict what it is instead. What the base module does not
+ * Opens a file. A file that is refused opens too: `document.refused` says so,
+ * its findings say why, and its verdict says what it is instead. What the base module does not
  * open comes from the full one, which is loaded then.
  */
 export function open(source: ByteSource, options?: OpenOptions): Promise<Document>;

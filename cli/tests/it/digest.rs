@@ -234,3 +234,35 @@ fn every_file_of_the_corpus_has_a_line() {
         assert!([0, 1, 3].contains(&run.code), "{}", run.err);
     }
 }
+
+#[test]
+fn an_index_of_shards_has_no_digests() {
+    let folder = Folder::new();
+    let index = br#"{"metadata": {}, "weight_map": {"w": "m.safetensors"}}"#;
+    for name in ["a", "b"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        let data = elements();
+        folder.write(
+            &format!("{name}/m.safetensors"),
+            &of_safetensors(&[("w", "F32", &[2, 3], data)]),
+        );
+        folder.write(&format!("{name}/m.safetensors.index.json"), index);
+    }
+    let [a, b] = ["a/m.safetensors.index.json", "b/m.safetensors.index.json"];
+    assert_eq!(run(&folder, &["digest", a]).code, 3);
+    assert_eq!(run(&folder, &["digest", "--compare", a, b]).code, 3);
+}
+
+/// Nothing says which axis of a tensor in channels-last order holds its channels.
+#[test]
+fn channels_last_has_no_digest() {
+    let folder = Folder::new();
+    for (name, layout) in [("a.stb", 0), ("b.stb", 2)] {
+        let mut tensor = Tensor::new(0, 0, &[2, 3, 4]);
+        tensor.layout = layout;
+        folder.write(name, &Stb::new(vec![tensor]).encode());
+    }
+    assert_eq!(run(&folder, &["digest", "a.stb"]).code, 0);
+    assert_eq!(run(&folder, &["digest", "b.stb"]).code, 3);
+    assert_eq!(run(&folder, &["digest", "--compare", "a.stb", "b.stb"]).code, 3);
+}

@@ -118,7 +118,8 @@ fn the_action_hands_its_inputs_to_the_script() {
 fn the_hook_takes_what_is_read() {
     let hook = read(".pre-commit-hooks.yaml");
     let files = hook.lines().find_map(|line| line.trim().strip_prefix("files: ")).expect("files");
-    let names = files.trim_matches('\'').strip_prefix("\\.(").and_then(|it| it.strip_suffix(")$"));
+    let names =
+        files.trim_matches('\'').strip_prefix("(?i)\\.(").and_then(|it| it.strip_suffix(")$"));
     let mut names: Vec<_> =
         names.expect("a list").split('|').map(|it| it.replace('\\', "")).collect();
     let mut known: Vec<_> =

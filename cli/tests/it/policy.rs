@@ -58,6 +58,10 @@ fn a_folder_with_only_a_pickle_does_not_pass() {
 #[test]
 fn pickles_are_found_wherever_they_are() {
     let folder = Folder::new();
+    // Readers find the central directory in spite of a wrong offset.
+    let mut shifted = zip(&[("readme.txt", b"hello"), ("x.pkl", PICKLE)]);
+    let offset = shifted.len() - 6;
+    shifted[offset..offset + 4].fill(0);
     for (name, bytes) in [
         ("proto-2.bin", PICKLE.to_vec()),
         ("proto-4.bin", b"\x80\x04\x95\x0A\0\0\0\0\0\0\0}\x94.".to_vec()),
@@ -69,6 +73,7 @@ fn pickles_are_found_wherever_they_are() {
             b"\x93NUMPY\x01\0v\0{'descr': '|O', 'fortran_order': False, 'shape': (1,)}\n\x80\x03N."
                 .to_vec(),
         ),
+        ("shifted.zip", shifted),
         ("first.zip", zip(&[("archive/data.pkl", PICKLE)])),
         ("last.zip", zip(&[("readme.txt", b"hello"), ("a.npy", b"x"), ("deep/DATA.PKL", PICKLE)])),
     ] {
@@ -92,6 +97,31 @@ fn pickles_are_found_wherever_they_are() {
         let found = run(&folder, &["check", name, "--json", "--deny", "pickle"]).json();
         assert!(!found["diagnosis"].as_str().is_some_and(|it| it.contains("run code")), "{found}");
     }
+}
+
+/// Content can always be padded until nothing recognises it.
+#[test]
+fn what_is_named_as_a_pickle_is_not_skipped_where_pickles_are_denied() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("evil.PT", b"I1\n0cos\nsystem\n(S'id'\ntR.");
+    let skips = ["check", ".", "--skip-unknown"];
+    assert_eq!(run(&folder, &skips).code, 0);
+    assert_eq!(run(&folder, &[&skips[..], &["--deny", "pickle"]].concat()).code, 3);
+}
+
+#[test]
+fn globs_are_for_what_a_listed_folder_holds() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("models")).expect("a folder");
+    folder.write("a.stb", &sound().encode());
+    folder.write("models/b.stb", b"no model");
+    folder.write("list", b"a.stb\nmodels\n");
+    let listed = ["check", "--files-from", "list"];
+    let included = run(&folder, &[&listed[..], &["--include", "*.stb"]].concat());
+    assert_eq!(included.code, 1, "{included:?}");
+    let excluded = run(&folder, &[&listed[..], &["--exclude", "models"]].concat());
+    assert_eq!(excluded.code, 0, "{excluded:?}");
 }
 
 #[test]

@@ -98,6 +98,19 @@ fn what_is_not_checked_in_a_part_is_not_checked_in_the_set() {
     assert_eq!(run.lines()[0]["unchecked"][0]["entry"], named(2).as_str(), "{run:?}");
 }
 
+#[test]
+fn a_first_part_that_is_none_does_not_answer_for_the_set() {
+    let folder = set();
+    std::fs::remove_file(folder.path().join(named(3))).expect("the part");
+    // It says that it is whole.
+    let whole = part(0, &NAMES).without("split.no").without("split.count");
+    folder.write(&named(1), &whole.without("split.tensors.count").bytes());
+    assert!(broken(&folder, 2).contains(&("KEYS-SPLIT-MISSING".to_owned(), named(3))));
+    std::fs::remove_file(folder.path().join(named(1))).expect("the part");
+    std::fs::create_dir(folder.path().join(named(1))).expect("a folder");
+    assert_ne!(run(&folder, &["check", &named(2)]).code, 0);
+}
+
 /// As in caches, where a file is named after its digest.
 #[test]
 fn a_part_under_another_name() {

@@ -14,6 +14,8 @@ const END: u64 = 22;
 const COMMENT: u64 = 0xFFFF;
 /// The fixed part of an entry of the central directory.
 const ENTRY: usize = 46;
+/// Both records of an archive above 4 GiB that precede the one at the end.
+const ZIP64: u64 = 76;
 /// How much of the central directory is looked at: some ten thousand names.
 const MOST: u64 = 1 << 20;
 
@@ -40,20 +42,24 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
         return Ok(first);
     };
     let record = bytes.get(end..).unwrap_or_default();
-    let place = (u32_at(record, 16), u32_at(record, 12));
-    let (offset, size) = (u64::from(place.0), u64::from(place.1).min(MOST));
-    // Of an archive above 4 GiB the place is elsewhere; its first member decides.
-    if offset.checked_add(size).is_none_or(|end| end > len) {
-        return Ok(first);
-    }
-    let mut directory = source.get(Span::new(offset, size))?;
-    while directory.starts_with(b"PK\x01\x02") {
-        let lens = [28, 30, 32].map(|at| u16_at(directory, at));
-        let name = directory.get(ENTRY..).and_then(|rest| rest.get(..lens[0])).unwrap_or_default();
-        if is_pickle(name) {
-            return Ok(Diagnosis::Pickle(OTHER_PICKLE));
+    let (stated, size) = (u64::from(u32_at(record, 16)), u64::from(u32_at(record, 12)));
+    // Readers take the stated place, or what lies just before this record, with or without
+    // the records of an archive above 4 GiB in between.
+    let record = tail.offset + end as u64;
+    let before = [0, ZIP64].map(|more| record.checked_sub(size.saturating_add(more)));
+    for place in [Some(stated), before[0], before[1]].into_iter().flatten() {
+        if place.checked_add(size).is_none_or(|end| end > len) {
+            continue;
         }
-        directory = directory.get(ENTRY + lens.iter().sum::<usize>()..).unwrap_or_default();
+        let mut directory = source.get(Span::new(place, size.min(MOST)))?;
+        while directory.starts_with(b"PK\x01\x02") {
+            let lens = [28, 30, 32].map(|at| u16_at(directory, at));
+            let name = directory.get(ENTRY..).and_then(|rest| rest.get(..lens[0]));
+            if name.is_some_and(is_pickle) {
+                return Ok(Diagnosis::Pickle(OTHER_PICKLE));
+            }
+            directory = directory.get(ENTRY + lens.iter().sum::<usize>()..).unwrap_or_default();
+        }
     }
     Ok(first)
 }

@@ -426,6 +426,19 @@ impl Report {
         asked.map(reason).collect()
     }
 
+    /// Number of findings that do not count, listed or not.
+    pub(crate) fn ignored_count(&self) -> u64 {
+        self.ignored().iter().map(|ignored| ignored.count).sum()
+    }
+
+    /// Says that findings of another file of a set do not count.
+    pub(crate) fn note_ignored(&mut self, file: Option<Text>, count: u64) {
+        if count > 0 {
+            let why = format!("{} ignored", crate::text::plural(count, "finding"));
+            self.leave(Unchecked::new(file, why, false));
+        }
+    }
+
     /// Sorts what was found in other files into the rest, in the order of a single file.
     pub(crate) fn sort(&mut self) {
         self.findings.sort_by_key(|Found { finding, .. }| {

@@ -4,7 +4,7 @@ use super::Tensor;
 use crate::data::{self, Order};
 use crate::error::Error;
 use alloc::vec::Vec;
-use weighbridge_core::{DType, Encoding, Endianness, Span, Status};
+use weighbridge_core::{DType, Encoding, Endianness, Layout, Span, Status};
 
 impl Tensor<'_, '_> {
     /// Calls `take` with the bytes of all elements: decoded, in row-major order and
@@ -82,6 +82,9 @@ impl Tensor<'_, '_> {
         }
         if self.is_column() || !data::is_dense(&self.tensor) {
             return no("its elements are not an array");
+        }
+        if self.layout() == Layout::ChannelsLast && self.elements() > 1 {
+            return no("nothing says which axis holds its channels");
         }
         self.decoded_len()?;
         let order = self.order()?;
