@@ -2,24 +2,14 @@
 
 use serde::Serialize;
 use std::io::{self, Write};
-pub(crate) use weighbridge::json::{line, write};
+pub(crate) use weighbridge::json::{SCHEMA_CHECK, TOOL, Tool, line, write};
 use weighbridge::{Text, Unchecked};
 
 /// The schemas of what is printed, `docs/schema/` in the repository. Members may be added to
 /// a version, and those that are there keep their meaning.
-pub(crate) const SCHEMA_CHECK: &str = "weighbridge/check-1";
 pub(crate) const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
 pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
-
-/// What printed it.
-#[derive(Debug, Serialize)]
-pub(crate) struct Tool {
-    pub(crate) name: &'static str,
-    pub(crate) version: &'static str,
-}
-
-pub(crate) const TOOL: Tool = Tool { name: "weighbridge", version: env!("CARGO_PKG_VERSION") };
 
 /// The members of a report on a file that could not be read. The object is to be ended.
 pub(crate) fn failed<'o>(out: &'o mut dyn Write, file: &Text, why: &str) -> io::Result<Object<'o>> {

@@ -5,6 +5,8 @@ use serde_json::ser::{Formatter, Serializer};
 use std::io::{self, Write};
 use weighbridge_core::is_hidden;
 
+pub use crate::report::{SCHEMA_CHECK, TOOL, Tool};
+
 /// Writes `value` on one line, with control and other characters that hide as `\u`
 /// escapes, and a line feed.
 ///

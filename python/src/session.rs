@@ -2,6 +2,7 @@
 
 use crate::options::{Asked, Run};
 use crate::report::Report;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use weighbridge::Poll;

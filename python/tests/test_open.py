@@ -6,6 +6,7 @@ import gc
 import io
 import os
 import sys
+import tracemalloc
 import weakref
 from pathlib import Path
 from typing import Any, Dict
@@ -13,6 +14,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 import weighbridge as wb
+from weighbridge._options import Options
 
 
 def same(a: Any, b: Any) -> bool:
@@ -265,3 +267,28 @@ def test_the_command_is_in_the_wheel(sound: Path, broken: Path) -> None:
             run = subprocess.run([*command, "check", "--json", str(path)], capture_output=True)
             assert run.returncode == status
             assert run.stdout.decode() == wb.check(path).to_json() + "\n"
+
+
+def test_sparse_tensors_are_no_arrays(fixtures: Path) -> None:
+    refused = 0
+    for path in sorted((fixtures / "ztensor").glob("coo-*.zt")):
+        try:
+            model = wb.open(path)
+        except wb.InvalidFile:
+            continue
+        with model:
+            for tensor in model.tensors:
+                tracemalloc.start()
+                with pytest.raises((wb.Unsupported, wb.InvalidFile)):
+                    tensor.numpy()
+                # The shape of some is that of gigabytes.
+                assert tracemalloc.get_traced_memory()[1] < 1 << 20, path
+                tracemalloc.stop()
+                refused += 1
+    assert refused > 10
+
+
+def test_a_session_has_no_report_before_its_end() -> None:
+    session = wb.Session(100, Options())
+    with pytest.raises(ValueError, match="the check is not done"):
+        session.report()

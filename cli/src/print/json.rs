@@ -15,8 +15,8 @@ struct Line<'a> {
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<Ignored<'a>>,
-    #[serde(flatten)]
-    ending: Ending<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config: Option<std::borrow::Cow<'a, str>>,
 }
 
 /// Findings that do not count.
@@ -29,18 +29,8 @@ struct Ignored<'a> {
     until: Option<String>,
 }
 
-/// What every line ends with.
-#[derive(Serialize)]
-struct Ending<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    config: Option<std::borrow::Cow<'a, str>>,
-    schema: &'static str,
-    tool: json::Tool,
-}
-
 pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     let config = context.config.as_deref().map(|path| path.to_string_lossy());
-    let ending = Ending { config, schema: SCHEMA_CHECK, tool: TOOL };
     let mut object = match &done.seen {
         Seen::Skipped => return Ok(()),
         Seen::Checked(checked) => {
@@ -52,14 +42,14 @@ pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
             });
             let sha256 = checked.sha256.as_deref();
             let ignored = ignored.collect();
-            return json::line(out, &Line { report: &checked.report, sha256, ignored, ending });
+            return json::line(out, &Line { report: &checked.report, sha256, ignored, config });
         }
         Seen::Failed(why) => json::failed(out, &done.file, why)?,
         Seen::Aside(what) => aside(out, &done.file, what)?,
     };
-    object.optional("config", ending.config)?;
-    object.member("schema", ending.schema)?;
-    object.member("tool", &ending.tool)?;
+    object.member("schema", SCHEMA_CHECK)?;
+    object.member("tool", &TOOL)?;
+    object.optional("config", config)?;
     object.end()?;
     out.write_all(b"\n")
 }

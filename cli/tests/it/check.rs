@@ -66,9 +66,9 @@ fn the_json_line_has_the_agreed_fields_in_order() {
             "checked",
             "unchecked",
             "findings",
-            "sha256",
             "schema",
-            "tool"
+            "tool",
+            "sha256"
         ]
     );
     assert_eq!(line["schema"], "weighbridge/check-1");
@@ -225,12 +225,7 @@ fn the_report_of_the_library_is_the_line_of_the_command() {
         let json = report.to_json();
         let (_, rest) = json.split_once(',').expect("more than a name");
         let (_, line) = line.split_once(',').expect("more than a name");
-        // The command adds which it is.
-        let end = format!(
-            ",\"schema\":\"weighbridge/check-1\",\"tool\":{{\"name\":\"weighbridge\",\"version\":\"{}\"}}}}",
-            env!("CARGO_PKG_VERSION")
-        );
-        assert_eq!(line.strip_suffix(&end), rest.strip_suffix('}'), "{name}");
+        assert_eq!(line, rest, "{name}");
     }
 }
 

@@ -6,6 +6,8 @@ mod found;
 mod written;
 
 pub use found::{Found, NotListed, Unchecked, Verdict};
+#[cfg(all(feature = "serde", feature = "std"))]
+pub use written::{SCHEMA_CHECK, TOOL, Tool};
 
 use crate::check::{Check, named_entry};
 use crate::criteria::Criteria;

@@ -5,6 +5,22 @@ use super::{Found, Report, Unchecked};
 use alloc::string::{String, ToString as _};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
+/// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be added,
+/// and those that are there keep their meaning.
+pub const SCHEMA_CHECK: &str = "weighbridge/check-1";
+
+/// What wrote a report.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// This release.
+pub const TOOL: Tool = Tool { name: "weighbridge", version: env!("CARGO_PKG_VERSION") };
+
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
@@ -29,6 +45,8 @@ impl Serialize for Report {
         if self.unchecked_more > 0 {
             map.serialize_entry("unchecked_not_listed", &self.unchecked_more)?;
         }
+        map.serialize_entry("schema", SCHEMA_CHECK)?;
+        map.serialize_entry("tool", &TOOL)?;
         map.end()
     }
 }
