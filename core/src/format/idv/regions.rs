@@ -21,8 +21,8 @@ mod phase {
     pub(super) const TAIL: u8 = 5;
 }
 
-/// Number of entries of the table of contents that are scanned to decide how far reading
-/// ahead pays off.
+/// Number of entries of the table of contents that are scanned to decide what to read ahead:
+/// it is decided for each request, and a file may have millions.
 const COLUMNS_AHEAD: u32 = 4096;
 
 /// A region, or none.
@@ -149,12 +149,12 @@ impl Header {
         Ok(())
     }
 
-    /// Reports what is not resident of the lookup and metadata tables of all
-    /// columns.
+    /// Reports what is not resident of the lookup and metadata tables of the first columns.
+    /// Those of the others are requested where they are needed.
     pub(super) fn report_missing(&self, r: &mut Reader<'_, '_>, report: &mut dyn FnMut(Absent)) {
         let source = *r.source();
         let mut joined: Option<Span> = None;
-        let complete = self.tables(&source, Cursor::START, u32::MAX, &mut |table| {
+        let complete = self.tables(&source, Cursor::START, COLUMNS_AHEAD, &mut |table| {
             if source.get(table).is_ok() {
                 return true;
             }
