@@ -4,6 +4,7 @@ use crate::args::ExplainArgs;
 use crate::human::{bold, dim, severity};
 use crate::json;
 use crate::outcome::Outcome;
+use crate::rules::RuleView;
 use crate::terminal;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -20,13 +21,8 @@ const GENERAL: &str = "-";
 
 #[derive(Serialize)]
 struct Explained {
-    /// `None` for the rules that belong to no format.
-    format: Option<&'static str>,
-    rule: &'static str,
-    severity: &'static str,
-    basis: &'static str,
-    message: &'static str,
-    spec: &'static str,
+    #[serde(flatten)]
+    about: RuleView,
     strict: &'static str,
     lenient: &'static str,
     example: Option<Example>,
@@ -93,12 +89,7 @@ impl Explained {
             .find_map(|[offset, message]| Some(Example { offset: offset.parse().ok()?, message }));
         let advisories = rows(ADVISORIES, format, rule.id);
         Explained {
-            format: format.map(Format::name),
-            rule: rule.id,
-            severity: rule.severity.name(),
-            basis: rule.basis.name(),
-            message: rule.message,
-            spec: rule.spec,
+            about: RuleView::of(format, rule),
             strict: under(Profile::Strict),
             lenient: under(Profile::Lenient),
             example,
@@ -109,16 +100,17 @@ impl Explained {
     }
 
     fn show(&self, out: &mut dyn Write) -> io::Result<()> {
-        let format = self.format.and_then(Format::by_name).map_or("every format", Format::title);
-        writeln!(out, "{}  {}", bold(self.rule), dim(format))?;
-        let rule = self.format.and_then(Format::by_name).map_or(general::RULES, Format::rules);
-        if let Some(rule) = rule.iter().find(|rule| rule.id == self.rule) {
+        let RuleView { format, rule: id, message, spec, basis, .. } = self.about;
+        let format = format.and_then(Format::by_name);
+        writeln!(out, "{}  {}", bold(id), dim(format.map_or("every format", Format::title)))?;
+        let rules = format.map_or(general::RULES, Format::rules);
+        if let Some(rule) = rules.iter().find(|rule| rule.id == id) {
             let (strict, lenient) = (self.strict, self.lenient);
             let severity = severity(rule.severity);
             writeln!(out, "  severity  {severity} strict: {strict}; lenient: {lenient}")?;
         }
-        writeln!(out, "  says      {}", self.message)?;
-        writeln!(out, "  requires  {} ({})", self.spec, self.basis)?;
+        writeln!(out, "  says      {message}")?;
+        writeln!(out, "  requires  {spec} ({basis})")?;
         if let Some(Example { offset, message }) = &self.example {
             writeln!(out, "  example   {message} (at {offset})")?;
         }

@@ -11,20 +11,34 @@ use std::fmt::Write as _;
 use weighbridge::Format;
 use weighbridge::core::RuleInfo;
 
+/// A rule as JSON.
 #[derive(Serialize)]
-struct RuleView {
+pub(crate) struct RuleView {
     /// `None` for the rules that belong to no format.
-    format: Option<&'static str>,
-    rule: &'static str,
+    pub(crate) format: Option<&'static str>,
+    pub(crate) rule: &'static str,
     severity: &'static str,
-    basis: &'static str,
-    message: &'static str,
-    spec: &'static str,
+    pub(crate) basis: &'static str,
+    pub(crate) message: &'static str,
+    pub(crate) spec: &'static str,
+}
+
+impl RuleView {
+    pub(crate) fn of(format: Option<Format>, rule: &'static RuleInfo) -> Self {
+        RuleView {
+            format: format.map(Format::name),
+            rule: rule.id,
+            severity: rule.severity.name(),
+            basis: rule.basis.name(),
+            message: rule.message,
+            spec: rule.spec,
+        }
+    }
 }
 
 pub(crate) fn run(args: &RulesArgs) -> Outcome {
     let wanted = args.name.or(args.open.format());
-    let catalogues: Vec<(Option<Format>, &[RuleInfo])> = match wanted {
+    let catalogues: Vec<(Option<Format>, &'static [RuleInfo])> = match wanted {
         Some(format) => vec![(Some(format), format.rules())],
         None => args::available()
             .map(|format| (Some(format), format.rules()))
@@ -33,17 +47,9 @@ pub(crate) fn run(args: &RulesArgs) -> Outcome {
     };
     let mut out = terminal::stdout(args.print.is_json());
     let written = if args.print.is_json() {
-        let view = |format: Option<Format>, rule: &RuleInfo| RuleView {
-            format: format.map(Format::name),
-            rule: rule.id,
-            severity: rule.severity.name(),
-            basis: rule.basis.name(),
-            message: rule.message,
-            spec: rule.spec,
-        };
         let rules: Vec<_> = catalogues
             .iter()
-            .flat_map(|(format, rules)| rules.iter().map(|rule| view(*format, rule)))
+            .flat_map(|(format, rules)| rules.iter().map(|rule| RuleView::of(*format, rule)))
             .collect();
         json::line(&mut *out, &rules)
     } else {

@@ -119,7 +119,7 @@ class Outcome(NamedTuple):
 
 
 class _Cancelled(Exception):
-    """Nobody waits for the result."""
+    """The result is no longer wanted."""
 
 
 class _Pool:
@@ -134,6 +134,14 @@ class _Pool:
 
     def submit(self, source: Any) -> Future[Outcome]:
         return self._executor.submit(self._check, source)
+
+    def fill(self, waiting: Deque[Future[Outcome]], sources: Iterator[Any], most: int) -> None:
+        """Submits sources until so many wait, or none are left."""
+        while len(waiting) < most:
+            try:
+                waiting.append(self.submit(next(sources)))
+            except StopIteration:
+                return
 
     def _check(self, source: Any) -> Outcome:
         try:
@@ -183,11 +191,7 @@ def check_many(
     with _Pool(concurrency, options) as pool:
         try:
             while True:
-                while len(waiting) < 2 * concurrency:
-                    try:
-                        waiting.append(pool.submit(next(iterator)))
-                    except StopIteration:
-                        break
+                pool.fill(waiting, iterator, 2 * concurrency)
                 if not waiting:
                     return
                 outcome = waiting.popleft().result()
@@ -220,11 +224,7 @@ async def check_many_async(
     iterator = iter(sources)
     with _Pool(concurrency, options) as pool:
         while True:
-            while len(waiting) < 2 * concurrency:
-                try:
-                    waiting.append(pool.submit(next(iterator)))
-                except StopIteration:
-                    break
+            pool.fill(waiting, iterator, 2 * concurrency)
             if not waiting:
                 return
             yield await asyncio.wrap_future(waiting.popleft())

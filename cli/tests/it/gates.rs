@@ -19,11 +19,7 @@ fn action(folder: &Folder, variables: &[(&str, &str)]) -> Run {
     process.env("GITHUB_OUTPUT", folder.path().join("output"));
     process.envs(variables.iter().copied());
     let output = process.output().expect("bash runs");
-    Run {
-        code: output.status.code().expect("no signal ended it"),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    Run::of(&output)
 }
 
 #[cfg(unix)]

@@ -67,6 +67,15 @@ struct Run {
 }
 
 impl Run {
+    fn of(output: &std::process::Output) -> Run {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("output is UTF-8");
+        Run {
+            code: output.status.code().expect("no signal ended it"),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+
     /// The one JSON value on standard output.
     fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|err| panic!("{err}: {self:?}"))
@@ -92,13 +101,8 @@ fn run(folder: &Folder, args: &[&str]) -> Run {
 
 fn finish(mut command: Command) -> Run {
     let output = command.output().expect("the command runs");
-    let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
     schema::validate_output(&String::from_utf8_lossy(&output.stdout));
-    Run {
-        code: output.status.code().expect("no signal ended it"),
-        out: text(output.stdout),
-        err: text(output.stderr),
-    }
+    Run::of(&output)
 }
 
 /// Two tensors: 0 is f32 \[2, 3\], 1 is i8 \[5\].

@@ -49,11 +49,7 @@ fn unprivileged(folder: &Folder, args: &[&str]) -> Run {
         }
     };
     fs::remove_file(&copy).expect("the copy");
-    Run {
-        code: output.status.code().expect("no signal ended it"),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    Run::of(&output)
 }
 
 #[cfg(unix)]

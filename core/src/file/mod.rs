@@ -228,9 +228,9 @@ impl File {
     /// Reports the missing ranges of tables that are scattered over the file.
     ///
     /// A call that needs bytes names one range. A host that also fetches these ranges needs
-    /// a number of rounds that does not depend on the number of tables. They come in the
-    /// order of the index, with neighbours joined. Formats whose index is in one piece have
-    /// none.
+    /// a number of rounds that does not depend on the number of tables, up to 4,096 columns;
+    /// tables of later columns are requested where they are needed. Ranges come in the order
+    /// of the index, with neighbours joined. Formats whose index is in one piece have none.
     pub fn missing(&self, source: &Source<'_>, report: &mut dyn FnMut(Absent)) {
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);

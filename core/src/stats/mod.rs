@@ -55,7 +55,7 @@ pub struct Stats {
     end: u64,
     /// Bytes that are still to come.
     left: u64,
-    /// The beginning of a block whose end has not come yet,
+    /// The first bytes of a block that is not complete,
     held: [u8; BYTES],
     /// its length,
     len: usize,

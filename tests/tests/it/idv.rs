@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use weighbridge_core::format::idv::{Codec, Header, Item};
 use weighbridge_core::{
-    Audit, Cursor, DType, Encoding, File, Format, Opening, Severity, Slot, Source, Status, Stop,
-    Window,
+    Audit, Cursor, DType, Encoding, EntryKind, File, Format, Opening, Part, Severity, Slot, Source,
+    Status, Stop, Window,
 };
 use weighbridge_tests::encode::idv::{self, Compression, Number, Region, encode};
 use weighbridge_tests::survey::{Access, Host, TensorFact, survey, survey_whole};
@@ -196,6 +196,33 @@ fn rounds_do_not_grow_with_columns() {
         let most = columns as u64 * 2 * 2048 + 4 * 65_536;
         assert!(fetched < most, "{columns}: {fetched} bytes");
     }
+}
+
+/// What to read ahead is decided at each request, so it may not take all of a million
+/// columns.
+#[test]
+fn tables_of_the_first_columns_are_read_ahead() {
+    let ahead = |columns: usize| {
+        let bytes = wide(columns, 1, 0);
+        let whole = Source::whole(&bytes);
+        let file = File::open(&whole, &mut |_| {}).unwrap();
+        let (mut cursor, mut toc) = (Cursor::default(), None);
+        while let Some(region) = file.next_region(&whole, &mut cursor).unwrap() {
+            if (region.part, region.kind) == (Part::Table, EntryKind::File) {
+                toc = Some(region.span);
+            }
+        }
+        let toc = toc.expect("a table of contents");
+        let windows = [Window { offset: toc.offset, bytes: whole.get(toc).unwrap() }];
+        let source = Source::windows(bytes.len() as u64, &windows);
+        let mut needed = 0;
+        file.missing(&source, &mut |absent| needed += absent.need);
+        needed
+    };
+    let [few, most, more] = [1_000, 4_096, 6_000].map(ahead);
+    assert!(few < most, "{few} and {most}");
+    // The index of a larger file lies elsewhere: its offset may take a byte more.
+    assert!(more.abs_diff(most) < 16, "{more} and {most}");
 }
 
 /// 300,000 blocks, sorted in the slots that a writer's file takes.

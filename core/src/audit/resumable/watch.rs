@@ -1,4 +1,4 @@
-//! A watch over the audit: a host that serves its requests comes to an end.
+//! A watch over the audit: it ends for every host that serves its requests.
 //!
 //! A request is answered once the host has done what was asked. If the same state comes
 //! back after an answer, no host can make progress, so the audit reports an internal error
@@ -45,8 +45,7 @@ impl Given<'_, '_> {
 }
 
 impl Watch {
-    /// The host calls again. A host that has not done what was asked may try as often as it
-    /// likes.
+    /// The host calls again. If it did not do what was asked, it may try as often as it likes.
     pub(super) fn resume(&mut self, given: &Given<'_, '_>) {
         match self.asked {
             Some(asked) if given.has(&asked) => self.answered = self.answered.wrapping_add(1),
@@ -208,7 +207,7 @@ mod tests {
         assert!(findings.iter().any(|f| f.rule == general::INTERNAL), "{findings:?}");
     }
 
-    /// A host that has not fetched what was asked for may ask again.
+    /// A host that did not fetch what was requested may ask again.
     #[test]
     fn a_host_may_ask_again() {
         let bytes = file();

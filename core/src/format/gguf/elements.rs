@@ -114,7 +114,7 @@ mod tests {
 
     /// Number, name, elements and bytes of a block of every `ggml_type`: `ggml.h` numbers
     /// them, `type_traits` of `ggml.c` names them, and the sizes follow from the static
-    /// assertions of `ggml-common.h` (ggml of August 2026). Numbers that were given up have
+    /// assertions of `ggml-common.h` (ggml of August 2026). Numbers that ggml removed have
     /// no name.
     const GGML: [(&str, u64, u64); 43] = [
         ("f32", 1, 4),

@@ -47,7 +47,7 @@ mod flag {
     pub(super) const KEY: u16 = 1;
     /// The next value is `weight_map`.
     pub(super) const MAP_NEXT: u16 = 1 << 1;
-    /// It has begun, and has not ended before the comma.
+    /// The comma is inside it.
     pub(super) const IN_MAP: u16 = 1 << 2;
     pub(super) const MAP_SEEN: u16 = 1 << 3;
     pub(super) const IN_METADATA: u16 = 1 << 4;
