@@ -29,9 +29,10 @@ test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, host; 19 
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## what takes longer: all changed bytes, large files in Chromium, the wheel, counted steps, seeds in 32 bits, opt-level 3
+test-deep: setup ## what takes longer: all files and changed bytes, large files in Chromium, the wheel, counted steps, seeds in 32 bits, opt-level 3
 	scripts/setup.sh python
 	scripts/firmware.sh deep
+	scripts/wasm.sh deep
 	scripts/web.sh deep
 	scripts/python.sh test
 	scripts/fuzz.sh wasm

@@ -3,7 +3,8 @@
 # that loads them, and the types. Prints sizes and fails above the budget.
 #
 #   scripts/wasm.sh          builds what is not up to date
-#   scripts/wasm.sh test     builds, and runs the tests in Node
+#   scripts/wasm.sh test     builds, and runs the tests in Node, of every eighth file
+#   scripts/wasm.sh deep     builds, and compares every file with the command
 #   scripts/wasm.sh bench    builds, and says how long opening takes in Node,
 #                            beside the parsers of others
 #
@@ -52,11 +53,18 @@ pack() {
     --strip-producers --strip-target-features "${features[@]}" "$work/$1_bg.wasm" -o "$dist/$1_bg.wasm"
   cp "$work/$1.js" "$work/$1.d.ts" "$dist/"
 }
+# What the package is made of, as one sum: it is not packed again for each script.
+made_of() {
+  cat scripts/wasm.sh wasm/package-lock.json "$bindgen" "$folder"/wasm{,-full}/weighbridge_wasm.wasm | sha256sum
+}
 # Functions that are called once stay apart: more bytes, which pack better. LLVM has inlined
 # what is worth it for speed.
-in_background pack base '-Oz --converge' wasm
-in_background pack full -O3 wasm-full
-in_background_done
+if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/full_bg.wasm" ]; then
+  in_background pack base '-Oz --converge' wasm
+  in_background pack full -O3 wasm-full
+  in_background_done
+  made_of >"$folder/packed"
+fi
 cp wasm/js/*.js wasm/js/*.d.ts LICENSE-* "$dist/"
 
 # The rules of the small module's formats; the full one has its own inside.
@@ -79,11 +87,18 @@ for file in base_bg.wasm full_bg.wasm base.js rules.js; do
 done
 [ "$failed" -eq 0 ] || { echo "the module is above its budget" >&2; exit 1; }
 
-if [ "${1:-}" = test ]; then
-  host_programs
-  "$target_dir/debug/examples/fixtures" "$target_dir/wasm-fixtures"
-  (cd wasm && node --test test/*.test.mjs)
-fi
+case ${1:-} in
+  test | deep)
+    host_programs
+    "$target_dir/debug/examples/fixtures" "$target_dir/wasm-fixtures"
+    cd wasm
+    if [ "$1" = test ]; then
+      node --test test/*.test.mjs
+    else
+      DEEP=1 node --test test/conformance.test.mjs
+    fi
+    ;;
+esac
 
 if [ "${1:-}" = bench ]; then
   host_programs

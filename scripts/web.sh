@@ -7,7 +7,7 @@
 #                                 from 4173 on and prints its address
 #   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports:
 #                                 those named, or all but those marked @deep
-#   scripts/web.sh deep           the tests marked @deep: large files, memory, the dark theme
+#   scripts/web.sh deep           the tests marked @deep: large files, memory, access to every view
 #   scripts/web.sh bench          the tests that print times, held to their budgets
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -24,6 +24,9 @@ pub mod mlp;
 pub mod samples;
 pub mod survey;
 
+/// Whether tests take what lasts longer, as `make test-deep` does: all bytes, all files.
+pub const DEEP: bool = cfg!(feature = "deep");
+
 /// Says what is not tested for lack of something on this machine. Where nothing may
 /// be left out, as in CI (`WEIGHBRIDGE_REQUIRE=1`), that is a failure. Whatever can
 /// be skipped asks here; the corpus, which cannot be published, has its own rule.

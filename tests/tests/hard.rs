@@ -16,7 +16,7 @@ use weighbridge_tests::hard::{self, Ranges};
 static ALLOCATOR: budget::Counting = budget::Counting;
 
 /// How many tensors are many.
-const MANY: u64 = if cfg!(feature = "deep") { 1_000_000 } else { 100_000 };
+const MANY: u64 = if weighbridge_tests::DEEP { 1_000_000 } else { 100_000 };
 
 /// Bytes that are fetched at once, where no more are needed.
 const PIECE: u64 = 64 << 10;

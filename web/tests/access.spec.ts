@@ -23,7 +23,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await clean(page, 'help');
     });
 
-    test('axe: loaded, every view', async ({ page }) => {
+    test('axe: loaded, every view', { tag: '@deep' }, async ({ page }) => {
       test.slow();
       await openSample(page, 'oinf');
       await openTensor(page, 'test.ramp');
@@ -43,7 +43,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await clean(page, 'tree');
     });
 
-    test('axe: rows, and two files', async ({ page }) => {
+    test('axe: rows, and two files', { tag: '@deep' }, async ({ page }) => {
       await openSample(page, 'idv');
       await page.getByRole('tab', { name: 'Rows' }).click();
       await expect(page.locator('.data-grid')).toContainText('Vendor');
@@ -55,7 +55,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await clean(page, 'compare');
     });
 
-    test('axe: broken file, and an error', async ({ page }) => {
+    test('axe: broken file, and an error', { tag: '@deep' }, async ({ page }) => {
       await openSample(page, 'oinf-broken');
       await expect(page.locator('.finding').first()).toBeVisible();
       await clean(page, 'broken');

@@ -4,7 +4,7 @@ import { expect, openSample, openTensor, panelTab, test } from './page.ts';
 const FOLDER = process.env.SCREENSHOTS ?? 'test-results/screenshots';
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
+  test.describe(colorScheme, { tag: '@deep' }, () => {
     test.use({ colorScheme, viewport: { width: 1280, height: 760 } });
 
     test(`picture: a tensor, ${colorScheme}`, async ({ page }) => {
@@ -19,7 +19,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('picture: a broken file', async ({ page }) => {
+test('picture: a broken file', { tag: '@deep' }, async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 760 });
   await openSample(page, 'oinf-broken');
   await expect(page.locator('.finding').first()).toBeVisible();

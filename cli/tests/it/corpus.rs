@@ -36,7 +36,8 @@ fn every_file_of_the_corpus_is_inspected() {
     let folder = Folder::new();
     let path = path.to_str().expect("a plain path");
     let check = run(&folder, &["check", path, "--json", "--structure", "--skip-unknown"]);
-    for line in check.lines() {
+    let step = if weighbridge_tests::DEEP { 1 } else { 8 };
+    for line in check.lines().into_iter().step_by(step) {
         let file = line["file"].as_str().expect("a plain path");
         let run = run(&folder, &["inspect", file, "--json", "--values", "3"]);
         assert!([0, 1, 3].contains(&run.code), "{file}: {run:?}");

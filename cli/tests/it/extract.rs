@@ -227,7 +227,8 @@ fn values_of_column_major_data_come_row_by_row() {
 #[test]
 fn large_column_major_data_comes_row_by_row() {
     let folder = Folder::new();
-    for (rows, columns) in [(3, 4_500_000), (1_500_000, 3)] {
+    let shapes = [(1_500_000, 3), (3, 4_500_000)];
+    for (rows, columns) in shapes.into_iter().take(if weighbridge_tests::DEEP { 2 } else { 1 }) {
         let mut tensor = Tensor::new(0, 3, &[rows, columns]);
         tensor.layout = 1;
         let element = |place: u32| (place % rows) * columns + place / rows;

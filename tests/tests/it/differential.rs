@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use weighbridge_fuzz_bodies::peers::bintensors::compare;
+use weighbridge_tests::DEEP;
 use weighbridge_tests::encode::bintensors::arbitrary;
 use weighbridge_tests::fixtures;
 
@@ -13,7 +14,7 @@ fn fixtures_and_every_changed_byte() {
     for fixture in fixtures::bintensors::all() {
         compare(fixture.name, &fixture.bytes);
         let mut bytes = fixture.bytes.clone();
-        for at in 0..bytes.len().min(256) {
+        for at in 0..bytes.len().min(if DEEP { 256 } else { 64 }) {
             let was = bytes[at];
             let near = [was ^ 1, was ^ 0x80, was.wrapping_add(1), was.wrapping_sub(1)];
             let tags = [0, 1, 2, 4, 11, 15, b' ', 250, 251, 252, 253, 254, 255];

@@ -4,10 +4,9 @@
 //! and no length and no place is passed over in files of some size.
 
 use weighbridge_core::{Format, Severity, Status};
+use weighbridge_tests::DEEP;
 use weighbridge_tests::fixtures::{self, Fixture};
 use weighbridge_tests::survey::{Access, Host, Survey, TensorFact, survey, survey_whole};
-
-const DEEP: bool = cfg!(feature = "deep");
 
 /// Sound files up to this length are changed in every way one byte can be.
 const TINY: usize = 256;
