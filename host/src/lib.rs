@@ -84,6 +84,7 @@ mod links;
 mod lock;
 mod metadata;
 mod model;
+mod naming;
 mod npy;
 mod opening;
 mod options;
@@ -105,9 +106,8 @@ pub mod text;
 mod value;
 mod values;
 
-pub use check::FileAudit;
 pub use convert::{Conversion, Number};
-pub use data::column_major;
+pub use data::{Block, Decoding, Trouble, column_major, sparse_entries, sparse_len};
 pub use diagnosis::Diagnosis;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};

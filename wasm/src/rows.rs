@@ -6,9 +6,8 @@
 use crate::cells::Cells;
 use crate::document::Document;
 use crate::elements::Refusal;
-use alloc::vec;
-use alloc::vec::Vec;
-use weighbridge_core::codec::{self, Decoder, Size, Undecoded};
+use weighbridge::Block;
+use weighbridge_core::codec::Undecoded;
 use weighbridge_core::format::idv::{Codec, Header};
 use weighbridge_core::{Chunk, Cursor, EntryKind, File, Status, Stop, Tensor, limits};
 
@@ -21,7 +20,7 @@ pub(crate) struct Reading {
     rows: Option<Rows>,
     annotation: Option<((u32, Annotation), Codec, Chunk)>,
     /// The block that was decoded last, by its place.
-    block: Option<(u64, Vec<u8>)>,
+    block: Option<(u64, Block)>,
 }
 
 /// Rows of a column.
@@ -48,8 +47,8 @@ pub enum Annotation {
 
 impl Document {
     fn table_header(&self) -> Option<Header> {
-        match self.file {
-            Some(File::Idv(header)) => Some(header),
+        match self.session.file() {
+            Some(File::Idv(header)) => Some(*header),
             _ => None,
         }
     }
@@ -68,8 +67,8 @@ impl Document {
         let mut rows = match self.reading.rows.take() {
             Some(rows) if rows.of == of => rows,
             _ => {
-                let codec = self.ask(|_, source| Ok(header.codec(source, column)?));
-                let codec = codec.map_err(Refusal::Stop)?.ok_or(Refusal::Unsupported)?;
+                let codec = self.session.ask(|_, source| Ok(header.codec(source, column)?));
+                let codec = codec?.ok_or(Refusal::Unsupported)?;
                 Rows { of, codec, cells: Cells::of(&codec), row: from, chunk: None }
             }
         };
@@ -105,7 +104,7 @@ impl Document {
                 },
             };
             self.decode_block(&chunk, limits::BLOCK_BYTES)?;
-            let bytes = self.reading.block.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+            let bytes = self.reading.block.as_ref().map_or(&[][..], |(_, block)| block.bytes());
             let Ok(block) = header.block(&rows.codec, chunk.elements, bytes) else {
                 return Err(Refusal::Undecodable);
             };
@@ -127,7 +126,7 @@ impl Document {
 
     /// The block that holds a row.
     fn chunk_of_row(&mut self, column: &Tensor, row: u64) -> Result<Option<Chunk>, Refusal> {
-        let found = self.ask(|file, source| {
+        let found = self.session.ask(|file, source| {
             // The last block that does not begin after the row.
             let (mut low, mut high) = (0, column.chunks.count());
             let mut found = None;
@@ -143,7 +142,7 @@ impl Document {
             }
             Ok(found)
         });
-        let chunk = found.map_err(Refusal::Stop)?.flatten();
+        let chunk = found?.flatten();
         Ok(chunk.filter(|chunk| row - chunk.row < chunk.elements))
     }
 
@@ -175,7 +174,7 @@ impl Document {
             }
             Err(_) => return Ok(None),
         }
-        let bytes = self.reading.block.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+        let bytes = self.reading.block.as_ref().map_or(&[][..], |(_, block)| block.bytes());
         let row = header.block(&codec, 1, bytes).ok().and_then(|block| block.rows().next());
         Ok(row.map(|row| {
             let mut cells = Cells::of(&codec);
@@ -191,7 +190,7 @@ impl Document {
         column: &Tensor,
         which: Annotation,
     ) -> Result<Option<(Codec, Chunk)>, Stop> {
-        let found = self.ask(|file, source| {
+        let found = self.session.ask(|file, source| {
             let mut cursor = Cursor::default();
             while let Some(meta) = file.next_attribute(source, column, &mut cursor)? {
                 let wanted = match which {
@@ -212,33 +211,21 @@ impl Document {
 
     /// Decodes a block as a whole, unless it was the last one that was.
     fn decode_block(&mut self, chunk: &Chunk, most: u64) -> Result<(), Refusal> {
-        let Chunk { encoding, stored, .. } = *chunk;
-        if self.reading.block.as_ref().is_some_and(|(at, _)| *at == stored.offset) {
-            return Ok(());
-        }
-        // No more than can come of the stored bytes.
-        let bound = codec::most(encoding, stored.len).unwrap_or(0);
-        let len = chunk.decoded.unwrap_or(bound.min(most));
-        if len > most || len > bound || stored.len > most || !Decoder::decodes(encoding) {
+        let at = chunk.stored.offset;
+        let mut block = match self.reading.block.take().filter(|(known, _)| *known == at) {
+            Some((_, block)) => block,
+            None => Block::new(chunk, most).map_err(|_| Refusal::Undecodable)?,
+        };
+        let full = self.session.ask(|_, source| match block.fill(source) {
+            Ok(()) => Ok(true),
+            Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
+            Err(Undecoded::Fault(_)) => Ok(false),
+        });
+        if full == Ok(Some(false)) {
             return Err(Refusal::Undecodable);
         }
-        let size = if chunk.decoded.is_some() { Size::Exactly(len) } else { Size::AtMost(len) };
-        let decoded = self.ask(|_, source| {
-            source.get(stored)?;
-            let mut buffer = vec![0; usize::try_from(len).unwrap_or(0)];
-            let mut decoder = Decoder::new();
-            decoder.start(encoding, stored, size);
-            match decoder.fill(source, &mut buffer).map(<[u8]>::len) {
-                Ok(filled) => {
-                    buffer.truncate(filled);
-                    Ok(Some(buffer))
-                }
-                Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
-                Err(Undecoded::Fault(_)) => Ok(None),
-            }
-        });
-        let decoded = decoded.map_err(Refusal::Stop)?.flatten().ok_or(Refusal::Undecodable)?;
-        self.reading.block = Some((stored.offset, decoded));
+        self.reading.block = Some((at, block));
+        full?;
         Ok(())
     }
 }

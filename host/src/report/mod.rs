@@ -9,9 +9,10 @@ pub use found::{Found, NotListed, Unchecked, Verdict};
 #[cfg(all(feature = "serde", feature = "std"))]
 pub use written::{SCHEMA_CHECK, TOOL, Tool};
 
-use crate::check::{Check, named_entry};
+use crate::check::Check;
 use crate::criteria::Criteria;
 use crate::diagnosis::Diagnosis;
+use crate::naming::Naming;
 use crate::options::Options;
 use crate::text::Text;
 use alloc::collections::BTreeMap;
@@ -91,7 +92,7 @@ impl Report {
         size: u64,
         checked: &'static [&'static str],
         diagnosis: Option<Diagnosis>,
-        names: &BTreeMap<(EntryKind, u32), Arc<Text>>,
+        names: &Naming,
         options: &Options,
     ) -> Self {
         let magic = check.format.is_some_and(Format::has_magic);
@@ -125,10 +126,10 @@ impl Report {
 
     /// Sorts findings by their place, with the names of their entries, and
     /// those that say that something was not checked apart.
-    fn enter(&mut self, mut findings: Vec<Finding>, names: &BTreeMap<(EntryKind, u32), Arc<Text>>) {
+    fn enter(&mut self, mut findings: Vec<Finding>, names: &Naming) {
         findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
         for finding in findings {
-            let entry = named_entry(&finding).and_then(|key| names.get(&key)).cloned();
+            let entry = names.of(&finding);
             if finding.severity() == Severity::Unchecked {
                 let why = finding.to_string();
                 let asked = !self.criteria.ignores(finding.rule);
