@@ -89,6 +89,8 @@ mod npy;
 mod opening;
 mod options;
 mod particulars;
+#[cfg(feature = "idv")]
+mod reading;
 mod report;
 #[cfg(feature = "idv")]
 mod rows;
@@ -120,6 +122,8 @@ pub use model::Model;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
 pub use particulars::{Particulars, Quantization};
+#[cfg(feature = "idv")]
+pub use reading::{Annotation, RowReader};
 pub use report::{Found, NotListed, Report, Unchecked, Verdict};
 #[cfg(feature = "idv")]
 pub use rows::RowView;

@@ -288,14 +288,19 @@ impl Parts {
     fn evict(&mut self) {
         let mut resident = self.resident();
         loop {
-            let largest = self.blocks.iter().rev().take(AT_ONCE).map(Block::len).max();
-            let most = largest.unwrap_or(0).saturating_mul(AT_ONCE as u64).max(self.limits.kept);
-            let gone = if resident > most {
+            let newest = self.blocks.len().saturating_sub(AT_ONCE);
+            let (mut largest, mut smallest) = (0, (u64::MAX, 0));
+            for (i, block) in self.blocks.iter().enumerate() {
+                if i >= newest {
+                    largest = block.len().max(largest);
+                } else if block.len() < smallest.0 {
+                    smallest = (block.len(), i);
+                }
+            }
+            let gone = if resident > self.limits.kept.max(largest.saturating_mul(AT_ONCE as u64)) {
                 0
             } else if self.blocks.len() > self.limits.count {
-                let others = self.blocks.len().saturating_sub(AT_ONCE);
-                let sizes = self.blocks.iter().take(others).map(Block::len).enumerate();
-                sizes.min_by_key(|(_, len)| *len).map_or(0, |(i, _)| i)
+                smallest.1
             } else {
                 return;
             };

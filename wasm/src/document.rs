@@ -1,6 +1,6 @@
 //! A document: a file's index, its findings, its layout, and how far they are.
 
-use crate::findings::{self, Findings};
+use crate::findings::Findings;
 use crate::layout::Layout;
 use crate::listing::Listing;
 use crate::order::{Filter, Order, Sort};
@@ -265,16 +265,13 @@ impl Document {
     /// Rows that pass `filter`, in the order of `sort`.
     pub fn rows(&mut self, sort: Sort, filter: Filter) -> &[u32] {
         let Document { order, table, session, .. } = self;
-        let findings = session.findings();
-        let count = || findings::by_tensor(findings, table.len());
-        order.select(table, sort, filter, findings.len() as u64, count)
+        order.select(table, sort, filter, session.findings())
     }
 
     /// Brings the numbers of findings up to date.
     pub fn count_findings(&mut self) {
         let Document { order, table, session, .. } = self;
-        let findings = session.findings();
-        order.count(table, findings.len() as u64, || findings::by_tensor(findings, table.len()));
+        order.count(table, session.findings());
     }
 
     /// The rows that were chosen last.

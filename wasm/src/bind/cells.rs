@@ -5,8 +5,8 @@ use super::{Answer, RawDocument};
 use crate::cells::Cells;
 use crate::meta;
 use crate::pack::Pack;
-use crate::rows::Annotation;
 use wasm_bindgen::prelude::*;
+use weighbridge::Annotation;
 use weighbridge_core::checksum::{Checksum, Hasher};
 use weighbridge_core::{File, Layout, Stop};
 
