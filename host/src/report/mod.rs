@@ -15,14 +15,11 @@ use crate::diagnosis::Diagnosis;
 use crate::naming::Naming;
 use crate::options::Options;
 use crate::text::Text;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use weighbridge_core::{
-    EntryKind, File, Finding, Format, Profile, Severity, Tally, Version, limits,
-};
+use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
 
 /// So many bytes of a name stand beside a finding: there may be as many findings
 /// as a name has bytes.
