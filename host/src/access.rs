@@ -119,10 +119,8 @@ impl<'a> Access<'a> {
             loop {
                 match session.poll(goal)? {
                     Poll::Done => return Ok(()),
-                    Poll::Need(ranges) => {
-                        // What follows is read when it is needed: here that costs nothing.
-                        ranges.first().map_or(Ok(()), |range| self.fetch(session, *range))?;
-                    }
+                    // What else is wanted is read when it is needed: here that costs nothing.
+                    Poll::Need(_) => self.fetch(session, session.planned()?)?,
                 }
             }
         })
@@ -148,7 +146,7 @@ impl<'a> Access<'a> {
     ) -> Result<T, Error> {
         self.session.with(|session| {
             loop {
-                match session.ask(&mut ask)? {
+                match session.attempt(&mut ask)? {
                     Answer::Got(answer) => return Ok(answer),
                     Answer::Need(range) => self.fetch(session, range)?,
                 }

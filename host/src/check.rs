@@ -3,16 +3,13 @@
 
 use crate::diagnosis::Diagnosis;
 use crate::gate::{HEAD, recognise_as};
+use crate::naming::Naming;
 use crate::options::{Goal, Options};
-use crate::report::{Collected, MOST_NAME, Report};
-use crate::text::Text;
+use crate::report::{Collected, Report};
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{
-    Absent, Audit, Cursor, EntryKind, File, Finding, Format, Opening, Paused, Scratch, Slot,
-    Source, Span, Stage, Stop,
+    Absent, Audit, File, Finding, Format, Opening, Paused, Scratch, Slot, Source, Span, Stage, Stop,
 };
 
 /// The most slots for the entries of a sparse tensor, unless the file itself
@@ -30,10 +27,12 @@ pub(crate) struct Check {
     opening: Opening,
     audit: Option<Box<FileAudit>>,
     pub(crate) collected: Collected,
+    /// What the file is, if it could not be opened and that was looked at.
+    other: Option<Option<Diagnosis>>,
     naming: Naming,
-    diagnosis: Option<Diagnosis>,
-    /// What the file was checked for so far.
+    /// What the file was checked for so far, and of that, what names were looked for.
     reached: Option<Goal>,
+    named: Option<Goal>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,8 +40,6 @@ enum Step {
     #[default]
     Recognise,
     Open,
-    /// It cannot be opened: what is it?
-    Diagnose,
     Refused,
     Opened,
 }
@@ -54,7 +51,7 @@ impl Check {
 
     /// Whether the file could not be opened.
     pub(crate) fn is_refused(&self) -> bool {
-        matches!(self.step, Step::Diagnose | Step::Refused)
+        self.step == Step::Refused
     }
 
     /// Goes on until `goal` is reached or bytes are missing.
@@ -80,12 +77,8 @@ impl Check {
                         self.step = Step::Opened;
                     }
                     Err(Stop::NeedBytes(absent)) => return Err(absent),
-                    Err(_) => self.step = Step::Diagnose,
+                    Err(_) => self.step = Step::Refused,
                 },
-                Step::Diagnose => {
-                    self.diagnosis = Diagnosis::of(source, &self.collected.kept)?;
-                    self.step = Step::Refused;
-                }
                 Step::Refused => return Ok(()),
                 Step::Opened => return self.proceed(source, goal, options),
             }
@@ -113,42 +106,67 @@ impl Check {
             if goal == Goal::Payloads {
                 self.audit = None;
             }
-            self.naming.begin(&self.collected.kept);
         }
-        self.naming.step(&file, source)?;
-        let Collected { kept, tally } = &self.collected;
-        self.diagnosis = Diagnosis::cut_off(&file, source.len(), kept, tally);
         Ok(())
     }
 
-    pub(crate) fn report(&self, len: u64, options: &Options) -> Report {
-        let checked = match self.reached {
-            None => &[][..],
+    /// Finds out what a file is that could not be opened.
+    pub(crate) fn diagnose(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+        if self.is_refused() && self.other.is_none() {
+            self.other = Some(Diagnosis::of(source, &self.collected.kept)?);
+        }
+        Ok(())
+    }
+
+    /// Reads the names of the entries that findings are about.
+    pub(crate) fn name(&mut self, source: &Source<'_>) -> Result<(), Absent> {
+        let Some(file) = self.file else { return Ok(()) };
+        if self.named < self.reached {
+            self.naming.begin(&self.collected.kept);
+            self.named = self.reached;
+        }
+        self.naming.step(&file, source)
+    }
+
+    /// What the file is, where it is not what it should be.
+    pub(crate) fn diagnosis(&self, len: u64) -> Option<Diagnosis> {
+        let Collected { kept, tally } = &self.collected;
+        match &self.file {
+            Some(file) => Diagnosis::cut_off(file, len, kept, tally),
+            None => self.other.clone().flatten(),
+        }
+    }
+
+    /// Whether the file could not be opened because it is of a format or a generation that
+    /// this build does not read.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        self.is_refused() && matches!(&self.other, Some(Some(other)) if other.is_unsupported())
+    }
+
+    /// How many entries the stage that runs has passed.
+    pub(crate) fn position(&self) -> u32 {
+        self.audit.as_ref().map_or(0, |running| running.audit.position())
+    }
+
+    /// What the file was checked for, all of it.
+    pub(crate) fn checked(&self) -> &'static [&'static str] {
+        match self.reached {
+            None => &[],
             Some(Goal::Payloads) => &["structure", "payloads"],
             Some(_) => &["structure"],
-        };
-        Report::new(self, len, checked, self.diagnosis.clone(), &self.naming.names, options)
+        }
+    }
+
+    pub(crate) fn report(&self, len: u64, options: &Options) -> Report {
+        let diagnosis = self.diagnosis(len);
+        Report::new(self, len, self.checked(), diagnosis, &self.naming, options)
     }
 }
 
-/// An audit of a file, and the memory that it works in: for hosts that ask the core
-/// themselves. Slots and buffers are given within the limits of the options.
-///
-/// ```
-/// use weighbridge::core::{File, Source};
-/// use weighbridge::{FileAudit, Goal, Options};
-///
-/// # let bytes = weighbridge_tests::samples::safetensors();
-/// let source = Source::whole(&bytes);
-/// let file = File::open(&source, &mut |_| {})?;
-/// let options = Options::new();
-/// let (mut audit, mut findings) = (FileAudit::new(file, &options), 0);
-/// audit.go_on(&source, Goal::Payloads, &options, &mut |_| findings += 1)?;
-/// assert_eq!(findings, 0);
-/// # Ok::<(), weighbridge::core::Stop>(())
-/// ```
+/// An audit of a file, and the memory that it works in: slots and buffers are given
+/// within the limits of the options.
 #[derive(Debug)]
-pub struct FileAudit {
+pub(crate) struct FileAudit {
     audit: Audit,
     slots: Vec<Slot>,
     buffer: Vec<u8>,
@@ -159,20 +177,7 @@ pub struct FileAudit {
 
 impl FileAudit {
     /// Of an open file, from the start.
-    ///
-    /// ```
-    /// use weighbridge::core::{File, Source};
-    /// use weighbridge::{FileAudit, Goal, Options};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let source = Source::whole(&bytes);
-    /// let file = File::open(&source, &mut |_| {})?;
-    /// let options = Options::new();
-    /// let mut audit = FileAudit::new(file, &options);
-    /// audit.go_on(&source, Goal::Structure, &options, &mut |found| println!("{found}"))?;
-    /// # Ok::<(), weighbridge::core::Stop>(())
-    /// ```
-    pub fn new(file: File, options: &Options) -> Self {
+    fn new(file: File, options: &Options) -> Self {
         FileAudit::of(Audit::new(file).structure_only(), options)
     }
 
@@ -189,48 +194,8 @@ impl FileAudit {
         FileAudit { audit, slots: Vec::new(), buffer: Vec::new(), paused: None, over: false }
     }
 
-    /// How many entries of its stage are checked.
-    ///
-    /// ```
-    /// use weighbridge::core::{File, Source};
-    /// use weighbridge::{FileAudit, Goal, Options};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let source = Source::whole(&bytes);
-    /// let file = File::open(&source, &mut |_| {})?;
-    /// let options = Options::new();
-    /// let mut audit = FileAudit::new(file, &options);
-    /// audit.go_on(&source, Goal::Structure, &options, &mut |found| println!("{found}"))?;
-    /// println!("{} entries", audit.position());
-    /// # Ok::<(), weighbridge::core::Stop>(())
-    /// ```
-    pub fn position(&self) -> u32 {
-        self.audit.position()
-    }
-
-    /// Runs up to `goal`, or until bytes are missing.
-    ///
-    /// ```
-    /// use weighbridge::core::{File, Source};
-    /// use weighbridge::{FileAudit, Goal, Options};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let source = Source::whole(&bytes);
-    /// let file = File::open(&source, &mut |_| {})?;
-    /// let options = Options::new();
-    /// let mut audit = FileAudit::new(file, &options);
-    /// let mut findings = Vec::new();
-    /// audit.go_on(&source, Goal::Structure, &options, &mut |found| findings.push(found))?;
-    /// assert!(findings.is_empty());
-    /// // What was checked is not checked again.
-    /// audit.go_on(&source, Goal::Payloads, &options, &mut |found| findings.push(found))?;
-    /// assert!(findings.is_empty());
-    /// # Ok::<(), weighbridge::core::Stop>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The bytes that are missing; it goes on once they are there.
-    pub fn go_on(
+    /// Runs up to `goal`, or until bytes are missing; it goes on once they are there.
+    pub(crate) fn go_on(
         &mut self,
         source: &Source<'_>,
         goal: Goal,
@@ -330,92 +295,5 @@ impl FileAudit {
             self.buffer.resize(needed_len, 0);
         }
         grows
-    }
-}
-
-/// The names of the entries that findings are about, as they are found.
-#[derive(Debug, Default)]
-struct Naming {
-    names: BTreeMap<(EntryKind, u32), Arc<Text>>,
-    tensors: Wanted,
-    others: Wanted,
-}
-
-/// Entries of one table whose names are wanted.
-#[derive(Debug, Default)]
-struct Wanted {
-    left: BTreeSet<(EntryKind, u32)>,
-    cursor: Cursor,
-}
-
-/// The entry whose name stands beside a finding.
-pub(crate) fn named_entry(finding: &Finding) -> Option<(EntryKind, u32)> {
-    match finding.kind {
-        EntryKind::File => None,
-        EntryKind::Attribute => Some((EntryKind::Tensor, finding.entry)),
-        kind => Some((kind, finding.entry)),
-    }
-}
-
-impl Naming {
-    /// Looks for the names that are not known yet.
-    fn begin(&mut self, findings: &[Finding]) {
-        let unknown =
-            findings.iter().filter_map(named_entry).filter(|key| !self.names.contains_key(key));
-        let (tensors, others) = unknown.partition(|(kind, _)| *kind == EntryKind::Tensor);
-        self.tensors = Wanted { left: tensors, cursor: Cursor::default() };
-        self.others = Wanted { left: others, cursor: Cursor::default() };
-    }
-
-    /// Reads no table that no finding is about, and none further than to the last
-    /// entry concerned.
-    fn step(&mut self, file: &File, source: &Source<'_>) -> Result<(), Absent> {
-        for is_tensor in [false, true] {
-            let Naming { names, tensors, others } = self;
-            let wanted = if is_tensor { tensors } else { others };
-            match wanted.step(file, source, is_tensor, names) {
-                Ok(()) => {}
-                Err(Stop::NeedBytes(absent)) => return Err(absent),
-                // Nothing more comes.
-                Err(_) => wanted.left.clear(),
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Wanted {
-    fn step(
-        &mut self,
-        file: &File,
-        source: &Source<'_>,
-        is_tensor: bool,
-        names: &mut BTreeMap<(EntryKind, u32), Arc<Text>>,
-    ) -> Result<(), Stop> {
-        while !self.left.is_empty() {
-            let mut next = self.cursor;
-            let entry = if is_tensor {
-                let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
-                tensor.map(|entry| ((EntryKind::Tensor, entry.index), entry.tensor.name))
-            } else {
-                let meta = file.next_meta(source, &mut next, &mut |_| {});
-                // What was passed over of a list is kept.
-                meta.inspect_err(|_| self.cursor = next)?
-                    .map(|entry| ((entry.kind, entry.index), entry.metadata.key))
-            };
-            let Some((key, name)) = entry else {
-                self.left.clear();
-                break;
-            };
-            if self.left.contains(&key) {
-                if crate::access::within(source, name.span()) {
-                    let name = Text::start_of(&name.read(source)?, MOST_NAME);
-                    names.insert(key, Arc::new(name));
-                }
-                self.left.remove(&key);
-            }
-            self.cursor = next;
-        }
-        Ok(())
     }
 }

@@ -319,15 +319,15 @@ pub struct Piece {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     entries: Vec<Entry>,
-    by_name: ByName,
+    /// Positions by name, of several with one name the first.
+    #[cfg(feature = "std")]
+    by_name: std::collections::HashMap<Text, u32>,
+    /// Positions in the order of names, once the index is read.
+    #[cfg(not(feature = "std"))]
+    by_name: Vec<u32>,
     cursor: Cursor,
     done: bool,
 }
-
-#[cfg(feature = "std")]
-type ByName = std::collections::HashMap<Text, u32>;
-#[cfg(not(feature = "std"))]
-type ByName = alloc::collections::BTreeMap<Text, u32>;
 
 impl Catalog {
     /// What an entry takes, a short name included.
@@ -343,7 +343,7 @@ impl Catalog {
         while !self.done {
             let mut next = self.cursor;
             let Some(found) = file.next_tensor(source, &mut next, &mut |_| {})? else {
-                self.done = true;
+                self.end();
                 break;
             };
             let count = self.entries.len() as u64 + 1;
@@ -351,7 +351,7 @@ impl Catalog {
                 return Err(Stop::NeedSlots { needed: u32::try_from(count).unwrap_or(u32::MAX) });
             }
             let entry = Entry::new(source, found.tensor)?;
-            // Of several with one name, the first.
+            #[cfg(feature = "std")]
             self.by_name.entry(entry.name.clone()).or_insert(self.entries.len() as u32);
             self.entries.push(entry);
             self.cursor = next;
@@ -362,6 +362,12 @@ impl Catalog {
     /// Nothing more can be read.
     pub(crate) fn end(&mut self) {
         self.done = true;
+        #[cfg(not(feature = "std"))]
+        {
+            let name = |i: &u32| self.entries.get(*i as usize).map(Entry::name);
+            self.by_name = (0..self.entries.len() as u32).collect();
+            self.by_name.sort_by(|a, b| name(a).cmp(&name(b)));
+        }
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -374,6 +380,15 @@ impl Catalog {
 
     /// The first tensor of this name.
     pub(crate) fn find(&self, name: &Text) -> Option<&Entry> {
-        self.entries.get(*self.by_name.get(name)? as usize)
+        #[cfg(feature = "std")]
+        let at = self.by_name.get(name)?;
+        #[cfg(not(feature = "std"))]
+        let at = {
+            let entry = |i: u32| self.entries.get(i as usize);
+            let before = |i: &u32| entry(*i).is_some_and(|entry| entry.name < *name);
+            let place = self.by_name.partition_point(before);
+            self.by_name.get(place).filter(|i| entry(**i).is_some_and(|it| it.name == *name))?
+        };
+        self.entries.get(*at as usize)
     }
 }

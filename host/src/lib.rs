@@ -84,10 +84,13 @@ mod links;
 mod lock;
 mod metadata;
 mod model;
+mod naming;
 mod npy;
 mod opening;
 mod options;
 mod particulars;
+#[cfg(feature = "idv")]
+mod reading;
 mod report;
 #[cfg(feature = "idv")]
 mod rows;
@@ -105,9 +108,8 @@ pub mod text;
 mod value;
 mod values;
 
-pub use check::FileAudit;
 pub use convert::{Conversion, Number};
-pub use data::column_major;
+pub use data::{Block, Decoding, Trouble, column_major, sparse_entries, sparse_len};
 pub use diagnosis::Diagnosis;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};
@@ -120,6 +122,8 @@ pub use model::Model;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
 pub use particulars::{Particulars, Quantization};
+#[cfg(feature = "idv")]
+pub use reading::{Annotation, RowReader};
 pub use report::{Found, NotListed, Report, Unchecked, Verdict};
 #[cfg(feature = "idv")]
 pub use rows::RowView;

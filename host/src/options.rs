@@ -1,6 +1,7 @@
 //! How a file is checked and read, and the limits of both.
 
 use crate::criteria::Criteria;
+use crate::store::Windows;
 use crate::text::Text;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -62,7 +63,7 @@ pub struct Options {
     pub(crate) buffer: u64,
     pub(crate) work: Option<u64>,
     pub(crate) shown: u64,
-    pub(crate) granule: u64,
+    pub(crate) windows: Windows,
     pub(crate) seed: Option<u64>,
     pub(crate) follow_links: bool,
     pub(crate) hook: Option<Arc<Hook>>,
@@ -79,7 +80,7 @@ impl fmt::Debug for Options {
             .field("buffer", &self.buffer)
             .field("work", &self.work)
             .field("shown", &self.shown)
-            .field("granule", &self.granule)
+            .field("windows", &self.windows)
             .finish_non_exhaustive()
     }
 }
@@ -97,10 +98,6 @@ const MEMORY: u64 = if size_of::<usize>() > 4 { 3 << 29 } else { 3 << 27 };
 /// Bytes of values and rows that are shown: a single row may have 2^31 elements, and as
 /// JSON each takes some ten times as much memory.
 const SHOWN: u64 = 128 << 20;
-
-/// Reads begin and end at multiples of this. Small, because what lies scattered through a
-/// large file, such as the padding after each of its tensors, costs one read each.
-const GRANULE: u64 = 512;
 
 impl Options {
     /// Everything is checked, strictly, with room for any file that is meant to be read.
@@ -123,7 +120,7 @@ impl Options {
             buffer: limits::BLOCK_BYTES,
             work: None,
             shown: SHOWN,
-            granule: GRANULE,
+            windows: Windows::CHEAP,
             seed: None,
             follow_links: false,
             hook: None,
@@ -349,7 +346,33 @@ impl Options {
     /// ```
     #[must_use]
     pub fn granule(mut self, bytes: u64) -> Self {
-        self.granule = bytes.clamp(1, 1 << 24).next_power_of_two();
+        self.windows.granule = bytes.clamp(1, 1 << 24).next_power_of_two();
+        self
+    }
+
+    /// How many bytes of the file a [`Session`](crate::Session) keeps in memory, in however
+    /// many pieces: 32 MiB in 48 pieces without this. Then no more is asked for than what
+    /// the next step needs or would like to have.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Poll, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let options = Options::new().granule(16).kept(1 << 10);
+    /// let mut session = Session::new(bytes.len() as u64, options);
+    /// while let Poll::Need(ranges) = session.poll(Goal::Payloads)? {
+    ///     for range in ranges {
+    ///         session.supply(range.offset, &bytes[range.offset as usize..][..range.len as usize]);
+    ///     }
+    /// }
+    /// assert!(session.resident() <= 1 << 10);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    #[must_use]
+    pub fn kept(mut self, bytes: u64) -> Self {
+        let granule = self.windows.granule;
+        self.windows =
+            Windows { granule, kept: bytes, count: usize::MAX, wanted: bytes / 4, ahead: 0 };
         self
     }
 

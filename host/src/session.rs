@@ -1,12 +1,12 @@
 //! A check of a file that says which bytes it needs, and never reads any itself.
 
+mod state;
+
 use crate::check::Check;
 use crate::entry::Catalog;
-use crate::error::Error;
+use crate::error::{Error, ReadError};
 use crate::options::{Goal, Options};
-use crate::report::Report;
 use crate::store::Store;
-use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, File, Source, Span, Stop};
 
@@ -65,7 +65,7 @@ impl Session<'static> {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn new(len: u64, options: Options) -> Self {
-        Session::of(Store::parts(len, options.granule), options)
+        Session::of(Store::parts(len, options.windows), options)
     }
 }
 
@@ -89,18 +89,6 @@ impl<'a> Session<'a> {
         Session { store, options, check, catalog: None }
     }
 
-    /// Length of the file in bytes.
-    ///
-    /// ```
-    /// use weighbridge::{Options, Session};
-    ///
-    /// assert_eq!(Session::new(6_000_000_000, Options::new()).len(), 6_000_000_000);
-    /// ```
-    #[allow(clippy::len_without_is_empty, reason = "of the file, not of the session")]
-    pub fn len(&self) -> u64 {
-        self.store.len()
-    }
-
     /// Works towards `goal` as far as the bytes go that were supplied.
     ///
     /// ```
@@ -117,17 +105,19 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When more bytes would have to be in memory at once than the limits allow.
     pub fn poll(&mut self, goal: Goal) -> Result<Poll, Error> {
-        let Session { store, options, check, .. } = self;
-        if let Err(absent) = store.ask(|source| check.step(source, goal, options)) {
-            return self.need(absent);
+        if !self.advance(goal) || !self.diagnose() || !self.name() {
+            return self.need();
         }
         if goal == Goal::Index && self.catalog.as_ref().is_none_or(|catalog| !catalog.is_done()) {
-            let Session { store, options, check, catalog, .. } = self;
+            let Session { store, options, check, catalog } = self;
             let Some(file) = check.file else { return Ok(Poll::Done) };
             let catalog = catalog.get_or_insert_with(Catalog::default);
             match store.ask(|source| catalog.step(&file, source, options)) {
                 Ok(()) => {}
-                Err(Stop::NeedBytes(absent)) => return self.need(absent),
+                Err(Stop::NeedBytes(absent)) => {
+                    self.lack(absent);
+                    return self.need();
+                }
                 Err(Stop::NeedSlots { needed }) => {
                     return Err(Error::Memory(u64::from(needed) * Catalog::ENTRY));
                 }
@@ -137,27 +127,191 @@ impl<'a> Session<'a> {
         Ok(Poll::Done)
     }
 
-    /// The ranges to read for what is missing.
-    fn need(&mut self, absent: Absent) -> Result<Poll, Error> {
-        let first = self.plan(absent)?;
-        let mut ranges = vec![first];
-        // Tables that lie scattered are wanted together, as a round trip costs more.
-        if let (Some(file), Store::Parts(_)) = (self.check.file, &self.store) {
-            let mut more = Vec::new();
-            self.store.ask(|source| file.missing(source, &mut |absent| more.push(absent)));
-            let apart =
-                more.into_iter().filter(|it| it.offset != absent.offset && it.need <= TOGETHER);
-            ranges
-                .extend(apart.take(AT_ONCE).map(|it| Span::new(it.offset, it.want.min(TOGETHER))));
-        }
-        Ok(Poll::Need(ranges))
+    /// Opens the file, and audits it from [`Goal::Structure`] on; `false` if bytes are missing,
+    /// which [`needs`](Self::needs) lists. Unlike [`poll`](Self::poll) it reads nothing for
+    /// the report alone, such as the names of entries.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::new(bytes.len() as u64, Options::new());
+    /// assert!(!session.advance(Goal::Structure));
+    /// session.supply(0, bytes);
+    /// assert!(session.advance(Goal::Structure) && session.findings().is_empty());
+    /// ```
+    pub fn advance(&mut self, goal: Goal) -> bool {
+        self.go_on(|check, source, options| check.step(source, goal, options))
     }
 
-    fn plan(&mut self, absent: Absent) -> Result<Span, Error> {
-        match &mut self.store {
-            Store::Parts(parts) if !parts.has(&absent) => Ok(parts.plan(absent)?),
-            _ => Err(Error::Internal(Span::new(absent.offset, absent.need))),
+    /// Finds out what a file is that could not be opened; `false` if bytes are missing.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// let mut session = Session::whole(b"<!DOCTYPE html><title>404</title>", Options::new());
+    /// assert!(session.advance(Goal::Header) && session.diagnose());
+    /// assert!(session.diagnosis().unwrap().is_other());
+    /// ```
+    pub fn diagnose(&mut self) -> bool {
+        self.go_on(|check, source, _| check.diagnose(source))
+    }
+
+    fn name(&mut self) -> bool {
+        self.go_on(|check, source, _| check.name(source))
+    }
+
+    fn go_on(
+        &mut self,
+        step: impl FnOnce(&mut Check, &Source<'_>, &Options) -> Result<(), Absent>,
+    ) -> bool {
+        let Session { store, options, check, .. } = self;
+        match store.ask(|source| step(check, source, options)) {
+            Ok(()) => {
+                store.content();
+                true
+            }
+            Err(absent) => {
+                self.lack(absent);
+                false
+            }
         }
+    }
+
+    fn need(&self) -> Result<Poll, Error> {
+        self.planned().map(|_| Poll::Need(self.needs().to_vec()))
+    }
+
+    /// Takes note of what is missing, and of all tables that are wanted along with it.
+    fn lack(&mut self, absent: Absent) {
+        let mut more = Vec::new();
+        // Tables that lie scattered are wanted together, as a round trip costs more.
+        if let Some(file) = self.check.file.filter(|_| self.check.checked().is_empty()) {
+            self.store.ask(|source| file.missing(source, &mut |absent| more.push(absent)));
+        }
+        self.store.lack(absent, &more);
+    }
+
+    /// The range of what is missing, among those that are needed.
+    pub(crate) fn planned(&self) -> Result<Span, Error> {
+        let Store::Parts(parts) = &self.store else {
+            return Err(Error::Internal(Span::default()));
+        };
+        match parts.first() {
+            Some(_) if parts.has(&parts.needed) => Err(Error::Internal(parts.needed)),
+            Some(range) => Ok(range),
+            None => Err(ReadError::TooLarge(parts.needed).into()),
+        }
+    }
+
+    /// The ranges that are missing for what was asked last, ascending; none if there was an
+    /// answer.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// let mut session = Session::new(6_000_000_000, Options::new());
+    /// assert!(session.needs().is_empty());
+    /// session.advance(Goal::Header);
+    /// assert_eq!(session.needs()[0].offset, 0);
+    /// ```
+    pub fn needs(&self) -> &[Span] {
+        self.store.asked()
+    }
+
+    /// Asks the core a question about the open file; nothing if it is not open. Where bytes
+    /// are missing, [`needs`](Self::needs) lists them: ask again once they are there.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// session.advance(Goal::Header);
+    /// let elements = session.ask(|file, source| {
+    ///     let mut cursor = Default::default();
+    ///     let first = file.next_tensor(source, &mut cursor, &mut |_| {})?;
+    ///     Ok(first.map(|entry| entry.tensor.elements))
+    /// })?;
+    /// assert_eq!(elements, Some(Some(6)));
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As the core's.
+    pub fn ask<T>(
+        &mut self,
+        ask: impl FnOnce(&File, &Source<'_>) -> Result<T, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        let Some(file) = self.check.file else { return Ok(None) };
+        match self.store.ask(|source| ask(&file, source)) {
+            Ok(answer) => {
+                self.store.content();
+                Ok(Some(answer))
+            }
+            Err(stop) => Err(self.stopped(stop)),
+        }
+    }
+
+    /// Takes note of what is missing, if that is why there is no answer.
+    fn stopped(&mut self, stop: Stop) -> Stop {
+        match stop {
+            Stop::NeedBytes(absent) => self.lack(absent),
+            _ => self.store.content(),
+        }
+        stop
+    }
+
+    /// Looks at what is in memory; what is missing stays as it is.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Session};
+    ///
+    /// let mut session = Session::new(6_000_000_000, Options::new());
+    /// session.supply(0, *b"GGUF");
+    /// assert_eq!(session.look(|source| source.run(1).to_vec()), b"GUF");
+    /// ```
+    pub fn look<T>(&self, look: impl FnOnce(&Source<'_>) -> T) -> T {
+        self.store.ask(look)
+    }
+
+    /// Calls `take` with the bytes of each span that is in memory, and what comes with it.
+    ///
+    /// ```
+    /// use weighbridge::{Options, Session, Span};
+    ///
+    /// let mut session = Session::new(6_000_000_000, Options::new());
+    /// let spans = [(Span::new(0, 2), 'a'), (Span::new(3, 1), 'b')];
+    /// assert!(session.read(spans, |_, _| ()).is_err());
+    /// session.supply(0, *b"GGUF");
+    /// let mut seen = Vec::new();
+    /// session.read(spans, |name, bytes| seen.push((name, bytes.len())))?;
+    /// assert_eq!(seen, [('a', 2), ('b', 1)]);
+    /// # Ok::<(), weighbridge::core::Absent>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first span that is missing; [`needs`](Self::needs) lists all of them.
+    pub fn read<T>(
+        &mut self,
+        spans: impl IntoIterator<Item = (Span, T)>,
+        mut take: impl FnMut(T, &[u8]),
+    ) -> Result<(), Absent> {
+        let mut missing = Vec::new();
+        self.store.ask(|source| {
+            for (span, with) in spans {
+                match source.get(span) {
+                    Ok(bytes) => take(with, bytes),
+                    Err(absent) => missing.push(absent),
+                }
+            }
+        });
+        let Some((first, more)) = missing.split_first() else {
+            self.store.content();
+            return Ok(());
+        };
+        self.store.lack(*first, more);
+        Err(*first)
     }
 
     /// Brings bytes of the file, those that were asked for or any others.
@@ -177,73 +331,18 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The file, once it is open.
-    ///
-    /// ```
-    /// use weighbridge::{Goal, Options, Session};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let mut session = Session::whole(&bytes, Options::new());
-    /// assert!(session.file().is_none());
-    /// session.poll(Goal::Header)?;
-    /// assert_eq!(session.file().unwrap().format().name(), "safetensors");
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn file(&self) -> Option<&File> {
-        self.check.file.as_ref()
-    }
-
-    /// The tensors, once [`Goal::Index`] is reached; none before.
-    ///
-    /// ```
-    /// use weighbridge::{Goal, Options, Session};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let mut session = Session::whole(&bytes, Options::new());
-    /// session.poll(Goal::Index)?;
-    /// assert_eq!(session.tensors()[0].name(), "emb");
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn tensors(&self) -> &[crate::Entry] {
-        self.catalog.as_ref().map_or(&[], |catalog| catalog.entries())
-    }
-
-    pub(crate) fn catalog(&self) -> Option<&Catalog> {
-        self.catalog.as_ref()
-    }
-
-    /// What was found so far.
-    ///
-    /// ```
-    /// use weighbridge::{Goal, Options, Profile, Session};
-    ///
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// let mut session = Session::whole(&bytes, Options::new());
-    /// session.poll(Goal::Payloads)?;
-    /// assert!(session.report().verdict(Profile::Strict).is_valid());
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn report(&self) -> Report {
-        self.check.report(self.len(), &self.options)
-    }
-
     /// Asks the core; where bytes are missing, says which. `ask` is called again once
     /// they are there: it keeps what it has achieved outside.
-    pub(crate) fn ask<T>(
+    pub(crate) fn attempt<T>(
         &mut self,
         ask: &mut dyn FnMut(&Source<'_>) -> Result<T, Stop>,
     ) -> Result<Answer<T>, Error> {
-        match self.store.ask(ask) {
+        match self.store.ask(ask).map_err(|stop| self.stopped(stop)) {
             Ok(answer) => Ok(Answer::Got(answer)),
-            Err(Stop::NeedBytes(absent)) => self.plan(absent).map(Answer::Need),
+            Err(Stop::NeedBytes(_)) => self.planned().map(Answer::Need),
             Err(Stop::Invalid(rule)) => Err(Error::Invalid(rule)),
             Err(Stop::NeedSlots { needed }) => Err(Error::Memory(u64::from(needed) * 24)),
             Err(Stop::NeedBuffer { needed }) => Err(Error::Memory(needed)),
         }
     }
 }
-
-/// The most ranges beside the first that are asked for together.
-const AT_ONCE: usize = 15;
-/// The longest of them.
-const TOGETHER: u64 = 1 << 20;

@@ -1,25 +1,38 @@
-//! The parts of a file that are in memory.
+//! The parts of a file that are in memory, and what is missing.
 
-use crate::error::ReadError;
-use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Source, Span, Window};
 
-/// Files up to this length are read as a whole.
+/// Files up to this length are read as a whole where reading ahead is cheap.
 const SMALL_FILE: u64 = 64 << 10;
-/// The most that is read ahead of what is needed. Reads that follow one
-/// another double up to it.
-const MOST_AHEAD: u64 = 4 << 20;
 /// The most that is needed in one piece: above the largest index region that
 /// the core accepts, and small enough for a container.
 const MOST_NEEDED: u64 = 512 << 20;
-/// What is kept in memory before the oldest windows go.
-const RESIDENT: u64 = 32 << 20;
-/// How many windows are kept: the core searches them in a row.
-const WINDOWS: usize = 48;
-/// How many of the newest windows stay whatever else goes, so that a question
-/// that needs several at once is answered.
-const NEWEST: usize = 4;
+/// Most windows that one question takes, as a value, its key and its entry do.
+const AT_ONCE: usize = 4;
+
+/// How much of a file is read at once, and how much is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Windows {
+    /// Requests are rounded outwards to multiples of this power of two.
+    pub(crate) granule: u64,
+    /// Bytes to keep; more while a single window takes more than a quarter of it.
+    pub(crate) kept: u64,
+    /// How many windows are kept: the core searches them in a row.
+    pub(crate) count: usize,
+    /// The most that is read of what the core would like to have.
+    pub(crate) wanted: u64,
+    /// Reads that follow one another double up to this.
+    pub(crate) ahead: u64,
+}
+
+impl Windows {
+    /// Where reading costs little: reads ahead that grow, and a small granule, because what
+    /// lies scattered through a large file, such as the padding after each of its tensors,
+    /// costs one read each.
+    pub(crate) const CHEAP: Windows =
+        Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
+}
 
 /// A file, and what of it is in memory.
 #[derive(Debug)]
@@ -28,19 +41,18 @@ pub(crate) enum Store<'a> {
     Parts(Parts),
 }
 
-/// Windows of a file that were supplied, the newest last.
+/// Windows of a file that were supplied, the oldest first.
 #[derive(Debug)]
 pub(crate) struct Parts {
     len: u64,
-    granule: u64,
-    windows: VecDeque<Block>,
-    resident: u64,
+    limits: Windows,
+    blocks: Vec<Block>,
     /// How much to ask for next, if it follows what was asked for last.
     ahead: u64,
     /// What must lie in one window.
-    needed: Span,
-    /// What was asked for to have it there.
-    asked: Span,
+    pub(crate) needed: Span,
+    /// What was asked for, ascending and apart from each other, and is not there yet.
+    asked: Vec<Span>,
     supplied: u64,
 }
 
@@ -51,21 +63,49 @@ struct Block {
 }
 
 impl Block {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     fn end(&self) -> u64 {
-        self.at + self.bytes.len() as u64
+        self.at.saturating_add(self.len())
+    }
+
+    /// Whether all bytes of a span are here.
+    fn holds(&self, span: &Span) -> bool {
+        self.at <= span.offset && end(span) <= self.end()
+    }
+
+    /// Whether some bytes of a span are here.
+    fn meets(&self, span: &Span) -> bool {
+        self.at < end(span) && span.offset < self.end()
+    }
+
+    /// One window of two that touch.
+    fn join(self, other: Block) -> Block {
+        let (mut first, second) = if self.at <= other.at { (self, other) } else { (other, self) };
+        let skip = usize::try_from(first.end() - second.at).unwrap_or(usize::MAX);
+        first.bytes.extend_from_slice(second.bytes.get(skip..).unwrap_or_default());
+        first
     }
 }
 
+fn end(span: &Span) -> u64 {
+    span.end().unwrap_or(u64::MAX)
+}
+
 impl<'a> Store<'a> {
-    pub(crate) fn parts(len: u64, granule: u64) -> Self {
+    pub(crate) fn parts(len: u64, mut limits: Windows) -> Self {
+        if limits.ahead > 0 && len <= SMALL_FILE {
+            limits.granule = SMALL_FILE;
+        }
         Store::Parts(Parts {
             len,
-            granule,
-            windows: VecDeque::new(),
-            resident: 0,
-            ahead: granule,
+            limits,
+            blocks: Vec::new(),
+            ahead: 0,
             needed: Span::default(),
-            asked: Span::default(),
+            asked: Vec::new(),
             supplied: 0,
         })
     }
@@ -86,14 +126,58 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// How many bytes are in memory.
+    pub(crate) fn resident(&self) -> u64 {
+        match self {
+            Store::Whole(bytes) => bytes.len() as u64,
+            Store::Parts(parts) => parts.resident(),
+        }
+    }
+
     /// Calls `ask` with what is in memory.
     pub(crate) fn ask<T>(&self, ask: impl FnOnce(&Source<'_>) -> T) -> T {
+        let windows = self.windows();
+        ask(&self.source(&windows))
+    }
+
+    /// What is in memory, unless that is all.
+    fn windows(&self) -> Vec<Window<'_>> {
         match self {
-            Store::Whole(bytes) => ask(&Source::whole(bytes)),
-            Store::Parts(parts) => {
-                let windows = parts.windows();
-                ask(&Source::windows(parts.len, &windows))
-            }
+            Store::Whole(_) => Vec::new(),
+            Store::Parts(parts) => parts.windows(),
+        }
+    }
+
+    fn source<'s>(&self, windows: &'s [Window<'s>]) -> Source<'s>
+    where
+        'a: 's,
+    {
+        match self {
+            Store::Whole(bytes) => Source::whole(bytes),
+            Store::Parts(parts) => Source::windows(parts.len, windows),
+        }
+    }
+
+    /// What was asked for and is not there yet: ascending, apart from each other.
+    pub(crate) fn asked(&self) -> &[Span] {
+        match self {
+            Store::Whole(_) => &[],
+            Store::Parts(parts) => &parts.asked,
+        }
+    }
+
+    /// Nothing is missing any more.
+    pub(crate) fn content(&mut self) {
+        if let Store::Parts(parts) = self {
+            parts.asked.clear();
+        }
+    }
+
+    /// Takes note of what is missing. The first of `more` that cannot be had within half of
+    /// what is kept ends the list.
+    pub(crate) fn lack(&mut self, absent: Absent, more: &[Absent]) {
+        if let Store::Parts(parts) = self {
+            parts.lack(absent, more);
         }
     }
 }
@@ -101,43 +185,73 @@ impl<'a> Store<'a> {
 impl Parts {
     /// What is in memory.
     fn windows(&self) -> Vec<Window<'_>> {
-        self.windows.iter().map(|block| Window { offset: block.at, bytes: &block.bytes }).collect()
+        self.blocks.iter().map(|block| Window { offset: block.at, bytes: &block.bytes }).collect()
     }
 
-    /// The range to read for what is missing, rounded outwards.
-    pub(crate) fn plan(&mut self, absent: Absent) -> Result<Span, ReadError> {
-        let Absent { offset: at, need, want } = absent;
-        let needed = Span::new(at, need);
-        if self.needed == needed {
-            return Ok(self.asked);
+    fn resident(&self) -> u64 {
+        self.blocks.iter().map(Block::len).sum()
+    }
+
+    fn lack(&mut self, absent: Absent, more: &[Absent]) {
+        let needed = Span::new(absent.offset, absent.need);
+        let Windows { granule, kept, count, wanted, ahead } = self.limits;
+        // Whoever asks again after a piece is told the same.
+        if self.needed != needed {
+            let last = self.blocks.last();
+            let follows =
+                last.is_some_and(|last| last.at < needed.offset && needed.offset <= last.end());
+            self.ahead = if follows { self.ahead.saturating_mul(2).min(ahead) } else { granule };
+            self.needed = needed;
         }
-        let needed_end = at.checked_add(need).filter(|end| *end <= self.len);
-        let Some(needed_end) = needed_end.filter(|_| need <= MOST_NEEDED) else {
-            return Err(ReadError::TooLarge(needed));
-        };
-        let follows = self.windows.back().is_some_and(|last| last.at < at && at <= last.end());
-        self.ahead = if follows { (self.ahead * 2).min(MOST_AHEAD) } else { self.granule };
-
-        let (start, end) = if self.len <= SMALL_FILE {
-            (0, self.len)
-        } else {
-            let start = at - at % self.granule;
-            let ahead = want.min(MOST_AHEAD).max(self.ahead);
-            let end = start.saturating_add(ahead).max(needed_end);
-            (start, end.checked_next_multiple_of(self.granule).unwrap_or(end).min(self.len))
-        };
-        self.needed = needed;
-        self.asked = Span::between(start, end);
-        Ok(self.asked)
+        self.asked.clear();
+        let mut total = 0_u64;
+        for absent in core::iter::once(&absent).chain(more).take(count / 3) {
+            // Reading ahead pays, but not for more than can be kept.
+            let len = absent.want.min(wanted).max(absent.need);
+            total = total.saturating_add(len);
+            if !self.asked.is_empty() && total > kept / 2 {
+                break;
+            }
+            let least = if self.asked.is_empty() { self.ahead } else { 0 };
+            let range = self.rounded(absent.offset, len, least);
+            let place = self.asked.iter().position(|known| range.offset < known.offset);
+            self.asked.insert(place.unwrap_or(self.asked.len()), range);
+        }
+        self.asked.dedup_by(|next, last| {
+            let touch = next.offset <= end(last);
+            if touch {
+                *last = Span::between(last.offset, end(last).max(end(next)));
+            }
+            touch
+        });
     }
 
-    /// Whether the bytes that were planned for last are in one window.
-    pub(crate) fn has(&self, absent: &Absent) -> bool {
-        let windows = self.windows();
-        Source::windows(self.len, &windows).get(Span::new(absent.offset, absent.need)).is_ok()
+    /// The range, rounded outwards, of `least` bytes at least.
+    fn rounded(&self, at: u64, len: u64, least: u64) -> Span {
+        let mask = self.limits.granule - 1;
+        let start = at & !mask;
+        let end = at.saturating_add(len).max(start.saturating_add(least));
+        let end = end.checked_add(mask).map_or(self.len, |end| end & !mask);
+        Span::between(start, end.min(self.len))
     }
 
-    /// Adds a window. Pieces of what was asked for that follow one another are joined.
+    /// What was asked for to have what is needed; `None` if that is too much at once.
+    pub(crate) fn first(&self) -> Option<Span> {
+        let needed = self.needed;
+        let inside = needed.end().is_some_and(|end| end <= self.len);
+        let range = self
+            .asked
+            .iter()
+            .find(|range| range.offset <= needed.offset && end(&needed) <= end(range));
+        range.copied().filter(|_| inside && needed.len <= MOST_NEEDED)
+    }
+
+    /// Whether these bytes are in one window.
+    pub(crate) fn has(&self, span: &Span) -> bool {
+        self.blocks.iter().any(|block| block.holds(span))
+    }
+
+    /// Adds a window. Pieces of what was asked for are joined, because that must lie in one.
     pub(crate) fn supply(&mut self, at: u64, mut bytes: Vec<u8>) {
         let left = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         bytes.truncate(left);
@@ -145,55 +259,52 @@ impl Parts {
             return;
         }
         self.supplied = self.supplied.saturating_add(bytes.len() as u64);
-        let asked = self.asked.offset..self.asked.end().unwrap_or(u64::MAX);
         let mut new = Block { at, bytes };
-        if let Some(last) = self
-            .windows
-            .pop_back_if(|last| last.end() == at && asked.contains(&last.at) && asked.contains(&at))
-        {
-            self.resident -= last.bytes.len() as u64;
-            let mut joined = last;
-            joined.bytes.append(&mut new.bytes);
-            new = joined;
-        }
-        let resident = &mut self.resident;
-        self.windows.retain(|old| {
-            let keep = old.at < new.at || old.end() > new.end();
-            if !keep {
-                *resident -= old.bytes.len() as u64;
+        let whole = self.asked.iter().any(|asked| new.holds(asked));
+        let asked = self.asked.iter().find(|asked| !whole && new.meets(asked)).copied();
+        if let Some(asked) = asked {
+            while let Some(i) = self
+                .blocks
+                .iter()
+                .position(|old| old.meets(&asked) && old.at <= new.end() && new.at <= old.end())
+            {
+                new = self.blocks.remove(i).join(new);
             }
-            keep
-        });
-        self.resident += new.bytes.len() as u64;
-        self.windows.push_back(new);
+        }
+        let span = Span::between(new.at, new.end());
+        self.blocks.retain(|old| old.at < span.offset || old.end() > end(&span));
+        self.asked.retain(|asked| !new.holds(asked));
+        self.blocks.push(new);
         self.evict();
     }
 
-    /// Lets windows go when they are too many or too large.
+    /// Lets windows go when they are too large or too many.
     ///
-    /// Of too many the smallest goes, which costs the least to read again: it
-    /// is a place that was passed over once, where the large ones are the
-    /// index. Of too large ones the largest goes.
+    /// Of too large ones the oldest goes. A question may take a few windows at once: were
+    /// one of them dropped to make room for the next, it would be asked for again, for ever.
+    /// So the largest of the newest counts a few times. Of too many the smallest goes, which
+    /// costs the least to read again: it is a place that was passed over once, where the
+    /// large ones are the index.
     fn evict(&mut self) {
-        while self.windows.len() > NEWEST {
-            let needed_end = self.needed.end().unwrap_or(u64::MAX);
-            let is_needed =
-                |block: &Block| block.at <= self.needed.offset && needed_end <= block.end();
-            let old = self.windows.iter().take(self.windows.len() - NEWEST).enumerate();
-            let old = old.filter(|(_, block)| !is_needed(block));
-            let size = |(_, block): &(usize, &Block)| block.bytes.len();
-            let victim = if self.resident > RESIDENT {
-                // The first of equals, as `max_by_key` would give the last.
-                old.rev().max_by_key(size)
-            } else if self.windows.len() > WINDOWS {
-                old.min_by_key(size)
+        let mut resident = self.resident();
+        loop {
+            let newest = self.blocks.len().saturating_sub(AT_ONCE);
+            let (mut largest, mut smallest) = (0, (u64::MAX, 0));
+            for (i, block) in self.blocks.iter().enumerate() {
+                if i >= newest {
+                    largest = block.len().max(largest);
+                } else if block.len() < smallest.0 {
+                    smallest = (block.len(), i);
+                }
+            }
+            let gone = if resident > self.limits.kept.max(largest.saturating_mul(AT_ONCE as u64)) {
+                0
+            } else if self.blocks.len() > self.limits.count {
+                smallest.1
             } else {
                 return;
             };
-            let Some((victim, _)) = victim else { return };
-            if let Some(gone) = self.windows.remove(victim) {
-                self.resident -= gone.bytes.len() as u64;
-            }
+            resident -= self.blocks.remove(gone).len();
         }
     }
 }
@@ -203,14 +314,18 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    const GRANULE: u64 = 512;
-
     /// The store of a file of `len` bytes of zeros.
-    fn parts(len: u64) -> Parts {
-        match Store::parts(len, GRANULE) {
+    fn parts(len: u64, limits: Windows) -> Parts {
+        match Store::parts(len, limits) {
             Store::Parts(parts) => parts,
             Store::Whole(_) => unreachable!(),
         }
+    }
+
+    /// One that reads no more than was asked for.
+    fn plain(len: u64, kept: u64, granule: u64) -> Parts {
+        let wanted = kept / 4;
+        parts(len, Windows { granule, kept, count: usize::MAX, wanted, ahead: 0 })
     }
 
     fn absent(at: u64, need: u64, want: u64) -> Absent {
@@ -219,80 +334,145 @@ mod tests {
 
     /// Reads what is missing, as a host does.
     fn fetch(parts: &mut Parts, absent: Absent) {
-        let Span { offset: at, len } = parts.plan(absent).expect("it may be read");
+        parts.lack(absent, &[]);
+        let Span { offset: at, len } = parts.first().expect("it may be read");
         parts.supply(at, vec![0; len as usize]);
-        assert!(parts.has(&absent));
+        assert!(parts.has(&parts.needed));
+    }
+
+    fn asked(parts: &Parts) -> Vec<(u64, u64)> {
+        parts.asked.iter().map(|range| (range.offset, end(range))).collect()
+    }
+
+    fn run(parts: &Parts, at: u64) -> usize {
+        Source::windows(parts.len, &parts.windows()).run(at).len()
     }
 
     #[test]
-    fn what_was_asked_for_is_rounded() {
-        let mut parts = parts(100_000);
-        assert_eq!(parts.plan(absent(50_000, 10, 10)).expect("fits"), Span::new(49_664, GRANULE));
-        parts.supply(49_664, vec![7; 512]);
-        assert!(parts.has(&absent(50_000, 10, 10)));
-        assert_eq!(parts.windows().len(), 1);
+    fn requests_are_rounded_and_joined() {
+        let mut parts = plain(1000, 400, 64);
+        parts.lack(absent(70, 10, 10), &[absent(130, 5, 5), absent(900, 1, 1)]);
+        assert_eq!(asked(&parts), [(64, 192), (896, 960)]);
+        parts.lack(absent(990, 10, 10), &[]);
+        assert_eq!(asked(&parts), [(960, 1000)]);
+    }
+
+    #[test]
+    fn reading_ahead_stays_within_the_budget_and_needs_do_not() {
+        let mut parts = plain(1 << 40, 1 << 20, 1 << 10);
+        parts.lack(absent(0, 8, 1 << 39), &[absent(1 << 39, 1 << 18, 1 << 18)]);
+        assert_eq!(asked(&parts), [(0, 1 << 18), (1 << 39, (1 << 39) + (1 << 18))]);
+        parts.lack(absent(5, 2 << 20, 2 << 20), &[]);
+        assert_eq!(asked(&parts), [(0, (2 << 20) + (1 << 10))]);
     }
 
     #[test]
     fn pieces_become_one_window() {
-        let mut parts = parts(1 << 20);
-        let asked = parts.plan(absent(1000, 3000, 3000)).expect("fits");
-        assert_eq!(asked, parts.plan(absent(1000, 3000, 3000)).expect("asked again"));
-        for at in (asked.offset..asked.offset + asked.len).step_by(512) {
-            assert!(!parts.has(&absent(1000, 3000, 3000)));
+        let mut parts = parts(1 << 20, Windows::CHEAP);
+        let wanted = absent(1000, 3000, 3000);
+        parts.lack(wanted, &[]);
+        let first = parts.first().expect("fits");
+        for at in (first.offset..end(&first)).step_by(512) {
+            assert!(!parts.has(&parts.needed));
+            parts.lack(wanted, &[]);
+            assert_eq!(parts.first(), Some(first), "asked again");
             parts.supply(at, vec![0; 512]);
         }
-        assert!(parts.has(&absent(1000, 3000, 3000)));
-        assert_eq!(parts.resident, asked.len);
+        assert!(parts.has(&parts.needed) && parts.asked.is_empty());
+        assert_eq!(parts.resident(), first.len);
+    }
+
+    #[test]
+    fn pieces_come_in_any_order_and_overlap() {
+        let mut parts = plain(100, 1000, 1);
+        parts.lack(absent(10, 20, 20), &[]);
+        parts.supply(20, vec![2; 10]);
+        parts.supply(10, vec![1; 12]);
+        assert!(parts.asked.is_empty());
+        assert_eq!((run(&parts, 10), parts.resident()), (20, 20));
+    }
+
+    #[test]
+    fn what_was_not_asked_for_stays_apart() {
+        let mut parts = plain(100, 40, 1);
+        for at in 0..10 {
+            parts.supply(at * 10, vec![0; 10]);
+        }
+        assert_eq!(parts.resident(), 40);
     }
 
     #[test]
     fn reads_that_follow_one_another_grow_and_swallow_none() {
-        let mut parts = parts(1 << 20);
+        let mut parts = parts(1 << 20, Windows::CHEAP);
         let (mut at, mut fetches) = (0, 0);
         while at < parts.len {
-            let run = Source::windows(parts.len, &parts.windows()).run(at).len() as u64;
-            if run == 0 {
+            if run(&parts, at) == 0 {
                 fetch(&mut parts, absent(at, 1, 1));
                 fetches += 1;
             }
-            at += run;
+            at += run(&parts, at) as u64;
         }
         assert!(fetches <= 12, "{fetches} reads for a megabyte");
-        assert!(parts.supplied < (1 << 20) + 8 * GRANULE);
+        assert!(parts.supplied < (1 << 20) + 8 * Windows::CHEAP.granule);
     }
 
     #[test]
     fn memory_stays_bounded() {
-        let mut parts = parts(1 << 30);
+        let mut parts = parts(1 << 30, Windows::CHEAP);
+        let Windows { kept, count, .. } = Windows::CHEAP;
         for n in 0..200 {
             fetch(&mut parts, absent(n * (5 << 20) % (1 << 30), 3 << 20, 3 << 20));
-            let newest = NEWEST as u64 * (3 << 20);
-            assert!(parts.resident <= RESIDENT.max(newest) && parts.windows.len() <= WINDOWS);
+            let newest = AT_ONCE as u64 * (3 << 20);
+            assert!(parts.resident() <= kept.max(newest) && parts.blocks.len() <= count);
         }
         for n in 0..200 {
             fetch(&mut parts, absent(n * (1 << 20), 1, 1));
-            assert!(parts.windows.len() <= WINDOWS);
+            assert!(parts.blocks.len() <= count);
         }
     }
 
     #[test]
+    fn the_oldest_windows_go_first() {
+        let mut parts = plain(1000, 100, 1);
+        for i in 0..10 {
+            fetch(&mut parts, absent(i * 90, 20, 20));
+        }
+        assert_eq!(parts.resident(), 100);
+        assert_eq!((run(&parts, 450), run(&parts, 360)), (20, 0));
+    }
+
+    #[test]
+    fn windows_that_are_needed_together_stay_together() {
+        let mut parts = plain(10_000, 100, 1);
+        for at in [0, 100, 200, 4000] {
+            let len = if at == 4000 { 1000 } else { 40 };
+            parts.supply(at, vec![0; len]);
+        }
+        assert_eq!(parts.resident(), 1120);
+        // Of windows as small as the budget expects, the budget decides again.
+        for at in 0..200 {
+            parts.supply(5000 + at * 2, vec![0]);
+        }
+        assert_eq!(parts.resident(), 100);
+    }
+
+    #[test]
     fn the_index_stays_while_small_places_are_passed_over() {
-        let mut parts = parts(1 << 30);
+        let mut parts = parts(1 << 30, Windows::CHEAP);
         fetch(&mut parts, absent(0, 80_000, 80_000));
         for n in 1..500 {
             fetch(&mut parts, absent(n << 20, 8, 8));
-            let windows = parts.windows();
-            assert!(Source::windows(parts.len, &windows).run(0).len() >= 80_000);
+            assert!(run(&parts, 0) >= 80_000);
         }
         assert!(parts.supplied < 81_000 + 500 * 512);
     }
 
     #[test]
     fn a_request_that_no_memory_holds_is_refused() {
-        let mut parts = parts(1 << 40);
-        let planned = parts.plan(absent(0, 1 << 39, 1 << 39));
-        assert!(matches!(planned, Err(ReadError::TooLarge(Span { len, .. })) if len == 1 << 39));
-        assert!(parts.plan(absent(u64::MAX, 2, 2)).is_err());
+        let mut parts = parts(1 << 40, Windows::CHEAP);
+        parts.lack(absent(0, 1 << 39, 1 << 39), &[]);
+        assert_eq!(parts.first(), None);
+        parts.lack(absent(u64::MAX, 2, 2), &[]);
+        assert_eq!(parts.first(), None);
     }
 }

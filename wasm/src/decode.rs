@@ -2,17 +2,13 @@
 
 use crate::document::Document;
 use crate::elements::Refusal;
-use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge_core::codec::{Decoder, Fault, Size, Undecoded};
-use weighbridge_core::{Chunk, Tensor};
+use weighbridge::Decoding;
+use weighbridge_core::codec::{Fault, Undecoded};
+use weighbridge_core::{Chunk, Source, Tensor, Window};
 
 /// Most decoded bytes that a document keeps, to show elements of a tensor.
 const KEPT: u64 = 64 << 20;
-
-/// Decoded bytes that are handed out at once.
-const PIECE: usize = 1 << 20;
 
 /// The start of a tensor's decoded data.
 #[derive(Debug)]
@@ -20,8 +16,7 @@ pub struct Kept {
     tensor: u32,
     /// Decoded bytes of the whole chunk, where the file says.
     whole: u64,
-    decoder: Box<Decoder>,
-    buffer: Vec<u8>,
+    decoding: Decoding,
     bytes: Vec<u8>,
 }
 
@@ -52,38 +47,32 @@ impl Document {
         let mut kept = match self.kept.take() {
             Some(kept) if kept.tensor == tensor.index => kept,
             _ => {
-                let chunk = self.ask(|file, source| file.chunk(source, tensor, 0));
-                let chunk = chunk.map_err(Refusal::Stop)?.flatten();
+                let chunk = self.session.ask(|file, source| file.chunk(source, tensor, 0));
+                let chunk = chunk?.flatten();
                 let chunk = chunk.ok_or(Refusal::Unsupported)?;
-                let mut decoder = Box::new(Decoder::new());
-                start(&mut decoder, &chunk);
-                let buffer = vec![0; PIECE];
                 let whole = chunk.decoded.unwrap_or(u64::MAX);
-                Kept { tensor: tensor.index, whole, decoder, buffer, bytes: Vec::new() }
+                let decoding = Decoding::new(chunk);
+                Kept { tensor: tensor.index, whole, decoding, bytes: Vec::new() }
             }
         };
-        let mut result: Result<(), Refusal> = Ok(());
-        loop {
-            let Kept { whole, decoder, buffer, bytes, .. } = &mut kept;
-            let len = bytes.len() as u64;
-            if len >= end && (end < *whole || decoder.is_done()) {
-                break;
-            }
-            match self
-                .store
-                .ask(|source| decoder.next(source, buffer).map(|p| p.map(<[u8]>::to_vec)))
-            {
-                Ok(Some(piece)) => bytes.extend_from_slice(&piece),
-                Ok(None) => break,
-                Err(Undecoded::Absent(absent)) => {
-                    self.store.lack(absent, []);
-                    result = Err(absent.into());
-                    break;
+        let Kept { whole, decoding, bytes, .. } = &mut kept;
+        let result = self.session.ask(|_, source| {
+            loop {
+                let len = bytes.len() as u64;
+                if len >= end && (end < *whole || decoding.is_done()) {
+                    return Ok(Ok(()));
                 }
-                Err(Undecoded::Fault(Fault::Buffer)) if grow(buffer, decoder) => {}
-                // Not kept: nothing can be decoded any further.
-                Err(Undecoded::Fault(_)) => return Err(Refusal::Undecodable),
+                match decoding.step(source) {
+                    Ok(true) => bytes.extend_from_slice(decoding.piece()),
+                    Ok(false) => return Ok(Ok(())),
+                    Err(Undecoded::Absent(absent)) => return Err(absent.into()),
+                    Err(Undecoded::Fault(_)) => return Ok(Err(Refusal::Undecodable)),
+                }
             }
+        });
+        // Where it is faulty it is not kept: nothing can be decoded any further.
+        if let Ok(Some(decoded)) = result {
+            decoded?;
         }
         let kept = self.kept.insert(kept);
         result?;
@@ -91,49 +80,29 @@ impl Document {
     }
 }
 
-fn start(decoder: &mut Decoder, chunk: &Chunk) {
-    if decoder.start_chunk(chunk).is_err() {
-        let most = weighbridge_core::codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
-        decoder.start(chunk.encoding, chunk.stored, Size::AtMost(most));
-    }
-}
-
-/// Makes a buffer as large as the window of the frame that begins takes; false if
-/// it is.
-fn grow(buffer: &mut Vec<u8>, decoder: &Decoder) -> bool {
-    let needed = usize::try_from(decoder.buffer()).unwrap_or(0);
-    let more = needed.saturating_sub(buffer.len());
-    let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
-    if grows {
-        buffer.resize(needed, 0);
-    }
-    grows
-}
-
 /// Decodes one chunk, whose stored bytes are given in order.
 #[derive(Debug)]
 pub struct Stream {
     /// What is decoded.
     pub chunk: Chunk,
-    decoder: Box<Decoder>,
-    buffer: Vec<u8>,
+    decoding: Decoding,
+    /// The stored bytes that are not decoded yet, and where in the chunk they begin.
     input: Vec<u8>,
-    used: usize,
+    at: u64,
 }
 
 impl Stream {
     /// A stream of the bytes of `chunk`.
     pub fn new(chunk: Chunk) -> Stream {
-        let mut decoder = Box::new(Decoder::new());
-        start(&mut decoder, &chunk);
-        Stream { chunk, decoder, buffer: vec![0; PIECE], input: Vec::new(), used: 0 }
+        Stream { chunk, decoding: Decoding::new(chunk), input: Vec::new(), at: 0 }
     }
 
     /// Gives the next stored bytes.
     pub fn give(&mut self, bytes: Vec<u8>) {
-        let rest = self.input.get(self.used..).unwrap_or_default();
+        let used = self.decoding.read() - self.at;
+        let rest = self.input.get(used as usize..).unwrap_or_default();
         self.input = if rest.is_empty() { bytes } else { [rest, &bytes].concat() };
-        self.used = 0;
+        self.at += used;
     }
 
     /// The next decoded bytes; none when more must be given first, or all is
@@ -142,24 +111,17 @@ impl Stream {
     /// # Errors
     /// What is wrong with the data.
     pub fn take(&mut self) -> Result<&[u8], Fault> {
-        loop {
-            let input = self.input.get(self.used..).unwrap_or_default();
-            let step = match self.decoder.step(input, &mut self.buffer) {
-                Err(Fault::Buffer) if grow(&mut self.buffer, &self.decoder) => continue,
-                step => step?,
-            };
-            self.used += step.read;
-            if !step.written.is_empty() {
-                return Ok(self.buffer.get(step.written).unwrap_or_default());
-            }
-            if step.done || step.read == 0 {
-                return Ok(&[]);
-            }
+        let offset = self.chunk.stored.offset.saturating_add(self.at);
+        let windows = [Window { offset, bytes: &self.input }];
+        match self.decoding.step(&Source::windows(u64::MAX, &windows)) {
+            Ok(true) => Ok(self.decoding.piece()),
+            Ok(false) | Err(Undecoded::Absent(_)) => Ok(&[]),
+            Err(Undecoded::Fault(fault)) => Err(fault),
         }
     }
 
     /// Decoded bytes so far, and whether all is decoded and was compared.
     pub fn state(&self) -> (u64, bool) {
-        (self.decoder.written(), self.decoder.is_done())
+        (self.decoding.written(), self.decoding.is_done())
     }
 }

@@ -4,16 +4,15 @@ use crate::findings::Findings;
 use crate::layout::Layout;
 use crate::listing::Listing;
 use crate::order::{Filter, Order, Sort};
-use crate::store::Store;
 use crate::table::{self, Table};
 use crate::text;
 use crate::words::Words;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge::{Diagnosis, FileAudit, Goal as Depth, Meta, Options as Limits};
-use weighbridge_core::{
-    Absent, Cursor, EntryKind, File, Format, Metadata, Opening, Source, Span, Stop, general,
-};
+use weighbridge::{Goal as Depth, Meta, Options, Session};
+#[cfg(feature = "full")]
+use weighbridge_core::File;
+use weighbridge_core::{Cursor, EntryKind, Metadata, Stop, general};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +27,8 @@ pub enum Goal {
 
 /// What is done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Step {
+enum Step {
     Opening,
-    /// It cannot be opened: what is it?
-    Diagnosis,
     Metadata,
     Tensors,
     Regions,
@@ -40,29 +37,14 @@ pub(crate) enum Step {
     Done,
 }
 
-/// How a document is opened.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// As this format, whatever it looks like.
-    pub format: Option<Format>,
-    /// The format that the file's name promises.
-    pub named: Option<Format>,
-    /// Makes hashes of names unforeseeable.
-    pub seed: u64,
-    /// Bytes of the file to keep.
-    pub budget: u64,
-    /// Requests are rounded to multiples of this.
-    pub granule: u64,
-}
-
 /// A file of which only parts are in memory.
 #[derive(Debug)]
 pub struct Document {
-    /// Its bytes.
-    pub store: Store,
+    /// Its bytes, and what was found.
+    pub session: Session<'static>,
     /// Words for codes.
     pub words: Words,
-    /// What was found.
+    /// The order of what was found.
     pub findings: Findings,
     /// Its tensors.
     pub table: Table,
@@ -71,17 +53,8 @@ pub struct Document {
     /// Its parts.
     pub layout: Layout,
     order: Order,
-    pub(crate) step: Step,
-    named: Option<Format>,
-    opening: Option<Opening>,
-    format: Option<Format>,
-    /// The format was chosen, not recognised.
-    chosen: bool,
-    diagnosis: Option<Diagnosis>,
-    pub(crate) file: Option<File>,
+    step: Step,
     cursor: Cursor,
-    audit: Option<FileAudit>,
-    limits: Limits,
     /// What the first so many entries of the metadata say of other files.
     #[cfg(feature = "full")]
     part: (weighbridge::SetPart, usize),
@@ -98,9 +71,9 @@ pub struct Document {
 
 impl Document {
     /// A document of a file of `len` bytes.
-    pub fn new(len: u64, options: &Options) -> Self {
+    pub fn new(len: u64, options: Options) -> Self {
         Document {
-            store: Store::new(len, options.budget, options.granule),
+            session: Session::new(len, options),
             words: Words::default(),
             findings: Findings::default(),
             table: Table::default(),
@@ -108,15 +81,7 @@ impl Document {
             layout: Layout::default(),
             order: Order::default(),
             step: Step::Opening,
-            named: options.named,
-            opening: options.format.map(|format| Opening::of(Some(format))),
-            format: options.format,
-            chosen: options.format.is_some(),
-            diagnosis: None,
-            file: None,
             cursor: Cursor::default(),
-            audit: None,
-            limits: Limits::new().seed(options.seed),
             #[cfg(feature = "full")]
             part: Default::default(),
             cut: false,
@@ -130,133 +95,97 @@ impl Document {
 
     /// Works towards `goal`; `true` once it is reached, or cannot be.
     pub fn advance(&mut self, goal: Goal) -> bool {
-        self.store.content();
-        loop {
-            let reached = match goal {
-                Goal::Index => self.step > Step::Tensors,
-                Goal::Structure => self.step > Step::Structure,
-                Goal::Payloads => self.step > Step::Payloads,
-            };
-            if reached || self.refused() {
-                return true;
-            }
-            match self.work() {
-                Ok(next) => {
-                    self.step = next;
-                    self.cursor = Cursor::default();
-                }
-                Err(Stop::NeedBytes(absent)) => {
-                    self.lack(absent);
-                    return false;
-                }
-                // A finding says why; what else can be checked is.
-                Err(_) => {
-                    self.step = match self.step {
-                        Step::Opening => Step::Diagnosis,
-                        Step::Diagnosis => Step::Done,
-                        Step::Metadata => Step::Tensors,
-                        Step::Tensors => Step::Regions,
-                        Step::Regions => Step::Structure,
-                        Step::Structure | Step::Payloads | Step::Done => Step::Done,
-                    };
-                    self.cursor = Cursor::default();
-                }
-            }
+        let last = match goal {
+            Goal::Index => Step::Tensors,
+            Goal::Structure => Step::Structure,
+            Goal::Payloads => Step::Payloads,
+        };
+        while self.step <= last {
+            let Some(next) = self.work() else { return false };
+            self.step = next;
+            self.cursor = Cursor::default();
         }
+        true
     }
 
-    fn work(&mut self) -> Result<Step, Stop> {
-        match self.step {
-            Step::Opening => self.open(),
-            Step::Diagnosis => self.diagnose(),
-            Step::Metadata => self.list_metadata(),
-            Step::Tensors => self.list_tensors(),
-            Step::Regions => self.list_regions(),
-            Step::Structure => self.audit(Depth::Structure, Step::Payloads),
-            Step::Payloads => self.audit(Depth::Payloads, Step::Done),
-            Step::Done => Ok(Step::Done),
-        }
-    }
-
-    /// Recognises the format: by its magic, else by the name, else by
-    /// what the content could be.
-    fn open(&mut self) -> Result<Step, Stop> {
-        let Document { store, findings, .. } = self;
-        let opening = match &mut self.opening {
-            Some(opening) => opening,
-            None => {
-                let head = store.len().min(HEAD);
-                let guess = store.ask(|source| {
-                    Ok::<_, Stop>(Format::of_head(source.get(Span::new(0, head))?, source.len()))
-                })?;
-                let format = match guess {
-                    Some(format) if format.has_magic() => Some(format),
-                    guess => self.named.or(guess),
-                };
-                self.format = format;
-                self.opening.insert(Opening::of(format))
+    /// The next step; `None` if bytes are missing.
+    fn work(&mut self) -> Option<Step> {
+        let listed = match self.step {
+            Step::Opening => return self.open(),
+            Step::Metadata => (self.list_metadata(), Step::Tensors),
+            Step::Tensors => (self.list_tensors(), Step::Regions),
+            Step::Regions => (self.list_regions(), Step::Structure),
+            Step::Structure => {
+                return self.session.advance(Depth::Structure).then_some(Step::Payloads);
+            }
+            Step::Payloads | Step::Done => {
+                return self.session.advance(Depth::Payloads).then_some(Step::Done);
             }
         };
-        let file =
-            store.ask(|source| opening.step(source, &mut |finding| findings.push(finding)))?;
-        self.format = Some(file.format());
-        self.file = Some(file);
-        Ok(Step::Metadata)
-    }
-
-    /// The small module opens what it recognises, and leaves all else to the other.
-    fn diagnose(&mut self) -> Result<Step, Stop> {
-        #[cfg(feature = "full")]
-        {
-            let Document { store, findings, diagnosis, .. } = self;
-            *diagnosis = store.ask(|source| Diagnosis::of(source, findings.all()))?;
+        match listed {
+            (Err(Stop::NeedBytes(_)), _) => None,
+            // A finding says why the list ends; what else can be checked is.
+            (_, next) => Some(next),
         }
-        Ok(Step::Done)
     }
 
-    fn list_metadata(&mut self) -> Result<Step, Stop> {
-        let Document { store, metadata, cursor, cut, .. } = self;
+    fn open(&mut self) -> Option<Step> {
+        if !self.session.advance(Depth::Header) {
+            return None;
+        }
+        if !self.session.is_refused() {
+            return Some(Step::Metadata);
+        }
+        // The small module opens what it recognises, and leaves all else to the other.
+        #[cfg(feature = "full")]
+        if !self.session.diagnose() {
+            return None;
+        }
+        Some(Step::Done)
+    }
+
+    fn list_metadata(&mut self) -> Result<Option<()>, Stop> {
+        let Document { session, metadata, cursor, cut, .. } = self;
         #[cfg(feature = "full")]
         let (part, noted) = &mut self.part;
-        let Some(file) = self.file else { return Ok(Step::Done) };
-        store.ask(|source| {
+        session.ask(|file, source| {
             loop {
                 #[cfg(feature = "full")]
                 while let Some(meta) = metadata.get(*noted) {
-                    part.note(source, &file, meta)?;
+                    part.note(source, file, meta)?;
                     *noted += 1;
                 }
                 // It also advances inside the list of an entry.
                 let Some(entry) = file.next_meta(source, cursor, &mut |_| {})? else {
-                    return Ok(Step::Tensors);
+                    return Ok(());
                 };
                 if metadata.len() * size_of::<Metadata>() >= table::MOST_BYTES / 4 {
                     *cut = true;
-                    return Ok(Step::Tensors);
+                    return Ok(());
                 }
-                Meta::end_before(&file, metadata.last_mut(), &entry.metadata);
+                Meta::end_before(file, metadata.last_mut(), &entry.metadata);
                 metadata.push(entry.metadata);
             }
         })
     }
 
-    fn list_tensors(&mut self) -> Result<Step, Stop> {
-        let Document { store, table, words, cursor, cut, .. } = self;
-        let Some(file) = self.file else { return Ok(Step::Done) };
-        if table.is_empty() {
-            // Whatever is declared, an entry takes bytes, a few at least.
-            let room = file.tensor_count().min(store.resident() / 8);
-            table.reserve(usize::try_from(room).unwrap_or(0));
-        }
-        store.ask(|source| {
+    fn list_tensors(&mut self) -> Result<Option<()>, Stop> {
+        let Document { session, table, words, cursor, cut, .. } = self;
+        // Whatever is declared, an entry takes bytes, a few at least.
+        let room = session.resident() / 8;
+        session.ask(|file, source| {
+            if table.is_empty() {
+                let room = file.tensor_count().min(room);
+                table.reserve(usize::try_from(room).unwrap_or(0));
+            }
             loop {
                 let mut next = *cursor;
                 let Some(entry) = file.next_tensor(source, &mut next, &mut |_| {})? else {
-                    return Ok(Step::Regions);
+                    return Ok(());
                 };
                 if table.memory() >= table::MOST_BYTES {
                     *cut = true;
-                    return Ok(Step::Regions);
+                    return Ok(());
                 }
                 table.push(entry.tensor, source, words)?;
                 *cursor = next;
@@ -264,10 +193,9 @@ impl Document {
         })
     }
 
-    fn list_regions(&mut self) -> Result<Step, Stop> {
-        let Document { store, table, layout, cursor, cut, .. } = self;
-        let Some(file) = self.file else { return Ok(Step::Done) };
-        store.ask(|source| {
+    fn list_regions(&mut self) -> Result<Option<()>, Stop> {
+        let Document { session, table, layout, cursor, cut, .. } = self;
+        session.ask(|file, source| {
             loop {
                 let mut next = *cursor;
                 let Some(region) = file.next_region(source, &mut next)? else { break };
@@ -283,66 +211,13 @@ impl Document {
                 }
             }
             layout.settle(source.len());
-            Ok(Step::Structure)
+            Ok(())
         })
-    }
-
-    fn audit(&mut self, depth: Depth, next: Step) -> Result<Step, Stop> {
-        let Document { store, findings, audit, limits, .. } = self;
-        let Some(file) = self.file else { return Ok(Step::Done) };
-        let running = audit.get_or_insert_with(|| FileAudit::new(file, limits));
-        store.ask(|source| running.go_on(source, depth, limits, &mut |it| findings.push(it)))?;
-        if next == Step::Done {
-            *audit = None;
-        }
-        Ok(next)
-    }
-
-    /// Takes note of what is missing, with all else that the index lacks.
-    pub fn lack(&mut self, absent: Absent) {
-        let mut more = Vec::new();
-        // Tables are wanted together; data is not.
-        if let Some(file) = self.file
-            && self.step < Step::Payloads
-        {
-            self.store.ask(|source| file.missing(source, &mut |absent| more.push(absent)));
-        }
-        self.store.lack(absent, more);
-    }
-
-    /// Asks the parser; what is missing is noted.
-    ///
-    /// # Errors
-    /// As the parser's.
-    pub fn ask<T>(
-        &mut self,
-        ask: impl FnOnce(&File, &Source<'_>) -> Result<T, Stop>,
-    ) -> Result<Option<T>, Stop> {
-        self.store.content();
-        let Some(file) = self.file else { return Ok(None) };
-        match self.store.ask(|source| ask(&file, source)) {
-            Ok(answer) => Ok(Some(answer)),
-            Err(Stop::NeedBytes(absent)) => {
-                self.lack(absent);
-                Err(Stop::NeedBytes(absent))
-            }
-            Err(stop) => Err(stop),
-        }
-    }
-
-    /// The file, once it is open.
-    pub fn file(&self) -> Option<&File> {
-        self.file.as_ref()
-    }
-
-    /// The format, once it is known.
-    pub fn format(&self) -> Option<Format> {
-        self.format
     }
 
     /// Whether the file could not be opened.
     pub fn refused(&self) -> bool {
-        self.step == Step::Done && self.file.is_none()
+        self.step == Step::Done && self.session.is_refused()
     }
 
     /// Whether not all entries fit into memory.
@@ -350,21 +225,11 @@ impl Document {
         self.cut
     }
 
-    /// The goals that were reached and prove something.
-    pub fn checked(&self) -> &'static [&'static str] {
-        match self.step {
-            _ if self.file.is_none() => &[],
-            Step::Payloads => &["structure"],
-            Step::Done => &["structure", "payloads"],
-            _ => &[],
-        }
-    }
-
     /// What is being done, and how many entries of it are done.
     pub fn progress(&self) -> (&'static str, u32) {
-        let audited = self.audit.as_ref().map_or(0, FileAudit::position);
+        let audited = self.session.position();
         match self.step {
-            Step::Opening | Step::Diagnosis => ("opening", 0),
+            Step::Opening => ("opening", 0),
             Step::Metadata => ("metadata", self.cursor.index()),
             Step::Tensors => ("tensors", self.cursor.index()),
             Step::Regions => ("layout", self.cursor.index()),
@@ -374,22 +239,10 @@ impl Document {
         }
     }
 
-    /// What the file is, where it is not what it should be.
-    pub fn diagnosis(&self) -> Option<Diagnosis> {
-        let Some(file) = &self.file else { return self.diagnosis.clone() };
-        Diagnosis::cut_off(file, self.store.len(), self.findings.all(), self.findings.tally())
-    }
-
-    /// Whether the file is of a format or a generation that this build does not read.
-    pub fn is_unsupported(&self) -> bool {
-        let other = self.diagnosis.as_ref().is_some_and(Diagnosis::is_unsupported);
-        self.file.is_none() && other && !self.chosen
-    }
-
     /// What only other files can tell, and was not looked at: a sentence.
     #[cfg(feature = "full")]
     pub fn left_out(&self) -> Option<&'static str> {
-        match self.file? {
+        match self.session.file()? {
             File::Shards(_) => Some("the files that it lists were not looked at"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")
@@ -406,21 +259,19 @@ impl Document {
 
     /// Whether no format of this build recognises the file.
     pub fn is_unknown(&self) -> bool {
-        self.refused() && self.findings.all().iter().any(|f| f.rule == general::UNKNOWN_FORMAT)
+        self.refused() && self.session.findings().iter().any(|f| f.rule == general::UNKNOWN_FORMAT)
     }
 
     /// Rows that pass `filter`, in the order of `sort`.
     pub fn rows(&mut self, sort: Sort, filter: Filter) -> &[u32] {
-        let Document { order, table, findings, .. } = self;
-        let stamp = findings.all().len() as u64;
-        order.select(table, sort, filter, stamp, || findings.by_tensor(table.len()))
+        let Document { order, table, session, .. } = self;
+        order.select(table, sort, filter, session.findings())
     }
 
     /// Brings the numbers of findings up to date.
     pub fn count_findings(&mut self) {
-        let Document { order, table, findings, .. } = self;
-        let stamp = findings.all().len() as u64;
-        order.count(table, stamp, || findings.by_tensor(table.len()));
+        let Document { order, table, session, .. } = self;
+        order.count(table, session.findings());
     }
 
     /// The rows that were chosen last.
@@ -437,7 +288,7 @@ impl Document {
     pub fn key_of(&self, kind: EntryKind, index: u32) -> Vec<u8> {
         let mut key = Vec::new();
         if let Some(meta) = self.position_of(kind, index).and_then(|i| self.metadata.get(i)) {
-            self.store.ask(|source| {
+            self.session.look(|source| {
                 if let Ok(name) = meta.key.read(source) {
                     text::push_bytes(&name, &mut key);
                 }
@@ -457,6 +308,3 @@ pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
     let to = (to as usize).min(len);
     (from as usize).min(to)..to
 }
-
-/// How many bytes decide: more than any magic takes.
-const HEAD: u64 = 64;

@@ -72,13 +72,18 @@ impl From<Absent> for Refusal {
     }
 }
 
+impl From<Stop> for Refusal {
+    fn from(stop: Stop) -> Self {
+        Refusal::Stop(stop)
+    }
+}
+
 impl Document {
     /// Elements of a dense tensor, as a table.
     ///
     /// # Errors
     /// Why there are none; what is missing is noted.
     pub fn grid(&mut self, tensor: &Tensor, grid: &Grid) -> Result<Numbers, Refusal> {
-        self.store.content();
         let mut runs = grid.runs(tensor.elements).ok_or(Refusal::TooMany)?;
         if !tensor.dtype.is_numeric() {
             return Err(Refusal::Unsupported);
@@ -102,27 +107,15 @@ impl Document {
     ) -> Result<Numbers, Refusal> {
         let Tensor { dtype, endianness, .. } = *tensor;
         let mut numbers = Numbers::new(dtype);
-        let mut missing = Vec::new();
-        self.store.ask(|source| {
-            for (first, len) in runs {
-                let (at, bytes, skip) = place(dtype, *first, *len).unwrap_or_default();
-                let end = at.checked_add(bytes).filter(|end| *end <= span.len);
-                if end.is_none() {
-                    return;
-                }
-                match source.get(Span::new(span.offset.saturating_add(at), bytes)) {
-                    Ok(bytes) => push(&mut numbers, dtype, endianness, bytes, skip, *len),
-                    Err(absent) => missing.push(absent),
-                }
-            }
+        let spans = runs.iter().map_while(|(first, len)| {
+            let (at, bytes, skip) = place(dtype, *first, *len)?;
+            at.checked_add(bytes).filter(|end| *end <= span.len)?;
+            Some((Span::new(span.offset.saturating_add(at), bytes), (skip, *len)))
         });
-        match missing.split_first() {
-            None => Ok(numbers),
-            Some((first, more)) => {
-                self.store.lack(*first, more.iter().copied());
-                Err((*first).into())
-            }
-        }
+        self.session.read(spans, |(skip, len), bytes| {
+            push(&mut numbers, dtype, endianness, bytes, skip, len);
+        })?;
+        Ok(numbers)
     }
 
     #[cfg(not(feature = "full"))]

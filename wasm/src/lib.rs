@@ -34,7 +34,6 @@ pub mod rows;
 pub mod sort;
 #[cfg(feature = "full")]
 pub mod sparse;
-pub mod store;
 pub mod table;
 pub mod text;
 pub mod values;

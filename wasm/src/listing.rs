@@ -34,7 +34,7 @@ impl Document {
         self.listing.begin((None, from..to));
         let mut listing = core::mem::take(&mut self.listing);
         let metas = core::mem::take(&mut self.metadata);
-        let result = self.ask(|file, source| {
+        let result = self.session.ask(|file, source| {
             let range = within(from, to, metas.len());
             let rest = metas.get(range).unwrap_or_default().get(listing.shown.len()..);
             for meta in rest.unwrap_or_default() {
@@ -53,7 +53,7 @@ impl Document {
     pub fn list_of(&mut self, tensor: &Tensor) -> Result<Option<Vec<Shown>>, Stop> {
         self.listing.begin((Some(tensor.index), 0..0));
         let mut listing = core::mem::take(&mut self.listing);
-        let result = self.ask(|file, source| {
+        let result = self.session.ask(|file, source| {
             loop {
                 let mut next = listing.cursor;
                 let Some(meta) = file.next_attribute(source, tensor, &mut next)? else {

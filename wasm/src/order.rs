@@ -1,10 +1,12 @@
 //! Which tensors a table shows, and in which order.
 
+use crate::findings::by_tensor;
 use crate::sort;
 use crate::table::Table;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use weighbridge_core::Finding;
 
 /// The column that rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,40 +85,38 @@ pub struct Order {
     sort: Sort,
     filter: Filter,
     /// How many tensors and findings there were.
-    stamp: Option<(usize, u64)>,
+    stamp: Option<(usize, usize)>,
     rows: Vec<u32>,
     /// The rank of each tensor among all names; made when first needed.
     ranks: Vec<u32>,
     findings: Vec<u32>,
     /// The stamp that `findings` were counted at.
-    counted: Option<(usize, u64)>,
+    counted: Option<(usize, usize)>,
 }
 
 impl Order {
     /// Counts the findings of each tensor, unless that was done.
-    pub fn count(&mut self, table: &Table, stamp: u64, count: impl FnOnce() -> Vec<u32>) {
-        let stamp = Some((table.len(), stamp));
+    pub fn count(&mut self, table: &Table, findings: &[Finding]) {
+        let stamp = Some((table.len(), findings.len()));
         if self.counted != stamp {
-            self.findings = count();
+            self.findings = by_tensor(findings, table.len());
             self.counted = stamp;
         }
     }
 
-    /// Chooses the rows that pass, in order. `stamp` changes with what is found.
+    /// Chooses the rows that pass, in order.
     pub fn select(
         &mut self,
         table: &Table,
         sort: Sort,
         filter: Filter,
-        stamp: u64,
-        count: impl FnOnce() -> Vec<u32>,
+        findings: &[Finding],
     ) -> &[u32] {
-        self.count(table, stamp, count);
-        let stamp = (table.len(), stamp);
-        if self.stamp == Some(stamp) && self.sort == sort && self.filter == filter {
+        self.count(table, findings);
+        if self.stamp == self.counted && self.sort == sort && self.filter == filter {
             return &self.rows;
         }
-        (self.sort, self.stamp) = (sort, Some(stamp));
+        (self.sort, self.stamp) = (sort, self.counted);
         self.filter = filter;
         if sort.key == Key::Name && self.ranks.len() != table.len() {
             self.ranks = name_ranks(table);

@@ -2,32 +2,190 @@
 
 use crate::access::Access;
 use crate::error::Error;
+use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 use weighbridge_core::codec::{self, Decoder, Fault, Size, Undecoded};
 use weighbridge_core::{Absent, Chunk, Encoding, Source, Stop, limits};
 
-/// Where in the buffer the next decoded bytes lie; `None` at the end.
-pub(super) fn step(
-    decoder: &mut Decoder,
-    source: &Source<'_>,
-    chunk: &Chunk,
-    buffer: &mut [u8],
-) -> Result<Result<Option<core::ops::Range<usize>>, Fault>, Absent> {
-    loop {
-        let at = chunk.stored.offset.saturating_add(decoder.read());
-        let left = chunk.stored.len.saturating_sub(decoder.read());
-        let run = source.run(at);
-        let run = usize::try_from(left).ok().and_then(|left| run.get(..left)).unwrap_or(run);
-        match decoder.step(run, buffer) {
-            Err(fault) => return Ok(Err(fault)),
-            Ok(step) if !step.written.is_empty() => return Ok(Ok(Some(step.written))),
-            Ok(step) if step.done => return Ok(Ok(None)),
-            Ok(step) if step.read == 0 => {
-                let need = decoder.needs();
-                return Err(Absent { offset: at, need, want: left.max(need) });
+/// Bytes that are decoded at a time: a power of two.
+const PIECE: usize = 256 << 10;
+
+/// A chunk that is decoded piece by piece, as its bytes come.
+///
+/// ```
+/// use weighbridge::core::{Chunk, Source};
+/// use weighbridge::{Decoding, Span};
+///
+/// let stored = Span::new(1, 4);
+/// let mut decoding = Decoding::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
+/// assert!(decoding.step(&Source::whole(b"-abcd-"))?);
+/// assert_eq!(decoding.piece(), b"abcd");
+/// # Ok::<(), weighbridge::core::codec::Undecoded>(())
+/// ```
+#[derive(Debug)]
+pub struct Decoding {
+    chunk: Chunk,
+    size: Size,
+    work: u64,
+    decoder: Box<Decoder>,
+    buffer: Vec<u8>,
+    piece: Range<usize>,
+}
+
+impl Decoding {
+    /// Of a chunk, from its start. Where its decoded size is not recorded, as much as its
+    /// stored bytes can become.
+    ///
+    /// ```
+    /// use weighbridge::Decoding;
+    /// use weighbridge::core::Chunk;
+    ///
+    /// assert_eq!(Decoding::new(Chunk::default()).read(), 0);
+    /// ```
+    pub fn new(chunk: Chunk) -> Self {
+        let most = codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
+        Decoding::within(chunk, most, u64::MAX)
+    }
+
+    /// Of a chunk that becomes `most` bytes, unless its size is recorded, with this budget
+    /// of work.
+    pub(crate) fn within(chunk: Chunk, most: u64, work: u64) -> Self {
+        let size = chunk.decoded.map_or(Size::AtMost(most), Size::Exactly);
+        let (decoder, buffer) = (Box::new(Decoder::new()), vec![0; PIECE]);
+        let mut decoding = Decoding { chunk, size, work, decoder, buffer, piece: 0..0 };
+        decoding.start();
+        decoding
+    }
+
+    fn start(&mut self) {
+        self.decoder.start(self.chunk.encoding, self.chunk.stored, self.size);
+        self.decoder.allow(self.work);
+    }
+
+    /// Decodes the next [`piece`](Self::piece); `false` at the end of the stream, when all
+    /// its checks have passed.
+    ///
+    /// ```
+    /// use weighbridge::core::{Chunk, Source};
+    /// use weighbridge::{Decoding, Span};
+    ///
+    /// let stored = Span::new(0, 4);
+    /// let mut decoding = Decoding::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
+    /// while decoding.step(&Source::whole(b"abcd"))? {}
+    /// assert!(decoding.is_done());
+    /// # Ok::<(), weighbridge::core::codec::Undecoded>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undecoded::Absent`]: call again once the bytes are there.
+    pub fn step(&mut self, source: &Source<'_>) -> Result<bool, Undecoded> {
+        loop {
+            let Decoding { chunk, decoder, buffer, .. } = self;
+            let at = chunk.stored.offset.saturating_add(decoder.read());
+            let left = chunk.stored.len.saturating_sub(decoder.read());
+            let run = source.run(at);
+            let run = usize::try_from(left).ok().and_then(|left| run.get(..left)).unwrap_or(run);
+            match decoder.step(run, buffer) {
+                Ok(step) if !step.written.is_empty() => {
+                    self.piece = step.written;
+                    return Ok(true);
+                }
+                Ok(step) if step.done => {
+                    self.piece = 0..0;
+                    return Ok(false);
+                }
+                Ok(step) if step.read == 0 => {
+                    let need = decoder.needs();
+                    return Err(Absent { offset: at, need, want: left.max(need) }.into());
+                }
+                Ok(_) => {}
+                // The window of the frame that begins does not fit.
+                Err(Fault::Buffer) if enlarge(buffer, decoder.buffer()) => {}
+                // Nothing was decoded yet, and what comes may fit as a whole.
+                Err(Fault::Window) if decoder.written() == 0 && enlarge(buffer, whole(chunk)) => {
+                    self.start();
+                }
+                Err(fault) => return Err(fault.into()),
             }
-            Ok(_) => {}
         }
+    }
+
+    /// The bytes that [`step`](Self::step) decoded last.
+    ///
+    /// ```
+    /// use weighbridge::Decoding;
+    /// use weighbridge::core::Chunk;
+    ///
+    /// assert!(Decoding::new(Chunk::default()).piece().is_empty()); // nothing yet
+    /// ```
+    pub fn piece(&self) -> &[u8] {
+        self.buffer.get(self.piece.clone()).unwrap_or_default()
+    }
+
+    /// How many stored bytes were used.
+    ///
+    /// ```
+    /// use weighbridge::Decoding;
+    /// use weighbridge::core::Chunk;
+    ///
+    /// assert_eq!(Decoding::new(Chunk::default()).read(), 0);
+    /// ```
+    pub fn read(&self) -> u64 {
+        self.decoder.read()
+    }
+
+    /// How many bytes were decoded.
+    ///
+    /// ```
+    /// use weighbridge::Decoding;
+    /// use weighbridge::core::Chunk;
+    ///
+    /// assert_eq!(Decoding::new(Chunk::default()).written(), 0);
+    /// ```
+    pub fn written(&self) -> u64 {
+        self.decoder.written()
+    }
+
+    /// Whether all is decoded, and all checks of the stream have passed.
+    ///
+    /// ```
+    /// use weighbridge::Decoding;
+    /// use weighbridge::core::Chunk;
+    ///
+    /// assert!(!Decoding::new(Chunk::default()).is_done());
+    /// ```
+    pub fn is_done(&self) -> bool {
+        self.decoder.is_done()
+    }
+}
+
+/// How long a buffer for all that a chunk decodes to is, within the limits of the core; 0
+/// where it would be longer.
+fn whole(chunk: &Chunk) -> u64 {
+    let most = chunk.stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
+    let most = most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES);
+    chunk.decoded.filter(|decoded| *decoded <= most).unwrap_or(0)
+}
+
+/// Makes a buffer `len` bytes long; `false` if it is, or if there is no memory.
+fn enlarge(buffer: &mut Vec<u8>, len: u64) -> bool {
+    let len = usize::try_from(len).unwrap_or(0);
+    let more = len.saturating_sub(buffer.len());
+    let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
+    if grows {
+        buffer.resize(len, 0);
+    }
+    grows
+}
+
+/// A fault of the data as an answer, and missing bytes as a reason to ask again.
+pub(crate) fn answered<T>(result: Result<T, Undecoded>) -> Result<Result<T, Fault>, Stop> {
+    match result {
+        Ok(decoded) => Ok(Ok(decoded)),
+        Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
+        Err(Undecoded::Fault(fault)) => Ok(Err(fault)),
     }
 }
 
@@ -39,32 +197,13 @@ pub(crate) fn fill(access: &Access<'_>, chunk: &Chunk, into: &mut [u8]) -> Resul
     let mut decoder = Decoder::new();
     decoder.start(chunk.encoding, chunk.stored, Size::Exactly(into.len() as u64));
     decoder.allow(access.options().work_of(access.len()));
-    let filled = access.ask(|source| match decoder.fill(source, into) {
-        Ok(_) => Ok(Ok(())),
-        Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
-        Err(Undecoded::Fault(fault)) => Ok(Err(fault)),
-    })?;
+    let filled = access.ask(|source| answered(decoder.fill(source, into).map(|_| ())))?;
     filled.map_err(Error::Undecodable)
-}
-
-/// Makes the buffer as large as what a chunk decodes to, within the limits of the
-/// core; false if it cannot, or was before.
-pub(super) fn grow(buffer: &mut Vec<u8>, chunk: &Chunk) -> bool {
-    let most = chunk.stored.len.saturating_mul(limits::ZSTD_WHOLE_PER_BYTE);
-    let most = most.clamp(limits::ZSTD_WHOLE, limits::BLOCK_BYTES);
-    let decoded = chunk.decoded.filter(|decoded| *decoded <= most);
-    let more = decoded.and_then(|decoded| usize::try_from(decoded).ok());
-    let more = more.and_then(|decoded| decoded.checked_sub(buffer.len())).unwrap_or(0);
-    let grows = more > 0 && buffer.try_reserve_exact(more).is_ok();
-    if grows {
-        buffer.resize(buffer.len() + more, 0);
-    }
-    grows
 }
 
 /// Why there are no decoded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub enum Trouble {
     /// They are so many, and the limit is lower.
     TooLarge(u64),
     /// There is no memory for so many.
@@ -73,37 +212,97 @@ pub(crate) enum Trouble {
     Faulty,
 }
 
+/// A chunk that is decoded as a whole, as its bytes come.
+#[derive(Debug)]
+pub struct Block {
+    decoder: Box<Decoder>,
+    bytes: Vec<u8>,
+    is_full: bool,
+}
+
+impl Block {
+    /// Of a chunk that becomes no more than `most` bytes.
+    ///
+    /// ```
+    /// use weighbridge::core::Chunk;
+    /// use weighbridge::{Block, Span};
+    ///
+    /// let chunk = Chunk { stored: Span::new(0, 4), decoded: Some(4), ..Chunk::default() };
+    /// assert!(Block::new(&chunk, 3).is_err());
+    /// assert!(Block::new(&chunk, 4).unwrap().bytes().is_empty()); // nothing yet
+    /// ```
+    ///
+    /// # Errors
+    /// When it becomes more, or cannot be decoded.
+    pub fn new(chunk: &Chunk, most: u64) -> Result<Self, Trouble> {
+        // No more than can come of the stored bytes.
+        let bound = codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
+        let len = chunk.decoded.unwrap_or(bound.min(most));
+        if len > bound || !Decoder::decodes(chunk.encoding) {
+            return Err(Trouble::Faulty);
+        }
+        if len > most {
+            return Err(Trouble::TooLarge(len));
+        }
+        let size = if chunk.decoded.is_some() { Size::Exactly(len) } else { Size::AtMost(len) };
+        let mut bytes = Vec::new();
+        if len > 0 && !enlarge(&mut bytes, len) {
+            return Err(Trouble::NoMemory(len));
+        }
+        let mut decoder = Box::new(Decoder::new());
+        decoder.start(chunk.encoding, chunk.stored, size);
+        Ok(Block { decoder, bytes, is_full: false })
+    }
+
+    /// Decodes all of it.
+    ///
+    /// ```
+    /// use weighbridge::core::{Chunk, Source, codec::Undecoded};
+    /// use weighbridge::{Block, Span};
+    ///
+    /// let chunk = Chunk { stored: Span::new(0, 4), decoded: Some(4), ..Chunk::default() };
+    /// let mut block = Block::new(&chunk, 4).unwrap();
+    /// assert!(matches!(block.fill(&Source::windows(4, &[])), Err(Undecoded::Absent(_))));
+    /// block.fill(&Source::whole(b"abcd"))?;
+    /// assert_eq!(block.bytes(), b"abcd");
+    /// # Ok::<(), Undecoded>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Undecoded::Absent`]: call again once the bytes are there.
+    pub fn fill(&mut self, source: &Source<'_>) -> Result<(), Undecoded> {
+        if self.is_full {
+            return Ok(());
+        }
+        let filled = self.decoder.fill(source, &mut self.bytes)?.len();
+        self.bytes.truncate(filled);
+        self.is_full = true;
+        Ok(())
+    }
+
+    /// Its bytes, once it is full.
+    ///
+    /// ```
+    /// use weighbridge::core::Chunk;
+    /// use weighbridge::Block;
+    ///
+    /// assert_eq!(Block::new(&Chunk::default(), 1).unwrap().bytes(), b"");
+    /// ```
+    pub fn bytes(&self) -> &[u8] {
+        if self.is_full { &self.bytes } else { &[] }
+    }
+}
+
 /// All bytes of a chunk that becomes no more than `most` bytes.
 pub(crate) fn decode(
     access: &Access<'_>,
     chunk: &Chunk,
     most: u64,
 ) -> Result<Result<Vec<u8>, Trouble>, Error> {
-    // No more than can come of the stored bytes.
-    let bound = codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
-    let len = chunk.decoded.unwrap_or(bound.min(most));
-    if len > bound || !Decoder::decodes(chunk.encoding) {
-        return Ok(Err(Trouble::Faulty));
-    }
-    if len > most {
-        return Ok(Err(Trouble::TooLarge(len)));
-    }
-    let size = if chunk.decoded.is_some() { Size::Exactly(len) } else { Size::AtMost(len) };
-    let mut buffer = Vec::new();
-    let capacity = usize::try_from(len).unwrap_or(usize::MAX);
-    if buffer.try_reserve_exact(capacity).is_err() {
-        return Ok(Err(Trouble::NoMemory(len)));
-    }
-    buffer.resize(capacity, 0);
-    let mut decoder = Decoder::new();
-    decoder.start(chunk.encoding, chunk.stored, size);
-    let filled = access.ask(|source| match decoder.fill(source, &mut buffer) {
-        Ok(decoded) => Ok(Ok(decoded.len())),
-        Err(Undecoded::Absent(absent)) => Err(Stop::NeedBytes(absent)),
-        Err(Undecoded::Fault(_)) => Ok(Err(Trouble::Faulty)),
-    })?;
-    Ok(filled.map(|filled| {
-        buffer.truncate(filled);
-        buffer
-    }))
+    let mut block = match Block::new(chunk, most) {
+        Ok(block) => block,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let filled = access.ask(|source| answered(block.fill(source)))?;
+    Ok(filled.map_err(|_| Trouble::Faulty).map(|()| block.bytes))
 }

@@ -2,24 +2,21 @@
 
 mod columns;
 mod decode;
+mod sparse;
 
 pub use columns::column_major;
-pub(crate) use decode::{Trouble, decode, fill};
+pub use decode::{Block, Decoding, Trouble};
+pub(crate) use decode::{answered, decode, fill};
+pub use sparse::{sparse_entries, sparse_len};
 
 use crate::access::Access;
 use crate::entry::Shape;
 use crate::error::Error;
-use alloc::vec;
 use alloc::vec::Vec;
 use columns::Columns;
-use decode::{grow, step};
-use weighbridge_core::codec::{Decoder, Fault, Size};
-use weighbridge_core::{
-    Chunk, Chunks, Element, Encoding, File, Layout, Span, Sparse, Status, Tensor,
-};
+use weighbridge_core::codec::Decoder;
+use weighbridge_core::{Chunk, Chunks, Element, Encoding, File, Layout, Span, Status, Tensor};
 
-/// Bytes that are decoded at a time: a power of two.
-const PIECE: usize = 256 << 10;
 /// Most bytes of a sparse tensor that are decoded to show some of its entries:
 /// of compressed rows, pointers, columns and values lie apart.
 const SPARSE: u64 = 64 << 20;
@@ -165,34 +162,20 @@ pub(crate) fn bytes<E: From<Error>>(
     if chunk.encoding == Encoding::Raw {
         return access.stream(chunk.stored.offset, len.min(chunk.stored.len), take);
     }
-    let size = chunk.decoded.map_or(Size::AtMost(len), Size::Exactly);
-    let mut decoder = Decoder::new();
-    let mut buffer = vec![0; PIECE];
-    let begin = |decoder: &mut Decoder| {
-        decoder.start(chunk.encoding, chunk.stored, size);
-        decoder.allow(access.options().work_of(access.len()));
-    };
-    begin(&mut decoder);
+    let work = access.options().work_of(access.len());
+    let mut decoding = Decoding::within(chunk, len, work);
     let mut left = len;
     // Who takes all of it wants to know that the stream ends well.
     let whole = chunk.decoded == Some(len);
     while left > 0 || whole {
-        match access.ask(|source| Ok(step(&mut decoder, source, &chunk, &mut buffer)?))? {
-            Ok(Some(written)) => {
-                let piece = buffer.get(written).unwrap_or_default();
-                let here = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
-                left -= here as u64;
-                take(&piece[..here])?;
-            }
-            Ok(None) => break,
-            // The window of the frame that begins does not fit.
-            Err(Fault::Buffer) if decoder.buffer() > buffer.len() as u64 => {
-                buffer.resize(usize::try_from(decoder.buffer()).unwrap_or(usize::MAX), 0);
-            }
-            // Nothing was decoded yet, and what comes may fit as a whole.
-            Err(Fault::Window) if left == len && grow(&mut buffer, &chunk) => begin(&mut decoder),
-            Err(fault) => return Err(Error::Undecodable(fault).into()),
+        let more = access.ask(|source| answered(decoding.step(source)))?;
+        if !more.map_err(Error::Undecodable)? {
+            break;
         }
+        let piece = decoding.piece();
+        let here = usize::try_from(left).map_or(piece.len(), |left| left.min(piece.len()));
+        left -= here as u64;
+        take(&piece[..here])?;
     }
     Ok(())
 }
@@ -235,39 +218,19 @@ pub(crate) fn entries<E: From<Error>>(
     };
     let shape = access.ask(|source| Shape::read(source, tensor))?;
     let Some(extents) = shape.known() else { return Ok(false) };
-    // The entries of COO come one after the other.
-    let entry = 8 * extents.len() as u64 + u64::from(tensor.dtype.bits() / 8);
-    let wanted = match tensor.layout {
-        Layout::Coo => count.saturating_mul(entry),
-        _ => u64::MAX,
-    };
-    let wanted = len(&chunk).map_or(wanted, |len| len.min(wanted)).min(SPARSE);
-    let mut held = Vec::new();
     let whole = len(&chunk).is_none_or(|len| len <= SPARSE) || tensor.layout == Layout::Coo;
     if !whole || !Decoder::decodes(tensor.encoding) {
         return Ok(false);
     }
+    let wanted = sparse_len(tensor, extents.len(), count);
+    let wanted = len(&chunk).map_or(wanted, |len| len.min(wanted)).min(SPARSE);
+    let mut held = Vec::new();
     bytes(access, file, tensor, wanted, |piece| {
         held.extend_from_slice(piece);
         Ok::<(), Error>(())
     })?;
-    let Some(sparse) = Sparse::new(tensor, extents, &held) else { return Ok(false) };
-    let shown = usize::try_from(count).map_or(sparse.len(), |count| count.min(sparse.len()));
-    let mut row = 0;
-    for i in 0..shown {
-        let place: Vec<u64> = if tensor.layout == Layout::Coo {
-            (0..sparse.rank()).filter_map(|axis| sparse.coordinate(i, axis)).collect()
-        } else {
-            while row < sparse.rows() && sparse.pointer(row + 1).is_some_and(|end| end <= i as u64)
-            {
-                row += 1;
-            }
-            [Some(row), sparse.column(i)].into_iter().flatten().collect()
-        };
-        match sparse.value(i) {
-            Some(value) => give(&place, value)?,
-            None => break,
-        }
-    }
-    Ok(true)
+    let Some(mut entries) = sparse_entries(tensor, &extents, &held, 0..count) else {
+        return Ok(false);
+    };
+    entries.try_for_each(|(place, value)| give(&place, value)).map(|()| true)
 }

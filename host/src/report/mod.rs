@@ -9,19 +9,17 @@ pub use found::{Found, NotListed, Unchecked, Verdict};
 #[cfg(all(feature = "serde", feature = "std"))]
 pub use written::{SCHEMA_CHECK, TOOL, Tool};
 
-use crate::check::{Check, named_entry};
+use crate::check::Check;
 use crate::criteria::Criteria;
 use crate::diagnosis::Diagnosis;
+use crate::naming::Naming;
 use crate::options::Options;
 use crate::text::Text;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use weighbridge_core::{
-    EntryKind, File, Finding, Format, Profile, Severity, Tally, Version, limits,
-};
+use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
 
 /// So many bytes of a name stand beside a finding: there may be as many findings
 /// as a name has bytes.
@@ -91,7 +89,7 @@ impl Report {
         size: u64,
         checked: &'static [&'static str],
         diagnosis: Option<Diagnosis>,
-        names: &BTreeMap<(EntryKind, u32), Arc<Text>>,
+        names: &Naming,
         options: &Options,
     ) -> Self {
         let magic = check.format.is_some_and(Format::has_magic);
@@ -125,10 +123,10 @@ impl Report {
 
     /// Sorts findings by their place, with the names of their entries, and
     /// those that say that something was not checked apart.
-    fn enter(&mut self, mut findings: Vec<Finding>, names: &BTreeMap<(EntryKind, u32), Arc<Text>>) {
+    fn enter(&mut self, mut findings: Vec<Finding>, names: &Naming) {
         findings.sort_by_key(|finding| (finding.offset, finding.kind, finding.entry, finding.part));
         for finding in findings {
-            let entry = named_entry(&finding).and_then(|key| names.get(&key)).cloned();
+            let entry = names.of(&finding);
             if finding.severity() == Severity::Unchecked {
                 let why = finding.to_string();
                 let asked = !self.criteria.ignores(finding.rule);

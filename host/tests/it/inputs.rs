@@ -1,8 +1,13 @@
 //! One file, read from everywhere.
 
-use std::io::Cursor;
+use std::io;
 use std::sync::Mutex;
-use weighbridge::{Goal, Input, Model, Options, Poll, ReadError, Session, Span};
+use weighbridge::core::Cursor;
+use weighbridge::core::codec::Undecoded;
+use weighbridge::core::format::idv::block::Row;
+use weighbridge::{
+    Decoding, Goal, Input, Model, Options, Poll, ReadError, RowReader, Session, Span,
+};
 use weighbridge_tests::encode::safetensors::{File, Tensor};
 use weighbridge_tests::samples;
 
@@ -37,7 +42,7 @@ fn every_input_gives_the_same_elements() {
     let models = [
         Model::from_bytes(&bytes).expect("opens"),
         Model::open(&path).expect("opens"),
-        Model::from_reader(Cursor::new(&bytes)).expect("opens"),
+        Model::from_reader(io::Cursor::new(&bytes)).expect("opens"),
         Model::from_input(&counted).expect("opens"),
     ];
     for model in &models {
@@ -65,7 +70,7 @@ fn a_slice_of_a_large_tensor_reads_that_slice() {
 #[test]
 fn models_are_shared_between_threads() {
     let bytes = samples::safetensors();
-    let model = Model::from_reader(Cursor::new(bytes)).expect("opens");
+    let model = Model::from_reader(io::Cursor::new(bytes)).expect("opens");
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -90,6 +95,76 @@ fn a_session_lists_tensors_without_any_input() {
     assert_eq!(rounds, 1, "a small file takes one request");
     let emb = &session.tensors()[0];
     assert_eq!((emb.name().as_str(), emb.span().map(|span| span.len)), (Some("emb"), Some(12)));
+}
+
+/// What `ask` answers once all that it needs was supplied, in ranges of 16 bytes.
+fn settle<T>(
+    bytes: &[u8],
+    session: &mut Session<'_>,
+    mut ask: impl FnMut(&mut Session<'_>) -> Option<T>,
+) -> T {
+    for _ in 0..10_000 {
+        if let Some(answer) = ask(session) {
+            return answer;
+        }
+        for Span { offset, len } in session.needs().to_vec() {
+            session.supply(offset, &bytes[offset as usize..][..len as usize]);
+        }
+    }
+    panic!("it asks for ever: {:?}", session.needs());
+}
+
+#[test]
+fn rows_and_decoded_data_come_from_any_pieces() {
+    let few = || Options::new().granule(16).kept(256);
+    let bytes = samples::columns();
+    let mut session = Session::new(bytes.len() as u64, few());
+    settle(&bytes, &mut session, |session| session.advance(Goal::Payloads).then_some(()));
+    assert!(session.findings().is_empty() && session.needs().is_empty());
+    let column = settle(&bytes, &mut session, |session| {
+        let first = session.ask(|file, source| {
+            let entry = file.next_tensor(source, &mut Cursor::default(), &mut |_| {})?;
+            Ok(entry.map(|entry| entry.tensor))
+        });
+        first.ok().flatten().flatten()
+    });
+    let (mut reader, mut lengths) = (RowReader::default(), Vec::new());
+    for (rows, count) in [(1..9, 1), (0..2, 2), (2..9, 0)] {
+        let read = settle(&bytes, &mut session, |session| {
+            lengths.clear();
+            let read = session.ask(|file, source| {
+                let take = &mut |row: &Row<'_>| match row {
+                    Row::Vector(vector) => lengths.push(vector.len()),
+                    Row::Scalar(_) => lengths.push(0),
+                };
+                reader.rows(file, source, &column, rows.clone(), take)
+            });
+            read.ok().flatten()
+        });
+        assert_eq!((read, &lengths), (Some(count), &vec![3; count as usize]));
+    }
+
+    let bytes = samples::compressed();
+    let mut session = Session::new(bytes.len() as u64, few());
+    settle(&bytes, &mut session, |session| session.advance(Goal::Header).then_some(()));
+    let chunk = settle(&bytes, &mut session, |session| {
+        let chunk = session.ask(|file, source| {
+            let entry = file.next_tensor(source, &mut Cursor::default(), &mut |_| {})?;
+            entry.map_or(Ok(None), |entry| file.chunk(source, &entry.tensor, 0))
+        });
+        chunk.ok().flatten().flatten()
+    });
+    let (mut decoding, mut decoded) = (Decoding::new(chunk), 0);
+    settle(&bytes, &mut session, |session| {
+        let more = session.ask(|_, source| match decoding.step(source) {
+            Err(Undecoded::Absent(absent)) => Err(absent.into()),
+            step => Ok(step.expect("it is whole")),
+        });
+        let more = more.ok().flatten()?;
+        decoded += decoding.piece().len();
+        (!more).then_some(())
+    });
+    assert!(decoding.is_done() && decoded == 4000);
 }
 
 #[test]

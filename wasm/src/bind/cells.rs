@@ -5,8 +5,8 @@ use super::{Answer, RawDocument};
 use crate::cells::Cells;
 use crate::meta;
 use crate::pack::Pack;
-use crate::rows::Annotation;
 use wasm_bindgen::prelude::*;
+use weighbridge::Annotation;
 use weighbridge_core::checksum::{Checksum, Hasher};
 use weighbridge_core::{File, Layout, Stop};
 
@@ -81,7 +81,7 @@ impl RawDocument {
     /// checksum, or bytes are missing, which `tensor` has fetched.
     pub fn hasher(&mut self, index: u32) -> Option<RawHasher> {
         let tensor = self.inner.table.tensors.get(index as usize).copied()?;
-        let found: Result<_, Stop> = self.inner.ask(|file, source| {
+        let found: Result<_, Stop> = self.inner.session.ask(|file, source| {
             let File::ZTensor(header) = file else { return Ok(None) };
             if header.text(source, &tensor, "checksum")?.is_none() {
                 return Ok(None);

@@ -229,7 +229,7 @@ impl RawDocument {
     pub fn decoder(&mut self, index: u32, chunk: u32) -> Option<RawDecoder> {
         let tensor = self.inner.table.tensors.get(index as usize).copied()?;
         let found: Result<_, Stop> =
-            self.inner.ask(|file, source| file.chunk(source, &tensor, chunk.into()));
+            self.inner.session.ask(|file, source| file.chunk(source, &tensor, chunk.into()));
         Some(RawDecoder { inner: Stream::new(found.ok()???) })
     }
 }

@@ -101,7 +101,7 @@ impl RawDocument {
     /// All about one tensor.
     pub fn tensor(&mut self, index: u32) -> Answer {
         let tensor = self.tensor_at(index)?;
-        let result = self.inner.ask(|file, source| Particulars::of(source, file, &tensor));
+        let result = self.inner.session.ask(|file, source| Particulars::of(source, file, &tensor));
         let table = &self.inner.table;
         answer(&self.inner, result, |it, pack| {
             let i = index as usize;
@@ -160,7 +160,7 @@ impl RawDocument {
     pub fn chunks(&mut self, index: u32, from: u32, to: u32) -> Answer {
         let tensor = self.tensor_at(index)?;
         let total = tensor.chunks.count();
-        let result = self.inner.ask(|file, source| {
+        let result = self.inner.session.ask(|file, source| {
             let mut chunks = Vec::new();
             for i in u64::from(from)..u64::from(to).min(total) {
                 let Some(chunk) = file.chunk(source, &tensor, i)? else { break };
@@ -206,7 +206,8 @@ impl RawDocument {
         let Some(meta) = self.inner.metadata.get(index as usize).copied() else {
             return Err(error("no such metadata entry", None));
         };
-        let result = self.inner.ask(|file, source| Shown::of(source, file, &meta, meta::MOST));
+        let result =
+            self.inner.session.ask(|file, source| Shown::of(source, file, &meta, meta::MOST));
         answer(&self.inner, result, full)
     }
 
@@ -214,7 +215,7 @@ impl RawDocument {
     #[wasm_bindgen(js_name = attributeValue)]
     pub fn attribute_value(&mut self, tensor: u32, index: u32) -> Answer {
         let tensor = self.tensor_at(tensor)?;
-        let result = self.inner.ask(|file, source| {
+        let result = self.inner.session.ask(|file, source| {
             let mut cursor = Cursor::default();
             while let Some(meta) = file.next_attribute(source, &tensor, &mut cursor)? {
                 if meta.index == index {

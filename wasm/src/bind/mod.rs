@@ -13,15 +13,16 @@ mod rules;
 mod tables;
 mod thrown;
 
-use crate::document::{Document, Goal, Options};
+use crate::document::{Document, Goal};
 use crate::pack::Pack;
 use crate::text::push_decimal;
 use alloc::string::String;
+use alloc::vec;
 use alloc::vec::Vec;
 use js_sys::{Error, Uint8Array};
 use thrown::error;
 use wasm_bindgen::prelude::*;
-use weighbridge::Diagnosis;
+use weighbridge::{Diagnosis, Options};
 use weighbridge_core::{Format, Profile, Severity, Stop};
 
 #[wasm_bindgen]
@@ -65,7 +66,7 @@ fn stopped(document: &Document, stop: Stop) -> Answer {
     match stop {
         Stop::NeedBytes(_) => Ok(None),
         Stop::Invalid(rule) => {
-            let known = document.findings.all().iter().find(|finding| finding.rule == rule);
+            let known = document.session.findings().iter().find(|finding| finding.rule == rule);
             Err(thrown::broken(rule, known.map(|finding| finding.offset)))
         }
         Stop::NeedSlots { .. } | Stop::NeedBuffer { .. } => Err(error("not enough memory", None)),
@@ -85,15 +86,13 @@ impl RawDocument {
         budget: f64,
         granule: f64,
     ) -> RawDocument {
-        let available = |format: &Format| format.is_available();
-        let options = Options {
-            format: Format::by_name(format).filter(available),
-            named: Format::by_file_name(file_name).filter(available),
-            seed,
-            budget: budget as u64,
-            granule: granule as u64,
+        let options = Options::new().granule(granule as u64).kept(budget as u64).seed(seed);
+        let format = Format::by_name(format).filter(|format| format.is_available());
+        let options = match format {
+            Some(format) => options.format(format),
+            None => options.file_name(file_name),
         };
-        RawDocument { inner: Document::new(length, &options) }
+        RawDocument { inner: Document::new(length, options) }
     }
 
     /// Works towards a goal: 0 index, 1 structure, 2 payloads.
@@ -108,17 +107,17 @@ impl RawDocument {
     /// Pairs of offset and length that are missing.
     pub fn need(&self) -> Vec<u64> {
         let mut pairs = Vec::new();
-        for need in self.inner.store.need() {
-            pairs.extend([need.at, need.end - need.at]);
+        for need in self.inner.session.needs() {
+            pairs.extend([need.offset, need.len]);
         }
         pairs
     }
 
     /// Adds bytes of the file, which are copied once, to where they are kept.
     pub fn supply(&mut self, at: u64, bytes: &Uint8Array) {
-        self.inner.store.supply_with(at, bytes.length() as usize, |into| {
-            copy(into, &bytes.subarray(0, into.len() as u32));
-        });
+        let mut kept = vec![0; bytes.length() as usize];
+        copy(&mut kept, bytes);
+        self.inner.session.supply(at, kept);
     }
 
     /// Stage, entries, bytes supplied.
@@ -127,7 +126,7 @@ impl RawDocument {
         let mut pack = Pack::default();
         pack.text(stage);
         pack.u32(entries);
-        pack.u64(self.inner.store.supplied());
+        pack.u64(self.inner.session.supplied());
         pack.done()
     }
 
@@ -135,11 +134,13 @@ impl RawDocument {
     pub fn facts(&self) -> Uint8Array {
         let inner = &self.inner;
         let mut pack = Pack::default();
-        let format = inner.format();
+        let format = inner.session.format();
         pack.optional_text(format.map(|format| format.name()));
         pack.optional_text(format.map(|format| format.title()));
         let mut version = String::new();
-        for part in inner.file().and_then(|file| file.version()).iter().flat_map(|v| v.shown()) {
+        for part in
+            inner.session.file().and_then(|file| file.version()).iter().flat_map(|v| v.shown())
+        {
             if !version.is_empty() {
                 version.push('.');
             }
@@ -152,7 +153,7 @@ impl RawDocument {
         }
         pack.u32(inner.table.len() as u32);
         pack.u32(inner.metadata.len() as u32);
-        pack.u32(inner.findings.all().len() as u32);
+        pack.u32(inner.session.findings().len() as u32);
         pack.done()
     }
 
@@ -170,12 +171,12 @@ impl RawDocument {
 
     /// The verdict that follows from the findings.
     pub fn verdict(&self, lenient: bool) -> Uint8Array {
-        let findings = self.inner.findings.tally();
+        let findings = self.inner.session.tally();
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
         let mut pack = Pack::default();
         pack.u32(findings.accepted(profile).into());
-        pack.u32(self.inner.is_unsupported().into());
-        let (missing, tensors, other) = match self.inner.diagnosis() {
+        pack.u32(self.inner.session.is_unsupported().into());
+        let (missing, tensors, other) = match self.inner.session.diagnosis() {
             Some(Diagnosis::CutOff { missing, tensors }) => (Some(missing), tensors, None),
             other => (None, 0, other),
         };
@@ -190,7 +191,7 @@ impl RawDocument {
         }
         pack.f64(findings.dropped() as f64);
         let mut texts = crate::text::Texts::default();
-        for goal in self.inner.checked() {
+        for goal in self.inner.session.checked() {
             texts.push(goal);
         }
         pack.texts(&texts);

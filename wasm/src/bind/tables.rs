@@ -199,8 +199,9 @@ impl RawDocument {
     /// Findings in file order.
     pub fn findings(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let total = inner.findings.all().len();
-        let some = inner.findings.sorted(within(from, to, total));
+        let all = inner.session.findings();
+        let total = all.len();
+        let some = inner.findings.sorted(all, within(from, to, total));
         let n = some.len();
         let mut names = Texts::default();
         let mut codes = Vec::new();
@@ -278,7 +279,7 @@ impl RawDocument {
     /// Which parts touch each of `columns` columns, as bits.
     pub fn strip(&self, at: u64, len: u64, columns: u32) -> Vec<u16> {
         let columns = (columns as usize).min(1 << 16);
-        self.inner.layout.strip(at, len, columns, self.inner.findings.all())
+        self.inner.layout.strip(at, len, columns, self.inner.session.findings())
     }
 
     /// Where an entry that `entryName` names is in the list of its kind; -1 when
