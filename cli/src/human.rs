@@ -1,6 +1,7 @@
 //! Reports for people.
 
 use crate::config::Ignored;
+use crate::remote::Read;
 use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
@@ -136,6 +137,14 @@ pub(crate) fn report(
 pub(crate) fn aside(out: &mut dyn Write, file: &Text, what: &str) -> io::Result<()> {
     let verdict = styled(YELLOW, format_args!("{:<9}", Verdict::Unsupported.name()));
     writeln!(out, "{verdict} {}  {what}", bold(file))
+}
+
+/// What was read of a file on a server, on one line.
+pub(crate) fn read(read: &Read) -> String {
+    let Read { bytes, requests, round_trips } = *read;
+    let counts = [(requests, "request"), (round_trips, "round trip")];
+    let [requests, round_trips] = counts.map(|(count, what)| plural(count, what));
+    format!("{} {} in {requests}, {round_trips}", styled(DIM, "read     "), plural(bytes, "byte"))
 }
 
 /// Findings that do not count, on one line.
