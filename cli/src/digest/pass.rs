@@ -154,6 +154,11 @@ mod tests {
             let expected = Sha256::digest(&bytes[*offset as usize..][..*len as usize]);
             assert_eq!(found, Some(expected.into()), "{offset} {len}");
         }
+        // Another file under its name is not the one that was opened.
+        let other = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::rename(other.path(), file.path()).expect("it is replaced");
+        let again = Pass::new(len).run(&input, |_, _| ()).expect("it is read");
+        assert_eq!(again, whole);
         let changed = Pass::new(len + 1).run(&input, |_, _| ());
         assert!(matches!(changed, Err(Error::Read(ReadError::Changed))));
     }

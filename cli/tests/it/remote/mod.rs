@@ -221,6 +221,33 @@ fn lists_name_files_on_servers_too() {
     assert_eq!((run.code, verdicts), (0, vec![json!("valid"); 2]));
 }
 
+#[test]
+fn every_cell_of_the_table_is_what_the_command_does() {
+    let (unknown, pickle) = (with_unknown_type(), b"\x80\x02}q\0.".to_vec());
+    let valid = Server::with(sound().encode());
+    let invalid = Server::with(with_flags());
+    let other = [Server::with(unknown), Server::with(pickle)];
+    let broken = [Server::new(|_| Answer::status(404)), Server::new(|_| Answer::text("all"))];
+    let urls = |servers: &[Server]| servers.iter().map(|it| it.url("a.stb")).collect::<Vec<_>>();
+    let runs = [
+        (0, vec![valid.url("a.stb")]),
+        (1, vec![invalid.url("a.stb")]),
+        (2, [urls(&broken), vec!["https://".to_owned(), "hf://x/y@".to_owned()]].concat()),
+        (3, vec![urls(&other)[1].clone().replace("a.stb", "a.pt")]),
+    ];
+    for (code, urls) in &runs {
+        for url in urls {
+            let run = check(&[url, "--retries", "0"]);
+            assert_eq!(run.code, *code, "{url}: {run:?}");
+        }
+    }
+    assert_eq!(check(&[&valid.url("a.stb"), "--payloads"]).code, 0);
+    assert_eq!(check(&[&invalid.url("a.stb"), "--lenient"]).code, 0);
+    let row: Vec<_> =
+        exit::table().into_iter().filter(|(name, ..)| name == "check https://…").collect();
+    assert!(row.len() == runs.len() && row.iter().all(|(_, _, text)| text != "–"), "{row:?}");
+}
+
 /// Queries and passwords may be secrets, and logs are public.
 #[test]
 fn secrets_of_a_url_are_sent_and_not_shown() {
