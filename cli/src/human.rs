@@ -118,13 +118,18 @@ pub(crate) fn report(
         findings(out, report, diagnosis.is_some())?;
     }
     if report.file().is_some() {
-        let worth_telling = |it: &&Unchecked| it.was_asked_for() || it.entry().is_none();
+        let worth_telling =
+            |it: &&Unchecked| it.was_asked_for() || it.entry().is_none() || it.is_ignored();
         let known = report.unchecked().iter().filter(worth_telling);
         let all = known.clone().count() + left.once.len();
         for unchecked in known.chain(&left.once).take(MOST) {
             let entry = unchecked.entry().map(|entry| format!("\"{entry}\": "));
             let (entry, why) = (entry.unwrap_or_default(), unchecked.why());
-            writeln!(out, "  {} {entry}{why}", styled(DIM, "unchecked"))?;
+            let (what, why) = match unchecked.is_ignored() {
+                true => ("ignored  ", why.strip_suffix(" ignored").unwrap_or(why)),
+                false => ("unchecked", why),
+            };
+            writeln!(out, "  {} {entry}{why}", styled(DIM, what))?;
         }
         let dropped = report.unchecked_not_listed();
         let beyond = all.saturating_sub(MOST) as u64;
