@@ -9,6 +9,7 @@ use http::StatusCode;
 use object_store::{Attribute, Error, GetOptions, GetRange, GetResult, ObjectStore as _};
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use weighbridge::{Input, Place, ReadError, Span, Text};
 
@@ -24,6 +25,9 @@ const MOST: u64 = 8 << 20;
 const GAP: u64 = 128 << 10;
 /// How many requests for one file are under way at once.
 const AT_ONCE: usize = 8;
+/// A file may take so many round trips, and one more for each MiB of it: whoever made it could
+/// otherwise keep a command busy for days, with a few bytes here and there.
+const TRIPS: u64 = 4096;
 /// How often a range is requested again whose bytes did not all arrive.
 const AGAIN: usize = 3;
 
@@ -98,6 +102,7 @@ struct Opened<'o> {
     /// Its first bytes.
     head: Bytes,
     ahead: Mutex<Ahead>,
+    trips: AtomicU64,
 }
 
 /// What was read last.
@@ -124,6 +129,7 @@ impl<'o> Opened<'o> {
             tag: None,
             head: Bytes::new(),
             ahead: Mutex::new(Ahead { end: FIRST, len: FIRST }),
+            trips: AtomicU64::new(1),
         };
         for again in 0.. {
             let answer = match opened.request(0..FIRST).await {
@@ -212,6 +218,18 @@ impl<'o> Opened<'o> {
         Ok(bytes.into())
     }
 
+    /// Counts a round trip.
+    fn set_out(&self) -> Result<(), ReadError> {
+        let most = TRIPS.saturating_add(self.len >> 20);
+        if self.trips.fetch_add(1, Ordering::Relaxed) >= most {
+            let trips = weighbridge::text::thousands(most);
+            let why = format!("it takes more than {trips} round trips: check a copy of it");
+            return Err(ReadError::Other(why));
+        }
+        self.object.traffic.round_trip();
+        Ok(())
+    }
+
     fn status(&self) -> Option<StatusCode> {
         self.object.traffic.trouble()?.status
     }
@@ -286,7 +304,7 @@ impl Input for Opened<'_> {
             buffer.copy_from_slice(known);
             return Ok(());
         }
-        self.object.traffic.round_trip();
+        self.set_out()?;
         let bytes = self.object.stores.wait(self.fetch(range))?;
         match bytes.len() == buffer.len() {
             true => buffer.copy_from_slice(&bytes),
@@ -302,7 +320,7 @@ impl Input for Opened<'_> {
         }
         let others: Vec<_> = ranges.iter().copied().filter(|span| !inside(span)).collect();
         let requests = self.plan(&others);
-        self.object.traffic.round_trip();
+        self.set_out()?;
         let fetch = |range: Range<u64>| async move {
             let bytes = self.fetch(range.clone()).await?;
             Ok((range.start, Vec::from(bytes)))

@@ -42,6 +42,11 @@ fn tensors(names: &[&str]) -> Vec<u8> {
 
 /// A file that begins with these bytes and has zeros after them.
 fn sparse(head: Vec<u8>, len: u64) -> impl Fn(&Request) -> Answer + Send + Sync + 'static {
+    let answer = at_once(head, len);
+    move |request| Answer { wait: Duration::from_millis(50), ..answer(request) }
+}
+
+fn at_once(head: Vec<u8>, len: u64) -> impl Fn(&Request) -> Answer + Send + Sync + 'static {
     move |request| {
         let read = |range: Range<u64>| {
             let mut bytes = vec![0; (range.end - range.start) as usize];
@@ -50,7 +55,7 @@ fn sparse(head: Vec<u8>, len: u64) -> impl Fn(&Request) -> Answer + Send + Sync 
             bytes[..known.len()].copy_from_slice(known);
             bytes
         };
-        Answer { wait: Duration::from_millis(50), ..Answer::ranged(len, request, read) }
+        Answer::ranged(len, request, read)
     }
 }
 
@@ -116,6 +121,37 @@ fn a_long_index_is_read_in_pieces_that_grow() {
     let read = &line["read"];
     assert!(read["round_trips"].as_u64().is_some_and(|trips| (2..=4).contains(&trips)), "{read}");
     assert!(read["bytes"].as_u64().is_some_and(|bytes| bytes < 4 * index), "{read}");
+}
+
+/// A GGUF file of so many tensors of 160 kB and a few bytes, with padding after each.
+fn padded(count: usize) -> (Vec<u8>, u64) {
+    const ELEMENTS: u64 = 40_003;
+    let tensor = |i| gguf::Tensor::new(&format!("t{i}"), 0, &[8]);
+    let file = gguf::File { tensors: (0..count).map(tensor).collect(), ..Default::default() };
+    let mut encoded = file.encode();
+    let stride = (4 * ELEMENTS).next_multiple_of(32);
+    for i in 0..count {
+        let at = encoded.extent(i, 0);
+        encoded.set(at, 8, ELEMENTS).set(at + 12, 8, i as u64 * stride);
+    }
+    let (data_at, mut head) = (encoded.data_at, encoded.bytes);
+    head.truncate(data_at);
+    (head, data_at as u64 + count as u64 * stride)
+}
+
+/// Each place that is not resident takes a round trip, and there are as many as tensors.
+#[test]
+fn round_trips_are_bounded() {
+    let check = |count| {
+        let (head, len) = padded(count);
+        check_json(&[&Server::new(at_once(head, len)).url("a.gguf")])
+    };
+    let (code, line) = check(30);
+    assert_eq!((code, &line["verdict"]), (0, &json!("valid")), "{line}");
+    assert!(line["read"]["round_trips"].as_u64().is_some_and(|trips| trips <= 31), "{line}");
+    let (code, line) = check(5_000);
+    assert_eq!((code, &line["verdict"]), (2, &Value::Null), "{line}");
+    assert!(line["error"].as_str().is_some_and(|why| why.contains("round trips")), "{line}");
 }
 
 #[test]
