@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke hard dependencies deny gates advisories test-python test-python-engines wheel bench-python clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke hard dependencies deny gates test-remote advisories test-python test-python-engines wheel bench-python clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -29,7 +29,7 @@ test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, host; 19 
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## what takes longer: all files and changed bytes, large files in Chromium, the wheel, counted steps, seeds in 32 bits, opt-level 3
+test-deep: setup ## what takes longer: all files and changed bytes, large files in Chromium, the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
 	scripts/setup.sh python
 	scripts/firmware.sh deep
 	scripts/wasm.sh deep
@@ -37,7 +37,8 @@ test-deep: setup ## what takes longer: all files and changed bytes, large files 
 	scripts/python.sh test
 	scripts/fuzz.sh wasm
 	scripts/fuzz.sh smoke
-	$(CARGO) test --workspace --features weighbridge-tests/deep
+	$(CARGO) test --workspace --features weighbridge-tests/deep,weighbridge-cli/remote
+	scripts/remote.sh
 
 check: ## type-check everything, quickly
 	$(CARGO) check --workspace --all-targets
@@ -102,6 +103,10 @@ figures-check: ## few rounds: no ratio to a peer falls by more than a third
 
 peers: ## sound and broken files through other readers of safetensors and GGUF
 	scripts/peers.sh
+
+test-remote: ## files on servers: the tests, and a bucket of a server that others wrote
+	$(CARGO) test -p weighbridge-cli --features remote
+	scripts/remote.sh
 
 gates: ## the action, the pre-commit hook and the static build of the image, as they are used
 	scripts/gates.sh

@@ -45,6 +45,9 @@ cargo clippy -p weighbridge --no-default-features --features formats -- -D warni
 cargo clippy -p weighbridge --no-default-features --features std,safetensors -- -D warnings
 cargo clippy -p weighbridge --all-targets --all-features -- -D warnings
 
+say "the command with files on servers"
+cargo clippy -p weighbridge-cli --all-targets --features remote -- -D warnings
+
 say "the Python package"
 cargo fmt --manifest-path python/Cargo.toml --check
 cargo clippy --locked --manifest-path python/Cargo.toml --all-targets -- -D warnings

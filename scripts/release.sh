@@ -3,8 +3,9 @@
 #
 #   scripts/release.sh version          the version of all packages; of a tag, the same
 #   scripts/release.sh semver           cargo-semver-checks against the last release
-#   scripts/release.sh archive TARGET   the command as an archive in target/release-archives,
-#                                       named and laid out as cargo-dist does, and its SHA-256
+#   scripts/release.sh archive TARGET   the command, which reads servers too, as an archive in
+#                                       target/release-archives, named and laid out as
+#                                       cargo-dist does, and its SHA-256
 #   scripts/release.sh notes            what CHANGELOG.md says of the version
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -36,7 +37,7 @@ case ${1:-} in
     target=${2:?which target?}
     name=weighbridge-cli-$target
     out=$target_dir/release-archives
-    cargo build --release --locked -p weighbridge-cli --target "$target"
+    cargo build --release --locked -p weighbridge-cli --features remote --target "$target"
     rm -rf "$out"
     mkdir -p "$out/$name"
     cp "$target_dir/$target/release/weighbridge"* README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE "$out/$name/"

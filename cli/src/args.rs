@@ -4,6 +4,7 @@ mod values;
 
 pub(crate) use values::available;
 
+use crate::shard::Shard;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -74,6 +75,17 @@ impl OpenArgs {
     }
 }
 
+/// How files on servers are read.
+#[derive(Args, Debug)]
+pub(crate) struct RemoteArgs {
+    /// Wait so long for a server to answer a request [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) timeout: Option<u64>,
+    /// Repeat a request that fails so often [default: 10]
+    #[arg(long, value_name = "N")]
+    pub(crate) retries: Option<usize>,
+}
+
 /// How a command prints what it found.
 #[derive(Args, Debug)]
 pub(crate) struct PrintArgs {
@@ -114,9 +126,17 @@ pub(crate) enum Output {
     Junit,
 }
 
+impl Output {
+    /// Whether it is one document of all files.
+    pub(crate) fn is_document(self) -> bool {
+        matches!(self, Output::Sarif | Output::Junit)
+    }
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct CheckArgs {
-    /// Files and folders; a folder is walked, `-` is standard input
+    /// Files and folders; a folder is walked, `-` is standard input. Also https://…,
+    /// hf://owner/name[@revision][/path], s3://…, gs://…, az://…
     #[arg(required_unless_present = "files_from", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
     /// Check what this file lists, a path a line, or each ended by a NUL; `-` is standard
@@ -131,6 +151,9 @@ pub(crate) struct CheckArgs {
     /// Stop before the payloads
     #[arg(long)]
     pub(crate) structure: bool,
+    /// Check the payloads of files on servers as well, which reads all of them
+    #[arg(long, conflicts_with = "structure")]
+    pub(crate) payloads: bool,
     /// Do this much work at most to decode payloads, in decoded bytes [default: 2 GiB
     /// and 2048 for each byte of the file]; what is left is not checked
     #[arg(long, value_name = "N", conflicts_with = "structure")]
@@ -162,6 +185,15 @@ pub(crate) struct CheckArgs {
     /// Print the SHA-256 of each file
     #[arg(long)]
     pub(crate) sha256: bool,
+    /// Check the Kth of N parts of all files: which part a file belongs to depends on its
+    /// path alone
+    #[arg(long, value_name = "K/N")]
+    pub(crate) shard: Option<Shard>,
+    /// Note in this file what is checked, and skip what it has and has not changed since
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
     /// Check this many files at a time, 128 at most
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) jobs: NonZeroUsize,
@@ -184,7 +216,7 @@ impl CheckArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct InspectArgs {
-    /// The file
+    /// The file; also https://… and the like
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -204,6 +236,8 @@ pub(crate) struct InspectArgs {
     /// Print as many texts of a list in metadata as 64 KiB hold, instead of 256
     #[arg(long)]
     pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }

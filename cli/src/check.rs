@@ -3,24 +3,28 @@
 use crate::args::CheckArgs;
 use crate::config::{self, Config, Date};
 use crate::jobs;
+use crate::journal::{self, Journal, Known};
 use crate::outcome::Outcome;
 use crate::print::{Checked, Context, Done, Printer, Seen, Tally};
 use crate::progress::Bars;
+use crate::remote::{self, At, Remote};
 use crate::terminal;
-use crate::walk::{Filter, Input, List, Walk};
+use crate::walk::{Filter, Input, Item, List, Walk};
 use sha2::{Digest as _, Sha256};
-use std::fs::File;
-use std::io::{self, Read, Seek as _};
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use weighbridge::text::hex;
-use weighbridge::{Error, Goal, Options, ReadError, Report, Text, Verdict};
+use weighbridge::{
+    Error, FileInput, Goal, Options, Place, ReadError, Report, Text, Verdict, check_at, check_input,
+};
 
 /// How much is read at a time to be hashed.
 const PIECE: usize = 1 << 20;
 
 /// What is asked of every file.
-struct Task {
+struct Task<'r> {
     /// Of files that were named, and of those that were found.
     named: Options,
     found: Options,
@@ -28,6 +32,11 @@ struct Task {
     /// Pickles are denied, so a file that is named as one is not skipped.
     deny_pickle: bool,
     sha256: bool,
+    /// The payloads of files on servers too.
+    payloads: bool,
+    remote: &'r Remote,
+    /// What was checked before.
+    known: Option<Known>,
     bars: Bars,
 }
 
@@ -47,18 +56,30 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let exclude = args.exclude.iter().chain(&config.exclude);
     let filter = Filter::new(include, exclude, args.follow_links || config.follow_links)?;
     let list = args.files_from.as_deref().map_or(Ok(List::default()), List::read)?;
-    let task = Task {
+    let remote = Remote::new(&args.remote);
+    let mut task = Task {
         found: options.clone().unknown_is_unsupported(),
         named: options,
         skip_unknown: args.skip_unknown || config.skip_unknown,
         deny_pickle: args.deny.iter().chain(&config.deny).any(|what| what == "pickle"),
         sha256: args.sha256,
+        payloads: args.payloads,
+        remote: &remote,
+        known: None,
         bars,
     };
     let profile = config::profile(lenient);
+    let mut journal = None;
+    if let Some(path) = &args.resume {
+        if args.output().is_document() {
+            return Err("--resume prints what is new, and this output is of all files".to_owned());
+        }
+        let (known, open) = Journal::open(path, &task.settings(args.follow_links))?;
+        (task.known, journal) = (Some(known), Some(open));
+    }
     let context = Context { profile, rules, config: config.path, quiet: args.quiet };
 
-    let mut walk = Walk::new(args.paths.clone(), list, &filter);
+    let mut walk = Walk::new(args.paths.clone(), list, &filter, &remote, args.shard);
     let mut tally = Tally::default();
     let mut printer = Printer::new(args.output(), &context);
     let mut out = terminal::stdout(printer.is_for_programs());
@@ -74,14 +95,24 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
                 let print = || printer.file(&mut *out, &done).and_then(|()| out.flush());
                 written = task.bars.suspend(print);
             }
+            // What was printed is not checked again.
+            if let (Some(open), Some((stamp, past)), true) =
+                (&mut journal, done.past(context.profile), written.is_ok())
+                && let Err(err) = open.add(&done.file, stamp, past)
+            {
+                let path = args.resume.as_deref().map(Text::from).unwrap_or_default();
+                terminal::complain(&path, err);
+                tally.fail();
+                journal = None;
+            }
             if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         },
     );
-    tally.excluded = walk.excluded;
+    (tally.excluded, tally.elsewhere) = (walk.excluded, walk.elsewhere);
     if written.is_ok() {
         written = printer.end(&mut *out, &tally).and_then(|()| out.flush());
     }
-    if written.is_ok() && tally.files() == 0 {
+    if written.is_ok() && tally.is_nothing() {
         terminal::note(format_args!("nothing was checked: {}", tally.why_nothing()));
     }
     Ok(terminal::written(written, tally.outcome()))
@@ -124,29 +155,44 @@ fn options(
     Ok((options, rules))
 }
 
-impl Task {
-    fn perform(&self, input: Input) -> Done {
+impl Task<'_> {
+    /// What the result depends on beside the file.
+    fn settings(&self, follow_links: bool) -> String {
+        let Task { named, found, skip_unknown, deny_pickle, sha256, payloads, .. } = self;
+        format!(
+            "{named:?} {found:?} {skip_unknown} {deny_pickle} {sha256} {payloads} {follow_links}"
+        )
+    }
+
+    fn perform(&self, item: Item) -> Done {
+        let Item { input, mut stamp, .. } = item;
+        if let (Some(known), Input::Named(path) | Input::Found(path)) = (&self.known, &input) {
+            // Before the file is read: one that changes after that is checked again.
+            stamp = stamp.or_else(|| journal::stamp(path));
+            let file = remote::shown(path);
+            let past = stamp.as_deref().and_then(|stamp| known.get(&file, stamp));
+            if let Some(past) = past {
+                return Done { file, seen: Seen::Before(past), stamp: None };
+            }
+        }
         let (file, seen) = match input {
             Input::Named(path) => {
-                let checked = self.check(&path, &self.named).map(|it| Seen::Checked(Box::new(it)));
-                (Text::from(path.as_path()), checked)
+                (remote::shown(&path), self.check(&path, &self.named, &mut stamp))
             }
-            Input::Found(path) => {
-                let found = self.found(&path);
-                (Text::from(path.as_path()), found)
-            }
+            Input::Found(path) => (remote::shown(&path), self.found(&path, &mut stamp)),
             Input::Standard => {
                 let name = Text::from("-");
                 let checked = self.check_standard(&name);
-                (name, checked.map(|it| Seen::Checked(Box::new(it))))
+                (name, checked)
             }
             Input::Link(path) if self.skips(&path) && !is_named(&path) => {
                 (Text::from(path.as_path()), Ok(Seen::Skipped))
             }
             Input::Link(path) => (Text::from(path.as_path()), Ok(Seen::Aside(LINK))),
-            Input::Failed(path, why) => (Text::from(path.as_path()), Ok(Seen::Failed(why))),
+            Input::Failed(path, why) => (remote::shown(&path), Ok(Seen::Failed(why))),
         };
-        Done { file, seen: seen.unwrap_or_else(|error| Seen::Failed(error.to_string())) }
+        let seen = seen.unwrap_or_else(|error| Seen::Failed(error.to_string()));
+        Done { file, seen, stamp: stamp.filter(|_| self.known.is_some()) }
     }
 
     /// Whether a file that nothing identifies is skipped.
@@ -157,61 +203,97 @@ impl Task {
         self.skip_unknown && !(self.deny_pickle && is_pickle)
     }
 
-    fn check(&self, path: &Path, options: &Options) -> Result<Checked, Error> {
-        let report = weighbridge::check_path(path, options)?;
-        let sha256 = match self.sha256 {
-            true => Some(self.digest(&mut File::open(path)?, &Text::from(path), report.size())?),
-            false => None,
-        };
-        Ok(Checked { report, sha256 })
+    /// Checks a file, and takes its stamp away if the result depends on other files.
+    fn check(
+        &self,
+        path: &Path,
+        options: &Options,
+        stamp: &mut Option<String>,
+    ) -> Result<Seen, Error> {
+        let at = self.remote.at(path)?;
+        let input = at.open()?;
+        let place = Alone { place: at.place(), looked: AtomicBool::new(false) };
+        let report = match &at {
+            At::Disk(_) => check_at(&input, &place, options),
+            At::Server(_) if self.payloads => check_at(&input, &place, &at.options(options)),
+            At::Server(_) => check_at(&input, &place, &at.options(options).goal(Goal::Structure)),
+        }?;
+        if place.looked.into_inner() {
+            *stamp = None;
+        }
+        // Of the file that was checked, even if another has its name by now.
+        let sha256 = self.sha256.then(|| self.digest(&input, &at.place().name())).transpose()?;
+        let read = at.read();
+        Ok(Seen::Checked(Box::new(Checked { report, sha256, read })))
     }
 
     /// A file of a folder or a list, of which nobody said that it is a model.
-    fn found(&self, path: &Path) -> Result<Seen, Error> {
+    fn found(&self, path: &Path, stamp: &mut Option<String>) -> Result<Seen, Error> {
         let skips = |report: &Report| {
             let unread = report.verdict_on_checked() == Verdict::Unsupported;
             self.skips(path) && !report.is_recognised() && unread
         };
-        match self.check(path, &self.found) {
-            Ok(checked) if skips(&checked.report) => Ok(Seen::Skipped),
-            Ok(checked) => Ok(Seen::Checked(Box::new(checked))),
+        match self.check(path, &self.found, stamp) {
+            Ok(Seen::Checked(checked)) if skips(&checked.report) => Ok(Seen::Skipped),
             Err(Error::Read(ReadError::NotAFile(_))) if !is_named(path) => {
                 Ok(if self.skip_unknown { Seen::Skipped } else { Seen::Aside(SPECIAL) })
             }
-            Err(error) => Err(error),
+            seen => seen,
         }
     }
 
     /// Standard input, which is kept in a temporary file: reading goes back and forth.
-    fn check_standard(&self, name: &Text) -> Result<Checked, Error> {
+    fn check_standard(&self, name: &Text) -> Result<Seen, Error> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut io::stdin(), &mut file)?;
-        let report = weighbridge::check_reader(&file, &self.named)?.with_name(name);
-        let sha256 = match self.sha256 {
-            true => {
-                file.rewind()?;
-                Some(self.digest(&mut file, name, report.size())?)
-            }
-            false => None,
-        };
-        Ok(Checked { report, sha256 })
+        let input = FileInput::of(file)?;
+        let report = check_input(&input, &self.named)?.with_name(name);
+        let sha256 = self.sha256.then(|| self.digest(&input, name)).transpose()?;
+        Ok(Seen::Checked(Box::new(Checked { report, sha256, read: None })))
     }
 
-    /// The digest of the file, which must still be as long as it was.
-    fn digest(&self, file: &mut File, name: &Text, len: u64) -> Result<String, Error> {
-        let mut hasher = Sha256::new();
-        let (mut buffer, mut read) = (vec![0; PIECE], 0);
-        loop {
-            match file.read(&mut buffer)? {
-                0 if read == len => return Ok(hex(&hasher.finalize())),
-                0 => return Err(ReadError::Changed.into()),
-                n => {
-                    hasher.update(&buffer[..n]);
-                    read += n as u64;
-                    self.bars.at(name, read, len);
-                }
-            }
+    /// The digest of a file, which must still be what it was.
+    fn digest(&self, input: &dyn weighbridge::Input, name: &Text) -> Result<String, Error> {
+        let (mut hasher, len) = (Sha256::new(), input.len());
+        let (mut buffer, mut at) = (vec![0; PIECE], 0);
+        while at < len {
+            let n = usize::try_from(len - at).map_or(PIECE, |left| left.min(PIECE));
+            input.read_at(at, &mut buffer[..n])?;
+            hasher.update(&buffer[..n]);
+            at += n as u64;
+            self.bars.at(name, at, len);
         }
+        input.verify_unchanged()?;
+        Ok(hex(&hasher.finalize()))
+    }
+}
+
+/// A place that notes whether files beside it are asked for.
+struct Alone<'p> {
+    place: &'p dyn Place,
+    looked: AtomicBool,
+}
+
+impl Place for Alone<'_> {
+    fn name(&self) -> Text {
+        self.place.name()
+    }
+
+    fn file_name(&self) -> Text {
+        self.place.file_name()
+    }
+
+    fn open(&self) -> Result<Box<dyn weighbridge::Input + '_>, ReadError> {
+        self.place.open()
+    }
+
+    fn beside(&self, name: &str) -> Box<dyn Place + '_> {
+        self.looked.store(true, Ordering::Relaxed);
+        self.place.beside(name)
+    }
+
+    fn leaves(&self) -> bool {
+        self.place.leaves()
     }
 }
 

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
 use weighbridge::text::hex;
-use weighbridge::{Error, Goal, Model, Options, Tensor, Text, Verdict};
+use weighbridge::{Error, FileInput, Goal, Input as _, Model, Options, Tensor, Text, Verdict};
 
 /// A digest.
 pub(crate) type Sha = [u8; 32];
@@ -112,7 +112,9 @@ fn digest(
     options: &Options,
     profile: weighbridge::Profile,
 ) -> Result<Digested, Error> {
-    let (report, model) = Model::open_checked(path, options)?;
+    let place = path.to_path_buf();
+    let input = FileInput::open(path)?;
+    let (report, model) = Model::checked_at(&input, &place, options)?;
     let mut outcome: Outcome = report.verdict(profile).into();
     if report.format() == Some(weighbridge::Format::Shards) {
         let why = "an index has no tensors: digest the files that it lists";
@@ -137,7 +139,7 @@ fn digest(
             tensors.push(Row::of(&tensor, sha256)?);
         }
     }
-    let sha256 = pass.run(path, |i, digest| {
+    let sha256 = pass.run(&input, |i, digest| {
         if let Some(row) = tensors.get_mut(i) {
             row.sha256 = Ok(digest);
         }
@@ -163,9 +165,7 @@ fn digest(
             Err(error) => return Err(error),
         };
     }
-    if let Some(model) = &model {
-        model.verify_unchanged()?;
-    }
+    input.verify_unchanged()?;
     if tensors.iter().any(|row| row.sha256.is_err()) {
         outcome.include(Outcome::Unchecked);
     }

@@ -1,6 +1,7 @@
 //! Reports for people.
 
 use crate::config::Ignored;
+use crate::remote::Read;
 use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
@@ -117,13 +118,18 @@ pub(crate) fn report(
         findings(out, report, diagnosis.is_some())?;
     }
     if report.file().is_some() {
-        let worth_telling = |it: &&Unchecked| it.was_asked_for() || it.entry().is_none();
+        let worth_telling =
+            |it: &&Unchecked| it.was_asked_for() || it.entry().is_none() || it.is_ignored();
         let known = report.unchecked().iter().filter(worth_telling);
         let all = known.clone().count() + left.once.len();
         for unchecked in known.chain(&left.once).take(MOST) {
             let entry = unchecked.entry().map(|entry| format!("\"{entry}\": "));
             let (entry, why) = (entry.unwrap_or_default(), unchecked.why());
-            writeln!(out, "  {} {entry}{why}", styled(DIM, "unchecked"))?;
+            let (what, why) = match unchecked.is_ignored() {
+                true => ("ignored  ", why.strip_suffix(" ignored").unwrap_or(why)),
+                false => ("unchecked", why),
+            };
+            writeln!(out, "  {} {entry}{why}", styled(DIM, what))?;
         }
         let dropped = report.unchecked_not_listed();
         let beyond = all.saturating_sub(MOST) as u64;
@@ -136,6 +142,14 @@ pub(crate) fn report(
 pub(crate) fn aside(out: &mut dyn Write, file: &Text, what: &str) -> io::Result<()> {
     let verdict = styled(YELLOW, format_args!("{:<9}", Verdict::Unsupported.name()));
     writeln!(out, "{verdict} {}  {what}", bold(file))
+}
+
+/// What was read of a file on a server, on one line.
+pub(crate) fn read(read: &Read) -> String {
+    let Read { bytes, requests, round_trips } = *read;
+    let counts = [(requests, "request"), (round_trips, "round trip")];
+    let [requests, round_trips] = counts.map(|(count, what)| plural(count, what));
+    format!("{} {} in {requests}, {round_trips}", styled(DIM, "read     "), plural(bytes, "byte"))
 }
 
 /// Findings that do not count, on one line.

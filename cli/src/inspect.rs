@@ -5,6 +5,7 @@ use crate::human::{self, Left, bold};
 use crate::json::{self, List, Object, SCHEMA_INSPECT, TOOL};
 use crate::outcome::Outcome;
 use crate::progress::Bars;
+use crate::remote::{self, Remote};
 use crate::show::{element, meta, place};
 use crate::stats;
 use crate::terminal::{self, Held};
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
     if args.follow_links {
         options = options.follow_links();
     }
-    let file = Text::from(args.file.as_path());
+    let file = remote::shown(&args.file);
     let mut out = Held::new(terminal::stdout(args.print.is_json()));
     let mut outcome = Outcome::Valid;
     let result = inspect(args, &Bars::new().watch(options), &file, &mut out, &mut outcome);
@@ -92,7 +93,10 @@ fn inspect(
     outcome: &mut Outcome,
 ) -> Result<(), Stopped> {
     let profile = if args.lenient { Profile::Lenient } else { Profile::Strict };
-    let (report, model) = Model::open_checked(&args.file, options)?;
+    let remote = Remote::new(&args.remote);
+    let at = remote.at(&args.file)?;
+    let input = at.open()?;
+    let (report, model) = Model::checked_at(&input, at.place(), &at.options(options))?;
     *outcome = report.verdict(profile).into();
     let mut found = Survey::default();
     if args.print.is_json() {
@@ -122,6 +126,7 @@ fn inspect(
             found.write(model, args, &mut list)?;
         }
         list.end()?;
+        object.optional("read", at.read())?;
         end(object)?;
         out.write_all(b"\n")?;
     } else {
@@ -131,6 +136,9 @@ fn inspect(
         human::report(out, name, &report, profile, &found.left)?;
         if let Some(model) = &model {
             found.show(model, args, out)?;
+        }
+        if let Some(read) = at.read() {
+            writeln!(out, "  {}", human::read(&read))?;
         }
     }
     if let Some(model) = &model {

@@ -1,12 +1,14 @@
 //! What the process tells its caller.
 
+use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 use weighbridge::Verdict;
 
 /// The outcome of one file, or of all of them.
 ///
 /// In ascending order of strength: that of several is the greatest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
     /// All that was asked for was checked and is valid.
     #[default]

@@ -8,7 +8,9 @@ mod sarif;
 use crate::args::Output;
 use crate::config::{Ignored, Rules};
 use crate::human::{self, Left};
+use crate::journal::Past;
 use crate::outcome::Outcome;
+use crate::remote::Read;
 use crate::terminal;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,6 +22,8 @@ use weighbridge::{Profile, Report, Text, Unchecked, Verdict};
 pub(crate) struct Done {
     pub(crate) file: Text,
     pub(crate) seen: Seen,
+    /// What changes with the file, if the result depends on that alone.
+    pub(crate) stamp: Option<String>,
 }
 
 #[derive(Debug)]
@@ -27,6 +31,8 @@ pub(crate) enum Seen {
     Checked(Box<Checked>),
     /// It is of no known format, and such files were to be skipped.
     Skipped,
+    /// It was checked by a scan that this one continues.
+    Before(Past),
     /// It was not looked into, because it is this.
     Aside(&'static str),
     /// It could not be read.
@@ -38,6 +44,8 @@ pub(crate) enum Seen {
 pub(crate) struct Checked {
     pub(crate) report: Report,
     pub(crate) sha256: Option<String>,
+    /// What was read of it, if it is on a server.
+    pub(crate) read: Option<Read>,
 }
 
 /// What holds for all files.
@@ -69,9 +77,32 @@ impl Done {
         match &self.seen {
             Seen::Checked(checked) => checked.report.verdict(profile).into(),
             Seen::Skipped => Outcome::Valid,
+            Seen::Before(past) => past.outcome,
             Seen::Aside(_) => Outcome::Unsupported,
             Seen::Failed(_) => Outcome::Failed,
         }
+    }
+
+    /// What a scan that continues this one is to know, with the stamp of the file.
+    pub(crate) fn past(&self, profile: Profile) -> Option<(&str, Past)> {
+        let skipped = matches!(self.seen, Seen::Skipped);
+        let (findings, ignored) = match &self.seen {
+            Seen::Checked(checked) => checked.counts(),
+            Seen::Skipped => (0, 0),
+            _ => return None,
+        };
+        let past = Past { outcome: self.outcome(profile), skipped, findings, ignored };
+        Some((self.stamp.as_deref()?, past))
+    }
+}
+
+impl Checked {
+    /// How many findings there are, and how many do not count.
+    fn counts(&self) -> (u64, u64) {
+        // What is another kind of file breaks every rule of this one.
+        let other = self.report.diagnosis().is_some_and(|diagnosis| diagnosis.is_other());
+        let findings = if other { 0 } else { self.report.total() };
+        (findings, self.report.ignored().iter().map(|it| it.count).sum())
     }
 }
 
@@ -87,14 +118,20 @@ pub(crate) struct Tally {
     findings: u64,
     ignored: u64,
     skipped: u64,
+    /// How many were checked by a scan that this one continues.
+    before: u64,
     pub(crate) excluded: u64,
+    /// How many belong to other parts.
+    pub(crate) elsewhere: u64,
 }
 
 impl Tally {
     pub(crate) fn count(&mut self, done: &Done, profile: Profile) {
         let outcome = done.outcome(profile);
         let count = match outcome {
-            _ if matches!(done.seen, Seen::Skipped) => &mut self.skipped,
+            _ if matches!(done.seen, Seen::Skipped | Seen::Before(Past { skipped: true, .. })) => {
+                &mut self.skipped
+            }
             Outcome::Valid => &mut self.valid,
             Outcome::Unchecked => &mut self.unchecked,
             Outcome::Unsupported => &mut self.unsupported,
@@ -103,13 +140,19 @@ impl Tally {
         };
         *count += 1;
         self.outcome.include(outcome);
-        if let Seen::Checked(checked) = &done.seen {
-            // What is another kind of file breaks every rule of this one.
-            if !checked.report.diagnosis().is_some_and(|diagnosis| diagnosis.is_other()) {
-                self.findings += checked.report.total();
-            }
-            self.ignored += checked.report.ignored().iter().map(|it| it.count).sum::<u64>();
-        }
+        self.before += u64::from(matches!(done.seen, Seen::Before(_)));
+        let (findings, ignored) = match &done.seen {
+            Seen::Checked(checked) => checked.counts(),
+            Seen::Before(past) => (past.findings, past.ignored),
+            _ => (0, 0),
+        };
+        self.findings += findings;
+        self.ignored += ignored;
+    }
+
+    /// Something else than a file could not be read or written.
+    pub(crate) fn fail(&mut self) {
+        self.outcome.include(Outcome::Failed);
     }
 
     /// How many files there are a word on.
@@ -117,9 +160,14 @@ impl Tally {
         self.valid + self.invalid + self.unsupported + self.unchecked + self.failed
     }
 
+    /// Whether there was nothing to check, in other parts neither.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.files() == 0 && self.elsewhere == 0
+    }
+
     /// That nothing was checked is a failure: whoever asked expected something.
     pub(crate) fn outcome(&self) -> Outcome {
-        if self.files() == 0 { Outcome::Failed } else { self.outcome }
+        if self.is_nothing() { Outcome::Failed } else { self.outcome }
     }
 
     pub(crate) fn why_nothing(&self) -> String {
@@ -135,6 +183,12 @@ impl Tally {
         }
         if self.excluded > 0 {
             parts.push(format!("left out {}", plural(self.excluded, "excluded path")));
+        }
+        if self.elsewhere > 0 {
+            parts.push(format!("left {} to other parts", plural(self.elsewhere, "file")));
+        }
+        if self.before > 0 {
+            parts.push(format!("took {} from the journal", plural(self.before, "result")));
         }
         if self.ignored > 0 {
             parts.push(format!("ignored {}", plural(self.ignored, "finding")));
@@ -209,7 +263,7 @@ impl<'c> Printer<'c> {
         if let Seen::Failed(why) = &done.seen {
             terminal::complain(&done.file, why);
         }
-        if let Seen::Skipped = done.seen {
+        if matches!(done.seen, Seen::Skipped | Seen::Before(_)) {
             return Ok(());
         }
         let context = self.context;
@@ -227,7 +281,7 @@ impl<'c> Printer<'c> {
         match &mut self.kind {
             Kind::Human if self.context.quiet => return Ok(()),
             Kind::Human if tally.files() != 1 || !tally.left_out().is_empty() => {
-                if tally.files() > 0 {
+                if !tally.is_nothing() {
                     writeln!(out, "{}", tally.summary())?;
                 }
                 return Ok(());
@@ -239,7 +293,7 @@ impl<'c> Printer<'c> {
         }
         // Standard output has what programs read and nothing else.
         let left_out = tally.left_out();
-        if !left_out.is_empty() && tally.files() > 0 {
+        if !left_out.is_empty() && !tally.is_nothing() {
             terminal::note(left_out.join("; "));
         }
         Ok(())
@@ -250,7 +304,7 @@ impl<'c> Printer<'c> {
 fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     match &done.seen {
         Seen::Checked(checked) => {
-            let Checked { report, sha256 } = &**checked;
+            let Checked { report, sha256, read } = &**checked;
             let verdict = report.verdict(context.profile);
             let ignored = context.ignored(report);
             if context.quiet && verdict == Verdict::Valid {
@@ -263,9 +317,12 @@ fn text(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
             if let Some(sha256) = sha256 {
                 writeln!(out, "  sha256    {sha256}")?;
             }
+            if let Some(read) = read {
+                writeln!(out, "  {}", human::read(read))?;
+            }
             Ok(())
         }
         Seen::Aside(what) => human::aside(out, &done.file, what),
-        Seen::Skipped | Seen::Failed(_) => Ok(()),
+        Seen::Skipped | Seen::Before(_) | Seen::Failed(_) => Ok(()),
     }
 }

@@ -1,11 +1,34 @@
 //! From the paths of the command line to the files that are to be checked, one by one.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+mod filter;
+mod list;
+
+pub(crate) use filter::Filter;
+pub(crate) use list::List;
+
+use crate::remote::{Listed, Listing, Remote, Url};
+use crate::shard::Shard;
 use std::fs;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 use weighbridge::Text;
+
+/// One thing of those that the command line leads to.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) input: Input,
+    /// What changes with the content of the file, where that is known before it is opened.
+    pub(crate) stamp: Option<String>,
+    /// Its path below the folder that was given.
+    below: PathBuf,
+}
+
+impl Item {
+    /// What was named, or stands in a list.
+    fn new(input: Input, path: &Path) -> Self {
+        Item { input, stamp: None, below: path.to_owned() }
+    }
+}
 
 /// One thing to be checked, or to be complained about.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,47 +45,6 @@ pub(crate) enum Input {
     Failed(PathBuf, String),
 }
 
-/// What of a folder or a list is checked.
-#[derive(Debug, Default)]
-pub(crate) struct Filter {
-    /// Only these, if there are any.
-    include: Option<GlobSet>,
-    exclude: GlobSet,
-    follow_links: bool,
-}
-
-impl Filter {
-    /// # Errors
-    /// A sentence, when a pattern is none.
-    pub(crate) fn new<'g>(
-        include: impl IntoIterator<Item = &'g String>,
-        exclude: impl IntoIterator<Item = &'g String>,
-        follow_links: bool,
-    ) -> Result<Self, String> {
-        let include = globs(include)?;
-        let include = Some(include).filter(|globs| !globs.is_empty());
-        Ok(Filter { include, exclude: globs(exclude)?, follow_links })
-    }
-
-    fn wants(&self, path: &Path) -> bool {
-        let included = self.include.as_ref().is_none_or(|globs| globs.is_match(path));
-        included && !self.exclude.is_match(path)
-    }
-}
-
-/// Patterns for paths below a folder. One without a slash is that of a name at any depth.
-fn globs<'g>(patterns: impl IntoIterator<Item = &'g String>) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let plain = pattern.strip_suffix('/').unwrap_or(pattern);
-        let whole = if plain.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
-        let whole = whole.strip_prefix('/').unwrap_or(&whole);
-        let glob = GlobBuilder::new(whole).literal_separator(true).build();
-        set.add(glob.map_err(|err| format!("the pattern {pattern:?}: {}", err.kind()))?);
-    }
-    set.build().map_err(|err| err.to_string())
-}
-
 /// The files that the command line leads to: in its order, those of a folder by name.
 #[derive(Debug)]
 pub(crate) struct Walk<'f> {
@@ -70,8 +52,13 @@ pub(crate) struct Walk<'f> {
     paths: std::vec::IntoIter<PathBuf>,
     list: List,
     folder: Option<Folder>,
+    remote: &'f Remote,
+    bucket: Option<Bucket>,
+    shard: Option<Shard>,
     /// How many files and folders were left out.
     pub(crate) excluded: u64,
+    /// How many belong to other parts.
+    pub(crate) elsewhere: u64,
 }
 
 /// A folder that is being walked.
@@ -81,9 +68,30 @@ struct Folder {
     entries: walkdir::IntoIter,
 }
 
+/// A folder on a server that is being listed.
+struct Bucket {
+    /// Its URL, with a slash at the end.
+    root: String,
+    files: Listing,
+}
+
+impl std::fmt::Debug for Bucket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bucket").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
 impl<'f> Walk<'f> {
-    pub(crate) fn new(paths: Vec<PathBuf>, list: List, filter: &'f Filter) -> Self {
-        Walk { filter, paths: paths.into_iter(), list, folder: None, excluded: 0 }
+    pub(crate) fn new(
+        paths: Vec<PathBuf>,
+        list: List,
+        filter: &'f Filter,
+        remote: &'f Remote,
+        shard: Option<Shard>,
+    ) -> Self {
+        let paths = paths.into_iter();
+        let (folder, bucket) = (None, None);
+        Walk { filter, paths, list, folder, remote, bucket, shard, excluded: 0, elsewhere: 0 }
     }
 
     fn enter(&mut self, root: PathBuf) {
@@ -91,8 +99,41 @@ impl<'f> Walk<'f> {
         self.folder = Some(Folder { root, entries: walk.into_iter() });
     }
 
+    /// Begins to list a folder on a server, or says why that fails.
+    fn enter_bucket(&mut self, url: Url<'_>, path: &Path) -> Option<Item> {
+        match self.remote.list(url) {
+            Err(why) => Some(Item::new(Input::Failed(path.to_owned(), why), path)),
+            Ok(files) => {
+                let root = path.to_string_lossy();
+                let root = format!("{}/", root.strip_suffix('/').unwrap_or(&root));
+                self.bucket = Some(Bucket { root, files });
+                None
+            }
+        }
+    }
+
+    /// The next file of a folder on a server; `None` if it is left out.
+    fn object(&mut self, listed: Result<Listed, String>) -> Option<Item> {
+        let root = &self.bucket.as_ref()?.root;
+        let Listed { below, stamp } = match listed {
+            Ok(listed) => listed,
+            Err(why) => {
+                let path = PathBuf::from(root);
+                self.bucket = None;
+                return Some(Item::new(Input::Failed(path.clone(), why), &path));
+            }
+        };
+        let path = PathBuf::from(format!("{root}{below}"));
+        let below = PathBuf::from(below);
+        if !self.filter.wants_below(&below) {
+            self.excluded += 1;
+            return None;
+        }
+        Some(Item { input: Input::Found(path), stamp, below })
+    }
+
     /// What the next entry of a folder is; `None` if it is no file, or is left out.
-    fn entry(&mut self, entry: walkdir::Result<DirEntry>) -> Option<Input> {
+    fn entry(&mut self, entry: walkdir::Result<DirEntry>) -> Option<Item> {
         let folder = self.folder.as_mut()?;
         let entry = match entry {
             Ok(entry) => entry,
@@ -102,7 +143,8 @@ impl<'f> Walk<'f> {
                     Some(err) => err.to_string(),
                     None => Text::from(err.to_string().as_str()).to_string(),
                 };
-                return Some(Input::Failed(path, why));
+                let below = path.strip_prefix(&folder.root).unwrap_or(&path).to_owned();
+                return Some(Item { input: Input::Failed(path, why), stamp: None, below });
             }
         };
         let below = entry.path().strip_prefix(&folder.root).unwrap_or(entry.path());
@@ -118,13 +160,21 @@ impl<'f> Walk<'f> {
             return None;
         }
         let linked = entry.file_type().is_symlink();
+        let below = below.to_owned();
         let path = entry.into_path();
-        Some(if linked { Input::Link(path) } else { Input::Found(path) })
+        let input = if linked { Input::Link(path) } else { Input::Found(path) };
+        Some(Item { input, stamp: None, below })
     }
 
     /// What a path of the list is; `None` if it is a folder, which is walked next, or is
     /// left out.
-    fn listed(&mut self, path: PathBuf) -> Option<Input> {
+    fn listed(&mut self, path: PathBuf) -> Option<Item> {
+        let url = Url::of(&path);
+        if let Some(url) = url.filter(|_| !self.filter.exclude.is_match(&path))
+            && url.is_folder()
+        {
+            return self.enter_bucket(url, &path);
+        }
         let follow = self.filter.follow_links;
         let metadata = if follow { fs::metadata(&path) } else { fs::symlink_metadata(&path) };
         // Of a folder, what it holds is to match.
@@ -138,22 +188,30 @@ impl<'f> Walk<'f> {
         }
         match metadata {
             Ok(metadata) if metadata.is_dir() => self.enter(path),
-            Ok(metadata) if metadata.is_symlink() => return Some(Input::Link(path)),
-            _ => return Some(Input::Found(path)),
+            Ok(metadata) if metadata.is_symlink() => {
+                return Some(Item::new(Input::Link(path.clone()), &path));
+            }
+            _ => return Some(Item::new(Input::Found(path.clone()), &path)),
         }
         None
     }
-}
 
-impl Iterator for Walk<'_> {
-    type Item = Input;
-
-    fn next(&mut self) -> Option<Input> {
+    /// The next thing, of whatever part.
+    fn any(&mut self) -> Option<Item> {
         loop {
+            if let Some(bucket) = &mut self.bucket {
+                match bucket.files.next() {
+                    Some(listed) => match self.object(listed) {
+                        Some(item) => return Some(item),
+                        None => continue,
+                    },
+                    None => self.bucket = None,
+                }
+            }
             if let Some(folder) = &mut self.folder {
                 match folder.entries.next() {
                     Some(entry) => match self.entry(entry) {
-                        Some(input) => return Some(input),
+                        Some(item) => return Some(item),
                         None => continue,
                     },
                     None => self.folder = None,
@@ -161,89 +219,58 @@ impl Iterator for Walk<'_> {
             }
             if let Some(path) = self.paths.next() {
                 if path == Path::new("-") {
-                    return Some(Input::Standard);
+                    return Some(Item::new(Input::Standard, &path));
+                }
+                if let Some(url) = Url::of(&path)
+                    && url.is_folder()
+                {
+                    match self.enter_bucket(url, &path) {
+                        Some(item) => return Some(item),
+                        None => continue,
+                    }
                 }
                 if !fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
-                    return Some(Input::Named(path));
+                    return Some(Item::new(Input::Named(path.clone()), &path));
                 }
                 self.enter(path);
             } else {
                 let path = self.list.next()?;
-                if let Some(input) = self.listed(path) {
-                    return Some(input);
+                if let Some(item) = self.listed(path) {
+                    return Some(item);
                 }
             }
         }
     }
 }
 
-/// The paths of a list: one a line, or each ended by a NUL if there is one.
-#[derive(Debug, Default)]
-pub(crate) struct List {
-    bytes: Vec<u8>,
-    at: usize,
-    end: u8,
-}
+impl Iterator for Walk<'_> {
+    type Item = Item;
 
-impl List {
-    /// # Errors
-    /// A sentence, when the list cannot be read.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let mut bytes = Vec::new();
-        let read = if path == Path::new("-") {
-            io::stdin().read_to_end(&mut bytes).map(|_| ())
-        } else {
-            fs::read(path).map(|read| bytes = read)
-        };
-        read.map_err(|err| format!("{}: {err}", Text::from(path)))?;
-        Ok(List::new(bytes))
-    }
-
-    fn new(bytes: Vec<u8>) -> Self {
-        let end = if bytes.contains(&0) { 0 } else { b'\n' };
-        List { bytes, at: 0, end }
-    }
-}
-
-impl Iterator for List {
-    type Item = PathBuf;
-
-    fn next(&mut self) -> Option<PathBuf> {
+    fn next(&mut self) -> Option<Item> {
         loop {
-            let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
-            let len = rest.iter().position(|byte| *byte == self.end).unwrap_or(rest.len());
-            let path = &rest[..len];
-            self.at += len + 1;
-            if !path.is_empty() {
-                return Some(to_path(path));
+            let item = self.any()?;
+            let Some(shard) = self.shard else { return Some(item) };
+            if shard.has(&item.below.to_string_lossy().replace(MAIN_SEPARATOR, "/")) {
+                return Some(item);
             }
+            self.elsewhere += 1;
         }
     }
-}
-
-#[cfg(unix)]
-fn to_path(bytes: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn to_path(bytes: &[u8]) -> PathBuf {
-    // Lines may end as is usual there.
-    let text = String::from_utf8_lossy(bytes);
-    PathBuf::from(text.strip_suffix('\r').unwrap_or(&text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::RemoteArgs;
+    use std::io;
 
     fn walked(paths: &[&Path], filter: &Filter) -> (Vec<String>, u64) {
         let paths = paths.iter().map(|path| path.to_path_buf()).collect();
-        let mut walk = Walk::new(paths, List::default(), filter);
+        let remote = Remote::new(&RemoteArgs { timeout: None, retries: None });
+        let mut walk = Walk::new(paths, List::default(), filter, &remote, None);
         let name =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let names = walk.by_ref().map(|input| match input {
+        let names = walk.by_ref().map(|item| match item.input {
             Input::Named(path) | Input::Found(path) => name(&path),
             Input::Standard => "-".to_owned(),
             Input::Link(path) => format!("{}: link", name(&path)),
@@ -299,14 +326,6 @@ mod tests {
         let paths = [Path::new("no-such-file"), Path::new("Cargo.toml"), Path::new("-")];
         let found = walked(&paths, &filter(&["*.stb"], &["*"]));
         assert_eq!(found.0, ["no-such-file", "Cargo.toml", "-"]);
-    }
-
-    #[test]
-    fn lists_end_paths_with_lines_or_with_nul() {
-        let paths = |bytes: &[u8]| List::new(bytes.to_vec()).collect::<Vec<_>>();
-        assert_eq!(paths(b"a\nb c\n\nd"), ["a", "b c", "d"].map(PathBuf::from));
-        assert_eq!(paths(b"a\nb\0c\0"), ["a\nb", "c"].map(PathBuf::from));
-        assert!(paths(b"").is_empty());
     }
 
     #[cfg(unix)]

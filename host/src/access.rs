@@ -4,6 +4,7 @@ use crate::error::{Error, ReadError};
 use crate::input::Input;
 use crate::lock::Lock;
 use crate::options::{Goal, Options, Progress};
+use crate::place::Place;
 use crate::session::{Answer, Poll, Session};
 use crate::store::Store;
 use crate::text::Text;
@@ -67,13 +68,10 @@ impl<'a> Access<'a> {
         Access::of(Session::new(input.len(), options.clone()), Some(input), name)
     }
 
-    /// Of a file on disk, whose name says what it is where its content does not.
-    #[cfg(feature = "std")]
-    pub(crate) fn open(path: &std::path::Path, options: &Options) -> Result<Self, Error> {
-        let input = crate::input::FileInput::open(path)?;
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let options = options.clone().file_name(name.as_deref().unwrap_or_default());
-        Ok(Access::new(Box::new(input), Some(path.into()), &options))
+    /// Of a file whose name says what it is where its content does not.
+    pub(crate) fn at(input: Box<dyn Input + 'a>, place: &dyn Place, options: &Options) -> Self {
+        let options = options.clone().file_name(&place.file_name().lossy());
+        Access::new(input, Some(place.name()), &options)
     }
 
     fn of(session: Session<'a>, input: Option<Box<dyn Input + 'a>>, name: Option<Text>) -> Self {
@@ -119,8 +117,7 @@ impl<'a> Access<'a> {
             loop {
                 match session.poll(goal)? {
                     Poll::Done => return Ok(()),
-                    // What else is wanted is read when it is needed: here that costs nothing.
-                    Poll::Need(_) => self.fetch(session, session.planned()?)?,
+                    Poll::Need(ranges) => self.fetch(session, &ranges)?,
                 }
             }
         })
@@ -148,7 +145,7 @@ impl<'a> Access<'a> {
             loop {
                 match session.attempt(&mut ask)? {
                     Answer::Got(answer) => return Ok(answer),
-                    Answer::Need(range) => self.fetch(session, range)?,
+                    Answer::Need(range) => self.fetch(session, &[range])?,
                 }
             }
         })
@@ -165,12 +162,34 @@ impl<'a> Access<'a> {
         }
     }
 
-    fn fetch(&self, session: &mut Session<'a>, range: Span) -> Result<(), Error> {
-        let mut bytes: Vec<u8> = zeros(usize::try_from(range.len).unwrap_or(usize::MAX))?;
-        self.read_quietly(range.offset, &mut bytes)?;
-        session.supply(range.offset, bytes);
+    /// Reads the ranges; where reading the others later costs nothing, the needed one alone.
+    fn fetch(&self, session: &mut Session<'a>, ranges: &[Span]) -> Result<(), Error> {
+        let range = session.planned()?;
+        let mut pieces = match &self.input {
+            Some(input) => {
+                self.go_on()?;
+                input.read_together(ranges)?
+            }
+            None => Vec::new(),
+        };
+        if pieces.is_empty() {
+            let mut bytes: Vec<u8> = zeros(usize::try_from(range.len).unwrap_or(usize::MAX))?;
+            self.read_quietly(range.offset, &mut bytes)?;
+            pieces.push((range.offset, bytes));
+        }
+        for (offset, bytes) in pieces {
+            session.supply(offset, bytes);
+        }
         self.report_progress(session.store.supplied(), false);
         Ok(())
+    }
+
+    /// Fails if the program gave up.
+    fn go_on(&self) -> Result<(), ReadError> {
+        match self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
+            true => Err(ReadError::Cancelled),
+            false => Ok(()),
+        }
     }
 
     fn report_progress(&self, read: u64, done: bool) {
@@ -192,9 +211,7 @@ impl<'a> Access<'a> {
         match (self.resident(span), &self.input) {
             (Some(from), _) => bytes.copy_from_slice(from),
             (None, Some(input)) => {
-                if self.options.cancel.as_ref().is_some_and(|cancel| cancel()) {
-                    return Err(ReadError::Cancelled.into());
-                }
+                self.go_on()?;
                 input.read_at(at, bytes)?;
             }
             (None, None) => return Err(Error::Internal(span)),

@@ -4,6 +4,7 @@ use crate::access::Access;
 use crate::error::Error;
 use crate::input::Input;
 use crate::options::{Goal, Options};
+use crate::place::Place;
 use crate::report::Report;
 use alloc::boxed::Box;
 use weighbridge_core::Format;
@@ -110,9 +111,31 @@ pub fn check_reader(
 /// When the file cannot be read, or changes while it is.
 #[cfg(feature = "std")]
 pub fn check_path(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Report, Error> {
-    let path = path.as_ref();
-    let access = Access::open(path, options)?;
-    let report = report_on(&access, Some(path), access.options().goal)?;
+    let place = path.as_ref().to_path_buf();
+    check_at(place.open()?, &place, options)
+}
+
+/// Checks a file whose place is known, and with it those that belong to it and lie beside it:
+/// the shards of an index, the other parts of a model.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+/// use weighbridge::{FileInput, Options, Profile, check_at};
+///
+/// let file = FileInput::open(&path)?;
+/// let report = check_at(&file, &path, &Options::new())?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// // `file` is still open, so whatever is read of it now is what was checked.
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// When a file cannot be read, or changes while it is.
+pub fn check_at(input: impl Input, place: &dyn Place, options: &Options) -> Result<Report, Error> {
+    let access = Access::at(Box::new(input), place, options);
+    let report = report_on(&access, Some(place), access.options().goal)?;
     access.verify_unchanged()?;
     Ok(report.closed(access.name().cloned()))
 }
@@ -176,33 +199,28 @@ fn finish(access: &Access<'_>) -> Result<Report, Error> {
 /// Checks a file up to `goal`, with those that it lists where its own place is known.
 pub(crate) fn report_on(
     access: &Access<'_>,
-    path: Option<&PathLike>,
+    place: Option<&dyn Place>,
     goal: Goal,
 ) -> Result<Report, Error> {
     access.reach(goal.max(Goal::Structure))?;
     let report = access.with(|session| session.report());
     #[cfg(all(feature = "shards", feature = "std"))]
-    if let (Some(weighbridge_core::File::Shards(header)), Some(path), true) =
-        (report.file().copied(), path, report.passes())
+    if let (Some(weighbridge_core::File::Shards(header)), Some(place), true) =
+        (report.file().copied(), place, report.passes())
     {
         let mut report = report;
-        crate::shards::compare(access, &header, path, &mut report)?;
+        crate::shards::compare(access, &header, place, &mut report)?;
         return Ok(report);
     }
     #[cfg(all(feature = "gguf", feature = "std"))]
-    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(path)) =
-        (report.file().copied(), path)
+    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(place)) =
+        (report.file().copied(), place)
     {
         let mut report = report;
-        crate::splits::compare(access, &file, path, &mut report)?;
+        crate::splits::compare(access, &file, place, &mut report)?;
         report.sort();
         return Ok(report);
     }
-    let _ = path;
+    let _ = place;
     Ok(report)
 }
-
-#[cfg(feature = "std")]
-pub(crate) type PathLike = std::path::Path;
-#[cfg(not(feature = "std"))]
-pub(crate) type PathLike = str;

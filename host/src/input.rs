@@ -1,6 +1,9 @@
 //! Where the bytes of a file come from.
 
 use crate::error::ReadError;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use weighbridge_core::Span;
 
 /// Bytes that can be read from any offset: a file, an object in a store, a device.
 ///
@@ -37,6 +40,18 @@ pub trait Input: Send + Sync {
     /// When not all bytes can be read.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError>;
 
+    /// Reads these ranges together, where each request is a round trip that costs more than
+    /// bytes: the answer is pieces of the file with their offsets, which contain the ranges
+    /// and may go further. Nothing where reading on demand costs little; then each range
+    /// is read when it is needed.
+    ///
+    /// # Errors
+    /// When not all bytes can be read.
+    fn read_together(&self, ranges: &[Span]) -> Result<Vec<(u64, Vec<u8>)>, ReadError> {
+        let _ = ranges;
+        Ok(Vec::new())
+    }
+
     /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -52,8 +67,36 @@ pub trait Input: Send + Sync {
     }
 }
 
+/// Forwards to another input.
+macro_rules! forward {
+    ($type:ty) => {
+        impl<I: Input + ?Sized> Input for $type {
+            fn len(&self) -> u64 {
+                (**self).len()
+            }
+
+            fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+                (**self).read_at(offset, buffer)
+            }
+
+            fn read_together(&self, ranges: &[Span]) -> Result<Vec<(u64, Vec<u8>)>, ReadError> {
+                (**self).read_together(ranges)
+            }
+
+            fn verify_unchanged(&self) -> Result<(), ReadError> {
+                (**self).verify_unchanged()
+            }
+        }
+    };
+}
+
+forward!(&I);
+forward!(Box<I>);
+
 #[cfg(feature = "std")]
-pub(crate) use files::{FileInput, Seekable};
+pub use files::FileInput;
+#[cfg(feature = "std")]
+pub(crate) use files::Seekable;
 
 #[cfg(feature = "std")]
 mod files {
@@ -67,8 +110,21 @@ mod files {
 
     /// A file on disk. It is read, not mapped: a file that shrinks meanwhile gives an
     /// error here, where a mapping would end the process with a signal.
+    ///
+    /// ```
+    /// use weighbridge::{FileInput, Input};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// let file = FileInput::open(&path)?;
+    /// let mut head = [0; 8];
+    /// file.read_at(0, &mut head)?;
+    /// assert!(u64::from_le_bytes(head) < file.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[derive(Debug)]
-    pub(crate) struct FileInput {
+    pub struct FileInput {
         file: File,
         len: u64,
         modified: Option<SystemTime>,
@@ -76,10 +132,38 @@ mod files {
 
     impl FileInput {
         /// Opens a regular file. Nothing is read yet.
-        pub(crate) fn open(path: &Path) -> Result<Self, ReadError> {
+        ///
+        /// ```
+        /// use weighbridge::FileInput;
+        ///
+        /// assert_eq!(FileInput::open(".").unwrap_err().to_string(), "is a folder, not a file");
+        /// ```
+        ///
+        /// # Errors
+        /// When it cannot be opened, or is no file.
+        pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+            let path = path.as_ref();
             // Before opening: to open a pipe waits for somebody who writes.
             regular(&fs::metadata(path)?)?;
-            let file = File::open(path)?;
+            FileInput::of(File::open(path)?)
+        }
+
+        /// Of a file that is open.
+        ///
+        /// ```
+        /// use weighbridge::{FileInput, Options, Profile, check_input};
+        /// use std::io::Write as _;
+        ///
+        /// let mut file = tempfile::tempfile()?;
+        /// file.write_all(&weighbridge_tests::samples::safetensors())?;
+        /// let report = check_input(FileInput::of(file)?, &Options::new())?;
+        /// assert!(report.verdict(Profile::Strict).is_valid());
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        ///
+        /// # Errors
+        /// When it is no file.
+        pub fn of(file: File) -> Result<Self, ReadError> {
             let metadata = file.metadata()?;
             regular(&metadata)?;
             Ok(FileInput { len: metadata.len(), modified: metadata.modified().ok(), file })

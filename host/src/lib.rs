@@ -79,8 +79,6 @@ mod gate;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
-#[cfg(all(any(feature = "gguf", feature = "shards"), feature = "std"))]
-mod links;
 mod lock;
 mod metadata;
 mod model;
@@ -89,6 +87,7 @@ mod npy;
 mod opening;
 mod options;
 mod particulars;
+mod place;
 #[cfg(feature = "idv")]
 mod reading;
 mod report;
@@ -113,15 +112,18 @@ pub use data::{Block, Decoding, Trouble, column_major, sparse_entries, sparse_le
 pub use diagnosis::Diagnosis;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};
-pub use gate::{check, check_input, check_with, recognise};
+pub use gate::{check, check_at, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};
+#[cfg(feature = "std")]
+pub use input::FileInput;
 pub use input::Input;
 pub use metadata::Meta;
 pub use model::Model;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
 pub use particulars::{Particulars, Quantization};
+pub use place::Place;
 #[cfg(feature = "idv")]
 pub use reading::{Annotation, RowReader};
 pub use report::{Found, NotListed, Report, Unchecked, Verdict};

@@ -3,11 +3,11 @@
 use crate::access::Access;
 use crate::diagnosis::Diagnosis;
 use crate::error::Error;
-#[cfg(feature = "std")]
 use crate::gate::report_on;
 use crate::input::Input;
 use crate::model::Model;
 use crate::options::{Goal, Options};
+use crate::place::Place;
 use crate::report::{Report, Verdict};
 use alloc::boxed::Box;
 use alloc::format;
@@ -82,7 +82,9 @@ impl<'a> Model<'a> {
     /// As [`open`](Self::open).
     #[cfg(feature = "std")]
     pub fn open_with(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Self, Error> {
-        Model::of(Access::open(path.as_ref(), options)?)
+        let place = path.as_ref().to_path_buf();
+        let input = crate::input::FileInput::open(&place)?;
+        Model::of(Access::at(Box::new(input), &place, options))
     }
 
     /// Checks a file on disk, and opens it if possible, for programs that show both. Unlike
@@ -108,8 +110,35 @@ impl<'a> Model<'a> {
         path: impl AsRef<std::path::Path>,
         options: &Options,
     ) -> Result<(Report, Option<Self>), Error> {
-        let access = Access::open(path.as_ref(), options)?;
-        let mut report = report_on(&access, Some(path.as_ref()), options.goal)?;
+        let place = path.as_ref().to_path_buf();
+        let input = crate::input::FileInput::open(&place)?;
+        Model::checked_at(input, &place, options)
+    }
+
+    /// The same of a file whose place is known, and with those that belong to it and lie
+    /// beside it, as [`check_at`](crate::check_at) does.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # std::fs::write(&path, weighbridge_tests::samples::safetensors())?;
+    /// use weighbridge::{FileInput, Model, Options};
+    ///
+    /// let file = FileInput::open(&path)?;
+    /// let (report, model) = Model::checked_at(&file, &path, &Options::new())?;
+    /// assert!(report.findings().is_empty() && model.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn checked_at(
+        input: impl Input + 'a,
+        place: &dyn Place,
+        options: &Options,
+    ) -> Result<(Report, Option<Self>), Error> {
+        let access = Access::at(Box::new(input), place, options);
+        let mut report = report_on(&access, Some(place), options.goal)?;
         report.name = access.name().cloned();
         let model = access.file().map(|file| Model { access, file });
         Ok((report, model))

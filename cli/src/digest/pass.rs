@@ -2,11 +2,8 @@
 
 use super::Sha;
 use sha2::{Digest as _, Sha256};
-use std::fs::File;
-use std::io::Read as _;
-use std::path::Path;
 use weighbridge::core::{Span, limits};
-use weighbridge::{Error, ReadError, Tensor};
+use weighbridge::{Error, Input, ReadError, Tensor};
 
 /// How much is read at a time.
 const PIECE: usize = 1 << 20;
@@ -54,15 +51,20 @@ impl Pass {
     ///
     /// # Errors
     /// When it cannot be read, or is not as long as it was.
-    pub(super) fn run(self, path: &Path, mut give: impl FnMut(usize, Sha)) -> Result<Sha, Error> {
+    pub(super) fn run(
+        self,
+        input: &dyn Input,
+        mut give: impl FnMut(usize, Sha),
+    ) -> Result<Sha, Error> {
         let Pass { len, mut ranges, .. } = self;
         ranges.sort_by_key(|(span, i)| (span.offset, span.len, *i));
         let mut ranges = ranges.into_iter().peekable();
-        let mut file = File::open(path)?;
         let (mut whole, mut begun) = (Sha256::new(), Vec::<Begun>::new());
         let (mut buffer, mut at) = (vec![0; PIECE], 0_u64);
         loop {
-            let read = file.read(&mut buffer)?;
+            let left = input.len().saturating_sub(at);
+            let read = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+            input.read_at(at, &mut buffer[..read])?;
             let piece = &buffer[..read];
             let end = at + read as u64;
             whole.update(piece);
@@ -118,6 +120,7 @@ pub(super) fn of_decoded(tensor: &Tensor<'_, '_>) -> Result<Sha, Error> {
 mod tests {
     use super::*;
     use std::io::Write as _;
+    use weighbridge::FileInput;
 
     #[test]
     fn ranges_are_digested_wherever_they_lie() {
@@ -144,13 +147,19 @@ mod tests {
         let taken = (0..99).take_while(|i| shared.take(*i, Span::new(0, len))).count();
         assert_eq!(taken, 4, "more lies upon one another");
         let mut found = vec![None; spans.len()];
-        let whole = pass.run(file.path(), |i, digest| found[i] = Some(digest)).expect("it is read");
+        let input = FileInput::open(file.path()).expect("it is there");
+        let whole = pass.run(&input, |i, digest| found[i] = Some(digest)).expect("it is read");
         assert_eq!(whole, Sha::from(Sha256::digest(&bytes)));
         for ((offset, len), found) in spans.iter().zip(found) {
             let expected = Sha256::digest(&bytes[*offset as usize..][..*len as usize]);
             assert_eq!(found, Some(expected.into()), "{offset} {len}");
         }
-        let changed = Pass::new(len + 1).run(file.path(), |_, _| ());
+        // Another file under its name is not the one that was opened.
+        let other = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::rename(other.path(), file.path()).expect("it is replaced");
+        let again = Pass::new(len).run(&input, |_, _| ()).expect("it is read");
+        assert_eq!(again, whole);
+        let changed = Pass::new(len + 1).run(&input, |_, _| ());
         assert!(matches!(changed, Err(Error::Read(ReadError::Changed))));
     }
 }

@@ -11,7 +11,7 @@ const MOST: usize = 10;
 pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     let file = &done.file;
     let checked = match &done.seen {
-        Seen::Skipped => return Ok(()),
+        Seen::Skipped | Seen::Before(_) => return Ok(()),
         Seen::Failed(why) => return command(out, "error", file, "cannot be read", why),
         Seen::Aside(what) => return command(out, "warning", file, "not checked", what),
         Seen::Checked(checked) => checked,

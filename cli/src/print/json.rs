@@ -2,6 +2,7 @@
 
 use super::{Context, Done, Seen};
 use crate::json::{self, Object, SCHEMA_CHECK, TOOL};
+use crate::remote::Read;
 use serde::Serialize;
 use std::io::{self, Write};
 use weighbridge::{Report, Text, Unchecked};
@@ -13,6 +14,8 @@ struct Line<'a> {
     report: &'a Report,
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Read>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<Ignored<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,7 +35,7 @@ struct Ignored<'a> {
 pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     let config = context.config.as_deref().map(|path| path.to_string_lossy());
     let mut object = match &done.seen {
-        Seen::Skipped => return Ok(()),
+        Seen::Skipped | Seen::Before(_) => return Ok(()),
         Seen::Checked(checked) => {
             let ignored = context.ignored(&checked.report).into_iter().map(|(it, count)| Ignored {
                 rule: it.rule,
@@ -41,8 +44,9 @@ pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
                 until: it.until.map(|until| until.to_string()),
             });
             let sha256 = checked.sha256.as_deref();
-            let ignored = ignored.collect();
-            return json::line(out, &Line { report: &checked.report, sha256, ignored, config });
+            let (read, ignored) = (checked.read, ignored.collect());
+            let line = Line { report: &checked.report, sha256, read, ignored, config };
+            return json::line(out, &line);
         }
         Seen::Failed(why) => json::failed(out, &done.file, why)?,
         Seen::Aside(what) => aside(out, &done.file, what)?,

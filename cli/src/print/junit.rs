@@ -23,7 +23,7 @@ pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
     let file = escape(&done.file.to_string());
     let (verdict, message, text) = match &done.seen {
-        Seen::Skipped => return Ok(()),
+        Seen::Skipped | Seen::Before(_) => return Ok(()),
         Seen::Failed(why) => ("error", Text::from(why.as_str()).to_string(), String::new()),
         Seen::Aside(what) => (Verdict::Unsupported.name(), (*what).to_owned(), String::new()),
         Seen::Checked(checked) => {

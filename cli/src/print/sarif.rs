@@ -52,7 +52,7 @@ impl Log {
     ) -> io::Result<()> {
         let file = &done.file;
         match &done.seen {
-            Seen::Skipped => Ok(()),
+            Seen::Skipped | Seen::Before(_) => Ok(()),
             Seen::Aside(what) => self.unsupported(out, file, what),
             Seen::Failed(why) => {
                 if (self.failures.len() as u64) < MOST {

@@ -17,6 +17,9 @@ mod other;
 mod outputs;
 mod paths;
 mod policy;
+#[cfg(feature = "remote")]
+mod remote;
+mod scan;
 mod schema;
 mod settings;
 mod shards;

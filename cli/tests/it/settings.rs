@@ -36,6 +36,23 @@ fn what_is_ignored_is_said() {
 }
 
 #[test]
+fn what_is_ignored_of_shards_is_said() {
+    use weighbridge_tests::encode::safetensors::{File, Tensor};
+    use weighbridge_tests::encode::shards::Index;
+    let folder = with(&ignore("TRAILING", "2999-12-31"));
+    let tensors = vec![Tensor::new("x", "F32", &[2])];
+    let shard = [File { metadata: None, tensors }.encode(), vec![0; 8]].concat();
+    folder.write("one.safetensors", &shard);
+    let index = Index::of(None, &[("x", "one.safetensors")]);
+    folder.write("m.safetensors.index.json", &index.encode());
+    let args = ["check", "m.safetensors.index.json"];
+    let human = run(&folder, &args);
+    assert_eq!(human.code, 0, "{human:?}");
+    assert!(human.out.contains("  ignored   \"one.safetensors\": 1 finding\n"), "{human:?}");
+    assert_eq!(run(&folder, &[&args[..], &["--no-config"]].concat()).code, 1);
+}
+
+#[test]
 fn what_was_ignored_until_yesterday_counts_again() {
     let folder = with(&ignore("H-FLAGS", "2020-02-29"));
     let run = run(&folder, &["check", "a.stb", "--json"]);

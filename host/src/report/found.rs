@@ -174,6 +174,8 @@ pub struct Unchecked {
     pub(super) entry: Option<Arc<Text>>,
     pub(super) why: String,
     pub(super) asked: bool,
+    /// It says that findings of another file do not count.
+    pub(super) ignored: bool,
 }
 
 impl Unchecked {
@@ -186,7 +188,7 @@ impl Unchecked {
     /// assert_eq!(left.why(), "its values were not asked for");
     /// ```
     pub fn new(entry: Option<Text>, why: impl Into<String>, asked: bool) -> Self {
-        Unchecked { entry: entry.map(Arc::new), why: why.into(), asked }
+        Unchecked { entry: entry.map(Arc::new), why: why.into(), asked, ignored: false }
     }
 
     /// The tensor or the file concerned; `None` for the file itself.
@@ -229,6 +231,17 @@ impl Unchecked {
     /// ```
     pub fn was_asked_for(&self) -> bool {
         self.asked
+    }
+
+    /// Whether it says that findings of another file, a shard or a part, were ignored.
+    ///
+    /// ```
+    /// use weighbridge::Unchecked;
+    ///
+    /// assert!(!Unchecked::new(None, "payloads not asked for", false).is_ignored());
+    /// ```
+    pub fn is_ignored(&self) -> bool {
+        self.ignored
     }
 }
 

@@ -130,7 +130,7 @@ impl Report {
             if finding.severity() == Severity::Unchecked {
                 let why = finding.to_string();
                 let asked = !self.criteria.ignores(finding.rule);
-                self.unchecked.push(Unchecked { entry: entry.clone(), why, asked });
+                self.unchecked.push(Unchecked { entry: entry.clone(), why, asked, ignored: false });
                 if self.criteria.accepts(finding.rule) {
                     continue;
                 }
@@ -435,7 +435,7 @@ impl Report {
     pub(crate) fn note_ignored(&mut self, file: Option<Text>, count: u64) {
         if count > 0 {
             let why = format!("{} ignored", crate::text::plural(count, "finding"));
-            self.leave(Unchecked::new(file, why, false));
+            self.leave(Unchecked { ignored: true, ..Unchecked::new(file, why, false) });
         }
     }
 

@@ -1,0 +1,233 @@
+//! What an interrupted scan has checked, so that it goes on: a line of JSON for each file.
+//!
+//! A file counts as checked if its stamp is still the same. The verdict on a file that is
+//! checked with others beside it depends on those, so it is not noted.
+
+use crate::json::{TOOL, Tool};
+use crate::outcome::Outcome;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use weighbridge::Text;
+use weighbridge::text::hex;
+
+/// What the first line says that the file is.
+const SCHEMA: &str = "weighbridge/journal-1";
+
+/// What was found out about a file before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(crate) outcome: Outcome,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) skipped: bool,
+    pub(crate) findings: u64,
+    pub(crate) ignored: u64,
+}
+
+fn is_false(it: &bool) -> bool {
+    !it
+}
+
+/// The first line.
+#[derive(Serialize)]
+struct Head<'a> {
+    schema: &'a str,
+    tool: Tool,
+    settings: &'a str,
+}
+
+/// What of the first line must be the same.
+#[derive(Deserialize)]
+struct Before {
+    schema: String,
+    settings: String,
+}
+
+/// The line of a file.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    file: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file_hex: Option<String>,
+    stamp: Cow<'a, str>,
+    #[serde(flatten)]
+    past: Past,
+}
+
+/// The beginning of the digest of a path and a stamp: there may be millions.
+type Key = [u8; 16];
+
+/// The files that were checked before.
+#[derive(Debug, Default)]
+pub(crate) struct Known(HashMap<Key, Past>);
+
+impl Known {
+    /// What was found out about a file that is as it was.
+    pub(crate) fn get(&self, file: &Text, stamp: &str) -> Option<Past> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.get(&key(&file.lossy(), file.hex().as_deref(), stamp)).copied()
+    }
+}
+
+/// The file that is written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Reads what was checked before by a scan with these settings, and opens the file for more.
+    ///
+    /// # Errors
+    /// A sentence, when the file cannot be read or written, or is of another scan.
+    pub(crate) fn open(path: &Path, settings: &str) -> Result<(Known, Self), String> {
+        let shown = Text::from(path);
+        let failed = |err: io::Error| format!("{shown}: {err}");
+        let mut file =
+            OpenOptions::new().read(true).append(true).create(true).open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(format!("{shown}: is not a file"));
+        }
+        let settings = hex(&Sha256::digest(format!("{} {settings}", TOOL.version)));
+        let mut known = HashMap::new();
+        let mut lines = BufReader::new(&file);
+        let (mut line, mut is_first, mut is_whole) = (Vec::new(), true, true);
+        loop {
+            line.clear();
+            if lines.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+                break;
+            }
+            is_whole = line.ends_with(b"\n");
+            if std::mem::take(&mut is_first) {
+                let before = serde_json::from_slice::<Before>(&line).ok();
+                match before.filter(|before| before.schema == SCHEMA) {
+                    None => return Err(format!("{shown}: is no journal of a scan")),
+                    Some(before) if before.settings != settings => {
+                        return Err(format!(
+                            "{shown}: is of a scan with other settings, or of another version; \
+                             name another file"
+                        ));
+                    }
+                    Some(_) => {}
+                }
+                continue;
+            }
+            // A line that was cut off is of a file that is checked again.
+            if let Ok(Line { file, file_hex, stamp, past }) = serde_json::from_slice(&line) {
+                known.insert(key(&file, file_hex.as_deref(), &stamp), past);
+            }
+        }
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        let mut journal = Journal { file };
+        if is_first {
+            let head = Head { schema: SCHEMA, tool: TOOL, settings: &settings };
+            journal.line(&head).map_err(failed)?;
+        } else if !is_whole {
+            journal.file.write_all(b"\n").map_err(failed)?;
+        }
+        Ok((Known(known), journal))
+    }
+
+    /// Notes a file that was checked.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn add(&mut self, file: &Text, stamp: &str, past: Past) -> io::Result<()> {
+        self.line(&Line { file: file.lossy(), file_hex: file.hex(), stamp: stamp.into(), past })
+    }
+
+    /// Writes a line at once, so that as little as possible is lost.
+    fn line(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let mut bytes = serde_json::to_vec(line)?;
+        bytes.push(b'\n');
+        self.file.write_all(&bytes)
+    }
+}
+
+fn key(file: &str, file_hex: Option<&str>, stamp: &str) -> Key {
+    let mut hasher = Sha256::new();
+    for part in [file_hex.unwrap_or_default(), stamp, file] {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let digest = hasher.finalize();
+    std::array::from_fn(|i| digest[i])
+}
+
+/// What changes when a file on disk does: its length and its times.
+pub(crate) fn stamp(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    let modified = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{} {}{}", metadata.len(), modified.as_nanos(), changed(&metadata)))
+}
+
+/// When the file was changed, if only its name or its times: nobody sets that back.
+#[cfg(unix)]
+fn changed(metadata: &fs::Metadata) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    format!(" {}.{:09} {}", metadata.ctime(), metadata.ctime_nsec(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn changed(_: &fs::Metadata) -> String {
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAST: Past = Past { outcome: Outcome::Invalid, skipped: false, findings: 3, ignored: 1 };
+
+    #[test]
+    fn what_was_noted_is_known_until_it_changes() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("journal");
+        let (known, mut journal) = Journal::open(&path, "s").expect("it is made");
+        let (file, odd) = (Text::from("a\n.gguf"), Text::from(b"b\xFF".to_vec()));
+        assert_eq!(known.get(&file, "1"), None);
+        journal.add(&file, "1", PAST).expect("room");
+        journal.add(&odd, "2", Past { skipped: true, ..PAST }).expect("room");
+        // The end of an interrupted scan.
+        journal.file.write_all(b"{\"file\":\"c\",\"sta").expect("room");
+        let (known, mut journal) = Journal::open(&path, "s").expect("it is read");
+        assert_eq!(known.get(&file, "1"), Some(PAST));
+        assert_eq!(known.get(&file, "2"), None);
+        assert_eq!(known.get(&odd, "2"), Some(Past { skipped: true, ..PAST }));
+        assert_eq!(known.get(&Text::from("b\u{FFFD}"), "2"), None);
+        journal.add(&Text::from("c"), "3", PAST).expect("room");
+        let (known, _) = Journal::open(&path, "s").expect("it is read");
+        assert_eq!(known.get(&Text::from("c"), "3"), Some(PAST));
+        assert_eq!(known.0.len(), 3);
+    }
+
+    #[test]
+    fn other_settings_are_another_scan() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("journal");
+        Journal::open(&path, "strict").expect("it is made");
+        let why = Journal::open(&path, "lenient").expect_err("other settings");
+        assert!(why.contains("other settings"), "{why}");
+        fs::write(&path, "no journal\n").expect("writes");
+        assert!(Journal::open(&path, "strict").is_err_and(|why| why.contains("no journal")));
+        assert!(Journal::open(folder.path(), "strict").is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_written_to_has_another_stamp() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("a");
+        fs::write(&path, "a").expect("writes");
+        let before = stamp(&path).expect("it is there");
+        assert_eq!(stamp(&path), Some(before.clone()));
+        fs::write(&path, "ab").expect("writes");
+        assert_ne!(stamp(&path), Some(before));
+        assert_eq!(stamp(&folder.path().join("none")), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! An object in a store as a place of a file, and its bytes by ranges.
+
+use super::stores::{Located, Stores};
+use super::traffic::{Traffic, Trouble, root};
+use super::{Read, Url};
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use http::StatusCode;
+use object_store::{Attribute, Error, GetOptions, GetRange, GetResult, ObjectStore as _};
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use weighbridge::{Input, Place, ReadError, Span, Text};
+
+/// What the first request reads: the whole index of most files.
+const FIRST: u64 = 512 << 10;
+/// Reads that follow one another grow by this factor: an index that is longer takes few round
+/// trips, and no more than this many times its length is read.
+const GROWTH: u64 = 4;
+/// The most that one request reads ahead: at 300 kB a second it arrives within the time that a
+/// request may take.
+const MOST: u64 = 8 << 20;
+/// Ranges that are no further apart are read by one request.
+const GAP: u64 = 128 << 10;
+/// How many requests for one file are under way at once.
+const AT_ONCE: usize = 8;
+/// A file may take so many round trips, and one more for each MiB of it: whoever made it could
+/// otherwise keep a command busy for days, with a few bytes here and there.
+const TRIPS: u64 = 4096;
+/// How often a range is requested again whose bytes did not all arrive.
+const AGAIN: usize = 3;
+
+/// An object that may be opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    stores: Arc<Stores>,
+    url: String,
+    traffic: Arc<Traffic>,
+}
+
+impl Object {
+    pub(super) fn new(stores: Arc<Stores>, url: &str) -> Self {
+        Object { stores, url: url.to_owned(), traffic: Arc::default() }
+    }
+
+    pub(super) fn read(&self) -> Read {
+        self.traffic.read()
+    }
+
+    /// The URL up to the name of the file, the name, and what follows it.
+    fn parts(&self) -> (&str, &str, &str) {
+        let url = self.url.as_str();
+        let end = match Url::parse(url) {
+            Some(it) if it.is_http() => url.find(['?', '#']).unwrap_or(url.len()),
+            _ => url.len(),
+        };
+        let (path, query) = url.split_at(end);
+        let (folder, name) = path.split_at(path.rfind('/').map_or(0, |slash| slash + 1));
+        (folder, name, query)
+    }
+
+    fn is_http(&self) -> bool {
+        Url::parse(&self.url).is_some_and(|url| url.is_http())
+    }
+}
+
+impl Place for Object {
+    fn name(&self) -> Text {
+        let shown = Url::parse(&self.url).map(|url| url.shown());
+        Text::from(shown.as_deref().unwrap_or(&self.url))
+    }
+
+    fn file_name(&self) -> Text {
+        let (_, name, _) = self.parts();
+        match self.is_http() {
+            true => percent_encoding::percent_decode_str(name).collect::<Vec<u8>>().into(),
+            false => name.into(),
+        }
+    }
+
+    fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
+        let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("no URL"))?;
+        let at = self.stores.locate(url).map_err(ReadError::Other)?;
+        self.traffic.round_trip();
+        Ok(Box::new(self.stores.wait(Opened::new(self, at))?))
+    }
+
+    fn beside(&self, name: &str) -> Box<dyn Place + '_> {
+        let (folder, _, query) = self.parts();
+        let name = if self.is_http() { super::hub::quote(name) } else { name.to_owned() };
+        Box::new(Object { url: format!("{folder}{name}{query}"), ..self.clone() })
+    }
+}
+
+/// An object that was opened. Every answer is compared with the first.
+struct Opened<'o> {
+    object: &'o Object,
+    at: Located,
+    len: u64,
+    tag: Option<String>,
+    /// Its first bytes.
+    head: Bytes,
+    ahead: Mutex<Ahead>,
+    trips: AtomicU64,
+}
+
+/// What was read last.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    end: u64,
+    len: u64,
+}
+
+/// What became of a request.
+enum Failure {
+    /// The bytes did not all arrive, and may the next time.
+    Broken(String),
+    Final(ReadError),
+}
+
+impl<'o> Opened<'o> {
+    /// Requests the first bytes; the answer tells how long the object is.
+    async fn new(object: &'o Object, at: Located) -> Result<Self, ReadError> {
+        let mut opened = Opened {
+            object,
+            at,
+            len: 0,
+            tag: None,
+            head: Bytes::new(),
+            ahead: Mutex::new(Ahead { end: FIRST, len: FIRST }),
+            trips: AtomicU64::new(1),
+        };
+        for again in 0.. {
+            let answer = match opened.request(0..FIRST).await {
+                Ok(answer) => answer,
+                // No range of an empty file can be satisfied.
+                Err(_) if opened.status() == Some(StatusCode::RANGE_NOT_SATISFIABLE) => {
+                    let options = GetOptions { head: true, ..opened.options() };
+                    let head = opened.at.store.get_opts(&opened.at.path, options).await;
+                    let head = head.map_err(|error| opened.why(&error))?;
+                    return match head.meta.size {
+                        0 => Ok(opened),
+                        _ => Err(opened.lies("no range of it can be read")),
+                    };
+                }
+                Err(error) => return Err(opened.why(&error)),
+            };
+            (opened.len, opened.tag) = (answer.meta.size, answer.meta.e_tag.clone());
+            match opened.receive(0..FIRST.min(opened.len), answer).await {
+                Ok(head) => {
+                    opened.head = head;
+                    break;
+                }
+                Err(Failure::Broken(why)) if again >= AGAIN => return Err(ReadError::Other(why)),
+                Err(Failure::Broken(_)) => {}
+                Err(Failure::Final(error)) => return Err(error),
+            }
+        }
+        Ok(opened)
+    }
+
+    fn options(&self) -> GetOptions {
+        let mut options = GetOptions::default();
+        options.extensions.insert(Arc::clone(&self.object.traffic));
+        options
+    }
+
+    async fn request(&self, range: Range<u64>) -> Result<GetResult, Error> {
+        let range = Some(GetRange::Bounded(range));
+        let options = GetOptions { range, ..self.options() };
+        self.at.store.get_opts(&self.at.path, options).await
+    }
+
+    /// The bytes of a range, requested again if not all arrive.
+    async fn fetch(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
+        let mut again = 0;
+        loop {
+            let answer = self.request(range.clone()).await.map_err(|error| self.why(&error))?;
+            match self.receive(range.clone(), answer).await {
+                Ok(bytes) => return Ok(bytes),
+                Err(Failure::Broken(_)) if again < AGAIN => again += 1,
+                Err(Failure::Broken(why)) => return Err(ReadError::Other(why)),
+                Err(Failure::Final(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Takes the bytes of an answer, not one more than were asked for.
+    async fn receive(&self, range: Range<u64>, answer: GetResult) -> Result<Bytes, Failure> {
+        if answer.meta.size != self.len || answer.meta.e_tag != self.tag {
+            return Err(Failure::Final(ReadError::Changed));
+        }
+        if let Some(encoding) = answer.attributes.get(&Attribute::ContentEncoding)
+            && !matches!(encoding.as_ref(), "" | "identity" | "aws-chunked")
+        {
+            let encoding = Text::from(encoding.as_ref());
+            return Err(Failure::Final(self.lies(&format!("it is sent as \"{encoding}\""))));
+        }
+        let len = range.end - range.start;
+        if answer.range != range {
+            return Err(Failure::Final(self.lies("another range is sent than was asked for")));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(len).unwrap_or_default());
+        let mut pieces = answer.into_stream();
+        while let Some(piece) = pieces.next().await {
+            let piece =
+                piece.map_err(|error| Failure::Broken(self.broken(&error, bytes.len(), len)))?;
+            self.object.traffic.received(piece.len());
+            if (bytes.len() + piece.len()) as u64 > len {
+                return Err(Failure::Final(self.lies("more bytes are sent than were asked for")));
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        if bytes.len() as u64 != len {
+            return Err(Failure::Broken(format!("{} of {len} bytes arrived", bytes.len())));
+        }
+        Ok(bytes.into())
+    }
+
+    /// Counts a round trip.
+    fn set_out(&self) -> Result<(), ReadError> {
+        let most = TRIPS.saturating_add(self.len >> 20);
+        if self.trips.fetch_add(1, Ordering::Relaxed) >= most {
+            let trips = weighbridge::text::thousands(most);
+            let why = format!("it takes more than {trips} round trips: check a copy of it");
+            return Err(ReadError::Other(why));
+        }
+        self.object.traffic.round_trip();
+        Ok(())
+    }
+
+    fn status(&self) -> Option<StatusCode> {
+        self.object.traffic.trouble()?.status
+    }
+
+    /// Why a request failed.
+    fn why(&self, error: &Error) -> ReadError {
+        let trouble = self.object.traffic.trouble();
+        let is_missing = matches!(error, Error::NotFound { .. });
+        match trouble {
+            Some(Trouble { why, .. }) if is_missing => {
+                io::Error::new(io::ErrorKind::NotFound, why).into()
+            }
+            Some(Trouble { why, .. }) => ReadError::Other(why),
+            None => ReadError::Other(root(error)),
+        }
+    }
+
+    fn broken(&self, error: &Error, arrived: usize, len: u64) -> String {
+        format!("{arrived} of {len} bytes arrived: {}", root(error))
+    }
+
+    fn lies(&self, what: &str) -> ReadError {
+        ReadError::Other(format!("the server is not to be relied on: {what}"))
+    }
+
+    /// What the first request brought of a range.
+    fn known(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let from = usize::try_from(range.start).ok()?;
+        self.head.get(from..usize::try_from(range.end).ok()?)
+    }
+
+    /// The requests for these ranges: what lies close together is one, and what follows the
+    /// last one is longer.
+    fn plan(&self, ranges: &[Span]) -> Vec<Range<u64>> {
+        let mut wanted: Vec<_> = ranges
+            .iter()
+            .map(|span| span.offset..span.end().unwrap_or(self.len).min(self.len))
+            .filter(|range| range.start < range.end)
+            .collect();
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        if let [only] = &mut wanted[..] {
+            let follows = only.start <= ahead.end && ahead.end < only.end;
+            ahead.len = if follows { (ahead.len * GROWTH).min(MOST) } else { FIRST / GROWTH };
+            if follows {
+                let further = ahead.end.saturating_add(ahead.len);
+                only.end = only.end.max(further).min(self.len);
+            }
+            ahead.end = only.end;
+        }
+        wanted.sort_by_key(|range| (range.start, range.end));
+        let mut joined = Vec::<Range<u64>>::new();
+        for range in wanted {
+            match joined.last_mut() {
+                Some(last) if range.start <= last.end.saturating_add(GAP) => {
+                    last.end = last.end.max(range.end);
+                }
+                _ => joined.push(range),
+            }
+        }
+        joined
+    }
+}
+
+impl Input for Opened<'_> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+        let range = offset..offset.saturating_add(buffer.len() as u64);
+        if let Some(known) = self.known(&range) {
+            buffer.copy_from_slice(known);
+            return Ok(());
+        }
+        self.set_out()?;
+        let bytes = self.object.stores.wait(self.fetch(range))?;
+        match bytes.len() == buffer.len() {
+            true => buffer.copy_from_slice(&bytes),
+            false => return Err(ReadError::Changed),
+        }
+        Ok(())
+    }
+
+    fn read_together(&self, ranges: &[Span]) -> Result<Vec<(u64, Vec<u8>)>, ReadError> {
+        let inside = |span: &Span| self.known(&(span.offset..span.offset + span.len)).is_some();
+        if ranges.first().is_some_and(inside) {
+            return Ok(vec![(0, self.head.to_vec())]);
+        }
+        let others: Vec<_> = ranges.iter().copied().filter(|span| !inside(span)).collect();
+        let requests = self.plan(&others);
+        self.set_out()?;
+        let fetch = |range: Range<u64>| async move {
+            let bytes = self.fetch(range.clone()).await?;
+            Ok((range.start, Vec::from(bytes)))
+        };
+        let fetched = stream::iter(requests).map(fetch).buffered(AT_ONCE).try_collect();
+        self.object.stores.wait(fetched)
+    }
+}

@@ -1,0 +1,180 @@
+//! The stores that objects lie in, and the threads that wait for them.
+
+use super::hub::Hub;
+use super::traffic::{Connector, root};
+use super::{Limits, Listed, Listing, Url};
+use futures_util::StreamExt as _;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::path::Path;
+use object_store::{ClientConfigKey, ClientOptions, Error, ObjectStore, RetryConfig};
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+
+/// Threads that wait for servers: they compute next to nothing.
+const THREADS: usize = 2;
+
+impl Limits {
+    fn retry(&self) -> RetryConfig {
+        let standard = RetryConfig::default();
+        RetryConfig { max_retries: self.retries.unwrap_or(standard.max_retries), ..standard }
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.timeout.map(Duration::from_secs)
+    }
+}
+
+/// All stores of a command.
+#[derive(Debug)]
+pub(super) struct Stores {
+    runtime: Runtime,
+    limits: Limits,
+    plain: Connector,
+    secure: Connector,
+    pub(super) hub: Hub,
+    /// Of buckets, by what stands before the first slash.
+    buckets: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+}
+
+/// An object in a store.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) path: Path,
+}
+
+impl Stores {
+    /// # Errors
+    /// A sentence, when the system gives no threads, or a variable makes no sense.
+    pub(super) fn new(limits: Limits) -> Result<Self, String> {
+        // Of two libraries for TLS the smaller one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
+        Ok(Stores {
+            runtime: runtime.map_err(|err| format!("threads for servers: {err}"))?,
+            limits,
+            plain: Connector::default(),
+            secure: Connector::default(),
+            hub: Hub::from_environment()?,
+            buckets: Mutex::default(),
+        })
+    }
+
+    /// Waits for an answer. Not to be called by the threads of this type.
+    pub(super) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
+        self.runtime.block_on(answer)
+    }
+
+    /// The store and the key of an object.
+    ///
+    /// # Errors
+    /// A sentence, when the URL makes no sense, or a variable of the environment.
+    pub(super) fn locate(&self, url: Url<'_>) -> Result<Located, String> {
+        match url.scheme {
+            "http" => self.exactly(url.text, &self.plain),
+            "https" => self.exactly(url.text, &self.secure),
+            "hf" => {
+                let file = self.hub.file(url.rest)?;
+                self.exactly(&file, self.hub.connector())
+            }
+            _ => {
+                let (bucket, key) = url.rest.split_once('/').unwrap_or((url.rest, ""));
+                let path = Path::parse(key).map_err(|err| format!("its name: {}", root(&err)))?;
+                Ok(Located { store: self.bucket(url.scheme, bucket)?, path })
+            }
+        }
+    }
+
+    /// The object of a URL of HTTP, which is requested as it is.
+    fn exactly(&self, url: &str, connector: &Connector) -> Result<Located, String> {
+        let mut options = ClientOptions::new().with_allow_http(url.starts_with("http:"));
+        if let Some(timeout) = self.limits.timeout() {
+            options = options.with_timeout(timeout).with_connect_timeout(timeout);
+        }
+        let builder = HttpBuilder::new().with_url(url).with_client_options(options);
+        let builder =
+            builder.with_retry(self.limits.retry()).with_http_connector(connector.clone());
+        let store = builder.build().map_err(|err| root(&err))?;
+        Ok(Located { store: Arc::new(store), path: Path::default() })
+    }
+
+    /// The client of the hub.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be made.
+    pub(super) fn hub_options(&self) -> (ClientOptions, RetryConfig) {
+        let options = ClientOptions::new().with_allow_http(self.hub.is_plain());
+        let options = match self.limits.timeout() {
+            Some(timeout) => options.with_timeout(timeout).with_connect_timeout(timeout),
+            None => options,
+        };
+        (options, self.limits.retry())
+    }
+
+    fn bucket(&self, scheme: &str, bucket: &str) -> Result<Arc<dyn ObjectStore>, String> {
+        let url = format!("{scheme}://{bucket}");
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = buckets.get(&url) {
+            return Ok(Arc::clone(store));
+        }
+        let (retry, timeout) = (self.limits.retry(), self.limits.timeout);
+        let connector = Connector::default();
+        let seconds = timeout.map(|seconds| format!("{seconds}s"));
+        let waits = [ClientConfigKey::Timeout, ClientConfigKey::ConnectTimeout];
+        macro_rules! build {
+            ($builder:ty, $key:path) => {{
+                let builder = <$builder>::from_env().with_url(&url).with_retry(retry);
+                let mut builder = builder.with_http_connector(connector);
+                for key in waits.into_iter().filter(|_| seconds.is_some()) {
+                    builder = builder.with_config($key(key), seconds.clone().unwrap_or_default());
+                }
+                builder.build().map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+            }};
+        }
+        let store = match scheme {
+            "s3" => build!(AmazonS3Builder, AmazonS3ConfigKey::Client),
+            "gs" => build!(GoogleCloudStorageBuilder, GoogleConfigKey::Client),
+            _ => build!(MicrosoftAzureBuilder, AzureConfigKey::Client),
+        };
+        let store = store.map_err(|err| format!("the store {url}: {}", root(&err)))?;
+        buckets.insert(url, Arc::clone(&store));
+        Ok(store)
+    }
+
+    /// The files of a folder, as they are listed.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be listed.
+    pub(super) fn list(self: Arc<Self>, url: Url<'_>) -> Result<Listing, String> {
+        if url.scheme == "hf" {
+            return super::hub::list(self, url.rest);
+        }
+        let Located { store, path } = self.locate(url)?;
+        let prefix = Some(&path).filter(|path| !path.as_ref().is_empty());
+        let mut objects = store.list(prefix);
+        let within = match path.as_ref() {
+            "" => String::new(),
+            path => format!("{path}/"),
+        };
+        Ok(Box::new(std::iter::from_fn(move || {
+            let object = self.wait(objects.next())?;
+            Some(object.map_err(|err| failed(&err)).map(|object| {
+                let key = object.location.as_ref();
+                let tag = object.e_tag.unwrap_or_default();
+                let stamp = format!("{} {tag} {}", object.size, object.last_modified);
+                let below = key.strip_prefix(&within).unwrap_or(key).to_owned();
+                Listed { below, stamp: Some(stamp) }
+            }))
+        })))
+    }
+}
+
+fn failed(error: &Error) -> String {
+    format!("cannot be listed: {}", root(error))
+}

@@ -1,0 +1,68 @@
+//! A part of all files, for several machines or jobs: each file belongs to one part, which
+//! depends on its path alone.
+
+use sha2::{Digest as _, Sha256};
+use std::str::FromStr;
+
+/// The part `k` of `n`, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    k: u64,
+    n: u64,
+}
+
+impl Shard {
+    /// Whether the file of a path belongs to it: the first eight bytes of the path's SHA-256,
+    /// the highest first, leave k − 1 if divided by n.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let digest = Sha256::digest(path.as_bytes());
+        let first =
+            digest.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        first % self.n == self.k - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse::<u64>().ok().filter(|number| *number > 0);
+        let parsed = text.split_once('/').and_then(|(k, n)| Some((number(k)?, number(n)?)));
+        match parsed {
+            Some((k, n)) if k <= n => Ok(Shard { k, n }),
+            _ => Err("it is to be K/N, with K from 1 to N".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_path_belongs_to_one_part() {
+        let mut counts = [0; 7];
+        for i in 0..7_000 {
+            let path = format!("models/{i}.gguf");
+            let parts: Vec<_> = (1..=7).filter(|k| Shard { k: *k, n: 7 }.has(&path)).collect();
+            let [part] = parts[..] else { panic!("{path}: {parts:?}") };
+            counts[part as usize - 1] += 1;
+        }
+        assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
+    }
+
+    /// Others may compute it: `printf %s a.gguf | sha256sum` begins with 6a8d1dcf949b6bff.
+    #[test]
+    fn the_partition_never_changes() {
+        let of = |path: &str| (1..=10).find(|k| Shard { k: *k, n: 10 }.has(path));
+        assert_eq!(of("a.gguf"), Some(0x6a8d_1dcf_949b_6bff_u64 % 10 + 1));
+    }
+
+    #[test]
+    fn a_part_is_a_number_of_a_number() {
+        assert_eq!("2/3".parse(), Ok(Shard { k: 2, n: 3 }));
+        for wrong in ["", "1", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

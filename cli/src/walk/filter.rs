@@ -1,0 +1,50 @@
+//! What of folders and lists is checked.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::path::Path;
+
+/// What of a folder or a list is checked.
+#[derive(Debug, Default)]
+pub(crate) struct Filter {
+    /// Only these, if there are any.
+    pub(super) include: Option<GlobSet>,
+    pub(super) exclude: GlobSet,
+    pub(super) follow_links: bool,
+}
+
+impl Filter {
+    /// # Errors
+    /// A sentence, when a pattern is none.
+    pub(crate) fn new<'g>(
+        include: impl IntoIterator<Item = &'g String>,
+        exclude: impl IntoIterator<Item = &'g String>,
+        follow_links: bool,
+    ) -> Result<Self, String> {
+        let include = globs(include)?;
+        let include = Some(include).filter(|globs| !globs.is_empty());
+        Ok(Filter { include, exclude: globs(exclude)?, follow_links })
+    }
+
+    pub(super) fn wants(&self, path: &Path) -> bool {
+        let included = self.include.as_ref().is_none_or(|globs| globs.is_match(path));
+        included && !self.exclude.is_match(path)
+    }
+
+    /// The same of a path whose folders were not passed one by one.
+    pub(super) fn wants_below(&self, path: &Path) -> bool {
+        self.wants(path) && !path.ancestors().any(|folder| self.exclude.is_match(folder))
+    }
+}
+
+/// Patterns for paths below a folder. One without a slash is that of a name at any depth.
+fn globs<'g>(patterns: impl IntoIterator<Item = &'g String>) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let plain = pattern.strip_suffix('/').unwrap_or(pattern);
+        let whole = if plain.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
+        let whole = whole.strip_prefix('/').unwrap_or(&whole);
+        let glob = GlobBuilder::new(whole).literal_separator(true).build();
+        set.add(glob.map_err(|err| format!("the pattern {pattern:?}: {}", err.kind()))?);
+    }
+    set.build().map_err(|err| err.to_string())
+}

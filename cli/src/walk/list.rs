@@ -1,0 +1,76 @@
+//! A list of paths.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use weighbridge::Text;
+
+/// The paths of a list: one a line, or each ended by a NUL if there is one.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    bytes: Vec<u8>,
+    at: usize,
+    end: u8,
+}
+
+impl List {
+    /// # Errors
+    /// A sentence, when the list cannot be read.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let mut bytes = Vec::new();
+        let read = if path == Path::new("-") {
+            io::stdin().read_to_end(&mut bytes).map(|_| ())
+        } else {
+            fs::read(path).map(|read| bytes = read)
+        };
+        read.map_err(|err| format!("{}: {err}", Text::from(path)))?;
+        Ok(List::new(bytes))
+    }
+
+    fn new(bytes: Vec<u8>) -> Self {
+        let end = if bytes.contains(&0) { 0 } else { b'\n' };
+        List { bytes, at: 0, end }
+    }
+}
+
+impl Iterator for List {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        loop {
+            let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+            let len = rest.iter().position(|byte| *byte == self.end).unwrap_or(rest.len());
+            let path = &rest[..len];
+            self.at += len + 1;
+            if !path.is_empty() {
+                return Some(to_path(path));
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn to_path(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn to_path(bytes: &[u8]) -> PathBuf {
+    // Lines may end as is usual there.
+    let text = String::from_utf8_lossy(bytes);
+    PathBuf::from(text.strip_suffix('\r').unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_end_paths_with_lines_or_with_nul() {
+        let paths = |bytes: &[u8]| List::new(bytes.to_vec()).collect::<Vec<_>>();
+        assert_eq!(paths(b"a\nb c\n\nd"), ["a", "b c", "d"].map(PathBuf::from));
+        assert_eq!(paths(b"a\nb\0c\0"), ["a\nb", "c"].map(PathBuf::from));
+        assert!(paths(b"").is_empty());
+    }
+}

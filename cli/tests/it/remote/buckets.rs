@@ -1,0 +1,148 @@
+//! Buckets: a server that speaks as much of S3 as is asked of it. `scripts/remote.sh` asks one
+//! that others have written.
+
+use super::*;
+
+const KEYS: [&str; 4] = ["a.stb", "models/b c.stb", "models/deep/x.safetensors", "notes.md"];
+
+fn file(key: &str) -> Option<Vec<u8>> {
+    // As one client of several has it.
+    match key.replace("%2E", ".").rsplit('/').next()? {
+        "a.stb" | "b%20c.stb" => Some(sound().encode()),
+        "x.safetensors" => Some(tensors(&["x"])),
+        "notes.md" => Some(b"# notes".to_vec()),
+        _ => None,
+    }
+}
+
+/// The keys that begin with the prefix of a request, two at a time.
+fn list(query: &str) -> Answer {
+    let get = |name: &str| {
+        let pair = query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
+        pair.unwrap_or_default().replace("%2F", "/")
+    };
+    let from: usize = get("continuation-token").parse().unwrap_or(0);
+    let keys: Vec<_> = KEYS.into_iter().filter(|key| key.starts_with(&get("prefix"))).collect();
+    let contents = keys.iter().skip(from).take(2).map(|key| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+             <ETag>\"{key}\"</ETag><Size>1</Size></Contents>"
+        )
+    });
+    let next = match from + 2 < keys.len() {
+        true => format!("<NextContinuationToken>{}</NextContinuationToken>", from + 2),
+        false => String::new(),
+    };
+    let contents: String = contents.collect();
+    Answer::text(format!(
+        "<?xml version=\"1.0\"?><ListBucketResult>{contents}{next}</ListBucketResult>"
+    ))
+}
+
+fn bucket() -> Server {
+    Server::new(|request| {
+        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        match path.strip_prefix("/box") {
+            Some("" | "/") => list(query),
+            Some(key) => file(key).map_or(Answer::status(404), |bytes| {
+                let mut answer = Answer::of(&bytes, request);
+                let date = "Thu, 01 Jan 2026 00:00:00 GMT".to_owned();
+                answer.headers.push(("Last-Modified", date));
+                answer
+            }),
+            None => Answer::status(404),
+        }
+    })
+}
+
+fn check_s3(server: &Server, folder: &Folder, args: &[&str]) -> Run {
+    let mut command = ask(folder, &[&["check", "--json", "--retries", "1"], args].concat());
+    command
+        .env("AWS_ENDPOINT_URL", format!("http://{}", server.address()))
+        .env("AWS_ALLOW_HTTP", "true")
+        .env("AWS_REGION", "us-east-1")
+        .env("AWS_ACCESS_KEY_ID", "ID")
+        .env("AWS_SECRET_ACCESS_KEY", "SECRET");
+    finish(command)
+}
+
+fn files(run: &Run) -> Vec<String> {
+    run.lines().iter().map(|line| line["file"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+fn a_bucket_is_listed_and_a_prefix_too() {
+    let (server, folder) = (bucket(), Folder::new());
+    let run = check_s3(&server, &folder, &["s3://box", "--skip-unknown"]);
+    let all = ["s3://box/a.stb", "s3://box/models/b c.stb", "s3://box/models/deep/x.safetensors"];
+    assert_eq!((run.code, files(&run)), (0, all.map(str::to_owned).to_vec()), "{run:?}");
+    assert_eq!(run.lines()[0]["read"]["requests"], 1);
+    let signed = |it: &Request| it.header("authorization").is_some_and(|it| it.contains("AWS4"));
+    assert!(server.requests().iter().all(signed) && !format!("{run:?}").contains("SECRET"));
+    let below = check_s3(&server, &folder, &["s3://box/models/", "--exclude", "deep"]);
+    assert_eq!((below.code, files(&below)), (0, vec![all[1].to_owned()]), "{below:?}");
+    let one = check_s3(&server, &folder, &["s3://box/a.stb"]);
+    assert_eq!((one.code, files(&one)), (0, vec![all[0].to_owned()]));
+    let missing = check_s3(&server, &folder, &["s3://box/none.stb"]);
+    assert!(missing.code == 2 && missing.err.contains("answers 404"), "{missing:?}");
+    let nothing = check_s3(&server, &folder, &["s3://box/none/"]);
+    assert!(nothing.code == 2 && nothing.err.contains("nothing was checked"), "{nothing:?}");
+}
+
+/// The listing says whether an object is as it was, so that it is not even opened.
+#[test]
+fn a_scan_of_a_bucket_goes_on() {
+    let (server, folder) = (bucket(), Folder::new());
+    let args = ["s3://box", "--skip-unknown", "--resume", "journal"];
+    let first = check_s3(&server, &folder, &args);
+    let before = server.requests().len();
+    let second = check_s3(&server, &folder, &args);
+    assert_eq!((first.code, second.code), (0, 0));
+    assert_eq!((first.out.lines().count(), &*second.out), (3, ""));
+    assert_eq!(server.requests().len() - before, 2, "two pages of the listing");
+}
+
+#[test]
+fn parts_of_a_bucket_are_all_of_it() {
+    let (server, folder) = (bucket(), Folder::new());
+    let mut all = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let run = check_s3(&server, &folder, &["s3://box", "--skip-unknown", "--shard", shard]);
+        assert_eq!(run.code, 0, "{run:?}");
+        all.extend(files(&run));
+    }
+    all.sort();
+    assert_eq!(all.len(), 3, "{all:?}");
+}
+
+#[test]
+fn stores_of_others_are_read_too() {
+    let server = bucket();
+    let endpoint = format!("http://{}", server.address());
+    for (url, variables) in [
+        (
+            "gs://box/a.stb",
+            [
+                ("GOOGLE_BASE_URL", &*endpoint),
+                ("GOOGLE_SKIP_SIGNATURE", "true"),
+                ("GOOGLE_ALLOW_HTTP", "true"),
+                ("A", ""),
+            ],
+        ),
+        (
+            "az://box/a.stb",
+            [
+                ("AZURE_STORAGE_ENDPOINT", &*endpoint),
+                ("AZURE_SKIP_SIGNATURE", "true"),
+                ("AZURE_ALLOW_HTTP", "true"),
+                ("AZURE_STORAGE_ACCOUNT_NAME", "account"),
+            ],
+        ),
+    ] {
+        let folder = Folder::new();
+        let mut command = ask(&folder, &["check", "--json", "--retries", "1", url]);
+        command.envs(variables);
+        let run = finish(command);
+        assert_eq!((run.code, files(&run)), (0, vec![url.to_owned()]), "{run:?}");
+    }
+}

@@ -1,0 +1,199 @@
+//! Servers that fail or lie: an error that names it or another try, never a verdict.
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A file that takes more than one request.
+fn large() -> (Vec<u8>, u64) {
+    let tensors: Vec<_> =
+        (0..10_000).map(|i| Tensor::new(&format!("{i:090}"), "U8", &[1])).collect();
+    let bytes = File { metadata: None, tensors }.encode();
+    let len = bytes.len() as u64;
+    assert!(len > 1 << 20);
+    (bytes, len)
+}
+
+/// The one line on standard error of a run that ends with 2 and prints no verdict.
+fn fails(server: &Server, args: &[&str]) -> String {
+    let url = server.url("model.safetensors");
+    let args = [&[&*url, "--json", "--retries", "1", "--timeout", "2"], args].concat();
+    let folder = Folder::new();
+    let mut command = ask(&folder, &[&["check"], &args[..]].concat());
+    let run = Run::of(&command.output().expect("the command runs"));
+    let line = run.json();
+    assert_eq!((run.code, &line["verdict"], &line["findings"]), (2, &Value::Null, &json!([])));
+    let [sentence] = &run.err.lines().collect::<Vec<_>>()[..] else { panic!("{run:?}") };
+    assert_eq!(
+        line["error"].as_str().map(|why| format!("weighbridge: {url}: {why}")).as_deref(),
+        Some(*sentence)
+    );
+    (*sentence).to_owned()
+}
+
+#[test]
+fn a_server_without_ranges_is_named() {
+    let server = Server::new(|_| Answer::text(tensors(&["a"])));
+    let why = fails(&server, &[]);
+    assert!(why.contains(&format!("{} serves no ranges", server.address())), "{why}");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
+fn an_answer_that_is_an_error_is_said() {
+    for status in [400, 401, 403, 404, 410] {
+        let server = Server::new(move |_| Answer::status(status));
+        let why = fails(&server, &[]);
+        assert!(why.contains(&format!("{} answers {status}", server.address())), "{why}");
+        assert_eq!(server.requests().len(), 1, "{status} is final");
+    }
+    let server = Server::new(|_| Answer::status(503));
+    let why = fails(&server, &[]);
+    assert!(why.contains("answers 503 Service Unavailable"), "{why}");
+    assert_eq!(server.requests().len(), 2, "once more");
+}
+
+#[test]
+fn a_server_that_recovers_is_asked_again() {
+    let count = AtomicUsize::new(0);
+    let server = Server::new(move |request| match count.fetch_add(1, Ordering::Relaxed) {
+        0 => Answer::status(500),
+        1 => Answer { cut: Some(50), ..Answer::of(&tensors(&["a"]), request) },
+        _ => Answer::of(&tensors(&["a"]), request),
+    });
+    let (code, line) = check_json(&[&server.url("a.safetensors")]);
+    assert_eq!((code, &line["verdict"]), (0, &json!("valid")), "{line}");
+    assert_eq!(line["read"]["requests"], 3);
+}
+
+/// Without an ETag the library does not ask for the rest, so the whole range is requested again.
+#[test]
+fn a_server_that_breaks_off_is_asked_again() {
+    let count = AtomicUsize::new(0);
+    let server = Server::new(move |request| {
+        let mut answer = Answer::of(&tensors(&["a"]), request);
+        answer.headers.retain(|(name, _)| *name != "ETag");
+        let first = count.fetch_add(1, Ordering::Relaxed) == 0;
+        Answer { cut: first.then_some(50), ..answer }
+    });
+    let (code, line) = check_json(&[&server.url("a.safetensors")]);
+    assert_eq!((code, &line["verdict"]), (0, &json!("valid")), "{line}");
+}
+
+#[test]
+fn a_server_that_fails_half_way_is_an_error() {
+    let (bytes, len) = large();
+    for tagged in [true, false] {
+        let bytes = bytes.clone();
+        let server = Server::new(move |request| {
+            let mut answer = Answer::of(&bytes, request);
+            if !tagged {
+                answer.headers.retain(|(name, _)| *name != "ETag");
+            }
+            let second = request.range().is_some_and(|range| range.start > 0);
+            Answer { cut: second.then_some(1000), ..answer }
+        });
+        let why = fails(&server, &[]);
+        assert!(why.contains("bytes arrived") || why.contains("ends the connection"), "{why}");
+        assert!(server.requests().len() < 20, "{len}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_left() {
+    let server = Server::new(|_| Answer { wait: Duration::from_secs(60), ..Answer::status(200) });
+    let why = fails(&server, &[]);
+    assert!(why.contains("does not answer in time"), "{why}");
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    // A port that was free a moment ago.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr();
+    let url = format!("http://{}/a.gguf", port.expect("it is bound"));
+    let run = check(&[&url, "--retries", "0"]);
+    assert!(run.code == 2 && run.err.contains("is not reached"), "{run:?}");
+}
+
+#[test]
+fn lengths_that_are_not_true_are_errors() {
+    let file = tensors(&["a"]);
+    let len = file.len();
+    let content = |range: &str| vec![("Content-Range", format!("bytes {range}"))];
+    let with = |headers: Vec<(&'static str, String)>, body: &[u8]| Answer {
+        status: 206,
+        headers,
+        body: body.to_vec(),
+        ..Answer::default()
+    };
+    let longer = [&file[..], &[0; 10]].concat();
+    for (name, answer, words) in [
+        ("longer than it is", with(content("0-999/1000"), &file), "bytes arrived"),
+        ("a range of nothing", with(vec![], &file), "makes no sense"),
+        ("no number", with(content(&format!("0-{}/*", len - 1)), &file), "makes no sense"),
+        (
+            "the largest number",
+            with(content("0-18446744073709551615/18446744073709551615"), &file),
+            "makes no sense",
+        ),
+        ("longer than any file", with(content(&format!("0-9/{}", u64::MAX)), &file), "no sense"),
+        ("backwards", with(content("9-0/10"), &file), "makes no sense"),
+        ("another range", with(content(&format!("1-{}/{len}", len - 1)), &file), ""),
+        ("a part of it", with(content(&format!("0-9/{len}")), &file[..10]), ""),
+        ("more bytes", with(content(&format!("0-{}/{len}", len - 1)), &longer), "more bytes"),
+        (
+            "cut",
+            Answer { cut: Some(9), ..with(content(&format!("0-{}/{len}", len - 1)), &file) },
+            "",
+        ),
+        (
+            "compressed",
+            with(
+                [
+                    content(&format!("0-{}/{len}", len - 1)),
+                    vec![("Content-Encoding", "gzip".to_owned())],
+                ]
+                .concat(),
+                &file,
+            ),
+            "gzip",
+        ),
+    ] {
+        let server = Server::new(move |_| answer.clone());
+        let why = fails(&server, &[]);
+        assert!(why.contains(words), "{name}: {why}");
+    }
+}
+
+/// Half of one file and half of another is neither.
+#[test]
+fn a_file_that_is_replaced_while_it_is_read_is_an_error() {
+    let (bytes, len) = large();
+    for header in ["ETag", "Content-Range"] {
+        let bytes = bytes.clone();
+        let server = Server::new(move |request| {
+            let mut answer = Answer::of(&bytes, request);
+            if request.range().is_some_and(|range| range.start > 0) {
+                for (name, value) in &mut answer.headers {
+                    if *name == header && header == "ETag" {
+                        *value = "\"2\"".to_owned();
+                    } else if *name == header {
+                        *value = value.replace(&format!("/{len}"), &format!("/{}", len + 1));
+                    }
+                }
+            }
+            answer
+        });
+        let why = fails(&server, &[]);
+        assert!(why.contains("the file changed while it was read"), "{header}: {why}");
+    }
+}
+
+#[test]
+fn a_server_that_lists_nothing_is_no_success() {
+    let run = check(&["https://"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    let folder = Folder::new();
+    let mut command = ask(&folder, &["check", "hf://owner"]);
+    let run = Run::of(&command.output().expect("the command runs"));
+    assert!(run.code == 2 && run.err.contains("hf://owner/name"), "{run:?}");
+}

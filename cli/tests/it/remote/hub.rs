@@ -1,0 +1,121 @@
+//! Repositories of a hub, which lists files by pages and sends them from elsewhere.
+
+use super::*;
+
+const REPOSITORY: &str = "/api/models/me/model/tree/main";
+
+fn node(kind: &str, path: &str) -> Value {
+    json!({"type": kind, "path": path, "size": 1, "oid": path})
+}
+
+/// A hub of one repository, whose content another server has.
+fn hub(content: &Server) -> Server {
+    // Another name of the same machine: what is secret stays with the hub.
+    let elsewhere = format!("http://localhost:{}", content.port());
+    let address = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
+    let own = std::sync::Arc::clone(&address);
+    let server = Server::new(move |request| {
+        let own = own.get().cloned().unwrap_or_default();
+        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        match path {
+            REPOSITORY if query == "recursive=true" => {
+                let page =
+                    [node("directory", "sub"), node("file", "README.md"), node("file", "a.stb")];
+                let next =
+                    format!("<http://{own}{REPOSITORY}?recursive=true&cursor=2>; rel=\"next\"");
+                let headers = vec![("Link", next)];
+                Answer { headers, ..Answer::text(json!(page).to_string()) }
+            }
+            REPOSITORY => Answer::text(json!([node("file", "sub/b c.stb")]).to_string()),
+            "/api/models/me/model/tree/v1/sub" => {
+                Answer::text(json!([node("file", "sub/b c.stb")]).to_string())
+            }
+            path if path.starts_with("/me/model/resolve/") => {
+                let location = vec![("Location", format!("{elsewhere}{path}"))];
+                Answer { headers: location, ..Answer::status(302) }
+            }
+            _ => Answer::status(404),
+        }
+    });
+    address.set(server.address()).expect("it is set once");
+    server
+}
+
+fn content() -> Server {
+    Server::new(|request| match request.target.rsplit('/').next() {
+        Some("a.stb" | "b%20c.stb") => Answer::of(&sound().encode(), request),
+        Some("README.md") => Answer::of(b"# A model", request),
+        _ => Answer::status(404),
+    })
+}
+
+fn check_hub(hub: &Server, args: &[&str]) -> Run {
+    let folder = Folder::new();
+    let mut command = ask(&folder, &[&["check", "--json", "--retries", "1"], args].concat());
+    command.env("HF_ENDPOINT", format!("http://{}/", hub.address())).env("HF_TOKEN", "SECRET");
+    finish(command)
+}
+
+fn verdicts(run: &Run) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or("null").to_owned();
+    run.lines().iter().map(|line| (text(&line["file"]), text(&line["verdict"]))).collect()
+}
+
+#[test]
+fn a_repository_is_listed_page_by_page() {
+    let content = content();
+    let hub = hub(&content);
+    let run = check_hub(&hub, &["hf://me/model"]);
+    let expected = [
+        ("hf://me/model/README.md", "unsupported"),
+        ("hf://me/model/a.stb", "valid"),
+        ("hf://me/model/sub/b c.stb", "valid"),
+    ];
+    let expected = expected.map(|(file, verdict)| (file.to_owned(), verdict.to_owned()));
+    assert_eq!((run.code, verdicts(&run)), (3, expected.to_vec()), "{run:?}");
+    let some = check_hub(&hub, &["hf://me/model", "--include", "sub/*.stb"]);
+    assert_eq!((some.code, verdicts(&some)), (0, expected[2..].to_vec()));
+    let none = check_hub(&hub, &["hf://me/model", "--exclude", "sub", "--skip-unknown"]);
+    assert_eq!((none.code, verdicts(&none)), (0, expected[1..2].to_vec()));
+}
+
+#[test]
+fn files_and_folders_of_a_revision() {
+    let content = content();
+    let hub = hub(&content);
+    let run = check_hub(&hub, &["hf://me/model@v1/a.stb", "hf://me/model@v1/sub/"]);
+    let files: Vec<_> = verdicts(&run).into_iter().map(|(file, _)| file).collect();
+    assert_eq!(
+        (run.code, files),
+        (0, vec!["hf://me/model@v1/a.stb".to_owned(), "hf://me/model@v1/sub/b c.stb".to_owned(),])
+    );
+    let targets: Vec<_> = content.requests().into_iter().map(|it| it.target).collect();
+    assert_eq!(targets, ["/me/model/resolve/v1/a.stb", "/me/model/resolve/v1/sub/b%20c.stb"]);
+    let missing = check_hub(&hub, &["hf://me/other", "hf://me/other/a.stb"]);
+    assert_eq!(missing.code, 2);
+    assert!(
+        missing.err.contains("hf://me/other/: cannot be listed: the server answers 404"),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn the_token_is_for_the_hub_alone() {
+    let content = content();
+    let hub = hub(&content);
+    let run = check_hub(&hub, &["hf://me/model/a.stb", "hf://me/model/sub/"]);
+    assert!(hub.requests().iter().all(|it| it.header("authorization") == Some("Bearer SECRET")));
+    assert!(content.requests().iter().all(|it| it.header("authorization").is_none()));
+    assert!(!content.requests().is_empty() && !format!("{run:?}").contains("SECRET"));
+}
+
+#[test]
+fn a_hub_that_talks_nonsense_is_an_error() {
+    for answer in ["<html>", "{\"error\":\"x\"}", "[{\"type\":\"file\"}]"] {
+        let hub = Server::new(move |_| Answer::text(answer));
+        let run = check_hub(&hub, &["hf://me/model"]);
+        assert!(run.code == 2 && run.err.contains("no JSON of files"), "{run:?}");
+    }
+    let run = check_hub(&Server::new(|_| Answer::text("[]")), &["hf://me/model"]);
+    assert!(run.code == 2 && run.err.contains("nothing was checked"), "{run:?}");
+}

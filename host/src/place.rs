@@ -1,0 +1,119 @@
+//! Where a file lies, and what lies beside it.
+
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::text::Text;
+use alloc::boxed::Box;
+
+/// Where a file lies: a path, or a key in a store. An index of shards, and a model in parts,
+/// are checked with the files beside them. Paths are places.
+///
+/// ```
+/// use weighbridge::{Input, Options, Place, Profile, ReadError, Text, check_at};
+///
+/// /// A store with one file.
+/// struct Key(&'static str, Vec<u8>);
+///
+/// impl Place for Key {
+///     fn name(&self) -> Text {
+///         format!("store://{}", self.0).as_str().into()
+///     }
+///
+///     fn file_name(&self) -> Text {
+///         self.0.into()
+///     }
+///
+///     fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
+///         Ok(Box::new(Bytes(&self.1)))
+///     }
+///
+///     fn beside(&self, _: &str) -> Box<dyn Place + '_> {
+///         Box::new(Key("none", Vec::new()))
+///     }
+/// }
+///
+/// struct Bytes<'b>(&'b [u8]);
+///
+/// impl Input for Bytes<'_> {
+///     fn len(&self) -> u64 {
+///         self.0.len() as u64
+///     }
+///
+///     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+///         buffer.copy_from_slice(&self.0[offset as usize..][..buffer.len()]);
+///         Ok(())
+///     }
+/// }
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let key = Key("model.safetensors", bytes);
+/// let report = check_at(key.open()?, &key, &Options::new())?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+pub trait Place: Sync {
+    /// The whole name, for messages.
+    fn name(&self) -> Text;
+
+    /// The name without its folder. It may promise a format, and number a part.
+    fn file_name(&self) -> Text;
+
+    /// Opens the file that lies here.
+    ///
+    /// # Errors
+    /// An I/O error of the kind `NotFound` if there is none; any other if it cannot be read.
+    fn open(&self) -> Result<Box<dyn Input + '_>, ReadError>;
+
+    /// The place of a file of this name in the same folder.
+    fn beside(&self, name: &str) -> Box<dyn Place + '_>;
+
+    /// Whether the file is a link that leads out of its folder.
+    fn leaves(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "std")]
+impl Place for std::path::PathBuf {
+    fn name(&self) -> Text {
+        Text::from(self.as_path())
+    }
+
+    fn file_name(&self) -> Text {
+        self.as_path()
+            .file_name()
+            .map(|name| Text::from(std::path::Path::new(name)))
+            .unwrap_or_default()
+    }
+
+    fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
+        Ok(Box::new(crate::input::FileInput::open(self)?))
+    }
+
+    fn beside(&self, name: &str) -> Box<dyn Place + '_> {
+        Box::new(self.with_file_name(name))
+    }
+
+    fn leaves(&self) -> bool {
+        leaves(self)
+    }
+}
+
+/// Whether a path is a link that leads out of its folder. One that leads nowhere does not:
+/// that the file is missing is found when it is opened.
+#[cfg(feature = "std")]
+fn leaves(path: &std::path::Path) -> bool {
+    use std::fs;
+    use std::path::Path;
+    if !fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        return false;
+    }
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    match (fs::canonicalize(path), fs::canonicalize(folder)) {
+        (Ok(target), Ok(folder)) => !target.starts_with(folder),
+        _ => false,
+    }
+}
