@@ -43,6 +43,7 @@
 //! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
+//! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |
 //!
 //! Without `std` the crate needs an allocator and nothing else. [`core`](mod@core) needs
 //! not even that: it is what microcontrollers use.
@@ -87,6 +88,8 @@ mod model;
 mod npy;
 mod opening;
 mod options;
+#[cfg(feature = "output")]
+pub mod output;
 mod particulars;
 mod report;
 #[cfg(feature = "idv")]
