@@ -10,6 +10,7 @@ mod session;
 mod source;
 mod tensor;
 mod text;
+mod view;
 
 use pyo3::prelude::*;
 

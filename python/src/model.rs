@@ -7,6 +7,7 @@ use crate::report::Report;
 use crate::source::{Bytes, Reader};
 use crate::tensor::Tensor;
 use crate::text;
+use crate::view::{Flat, Plain};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -14,28 +15,28 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use weighbridge::{Entry, Error, Goal, Profile};
 
 /// A file that is open: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
 pub(crate) struct Model {
     shared: Arc<Shared>,
-    index: PyOnceLock<Index>,
+    /// The position of each tensor by its name.
+    by_name: PyOnceLock<Py<PyDict>>,
     profile: Profile,
     goal: Goal,
     name: Option<String>,
 }
 
-/// The tensors, in the order of the index, and the position of each by name. Objects of
-/// Python are made when they are asked for, as the garbage collector looks at each.
-struct Index {
-    entries: Arc<[Entry]>,
-    by_name: Py<PyDict>,
+/// What a model and its tensors have in common.
+pub(crate) struct Shared {
+    /// The file, until it is closed.
+    opened: Mutex<Option<Arc<Opened>>>,
+    /// The tensors, in the order of the index, once it is read. Objects of Python are made
+    /// when they are asked for.
+    entries: OnceLock<Vec<Entry>>,
 }
-
-/// The file that a model and its tensors have in common, until it is closed.
-pub(crate) struct Shared(Mutex<Option<Arc<Opened>>>);
 
 /// What is asked of it runs without the interpreter's lock: callbacks take that while the
 /// model is locked.
@@ -43,6 +44,7 @@ pub(crate) struct Opened {
     pub(crate) model: weighbridge::Model<'static>,
     /// What a view of the whole file can be made of.
     pub(crate) buffer: Option<Py<PyAny>>,
+    pub(crate) flat: Flat,
     pub(crate) raised: Raised,
 }
 
@@ -62,14 +64,30 @@ impl Shared {
     /// # Errors
     /// `ValueError` once it is closed.
     pub(crate) fn get(&self) -> PyResult<Arc<Opened>> {
-        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        opened.clone().ok_or_else(|| PyValueError::new_err("the model is closed"))
+        self.lock().clone().ok_or_else(closed)
+    }
+
+    /// The tensors; none before the index is read.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        self.entries.get().map_or(&[], Vec::as_slice)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.lock().is_none()
     }
 
     fn close(&self) {
-        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let opened = self.lock().take();
         drop(opened);
     }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Opened>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("the model is closed")
 }
 
 impl Opened {
@@ -150,14 +168,14 @@ impl Model {
     /// The tensors, in the order of the index.
     #[getter]
     fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let index = self.index(py)?;
-        PyTuple::new(py, (0..index.entries.len()).map(|at| self.tensor(index, at)))
+        self.index(py)?;
+        PyTuple::new(py, (0..self.shared.entries().len()).map(|at| self.tensor(at)))
     }
 
     /// The names of the tensors, each once.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        Ok(self.index(py)?.by_name.bind(py).keys())
+        Ok(self.index(py)?.keys())
     }
 
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -191,12 +209,11 @@ impl Model {
     /// fastest.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let plan = PyList::empty(py);
-        let index = self.index(py)?;
-        for i in 0..index.entries.len() {
-            let tensor = self.tensor(index, i);
-            if let Some((offset, len, fortran)) = tensor.plain() {
-                let shape = tensor.shape(py)?;
-                plan.append((i, tensor.dtype(), shape, offset, len, fortran))?;
+        self.index(py)?;
+        for (i, entry) in self.shared.entries().iter().enumerate() {
+            if let Some(Plain { offset, len, fortran, .. }) = Plain::of(entry) {
+                let shape = PyTuple::new(py, entry.shape().extents())?;
+                plan.append((i, entry.dtype().name(), shape, offset, len, fortran))?;
             }
         }
         Ok(plan)
@@ -225,23 +242,22 @@ impl Model {
     }
 
     fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tensor> {
-        let index = self.index(py)?;
-        match index.by_name.bind(py).get_item(&name)? {
-            Some(at) => Ok(self.tensor(index, at.extract()?)),
+        match self.index(py)?.get_item(&name)? {
+            Some(at) => Ok(self.tensor(at.extract()?)),
             None => Err(PyKeyError::new_err(format!("there is no tensor {}", name.repr()?))),
         }
     }
 
     fn __contains__(&self, py: Python<'_>, name: Bound<'_, PyAny>) -> PyResult<bool> {
-        self.index(py)?.by_name.bind(py).contains(name)
+        self.index(py)?.contains(name)
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.index(py)?.by_name.bind(py).as_any().try_iter()?.into_any())
+        Ok(self.index(py)?.as_any().try_iter()?.into_any())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.index(py)?.by_name.bind(py).len())
+        Ok(self.index(py)?.len())
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
@@ -262,7 +278,7 @@ impl Model {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(html::model(&self.heading(py)?, &self.index(py)?.entries))
+        Ok(html::model(&self.heading(py)?, self.shared.entries()))
     }
 }
 
@@ -276,37 +292,50 @@ impl Model {
     ) -> PyResult<Self> {
         let Run { raised, profile, goal, .. } = run;
         let model = raised.settle(py, model)?;
-        let opened = Arc::new(Opened { model, buffer, raised });
-        let shared = Arc::new(Shared(Mutex::new(Some(opened))));
+        let opened = Arc::new(Opened { model, buffer, flat: Flat::default(), raised });
+        let opened = Mutex::new(Some(opened));
+        let shared = Arc::new(Shared { opened, entries: OnceLock::new() });
         let name = asked.name().map(str::to_owned);
-        Ok(Model { shared, index: PyOnceLock::new(), profile, goal, name })
+        Ok(Model { shared, by_name: PyOnceLock::new(), profile, goal, name })
     }
 
-    /// The tensors; the index is read the first time.
-    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
-        let opened = self.shared.get()?;
-        self.index.get_or_try_init(py, || {
-            let entries = opened.ask(py, |model| model.entries())?;
-            let by_name = PyDict::new(py);
-            for (at, entry) in entries.iter().enumerate() {
-                let name = text::string(py, entry.name())?;
-                // Of several with one name, the first.
-                if !by_name.contains(&name)? {
-                    by_name.set_item(name, at)?;
-                }
-            }
-            Ok(Index { entries: entries.into(), by_name: by_name.unbind() })
-        })
+    /// The positions of the tensors; the index is read the first time.
+    fn index<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyDict>> {
+        if self.shared.is_closed() {
+            return Err(closed());
+        }
+        let by_name = self.by_name.get_or_try_init(py, || {
+            let entries = self.shared.get()?.ask(py, |model| model.entries())?;
+            let by_name = by_name(py, self.shared.entries.get_or_init(|| entries))?;
+            PyResult::Ok(by_name.unbind())
+        })?;
+        Ok(by_name.bind(py))
     }
 
-    fn tensor(&self, index: &Index, at: usize) -> Tensor {
-        Tensor { shared: Arc::clone(&self.shared), entries: Arc::clone(&index.entries), at }
+    fn tensor(&self, at: usize) -> Tensor {
+        Tensor { shared: Arc::clone(&self.shared), at }
     }
 
     fn heading(&self, py: Python<'_>) -> PyResult<String> {
         let file = self.name.as_ref().map(|name| format!("{name:?}: ")).unwrap_or_default();
-        let count = self.index(py)?.entries.len();
+        self.index(py)?;
+        let count = self.shared.entries().len();
         let s = if count == 1 { "" } else { "s" };
         Ok(format!("{file}{}, {count} tensor{s}", self.format()?))
     }
+}
+
+/// The position of each tensor by its name; of several with one name, that of the first.
+fn by_name<'py>(py: Python<'py>, entries: &[Entry]) -> PyResult<Bound<'py, PyDict>> {
+    let by_name = PyDict::new(py);
+    for (at, entry) in entries.iter().enumerate() {
+        by_name.set_item(text::string(py, entry.name())?, at)?;
+    }
+    if by_name.len() < entries.len() {
+        // In the order of the first ones.
+        for (at, entry) in entries.iter().enumerate().rev() {
+            by_name.set_item(text::string(py, entry.name())?, at)?;
+        }
+    }
+    Ok(by_name)
 }

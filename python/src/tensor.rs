@@ -2,17 +2,16 @@
 
 use crate::model::Shared;
 use crate::text;
+use crate::view;
 use bytemuck::try_cast_slice_mut;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt as _, intern};
-use std::collections::HashMap;
 use std::sync::Arc;
 use weighbridge::{
-    DType, Encoding, Endianness, Entry, Error, Layout, Number, Quantization, Status, Summary, bf16,
-    f16,
+    Encoding, Endianness, Entry, Error, Number, Quantization, Status, Summary, bf16, f16,
 };
 
 /// A tensor of a model.
@@ -20,7 +19,7 @@ use weighbridge::{
 #[derive(Debug)]
 pub(crate) struct Tensor {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) entries: Arc<[Entry]>,
+    /// Its position among the entries.
     pub(crate) at: usize,
 }
 
@@ -258,7 +257,7 @@ impl Tensor {
 
 impl Tensor {
     fn entry(&self) -> &Entry {
-        &self.entries[self.at]
+        &self.shared.entries()[self.at]
     }
 
     fn ask<T: Send>(
@@ -270,47 +269,8 @@ impl Tensor {
         opened.ask(py, |model| ask(model.tensor_of(self.entry())))
     }
 
-    /// A view of the elements where they lie, if they lie there as NumPy has them.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        static DTYPES: PyOnceLock<HashMap<DType, Py<PyAny>>> = PyOnceLock::new();
-        let opened = self.shared.get()?;
-        let Some(buffer) = &opened.buffer else { return Ok(None) };
-        let Some((offset, _, fortran)) = self.plain() else { return Ok(None) };
-        let dtypes = DTYPES.get_or_try_init(py, || dtypes(py))?;
-        let Some(dtype) = dtypes.get(&self.entry().dtype()) else { return Ok(None) };
-        let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
-        let (shape, buffer) = (self.shape(py)?, buffer.bind(py));
-        let view = if fortran {
-            ndarray.call1((shape, dtype, buffer, offset, py.None(), "F"))
-        } else {
-            ndarray.call1((shape, dtype, buffer, offset))
-        };
-        match view {
-            // A shape that NumPy does not have.
-            Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
-            view => view.map(Some),
-        }
-    }
-
-    /// Offset and length of the elements, if they are stored as NumPy has them, and whether
-    /// the first axis is the fastest.
-    pub(crate) fn plain(&self) -> Option<(u64, u64, bool)> {
-        let entry = self.entry();
-        let span = entry.span()?;
-        let (1, width) = entry.dtype().unit()? else { return None };
-        let little = cfg!(target_endian = "little");
-        let native = width == 1 || (entry.endianness() == Endianness::Little) == little;
-        let dense = matches!(entry.layout(), Layout::RowMajor | Layout::ColumnMajor);
-        let plain = entry.status() == Status::Sound
-            && entry.encoding() == Encoding::Raw
-            && entry.dtype() != DType::Bool
-            && entry.bytes() == Some(span.len)
-            && span.len > 0
-            && entry.shape().extents().iter().all(Option::is_some);
-        let aligned = span.offset % u64::from(width) == 0;
-        let fortran = entry.layout() == Layout::ColumnMajor;
-        (native && dense && plain && aligned).then_some((span.offset, span.len, fortran))
+        view::view(py, &*self.shared.get()?, self.entry())
     }
 
     fn read<'py, T: Number + Send>(
@@ -348,18 +308,6 @@ impl Tensor {
         let elements = self.ask(py, |tensor| tensor.to_vec::<T>())?;
         Ok(PyBytes::new(py, bytemuck::cast_slice(&elements)))
     }
-}
-
-/// The types whose elements are stored as NumPy has them.
-fn dtypes(py: Python<'_>) -> PyResult<HashMap<DType, Py<PyAny>>> {
-    let views = py.import("weighbridge._numpy")?.getattr("VIEWS")?.cast_into::<PyDict>()?;
-    let mut dtypes = HashMap::new();
-    for dtype in DType::ALL {
-        if let Some(found) = views.get_item(dtype.name())? {
-            dtypes.insert(*dtype, found.unbind());
-        }
-    }
-    Ok(dtypes)
 }
 
 /// What the elements of a tensor are like.
