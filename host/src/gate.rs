@@ -2,6 +2,7 @@
 
 use crate::access::Access;
 use crate::error::Error;
+use crate::folder::{Folder, Place};
 use crate::input::Input;
 use crate::options::{Goal, Options};
 use crate::report::Report;
@@ -112,7 +113,55 @@ pub fn check_reader(
 pub fn check_path(path: impl AsRef<std::path::Path>, options: &Options) -> Result<Report, Error> {
     let path = path.as_ref();
     let access = Access::open(path, options)?;
-    let report = report_on(&access, Some(path), access.options().goal)?;
+    let folder = crate::folder::OnDisk::of(path);
+    let report = report_on(&access, Some(folder.place(path)), access.options().goal)?;
+    access.verify_unchanged()?;
+    Ok(report.closed(access.name().cloned()))
+}
+
+/// Checks the file of this name in a folder that is no folder on disk, with those that it
+/// lists there, and the other parts of its set.
+///
+/// ```
+/// use weighbridge::{Folder, Input, Options, Profile, ReadError, check_in_folder};
+/// # struct Bytes(Vec<u8>);
+/// # impl Input for Bytes {
+/// #     fn len(&self) -> u64 { self.0.len() as u64 }
+/// #     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<(), ReadError> {
+/// #         buffer.copy_from_slice(&self.0[offset as usize..][..buffer.len()]);
+/// #         Ok(())
+/// #     }
+/// # }
+/// # struct Store;
+/// # impl Folder for Store {
+/// #     fn open(&self, name: &str) -> Result<Box<dyn Input + '_>, ReadError> {
+/// #         Ok(Box::new(Bytes(match name {
+/// #             "model.safetensors" => weighbridge_tests::samples::safetensors(),
+/// #             "model.safetensors.index.json" => {
+/// #                 br#"{"weight_map": {"emb": "model.safetensors"}}"#.to_vec()
+/// #             }
+/// #             _ => return Err(ReadError::Io(std::io::ErrorKind::NotFound.into())),
+/// #         })))
+/// #     }
+/// # }
+/// # let store = Store;
+///
+/// let report = check_in_folder(&store, "model.safetensors.index.json", &Options::new())?;
+/// assert!(report.verdict(Profile::Strict).is_valid()); // the shards, too
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+///
+/// # Errors
+/// When bytes cannot be read, or no memory holds what is needed at once.
+pub fn check_in_folder(
+    folder: &dyn Folder,
+    name: &str,
+    options: &Options,
+) -> Result<Report, Error> {
+    let options = options.clone().file_name(name);
+    let access = Access::new(folder.open(name)?, Some(folder.full_name(name)), &options);
+    let place = Place { folder, name: Some(name) };
+    let report = report_on(&access, Some(place), options.goal)?;
     access.verify_unchanged()?;
     Ok(report.closed(access.name().cloned()))
 }
@@ -176,33 +225,28 @@ fn finish(access: &Access<'_>) -> Result<Report, Error> {
 /// Checks a file up to `goal`, with those that it lists where its own place is known.
 pub(crate) fn report_on(
     access: &Access<'_>,
-    path: Option<&PathLike>,
+    place: Option<Place<'_>>,
     goal: Goal,
 ) -> Result<Report, Error> {
     access.reach(goal.max(Goal::Structure))?;
     let report = access.with(|session| session.report());
     #[cfg(all(feature = "shards", feature = "std"))]
-    if let (Some(weighbridge_core::File::Shards(header)), Some(path), true) =
-        (report.file().copied(), path, report.passes())
+    if let (Some(weighbridge_core::File::Shards(header)), Some(place), true) =
+        (report.file().copied(), place, report.passes())
     {
         let mut report = report;
-        crate::shards::compare(access, &header, path, &mut report)?;
+        crate::shards::compare(access, &header, place.folder, &mut report)?;
         return Ok(report);
     }
     #[cfg(all(feature = "gguf", feature = "std"))]
-    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(path)) =
-        (report.file().copied(), path)
+    if let (Some(file @ weighbridge_core::File::Gguf(_)), Some(place)) =
+        (report.file().copied(), place)
     {
         let mut report = report;
-        crate::splits::compare(access, &file, path, &mut report)?;
+        crate::splits::compare(access, &file, place, &mut report)?;
         report.sort();
         return Ok(report);
     }
-    let _ = path;
+    let _ = place;
     Ok(report)
 }
-
-#[cfg(feature = "std")]
-pub(crate) type PathLike = std::path::Path;
-#[cfg(not(feature = "std"))]
-pub(crate) type PathLike = str;

@@ -75,13 +75,12 @@ mod data;
 mod diagnosis;
 mod entry;
 mod error;
+mod folder;
 mod form;
 mod gate;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
-#[cfg(all(any(feature = "gguf", feature = "shards"), feature = "std"))]
-mod links;
 mod lock;
 mod metadata;
 mod model;
@@ -114,7 +113,8 @@ pub use data::column_major;
 pub use diagnosis::Diagnosis;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};
-pub use gate::{check, check_input, check_with, recognise};
+pub use folder::Folder;
+pub use gate::{check, check_in_folder, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};
 pub use input::Input;

@@ -108,8 +108,10 @@ impl<'a> Model<'a> {
         path: impl AsRef<std::path::Path>,
         options: &Options,
     ) -> Result<(Report, Option<Self>), Error> {
-        let access = Access::open(path.as_ref(), options)?;
-        let mut report = report_on(&access, Some(path.as_ref()), options.goal)?;
+        let path = path.as_ref();
+        let access = Access::open(path, options)?;
+        let folder = crate::folder::OnDisk::of(path);
+        let mut report = report_on(&access, Some(folder.place(path)), options.goal)?;
         report.name = access.name().cloned();
         let model = access.file().map(|file| Model { access, file });
         Ok((report, model))

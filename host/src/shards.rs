@@ -2,8 +2,7 @@
 
 use crate::access::Access;
 use crate::error::{Error, ReadError};
-use crate::input::FileInput;
-use crate::links;
+use crate::folder::Folder;
 use crate::options::{Goal, Options};
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::text::Text;
@@ -14,7 +13,6 @@ use alloc::vec::Vec;
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
-use std::path::Path;
 use weighbridge_core::format::shards::{Header, rules};
 use weighbridge_core::{
     Chunks, Cursor, EntryKind, File, Finding, Format, Metadata, Name, Rule, Source, Span, Status,
@@ -44,7 +42,7 @@ struct List {
     shards: Vec<(String, Metadata)>,
 }
 
-/// Opens every listed file beside the index, and compares what it holds with
+/// Opens every listed file in the folder of the index, and compares what it holds with
 /// what is listed.
 ///
 /// # Errors
@@ -54,14 +52,13 @@ struct List {
 pub(crate) fn compare(
     access: &Access<'_>,
     header: &Header,
-    path: &Path,
+    folder: &dyn Folder,
     report: &mut Report,
 ) -> Result<(), Error> {
     let (file, options) = (File::Shards(*header), access.options());
     let mut list = List::read(access, &file)?;
     report.begin_shards();
     let shards = core::mem::take(&mut list.shards);
-    let folder = path.parent().unwrap_or(Path::new(""));
     let (mut total, mut complete) = (0_u64, true);
     let mut absent = vec![false; shards.len()];
     let mut failed = None;
@@ -83,13 +80,12 @@ pub(crate) fn compare(
             elsewhere = true;
             report.find(about(rule), || Some(Text::start_of(name, MOST_NAME)));
         };
-        let beside = folder.join(name);
-        if !options.follow_links && links::leave(folder, &beside) {
+        if !options.follow_links && folder.leads_out(name) {
             (complete, *absent) = (false, true);
             report.find(about(rules::SHARD_PATH), || Some(shard));
             continue;
         }
-        let read = Shard::read(&beside, options, &mut take);
+        let read = Shard::read(folder, name, options, &mut take);
         complete &= !elsewhere;
         match read {
             Ok(read) => {
@@ -261,13 +257,13 @@ impl Shard {
     /// Checks a file, and calls `take` with the name of each tensor and how many
     /// bytes its data takes.
     fn read(
-        path: &Path,
+        folder: &dyn Folder,
+        name: &str,
         options: &Options,
         take: &mut dyn FnMut(&Name<'_>, u64),
     ) -> Result<Shard, Error> {
-        let input = Box::new(FileInput::open(path)?);
         let options = options.clone().format(Format::Safetensors);
-        let access = Access::new(input, Some(Text::from(path)), &options);
+        let access = Access::new(folder.open(name)?, Some(folder.full_name(name)), &options);
         access.reach(options.goal.max(Goal::Structure))?;
         let report = access.with(|session| session.report());
         let mut shard = Shard {

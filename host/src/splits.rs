@@ -5,9 +5,8 @@
 //! answers for the set.
 
 use crate::access::Access;
-use crate::error::Error;
-use crate::input::FileInput;
-use crate::links;
+use crate::error::{Error, ReadError};
+use crate::folder::{Folder, Place};
 use crate::options::Goal;
 use crate::report::{MOST_NAME, Report, Unchecked};
 use crate::set::{Number, SetPart};
@@ -19,7 +18,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::{Path, PathBuf};
+use std::io;
 use weighbridge_core::format::gguf::rules;
 use weighbridge_core::{Cursor, EntryKind, File, Finding, Format, Rule, Source, Stop, Subject};
 
@@ -35,16 +34,16 @@ struct Name<'p> {
 }
 
 impl<'p> Name<'p> {
-    fn of(path: &'p Path) -> Option<Self> {
-        let (rest, count) = split_number(path.file_name()?.to_str()?.strip_suffix(".gguf")?)?;
+    fn of(name: &'p str) -> Option<Self> {
+        let (rest, count) = split_number(name.strip_suffix(".gguf")?)?;
         let (stem, no) = split_number(rest.strip_suffix("-of")?)?;
         (no > 0 && no <= count).then_some(Name { stem, no, count })
     }
 
-    /// Where a part lies, counted from 1.
-    fn path(&self, beside: &Path, no: u64) -> PathBuf {
+    /// The name of a part, counted from 1.
+    fn of_part(&self, no: u64) -> String {
         let Name { stem, count, .. } = self;
-        beside.with_file_name(format!("{stem}-{no:0DIGITS$}-of-{count:0DIGITS$}.gguf"))
+        format!("{stem}-{no:0DIGITS$}-of-{count:0DIGITS$}.gguf")
     }
 }
 
@@ -63,14 +62,14 @@ fn split_number(name: &str) -> Option<(&str, u64)> {
 pub(crate) fn compare(
     access: &Access<'_>,
     file: &File,
-    path: &Path,
+    place: Place<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
     let stated = stated(access, file)?;
     let (Some(no), Some(count @ Number { value: 2.., .. })) = (stated.no, stated.count) else {
         return Ok(());
     };
-    let Some(name) = Name::of(path) else {
+    let Some(name) = place.name.and_then(Name::of) else {
         let why = "the other parts of its set were not looked for: its name has no numbers";
         report.leave(Unchecked::new(None, why.to_owned(), false));
         return Ok(());
@@ -88,30 +87,31 @@ pub(crate) fn compare(
     }
     if no.value != named
         || count.value != name.count
-        || (1..name.no).any(|no| answers(&name.path(path, no), access))
+        || (1..name.no).any(|no| answers(place.folder, &name.of_part(no), access))
     {
         return Ok(());
     }
     let mut set = Set { hasher: RandomState::new(), names: HashSet::new(), tensors: 0 };
     set.add(access, file)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
     let mut complete = true;
     let (mut left, mut more, mut ignored) = (Vec::new(), 0, Vec::new());
     for no in (1..=name.count).filter(|no| *no != name.no) {
-        let beside = name.path(path, no);
-        let shown = || beside.file_name().map(|name| Text::from(Path::new(name)));
-        if !beside.exists() {
-            find(rules::SPLIT_MISSING, &count, name.count, no, shown());
-            complete = false;
-            continue;
-        }
-        if !access.options().follow_links && links::leave(folder, &beside) {
+        let beside = name.of_part(no);
+        let shown = || Some(Text::from(&*beside));
+        if !access.options().follow_links && place.folder.leads_out(&beside) {
             find(rules::SPLIT_INVALID, &count, name.count, no, shown());
             complete = false;
             continue;
         }
-        let part = Part::read(&beside, access, &mut set)
-            .map_err(|error| Error::Shard(shown().unwrap_or_default(), Box::new(error)))?;
+        let part = match Part::read(place.folder, &beside, access, &mut set) {
+            Ok(part) => part,
+            Err(error) if is_missing(&error) => {
+                find(rules::SPLIT_MISSING, &count, name.count, no, shown());
+                complete = false;
+                continue;
+            }
+            Err(error) => return Err(Error::Shard(Text::from(&*beside), Box::new(error))),
+        };
         if !part.valid {
             find(rules::SPLIT_INVALID, &count, name.count, no, shown());
         }
@@ -139,17 +139,26 @@ pub(crate) fn compare(
     Ok(())
 }
 
+/// Whether there is no such file.
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Read(ReadError::Io(err)) if err.kind() == io::ErrorKind::NotFound)
+}
+
+/// Opens a part.
+fn open<'f>(folder: &'f dyn Folder, name: &str, beside: &Access<'_>) -> Result<Access<'f>, Error> {
+    let options = beside.options().clone().format(Format::Gguf);
+    Ok(Access::new(folder.open(name)?, Some(folder.full_name(name)), &options))
+}
+
 /// Whether a part answers for its set: it is a file, and does not say that it is whole.
-fn answers(path: &Path, beside: &Access<'_>) -> bool {
+fn answers(folder: &dyn Folder, name: &str, beside: &Access<'_>) -> bool {
     let says = || -> Result<bool, Error> {
-        let options = beside.options().clone().format(Format::Gguf);
-        let input = Box::new(FileInput::open(path)?);
-        let access = Access::new(input, Some(Text::from(path)), &options);
+        let access = open(folder, name, beside)?;
         access.reach(Goal::Header)?;
         // One that does not open is invalid by itself.
         access.file().map_or(Ok(true), |file| Ok(stated(&access, &file)?.is_one_of_many()))
     };
-    path.exists() && says().unwrap_or(false)
+    says().unwrap_or(false)
 }
 
 fn finding(rule: Rule, number: &Number, expected: u64, found: u64) -> Finding {
@@ -230,11 +239,15 @@ struct Part {
 }
 
 impl Part {
-    fn read(path: &Path, beside: &Access<'_>, set: &mut Set) -> Result<Part, Error> {
-        let input = Box::new(FileInput::open(path)?);
-        let options = beside.options().clone().format(Format::Gguf);
-        let access = Access::new(input, Some(Text::from(path)), &options);
-        let report = crate::gate::report_on(&access, Some(path), options.goal)?;
+    fn read(
+        folder: &dyn Folder,
+        name: &str,
+        beside: &Access<'_>,
+        set: &mut Set,
+    ) -> Result<Part, Error> {
+        let access = open(folder, name, beside)?;
+        let place = Place { folder, name: Some(name) };
+        let report = crate::gate::report_on(&access, Some(place), access.options().goal)?;
         let mut part = Part {
             valid: false,
             twice: None,
@@ -258,11 +271,9 @@ mod tests {
 
     #[test]
     fn names_of_parts() {
-        let of = |name: &str| {
-            let path = Path::new(name);
-            Name::of(path).map(|name| (name.stem.to_owned(), name.no, name.count))
-        };
-        assert_eq!(of("a/big-00002-of-00011.gguf"), Some(("big".to_owned(), 2, 11)));
+        let of =
+            |name: &str| Name::of(name).map(|name| (name.stem.to_owned(), name.no, name.count));
+        assert_eq!(of("big-00002-of-00011.gguf"), Some(("big".to_owned(), 2, 11)));
         assert_eq!(of("x-00001-of-00001-00001-of-00002.gguf").unwrap().0, "x-00001-of-00001");
         for none in [
             "big.gguf",
@@ -275,8 +286,7 @@ mod tests {
         ] {
             assert!(of(none).is_none(), "{none}");
         }
-        let name = Name::of(Path::new("a/big-00002-of-00011.gguf")).unwrap();
-        let first = name.path(Path::new("a/big-00002-of-00011.gguf"), 1);
-        assert_eq!(first, Path::new("a/big-00001-of-00011.gguf"));
+        let name = Name::of("big-00002-of-00011.gguf").unwrap();
+        assert_eq!(name.of_part(1), "big-00001-of-00011.gguf");
     }
 }

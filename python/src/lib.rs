@@ -24,7 +24,7 @@ mod _native {
     use crate::report::{Finding, Report, Unchecked};
     #[pymodule_export]
     use crate::session::Session;
-    use crate::source::{Bytes, Reader};
+    use crate::source::{Bytes, Reader, Store};
     #[pymodule_export]
     use crate::tensor::{Stats, Tensor};
     use pyo3::prelude::*;
@@ -64,6 +64,21 @@ mod _native {
         let run = options.run()?;
         let input = Reader { len, read, raised: run.raised.clone() };
         let report = py.detach(|| weighbridge::check_input(input, &run.options));
+        Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
+    }
+
+    /// Checks the file of this name in a folder of a store, with those that it lists there.
+    /// `open(name)` returns the length of a file and what `check_reader` takes as `read`.
+    #[pyfunction]
+    fn check_in_folder(
+        py: Python<'_>,
+        name: String,
+        open: Py<PyAny>,
+        options: Asked,
+    ) -> PyResult<Report> {
+        let run = options.run()?;
+        let folder = Store { open, raised: run.raised.clone() };
+        let report = py.detach(|| weighbridge::check_in_folder(&folder, &name, &run.options));
         Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
     }
 }

@@ -1,9 +1,11 @@
 //! Files that are no files on disk: objects of Python.
 
 use crate::errors::Raised;
+use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use weighbridge::{Input, ReadError};
+use std::io::ErrorKind;
+use weighbridge::{Folder, Input, ReadError};
 
 /// Immutable bytes, which are read without the interpreter's lock.
 pub(crate) struct Bytes(pub(crate) PyBackedBytes);
@@ -57,11 +59,32 @@ impl Input for Reader {
         match filled {
             Ok(true) => Ok(()),
             Ok(false) => Err(ReadError::Changed),
-            Err(error) => {
-                let why = error.to_string();
-                self.raised.put(error);
-                Err(ReadError::Other(why))
-            }
+            Err(error) => Err(self.raised.while_reading(error)),
         }
+    }
+}
+
+/// A folder of a store: `open(name)` returns the length of a file in it, and a function as
+/// that of [`Reader`].
+pub(crate) struct Store {
+    pub(crate) open: Py<PyAny>,
+    pub(crate) raised: Raised,
+}
+
+impl Folder for Store {
+    fn open(&self, name: &str) -> Result<Box<dyn Input + '_>, ReadError> {
+        Python::attach(|py| {
+            let opened = self.open.call1(py, (name,)).and_then(|file| file.extract(py));
+            match opened {
+                Ok((len, read)) => {
+                    Ok(Box::new(Reader { len, read, raised: self.raised.clone() })
+                        as Box<dyn Input>)
+                }
+                Err(error) if error.is_instance_of::<PyFileNotFoundError>(py) => {
+                    Err(ReadError::Io(ErrorKind::NotFound.into()))
+                }
+                Err(error) => Err(self.raised.while_reading(error)),
+            }
+        })
     }
 }
