@@ -78,6 +78,7 @@ mod error;
 mod folder;
 mod form;
 mod gate;
+mod index;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
@@ -117,6 +118,7 @@ pub use folder::Folder;
 pub use gate::{check, check_in_folder, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};
+pub use index::Index;
 pub use input::Input;
 pub use metadata::Meta;
 pub use model::Model;

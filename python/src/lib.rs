@@ -4,6 +4,7 @@
 mod errors;
 mod html;
 mod model;
+mod names;
 mod options;
 mod report;
 mod session;

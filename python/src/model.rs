@@ -2,6 +2,7 @@
 
 use crate::errors::Raised;
 use crate::html;
+use crate::names::Names;
 use crate::options::{Asked, Run};
 use crate::report::Report;
 use crate::source::{Bytes, Reader};
@@ -11,19 +12,16 @@ use crate::view::{Flat, Plain};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use weighbridge::{Entry, Error, Goal, Profile};
+use weighbridge::{DType, Error, Goal, Index, Profile};
 
 /// A file that is open: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
 pub(crate) struct Model {
     shared: Arc<Shared>,
-    /// The position of each tensor by its name.
-    by_name: PyOnceLock<Py<PyDict>>,
     profile: Profile,
     goal: Goal,
     name: Option<String>,
@@ -33,9 +31,10 @@ pub(crate) struct Model {
 pub(crate) struct Shared {
     /// The file, until it is closed.
     opened: Mutex<Option<Arc<Opened>>>,
-    /// The tensors, in the order of the index, once it is read. Objects of Python are made
-    /// when they are asked for.
-    entries: OnceLock<Vec<Entry>>,
+    /// The tensors, once the index is read. Objects of Python are made when they are asked for.
+    index: OnceLock<Index>,
+    /// Their positions by name, once one is asked for.
+    names: OnceLock<Names>,
 }
 
 /// What is asked of it runs without the interpreter's lock: callbacks take that while the
@@ -68,8 +67,16 @@ impl Shared {
     }
 
     /// The tensors; none before the index is read.
-    pub(crate) fn entries(&self) -> &[Entry] {
-        self.entries.get().map_or(&[], Vec::as_slice)
+    pub(crate) fn index(&self) -> &Index {
+        static NONE: OnceLock<Index> = OnceLock::new();
+        self.index.get().unwrap_or_else(|| NONE.get_or_init(Index::default))
+    }
+
+    /// All of the buffer as elements of a type, if a view of that type was made before.
+    pub(crate) fn flat(&self, py: Python<'_>, of: DType) -> PyResult<Option<Py<PyAny>>> {
+        let opened = self.lock();
+        let opened = opened.as_ref().ok_or_else(closed)?;
+        Ok(opened.flat.get(py, of).map(|flat| flat.clone_ref(py)))
     }
 
     fn is_closed(&self) -> bool {
@@ -168,14 +175,21 @@ impl Model {
     /// The tensors, in the order of the index.
     #[getter]
     fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        self.index(py)?;
-        PyTuple::new(py, (0..self.shared.entries().len()).map(|at| self.tensor(at)))
+        PyTuple::new(py, (0..self.index(py)?.len()).map(|at| self.tensor(at)))
     }
 
     /// The names of the tensors, each once.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        Ok(self.index(py)?.keys())
+        let (index, names) = (self.index(py)?, self.positions(py)?);
+        let list = PyList::empty(py);
+        for at in 0..index.len() {
+            let name = index.name(at).as_bytes().unwrap_or_default();
+            if names.len() == index.len() || names.at(index, name) == Some(at) {
+                list.append(text::of_bytes(py, name)?)?;
+            }
+        }
+        Ok(list)
     }
 
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -209,11 +223,12 @@ impl Model {
     /// fastest.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let plan = PyList::empty(py);
-        self.index(py)?;
-        for (i, entry) in self.shared.entries().iter().enumerate() {
-            if let Some(Plain { offset, len, fortran, .. }) = Plain::of(entry) {
-                let shape = PyTuple::new(py, entry.shape().extents())?;
-                plan.append((i, entry.dtype().name(), shape, offset, len, fortran))?;
+        let index = self.index(py)?;
+        for i in 0..index.len() {
+            let (tensor, shape) = (index.tensor(i), index.shape(i));
+            if let Some(Plain { offset, len, fortran, .. }) = Plain::of(tensor, shape) {
+                let shape = PyTuple::new(py, shape)?;
+                plan.append((i, tensor.dtype.name(), shape, offset, len, fortran))?;
             }
         }
         Ok(plan)
@@ -242,22 +257,26 @@ impl Model {
     }
 
     fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tensor> {
-        match self.index(py)?.get_item(&name)? {
-            Some(at) => Ok(self.tensor(at.extract()?)),
+        match self.positions(py)?.find(self.shared.index(), &name)? {
+            Some(at) => Ok(self.tensor(at)),
             None => Err(PyKeyError::new_err(format!("there is no tensor {}", name.repr()?))),
         }
     }
 
     fn __contains__(&self, py: Python<'_>, name: Bound<'_, PyAny>) -> PyResult<bool> {
-        self.index(py)?.contains(name)
+        let names = self.positions(py)?;
+        match name.cast::<PyString>() {
+            Ok(name) => Ok(names.find(self.shared.index(), name)?.is_some()),
+            Err(_) => Ok(false),
+        }
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.index(py)?.as_any().try_iter()?.into_any())
+        Ok(self.names(py)?.try_iter()?.into_any())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.index(py)?.len())
+        Ok(self.positions(py)?.len())
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
@@ -278,7 +297,7 @@ impl Model {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(html::model(&self.heading(py)?, self.shared.entries()))
+        Ok(html::model(&self.heading(py)?, self.shared.index()))
     }
 }
 
@@ -294,22 +313,32 @@ impl Model {
         let model = raised.settle(py, model)?;
         let opened = Arc::new(Opened { model, buffer, flat: Flat::default(), raised });
         let opened = Mutex::new(Some(opened));
-        let shared = Arc::new(Shared { opened, entries: OnceLock::new() });
+        let shared = Arc::new(Shared { opened, index: OnceLock::new(), names: OnceLock::new() });
         let name = asked.name().map(str::to_owned);
-        Ok(Model { shared, by_name: PyOnceLock::new(), profile, goal, name })
+        Ok(Model { shared, profile, goal, name })
     }
 
-    /// The positions of the tensors; the index is read the first time.
-    fn index<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyDict>> {
-        if self.shared.is_closed() {
-            return Err(closed());
+    /// The tensors; the index is read the first time.
+    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
+        let opened = self.shared.get()?;
+        match self.shared.index.get() {
+            Some(index) => Ok(index),
+            None => {
+                let index = opened.ask(py, |model| model.index())?;
+                Ok(self.shared.index.get_or_init(|| index))
+            }
         }
-        let by_name = self.by_name.get_or_try_init(py, || {
-            let entries = self.shared.get()?.ask(py, |model| model.entries())?;
-            let by_name = by_name(py, self.shared.entries.get_or_init(|| entries))?;
-            PyResult::Ok(by_name.unbind())
-        })?;
-        Ok(by_name.bind(py))
+    }
+
+    /// Their positions by name.
+    fn positions(&self, py: Python<'_>) -> PyResult<&Names> {
+        match self.shared.names.get() {
+            Some(names) if !self.shared.is_closed() => Ok(names),
+            _ => {
+                let index = self.index(py)?;
+                Ok(self.shared.names.get_or_init(|| Names::of(index)))
+            }
+        }
     }
 
     fn tensor(&self, at: usize) -> Tensor {
@@ -318,24 +347,8 @@ impl Model {
 
     fn heading(&self, py: Python<'_>) -> PyResult<String> {
         let file = self.name.as_ref().map(|name| format!("{name:?}: ")).unwrap_or_default();
-        self.index(py)?;
-        let count = self.shared.entries().len();
+        let count = self.index(py)?.len();
         let s = if count == 1 { "" } else { "s" };
         Ok(format!("{file}{}, {count} tensor{s}", self.format()?))
     }
-}
-
-/// The position of each tensor by its name; of several with one name, that of the first.
-fn by_name<'py>(py: Python<'py>, entries: &[Entry]) -> PyResult<Bound<'py, PyDict>> {
-    let by_name = PyDict::new(py);
-    for (at, entry) in entries.iter().enumerate() {
-        by_name.set_item(text::string(py, entry.name())?, at)?;
-    }
-    if by_name.len() < entries.len() {
-        // In the order of the first ones.
-        for (at, entry) in entries.iter().enumerate().rev() {
-            by_name.set_item(text::string(py, entry.name())?, at)?;
-        }
-    }
-    Ok(by_name)
 }

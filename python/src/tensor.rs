@@ -10,9 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt as _, intern};
 use std::sync::Arc;
-use weighbridge::{
-    Encoding, Endianness, Entry, Error, Number, Quantization, Status, Summary, bf16, f16,
-};
+use weighbridge::{Encoding, Endianness, Error, Number, Quantization, Status, Summary, bf16, f16};
 
 /// A tensor of a model.
 #[pyclass(frozen, module = "weighbridge")]
@@ -30,37 +28,37 @@ const AHEAD: u64 = 64 << 20;
 impl Tensor {
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        text::string(py, self.entry().name())
+        text::of_bytes(py, self.shared.index().name(self.at).as_bytes().unwrap_or_default())
     }
 
     /// The element type, by the name that this library has for it.
     #[getter]
     pub(crate) fn dtype(&self) -> &'static str {
-        self.entry().dtype().name()
+        self.it().dtype.name()
     }
 
     /// The extents, outermost first; None for one that varies or is not in the file.
     #[getter]
     pub(crate) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.entry().shape().extents())
+        PyTuple::new(py, self.shared.index().shape(self.at))
     }
 
     /// Number of elements; of rows, where rows vary in length.
     #[getter]
     fn elements(&self) -> u64 {
-        self.entry().elements()
+        self.it().elements
     }
 
     /// Number of bytes of the elements once decoded, where the type has a width.
     #[getter]
     fn nbytes(&self) -> Option<u64> {
-        self.entry().bytes()
+        self.it().bytes()
     }
 
     /// `sound`, `broken` or `unsupported`.
     #[getter]
     fn status(&self) -> &'static str {
-        match self.entry().status() {
+        match self.it().status {
             Status::Sound => "sound",
             Status::Broken => "broken",
             Status::Unsupported => "unsupported",
@@ -69,35 +67,35 @@ impl Tensor {
 
     #[getter]
     fn layout(&self) -> &'static str {
-        self.entry().layout().name()
+        self.it().layout.name()
     }
 
     #[getter]
     fn encoding(&self) -> &'static str {
-        self.entry().encoding().name()
+        self.it().encoding.name()
     }
 
     #[getter]
     fn big_endian(&self) -> bool {
-        self.entry().endianness() == Endianness::Big
+        self.it().endianness == Endianness::Big
     }
 
     /// Position in the index.
     #[getter]
     fn index(&self) -> u32 {
-        self.entry().index()
+        self.it().index
     }
 
     /// Offset and length of the stored bytes, if they are in one piece.
     #[getter]
     fn span(&self) -> Option<(u64, u64)> {
-        self.entry().span().map(|span| (span.offset, span.len))
+        self.shared.index().entry(self.at).span().map(|span| (span.offset, span.len))
     }
 
     /// Elements and bytes of a block, where elements are stored in blocks.
     #[getter]
     fn block(&self) -> Option<(u32, u32)> {
-        self.entry().dtype().unit()
+        self.it().dtype.unit()
     }
 
     /// The metadata of this tensor.
@@ -246,8 +244,9 @@ impl Tensor {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (name, dtype, shape) = (self.name(py)?.repr()?, self.dtype(), self.entry().shape());
-        let status = match self.entry().status() {
+        let entry = self.shared.index().entry(self.at);
+        let (name, dtype, shape) = (self.name(py)?.repr()?, self.dtype(), entry.shape());
+        let status = match entry.status() {
             Status::Sound => "",
             _ => &format!(", {}", self.status()),
         };
@@ -256,8 +255,8 @@ impl Tensor {
 }
 
 impl Tensor {
-    fn entry(&self) -> &Entry {
-        &self.shared.entries()[self.at]
+    fn it(&self) -> &weighbridge::core::Tensor {
+        self.shared.index().tensor(self.at)
     }
 
     fn ask<T: Send>(
@@ -266,11 +265,11 @@ impl Tensor {
         ask: impl FnOnce(weighbridge::Tensor<'_, 'static>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let opened = self.shared.get()?;
-        opened.ask(py, |model| ask(model.tensor_of(self.entry())))
+        opened.ask(py, |model| ask(model.tensor_of(&self.shared.index().entry(self.at))))
     }
 
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        view::view(py, &*self.shared.get()?, self.entry())
+        view::view(py, &self.shared, self.at)
     }
 
     fn read<'py, T: Number + Send>(
@@ -284,7 +283,7 @@ impl Tensor {
         }
         // What is stored as it is is in proportion to the file; of what is encoded the
         // library says whether it may be as long as it declares.
-        let entry = self.entry();
+        let entry = self.shared.index().entry(self.at);
         // The elements of a sparse tensor are not those that are stored.
         let stored = entry.span().is_some_and(|span| entry.bytes() == Some(span.len));
         let raw = entry.encoding() == Encoding::Raw && stored;

@@ -1,12 +1,13 @@
 //! Views of elements where they lie.
 
-use crate::model::Opened;
+use crate::model::Shared;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySlice, PyTuple};
-use weighbridge::{DType, Encoding, Endianness, Entry, Layout, Status};
+use weighbridge::core::Tensor;
+use weighbridge::{DType, Endianness, Layout};
 
 /// Where elements are stored as NumPy has them.
 #[derive(Clone, Copy, Debug)]
@@ -21,23 +22,30 @@ pub(crate) struct Plain {
 
 impl Plain {
     /// None where they are stored in another way.
-    pub(crate) fn of(entry: &Entry) -> Option<Self> {
-        let span = entry.span()?;
-        let (1, width) = entry.dtype().unit()? else { return None };
+    pub(crate) fn of(tensor: &Tensor, shape: &[Option<u64>]) -> Option<Self> {
+        let span = tensor.raw()?;
+        let (1, width) = tensor.dtype.unit()? else { return None };
         let width = u64::from(width);
         let little = cfg!(target_endian = "little");
-        let native = width == 1 || (entry.endianness() == Endianness::Little) == little;
-        let dense = matches!(entry.layout(), Layout::RowMajor | Layout::ColumnMajor);
-        let plain = entry.status() == Status::Sound
-            && entry.encoding() == Encoding::Raw
-            && entry.dtype() != DType::Bool
-            && entry.bytes() == Some(span.len)
+        let native = width == 1 || (tensor.endianness == Endianness::Little) == little;
+        let dense = matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor);
+        let plain = tensor.dtype != DType::Bool
+            && tensor.bytes() == Some(span.len)
             && span.len > 0
-            && entry.shape().extents().iter().all(Option::is_some);
+            && shape.iter().all(Option::is_some);
         let aligned = span.offset % width == 0;
-        let fortran = entry.layout() == Layout::ColumnMajor;
+        let fortran = tensor.layout == Layout::ColumnMajor;
         let found = Plain { offset: span.offset, len: span.len, fortran, width };
         (native && dense && plain && aligned).then_some(found)
+    }
+}
+
+impl Plain {
+    /// Those elements, of all that a file has.
+    fn of_flat<'py>(self, flat: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let place = |at: u64| isize::try_from(at / self.width).map_err(PyValueError::new_err);
+        let (start, stop) = (place(self.offset)?, place(self.offset + self.len)?);
+        flat.get_item(PySlice::new(flat.py(), start, stop, 1))
     }
 }
 
@@ -51,21 +59,40 @@ impl Default for Flat {
     }
 }
 
+impl Flat {
+    pub(crate) fn get(&self, py: Python<'_>, of: DType) -> Option<&Py<PyAny>> {
+        self.0.get(of as usize)?.get(py)
+    }
+}
+
 /// The elements where they lie, if they lie there as NumPy has them.
 pub(crate) fn view<'py>(
     py: Python<'py>,
-    opened: &Opened,
-    entry: &Entry,
+    shared: &Shared,
+    at: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let Some(buffer) = &opened.buffer else { return Ok(None) };
-    let Some(plain) = Plain::of(entry) else { return Ok(None) };
-    let Some(dtype) = dtype(py, entry.dtype())? else { return Ok(None) };
-    if let [_] = entry.shape().extents() {
-        return row(py, opened, entry, plain, buffer.bind(py), dtype).map(Some);
+    let (tensor, shape) = (shared.index().tensor(at), shared.index().shape(at));
+    let plain = Plain::of(tensor, shape);
+    if let ([_], Some(plain)) = (shape, plain)
+        && let Some(flat) = shared.flat(py, tensor.dtype)?
+    {
+        return plain.of_flat(flat.bind(py)).map(Some);
     }
+    let opened = shared.get()?;
+    let (Some(plain), Some(buffer)) = (plain, &opened.buffer) else { return Ok(None) };
+    let Some(dtype) = dtype(py, tensor.dtype)? else { return Ok(None) };
+    if let [_] = shape {
+        static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let flat = opened.flat.0[tensor.dtype as usize].get_or_try_init(py, || {
+            let from_buffer = FROM_BUFFER.import(py, "numpy", "frombuffer")?;
+            let made = from_buffer.call1((buffer, dtype, opened.model.len() / plain.width))?;
+            PyResult::Ok(made.unbind())
+        })?;
+        return plain.of_flat(flat.bind(py)).map(Some);
+    }
+    static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
-    let (shape, buffer) = (PyTuple::new(py, entry.shape().extents())?, buffer.bind(py));
+    let (shape, buffer) = (PyTuple::new(py, shape)?, buffer.bind(py));
     let view = if plain.fortran {
         ndarray.call1((shape, dtype, buffer, plain.offset, py.None(), intern!(py, "F")))
     } else {
@@ -76,26 +103,6 @@ pub(crate) fn view<'py>(
         Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
         view => view.map(Some),
     }
-}
-
-/// Those of a tensor with one axis.
-fn row<'py>(
-    py: Python<'py>,
-    opened: &Opened,
-    entry: &Entry,
-    plain: Plain,
-    buffer: &Bound<'py, PyAny>,
-    dtype: &Py<PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
-    static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let Plain { offset, len, width, .. } = plain;
-    let flat = opened.flat.0[entry.dtype() as usize].get_or_try_init(py, || {
-        let count = opened.model.len() / width;
-        let made = FROM_BUFFER.import(py, "numpy", "frombuffer")?.call1((buffer, dtype, count))?;
-        PyResult::Ok(made.unbind())
-    })?;
-    let place = |at: u64| isize::try_from(at / width).map_err(PyValueError::new_err);
-    flat.bind(py).get_item(PySlice::new(py, place(offset)?, place(offset + len)?, 1))
 }
 
 /// The dtype of NumPy, where its elements are stored as NumPy has them.
