@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke hard dependencies deny gates test-remote advisories test-python test-python-engines wheel bench-python clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch wheel bench-python clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -79,6 +79,9 @@ test-python: ## build the Python wheel and test it in an environment of its own
 
 test-python-engines: ## the Python package in real local Ray and Spark, over S3 on the loopback
 	scripts/python.sh engines
+
+test-python-torch: ## the Python package with PyTorch, and the tests of safetensors that load
+	scripts/python.sh torch
 
 wheel: ## the Python wheel as it is published; fails above its budget
 	scripts/python.sh wheel

@@ -6,6 +6,8 @@
 #   scripts/python.sh test     a wheel without optimised linking, installed into an
 #                              environment of its own, and its tests; mypy --strict
 #   scripts/python.sh engines  tests with Ray and Spark, of 1.4 GB and Java 17
+#   scripts/python.sh torch    tests with PyTorch, of 540 MB and more, and those that
+#                              `safetensors` has for itself, loading with this package
 #   scripts/python.sh wheel    the wheel as it is published; fails above the budget
 #   scripts/python.sh bench    the published wheel against the crate and `safetensors`
 #
@@ -42,51 +44,74 @@ environment() {
   exit 0
 }
 
-# wheel ENVIRONMENT COMMAND OPTION...: builds one with this command, and installs it.
+# install ENVIRONMENT: installs the wheel that was built.
+install() {
+  "$work/$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
+    --force-reinstall "$work"/wheels/*.whl
+}
+
+# test_wheel: builds one as fast as that goes, and what it is compared with.
+test_wheel() {
+  environment venv python/requirements.txt
+  host_programs
+  wheel "$target_dir/debug/weighbridge" --compatibility linux
+  "$target_dir/debug/examples/fixtures" "$work/fixtures"
+  export WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures
+}
+
+# wheel COMMAND OPTION...: builds one with this command, and installs it.
 wheel() {
-  local bin=$work/$1/bin command=$2
-  shift 2
+  local bin=$work/venv/bin command=$1
+  shift
   strip -o "$data/weighbridge" "$command" 2>/dev/null || cp "$command" "$data/weighbridge"
   rm -rf "$work/wheels"
   "$bin/maturin" build --quiet --locked --manifest-path python/Cargo.toml --target-dir "$target_dir" \
     --interpreter "$bin/python" --out "$work/wheels" "$@"
-  "$bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall \
-    "$work"/wheels/*.whl
+  install venv
   echo "python: $(basename "$work"/wheels/*.whl), $(wc -c <"$(echo "$work"/wheels/*.whl)") bytes"
 }
 
 case ${1:-} in
   test)
-    environment venv python/requirements.txt
-    host_programs
-    wheel venv "$target_dir/debug/weighbridge" --compatibility linux
-    "$target_dir/debug/examples/fixtures" "$work/fixtures"
-    (
-      cd python
-      "$work/venv/bin/mypy" --cache-dir "$work/mypy"
-      WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures \
-        "$work/venv/bin/pytest" -p no:cacheprovider "${@:2}"
-    )
+    test_wheel
+    cd python
+    "$work/venv/bin/mypy" --cache-dir "$work/mypy"
+    "$work/venv/bin/pytest" -p no:cacheprovider "${@:2}"
     ;;
   engines)
     command -v java >/dev/null || {
       left_out "the tests of Spark, for lack of Java 17"
       set -- engines -k ray
     }
-    environment venv python/requirements.txt
-    host_programs
-    wheel venv "$target_dir/debug/weighbridge" --compatibility linux
+    test_wheel
     environment engines python/requirements-engines.txt
-    "$work/engines/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
-      --force-reinstall "$work"/wheels/*.whl
+    install engines
     # Workers import from the folder that they are started in.
     (cd "$work" && "$work/engines/bin/pytest" -c "$root/python/pyproject.toml" \
       -p no:cacheprovider "$root/python/tests/engines.py" "${@:2}")
     ;;
+  torch)
+    test_wheel
+    environment torch python/requirements-torch.txt
+    install torch
+    bin=$work/torch/bin
+    (cd python && "$bin/pytest" -p no:cacheprovider tests/with_torch.py "${@:2}")
+    # Its tests are in its source package only, from which pip reads the version with maturin.
+    theirs=$work/safetensors
+    rm -rf "$theirs"
+    mkdir -p "$theirs"
+    PATH=$bin:$PATH "$bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
+      --no-binary safetensors --no-build-isolation --dest "$theirs" \
+      "$(grep '^safetensors==' python/requirements-torch.txt)"
+    tar -xzf "$theirs"/safetensors-*.tar.gz -C "$theirs" --strip-components 1
+    cd "$theirs/bindings/python"
+    PYTHONPATH=$root/python/tests "$bin/pytest" -q -p no:cacheprovider -p drop_in \
+      -W ignore::pytest.PytestAssertRewriteWarning tests
+    ;;
   wheel | bench)
     environment venv python/requirements.txt
     cargo build --quiet --release -p weighbridge-cli
-    wheel venv "$target_dir/release/weighbridge" --release
+    wheel "$target_dir/release/weighbridge" --release
     size=$(wc -c <"$(echo "$work"/wheels/*.whl)")
     [ "$size" -le "$budget" ] || {
       echo "the wheel has $size bytes, above the budget of $budget" >&2

@@ -1,9 +1,6 @@
 //! What `check` prints of each file, and of all of them.
 
-mod github;
 mod json;
-mod junit;
-mod sarif;
 
 use crate::args::Output;
 use crate::config::{Ignored, Rules};
@@ -14,8 +11,9 @@ use crate::remote::Read;
 use crate::terminal;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use weighbridge::output::{self, github, junit, sarif};
 use weighbridge::text::{plural, thousands};
-use weighbridge::{Profile, Report, Text, Unchecked, Verdict};
+use weighbridge::{Profile, Report, Text, Verdict};
 
 /// What became of one input.
 #[derive(Debug)]
@@ -64,12 +62,6 @@ impl Context {
         let counts = report.ignored();
         counts.iter().filter_map(|it| Some((self.rules.why(it.rule)?, it.count))).collect()
     }
-}
-
-/// What was asked for of a file that opened and could not be checked.
-fn unchecked(report: &Report) -> impl Iterator<Item = &Unchecked> {
-    let open = report.file().is_some();
-    report.unchecked().iter().filter(move |it| open && it.was_asked_for())
 }
 
 impl Done {
@@ -260,19 +252,23 @@ impl<'c> Printer<'c> {
 
     /// Prints what is to be said of one file.
     pub(crate) fn file(&mut self, out: &mut dyn Write, done: &Done) -> io::Result<()> {
-        if let Seen::Failed(why) = &done.seen {
-            terminal::complain(&done.file, why);
-        }
-        if matches!(done.seen, Seen::Skipped | Seen::Before(_)) {
-            return Ok(());
-        }
         let context = self.context;
+        let why = |rule: &str| context.rules.why(rule).map(|it| it.reason.as_str());
+        let seen = match &done.seen {
+            Seen::Skipped | Seen::Before(_) => return Ok(()),
+            Seen::Checked(checked) => output::Seen::Checked(&checked.report, &why),
+            Seen::Aside(what) => output::Seen::Aside(what),
+            Seen::Failed(why) => {
+                terminal::complain(&done.file, why);
+                output::Seen::Failed(why)
+            }
+        };
         match &mut self.kind {
             Kind::Human => text(out, done, context),
             Kind::Json => json::line(out, done, context),
-            Kind::Sarif(log) => log.file(out, done, context),
-            Kind::Github => github::file(out, done, context),
-            Kind::Junit => junit::file(out, done, context),
+            Kind::Sarif(log) => log.file(out, &done.file, seen),
+            Kind::Github => github::file(out, &done.file, seen),
+            Kind::Junit => junit::file(out, &done.file, seen),
         }
     }
 

@@ -203,23 +203,13 @@ impl Entry {
 /// # Ok::<(), weighbridge::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Shape(Vec<Option<u64>>);
+pub struct Shape(pub(crate) Vec<Option<u64>>);
 
 impl Shape {
     pub(crate) fn read(source: &Source<'_>, tensor: &Tensor) -> Result<Self, Stop> {
-        let dims = &tensor.dims;
-        if dims.encoding == DimEncoding::External {
-            // Formats that do so have one byte for the rank.
-            return Ok(Shape((0..dims.rank().min(255)).map(|_| None).collect()));
-        }
-        if !within(source, Span::new(dims.offset, u64::from(dims.len))) {
-            return Ok(Shape(Vec::new()));
-        }
-        // A column has a number of rows, then the extents of one row, of which 0
-        // stands for one that varies.
-        let rows = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
-        let extents = tensor.dims(source)?.enumerate();
-        Ok(Shape(extents.map(|(i, n)| (i < rows || n > 0).then_some(n)).collect()))
+        let mut shape = Shape(Vec::new());
+        read_extents(source, tensor, &mut shape.0)?;
+        Ok(shape)
     }
 
     /// Number of extents.
@@ -261,6 +251,29 @@ impl Shape {
     pub fn known(&self) -> Option<Vec<u64>> {
         self.0.iter().copied().collect()
     }
+}
+
+/// Adds the extents of a tensor to others.
+///
+/// # Errors
+/// [`Stop::NeedBytes`]; then nothing is added.
+pub(crate) fn read_extents(
+    source: &Source<'_>,
+    tensor: &Tensor,
+    extents: &mut Vec<Option<u64>>,
+) -> Result<(), Stop> {
+    let dims = &tensor.dims;
+    if dims.encoding == DimEncoding::External {
+        // Formats that do so have one byte for the rank.
+        extents.extend((0..dims.rank().min(255)).map(|_| None));
+    } else if within(source, Span::new(dims.offset, u64::from(dims.len))) {
+        // A column has a number of rows, then the extents of one row, of which 0
+        // stands for one that varies.
+        let rows = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };
+        let found = tensor.dims(source)?.enumerate();
+        extents.extend(found.map(|(i, n)| (i < rows || n > 0).then_some(n)));
+    }
+    Ok(())
 }
 
 impl fmt::Display for Shape {

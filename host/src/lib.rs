@@ -43,6 +43,7 @@
 //! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
+//! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |
 //!
 //! Without `std` the crate needs an allocator and nothing else. [`core`](mod@core) needs
 //! not even that: it is what microcontrollers use.
@@ -76,6 +77,7 @@ mod entry;
 mod error;
 mod form;
 mod gate;
+mod index;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
@@ -86,6 +88,8 @@ mod naming;
 mod npy;
 mod opening;
 mod options;
+#[cfg(feature = "output")]
+pub mod output;
 mod particulars;
 mod place;
 #[cfg(feature = "idv")]
@@ -115,6 +119,7 @@ pub use error::{Error, ReadError};
 pub use gate::{check, check_at, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};
+pub use index::Index;
 #[cfg(feature = "std")]
 pub use input::FileInput;
 pub use input::Input;

@@ -4,14 +4,18 @@ use crate::access::Access;
 use crate::entry::{Catalog, Entry};
 use crate::error::Error;
 use crate::gate::report_on;
+use crate::index::Index;
 use crate::metadata::{Entries, Meta};
 use crate::options::Goal;
 use crate::report::Report;
 use crate::tensor::Tensor;
 use crate::text::Text;
-use alloc::vec::Vec;
 use core::fmt;
 use weighbridge_core::{Cursor, File, Format, Name, NameEncoding, Stop, Version};
+
+/// No entry of a tensor that has a name, a type and a shape takes fewer bytes in most formats:
+/// so much memory is reserved for what a file declares.
+const SHORTEST_ENTRY: u64 = 32;
 
 /// A file that is open: its metadata and its tensors.
 ///
@@ -184,34 +188,35 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The entries of all tensors, for programs that keep them. A broken file may have fewer
-    /// than it declares.
+    /// All tensors, for programs that keep them. A broken file may have fewer than it
+    /// declares.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
     /// let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// assert_eq!(model.entries()?[0].shape(), [2, 3]);
+    /// assert_eq!(model.index()?.shape(0), [Some(2), Some(3)]);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::Memory`] beyond the memory that the options give.
-    pub fn entries(&self) -> Result<Vec<Entry>, Error> {
+    pub fn index(&self) -> Result<Index, Error> {
         let most = self.access.options().memory / Catalog::ENTRY;
-        let (mut entries, mut cursor) = (Vec::new(), Cursor::default());
+        let expected = self.tensor_count().min(self.len() / SHORTEST_ENTRY).min(most);
+        let (mut index, mut cursor) = (Index::of(expected), Cursor::default());
         self.access.ask_or_end(|source| {
             let mut next = cursor;
             while let Some(found) = self.file.next_tensor(source, &mut next, &mut |_| {})? {
-                let count = entries.len() as u64 + 1;
+                let count = index.len() as u64 + 1;
                 if count > most {
                     return Err(Stop::NeedBuffer { needed: count * Catalog::ENTRY });
                 }
-                entries.push(Entry::new(source, found.tensor)?);
+                index.push(source, found.tensor)?;
                 cursor = next;
             }
             Ok(())
         })?;
-        Ok(entries)
+        Ok(index)
     }
 
     /// The tensor of an entry that this model gave.

@@ -96,7 +96,7 @@ impl fmt::Display for Text {
 
 impl From<Name<'_>> for Text {
     fn from(name: Name<'_>) -> Self {
-        Text(name.bytes().collect())
+        Text(name.as_bytes().map_or_else(|| name.bytes().collect(), <[u8]>::to_vec))
     }
 }
 

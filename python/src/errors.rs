@@ -19,6 +19,13 @@ impl Raised {
         self.all().entry(thread::current().id()).or_insert(error);
     }
 
+    /// Keeps what was raised while bytes were to be read.
+    pub(crate) fn while_reading(&self, error: PyErr) -> ReadError {
+        let why = error.to_string();
+        self.put(error);
+        ReadError::Other(why)
+    }
+
     pub(crate) fn is_there(&self) -> bool {
         self.all().contains_key(&thread::current().id())
     }

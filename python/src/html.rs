@@ -2,7 +2,7 @@
 //! `Display` of texts, markup here.
 
 use std::fmt::Write as _;
-use weighbridge::{Entry, Report};
+use weighbridge::{Index, Report};
 
 /// So many rows are shown.
 const ROWS: usize = 20;
@@ -31,9 +31,10 @@ pub(crate) fn report(report: &Report, verdict: &str) -> String {
 }
 
 /// The table of a model's tensors.
-pub(crate) fn model(heading: &str, entries: &[Entry]) -> String {
+pub(crate) fn model(heading: &str, index: &Index) -> String {
     let mut out = format!("<p>{}</p>", escape(heading));
-    let rows = entries.iter().map(|entry| {
+    let rows = (0..index.len()).map(|at| {
+        let entry = index.entry(at);
         let bytes = entry.span().map_or_else(String::new, |span| span.len.to_string());
         [
             entry.name().to_string(),
@@ -42,7 +43,7 @@ pub(crate) fn model(heading: &str, entries: &[Entry]) -> String {
             bytes,
         ]
     });
-    table(&mut out, ["tensor", "dtype", "shape", "stored bytes"], rows, entries.len() as u64);
+    table(&mut out, ["tensor", "dtype", "shape", "stored bytes"], rows, index.len() as u64);
     out
 }
 

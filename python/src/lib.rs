@@ -4,12 +4,14 @@
 mod errors;
 mod html;
 mod model;
+mod names;
 mod options;
 mod report;
 mod session;
 mod source;
 mod tensor;
 mod text;
+mod view;
 
 use pyo3::prelude::*;
 
@@ -23,12 +25,13 @@ mod _native {
     use crate::report::{Finding, Report, Unchecked};
     #[pymodule_export]
     use crate::session::Session;
-    use crate::source::{Bytes, Reader};
+    use crate::source::{Bytes, Reader, Store};
     #[pymodule_export]
     use crate::tensor::{Stats, Tensor};
     use pyo3::prelude::*;
     use pyo3::pybacked::PyBackedBytes;
     use std::path::PathBuf;
+    use weighbridge::Place as _;
 
     /// Longer ones are read in pieces, so that a signal ends the check.
     const WHOLE: usize = 4 << 20;
@@ -63,6 +66,22 @@ mod _native {
         let run = options.run()?;
         let input = Reader { len, read, raised: run.raised.clone() };
         let report = py.detach(|| weighbridge::check_input(input, &run.options));
+        Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
+    }
+
+    /// Checks the file of this name in a folder of a store, with those that it lists there.
+    /// `open(name)` returns the length of a file and what `check_reader` takes as `read`.
+    #[pyfunction]
+    fn check_in_folder(
+        py: Python<'_>,
+        name: String,
+        open: Py<PyAny>,
+        options: Asked,
+    ) -> PyResult<Report> {
+        let run = options.run()?;
+        let store = Store { open, raised: run.raised.clone() };
+        let place = store.place(&name);
+        let report = py.detach(|| weighbridge::check_at(place.open()?, &place, &run.options));
         Ok(Report::of(run.raised.settle(py, report)?, run.profile, options.name()))
     }
 }

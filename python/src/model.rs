@@ -2,40 +2,40 @@
 
 use crate::errors::Raised;
 use crate::html;
+use crate::names::Names;
 use crate::options::{Asked, Run};
 use crate::report::Report;
 use crate::source::{Bytes, Reader};
 use crate::tensor::Tensor;
 use crate::text;
+use crate::view::{Flat, Plain};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use weighbridge::{Entry, Error, Goal, Profile};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use weighbridge::{DType, Error, Goal, Index, Profile};
 
 /// A file that is open: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
 pub(crate) struct Model {
     shared: Arc<Shared>,
-    index: PyOnceLock<Index>,
     profile: Profile,
     goal: Goal,
     name: Option<String>,
 }
 
-/// The tensors, in the order of the index, and the position of each by name. Objects of
-/// Python are made when they are asked for, as the garbage collector looks at each.
-struct Index {
-    entries: Arc<[Entry]>,
-    by_name: Py<PyDict>,
+/// What a model and its tensors have in common.
+pub(crate) struct Shared {
+    /// The file, until it is closed.
+    opened: Mutex<Option<Arc<Opened>>>,
+    /// The tensors, once the index is read. Objects of Python are made when they are asked for.
+    index: OnceLock<Index>,
+    /// Their positions by name, once one is asked for.
+    names: OnceLock<Names>,
 }
-
-/// The file that a model and its tensors have in common, until it is closed.
-pub(crate) struct Shared(Mutex<Option<Arc<Opened>>>);
 
 /// What is asked of it runs without the interpreter's lock: callbacks take that while the
 /// model is locked.
@@ -43,6 +43,7 @@ pub(crate) struct Opened {
     pub(crate) model: weighbridge::Model<'static>,
     /// What a view of the whole file can be made of.
     pub(crate) buffer: Option<Py<PyAny>>,
+    pub(crate) flat: Flat,
     pub(crate) raised: Raised,
 }
 
@@ -62,14 +63,38 @@ impl Shared {
     /// # Errors
     /// `ValueError` once it is closed.
     pub(crate) fn get(&self) -> PyResult<Arc<Opened>> {
-        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        opened.clone().ok_or_else(|| PyValueError::new_err("the model is closed"))
+        self.lock().clone().ok_or_else(closed)
+    }
+
+    /// The tensors; none before the index is read.
+    pub(crate) fn index(&self) -> &Index {
+        static NONE: OnceLock<Index> = OnceLock::new();
+        self.index.get().unwrap_or_else(|| NONE.get_or_init(Index::default))
+    }
+
+    /// All of the buffer as elements of a type, if a view of that type was made before.
+    pub(crate) fn flat(&self, py: Python<'_>, of: DType) -> PyResult<Option<Py<PyAny>>> {
+        let opened = self.lock();
+        let opened = opened.as_ref().ok_or_else(closed)?;
+        Ok(opened.flat.get(py, of).map(|flat| flat.clone_ref(py)))
+    }
+
+    fn is_closed(&self) -> bool {
+        self.lock().is_none()
     }
 
     fn close(&self) {
-        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let opened = self.lock().take();
         drop(opened);
     }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Opened>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn closed() -> PyErr {
+    PyValueError::new_err("the model is closed")
 }
 
 impl Opened {
@@ -150,14 +175,21 @@ impl Model {
     /// The tensors, in the order of the index.
     #[getter]
     fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let index = self.index(py)?;
-        PyTuple::new(py, (0..index.entries.len()).map(|at| self.tensor(index, at)))
+        PyTuple::new(py, (0..self.index(py)?.len()).map(|at| self.tensor(at)))
     }
 
     /// The names of the tensors, each once.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        Ok(self.index(py)?.by_name.bind(py).keys())
+        let (index, names) = (self.index(py)?, self.positions(py)?);
+        let list = PyList::empty(py);
+        for at in 0..index.len() {
+            let name = index.name(at).as_bytes().unwrap_or_default();
+            if names.len() == index.len() || names.at(index, name) == Some(at) {
+                list.append(text::of_bytes(py, name)?)?;
+            }
+        }
+        Ok(list)
     }
 
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
@@ -192,11 +224,11 @@ impl Model {
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let plan = PyList::empty(py);
         let index = self.index(py)?;
-        for i in 0..index.entries.len() {
-            let tensor = self.tensor(index, i);
-            if let Some((offset, len, fortran)) = tensor.plain() {
-                let shape = tensor.shape(py)?;
-                plan.append((i, tensor.dtype(), shape, offset, len, fortran))?;
+        for i in 0..index.len() {
+            let (tensor, shape) = (index.tensor(i), index.shape(i));
+            if let Some(Plain { offset, len, fortran, .. }) = Plain::of(tensor, shape) {
+                let shape = PyTuple::new(py, shape)?;
+                plan.append((i, tensor.dtype.name(), shape, offset, len, fortran))?;
             }
         }
         Ok(plan)
@@ -225,23 +257,26 @@ impl Model {
     }
 
     fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tensor> {
-        let index = self.index(py)?;
-        match index.by_name.bind(py).get_item(&name)? {
-            Some(at) => Ok(self.tensor(index, at.extract()?)),
+        match self.positions(py)?.find(self.shared.index(), &name)? {
+            Some(at) => Ok(self.tensor(at)),
             None => Err(PyKeyError::new_err(format!("there is no tensor {}", name.repr()?))),
         }
     }
 
     fn __contains__(&self, py: Python<'_>, name: Bound<'_, PyAny>) -> PyResult<bool> {
-        self.index(py)?.by_name.bind(py).contains(name)
+        let names = self.positions(py)?;
+        match name.cast::<PyString>() {
+            Ok(name) => Ok(names.find(self.shared.index(), name)?.is_some()),
+            Err(_) => Ok(false),
+        }
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(self.index(py)?.by_name.bind(py).as_any().try_iter()?.into_any())
+        Ok(self.names(py)?.try_iter()?.into_any())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.index(py)?.by_name.bind(py).len())
+        Ok(self.positions(py)?.len())
     }
 
     fn __enter__(slf: Py<Self>) -> PyResult<Py<Self>> {
@@ -262,7 +297,7 @@ impl Model {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(html::model(&self.heading(py)?, &self.index(py)?.entries))
+        Ok(html::model(&self.heading(py)?, self.shared.index()))
     }
 }
 
@@ -276,36 +311,43 @@ impl Model {
     ) -> PyResult<Self> {
         let Run { raised, profile, goal, .. } = run;
         let model = raised.settle(py, model)?;
-        let opened = Arc::new(Opened { model, buffer, raised });
-        let shared = Arc::new(Shared(Mutex::new(Some(opened))));
+        let opened = Arc::new(Opened { model, buffer, flat: Flat::default(), raised });
+        let opened = Mutex::new(Some(opened));
+        let shared = Arc::new(Shared { opened, index: OnceLock::new(), names: OnceLock::new() });
         let name = asked.name().map(str::to_owned);
-        Ok(Model { shared, index: PyOnceLock::new(), profile, goal, name })
+        Ok(Model { shared, profile, goal, name })
     }
 
     /// The tensors; the index is read the first time.
     fn index(&self, py: Python<'_>) -> PyResult<&Index> {
         let opened = self.shared.get()?;
-        self.index.get_or_try_init(py, || {
-            let entries = opened.ask(py, |model| model.entries())?;
-            let by_name = PyDict::new(py);
-            for (at, entry) in entries.iter().enumerate() {
-                let name = text::string(py, entry.name())?;
-                // Of several with one name, the first.
-                if !by_name.contains(&name)? {
-                    by_name.set_item(name, at)?;
-                }
+        match self.shared.index.get() {
+            Some(index) => Ok(index),
+            None => {
+                let index = opened.ask(py, |model| model.index())?;
+                Ok(self.shared.index.get_or_init(|| index))
             }
-            Ok(Index { entries: entries.into(), by_name: by_name.unbind() })
-        })
+        }
     }
 
-    fn tensor(&self, index: &Index, at: usize) -> Tensor {
-        Tensor { shared: Arc::clone(&self.shared), entries: Arc::clone(&index.entries), at }
+    /// Their positions by name.
+    fn positions(&self, py: Python<'_>) -> PyResult<&Names> {
+        match self.shared.names.get() {
+            Some(names) if !self.shared.is_closed() => Ok(names),
+            _ => {
+                let index = self.index(py)?;
+                Ok(self.shared.names.get_or_init(|| Names::of(index)))
+            }
+        }
+    }
+
+    fn tensor(&self, at: usize) -> Tensor {
+        Tensor { shared: Arc::clone(&self.shared), at }
     }
 
     fn heading(&self, py: Python<'_>) -> PyResult<String> {
         let file = self.name.as_ref().map(|name| format!("{name:?}: ")).unwrap_or_default();
-        let count = self.index(py)?.entries.len();
+        let count = self.index(py)?.len();
         let s = if count == 1 { "" } else { "s" };
         Ok(format!("{file}{}, {count} tensor{s}", self.format()?))
     }

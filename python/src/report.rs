@@ -109,6 +109,11 @@ impl Report {
         self.report.to_json()
     }
 
+    /// The log that `weighbridge check --output sarif` prints of this file.
+    fn to_sarif(&self) -> String {
+        self.report.to_sarif()
+    }
+
     /// Raises `InvalidFile`, `Unsupported` or `LimitExceeded` unless the file is valid.
     fn raise_for_status(slf: Bound<'_, Self>) -> PyResult<()> {
         let this = slf.get();

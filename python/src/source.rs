@@ -1,9 +1,11 @@
 //! Files that are no files on disk: objects of Python.
 
 use crate::errors::Raised;
+use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use weighbridge::{Input, ReadError};
+use std::io::ErrorKind;
+use weighbridge::{Input, Place, ReadError, Text};
 
 /// Immutable bytes, which are read without the interpreter's lock.
 pub(crate) struct Bytes(pub(crate) PyBackedBytes);
@@ -57,11 +59,54 @@ impl Input for Reader {
         match filled {
             Ok(true) => Ok(()),
             Ok(false) => Err(ReadError::Changed),
-            Err(error) => {
-                let why = error.to_string();
-                self.raised.put(error);
-                Err(ReadError::Other(why))
-            }
+            Err(error) => Err(self.raised.while_reading(error)),
         }
+    }
+}
+
+/// A folder of a store: `open(name)` returns the length of a file in it, and a function as
+/// that of [`Reader`].
+pub(crate) struct Store {
+    pub(crate) open: Py<PyAny>,
+    pub(crate) raised: Raised,
+}
+
+impl Store {
+    /// The place of a file in it.
+    pub(crate) fn place(&self, name: &str) -> Key<'_> {
+        Key { store: self, name: name.to_owned() }
+    }
+}
+
+/// The place of a file in a store.
+pub(crate) struct Key<'s> {
+    store: &'s Store,
+    name: String,
+}
+
+impl Place for Key<'_> {
+    fn name(&self) -> Text {
+        self.name.as_str().into()
+    }
+
+    fn file_name(&self) -> Text {
+        self.name()
+    }
+
+    fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
+        let Store { open, raised } = self.store;
+        Python::attach(|py| match open.call1(py, (&self.name,)).and_then(|file| file.extract(py)) {
+            Ok((len, read)) => {
+                Ok(Box::new(Reader { len, read, raised: raised.clone() }) as Box<dyn Input>)
+            }
+            Err(error) if error.is_instance_of::<PyFileNotFoundError>(py) => {
+                Err(ReadError::Io(ErrorKind::NotFound.into()))
+            }
+            Err(error) => Err(raised.while_reading(error)),
+        })
+    }
+
+    fn beside(&self, name: &str) -> Box<dyn Place + '_> {
+        Box::new(self.store.place(name))
     }
 }

@@ -2,25 +2,22 @@
 
 use crate::model::Shared;
 use crate::text;
+use crate::view;
 use bytemuck::try_cast_slice_mut;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use pyo3::{IntoPyObjectExt as _, intern};
-use std::collections::HashMap;
 use std::sync::Arc;
-use weighbridge::{
-    DType, Encoding, Endianness, Entry, Error, Layout, Number, Quantization, Status, Summary, bf16,
-    f16,
-};
+use weighbridge::{Encoding, Endianness, Error, Number, Quantization, Status, Summary, bf16, f16};
 
 /// A tensor of a model.
 #[pyclass(frozen, module = "weighbridge")]
 #[derive(Debug)]
 pub(crate) struct Tensor {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) entries: Arc<[Entry]>,
+    /// Its position among the entries.
     pub(crate) at: usize,
 }
 
@@ -31,37 +28,37 @@ const AHEAD: u64 = 64 << 20;
 impl Tensor {
     #[getter]
     fn name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
-        text::string(py, self.entry().name())
+        text::of_bytes(py, self.shared.index().name(self.at).as_bytes().unwrap_or_default())
     }
 
     /// The element type, by the name that this library has for it.
     #[getter]
     pub(crate) fn dtype(&self) -> &'static str {
-        self.entry().dtype().name()
+        self.it().dtype.name()
     }
 
     /// The extents, outermost first; None for one that varies or is not in the file.
     #[getter]
     pub(crate) fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.entry().shape().extents())
+        PyTuple::new(py, self.shared.index().shape(self.at))
     }
 
     /// Number of elements; of rows, where rows vary in length.
     #[getter]
     fn elements(&self) -> u64 {
-        self.entry().elements()
+        self.it().elements
     }
 
     /// Number of bytes of the elements once decoded, where the type has a width.
     #[getter]
     fn nbytes(&self) -> Option<u64> {
-        self.entry().bytes()
+        self.it().bytes()
     }
 
     /// `sound`, `broken` or `unsupported`.
     #[getter]
     fn status(&self) -> &'static str {
-        match self.entry().status() {
+        match self.it().status {
             Status::Sound => "sound",
             Status::Broken => "broken",
             Status::Unsupported => "unsupported",
@@ -70,35 +67,35 @@ impl Tensor {
 
     #[getter]
     fn layout(&self) -> &'static str {
-        self.entry().layout().name()
+        self.it().layout.name()
     }
 
     #[getter]
     fn encoding(&self) -> &'static str {
-        self.entry().encoding().name()
+        self.it().encoding.name()
     }
 
     #[getter]
     fn big_endian(&self) -> bool {
-        self.entry().endianness() == Endianness::Big
+        self.it().endianness == Endianness::Big
     }
 
     /// Position in the index.
     #[getter]
     fn index(&self) -> u32 {
-        self.entry().index()
+        self.it().index
     }
 
     /// Offset and length of the stored bytes, if they are in one piece.
     #[getter]
     fn span(&self) -> Option<(u64, u64)> {
-        self.entry().span().map(|span| (span.offset, span.len))
+        self.shared.index().entry(self.at).span().map(|span| (span.offset, span.len))
     }
 
     /// Elements and bytes of a block, where elements are stored in blocks.
     #[getter]
     fn block(&self) -> Option<(u32, u32)> {
-        self.entry().dtype().unit()
+        self.it().dtype.unit()
     }
 
     /// The metadata of this tensor.
@@ -247,8 +244,9 @@ impl Tensor {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (name, dtype, shape) = (self.name(py)?.repr()?, self.dtype(), self.entry().shape());
-        let status = match self.entry().status() {
+        let entry = self.shared.index().entry(self.at);
+        let (name, dtype, shape) = (self.name(py)?.repr()?, self.dtype(), entry.shape());
+        let status = match entry.status() {
             Status::Sound => "",
             _ => &format!(", {}", self.status()),
         };
@@ -257,8 +255,8 @@ impl Tensor {
 }
 
 impl Tensor {
-    fn entry(&self) -> &Entry {
-        &self.entries[self.at]
+    fn it(&self) -> &weighbridge::core::Tensor {
+        self.shared.index().tensor(self.at)
     }
 
     fn ask<T: Send>(
@@ -267,50 +265,11 @@ impl Tensor {
         ask: impl FnOnce(weighbridge::Tensor<'_, 'static>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         let opened = self.shared.get()?;
-        opened.ask(py, |model| ask(model.tensor_of(self.entry())))
+        opened.ask(py, |model| ask(model.tensor_of(&self.shared.index().entry(self.at))))
     }
 
-    /// A view of the elements where they lie, if they lie there as NumPy has them.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        static DTYPES: PyOnceLock<HashMap<DType, Py<PyAny>>> = PyOnceLock::new();
-        let opened = self.shared.get()?;
-        let Some(buffer) = &opened.buffer else { return Ok(None) };
-        let Some((offset, _, fortran)) = self.plain() else { return Ok(None) };
-        let dtypes = DTYPES.get_or_try_init(py, || dtypes(py))?;
-        let Some(dtype) = dtypes.get(&self.entry().dtype()) else { return Ok(None) };
-        let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
-        let (shape, buffer) = (self.shape(py)?, buffer.bind(py));
-        let view = if fortran {
-            ndarray.call1((shape, dtype, buffer, offset, py.None(), "F"))
-        } else {
-            ndarray.call1((shape, dtype, buffer, offset))
-        };
-        match view {
-            // A shape that NumPy does not have.
-            Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),
-            view => view.map(Some),
-        }
-    }
-
-    /// Offset and length of the elements, if they are stored as NumPy has them, and whether
-    /// the first axis is the fastest.
-    pub(crate) fn plain(&self) -> Option<(u64, u64, bool)> {
-        let entry = self.entry();
-        let span = entry.span()?;
-        let (1, width) = entry.dtype().unit()? else { return None };
-        let little = cfg!(target_endian = "little");
-        let native = width == 1 || (entry.endianness() == Endianness::Little) == little;
-        let dense = matches!(entry.layout(), Layout::RowMajor | Layout::ColumnMajor);
-        let plain = entry.status() == Status::Sound
-            && entry.encoding() == Encoding::Raw
-            && entry.dtype() != DType::Bool
-            && entry.bytes() == Some(span.len)
-            && span.len > 0
-            && entry.shape().extents().iter().all(Option::is_some);
-        let aligned = span.offset % u64::from(width) == 0;
-        let fortran = entry.layout() == Layout::ColumnMajor;
-        (native && dense && plain && aligned).then_some((span.offset, span.len, fortran))
+        view::view(py, &self.shared, self.at)
     }
 
     fn read<'py, T: Number + Send>(
@@ -324,7 +283,7 @@ impl Tensor {
         }
         // What is stored as it is is in proportion to the file; of what is encoded the
         // library says whether it may be as long as it declares.
-        let entry = self.entry();
+        let entry = self.shared.index().entry(self.at);
         // The elements of a sparse tensor are not those that are stored.
         let stored = entry.span().is_some_and(|span| entry.bytes() == Some(span.len));
         let raw = entry.encoding() == Encoding::Raw && stored;
@@ -348,18 +307,6 @@ impl Tensor {
         let elements = self.ask(py, |tensor| tensor.to_vec::<T>())?;
         Ok(PyBytes::new(py, bytemuck::cast_slice(&elements)))
     }
-}
-
-/// The types whose elements are stored as NumPy has them.
-fn dtypes(py: Python<'_>) -> PyResult<HashMap<DType, Py<PyAny>>> {
-    let views = py.import("weighbridge._numpy")?.getattr("VIEWS")?.cast_into::<PyDict>()?;
-    let mut dtypes = HashMap::new();
-    for dtype in DType::ALL {
-        if let Some(found) = views.get_item(dtype.name())? {
-            dtypes.insert(*dtype, found.unbind());
-        }
-    }
-    Ok(dtypes)
 }
 
 /// What the elements of a tensor are like.

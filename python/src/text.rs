@@ -7,10 +7,15 @@ use weighbridge::{Text, Value};
 
 /// A name; bytes that are not UTF-8 become surrogates, as in paths.
 pub(crate) fn string<'py>(py: Python<'py>, text: &Text) -> PyResult<Bound<'py, PyString>> {
-    match text.as_str() {
-        Some(text) => Ok(PyString::new(py, text)),
-        None => {
-            let bytes = PyBytes::new(py, text.as_bytes());
+    of_bytes(py, text.as_bytes())
+}
+
+/// The same of bytes.
+pub(crate) fn of_bytes<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyString>> {
+    match str::from_utf8(text) {
+        Ok(text) => Ok(PyString::new(py, text)),
+        Err(_) => {
+            let bytes = PyBytes::new(py, text);
             let decoded = bytes.call_method1("decode", ("utf-8", "surrogateescape"))?;
             Ok(decoded.cast_into::<PyString>()?)
         }

@@ -8,6 +8,7 @@ import io
 import json
 import mmap
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -213,14 +214,19 @@ def test_other_threads_run_meanwhile() -> None:
             counted[0] += 1
             time.sleep(0)
 
-    thread = threading.Thread(target=count)
+    thread, interval = threading.Thread(target=count), sys.getswitchinterval()
     thread.start()
     try:
+        # Only who lets go of the lock lets the other thread run.
+        sys.setswitchinterval(1000)
         before = counted[0]
-        for _ in range(5):
+        for _ in range(10_000):
             assert wb.check(data).is_valid
+            if counted[0] > before:
+                break
         assert counted[0] > before
     finally:
+        sys.setswitchinterval(interval)
         stop.set()
         thread.join()
 

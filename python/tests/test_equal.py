@@ -59,6 +59,17 @@ def test_every_report(command: str) -> None:
     assert seen == {"valid", "invalid", "unsupported", "unchecked"}
 
 
+def test_sarif(command: str) -> None:
+    for path in files()[::25]:
+        run = subprocess.run([command, "check", "--output", "sarif", path], capture_output=True)
+        report = wb.check(path)
+        assert report.to_sarif() + "\n" == run.stdout.decode(), path
+    data = path.read_bytes()
+    piped = [command, "check", "--output", "sarif", "-"]
+    run = subprocess.run(piped, input=data, capture_output=True)
+    assert wb.check(data).to_sarif() + "\n" == run.stdout.decode()
+
+
 def test_reports_are_the_same_from_pieces(command: str) -> None:
     for path in files():
         if path.name.endswith(".index.json") or "split" in path.name or "-of-" in path.name:

@@ -105,6 +105,8 @@ def test_a_store_that_gives_too_little(sound: Path) -> None:
 
 def test_every_fixture_reads_the_same_in_ranges(fixtures: Path) -> None:
     for folder in sorted(fixtures.iterdir()):
+        if folder.name == "shards":
+            continue  # an index is followed in a store: test_sets.py
         for path in sorted(folder.iterdir())[:40]:
             data = path.read_bytes()
             there, here = wb.check(Place(Counting(data))), wb.check(data)

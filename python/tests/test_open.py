@@ -138,6 +138,25 @@ def test_a_large_file_is_read_as_needed(tmp_path: Path, encoder: Any) -> None:
             model["a"].numpy()
 
 
+def test_a_file_that_is_shortened_while_it_is_mapped(tmp_path: Path, encoder: Any) -> None:
+    """What the package itself reads is an error. To look at an array of it ends the process,
+    which is why files are not mapped unless one asks for it."""
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(encoder({"a": np.arange(1 << 16, dtype=np.float32)}))
+    with wb.open(path, mmap=True) as model:
+        tensor = model["a"]
+        assert tensor.numpy()[5] == 5.0
+        os.truncate(path, 4096)
+        for call in (tensor.stats, tensor.tobytes, tensor.values, model.verify_unchanged):
+            with pytest.raises(OSError, match="changed"):
+                call()
+        with pytest.raises(OSError, match="changed"):
+            model.check()
+    with wb.open(path.rename(tmp_path / "b"), mmap=True) as model:
+        with pytest.raises(wb.InvalidFile):
+            model["a"].numpy()
+
+
 def test_load_file(sound: Path, broken: Path, weights: Dict[str, Any]) -> None:
     from safetensors.numpy import load as their_load
     from safetensors.numpy import load_file as their_load_file

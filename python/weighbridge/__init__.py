@@ -18,6 +18,7 @@ from ._native import VERSION as __version__
 from ._native import Finding, Model, Report, Session, Stats, Tensor, Unchecked
 
 if TYPE_CHECKING:
+    from . import torch
     from ._open import load, load_file, open
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "load",
     "load_file",
     "open",
+    "torch",
 ]
 
 
@@ -52,4 +54,8 @@ def __getattr__(name: str) -> Any:
         from . import _open
 
         return getattr(_open, name)
+    if name == "torch":
+        from importlib import import_module
+
+        return import_module(".torch", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
+import re
 import threading
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,12 +19,13 @@ from typing import (
     Mapping,
     NamedTuple,
     Optional,
+    Tuple,
     Union,
 )
 
 from . import _native
 from ._options import Bar, Options, Progress, rules
-from ._sources import GRANULE, Memory, Path, Remote, coalesce, find
+from ._sources import GRANULE, Memory, Path, Read, Remote, Source, coalesce, find
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -63,13 +66,12 @@ def check(
     """
     options = Options(format, lenient, structure, rules(deny), max_work, memory)
     with Bar(progress, tqdm, source if isinstance(source, str) else None) as bar:
-        return _check(source, options._replace(progress=bar.callback), storage_options)
+        found = find(source, storage_options)
+        return check_source(found, options._replace(progress=bar.callback))
 
 
-def _check(
-    source: Any, options: Options, storage_options: Optional[Mapping[str, Any]]
-) -> _native.Report:
-    found = find(source, storage_options)
+def check_source(found: Source, options: Options) -> _native.Report:
+    """Checks a file, wherever it is."""
     if isinstance(found, Path):
         try:
             return _native.check_path(found.path, options)
@@ -85,6 +87,8 @@ def _check(
 
 def _check_remote(source: Remote, options: Options) -> _native.Report:
     size = source.size()
+    if _OF_SEVERAL.search(source.path):
+        return _check_several(source, options)
     progress = options.progress
     session = _native.Session(size, options._replace(name=source.name, granule=GRANULE))
     read = 0
@@ -102,7 +106,25 @@ def _check_remote(source: Remote, options: Options) -> _native.Report:
             progress(min(read, size), size)
     if progress is not None:
         progress(size, size)
-    return session.report()
+    report = session.report()
+    return _check_several(source, options) if report.format == INDEX else report
+
+
+def _check_several(source: Remote, options: Options) -> _native.Report:
+    """With the files that it lists, or the other parts of its set."""
+
+    def open_(name: str) -> Tuple[int, Read]:
+        file = source.beside(name)
+        return file.size(), file.read
+
+    options = options._replace(name=source.name, granule=GRANULE)
+    return _native.check_in_folder(posixpath.basename(source.path), open_, options)
+
+
+#: The format of the index of a checkpoint in shards.
+INDEX = "shards"
+#: The names of such indexes, and of parts of a GGUF set.
+_OF_SEVERAL = re.compile(r"(\.index\.json|-\d{5}-of-\d{5}\.gguf)$")
 
 
 class Outcome(NamedTuple):

@@ -6,14 +6,27 @@ import contextlib
 import mmap as _mmap
 import os
 import stat
-from typing import Any, Dict, Iterable, List, Literal, Mapping, Optional, Tuple, Union
+from typing import (
+    Any,
+    Dict,
+    Iterable,
+    List,
+    Literal,
+    Mapping,
+    Optional,
+    Protocol,
+    Tuple,
+    TypeVar,
+    Union,
+)
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _native, _numpy
+from ._check import INDEX, check_source
 from ._options import Bar, Options, Progress, rules
-from ._sources import GRANULE, Memory, Path, Reader, Remote, find
+from ._sources import GRANULE, Memory, Path, Reader, Remote, Source, beside, find
 
 #: Files up to this length are read at once when they are opened.
 WHOLE = 16 << 20
@@ -23,6 +36,8 @@ SHARED = 4 << 20
 PIECE = 64 << 20
 
 Array = npt.NDArray[Any]
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 def open(
@@ -71,7 +86,7 @@ def load_file(
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Dict[str, Array]:
     """Loads all tensors of a file that is valid: as `safetensors.numpy.load_file`, for every
-    format, and only after a check.
+    format, and only after a check. Of the index of a checkpoint in shards, those of all shards.
 
     The arrays are writable and belong to the caller. bf16 and 8-bit floats have the types of
     `ml_dtypes`; quantised blocks stay as they are stored (see `Tensor.numpy`).
@@ -81,20 +96,13 @@ def load_file(
         OSError: It cannot be read, or changed while it was.
     """
     options = Options(lenient=lenient, max_work=max_work)
-    found = find(filename, storage_options)
     with Bar(progress, tqdm, filename if isinstance(filename, str) else None) as bar:
-        if isinstance(found, Path):
-            return _load_path(found.path, options, bar.callback)
-        if isinstance(found, Memory):
-            return _load_bytes(found.data, options)
-        if isinstance(found, Remote):
-            return _load_bytes(found.read(0, found.size()), options._replace(name=found.name))
-        return _load_bytes(found.read(0, found.size), options._replace(name=found.name))
+        return load_all(find(filename, storage_options), options, ARRAYS, bar.callback)
 
 
 def load(data: Union[bytes, bytearray, memoryview], *, lenient: bool = False) -> Dict[str, Array]:
     """As `load_file`, of a file that is in memory; the arrays are copies."""
-    return _load_bytes(bytes(data), Options(lenient=lenient))
+    return load_all(Memory(bytes(data)), Options(lenient=lenient), ARRAYS)
 
 
 def _open_path(path: str, options: Options, mmap: bool) -> _native.Model:
@@ -130,9 +138,29 @@ def _state(about: os.stat_result) -> Tuple[int, ...]:
     return (about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
 
 
-def _load_path(path: str, options: Options, progress: Optional[Progress]) -> Dict[str, Array]:
+def load_all(
+    source: Source, options: Options, kind: Kind[T], progress: Optional[Progress] = None
+) -> Dict[str, T]:
+    """All tensors of a valid file, or of all files that a valid index lists."""
+    if isinstance(source, Path):
+        return _load_path(source, options, kind, progress)
+    data = source.data if isinstance(source, Memory) else _whole(source)
+    return _load_bytes(source, data, options, kind)
+
+
+def _whole(source: Union[Reader, Remote]) -> bytes:
+    size = source.size() if isinstance(source, Remote) else source.size
+    return source.read(0, size)
+
+
+def _load_path(
+    source: Path, options: Options, kind: Kind[T], progress: Optional[Progress]
+) -> Dict[str, T]:
+    path = source.path
     before = _state(os.stat(path))
     with _open_path(path, options, False) as model:
+        if model.format == INDEX:
+            return _load_listed(source, model, options, kind, progress)
         model.check().raise_for_status()
         with _open_file(path) as file:
 
@@ -146,32 +174,91 @@ def _load_path(path: str, options: Options, progress: Optional[Progress]) -> Dic
                     if progress is not None:
                         progress(file.tell(), model.size)
 
-            arrays = _all(model, read)
+            tensors = _all(model, kind, read)
             if _state(os.fstat(file.fileno())) != before:
                 raise OSError(f"{path}: the file changed while it was read")
         model.verify_unchanged()
-    return arrays
+    return tensors
 
 
-def _load_bytes(data: bytes, options: Options) -> Dict[str, Array]:
+def _load_bytes(source: Source, data: bytes, options: Options, kind: Kind[T]) -> Dict[str, T]:
     whole = memoryview(data)
 
     def read(offset: int, into: memoryview) -> None:
         into[:] = whole[offset : offset + len(into)]
 
+    if isinstance(source, (Reader, Remote)):
+        options = options._replace(name=source.name)
     with _native.Model.open_bytes(data, options) as model:
+        if model.format == INDEX:
+            return _load_listed(source, model, options, kind, None)
         model.check().raise_for_status()
-        return _all(model, read)
+        return _all(model, kind, read)
 
 
+def _load_listed(
+    source: Source,
+    index: _native.Model,
+    options: Options,
+    kind: Kind[T],
+    progress: Optional[Progress],
+) -> Dict[str, T]:
+    """The tensors of all files that an index lists, in its order."""
+    check_source(source, options).raise_for_status()
+    listed: Dict[str, str] = index.metadata
+    files: Dict[str, Dict[str, T]] = {}
+    for file in dict.fromkeys(listed.values()):
+        files[file] = load_all(beside(source, file), options, kind, progress)
+    return {name: files[file][name] for name, file in listed.items()}
+
+
+#: Position, dtype, shape, offset, length, and whether the first axis is the fastest.
 Planned = Tuple[int, str, Tuple[int, ...], int, int, bool]
 
 
-def _all(model: _native.Model, read: Any) -> Dict[str, Array]:
+class Kind(Protocol[T_co]):
+    """What loaded tensors are."""
+
+    #: The types whose elements are stored as this kind has them.
+    dtypes: Mapping[str, Any]
+
+    def buffer(self, length: int) -> Tuple[Any, memoryview]:
+        """Memory for tensors, and a view that it is written through."""
+
+    def view(self, buffer: Any, planned: Planned, place: int) -> Optional[T_co]:
+        """The tensor that is stored so at this place, if there is such a shape."""
+
+    def decoded(self, tensor: _native.Tensor) -> T_co:
+        """One that is not stored so."""
+
+
+class _Arrays:
+    """Arrays of NumPy."""
+
+    dtypes: Mapping[str, Any] = _numpy.VIEWS
+
+    def buffer(self, length: int) -> Tuple[Any, memoryview]:
+        buffer = np.empty(length, np.uint8)
+        return buffer, buffer.data
+
+    def view(self, buffer: Any, planned: Planned, place: int) -> Optional[Array]:
+        _, dtype, shape, _, _, fortran = planned
+        order: Literal["C", "F"] = "F" if fortran else "C"
+        with contextlib.suppress(ValueError):  # a shape that NumPy does not have
+            return np.ndarray(shape, self.dtypes[dtype], buffer, place, None, order)
+        return None
+
+    def decoded(self, tensor: _native.Tensor) -> Array:
+        return tensor.numpy().copy()
+
+
+ARRAYS = _Arrays()
+
+
+def _all(model: _native.Model, kind: Kind[T], read: Any) -> Dict[str, T]:
     """All tensors, those next to one another in one buffer."""
     tensors = model.tensors
-    arrays: List[Optional[Array]] = [None] * len(tensors)
-    dtypes = _numpy.VIEWS
+    found: List[Optional[T]] = [None] * len(tensors)
     run: List[Planned] = []
     start = end = 0
 
@@ -180,16 +267,13 @@ def _all(model: _native.Model, read: Any) -> Dict[str, Array]:
             return
         # As aligned as in the file.
         before = start % 64
-        buffer = np.empty(before + end - start, np.uint8)
-        read(start, buffer.data[before:])
-        for i, dtype, shape, offset, _, fortran in run:
-            place = before + offset - start
-            order: Literal["C", "F"] = "F" if fortran else "C"
-            with contextlib.suppress(ValueError):  # a shape that NumPy does not have
-                arrays[i] = np.ndarray(shape, dtypes[dtype], buffer, place, None, order)
+        buffer, memory = kind.buffer(before + end - start)
+        read(start, memory[before:])
+        for it in run:
+            found[it[0]] = kind.view(buffer, it, before + it[3] - start)
         run.clear()
 
-    planned = [it for it in model.plan() if it[1] in dtypes]
+    planned = [it for it in model.plan() if it[1] in kind.dtypes]
     planned.sort(key=lambda it: it[3])
     for it in planned:
         offset, length = it[3], it[4]
@@ -200,7 +284,7 @@ def _all(model: _native.Model, read: Any) -> Dict[str, Array]:
         run.append(it)
         end = offset + length
     flush()
-    loaded: Dict[str, Array] = {}
-    for tensor, array in zip(tensors, arrays):
-        loaded[tensor.name] = tensor.numpy().copy() if array is None else array
+    loaded: Dict[str, T] = {}
+    for tensor, view in zip(tensors, found):
+        loaded[tensor.name] = kind.decoded(tensor) if view is None else view
     return loaded

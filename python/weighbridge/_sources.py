@@ -43,6 +43,17 @@ class Remote(NamedTuple):
     path: str
     name: str
 
+    def beside(self, name: str) -> Remote:
+        """The file of this name in the same folder."""
+
+        def place(path: str) -> str:
+            # What follows `::` is where the file system itself is.
+            here, *outer = path.split("::")
+            folder = here.rpartition("/")[0]
+            return "::".join([f"{folder}/{name}" if folder else name, *outer])
+
+        return Remote(self.fs, place(self.path), place(self.name))
+
     def size(self) -> int:
         """How many bytes it has."""
         size = self.fs.info(self.path).get("size")
@@ -93,6 +104,15 @@ def find(source: Any, storage_options: Optional[Mapping[str, Any]] = None) -> So
             f"a path, bytes, a buffer, a file object or a URL is expected, not {kind}"
         ) from None
     return _buffer(view)
+
+
+def beside(source: Source, name: str) -> Source:
+    """The file of this name in the folder of another."""
+    if isinstance(source, Path):
+        return Path(os.path.join(os.path.dirname(source.path), name))
+    if isinstance(source, Remote):
+        return source.beside(name)
+    raise ValueError("an index that is in memory does not say where the files are that it lists")
 
 
 def coalesce(spans: List[Span], gap: int = GAP) -> List[Span]:

@@ -206,6 +206,12 @@ impl Report {
         self.recognised
     }
 
+    /// The profile of the options.
+    #[cfg(feature = "output")]
+    pub(crate) fn profile(&self) -> Profile {
+        self.criteria.profile
+    }
+
     /// Whether a finding makes the file invalid, under the profile of the options and what
     /// they denied.
     ///

@@ -1,30 +1,47 @@
 //! Annotations of GitHub Actions.
 
-use super::{Context, Done, Seen};
+use super::{Seen, ignored, unchecked, verdict};
+use crate::report::{Found, Verdict};
+use crate::text::Text;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
 use std::io::{self, Write};
-use weighbridge::{Found, Severity, Text, Verdict};
+use weighbridge_core::Severity;
 
 /// The most annotations of one file: the page shows ten of a step.
 const MOST: usize = 10;
 
 /// Writes what is wrong with one file, a command of the workflow a line.
-pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
-    let file = &done.file;
-    let checked = match &done.seen {
-        Seen::Skipped | Seen::Before(_) => return Ok(()),
-        Seen::Failed(why) => return command(out, "error", file, "cannot be read", why),
-        Seen::Aside(what) => return command(out, "warning", file, "not checked", what),
-        Seen::Checked(checked) => checked,
+///
+/// ```
+/// use weighbridge::output::{Seen, github};
+///
+/// # let mut bytes = weighbridge_tests::samples::safetensors();
+/// # bytes.pop();
+/// let report = weighbridge::check(&bytes)?; // a byte is missing at the end
+/// let mut out = Vec::new();
+/// github::file(&mut out, &"model.safetensors".into(), Seen::Checked(&report, &|_| None))?;
+/// assert!(out.starts_with(b"::error file=model.safetensors,title=invalid::1 byte short"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of `out`.
+pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
+    let (report, why) = match seen {
+        Seen::Failed(why) => return command(out, "error", name, "cannot be read", why),
+        Seen::Aside(what) => return command(out, "warning", name, "not checked", what),
+        Seen::Checked(report, why) => (report, why),
     };
-    let report = &checked.report;
-    let verdict = report.verdict(context.profile);
+    let verdict = verdict(report);
     let level = match verdict {
         Verdict::Invalid => "error",
         Verdict::Unsupported | Verdict::Unchecked => "warning",
         Verdict::Valid => "notice",
     };
     if let Some(diagnosis) = report.diagnosis() {
-        command(out, level, file, verdict.name(), &diagnosis.to_string())?;
+        command(out, level, name, verdict.name(), &diagnosis.to_string())?;
         if diagnosis.is_other() {
             return Ok(());
         }
@@ -32,7 +49,7 @@ pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
     // What counts comes first, because not all is shown.
     let counts = |found: &&Found| report.counts(found);
     let (faults, others): (Vec<_>, Vec<_>) = report.findings().iter().partition(counts);
-    let others = others.into_iter().filter(|found| context.rules.why(found.rule()).is_none());
+    let others = others.into_iter().filter(|found| why(found.rule()).is_none());
     for found in faults.iter().copied().chain(others).take(MOST) {
         let level = match found.severity() {
             _ if report.counts(found) => "error",
@@ -41,15 +58,15 @@ pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
         };
         let entry = found.entry().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
         let text = format!("{entry}{} (at {})", found.message(), found.offset());
-        command(out, level, file, found.rule(), &text)?;
+        command(out, level, name, found.rule(), &text)?;
     }
-    for (ignored, count) in context.ignored(report) {
-        let text = format!("ignored {count}: {}", ignored.reason);
-        command(out, "notice", file, ignored.rule, &text)?;
+    for (ignored, reason) in ignored(report, why) {
+        let text = format!("ignored {}: {reason}", ignored.count);
+        command(out, "notice", name, ignored.rule, &text)?;
     }
-    for unchecked in super::unchecked(report).take(MOST) {
+    for unchecked in unchecked(report).take(MOST) {
         let entry = unchecked.entry().map(|entry| format!("\"{entry}\": ")).unwrap_or_default();
-        command(out, "warning", file, "not checked", &format!("{entry}{}", unchecked.why()))?;
+        command(out, "warning", name, "not checked", &format!("{entry}{}", unchecked.why()))?;
     }
     Ok(())
 }
@@ -57,13 +74,13 @@ pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
 fn command(
     out: &mut dyn Write,
     level: &str,
-    file: &Text,
+    name: &Text,
     title: &str,
     text: &str,
 ) -> io::Result<()> {
-    let (file, text) = (file.to_string(), Text::from(text).to_string());
-    let (file, title) = (property(&file), property(title));
-    writeln!(out, "::{level} file={file},title={title}::{}", data(&text))
+    let (name, text) = (name.to_string(), Text::from(text).to_string());
+    let (name, title) = (property(&name), property(title));
+    writeln!(out, "::{level} file={name},title={title}::{}", data(&text))
 }
 
 /// A text as the command has it: a line feed would begin another command.

@@ -1,41 +1,84 @@
 //! XML as of JUnit: a suite with one test case for each file, so that each states its counts
 //! before the next file is checked.
 
-use super::{Context, Done, Seen};
-use std::fmt::Write as _;
+use super::{Seen, unchecked, verdict};
+use crate::report::Verdict;
+use crate::text::Text;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use core::fmt::Write as _;
 use std::io::{self, Write};
-use weighbridge::{Text, Verdict};
 
 /// The most findings of one file.
 const MOST: usize = 100;
 
-pub(super) fn begin(out: &mut dyn Write) -> io::Result<()> {
+/// Writes what comes before the first file.
+///
+/// ```
+/// use weighbridge::output::junit;
+///
+/// let mut out = Vec::new();
+/// junit::begin(&mut out)?;
+/// assert!(out.starts_with(b"<?xml "));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `out`.
+pub fn begin(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(
         b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"weighbridge\">\n",
     )
 }
 
-pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
+/// Writes what comes after the last file.
+///
+/// ```
+/// use weighbridge::output::junit;
+///
+/// let mut out = Vec::new();
+/// junit::end(&mut out)?;
+/// assert_eq!(out, b"</testsuites>\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of `out`.
+pub fn end(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"</testsuites>\n")
 }
 
 /// Writes the suite of one file. What was not checked has failed: nothing is known of it.
-pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::Result<()> {
-    let file = escape(&done.file.to_string());
-    let (verdict, message, text) = match &done.seen {
-        Seen::Skipped | Seen::Before(_) => return Ok(()),
-        Seen::Failed(why) => ("error", Text::from(why.as_str()).to_string(), String::new()),
-        Seen::Aside(what) => (Verdict::Unsupported.name(), (*what).to_owned(), String::new()),
-        Seen::Checked(checked) => {
-            let report = &checked.report;
-            let verdict = report.verdict(context.profile);
+///
+/// ```
+/// use weighbridge::output::{Seen, junit};
+///
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let report = weighbridge::check(&bytes)?;
+/// let mut out = Vec::new();
+/// junit::file(&mut out, &"model.safetensors".into(), Seen::Checked(&report, &|_| None))?;
+/// let suite = "<testsuite name=\"model.safetensors\" tests=\"1\" failures=\"0\"";
+/// assert!(out.starts_with(suite.as_bytes()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Those of `out`.
+pub fn file(out: &mut dyn Write, name: &Text, seen: Seen<'_>) -> io::Result<()> {
+    let file = escape(&name.to_string());
+    let (verdict, message, text) = match seen {
+        Seen::Failed(why) => ("error", Text::from(why).to_string(), String::new()),
+        Seen::Aside(what) => (Verdict::Unsupported.name(), what.to_owned(), String::new()),
+        Seen::Checked(report, why) => {
+            let verdict = verdict(report);
             let mut text = String::new();
             // Writing to a string does not fail.
             for found in report.findings().iter().take(MOST) {
                 let entry = found.entry().map(|entry| format!(" \"{entry}\"")).unwrap_or_default();
                 let (severity, rule) = (found.severity().name(), found.rule());
-                let ignored = context.rules.why(rule).filter(|_| !report.counts(found));
-                let ignored = ignored.map(|it| format!(" (ignored: {})", it.reason));
+                let ignored = why(rule).filter(|_| !report.counts(found));
+                let ignored = ignored.map(|reason| format!(" (ignored: {reason})"));
                 let ignored = ignored.unwrap_or_default();
                 let (message, offset) = (found.message(), found.offset());
                 let _ = writeln!(text, "{severity} {rule}{entry} at {offset}: {message}{ignored}");
@@ -44,7 +87,7 @@ pub(super) fn file(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
             if beyond > 0 {
                 let _ = writeln!(text, "and {beyond} more");
             }
-            for unchecked in super::unchecked(report).take(MOST) {
+            for unchecked in unchecked(report).take(MOST) {
                 let entry =
                     unchecked.entry().map(|entry| format!(" \"{entry}\"")).unwrap_or_default();
                 let _ = writeln!(text, "unchecked{entry}: {}", unchecked.why());
@@ -90,7 +133,7 @@ fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\n' => out.push(c),
             '\u{FFFE}' | '\u{FFFF}' => out.push('\u{FFFD}'),
-            c if weighbridge::core::is_hidden(c) => {
+            c if weighbridge_core::is_hidden(c) => {
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
             }
             c => out.push(c),

@@ -1,0 +1,167 @@
+"""Checkpoints in shards and split sets, on disk and in stores."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+import pytest
+import weighbridge as wb
+
+fsspec = pytest.importorskip("fsspec")
+
+FIRST, SECOND = "m-00001-of-00002.safetensors", "m-00002-of-00002.safetensors"
+INDEX = "m.safetensors.index.json"
+
+
+@pytest.fixture
+def arrays() -> Dict[str, Any]:
+    return {name: np.arange(i + 2, dtype=np.float32) for i, name in enumerate("dacb")}
+
+
+@pytest.fixture
+def files(arrays: Dict[str, Any], encoder: Any) -> Dict[str, bytes]:
+    """A checkpoint in two shards."""
+    places = {"d": SECOND, "a": FIRST, "c": SECOND, "b": FIRST}
+    files = {}
+    for file in (FIRST, SECOND):
+        files[file] = encoder({name: arrays[name] for name in places if places[name] == file})
+    total = sum(array.nbytes for array in arrays.values())
+    index = {"metadata": {"total_size": total}, "weight_map": places}
+    files[INDEX] = json.dumps(index).encode()
+    return files
+
+
+def part(no: int, count: int = 2, tensors: int = 0) -> bytes:
+    """A part of a set without tensors."""
+
+    def pair(key: str, kind: int, value: bytes) -> bytes:
+        return struct.pack("<Q", len(key)) + key.encode() + struct.pack("<I", kind) + value
+
+    pairs = pair("split.no", 2, struct.pack("<H", no)) + pair("split.count", 2, struct.pack("<H", count))
+    pairs += pair("split.tensors.count", 5, struct.pack("<i", tensors))
+    return struct.pack("<4sIQQ", b"GGUF", 3, 0, 3) + pairs
+
+
+class Places:
+    """The same files on disk and in a store."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.fs = folder, fsspec.filesystem("memory")
+
+    def write(self, files: Dict[str, bytes]) -> None:
+        for name, data in files.items():
+            (self.folder / name).write_bytes(data)
+            self.fs.pipe(f"/set/{name}", data)
+
+    def remove(self, name: str) -> None:
+        (self.folder / name).unlink()
+        self.fs.rm(f"/set/{name}")
+
+    def of(self, name: str) -> List[Any]:
+        return [self.folder / name, f"memory://set/{name}"]
+
+    def rules(self, name: str) -> Any:
+        """The rules that a check of it names: the same in both places."""
+        there, here = (wb.check(place) for place in self.of(name))
+        assert [(it.rule, it.offset, it.entry, it.message) for it in there.findings] == [
+            (it.rule, it.offset, it.entry, it.message) for it in here.findings
+        ]
+        assert there.verdict == here.verdict and here.file == f"memory://set/{name}"
+        assert [(it.entry, it.why) for it in there.unchecked] == [
+            (it.entry, it.why) for it in here.unchecked
+        ]
+        return here.verdict, [it.rule for it in here.findings]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Any:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    places = Places(folder)
+    yield places
+    places.fs.rm("/set", recursive=True)
+
+
+def test_shards(places: Places, files: Dict[str, bytes], arrays: Dict[str, Any]) -> None:
+    places.write(files)
+    assert places.rules(INDEX) == ("valid", [])
+    for place in places.of(INDEX):
+        loaded = wb.load_file(place)
+        assert list(loaded) == list(arrays)
+        for name, array in arrays.items():
+            assert loaded[name].tobytes() == array.tobytes() and loaded[name].flags.writeable
+    outcomes = wb.check_many([f"memory://set/{name}" for name in files])
+    assert [it.report.verdict for it in outcomes if it.report is not None] == ["valid"] * 3
+
+
+def test_an_index_by_another_name(places: Places, files: Dict[str, bytes]) -> None:
+    files["renamed.json"] = files[INDEX]
+    places.write(files)
+    assert places.rules("renamed.json") == ("valid", [])
+
+
+def test_shards_that_do_not_fit(places: Places, files: Dict[str, bytes], encoder: Any) -> None:
+    places.write(files)
+    places.write({SECOND: files[SECOND][:-1]})
+    assert places.rules(INDEX) == ("invalid", ["SHARD-INVALID"])
+    places.write({SECOND: encoder({"c": np.zeros(4, np.float32), "e": np.zeros(2, np.int8)})})
+    verdict, rules = places.rules(INDEX)
+    assert verdict == "invalid" and {"TENSOR-MISSING", "TENSOR-UNLISTED"} <= set(rules)
+    places.remove(SECOND)
+    assert places.rules(INDEX) == ("invalid", ["SHARD-MISSING"])
+    for place in places.of(INDEX):
+        with pytest.raises(wb.InvalidFile, match="SHARD-MISSING"):
+            wb.load_file(place)
+
+
+def test_shards_elsewhere(places: Places, files: Dict[str, bytes]) -> None:
+    outside = {"weight_map": {"a": "../secret.safetensors"}}
+    places.write({INDEX: json.dumps(outside).encode()})
+    (places.folder.parent / "secret.safetensors").write_bytes(files[FIRST])
+    places.fs.pipe("/secret.safetensors", files[FIRST])
+    assert places.rules(INDEX) == ("invalid", ["SHARD-PATH"])
+    places.fs.rm("/secret.safetensors")
+
+
+def test_an_index_in_memory_has_no_files_beside_it(files: Dict[str, bytes]) -> None:
+    for load in (lambda: wb.load(files[INDEX]), lambda: wb.load_file(io.BytesIO(files[INDEX]))):
+        with pytest.raises(wb.WeighbridgeError, match="not looked at"):
+            load()
+
+
+def test_a_store_that_fails_at_a_shard(files: Dict[str, bytes]) -> None:
+    class Failing:
+        protocol = "failing"
+
+        def info(self, path: str) -> Any:
+            if path.endswith(SECOND):
+                raise PermissionError("no access")
+            return {"size": len(files[path.rsplit("/")[-1]])}
+
+        def cat_file(self, path: str, start: int = 0, end: int = 0) -> bytes:
+            return files[path.rsplit("/")[-1]][start:end]
+
+    class Place:
+        fs, path = Failing(), "folder/" + INDEX
+
+    with pytest.raises(PermissionError, match="no access"):
+        wb.check(Place())
+
+
+def test_split_sets(places: Places) -> None:
+    one, two = "m-00001-of-00002.gguf", "m-00002-of-00002.gguf"
+    places.write({one: part(0), two: part(1)})
+    assert places.rules(one) == places.rules(two) == ("valid", [])
+    places.write({two: part(0)})
+    assert places.rules(two) == ("invalid", ["KEYS-SPLIT-OTHER"])
+    places.write({one: part(0, tensors=5), two: part(1)})
+    assert places.rules(one) == ("invalid", ["KEYS-SPLIT-TOTAL"])
+    places.write({one: part(0), two: part(1)[:-1]})
+    assert places.rules(one) == ("invalid", ["KEYS-SPLIT-INVALID"])
+    places.remove(two)
+    assert places.rules(one) == ("invalid", ["KEYS-SPLIT-MISSING"])
