@@ -9,6 +9,10 @@ in_background scripts/wasm.sh
 scripts/firmware.sh
 in_background_done
 scripts/wasm.sh test
-scripts/web.sh test
+scripts/web.sh build
+# Pages wait for the most part: meanwhile the tests of the host are compiled.
+in_background "${CARGO:-cargo}" test --workspace --no-run
+scripts/web.sh run
+in_background_done
 # Last, so that its summaries are the closing lines.
 "${CARGO:-cargo}" test --workspace

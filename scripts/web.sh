@@ -7,7 +7,8 @@
 #                                 from 4173 on and prints its address
 #   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports:
 #                                 those named, or all but those marked @deep
-#   scripts/web.sh deep           the tests marked @deep: large files, memory, access to every view
+#   scripts/web.sh run [SPEC...]  the same without building
+#   scripts/web.sh deep           the tests marked @deep: all the rest, large files, memory
 #   scripts/web.sh bench          the tests that print times, held to their budgets
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -34,9 +35,9 @@ case "$command" in
     cd web
     exec npm run --silent preview
     ;;
-  test)
+  test | run)
     ready_or_leave_out web
-    build
+    [ "$command" = run ] || build
     CHROMIUM=$(chromium_path)
     TRIALS=$target_dir/web-trials
     export CHROMIUM TRIALS
@@ -50,7 +51,7 @@ case "$command" in
     BENCH=1 exec scripts/web.sh test --grep @bench
     ;;
   *)
-    echo "usage: scripts/web.sh build|view|test [SPEC...]|deep|bench" >&2
+    echo "usage: scripts/web.sh build|view|test [SPEC...]|run [SPEC...]|deep|bench" >&2
     exit 2
     ;;
 esac

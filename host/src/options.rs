@@ -352,7 +352,8 @@ impl Options {
 
     /// How many bytes of the file a [`Session`](crate::Session) keeps in memory, in however
     /// many pieces: 32 MiB in 48 pieces without this. Then no more is asked for than what
-    /// the next step needs or would like to have.
+    /// the next step needs or would like to have. A piece that is needed and takes more than a
+    /// quarter of it is kept with up to three others of its size.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Poll, Session};

@@ -11,7 +11,7 @@ use weighbridge_core::{Chunk, Cursor, EntryKind, File, Source, Status, Stop, Ten
 /// The annotation that says what keys stand for.
 const KEY_VALUES: &[u8] = b"KeyValues";
 
-/// Reads columns of a data view block by block. It keeps what it has read, because a block
+/// Reads columns of one data view block by block; another file takes another reader. It keeps what it has read, because a block
 /// and what leads to it need not be in memory together, and so that the next rows of a
 /// block are not decoded again.
 ///
@@ -39,8 +39,8 @@ pub struct RowReader {
     /// The block that holds a row of a column.
     place: Option<((u32, u64), Chunk)>,
     annotation: Option<((u32, Annotation), Codec, Chunk)>,
-    /// The block that was decoded last, by its place.
-    block: Option<(u64, Block)>,
+    /// The block that was decoded last.
+    block: Option<(Chunk, Block)>,
 }
 
 /// Which annotation of a column.
@@ -198,8 +198,7 @@ impl RowReader {
         chunk: &Chunk,
         most: u64,
     ) -> Result<Option<&[u8]>, Stop> {
-        let at = chunk.stored.offset;
-        let mut block = match self.block.take().filter(|(known, _)| *known == at) {
+        let mut block = match self.block.take().filter(|(known, _)| known == chunk) {
             Some((_, block)) => block,
             None => match Block::new(chunk, most) {
                 Ok(block) => block,
@@ -211,7 +210,7 @@ impl RowReader {
             Err(Undecoded::Absent(absent)) => Some(absent),
             Err(Undecoded::Fault(_)) => return Ok(None),
         };
-        let (_, block) = self.block.insert((at, block));
+        let (_, block) = self.block.insert((*chunk, block));
         match missing {
             Some(absent) => Err(absent.into()),
             None => Ok(Some(block.bytes())),

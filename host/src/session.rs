@@ -129,7 +129,8 @@ impl<'a> Session<'a> {
 
     /// Opens the file, and audits it from [`Goal::Structure`] on; `false` if bytes are missing,
     /// which [`needs`](Self::needs) lists. Unlike [`poll`](Self::poll) it reads nothing for
-    /// the report alone, such as the names of entries.
+    /// the report alone, such as the names of entries, and does not refuse a range for its
+    /// length.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
@@ -243,7 +244,10 @@ impl<'a> Session<'a> {
         &mut self,
         ask: impl FnOnce(&File, &Source<'_>) -> Result<T, Stop>,
     ) -> Result<Option<T>, Stop> {
-        let Some(file) = self.check.file else { return Ok(None) };
+        let Some(file) = self.check.file else {
+            self.store.content();
+            return Ok(None);
+        };
         match self.store.ask(|source| ask(&file, source)) {
             Ok(answer) => {
                 self.store.content();
@@ -291,7 +295,8 @@ impl<'a> Session<'a> {
     /// ```
     ///
     /// # Errors
-    /// The first span that is missing; [`needs`](Self::needs) lists all of them.
+    /// The first span that is missing; [`needs`](Self::needs) lists as many as can be kept
+    /// together.
     pub fn read<T>(
         &mut self,
         spans: impl IntoIterator<Item = (Span, T)>,
@@ -337,9 +342,13 @@ impl<'a> Session<'a> {
         &mut self,
         ask: &mut dyn FnMut(&Source<'_>) -> Result<T, Stop>,
     ) -> Result<Answer<T>, Error> {
-        match self.store.ask(ask).map_err(|stop| self.stopped(stop)) {
+        match self.store.ask(ask) {
             Ok(answer) => Ok(Answer::Got(answer)),
-            Err(Stop::NeedBytes(_)) => self.planned().map(Answer::Need),
+            // Whoever asks reads one range at a time.
+            Err(Stop::NeedBytes(absent)) => {
+                self.store.lack(absent, &[]);
+                self.planned().map(Answer::Need)
+            }
             Err(Stop::Invalid(rule)) => Err(Error::Invalid(rule)),
             Err(Stop::NeedSlots { needed }) => Err(Error::Memory(u64::from(needed) * 24)),
             Err(Stop::NeedBuffer { needed }) => Err(Error::Memory(needed)),

@@ -208,12 +208,13 @@ impl Parts {
         for absent in core::iter::once(&absent).chain(more).take(count / 3) {
             // Reading ahead pays, but not for more than can be kept.
             let len = absent.want.min(wanted).max(absent.need);
-            total = total.saturating_add(len);
+            let least = if self.asked.is_empty() { self.ahead } else { 0 };
+            let range = self.rounded(absent.offset, len, least);
+            // As it is kept: what comes first must still be there after the last.
+            total = total.saturating_add(range.len);
             if !self.asked.is_empty() && total > kept / 2 {
                 break;
             }
-            let least = if self.asked.is_empty() { self.ahead } else { 0 };
-            let range = self.rounded(absent.offset, len, least);
             let place = self.asked.iter().position(|known| range.offset < known.offset);
             self.asked.insert(place.unwrap_or(self.asked.len()), range);
         }
@@ -293,7 +294,7 @@ impl Parts {
             for (i, block) in self.blocks.iter().enumerate() {
                 if i >= newest {
                     largest = block.len().max(largest);
-                } else if block.len() < smallest.0 {
+                } else if block.len() < smallest.0 && !block.holds(&self.needed) {
                     smallest = (block.len(), i);
                 }
             }
@@ -364,6 +365,21 @@ mod tests {
         assert_eq!(asked(&parts), [(0, 1 << 18), (1 << 39, (1 << 39) + (1 << 18))]);
         parts.lack(absent(5, 2 << 20, 2 << 20), &[]);
         assert_eq!(asked(&parts), [(0, (2 << 20) + (1 << 10))]);
+    }
+
+    #[test]
+    fn what_is_needed_stays_until_all_is_supplied() {
+        let wide = Windows { granule: 4 << 20, ..Windows::CHEAP };
+        for (limits, held) in [(Windows::CHEAP, 48), (wide, 0)] {
+            let mut parts = parts(1 << 40, limits);
+            (1..=held).for_each(|n| parts.supply(n << 24, vec![0; 1024]));
+            let more: Vec<_> = (100..120).map(|n| absent((n << 24) + 256, 512, 512)).collect();
+            parts.lack(absent(50 << 24, 8, 8), &more);
+            for Span { offset, len } in parts.asked.clone() {
+                parts.supply(offset, vec![0; len as usize]);
+            }
+            assert!(parts.has(&parts.needed), "{limits:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,8 @@ use weighbridge::Decoding;
 use weighbridge_core::codec::{Fault, Undecoded};
 use weighbridge_core::{Chunk, Source, Tensor, Window};
 
-/// Most decoded bytes that a document keeps, to show elements of a tensor.
+/// Most decoded bytes that a document keeps, to show elements of a tensor, beside the buffer
+/// of the decoder: of frames with large windows up to `limits::BLOCK_BYTES`.
 const KEPT: u64 = 64 << 20;
 
 /// The start of a tensor's decoded data.
@@ -99,7 +100,7 @@ impl Stream {
 
     /// Gives the next stored bytes.
     pub fn give(&mut self, bytes: Vec<u8>) {
-        let used = self.decoding.read() - self.at;
+        let used = self.decoding.read().saturating_sub(self.at);
         let rest = self.input.get(used as usize..).unwrap_or_default();
         self.input = if rest.is_empty() { bytes } else { [rest, &bytes].concat() };
         self.at += used;
@@ -115,6 +116,8 @@ impl Stream {
         let windows = [Window { offset, bytes: &self.input }];
         match self.decoding.step(&Source::windows(u64::MAX, &windows)) {
             Ok(true) => Ok(self.decoding.piece()),
+            // Begun anew in a larger buffer, but its first bytes are gone.
+            Err(Undecoded::Absent(_)) if self.decoding.read() < self.at => Err(Fault::Window),
             Ok(false) | Err(Undecoded::Absent(_)) => Ok(&[]),
             Err(Undecoded::Fault(fault)) => Err(fault),
         }

@@ -117,7 +117,7 @@ test('single keys can be turned off', async ({ page }) => {
 });
 
 for (const width of [360, 1280, 2560]) {
-  test(`nothing is cut off at ${width} pixels`, async ({ page }) => {
+  test(`nothing is cut off at ${width} pixels`, { tag: '@deep' }, async ({ page }) => {
     await page.setViewportSize({ width, height: 800 });
     await page.goto('./');
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

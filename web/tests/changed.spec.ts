@@ -32,7 +32,7 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
 });
 
-test('a change is noticed when the page is looked at again', async ({ page }) => {
+test('a change is noticed when the page is looked at again', { tag: '@deep' }, async ({ page }) => {
   const [path] = written({ 'model.safetensors': model(1) });
   await openFiles(page, path);
   rmSync(path);
@@ -41,7 +41,7 @@ test('a change is noticed when the page is looked at again', async ({ page }) =>
   await expect(page.locator('.file-tab')).toHaveAttribute('data-state', 'outdated');
 });
 
-test('with a handle, a changed file opens again at once', async ({ page }) => {
+test('with a handle, a changed file opens again at once', { tag: '@deep' }, async ({ page }) => {
   const bytes = [1, 2].map((value) => model(value).toString('base64'));
   await page.goto('./');
   // The private file system of the page gives handles without a dialog.
@@ -70,7 +70,7 @@ test('with a handle, a changed file opens again at once', async ({ page }) => {
   await expect(page.locator('.file-tab')).toHaveCount(1);
 });
 
-test('a file that does not change stays as it is', async ({ page }) => {
+test('a file that does not change stays as it is', { tag: '@deep' }, async ({ page }) => {
   const [path] = written({ 'model.safetensors': model(1) });
   await openFiles(page, path);
   readFileSync(path);

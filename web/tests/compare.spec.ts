@@ -62,7 +62,7 @@ test('what was compared is changed or unchanged, and the totals say so', async (
   await expect.poll(async () => (await names(page)).sort()).toEqual(['=formula', 'equal']);
 });
 
-test('a NaN on one side is counted apart from how far values are', async ({ page }) => {
+test('a NaN on one side is counted apart from how far values are', { tag: '@deep' }, async ({ page }) => {
   await open(page);
   await row(page, 'spoilt').click();
   await page.getByRole('button', { name: 'Compare values' }).click();
@@ -74,7 +74,7 @@ test('a NaN on one side is counted apart from how far values are', async ({ page
   await expect(row(page, 'spoilt').locator('.number').nth(2)).toHaveText('–');
 });
 
-test('every column sorts, up and down and back', async ({ page }) => {
+test('every column sorts, up and down and back', { tag: '@deep' }, async ({ page }) => {
   await open(page);
   const before = await names(page);
   await page.getByRole('button', { name: 'Compare all values' }).click();
@@ -98,7 +98,7 @@ test('every column sorts, up and down and back', async ({ page }) => {
   await expect(row(page, 'moved')).toHaveAttribute('aria-selected', 'true');
 });
 
-test('the comparison is exported, with all digits and without formulas', async ({ page }) => {
+test('the comparison is exported, with all digits and without formulas', { tag: '@deep' }, async ({ page }) => {
   await open(page);
   await page.getByRole('button', { name: 'Compare all values' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('0 not compared');

@@ -52,7 +52,7 @@ test('the keyboard is in the list once a file is open', async ({ page }) => {
   await expect(page.getByRole('tab', { name: /^Findings/ })).toBeFocused();
 });
 
-test('of many files the one that is shown is in sight', async ({ page }) => {
+test('of many files the one that is shown is in sight', { tag: '@deep' }, async ({ page }) => {
   const names = Array.from({ length: 66 }, (_, i) => `model-${i + 1}-of-66.safetensors`);
   const bytes = safetensors({ w: f32(1) });
   await openFiles(page, written(Object.fromEntries(names.map((name) => [name, bytes]))));

@@ -50,7 +50,7 @@ test('a wrong checksum is found in the payloads', async ({ page }) => {
   await expect(page.locator('.finding .message', { hasText: /checksum/i }).first()).toBeVisible();
 });
 
-test('severity shows by shape and word, not by colour alone', async ({ page }) => {
+test('severity shows by shape and word, not by colour alone', { tag: '@deep' }, async ({ page }) => {
   for (const { id } of samples.filter(({ sound }) => !sound)) {
     await openSample(page, id);
     await expect(page.locator('.verdict-head .icon-fatal')).toBeVisible();

@@ -3,7 +3,7 @@
 import { written, safetensors } from './files.ts';
 import { expect, openFiles, openSample, openTensor, panelTab, sampleFile, settled, test } from './page.ts';
 
-test('changing only the view of the tensor in the address shows it', async ({ page }) => {
+test('changing only the view of the tensor in the address shows it', { tag: '@deep' }, async ({ page }) => {
   await openSample(page, 'oinf');
   await openTensor(page, 'test.ramp');
   await expect(page).toHaveURL(/#sample=oinf&tensor=26$/);
@@ -47,7 +47,7 @@ test('Back goes through the views to the start page, Forward back again, and no 
   await expect(page.locator('.layout-table')).toBeVisible();
 });
 
-test('walking through a list is one step', async ({ page }) => {
+test('walking through a list is one step', { tag: '@deep' }, async ({ page }) => {
   await openSample(page, 'oinf');
   const grid = page.getByRole('grid', { name: 'Tensors' });
   const names = ['embed.weight', 'layers.0.attn.q.weight'];
@@ -64,7 +64,7 @@ test('walking through a list is one step', async ({ page }) => {
   await expect(page.locator('.panel')).toBeHidden();
 });
 
-test('Back switches to the file that was shown before', async ({ page }) => {
+test('Back switches to the file that was shown before', { tag: '@deep' }, async ({ page }) => {
   const [one, two] = written({
     'one.safetensors': safetensors({ a: { dtype: 'F32', data: Float32Array.of(1) } }),
     'two.safetensors': safetensors({ b: { dtype: 'F32', data: Float32Array.of(2) } }),
@@ -85,7 +85,7 @@ test('Back switches to the file that was shown before', async ({ page }) => {
   await expect(page.locator('[aria-current=true]')).toHaveText('one.safetensors');
 });
 
-test('the place of a closed file is not looked for in another', async ({ page }) => {
+test('the place of a closed file is not looked for in another', { tag: '@deep' }, async ({ page }) => {
   const tensors = (first: string, second: string) =>
     safetensors({ [first]: { dtype: 'F32', data: Float32Array.of(1) }, [second]: { dtype: 'F32', data: Float32Array.of(2) } });
   await openFiles(page, written({ 'one.safetensors': tensors('a', 'b'), 'two.safetensors': tensors('c', 'd') }));
@@ -100,7 +100,7 @@ test('the place of a closed file is not looked for in another', async ({ page })
   await expect(page.locator('.panel')).toBeHidden();
 });
 
-test('a link whose file does not open leaves the next file alone', async ({ page }) => {
+test('a link whose file does not open leaves the next file alone', { tag: '@deep' }, async ({ page }) => {
   await page.route('**/samples/tiny-lm.oinf', (route) => route.abort());
   await page.goto('./#sample=oinf&tensor=1&panel=values');
   await expect(page.getByRole('alert')).toContainText(/\S/);

@@ -16,7 +16,7 @@ test('rows of a data view: text, keys with their values, sparse vectors', async 
   await expect.poll(async () => (await column(5))[0]).toMatch(/^\[-?[\d.e-]+, -?[\d.e-]+, -?[\d.e-]+\]$/);
 });
 
-test('times of a data view are times', async ({ page }) => {
+test('times of a data view are times', { tag: '@deep' }, async ({ page }) => {
   await openSample(page, 'idv');
   await page.getByRole('tab', { name: 'Rows' }).click();
   const when = page.locator('.data-grid .v-list [role=row]:not([hidden]) .cell:nth-child(8)');
@@ -26,7 +26,7 @@ test('times of a data view are times', async ({ page }) => {
   await expect(page.locator('.lists .empty')).toContainText('choose a column');
 });
 
-test('metadata in full, with its place', async ({ page }) => {
+test('metadata in full, with its place', { tag: '@deep' }, async ({ page }) => {
   await openSample(page, 'oinf');
   await page.getByRole('tab', { name: /^Metadata/ }).click();
   const rows = page.locator('.meta-table .v-list [role=row]:not([hidden])');
@@ -37,7 +37,7 @@ test('metadata in full, with its place', async ({ page }) => {
   await expect(page.locator('.hex-bytes mark').first()).toBeVisible();
 });
 
-test('annotations of a column', async ({ page }) => {
+test('annotations of a column', { tag: '@deep' }, async ({ page }) => {
   await openSample(page, 'idv');
   await page.locator('.tensor-table .v-list').getByText('Vendor', { exact: true }).click();
   await page.locator('.panel').getByRole('button', { name: 'KeyValues' }).click();
@@ -71,7 +71,7 @@ test('two files compared: added, removed, changed, and by how much', async ({ pa
   await expect(page.locator('.compare-result')).toHaveText(/^1 of 96 values differs; by at most 2, at \[0, 10\]; cosine 0\.99/);
 });
 
-test('comparing all values finds equal ones equal', async ({ page }) => {
+test('comparing all values finds equal ones equal', { tag: '@deep' }, async ({ page }) => {
   await openFiles(page, [sampleFile('autoencoder.zt'), sampleFile('micro.stb')]);
   await page.getByRole('tab', { name: 'Compare' }).click();
   await expect(page.locator('.compare .list-summary')).toContainText('5 added · 4 removed');

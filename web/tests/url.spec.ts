@@ -53,7 +53,7 @@ for (const [what, spoil, said] of [
   ['another part', (from: number, to: number) => ({ range: `bytes ${from + 1}-${to + 1}/99999999` }), /was asked for bytes \d+-\d+ of \d+ and sent bytes \d+-\d+\/99999999/],
   ['less', (_: number, to: number) => ({ to: to - 10 }), /sent only \d+ of the \d+ bytes that it was asked for/],
 ] as const) {
-  test(`a server that sends ${what} than it was asked for is found out`, async ({ page, context }) => {
+  test(`a server that sends ${what} than it was asked for is found out`, { tag: '@deep' }, async ({ page, context }) => {
     let spoiling = false;
     await serve(context, true, (from, to) => (spoiling ? spoil(from, to) : undefined));
     await page.goto('./');
@@ -68,7 +68,7 @@ for (const [what, spoil, said] of [
   });
 }
 
-test('an address with a key stays out of the address bar, and need not be UTF-8', async ({ page, context }) => {
+test('an address with a key stays out of the address bar, and need not be UTF-8', { tag: '@deep' }, async ({ page, context }) => {
   await serve(context, true);
   await page.goto('./#url=https%3A%2F%2Ffiles.test%2Fmicro%25ff.stb%3Ftoken%3Dsecret');
   await expect(page.getByRole('alert')).toContainText('token=secret');
@@ -79,7 +79,7 @@ test('an address with a key stays out of the address bar, and need not be UTF-8'
   await expect(page).not.toHaveURL(/secret|url=/);
 });
 
-test('a server without ranges is named, and nothing is downloaded', async ({ page, context }) => {
+test('a server without ranges is named, and nothing is downloaded', { tag: '@deep' }, async ({ page, context }) => {
   const seen = await serve(context, false);
   await page.goto('./');
   await page.getByLabel('Address of a file').fill('https://files.test/tiny-lm.oinf');
@@ -89,7 +89,7 @@ test('a server without ranges is named, and nothing is downloaded', async ({ pag
   expect(seen.ranges).toEqual(['bytes=0-65535']);
 });
 
-test('an address in a link is followed only when the user says so', async ({ page, context }) => {
+test('an address in a link is followed only when the user says so', { tag: '@deep' }, async ({ page, context }) => {
   const seen = await serve(context, true);
   await page.goto('./#url=https%3A%2F%2Ffiles.test%2Fmicro.stb');
   await expect(page.getByRole('alert')).toContainText('https://files.test/micro.stb');
@@ -106,7 +106,7 @@ test('plain http is refused', async ({ page }) => {
   await expect(page.getByRole('alert')).toContainText('Only https addresses');
 });
 
-test('the other build has no field for addresses', async ({ page }) => {
+test('the other build has no field for addresses', { tag: '@deep' }, async ({ page }) => {
   await page.goto(LOCAL);
   await expect(page.locator('.sample')).not.toHaveCount(0);
   await expect(page.getByLabel('Address of a file')).toHaveCount(0);

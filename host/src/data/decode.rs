@@ -36,7 +36,7 @@ pub struct Decoding {
 
 impl Decoding {
     /// Of a chunk, from its start. Where its decoded size is not recorded, as much as its
-    /// stored bytes can become.
+    /// stored bytes can become. What it takes has no other bound than these sizes.
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -221,7 +221,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Of a chunk that becomes no more than `most` bytes.
+    /// Of a chunk that becomes no more than `most` bytes. What it takes has no other bound than
+    /// its sizes.
     ///
     /// ```
     /// use weighbridge::core::Chunk;

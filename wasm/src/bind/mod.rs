@@ -113,7 +113,7 @@ impl RawDocument {
         pairs
     }
 
-    /// Adds bytes of the file, which are copied once, to where they are kept.
+    /// Adds bytes of the file, which are copied.
     pub fn supply(&mut self, at: u64, bytes: &Uint8Array) {
         let mut kept = vec![0; bytes.length() as usize];
         copy(&mut kept, bytes);
