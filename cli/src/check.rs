@@ -292,6 +292,10 @@ impl Place for Alone<'_> {
         self.place.beside(name)
     }
 
+    fn most_missing(&self) -> usize {
+        self.place.most_missing()
+    }
+
     fn leaves(&self) -> bool {
         self.place.leaves()
     }

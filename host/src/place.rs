@@ -5,6 +5,9 @@ use crate::input::Input;
 use crate::text::Text;
 use alloc::boxed::Box;
 
+/// How many files that are not there are looked for in a store. Real checkpoints have fewer.
+const MOST_MISSING: usize = 1_000;
+
 /// Where a file lies: a path, or a key in a store. An index of shards, and a model in parts,
 /// are checked with the files beside them. Paths are places.
 ///
@@ -67,6 +70,12 @@ pub trait Place: Sync {
     /// The place of a file of this name in the same folder.
     fn beside(&self, name: &str) -> Box<dyn Place + '_>;
 
+    /// After how many files that are not there the search beside it ends: each may be a
+    /// round trip, and a name of a few bytes may stand for one.
+    fn most_missing(&self) -> usize {
+        MOST_MISSING
+    }
+
     /// Whether the file is a link that leads out of its folder.
     fn leaves(&self) -> bool {
         false
@@ -92,6 +101,11 @@ impl Place for std::path::PathBuf {
 
     fn beside(&self, name: &str) -> Box<dyn Place + '_> {
         Box::new(self.with_file_name(name))
+    }
+
+    /// As many as there are: on disk each takes microseconds.
+    fn most_missing(&self) -> usize {
+        usize::MAX
     }
 
     fn leaves(&self) -> bool {

@@ -62,7 +62,12 @@ pub(crate) fn compare(
     let (mut total, mut complete) = (0_u64, true);
     let mut absent = vec![false; shards.len()];
     let mut failed = None;
+    let (most, mut gone) = (place.most_missing(), 0);
     for (i, ((name, first), absent)) in shards.iter().zip(&mut absent).enumerate() {
+        if gone >= most {
+            (gone, *absent) = (gone + 1, true);
+            continue;
+        }
         let number = i as u64 + 1;
         let about = |rule| finding(rule, first.index, first.stored, number);
         let shard = Text::from(name.as_str());
@@ -102,6 +107,7 @@ pub(crate) fn compare(
             }
             Err(error) => {
                 (complete, *absent) = (false, true);
+                gone += 1;
                 if is_no_file(&error) {
                     report.find(about(rules::SHARD_MISSING), || Some(shard));
                     continue;
@@ -111,6 +117,7 @@ pub(crate) fn compare(
             }
         }
     }
+    report.leave_missing(gone, most);
     complete &= list.missing(access, &file, &absent, report)?;
     if let Some(stated) = header.total_size()
         && complete

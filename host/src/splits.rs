@@ -87,9 +87,10 @@ pub(crate) fn compare(
     if count.value != name.count {
         find(rules::SPLIT_COUNT, &count, name.count, count.value, key("split.count"));
     }
+    let most = place.most_missing();
     if no.value != named
         || count.value != name.count
-        || (1..name.no).any(|no| answers(&*place.beside(&name.part(no)), access))
+        || (1..name.no).take(most).any(|no| answers(&*place.beside(&name.part(no)), access))
     {
         return Ok(());
     }
@@ -97,14 +98,19 @@ pub(crate) fn compare(
     set.add(access, file)?;
     let mut complete = true;
     let (mut left, mut more, mut ignored) = (Vec::new(), 0, Vec::new());
+    let mut gone = 0;
     for no in (1..=name.count).filter(|no| *no != name.no) {
+        if gone >= most {
+            gone += 1;
+            continue;
+        }
         let beside = place.beside(&name.part(no));
         let shown = || Some(beside.file_name());
         let failed = |error| Error::Shard(beside.file_name(), Box::new(error));
         let input = match beside.open() {
             Err(ReadError::Io(err)) if err.kind() == io::ErrorKind::NotFound => {
                 find(rules::SPLIT_MISSING, &count, name.count, no, shown());
-                complete = false;
+                (complete, gone) = (false, gone + 1);
                 continue;
             }
             _ if !access.options().follow_links && beside.leaves() => {
@@ -132,6 +138,7 @@ pub(crate) fn compare(
     {
         find(rules::SPLIT_TOTAL, &stated, stated.value, set.tensors, key("split.tensors.count"));
     }
+    report.leave_missing(gone, most);
     for unchecked in left {
         report.leave(unchecked);
     }

@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use weighbridge::{DType, Error, Goal, Index, Profile};
+use weighbridge::{DType, Error, Format, Goal, Index, Profile};
 
 /// A file that is open: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
@@ -199,7 +199,8 @@ impl Model {
     /// The metadata of the file; a value that is longer than 64 KiB is a `Truncated`.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let entries = self.shared.get()?.ask(py, |model| {
+        let opened = self.shared.get()?;
+        let entries = opened.ask(py, |model| {
             model.rewind();
             model.metadata().collect::<Result<Vec<_>, _>>()
         })?;
@@ -210,8 +211,8 @@ impl Model {
             if entry.is_truncated() {
                 value = py.import("weighbridge._errors")?.call_method1("Truncated", (value,))?;
             }
-            // Of several with one name, the first.
-            if !metadata.contains(&key)? {
+            // Of several with one name, the first; of an index the last, as for its readers.
+            if opened.model.format() == Format::Shards || !metadata.contains(&key)? {
                 metadata.set_item(key, value)?;
             }
         }

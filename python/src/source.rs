@@ -95,6 +95,9 @@ impl Place for Key<'_> {
 
     fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
         let Store { open, raised } = self.store;
+        if raised.is_there() {
+            return Err(ReadError::Cancelled);
+        }
         Python::attach(|py| match open.call1(py, (&self.name,)).and_then(|file| file.extract(py)) {
             Ok((len, read)) => {
                 Ok(Box::new(Reader { len, read, raised: raised.clone() }) as Box<dyn Input>)

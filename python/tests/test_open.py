@@ -278,6 +278,13 @@ def test_a_check_needs_no_numpy(sound: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_all_names_can_be_had_without_pytorch() -> None:
+    import subprocess
+
+    code = "import sys; sys.modules['torch'] = None\nfrom weighbridge import *\nload_file, check\n"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_command_is_in_the_wheel(sound: Path, broken: Path) -> None:
     import subprocess
 

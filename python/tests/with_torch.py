@@ -143,6 +143,12 @@ def test_without_ml_dtypes(path: Path, tensors: Dict[str, Any], monkeypatch: Any
     assert ml_dtypes is not None and same(wb.torch.load_file(path)["BF16"], tensors["BF16"])
 
 
+def test_a_release_without_a_type(path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delitem(wb.torch.DTYPES, "f8e5m2")
+    with wb.open(path) as model, pytest.raises(wb.Unsupported, match="no type for f8e5m2 data"):
+        wb.torch.tensor(model["F8_E5M2"])
+
+
 def test_large_files_are_read_in_pieces(encoder: Any, tmp_path: Path) -> None:
     arrays = {f"t{i:02}": np.full((i, 40_000), i, np.float32) for i in range(1, 15)}
     path = tmp_path / "large.safetensors"

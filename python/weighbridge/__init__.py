@@ -18,7 +18,7 @@ from ._native import VERSION as __version__
 from ._native import Finding, Model, Report, Session, Stats, Tensor, Unchecked
 
 if TYPE_CHECKING:
-    from . import torch
+    from . import torch as torch
     from ._open import load, load_file, open
 
 __all__ = [
@@ -44,7 +44,6 @@ __all__ = [
     "load",
     "load_file",
     "open",
-    "torch",
 ]
 
 

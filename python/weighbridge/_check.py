@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import posixpath
 import re
 import threading
 from collections import deque
@@ -87,7 +86,7 @@ def check_source(found: Source, options: Options) -> _native.Report:
 
 def _check_remote(source: Remote, options: Options) -> _native.Report:
     size = source.size()
-    if _OF_SEVERAL.search(source.path):
+    if _OF_SEVERAL.search(source.parts()[1]):
         return _check_several(source, options)
     progress = options.progress
     session = _native.Session(size, options._replace(name=source.name, granule=GRANULE))
@@ -113,12 +112,24 @@ def _check_remote(source: Remote, options: Options) -> _native.Report:
 def _check_several(source: Remote, options: Options) -> _native.Report:
     """With the files that it lists, or the other parts of its set."""
 
+    own = source.parts()[1]
+
     def open_(name: str) -> Tuple[int, Read]:
-        file = source.beside(name)
-        return file.size(), file.read
+        file = source if name == own else source.beside(name)
+        try:
+            return file.size(), file.read
+        except FileNotFoundError as error:
+            # Over HTTP `fsspec` raises it for all failures. The cause is named, not shown: it
+            # has the headers of the request.
+            cause = error.__cause__
+            status = getattr(cause, "status", None)
+            if cause is None or not file.is_http() or status in (404, 410):
+                raise
+            why = type(cause).__name__ + (f", status {status}" if status else "")
+            raise OSError(f"{name}: {why}") from error
 
     options = options._replace(name=source.name, granule=GRANULE)
-    return _native.check_in_folder(posixpath.basename(source.path), open_, options)
+    return _native.check_in_folder(own, open_, options)
 
 
 #: The format of the index of a checkpoint in shards.

@@ -160,7 +160,10 @@ def _load_path(
     before = _state(os.stat(path))
     with _open_path(path, options, False) as model:
         if model.format == INDEX:
-            return _load_listed(source, model, options, kind, progress)
+            loaded = _load_listed(source, model, options, kind, progress)
+            if _state(os.stat(path)) != before:
+                raise OSError(f"{path}: the file changed while it was read")
+            return loaded
         model.check().raise_for_status()
         with _open_file(path) as file:
 
@@ -207,6 +210,7 @@ def _load_listed(
     check_source(source, options).raise_for_status()
     listed: Dict[str, str] = index.metadata
     files: Dict[str, Dict[str, T]] = {}
+    options = options._replace(format="safetensors")  # as they were checked
     for file in dict.fromkeys(listed.values()):
         files[file] = load_all(beside(source, file), options, kind, progress)
     return {name: files[file][name] for name, file in listed.items()}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from typing import Any, Callable, List, Mapping, NamedTuple, Optional, Tuple, Union
+from urllib.parse import quote, unquote
 
 #: Requests to a store begin and end at multiples of this: each is a round trip.
 GRANULE = 64 << 10
@@ -43,16 +45,23 @@ class Remote(NamedTuple):
     path: str
     name: str
 
+    def is_http(self) -> bool:
+        """Whether its path is a URL."""
+        return self.path.startswith(("http://", "https://"))
+
+    def parts(self) -> Tuple[str, str, str]:
+        """Its folder with the slash, its name, and what follows that in a URL."""
+        end = re.search("[?#]|$", self.path)
+        at = end.start() if end is not None and self.is_http() else len(self.path)
+        start = self.path.rfind("/", 0, at) + 1
+        name = self.path[start:at]
+        return self.path[:start], unquote(name) if self.is_http() else name, self.path[at:]
+
     def beside(self, name: str) -> Remote:
         """The file of this name in the same folder."""
-
-        def place(path: str) -> str:
-            # What follows `::` is where the file system itself is.
-            here, *outer = path.split("::")
-            folder = here.rpartition("/")[0]
-            return "::".join([f"{folder}/{name}" if folder else name, *outer])
-
-        return Remote(self.fs, place(self.path), place(self.name))
+        folder, _, rest = self.parts()
+        path = folder + (quote(name) if self.is_http() else name) + rest
+        return Remote(self.fs, path, path)
 
     def size(self) -> int:
         """How many bytes it has."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Tuple, Union
 import numpy as np
 import torch
 
-from ._errors import RawElementsWarning
+from ._errors import RawElementsWarning, Unsupported
 from ._open import Planned, load_all
 from ._options import Bar, Options, Progress
 from ._sources import Memory, find
@@ -81,7 +81,10 @@ def tensor(tensor: Tensor, *, dequantize: bool = False) -> torch.Tensor:
     narrow = None if dequantize else _NARROW.get(tensor.dtype)
     if narrow is None:
         return torch.from_numpy(array)
-    return torch.from_numpy(array.view(narrow)).view(DTYPES[tensor.dtype])
+    dtype = DTYPES.get(tensor.dtype)
+    if dtype is None:
+        raise Unsupported(f"this release of PyTorch has no type for {tensor.dtype} data")
+    return torch.from_numpy(array.view(narrow)).view(dtype)
 
 
 def _pairs(tensor: Tensor) -> Optional[torch.Tensor]:

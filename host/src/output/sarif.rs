@@ -65,8 +65,9 @@ struct Said<'a> {
 }
 
 impl Report {
-    /// A SARIF log of this report alone, as `weighbridge check --output sarif` prints it. A
-    /// file without a name is `-`.
+    /// A SARIF log of this report alone, as `weighbridge check --output sarif` prints it,
+    /// but for the reasons why rules are ignored, which a report does not know. A file
+    /// without a name is `-`.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -341,28 +342,34 @@ fn specification(format: Format) -> Option<&'static str> {
     })
 }
 
-/// A path as a relative reference, or as a URI of the scheme `file` if it is absolute. What is
-/// a URI already stays one.
+/// A path as a relative reference, or as a URI of the scheme `file` if it is absolute. Of what
+/// is a URI already, only what no URI may have is escaped.
 fn uri(name: &Text) -> String {
     let mut out = String::new();
-    let mut bytes = name.as_bytes();
+    let (mut bytes, mut is_uri) = (name.as_bytes(), false);
     bytes = bytes.strip_prefix(b"./").unwrap_or(bytes);
     if let Some((scheme, rest)) = name.as_str().and_then(|name| name.split_once("://"))
         && scheme.len() > 1
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     {
         out.extend([scheme, "://"]);
-        bytes = rest.as_bytes();
+        (bytes, is_uri) = (rest.as_bytes(), true);
     } else if bytes.starts_with(b"/") {
         out.push_str("file://");
     } else if cfg!(windows) && bytes.get(1) == Some(&b':') {
         out.push_str("file:///");
     }
-    for byte in bytes {
+    let escapes = |at: usize| {
+        let digits = bytes.get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    for (at, byte) in bytes.iter().enumerate() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 out.push(char::from(*byte));
             }
+            b':' | b'@' | b'?' | b'=' | b'&' | b'+' if is_uri => out.push(char::from(*byte)),
+            b'%' if is_uri && escapes(at) => out.push('%'),
             b'\\' if cfg!(windows) => out.push('/'),
             byte => out.push_str(&format!("%{byte:02X}")),
         }
@@ -382,7 +389,10 @@ mod tests {
         assert_eq!(of(b"/tmp/\xE9\n%.stb"), "file:///tmp/%E9%0A%25.stb");
         assert_eq!(of("重.gguf".as_bytes()), "%E9%87%8D.gguf");
         assert_eq!(of(b"a:b"), "a%3Ab");
-        assert_eq!(of(b"s3://bucket/a b/c:d"), "s3://bucket/a%20b/c%3Ad");
+        assert_eq!(of(b"s3://bucket/a b/c:d"), "s3://bucket/a%20b/c:d");
+        let url = "https://me@host:8080/a%20b/c.gguf?download=true&v=1+2";
+        assert_eq!(of(url.as_bytes()), url);
+        assert_eq!(of(b"s3://bucket/100%.gguf#%4"), "s3://bucket/100%25.gguf%23%254");
         assert_eq!(of(b"/a://b"), "file:///a%3A//b");
     }
 

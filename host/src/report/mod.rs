@@ -422,6 +422,16 @@ impl Report {
         self.unchecked_more += more;
     }
 
+    /// Says that of `gone` files only `most` were looked for, and could not be read.
+    pub(crate) fn leave_missing(&mut self, gone: usize, most: usize) {
+        if gone > most {
+            let files = crate::text::plural((gone - most) as u64, "more file");
+            let most = crate::text::thousands(most as u64);
+            let why = format!("{files} not looked for: {most} could not be read");
+            self.leave(Unchecked::new(None, why, true));
+        }
+    }
+
     /// Why something that was asked for was not checked, for the report on a set of files.
     pub(crate) fn reasons(&self) -> Vec<String> {
         let asked = self.unchecked.iter().filter(|it| it.was_asked_for());
