@@ -274,7 +274,7 @@ fn next_of(links: &str) -> Result<Option<String>, String> {
     let next = links.split('<').skip(1).find_map(|one| {
         let (url, what) = one.split_once('>')?;
         let is_next = |it: &str| matches!(it.trim(), "rel=\"next\"" | "rel=next");
-        what.split([';', ',']).any(is_next).then(|| url.trim().to_owned())
+        what.split(',').next()?.split(';').any(is_next).then(|| url.trim().to_owned())
     });
     let mut plain = links.to_ascii_lowercase();
     plain.retain(|c| !c.is_ascii_whitespace() && c != '"');

@@ -203,7 +203,7 @@ fn urls_that_are_not_read_are_errors() {
         ("https://cdn.example?sig=a/b", "its path is missing"),
         ("https:///index.json", "names no server"),
         ("https://cdn.example\\a/b", "backslash"),
-        ("s3://a\u{1B}[1m/b", "the store s3://a\\x1b[1m"),
+        ("s3://a\u{1B}[1m/b", "the store s3://a\\u{1b}[1m"),
     ] {
         let folder = Folder::new();
         let mut command = ask(&folder, &["check", url, "--retries", "0"]);
