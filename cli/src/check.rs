@@ -7,7 +7,7 @@ use crate::journal::{self, Journal, Known};
 use crate::outcome::Outcome;
 use crate::print::{Checked, Context, Done, Printer, Seen, Tally};
 use crate::progress::Bars;
-use crate::remote::{self, At, Remote};
+use crate::remote::{self, At, Remote, Url};
 use crate::terminal;
 use crate::walk::{Filter, Input, Item, List, Walk};
 use sha2::{Digest as _, Sha256};
@@ -123,7 +123,7 @@ fn note_laxer(args: &CheckArgs, config: &Config) {
     let Some(path) = &config.path else { return };
     let laxer = [
         (config.is_lenient() && !args.lenient, "profile"),
-        (config.is_structure_only() && !args.structure, "depth"),
+        (config.is_structure_only() && !args.structure && !args.payloads, "depth"),
         (config.skip_unknown && !args.skip_unknown, "skip-unknown"),
         (config.follow_links && !args.follow_links, "follow-links"),
     ];
@@ -140,7 +140,7 @@ fn options(
     config: &Config,
     options: Options,
 ) -> Result<(Options, config::Rules), String> {
-    let structure = args.structure || config.is_structure_only();
+    let structure = args.structure || config.is_structure_only() && !args.payloads;
     let mut options = options.goal(if structure { Goal::Structure } else { Goal::Payloads });
     if args.follow_links || config.follow_links {
         options = options.follow_links();
@@ -168,7 +168,9 @@ impl Task<'_> {
         let Item { input, mut stamp, .. } = item;
         if let (Some(known), Input::Named(path) | Input::Found(path)) = (&self.known, &input) {
             // Before the file is read: one that changes after that is checked again.
-            stamp = stamp.or_else(|| journal::stamp(path));
+            // Of a URL that was named nothing is known.
+            let on_disk = Url::of(path).is_none();
+            stamp = stamp.or_else(|| on_disk.then(|| journal::stamp(path)).flatten());
             let file = remote::shown(path);
             let past = stamp.as_deref().and_then(|stamp| known.get(&file, stamp));
             if let Some(past) = past {
@@ -198,8 +200,9 @@ impl Task<'_> {
     /// Whether a file that nothing identifies is skipped.
     fn skips(&self, path: &Path) -> bool {
         const PICKLES: [&str; 8] = ["bin", "ckpt", "dill", "joblib", "pickle", "pkl", "pt", "pth"];
-        let extension = path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase());
-        let is_pickle = extension.is_some_and(|it| PICKLES.contains(&&*it));
+        let name = file_name(path);
+        let extension = Path::new(&name).extension().map(|it| it.to_ascii_lowercase());
+        let is_pickle = extension.is_some_and(|it| PICKLES.iter().any(|known| it == *known));
         self.skip_unknown && !(self.deny_pickle && is_pickle)
     }
 
@@ -304,8 +307,15 @@ impl Place for Alone<'_> {
 const LINK: &str = "a link, which is not followed";
 const SPECIAL: &str = "a pipe or a device, not a file";
 
+/// The name of a file, without the query of a URL.
+fn file_name(path: &Path) -> String {
+    let shown = remote::shown(path);
+    let shown = shown.lossy();
+    let name = Path::new(&*shown).file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
 /// Whether the name of a file promises a format.
 fn is_named(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    weighbridge::recognise(&[], 0, Some(&name)).is_some()
+    weighbridge::recognise(&[], 0, Some(&file_name(path))).is_some()
 }

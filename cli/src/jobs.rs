@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
@@ -13,6 +14,8 @@ const MOST: usize = 128;
 /// Calls `work` for each input on `jobs` threads, and `take` for each result,
 /// on this thread and in input order, until it breaks. Where the system gives
 /// fewer threads, those do the work; where it gives none, this one does.
+///
+/// A panic of `work` is one of this call.
 ///
 /// No more than twice as many results as threads wait for their turn, so that
 /// a slow first file does not fill the memory with the reports of the others.
@@ -48,7 +51,9 @@ fn in_order_on<I: Send, R: Send>(
                     loop {
                         let ticket = todo.lock().map(|todo| todo.recv());
                         let Ok(Ok((n, input))) = ticket else { return };
-                        if results.send((n, work(input))).is_err() {
+                        // Whoever waits for the result would wait for ever.
+                        let result = catch_unwind(AssertUnwindSafe(|| work(input)));
+                        if results.send((n, result)).is_err() {
                             return;
                         }
                     }
@@ -86,6 +91,7 @@ fn in_order_on<I: Send, R: Send>(
                 let Ok((n, result)) = done.recv() else { return };
                 waiting.insert(n, result);
             };
+            let result = result.unwrap_or_else(|panic| resume_unwind(panic));
             if take(result).is_break() {
                 break;
             }
@@ -168,6 +174,17 @@ mod tests {
         });
         assert_eq!(taken, 5);
         assert!(started.load(Ordering::Relaxed) < 20);
+    }
+
+    #[test]
+    #[should_panic = "the third one"]
+    fn a_panic_ends_it() {
+        let work = |n: u32| {
+            if n == 3 {
+                panic!("the third one")
+            }
+        };
+        in_order(0..1_000, jobs(2), work, |()| ControlFlow::Continue(()));
     }
 
     #[test]

@@ -170,15 +170,15 @@ impl<'f> Walk<'f> {
     /// left out.
     fn listed(&mut self, path: PathBuf) -> Option<Item> {
         let url = Url::of(&path);
-        if let Some(url) = url.filter(|_| !self.filter.exclude.is_match(&path))
-            && url.is_folder()
-        {
-            return self.enter_bucket(url, &path);
-        }
-        let follow = self.filter.follow_links;
-        let metadata = if follow { fs::metadata(&path) } else { fs::symlink_metadata(&path) };
+        // No URL is a path on disk.
+        let kind = match (url, self.filter.follow_links) {
+            (Some(_), _) => None,
+            (None, true) => fs::metadata(&path).ok(),
+            (None, false) => fs::symlink_metadata(&path).ok(),
+        };
+        let is_folder = kind.as_ref().is_some_and(fs::Metadata::is_dir);
         // Of a folder, what it holds is to match.
-        let wanted = match metadata.as_ref().is_ok_and(fs::Metadata::is_dir) {
+        let wanted = match is_folder || url.is_some_and(|url| url.is_folder()) {
             true => !self.filter.exclude.is_match(&path),
             false => self.filter.wants(&path),
         };
@@ -186,14 +186,16 @@ impl<'f> Walk<'f> {
             self.excluded += 1;
             return None;
         }
-        match metadata {
-            Ok(metadata) if metadata.is_dir() => self.enter(path),
-            Ok(metadata) if metadata.is_symlink() => {
-                return Some(Item::new(Input::Link(path.clone()), &path));
-            }
-            _ => return Some(Item::new(Input::Found(path.clone()), &path)),
+        if let Some(url) = url.filter(Url::is_folder) {
+            return self.enter_bucket(url, &path);
         }
-        None
+        if is_folder {
+            self.enter(path);
+            return None;
+        }
+        let is_link = kind.is_some_and(|kind| kind.is_symlink());
+        let input = if is_link { Input::Link } else { Input::Found };
+        Some(Item::new(input(path.clone()), &path))
     }
 
     /// The next thing, of whatever part.
@@ -221,15 +223,15 @@ impl<'f> Walk<'f> {
                 if path == Path::new("-") {
                     return Some(Item::new(Input::Standard, &path));
                 }
-                if let Some(url) = Url::of(&path)
-                    && url.is_folder()
-                {
+                let url = Url::of(&path);
+                if let Some(url) = url.filter(Url::is_folder) {
                     match self.enter_bucket(url, &path) {
                         Some(item) => return Some(item),
                         None => continue,
                     }
                 }
-                if !fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
+                // No URL is a path on disk.
+                if url.is_some() || !fs::metadata(&path).is_ok_and(|metadata| metadata.is_dir()) {
                     return Some(Item::new(Input::Named(path.clone()), &path));
                 }
                 self.enter(path);
@@ -250,7 +252,10 @@ impl Iterator for Walk<'_> {
         loop {
             let item = self.any()?;
             let Some(shard) = self.shard else { return Some(item) };
-            if shard.has(&item.below.to_string_lossy().replace(MAIN_SEPARATOR, "/")) {
+            // What was not seen may belong to any part.
+            let is_failure = matches!(item.input, Input::Failed(..));
+            let below = item.below.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+            if is_failure || shard.has(&below) {
                 return Some(item);
             }
             self.elsewhere += 1;

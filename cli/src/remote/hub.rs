@@ -7,12 +7,14 @@ use super::{Listed, Listing};
 use futures_util::StreamExt as _;
 use http::header::LINK;
 use http::uri::Authority;
-use http::{HeaderValue, Uri};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use object_store::ClientOptions;
 use object_store::client::{HttpConnector as _, HttpRequestBody};
 use serde::Deserialize;
 use std::env;
 use std::sync::Arc;
 use std::time::Duration;
+use weighbridge::text::thousands;
 
 /// Where it is, as the library `huggingface_hub` has it.
 const ENDPOINT: &str = "https://huggingface.co";
@@ -20,6 +22,8 @@ const ENDPOINT: &str = "https://huggingface.co";
 const PAGE: usize = 64 << 20;
 /// How long to wait before a page is requested again, at first.
 const PAUSE: Duration = Duration::from_millis(200);
+/// The most pages of a listing, of a thousand files each.
+const PAGES: u64 = 4096;
 
 /// The hub, with what it knows its client by.
 #[derive(Debug)]
@@ -63,6 +67,11 @@ impl<'u> Repository<'u> {
         let revision = quote(&revision.replace("%2F", "/"));
         Ok(Repository { kind, name: format!("{}/{}", quote(owner), quote(name)), revision, path })
     }
+
+    /// Whether it is named by a commit, of which the files stay as they are.
+    fn is_fixed(&self) -> bool {
+        self.revision.len() == 40 && self.revision.bytes().all(|it| it.is_ascii_hexdigit())
+    }
 }
 
 impl Hub {
@@ -70,7 +79,7 @@ impl Hub {
     ///
     /// # Errors
     /// A sentence, when a variable makes no sense.
-    pub(super) fn from_environment() -> Result<Self, String> {
+    pub(super) fn from_environment(timeout: Option<Duration>) -> Result<Self, String> {
         let get = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let endpoint = get("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
         let endpoint = endpoint.trim().trim_end_matches('/').to_owned();
@@ -85,16 +94,12 @@ impl Hub {
                 Some(Token { server, header })
             }
         };
-        Ok(Hub { endpoint, connector: Connector::new(token) })
+        let connector = Connector::sharing(token, endpoint.starts_with("http:"), timeout);
+        Ok(Hub { endpoint, connector })
     }
 
     pub(super) fn connector(&self) -> &Connector {
         &self.connector
-    }
-
-    /// Whether it is reached without TLS.
-    pub(super) fn is_plain(&self) -> bool {
-        self.endpoint.starts_with("http:")
     }
 
     /// The URL of the content of a file.
@@ -106,6 +111,21 @@ impl Hub {
         let kind = if kind == "models" { String::new() } else { format!("{kind}/") };
         let (endpoint, path) = (&self.endpoint, quoted(path));
         Ok(format!("{endpoint}/{kind}{name}/resolve/{revision}/{path}"))
+    }
+
+    /// The URL of the next page, if there is one.
+    ///
+    /// # Errors
+    /// A sentence, when the hub does not have it, or there were too many.
+    fn further(&self, next: Option<String>, pages: u64) -> Result<Option<String>, String> {
+        let Some(next) = next else { return Ok(None) };
+        if next.strip_prefix(&self.endpoint).is_none_or(|rest| !rest.starts_with('/')) {
+            return Err("its next page is on another server".to_owned());
+        }
+        if pages >= PAGES {
+            return Err(format!("it has more than {} pages", thousands(PAGES)));
+        }
+        Ok(Some(next))
     }
 
     /// The URL of the first page of the files below a path.
@@ -164,21 +184,25 @@ pub(super) fn list(stores: Arc<Stores>, rest: &str) -> Result<Listing, String> {
         "" => String::new(),
         path => format!("{path}/"),
     };
+    let is_fixed = repository.is_fixed();
     let mut next = Some(stores.hub.tree(&repository));
     let mut nodes = Vec::new().into_iter();
+    let mut pages = 0;
     Ok(Box::new(std::iter::from_fn(move || {
         loop {
             if let Some(Node { path, oid, size, .. }) =
-                nodes.find(|node: &Node| node.kind == "file")
+                nodes.find(|node: &Node| node.kind != "directory")
             {
                 let below = path.strip_prefix(&within).unwrap_or(&path).to_owned();
-                return Some(Ok(Listed { below, stamp: Some(format!("{size} {oid}")) }));
+                let stamp = (is_fixed && !oid.is_empty()).then(|| format!("{size} {oid}"));
+                return Some(Ok(Listed { below, stamp }));
             }
-            match stores.wait(page(&stores, &next.take()?)) {
-                Ok(page) => {
-                    nodes = page.nodes.into_iter();
-                    next = page.next.filter(|next| next.starts_with(&stores.hub.endpoint));
-                }
+            let page = stores.wait(page(&stores, &next.take()?));
+            pages += 1;
+            let further =
+                page.and_then(|page| Ok((page.nodes, stores.hub.further(page.next, pages)?)));
+            match further {
+                Ok((listed, further)) => (nodes, next) = (listed.into_iter(), further),
                 Err(why) => return Some(Err(format!("cannot be listed: {why}"))),
             }
         }
@@ -187,8 +211,9 @@ pub(super) fn list(stores: Arc<Stores>, rest: &str) -> Result<Listing, String> {
 
 /// Requests a page, again if the server fails.
 async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
-    let (options, retry) = stores.hub_options();
-    let client = stores.hub.connector().connect(&options).map_err(|err| root(&err))?;
+    let client = stores.hub.connector().connect(&ClientOptions::new());
+    let client = client.map_err(|err| root(&err))?;
+    let retry = stores.limits.retry();
     let mut pause = PAUSE;
     let mut tries = 0;
     loop {
@@ -196,8 +221,7 @@ async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
         let request = request.map_err(|err| root(&err))?;
         let (why, is_final) = match client.execute(request).await {
             Ok(response) if response.status().is_success() => {
-                let next =
-                    response.headers().get(LINK).and_then(|link| next_of(link.to_str().ok()?));
+                let next = next_of(&links(response.headers()))?;
                 let mut body = response.into_body().bytes_stream();
                 let mut bytes = Vec::new();
                 let why = loop {
@@ -220,7 +244,9 @@ async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
             }
             Ok(response) => {
                 let status = response.status();
-                (format!("the server answers {status}"), !status.is_server_error())
+                let may_recover =
+                    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+                (format!("the server answers {status}"), !may_recover)
             }
             Err(err) => (root(&err), false),
         };
@@ -233,14 +259,31 @@ async fn page(stores: &Stores, url: &str) -> Result<Page, String> {
     }
 }
 
+/// All headers `Link` as one.
+fn links(headers: &HeaderMap) -> String {
+    let links = headers.get_all(LINK).iter().map(|it| String::from_utf8_lossy(it.as_bytes()));
+    links.collect::<Vec<_>>().join(", ")
+}
+
 /// The URL of the next page, in the header `Link`.
-fn next_of(link: &str) -> Option<String> {
-    link.split(',').find_map(|one| {
-        let (url, what) = one.split_once(';')?;
-        let next = what.split(';').any(|it| matches!(it.trim(), "rel=\"next\"" | "rel=next"));
-        let url = url.trim().strip_prefix('<')?.strip_suffix('>')?;
-        next.then(|| url.to_owned())
-    })
+///
+/// # Errors
+/// A sentence, when there seems to be one, but no URL of it.
+fn next_of(links: &str) -> Result<Option<String>, String> {
+    // URLs have commas, but no brackets.
+    let next = links.split('<').skip(1).find_map(|one| {
+        let (url, what) = one.split_once('>')?;
+        let is_next = |it: &str| matches!(it.trim(), "rel=\"next\"" | "rel=next");
+        what.split(',').next()?.split(';').any(is_next).then(|| url.trim().to_owned())
+    });
+    let mut plain = links.to_ascii_lowercase();
+    plain.retain(|c| !c.is_ascii_whitespace() && c != '"');
+    match next {
+        None if plain.contains("rel=next") => {
+            Err("the next page of the listing makes no sense".to_owned())
+        }
+        next => Ok(next),
+    }
 }
 
 #[cfg(test)]
@@ -285,8 +328,47 @@ mod tests {
 
     #[test]
     fn the_next_page_is_the_one_that_is_called_so() {
-        let link = r#"<https://hub/a?b=1,2>; rel="prev", <https://hub/a?cursor=x>; rel="next""#;
-        assert_eq!(next_of(link).as_deref(), Some("https://hub/a?cursor=x"));
-        assert_eq!(next_of(r#"<https://hub/a>; rel="last""#), None);
+        for (links, next) in [
+            (
+                r#"<https://hub/a?b=1,2>; rel="prev", <https://hub/a?cursor=x,y>; rel="next""#,
+                Ok(Some("https://hub/a?cursor=x,y")),
+            ),
+            ("<https://hub/a>;rel=next;title=b", Ok(Some("https://hub/a"))),
+            (r#"<https://hub/next>; rel="last""#, Ok(None)),
+            ("", Ok(None)),
+            ("https://hub/a; rel=\"next\"", Err(())),
+            ("<https://hub/a; rel=\"next\"", Err(())),
+            ("<https://hub/a>; REL = \"Next last\"", Err(())),
+        ] {
+            let found = next_of(links);
+            assert_eq!(found.as_ref().map(Option::as_deref).map_err(|_| ()), next, "{links}");
+        }
+        let mut headers = HeaderMap::new();
+        for link in [&b"<https://hub/first>; rel=\"first\""[..], b"<https://hub/\xFF>; rel=next"] {
+            headers.append(LINK, HeaderValue::from_bytes(link).expect("a value"));
+        }
+        assert_eq!(next_of(&links(&headers)), Ok(Some("https://hub/\u{FFFD}".to_owned())));
+    }
+
+    #[test]
+    fn pages_are_those_of_the_hub_and_not_without_end() {
+        let further = |next: &str, pages| hub().further(Some(next.to_owned()), pages);
+        assert_eq!(hub().further(None, PAGES), Ok(None));
+        assert_eq!(further("https://hub/a", 1), Ok(Some("https://hub/a".to_owned())));
+        for next in ["https://hub.evil/a", "https://hub", "/a", "https://hub@evil/a", ""] {
+            assert!(further(next, 1).is_err_and(|why| why.contains("another server")), "{next}");
+        }
+        let many = further("https://hub/a", PAGES);
+        assert_eq!(many, Err("it has more than 4,096 pages".to_owned()));
+    }
+
+    #[test]
+    fn a_commit_is_fixed() {
+        let is_fixed = |rest: &str| Repository::of(rest).expect(rest).is_fixed();
+        assert!(is_fixed("me/model@0123456789abcdef0123456789abcdef01234567/a"));
+        for rest in ["me/model", "me/model@v1", "me/model@0123456789abcdef0123456789abcdef0123456"]
+        {
+            assert!(!is_fixed(rest), "{rest}");
+        }
     }
 }

@@ -28,6 +28,8 @@ const AT_ONCE: usize = 8;
 /// A file may take so many round trips, and one more for each MiB of it: whoever made it could
 /// otherwise keep a command busy for days, with a few bytes here and there.
 const TRIPS: u64 = 4096;
+/// The most that is granted for its length, which the server alone claims: a TiB.
+const MORE_TRIPS: u64 = 1 << 20;
 /// How often a range is requested again whose bytes did not all arrive.
 const AGAIN: usize = 3;
 
@@ -81,8 +83,12 @@ impl Place for Object {
 
     fn open(&self) -> Result<Box<dyn Input + '_>, ReadError> {
         let url = Url::parse(&self.url).ok_or(ReadError::NotAFile("no URL"))?;
+        // The library drops a slash at the end, and reads another object.
+        if url.is_folder() {
+            return Err(ReadError::NotAFile("a folder"));
+        }
         let at = self.stores.locate(url).map_err(ReadError::Other)?;
-        self.traffic.round_trip();
+        self.traffic.open()?;
         Ok(Box::new(self.stores.wait(Opened::new(self, at))?))
     }
 
@@ -93,12 +99,23 @@ impl Place for Object {
     }
 }
 
+/// How many round trips a file of this length may take.
+fn allowance(len: u64) -> u64 {
+    TRIPS + (len >> 20).min(MORE_TRIPS)
+}
+
+/// The ETag of an answer, or else when the object was modified.
+fn tag(answer: &GetResult) -> String {
+    let modified = || answer.meta.last_modified.to_string();
+    answer.meta.e_tag.clone().unwrap_or_else(modified)
+}
+
 /// An object that was opened. Every answer is compared with the first.
 struct Opened<'o> {
     object: &'o Object,
     at: Located,
     len: u64,
-    tag: Option<String>,
+    tag: String,
     /// Its first bytes.
     head: Bytes,
     ahead: Mutex<Ahead>,
@@ -126,7 +143,7 @@ impl<'o> Opened<'o> {
             object,
             at,
             len: 0,
-            tag: None,
+            tag: String::new(),
             head: Bytes::new(),
             ahead: Mutex::new(Ahead { end: FIRST, len: FIRST }),
             trips: AtomicU64::new(1),
@@ -146,7 +163,7 @@ impl<'o> Opened<'o> {
                 }
                 Err(error) => return Err(opened.why(&error)),
             };
-            (opened.len, opened.tag) = (answer.meta.size, answer.meta.e_tag.clone());
+            (opened.len, opened.tag) = (answer.meta.size, tag(&answer));
             match opened.receive(0..FIRST.min(opened.len), answer).await {
                 Ok(head) => {
                     opened.head = head;
@@ -188,7 +205,7 @@ impl<'o> Opened<'o> {
 
     /// Takes the bytes of an answer, not one more than were asked for.
     async fn receive(&self, range: Range<u64>, answer: GetResult) -> Result<Bytes, Failure> {
-        if answer.meta.size != self.len || answer.meta.e_tag != self.tag {
+        if answer.meta.size != self.len || tag(&answer) != self.tag {
             return Err(Failure::Final(ReadError::Changed));
         }
         if let Some(encoding) = answer.attributes.get(&Attribute::ContentEncoding)
@@ -220,7 +237,7 @@ impl<'o> Opened<'o> {
 
     /// Counts a round trip.
     fn set_out(&self) -> Result<(), ReadError> {
-        let most = TRIPS.saturating_add(self.len >> 20);
+        let most = allowance(self.len);
         if self.trips.fetch_add(1, Ordering::Relaxed) >= most {
             let trips = weighbridge::text::thousands(most);
             let why = format!("it takes more than {trips} round trips: check a copy of it");
@@ -327,5 +344,17 @@ impl Input for Opened<'_> {
         };
         let fetched = stream::iter(requests).map(fetch).buffered(AT_ONCE).try_collect();
         self.object.stores.wait(fetched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claimed_length_grants_so_many_round_trips_and_no_more() {
+        assert_eq!(allowance(0), 4_096);
+        assert_eq!(allowance(1 << 30), 4_096 + 1_024);
+        assert_eq!(allowance(1 << 62), 4_096 + (1 << 20));
     }
 }

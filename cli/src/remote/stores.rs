@@ -9,18 +9,23 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::path::Path;
-use object_store::{ClientConfigKey, ClientOptions, Error, ObjectStore, RetryConfig};
-use std::collections::HashMap;
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
+use std::hash::BuildHasher as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
+use weighbridge::Text;
 
 /// Threads that wait for servers: they compute next to nothing.
 const THREADS: usize = 2;
+/// The longest URL: with each byte as `%XX` it is still one that the library takes.
+const LONGEST: usize = 16 << 10;
 
 impl Limits {
-    fn retry(&self) -> RetryConfig {
+    pub(super) fn retry(&self) -> RetryConfig {
         let standard = RetryConfig::default();
         RetryConfig { max_retries: self.retries.unwrap_or(standard.max_retries), ..standard }
     }
@@ -34,7 +39,7 @@ impl Limits {
 #[derive(Debug)]
 pub(super) struct Stores {
     runtime: Runtime,
-    limits: Limits,
+    pub(super) limits: Limits,
     plain: Connector,
     secure: Connector,
     pub(super) hub: Hub,
@@ -56,12 +61,13 @@ impl Stores {
         // Of two libraries for TLS the smaller one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
+        let timeout = limits.timeout();
         Ok(Stores {
             runtime: runtime.map_err(|err| format!("threads for servers: {err}"))?,
             limits,
-            plain: Connector::default(),
-            secure: Connector::default(),
-            hub: Hub::from_environment()?,
+            plain: Connector::sharing(None, true, timeout),
+            secure: Connector::sharing(None, false, timeout),
+            hub: Hub::from_environment(timeout)?,
             buckets: Mutex::default(),
         })
     }
@@ -76,6 +82,12 @@ impl Stores {
     /// # Errors
     /// A sentence, when the URL makes no sense, or a variable of the environment.
     pub(super) fn locate(&self, url: Url<'_>) -> Result<Located, String> {
+        if url.text.len() > LONGEST {
+            return Err("its name is too long".to_owned());
+        }
+        if url.is_http() {
+            whole(url)?;
+        }
         match url.scheme {
             "http" => self.exactly(url.text, &self.plain),
             "https" => self.exactly(url.text, &self.secure),
@@ -85,6 +97,12 @@ impl Stores {
             }
             _ => {
                 let (bucket, key) = url.rest.split_once('/').unwrap_or((url.rest, ""));
+                // The library drops the slash, and reads another object.
+                if key.starts_with('/') {
+                    return Err(
+                        "its name begins with a slash: such objects are not read".to_owned()
+                    );
+                }
                 let path = Path::parse(key).map_err(|err| format!("its name: {}", root(&err)))?;
                 Ok(Located { store: self.bucket(url.scheme, bucket)?, path })
             }
@@ -93,28 +111,10 @@ impl Stores {
 
     /// The object of a URL of HTTP, which is requested as it is.
     fn exactly(&self, url: &str, connector: &Connector) -> Result<Located, String> {
-        let mut options = ClientOptions::new().with_allow_http(url.starts_with("http:"));
-        if let Some(timeout) = self.limits.timeout() {
-            options = options.with_timeout(timeout).with_connect_timeout(timeout);
-        }
-        let builder = HttpBuilder::new().with_url(url).with_client_options(options);
-        let builder =
-            builder.with_retry(self.limits.retry()).with_http_connector(connector.clone());
-        let store = builder.build().map_err(|err| root(&err))?;
+        let builder = HttpBuilder::new().with_url(url).with_retry(self.limits.retry());
+        let store = builder.with_http_connector(connector.clone()).build();
+        let store = store.map_err(|err| root(&err))?;
         Ok(Located { store: Arc::new(store), path: Path::default() })
-    }
-
-    /// The client of the hub.
-    ///
-    /// # Errors
-    /// A sentence, when it cannot be made.
-    pub(super) fn hub_options(&self) -> (ClientOptions, RetryConfig) {
-        let options = ClientOptions::new().with_allow_http(self.hub.is_plain());
-        let options = match self.limits.timeout() {
-            Some(timeout) => options.with_timeout(timeout).with_connect_timeout(timeout),
-            None => options,
-        };
-        (options, self.limits.retry())
     }
 
     fn bucket(&self, scheme: &str, bucket: &str) -> Result<Arc<dyn ObjectStore>, String> {
@@ -142,7 +142,8 @@ impl Stores {
             "gs" => build!(GoogleCloudStorageBuilder, GoogleConfigKey::Client),
             _ => build!(MicrosoftAzureBuilder, AzureConfigKey::Client),
         };
-        let store = store.map_err(|err| format!("the store {url}: {}", root(&err)))?;
+        let store =
+            store.map_err(|err| format!("the store {}: {}", Text::from(&*url), root(&err)))?;
         buckets.insert(url, Arc::clone(&store));
         Ok(store)
     }
@@ -162,19 +163,65 @@ impl Stores {
             "" => String::new(),
             path => format!("{path}/"),
         };
+        let (hasher, mut seen) = (RandomState::new(), HashSet::new());
         Ok(Box::new(std::iter::from_fn(move || {
-            let object = self.wait(objects.next())?;
-            Some(object.map_err(|err| failed(&err)).map(|object| {
+            loop {
+                let object = match self.wait(objects.next())? {
+                    Ok(object) => object,
+                    Err(err) => return Some(Err(format!("cannot be listed: {}", root(&err)))),
+                };
+                // What stands for the folder itself, without its slash.
+                if object.location == path && object.size == 0 {
+                    continue;
+                }
+                if !seen.insert(hasher.hash_one(&object.location)) {
+                    let why = "cannot be listed: two names differ by a slash only";
+                    return Some(Err(why.to_owned()));
+                }
                 let key = object.location.as_ref();
                 let tag = object.e_tag.unwrap_or_default();
                 let stamp = format!("{} {tag} {}", object.size, object.last_modified);
                 let below = key.strip_prefix(&within).unwrap_or(key).to_owned();
-                Listed { below, stamp: Some(stamp) }
-            }))
+                return Some(Ok(Listed { below, stamp: Some(stamp) }));
+            }
         })))
     }
 }
 
-fn failed(error: &Error) -> String {
-    format!("cannot be listed: {}", root(error))
+/// Whether a URL of HTTP has a server and a path, and the library takes them for what they are
+/// here: names beside the file are put after the last slash of the path.
+///
+/// # Errors
+/// A sentence, when it does not.
+fn whole(url: Url<'_>) -> Result<(), String> {
+    if url.text.contains(|c: char| c == '\\' || c.is_ascii_control()) {
+        return Err("its URL has a backslash or a control character".to_owned());
+    }
+    let end = url.rest.find(['?', '#']).unwrap_or(url.rest.len());
+    match url.rest[..end].split_once('/') {
+        Some(("", _)) => Err("it names no server".to_owned()),
+        Some(_) => Ok(()),
+        None => Err("it names no file: its path is missing".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_that_others_read_differently_are_refused() {
+        for (text, is_whole) in [
+            ("https://host/a.gguf?sig=a/b", true),
+            ("https://me@host:1/", true),
+            ("https://host", false),
+            ("https://cdn.example?sig=a/b", false),
+            ("https://cdn.example#a/b", false),
+            ("https:///index.json", false),
+            ("https://cdn.example\\a/b", false),
+            ("https://cdn\n/a", false),
+        ] {
+            assert_eq!(whole(Url::parse(text).expect(text)).is_ok(), is_whole, "{text}");
+        }
+    }
 }

@@ -13,9 +13,19 @@ use object_store::{ClientOptions, Error};
 use std::error;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+use weighbridge::ReadError;
+use weighbridge::text::thousands;
 
 /// The largest length of a file that a server is believed.
 const LONGEST: u64 = 1 << 62;
+/// How many files beside the one that was named are opened: an index could otherwise keep a
+/// command busy for days. The largest models have a few hundred shards.
+const FILES: u64 = 4096;
+/// How long a request may take, and how long a connection, if nothing else was asked for: as the
+/// library has it for buckets.
+const TIMEOUT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The requests for one file, and for those that are checked with it.
 #[derive(Debug, Default)]
@@ -23,6 +33,8 @@ pub(super) struct Traffic {
     bytes: AtomicU64,
     requests: AtomicU64,
     round_trips: AtomicU64,
+    /// How many files were opened.
+    files: AtomicU64,
     trouble: Mutex<Option<Trouble>>,
 }
 
@@ -42,6 +54,21 @@ impl Traffic {
             requests: get(&self.requests),
             round_trips: get(&self.round_trips),
         }
+    }
+
+    /// Counts a file that is to be opened, which is a round trip.
+    ///
+    /// # Errors
+    /// When there were too many.
+    pub(super) fn open(&self) -> Result<(), ReadError> {
+        // The file that was named, and those beside it.
+        if self.files.fetch_add(1, Ordering::Relaxed) > FILES {
+            let files = thousands(FILES);
+            let why = format!("it needs more than {files} files beside it: check a copy of it");
+            return Err(ReadError::Other(why));
+        }
+        self.round_trip();
+        Ok(())
     }
 
     /// Counts bytes of a file.
@@ -161,26 +188,67 @@ pub(super) fn root(error: &dyn error::Error) -> String {
     weighbridge::Text::from(error.to_string().as_str()).to_string()
 }
 
-/// Makes metered clients; those of one connector share its connections.
+/// Makes metered clients. The default makes one for each store, with the options of that store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connector {
-    pub(super) token: Option<Token>,
-    shared: Arc<OnceLock<HttpClient>>,
+    shared: Option<Arc<Shared>>,
+}
+
+/// The one client of all stores of a connector, so that they share connections.
+#[derive(Debug)]
+struct Shared {
+    token: Option<Token>,
+    allow_http: bool,
+    timeout: Option<Duration>,
+    client: OnceLock<HttpClient>,
 }
 
 impl Connector {
-    pub(super) fn new(token: Option<Token>) -> Self {
-        Connector { token, shared: Arc::default() }
+    /// One with a single client, whatever the options of a store are.
+    pub(super) fn sharing(
+        token: Option<Token>,
+        allow_http: bool,
+        timeout: Option<Duration>,
+    ) -> Self {
+        let client = OnceLock::new();
+        Connector { shared: Some(Arc::new(Shared { token, allow_http, timeout, client })) }
     }
 }
 
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> Result<HttpClient, Error> {
-        if let Some(client) = self.shared.get() {
+        match &self.shared {
+            Some(shared) => shared.client(),
+            None => {
+                let client = ReqwestConnector::default().connect(options)?;
+                Ok(HttpClient::new(Metered { client, token: None }))
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn client(&self) -> Result<HttpClient, Error> {
+        if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        let client = ReqwestConnector::default().connect(options)?;
+        // As the library makes one, but for the header `Referer`: the target of a redirection
+        // would get the query of the URL, which may be a secret.
+        let client = reqwest::Client::builder()
+            .referer(false)
+            .user_agent(concat!("weighbridge/", env!("CARGO_PKG_VERSION")))
+            .https_only(!self.allow_http)
+            .http1_only()
+            .timeout(self.timeout.unwrap_or(TIMEOUT))
+            .connect_timeout(self.timeout.unwrap_or(CONNECT_TIMEOUT))
+            .no_gzip()
+            .no_brotli()
+            .no_zstd()
+            .no_deflate()
+            .build()
+            .map_err(|source| Error::Generic { store: "HTTP", source: source.into() })?;
+        let client = HttpClient::new(client);
         let metered = HttpClient::new(Metered { client, token: self.token.clone() });
-        Ok(self.shared.get_or_init(|| metered).clone())
+        Ok(self.client.get_or_init(|| metered).clone())
     }
 }

@@ -100,6 +100,9 @@ fn profile_depth_deny_limits_and_paths() {
     assert_eq!(run(&with("profile = \"lenient\""), &["check", "a.stb"]).code, 0);
     let structure = run(&with("depth = \"structure\""), &["check", "a.stb", "--json"]);
     assert_eq!(structure.json()["checked"], json!(["structure"]));
+    let args = ["check", "a.stb", "--json", "--payloads"];
+    let payloads = run(&with("depth = \"structure\""), &args);
+    assert_eq!(payloads.json()["checked"], json!(["structure", "payloads"]));
     let folder = with("deny = [\"lint\", \"pickle\"]");
     folder.write("l.stb", &with_lint());
     folder.write("p.bin", b"\x80\x02}q\0.");

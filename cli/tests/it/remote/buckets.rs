@@ -15,6 +15,22 @@ fn file(key: &str) -> Option<Vec<u8>> {
     }
 }
 
+/// A page of a listing with these keys and lengths, and where the next one begins.
+fn page(keys: &[(&str, u64)], next: Option<usize>) -> Answer {
+    let contents = keys.iter().map(|(key, len)| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+             <ETag>\"{key}\"</ETag><Size>{len}</Size></Contents>"
+        )
+    });
+    let contents: String = contents.collect();
+    let token = |next| format!("<NextContinuationToken>{next}</NextContinuationToken>");
+    let next = next.map(token).unwrap_or_default();
+    Answer::text(format!(
+        "<?xml version=\"1.0\"?><ListBucketResult>{contents}{next}</ListBucketResult>"
+    ))
+}
+
 /// The keys that begin with the prefix of a request, two at a time.
 fn list(query: &str) -> Answer {
     let get = |name: &str| {
@@ -23,24 +39,17 @@ fn list(query: &str) -> Answer {
     };
     let from: usize = get("continuation-token").parse().unwrap_or(0);
     let keys: Vec<_> = KEYS.into_iter().filter(|key| key.starts_with(&get("prefix"))).collect();
-    let contents = keys.iter().skip(from).take(2).map(|key| {
-        format!(
-            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
-             <ETag>\"{key}\"</ETag><Size>1</Size></Contents>"
-        )
-    });
-    let next = match from + 2 < keys.len() {
-        true => format!("<NextContinuationToken>{}</NextContinuationToken>", from + 2),
-        false => String::new(),
-    };
-    let contents: String = contents.collect();
-    Answer::text(format!(
-        "<?xml version=\"1.0\"?><ListBucketResult>{contents}{next}</ListBucketResult>"
-    ))
+    let some: Vec<_> = keys.iter().skip(from).take(2).map(|key| (*key, 1)).collect();
+    page(&some, (from + 2 < keys.len()).then_some(from + 2))
 }
 
 fn bucket() -> Server {
-    Server::new(|request| {
+    bucket_of(list)
+}
+
+/// A bucket that lists what `list` says.
+fn bucket_of(list: impl Fn(&str) -> Answer + Send + Sync + 'static) -> Server {
+    Server::new(move |request| {
         let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
         match path.strip_prefix("/box") {
             Some("" | "/") => list(query),
@@ -113,6 +122,38 @@ fn parts_of_a_bucket_are_all_of_it() {
     }
     all.sort();
     assert_eq!(all.len(), 3, "{all:?}");
+}
+
+/// No part knows what the rest of the listing would have been.
+#[test]
+fn a_listing_that_breaks_off_fails_in_every_part() {
+    let server = bucket_of(|query| match query.contains("continuation-token") {
+        true => Answer::status(500),
+        false => list(query),
+    });
+    let folder = Folder::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let run = check_s3(&server, &folder, &["s3://box", "--skip-unknown", "--shard", shard]);
+        assert!(run.code == 2 && run.err.contains("cannot be listed"), "{shard}: {run:?}");
+    }
+}
+
+/// The library drops a slash at either end of a key.
+#[test]
+fn names_that_differ_by_a_slash_are_not_taken_for_one_another() {
+    let folder = Folder::new();
+    let run = check_s3(&bucket(), &folder, &["s3://box//a.stb"]);
+    assert!(run.code == 2 && run.err.contains("begins with a slash"), "{run:?}");
+    let run = finish(ask(&folder, &["inspect", "s3://box/a.stb/"]));
+    assert!(run.code == 2 && run.err.contains("is a folder, not a file"), "{run:?}");
+    for other in ["/a.stb", "a.stb/"] {
+        let server = bucket_of(move |_| page(&[(other, 1), ("a.stb", 1)], None));
+        let run = check_s3(&server, &folder, &["s3://box"]);
+        assert!(run.code == 2 && run.err.contains("differ by a slash only"), "{other}: {run:?}");
+    }
+    let server = bucket_of(|_| page(&[("models/", 0), ("models/b c.stb", 1)], None));
+    let run = check_s3(&server, &folder, &["s3://box/models/"]);
+    assert_eq!((run.code, files(&run)), (0, vec!["s3://box/models/b c.stb".to_owned()]), "{run:?}");
 }
 
 #[test]

@@ -168,14 +168,21 @@ fn lengths_that_are_not_true_are_errors() {
 #[test]
 fn a_file_that_is_replaced_while_it_is_read_is_an_error() {
     let (bytes, len) = large();
-    for header in ["ETag", "Content-Range"] {
+    for header in ["ETag", "Content-Range", "Last-Modified"] {
         let bytes = bytes.clone();
         let server = Server::new(move |request| {
             let mut answer = Answer::of(&bytes, request);
+            if header == "Last-Modified" {
+                answer.headers.retain(|(name, _)| *name != "ETag");
+                let date = "Thu, 01 Jan 2026 00:00:00 GMT".to_owned();
+                answer.headers.push((header, date));
+            }
             if request.range().is_some_and(|range| range.start > 0) {
                 for (name, value) in &mut answer.headers {
                     if *name == header && header == "ETag" {
                         *value = "\"2\"".to_owned();
+                    } else if *name == header && header == "Last-Modified" {
+                        *value = value.replace("00:00:00", "00:00:01");
                     } else if *name == header {
                         *value = value.replace(&format!("/{len}"), &format!("/{}", len + 1));
                     }
@@ -186,6 +193,42 @@ fn a_file_that_is_replaced_while_it_is_read_is_an_error() {
         let why = fails(&server, &[]);
         assert!(why.contains("the file changed while it was read"), "{header}: {why}");
     }
+}
+
+#[test]
+fn urls_that_are_not_read_are_errors() {
+    let long = format!("https://host/{}", "x".repeat(70_000));
+    for (url, why) in [
+        (&*long, "its name is too long"),
+        ("https://cdn.example?sig=a/b", "its path is missing"),
+        ("https:///index.json", "names no server"),
+        ("https://cdn.example\\a/b", "backslash"),
+        ("s3://a\u{1B}[1m/b", "the store s3://a\\u{1b}[1m"),
+    ] {
+        let folder = Folder::new();
+        let mut command = ask(&folder, &["check", url, "--retries", "0"]);
+        let run = Run::of(&command.output().expect("the command runs"));
+        assert!(run.code == 2 && run.err.contains(why) && !run.err.contains('\u{1B}'), "{run:?}");
+    }
+}
+
+/// Whoever writes an index chooses how many files it names.
+#[test]
+fn files_beside_the_one_that_was_named_are_bounded() {
+    let names: Vec<_> = (0..4_100).map(|i| format!("{i:04}.safetensors")).collect();
+    let entries: Vec<_> = names.iter().map(|name| (&name[..4], &**name)).collect();
+    let index = Index::of(None, &entries).encode();
+    let server = Server::new(move |request| {
+        let name = request.target.rsplit('/').next().unwrap_or_default();
+        match name.strip_suffix(".safetensors") {
+            Some(name) => Answer::of(&tensors(&[name]), request),
+            None => Answer::of(&index, request),
+        }
+    });
+    let (code, line) = check_json(&[&server.url("model.safetensors.index.json")]);
+    let why = line["error"].as_str().unwrap_or_default();
+    assert!(code == 2 && why.contains("more than 4,096 files beside it"), "{line}");
+    assert_eq!(server.requests().len(), 4_097);
 }
 
 #[test]

@@ -106,7 +106,63 @@ fn the_token_is_for_the_hub_alone() {
     let run = check_hub(&hub, &["hf://me/model/a.stb", "hf://me/model/sub/"]);
     assert!(hub.requests().iter().all(|it| it.header("authorization") == Some("Bearer SECRET")));
     assert!(content.requests().iter().all(|it| it.header("authorization").is_none()));
+    // Nor does the other server learn where the request came from: a query may be a secret.
+    assert!(content.requests().iter().all(|it| it.header("referer").is_none()));
     assert!(!content.requests().is_empty() && !format!("{run:?}").contains("SECRET"));
+}
+
+/// A listing that ends too soon would be a success without the rest of the files.
+#[test]
+fn a_next_page_that_cannot_be_read_is_an_error() {
+    for (link, why) in [
+        ("<https://hub.example/api>; rel=\"next\"", "another server"),
+        ("</api/models/me/model/tree/main?cursor=2>; rel=next", "another server"),
+        ("/api; rel=\"next\"", "makes no sense"),
+    ] {
+        let hub = Server::new(move |_| Answer {
+            headers: vec![("Link", "<a>; rel=\"first\"".to_owned()), ("Link", link.to_owned())],
+            ..Answer::text("[]")
+        });
+        let run = check_hub(&hub, &["hf://me/model"]);
+        assert!(run.code == 2 && run.err.contains(why), "{link}: {run:?}");
+        assert_eq!(hub.requests().len(), 1);
+    }
+}
+
+#[test]
+fn a_hub_that_is_asked_too_often_is_asked_again() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let hub = Server::new(move |request| {
+        match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Answer::status(429),
+            1 => Answer::text(json!([node("file", "a.stb")]).to_string()),
+            _ => Answer::of(&sound().encode(), request),
+        }
+    });
+    let run = check_hub(&hub, &["hf://me/model"]);
+    assert_eq!(run.code, 0, "{run:?}");
+}
+
+/// A branch may move, and the hub need not say what a file is; a commit stays.
+#[test]
+fn only_files_of_a_commit_are_known_again() {
+    let hub = Server::new(|request| match request.target.contains("/tree/") {
+        true => {
+            let unnamed = json!({"type": "file", "path": "b.stb", "size": 1});
+            Answer::text(json!([node("file", "a.stb"), unnamed]).to_string())
+        }
+        false => Answer::of(&sound().encode(), request),
+    });
+    let commit = format!("hf://me/model@{}", "0a".repeat(20));
+    for (url, again) in [("hf://me/model", 2), (&*commit, 1)] {
+        let folder = Folder::new();
+        for files in [2, again] {
+            let mut command = ask(&folder, &["check", "--json", url, "--resume", "journal"]);
+            command.env("HF_ENDPOINT", format!("http://{}", hub.address()));
+            let run = finish(command);
+            assert_eq!((run.code, run.lines().len()), (0, files), "{url}: {run:?}");
+        }
+    }
 }
 
 #[test]

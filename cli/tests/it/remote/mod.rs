@@ -257,6 +257,39 @@ fn lists_name_files_on_servers_too() {
     assert_eq!((run.code, verdicts), (0, vec![json!("valid"); 2]));
 }
 
+/// A folder of the working folder that is called like a URL is no file of it.
+#[cfg(unix)]
+#[test]
+fn urls_are_not_looked_up_on_disk() {
+    let server = Server::with(sound().encode());
+    let (url, folder) = (server.url("a.stb"), Folder::new());
+    let local = folder.path().join(url.replace("//", "/"));
+    std::fs::create_dir_all(&local).expect("room");
+    std::fs::write(local.join("b.stb"), with_flags()).expect("room");
+    folder.write("list", url.as_bytes());
+    for args in [&["check", &url, "--json"][..], &["check", "--files-from", "list", "--json"]] {
+        let run = finish(ask(&folder, args));
+        assert_eq!((run.code, &run.json()["file"]), (0, &json!(url)), "{run:?}");
+    }
+    // What is on disk says nothing of what was checked.
+    let args = ["check", &url, "--json", "--resume", "journal"];
+    let lines = || finish(ask(&folder, &args)).lines().len();
+    assert_eq!((lines(), lines()), (1, 1));
+}
+
+/// The name of a file is that of its path, whatever the query says.
+#[test]
+fn queries_are_no_part_of_a_name() {
+    let server = Server::with(b"nothing that is known".to_vec());
+    let folder = Folder::new();
+    folder.write("list", format!("{}?download=true\n", server.url("a.pkl")).as_bytes());
+    let args = ["check", "--files-from", "list", "--json", "--skip-unknown"];
+    let skipped = finish(ask(&folder, &args));
+    assert!(skipped.code == 2 && skipped.err.contains("nothing was checked"), "{skipped:?}");
+    let denied = finish(ask(&folder, &[&args[..], &["--deny", "pickle"]].concat()));
+    assert_eq!((denied.code, &denied.json()["verdict"]), (3, &json!("unsupported")), "{denied:?}");
+}
+
 #[test]
 fn every_cell_of_the_table_is_what_the_command_does() {
     let (unknown, pickle) = (with_unknown_type(), b"\x80\x02}q\0.".to_vec());

@@ -129,6 +129,7 @@ fn serve(
     seen: &Mutex<Vec<Request>>,
     answer: &(impl Fn(&Request) -> Answer + ?Sized),
 ) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     loop {
         let mut request = Request::default();
