@@ -230,7 +230,7 @@ impl Task<'_> {
         Ok(Seen::Checked(Box::new(Checked { report, sha256, read })))
     }
 
-    /// A file of a folder or a list, of which nobody said that it is a model.
+    /// A file of a folder or a list, which was not named as a model.
     fn found(&self, path: &Path, stamp: &mut Option<String>) -> Result<Seen, Error> {
         let skips = |report: &Report| {
             let unread = report.verdict_on_checked() == Verdict::Unsupported;

@@ -167,7 +167,7 @@ pub(crate) fn stamp(path: &Path) -> Option<String> {
     Some(format!("{} {}{}", metadata.len(), modified.as_nanos(), changed(&metadata)))
 }
 
-/// When the file was changed, if only its name or its times: nobody sets that back.
+/// When the file was changed, if only its name or its times: no program sets that back.
 #[cfg(unix)]
 fn changed(metadata: &fs::Metadata) -> String {
     use std::os::unix::fs::MetadataExt as _;

@@ -156,7 +156,7 @@ def test_a_store_that_fails_at_a_shard(files: Dict[str, bytes]) -> None:
 
     with pytest.raises(PermissionError, match="no access"):
         wb.check(Place())
-    # It is listed before the other, which nobody needs any more.
+    # It is listed before the other, which is not needed any more.
     assert asked[-1].endswith(SECOND) and FIRST not in "".join(asked)
 
 

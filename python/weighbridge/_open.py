@@ -58,8 +58,8 @@ def open(
 
     Args:
         source: What `check` takes.
-        mmap: Map a file on disk, so that arrays are views of it. Only for files that nobody
-            else shortens: to look at an array of a mapped file that has become shorter ends
+        mmap: Map a file on disk, so that arrays are views of it. Only for files that no other
+            program shortens: to look at an array of a mapped file that has become shorter ends
             the process. Without this a file is read, and then it is an `OSError`.
         format, lenient, structure, deny, max_work, memory, storage_options: As for `check`;
             they hold for `model.check()` too.

@@ -54,7 +54,7 @@ class Bar:
 
     @property
     def callback(self) -> Optional[Progress]:
-        """None where nobody wants to know."""
+        """None where it is not asked for."""
         return self._progress if self._bar is None else self._update
 
     def _update(self, read: int, size: int) -> None:

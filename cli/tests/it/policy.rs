@@ -1,4 +1,4 @@
-//! What a gate refuses, and what it is told to accept: files that nobody recognises, links,
+//! What a gate refuses, and what it is told to accept: files of unknown formats, links,
 //! pickles, nothing at all, and settings.
 
 use super::*;

@@ -176,7 +176,7 @@ fn a_reader_that_goes_away_is_no_crash() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
-/// A run whose standard output is a pipe that nobody reads.
+/// A run whose standard output is a pipe without a reader.
 #[cfg(unix)]
 fn closed(folder: &Folder, args: &[&str]) -> std::process::Output {
     let (reader, writer) = std::io::pipe().expect("a pipe");

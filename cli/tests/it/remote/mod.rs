@@ -15,7 +15,7 @@ use weighbridge_tests::encode::safetensors::{File, Tensor};
 use weighbridge_tests::encode::shards::Index;
 use weighbridge_tests::fixtures::gguf::part;
 
-/// A command that asks no proxy, and waits for nobody.
+/// A command without proxies, which does not wait.
 fn ask(folder: &Folder, args: &[&str]) -> Command {
     let mut command = command(folder, args);
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
