@@ -11,8 +11,8 @@
 )]
 
 use weighbridge_core::{
-    Audit, Cursor, Elements, File, Finding, Name, NameEncoding, Profile, Severity, Slot, Source,
-    Stop,
+    Cursor, Elements, File, Finding, MappedAudit, Name, NameEncoding, Profile, Severity, Slot,
+    Source, Stop,
 };
 
 /// An STB file with one tensor: number 7, two `f32`. In firmware this is
@@ -28,7 +28,7 @@ fn weights(flash: &[u8], number: u8) -> Result<Option<Elements<'_, f32>>, Stop> 
     let mut sink = |finding: Finding| worst = worst.max(Some(finding.severity()));
 
     let file = File::open(&source, &mut sink)?;
-    Audit::new(file).structure_only().step(&source, &mut [Slot::EMPTY; 8], &mut sink)?;
+    MappedAudit::new(file).step(&source, &mut [Slot::EMPTY; 8], &mut sink)?;
     if worst.is_some_and(|worst| !Profile::Strict.accepts(worst)) {
         return Ok(None);
     }

@@ -35,7 +35,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
-//! | `windows` | yes | files of which only parts are in memory |
+//! | `windows` | yes | files of which only parts are in memory, and `Audit`; without it, [`MappedAudit`] audits |
 //! | `details` | yes | findings with their length and what was expected and found |
 //! | `payloads` | yes | the stage of an audit that needs the data |
 //! | `keys` | yes | keys of GGUF against one another |

@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) -> Result<Report, Error> {
     check_with(bytes, &Options::new())
 }
 
-/// The same with other limits, another profile or another depth.
+/// As [`check`], with other limits, another profile or another depth.
 ///
 /// ```
 /// use weighbridge::{Goal, Options};

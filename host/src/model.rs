@@ -267,9 +267,9 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// How many bytes of the file are looked at for what is shown of it is bounded,
-    /// because many entries may share one table, value or payload: this begins anew, for
-    /// a second pass over the same entries.
+    /// Begins to count anew how many bytes were looked at to show entries, for a second pass
+    /// over them. The count is bounded, because many entries may share one table, value or
+    /// payload.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();

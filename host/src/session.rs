@@ -14,7 +14,8 @@ use weighbridge_core::{Absent, File, Source, Span, Stop};
 ///
 /// It performs no input: [`poll`](Self::poll) names the ranges that are missing, and
 /// [`supply`](Self::supply) brings their bytes. So one loop serves files, browsers,
-/// HTTP clients, blocking or not.
+/// HTTP clients, blocking or not. For values of tensors by ranges, `Model::from_input`
+/// is simpler.
 ///
 /// ```
 /// use weighbridge::{Goal, Options, Poll, Session, core::Profile};

@@ -20,8 +20,9 @@ use weighbridge_core::{Name, NameEncoding};
 /// let name = Text::from("layer\u{202e}0");
 /// assert_eq!(name.to_string(), "layer\\u{202e}0");
 /// assert_eq!(name.as_str(), Some("layer\u{202e}0"));
+/// assert_eq!(format!("{:?}", Text::from(String::from("layer"))), "\"layer\"");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Vec<u8>);
 
 impl Text {
@@ -94,6 +95,13 @@ impl fmt::Display for Text {
     }
 }
 
+/// As `Display`, in quotation marks.
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
 impl From<Name<'_>> for Text {
     fn from(name: Name<'_>) -> Self {
         Text(name.as_bytes().map_or_else(|| name.bytes().collect(), <[u8]>::to_vec))
@@ -116,6 +124,18 @@ impl From<&std::path::Path> for Text {
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
         Text(text.as_bytes().to_vec())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Text(text.into_bytes())
+    }
+}
+
+impl From<&String> for Text {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::parse::{Reader, Stop};
 /// Finds tensors by name in logarithmic time.
 ///
 /// `S` stores one slot per tensor: a slice, an array, a `Vec`, or with the feature
-/// `heapless` what [`bounded`](Index::bounded) makes.
+/// `heapless` what `Index::bounded` makes.
 ///
 /// ```
 /// # fn demo(file: weighbridge_core::File, source: &weighbridge_core::Source<'_>) -> Result<(), weighbridge_core::Stop> {

@@ -35,7 +35,7 @@ impl Session<'_> {
         self.check.file.as_ref()
     }
 
-    /// The tensors, once [`Goal::Index`] is reached; none before.
+    /// The tensors, once [`Goal::Index`](crate::Goal::Index) is reached; none before.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};

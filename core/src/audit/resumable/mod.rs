@@ -31,7 +31,8 @@ use crate::rule::{EntryKind, Finding, Halt, general::SHARED_UNCHECKED};
 pub use payload::{Paused, Scratch};
 use twins::Twins;
 
-/// Validates a file step by step; plain numbers, to be kept between calls.
+/// Validates a file step by step; plain numbers, to be kept between calls. It takes the feature
+/// `windows`: for mapped flash there is [`MappedAudit`](crate::MappedAudit).
 #[derive(Clone, Copy, Debug)]
 pub struct Audit {
     file: File,

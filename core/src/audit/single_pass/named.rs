@@ -34,7 +34,7 @@ pub struct MappedAudit {
 }
 
 impl MappedAudit {
-    /// An audit of the structure, which is all that this build checks.
+    /// An audit of the structure, which is all that it checks.
     #[inline(always)]
     pub fn new(file: File) -> Self {
         MappedAudit {
@@ -48,7 +48,7 @@ impl MappedAudit {
         }
     }
 
-    /// Has no effect: this build never checks payloads.
+    /// Has no effect: this audit never checks payloads.
     #[must_use]
     #[inline(always)]
     pub fn structure_only(self) -> Self {

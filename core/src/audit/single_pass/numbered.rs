@@ -34,7 +34,7 @@ impl NumberedAudit {
         Some(NumberedAudit { file, stage: Stage::Tensors, incomplete: false })
     }
 
-    /// Has no effect: this build never checks payloads.
+    /// Has no effect: this audit never checks payloads.
     #[must_use]
     #[inline(always)]
     pub fn structure_only(self) -> Self {
