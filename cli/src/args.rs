@@ -9,7 +9,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 use values::{formats, rules};
+use weighbridge::remote::Servers;
 use weighbridge::{Format, Options, Profile};
 
 /// Checks, inspects and extracts tensor files from strangers.
@@ -80,10 +82,18 @@ impl OpenArgs {
 pub(crate) struct RemoteArgs {
     /// Wait so long for a server to answer a request [default: 30]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) timeout: Option<u64>,
+    timeout: Option<u64>,
     /// Repeat a request that fails so often [default: 10]
     #[arg(long, value_name = "N")]
-    pub(crate) retries: Option<usize>,
+    retries: Option<usize>,
+}
+
+impl RemoteArgs {
+    pub(crate) fn servers(&self) -> Servers {
+        let servers = Servers::default();
+        let servers = self.retries.into_iter().fold(servers, Servers::retries);
+        self.timeout.map(Duration::from_secs).into_iter().fold(servers, Servers::timeout)
+    }
 }
 
 /// How a command prints what it found.

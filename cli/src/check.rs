@@ -7,7 +7,6 @@ use crate::journal::{self, Journal, Known};
 use crate::outcome::Outcome;
 use crate::print::{Checked, Context, Done, Printer, Seen, Tally};
 use crate::progress::Bars;
-use crate::remote::{self, At, Remote, Url};
 use crate::terminal;
 use crate::walk::{Filter, Input, Item, List, Walk};
 use sha2::{Digest as _, Sha256};
@@ -15,6 +14,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use weighbridge::remote::{Servers, Url, shown};
 use weighbridge::text::hex;
 use weighbridge::{
     Error, FileInput, Goal, Options, Place, ReadError, Report, Text, Verdict, check_at, check_input,
@@ -34,7 +34,7 @@ struct Task<'r> {
     sha256: bool,
     /// The payloads of files on servers too.
     payloads: bool,
-    remote: &'r Remote,
+    servers: &'r Servers,
     /// What was checked before.
     known: Option<Known>,
     bars: Bars,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     let exclude = args.exclude.iter().chain(&config.exclude);
     let filter = Filter::new(include, exclude, args.follow_links || config.follow_links)?;
     let list = args.files_from.as_deref().map_or(Ok(List::default()), List::read)?;
-    let remote = Remote::new(&args.remote);
+    let servers = args.remote.servers();
     let mut task = Task {
         found: options.clone().unknown_is_unsupported(),
         named: options,
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         deny_pickle: args.deny.iter().chain(&config.deny).any(|what| what == "pickle"),
         sha256: args.sha256,
         payloads: args.payloads,
-        remote: &remote,
+        servers: &servers,
         known: None,
         bars,
     };
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
     }
     let context = Context { profile, rules, config: config.path, quiet: args.quiet };
 
-    let mut walk = Walk::new(args.paths.clone(), list, &filter, &remote, args.shard);
+    let mut walk = Walk::new(args.paths.clone(), list, &filter, &servers, args.shard);
     let mut tally = Tally::default();
     let mut printer = Printer::new(args.output(), &context);
     let mut out = terminal::stdout(printer.is_for_programs());
@@ -171,17 +171,15 @@ impl Task<'_> {
             // Of a URL that was named nothing is known.
             let on_disk = Url::of(path).is_none();
             stamp = stamp.or_else(|| on_disk.then(|| journal::stamp(path)).flatten());
-            let file = remote::shown(path);
+            let file = shown(path);
             let past = stamp.as_deref().and_then(|stamp| known.get(&file, stamp));
             if let Some(past) = past {
                 return Done { file, seen: Seen::Before(past), stamp: None };
             }
         }
         let (file, seen) = match input {
-            Input::Named(path) => {
-                (remote::shown(&path), self.check(&path, &self.named, &mut stamp))
-            }
-            Input::Found(path) => (remote::shown(&path), self.found(&path, &mut stamp)),
+            Input::Named(path) => (shown(&path), self.check(&path, &self.named, &mut stamp)),
+            Input::Found(path) => (shown(&path), self.found(&path, &mut stamp)),
             Input::Standard => {
                 let name = Text::from("-");
                 let checked = self.check_standard(&name);
@@ -191,7 +189,7 @@ impl Task<'_> {
                 (Text::from(path.as_path()), Ok(Seen::Skipped))
             }
             Input::Link(path) => (Text::from(path.as_path()), Ok(Seen::Aside(LINK))),
-            Input::Failed(path, why) => (remote::shown(&path), Ok(Seen::Failed(why))),
+            Input::Failed(path, why) => (shown(&path), Ok(Seen::Failed(why))),
         };
         let seen = seen.unwrap_or_else(|error| Seen::Failed(error.to_string()));
         Done { file, seen, stamp: stamp.filter(|_| self.known.is_some()) }
@@ -213,20 +211,20 @@ impl Task<'_> {
         options: &Options,
         stamp: &mut Option<String>,
     ) -> Result<Seen, Error> {
-        let at = self.remote.at(path)?;
+        let at = self.servers.locate(path)?;
         let input = at.open()?;
         let place = Alone { place: at.place(), looked: AtomicBool::new(false) };
-        let report = match &at {
-            At::Disk(_) => check_at(&input, &place, options),
-            At::Server(_) if self.payloads => check_at(&input, &place, &at.options(options)),
-            At::Server(_) => check_at(&input, &place, &at.options(options).goal(Goal::Structure)),
-        }?;
+        let options = match at.is_remote() && !self.payloads {
+            true => at.options(options).goal(Goal::Structure),
+            false => at.options(options),
+        };
+        let report = check_at(&input, &place, &options)?;
         if place.looked.into_inner() {
             *stamp = None;
         }
         // Of the file that was checked, even if another has its name by now.
         let sha256 = self.sha256.then(|| self.digest(&input, &at.place().name())).transpose()?;
-        let read = at.read();
+        let read = at.traffic();
         Ok(Seen::Checked(Box::new(Checked { report, sha256, read })))
     }
 
@@ -309,9 +307,9 @@ const SPECIAL: &str = "a pipe or a device, not a file";
 
 /// The name of a file, without the query of a URL.
 fn file_name(path: &Path) -> String {
-    let shown = remote::shown(path);
-    let shown = shown.lossy();
-    let name = Path::new(&*shown).file_name().unwrap_or_default();
+    let shown = shown(path);
+    let name = shown.lossy();
+    let name = Path::new(&*name).file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 

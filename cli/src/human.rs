@@ -1,12 +1,12 @@
 //! Reports for people.
 
 use crate::config::Ignored;
-use crate::remote::Read;
 use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use weighbridge::core::{EntryKind, Subject};
+use weighbridge::remote::Traffic;
 use weighbridge::text::{bytes, plural, thousands};
 use weighbridge::{Format, Found, Profile, Report, Severity, Text, Unchecked, Verdict};
 
@@ -145,8 +145,8 @@ pub(crate) fn aside(out: &mut dyn Write, file: &Text, what: &str) -> io::Result<
 }
 
 /// What was read of a file on a server, on one line.
-pub(crate) fn read(read: &Read) -> String {
-    let Read { bytes, requests, round_trips } = *read;
+pub(crate) fn read(traffic: &Traffic) -> String {
+    let Traffic { bytes, requests, round_trips, .. } = *traffic;
     let counts = [(requests, "request"), (round_trips, "round trip")];
     let [requests, round_trips] = counts.map(|(count, what)| plural(count, what));
     format!("{} {} in {requests}, {round_trips}", styled(DIM, "read     "), plural(bytes, "byte"))

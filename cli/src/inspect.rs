@@ -5,11 +5,11 @@ use crate::human::{self, Left, bold};
 use crate::json::{self, List, Object, SCHEMA_INSPECT, TOOL};
 use crate::outcome::Outcome;
 use crate::progress::Bars;
-use crate::remote::{self, Remote};
 use crate::show::{element, meta, place};
 use crate::stats;
 use crate::terminal::{self, Held};
 use std::io::{self, Write};
+use weighbridge::remote::shown;
 use weighbridge::{
     Error, Goal, Model, Options, Particulars, Piece, Profile, Report, Status, Tensor, Text,
     Unchecked,
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
     if args.follow_links {
         options = options.follow_links();
     }
-    let file = remote::shown(&args.file);
+    let file = shown(&args.file);
     let mut out = Held::new(terminal::stdout(args.print.is_json()));
     let mut outcome = Outcome::Valid;
     let result = inspect(args, &Bars::new().watch(options), &file, &mut out, &mut outcome);
@@ -93,8 +93,7 @@ fn inspect(
     outcome: &mut Outcome,
 ) -> Result<(), Stopped> {
     let profile = if args.lenient { Profile::Lenient } else { Profile::Strict };
-    let remote = Remote::new(&args.remote);
-    let at = remote.at(&args.file)?;
+    let at = args.remote.servers().locate(&args.file)?;
     let input = at.open()?;
     let (report, model) = Model::checked_at(&input, at.place(), &at.options(options))?;
     *outcome = report.verdict(profile).into();
@@ -126,7 +125,7 @@ fn inspect(
             found.write(model, args, &mut list)?;
         }
         list.end()?;
-        object.optional("read", at.read())?;
+        object.optional("read", at.traffic())?;
         end(object)?;
         out.write_all(b"\n")?;
     } else {
@@ -137,7 +136,7 @@ fn inspect(
         if let Some(model) = &model {
             found.show(model, args, out)?;
         }
-        if let Some(read) = at.read() {
+        if let Some(read) = at.traffic() {
             writeln!(out, "  {}", human::read(&read))?;
         }
     }

@@ -16,7 +16,6 @@ mod outcome;
 mod output;
 mod print;
 mod progress;
-mod remote;
 mod rules;
 mod shard;
 mod show;

@@ -7,11 +7,11 @@ use crate::config::{Ignored, Rules};
 use crate::human::{self, Left};
 use crate::journal::Past;
 use crate::outcome::Outcome;
-use crate::remote::Read;
 use crate::terminal;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use weighbridge::output::{self, github, junit, sarif};
+use weighbridge::remote::Traffic;
 use weighbridge::text::{plural, thousands};
 use weighbridge::{Profile, Report, Text, Verdict};
 
@@ -43,7 +43,7 @@ pub(crate) struct Checked {
     pub(crate) report: Report,
     pub(crate) sha256: Option<String>,
     /// What was read of it, if it is on a server.
-    pub(crate) read: Option<Read>,
+    pub(crate) read: Option<Traffic>,
 }
 
 /// What holds for all files.

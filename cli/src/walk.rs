@@ -6,12 +6,12 @@ mod list;
 pub(crate) use filter::Filter;
 pub(crate) use list::List;
 
-use crate::remote::{Listed, Listing, Remote, Url};
 use crate::shard::Shard;
 use std::fs;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 use weighbridge::Text;
+use weighbridge::remote::{Listed, Listing, Servers, Url};
 
 /// One thing of those that the command line leads to.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub(crate) struct Walk<'f> {
     paths: std::vec::IntoIter<PathBuf>,
     list: List,
     folder: Option<Folder>,
-    remote: &'f Remote,
+    servers: &'f Servers,
     bucket: Option<Bucket>,
     shard: Option<Shard>,
     /// How many files and folders were left out.
@@ -86,12 +86,12 @@ impl<'f> Walk<'f> {
         paths: Vec<PathBuf>,
         list: List,
         filter: &'f Filter,
-        remote: &'f Remote,
+        servers: &'f Servers,
         shard: Option<Shard>,
     ) -> Self {
         let paths = paths.into_iter();
         let (folder, bucket) = (None, None);
-        Walk { filter, paths, list, folder, remote, bucket, shard, excluded: 0, elsewhere: 0 }
+        Walk { filter, paths, list, folder, servers, bucket, shard, excluded: 0, elsewhere: 0 }
     }
 
     fn enter(&mut self, root: PathBuf) {
@@ -101,7 +101,7 @@ impl<'f> Walk<'f> {
 
     /// Begins to list a folder on a server, or says why that fails.
     fn enter_bucket(&mut self, url: Url<'_>, path: &Path) -> Option<Item> {
-        match self.remote.list(url) {
+        match self.servers.list(url) {
             Err(why) => Some(Item::new(Input::Failed(path.to_owned(), why), path)),
             Ok(files) => {
                 let root = path.to_string_lossy();
@@ -115,7 +115,7 @@ impl<'f> Walk<'f> {
     /// The next file of a folder on a server; `None` if it is left out.
     fn object(&mut self, listed: Result<Listed, String>) -> Option<Item> {
         let root = &self.bucket.as_ref()?.root;
-        let Listed { below, stamp } = match listed {
+        let Listed { below, stamp, .. } = match listed {
             Ok(listed) => listed,
             Err(why) => {
                 let path = PathBuf::from(root);
@@ -266,13 +266,12 @@ impl Iterator for Walk<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::RemoteArgs;
     use std::io;
 
     fn walked(paths: &[&Path], filter: &Filter) -> (Vec<String>, u64) {
         let paths = paths.iter().map(|path| path.to_path_buf()).collect();
-        let remote = Remote::new(&RemoteArgs { timeout: None, retries: None });
-        let mut walk = Walk::new(paths, List::default(), filter, &remote, None);
+        let servers = Servers::default();
+        let mut walk = Walk::new(paths, List::default(), filter, &servers, None);
         let name =
             |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let names = walk.by_ref().map(|item| match item.input {

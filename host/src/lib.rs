@@ -44,6 +44,8 @@
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
 //! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |
+//! | `digest` | no | SHA-256 of files and tensors, and what differs between two files |
+//! | `remote` | no | files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://` |
 //!
 //! Without `std` the crate needs an allocator and nothing else. [`core`](mod@core) needs
 //! not even that: it is what microcontrollers use.
@@ -73,8 +75,12 @@ mod convert;
 mod criteria;
 mod data;
 mod diagnosis;
+mod difference;
+#[cfg(feature = "digest")]
+pub mod digest;
 mod entry;
 mod error;
+mod feed;
 mod form;
 mod gate;
 mod index;
@@ -94,6 +100,8 @@ mod particulars;
 mod place;
 #[cfg(feature = "idv")]
 mod reading;
+#[cfg(feature = "std")]
+pub mod remote;
 mod report;
 #[cfg(feature = "idv")]
 mod rows;
@@ -114,8 +122,10 @@ mod values;
 pub use convert::{Conversion, Number};
 pub use data::{Block, Decoding, Trouble, column_major, sparse_entries, sparse_len};
 pub use diagnosis::Diagnosis;
+pub use difference::Difference;
 pub use entry::{Entry, Piece, Shape};
 pub use error::{Error, ReadError};
+pub use feed::Feed;
 pub use gate::{check, check_at, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};

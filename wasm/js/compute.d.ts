@@ -152,6 +152,8 @@ export interface DifferenceSummary {
   maxAt: bigint | undefined;
   /** Of the finite pairs; NaN when either side of them is all zero. */
   cosine: number;
+  /** Root of the sum of squared differences over that of the squares of the first. */
+  relativeRms: number;
 }
 
 /** Writes a .npy file. */

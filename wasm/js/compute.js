@@ -138,6 +138,7 @@ export function accumulators(glue) {
         maxAt: fields.optional(),
         maxAbs: fields.f64(),
         cosine: fields.f64(),
+        relativeRms: fields.f64(),
       }));
     }
   }

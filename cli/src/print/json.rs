@@ -2,9 +2,9 @@
 
 use super::{Context, Done, Seen};
 use crate::json::{self, Object, SCHEMA_CHECK, TOOL};
-use crate::remote::Read;
 use serde::Serialize;
 use std::io::{self, Write};
+use weighbridge::remote::Traffic;
 use weighbridge::{Report, Text, Unchecked};
 
 /// The line of a file that was read.
@@ -15,7 +15,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    read: Option<Read>,
+    read: Option<Traffic>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<Ignored<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]

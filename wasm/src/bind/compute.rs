@@ -2,7 +2,6 @@
 
 use super::RawDocument;
 use super::thrown::error;
-use crate::compute::difference::Difference;
 use crate::compute::heatmap::{Heatmap, Slice};
 use crate::compute::pairs;
 use crate::compute::statistics::Statistics;
@@ -12,6 +11,7 @@ use alloc::string::ToString as _;
 use alloc::vec::Vec;
 use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
+use weighbridge::Difference;
 use weighbridge_core::{DType, Endianness, Stop};
 
 fn endianness(big: bool) -> Endianness {
@@ -165,9 +165,10 @@ impl RawDifference {
         pack.u64(sums.nans[0]);
         pack.u64(sums.nans[1]);
         pack.optional(sums.nan_at);
-        pack.optional(sums.at);
-        pack.f64(sums.greatest);
+        pack.optional(sums.max_at);
+        pack.f64(sums.max);
         pack.f64(sums.cosine());
+        pack.f64(sums.relative_rms());
         pack.done()
     }
 }

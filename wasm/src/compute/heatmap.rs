@@ -1,8 +1,8 @@
 //! A two-dimensional slice of a dense tensor, averaged into cells.
 
-use super::Feed;
 use alloc::vec;
 use alloc::vec::Vec;
+use weighbridge::Feed;
 use weighbridge_core::{DType, Endianness};
 
 /// Most cells of a picture.
@@ -129,25 +129,26 @@ impl Heatmap {
     pub fn push(&mut self, bytes: &[u8]) {
         let Heatmap { feed, slice, rows, columns, height, width, at, cells, .. } = self;
         let (row_axis, column_axis) = (slice.row_axis, slice.column_axis);
-        feed.push(bytes, &mut |value| {
-            let outside =
-                at.iter().zip(&slice.fixed).enumerate().any(|(axis, (at, fixed))| {
+        feed.push(bytes, &mut |values| {
+            for value in values.iter().copied() {
+                let outside = at.iter().zip(&slice.fixed).enumerate().any(|(axis, (at, fixed))| {
                     axis != row_axis && axis != column_axis && at != fixed
                 });
-            if !outside {
-                let row = if row_axis == column_axis { 0 } else { at[row_axis] };
-                let cell =
-                    scale(row, *height, *rows) * *width + scale(at[column_axis], *width, *columns);
-                if let Some(cell) = cells.get_mut(cell as usize) {
-                    cell.add(value);
+                if !outside {
+                    let row = if row_axis == column_axis { 0 } else { at[row_axis] };
+                    let cell = scale(row, *height, *rows) * *width
+                        + scale(at[column_axis], *width, *columns);
+                    if let Some(cell) = cells.get_mut(cell as usize) {
+                        cell.add(value);
+                    }
                 }
-            }
-            for (position, extent) in at.iter_mut().zip(&slice.shape).rev() {
-                *position += 1;
-                if *position < *extent {
-                    break;
+                for (position, extent) in at.iter_mut().zip(&slice.shape).rev() {
+                    *position += 1;
+                    if *position < *extent {
+                        break;
+                    }
+                    *position = 0;
                 }
-                *position = 0;
             }
         });
     }

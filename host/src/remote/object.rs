@@ -1,17 +1,22 @@
 //! An object in a store as a place of a file, and its bytes by ranges.
 
+use super::meter::{Meter, Trouble, root};
 use super::stores::{Located, Stores};
-use super::traffic::{Traffic, Trouble, root};
-use super::{Read, Url};
+use super::{Traffic, Url};
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::place::Place;
+use crate::text::{Text, thousands};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http::StatusCode;
 use object_store::{Attribute, Error, GetOptions, GetRange, GetResult, ObjectStore as _};
 use std::io;
 use std::ops::Range;
+use std::prelude::rust_2024::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use weighbridge::{Input, Place, ReadError, Span, Text};
+use weighbridge_core::Span;
 
 /// What the first request reads: the whole index of most files.
 const FIRST: u64 = 512 << 10;
@@ -35,19 +40,19 @@ const AGAIN: usize = 3;
 
 /// An object that may be opened.
 #[derive(Clone, Debug)]
-pub(crate) struct Object {
+pub(super) struct Object {
     stores: Arc<Stores>,
     url: String,
-    traffic: Arc<Traffic>,
+    meter: Arc<Meter>,
 }
 
 impl Object {
     pub(super) fn new(stores: Arc<Stores>, url: &str) -> Self {
-        Object { stores, url: url.to_owned(), traffic: Arc::default() }
+        Object { stores, url: url.to_owned(), meter: Arc::default() }
     }
 
-    pub(super) fn read(&self) -> Read {
-        self.traffic.read()
+    pub(super) fn traffic(&self) -> Traffic {
+        self.meter.read()
     }
 
     /// The URL up to the name of the file, the name, and what follows it.
@@ -88,7 +93,7 @@ impl Place for Object {
             return Err(ReadError::NotAFile("a folder"));
         }
         let at = self.stores.locate(url).map_err(ReadError::Other)?;
-        self.traffic.open()?;
+        self.meter.open()?;
         Ok(Box::new(self.stores.wait(Opened::new(self, at))?))
     }
 
@@ -179,7 +184,7 @@ impl<'o> Opened<'o> {
 
     fn options(&self) -> GetOptions {
         let mut options = GetOptions::default();
-        options.extensions.insert(Arc::clone(&self.object.traffic));
+        options.extensions.insert(Arc::clone(&self.object.meter));
         options
     }
 
@@ -223,7 +228,7 @@ impl<'o> Opened<'o> {
         while let Some(piece) = pieces.next().await {
             let piece =
                 piece.map_err(|error| Failure::Broken(self.broken(&error, bytes.len(), len)))?;
-            self.object.traffic.received(piece.len());
+            self.object.meter.received(piece.len());
             if (bytes.len() + piece.len()) as u64 > len {
                 return Err(Failure::Final(self.lies("more bytes are sent than were asked for")));
             }
@@ -239,21 +244,21 @@ impl<'o> Opened<'o> {
     fn set_out(&self) -> Result<(), ReadError> {
         let most = allowance(self.len);
         if self.trips.fetch_add(1, Ordering::Relaxed) >= most {
-            let trips = weighbridge::text::thousands(most);
+            let trips = thousands(most);
             let why = format!("it takes more than {trips} round trips: check a copy of it");
             return Err(ReadError::Other(why));
         }
-        self.object.traffic.round_trip();
+        self.object.meter.round_trip();
         Ok(())
     }
 
     fn status(&self) -> Option<StatusCode> {
-        self.object.traffic.trouble()?.status
+        self.object.meter.trouble()?.status
     }
 
     /// Why a request failed.
     fn why(&self, error: &Error) -> ReadError {
-        let trouble = self.object.traffic.trouble();
+        let trouble = self.object.meter.trouble();
         let is_missing = matches!(error, Error::NotFound { .. });
         match trouble {
             Some(Trouble { why, .. }) if is_missing => {

@@ -1,9 +1,13 @@
 //! A build without the feature `remote`: there are no stores, and no object in any.
 
-use super::{Limits, Listing, Read, Url};
+use super::{Limits, Listing, Traffic, Url};
+use crate::error::ReadError;
+use crate::input::Input;
+use crate::place::Place;
+use crate::text::Text;
 use std::convert::Infallible;
+use std::prelude::rust_2024::*;
 use std::sync::Arc;
-use weighbridge::{Input, Place, ReadError, Text};
 
 /// There are none.
 #[derive(Clone, Debug)]
@@ -13,7 +17,7 @@ impl Stores {
     /// # Errors
     /// Always.
     pub(super) fn new(_: Limits) -> Result<Self, String> {
-        let why = "this command was built without the feature `remote`, and reads no servers";
+        let why = "this build reads no servers: it is without the feature `remote`";
         Err(why.to_owned())
     }
 
@@ -24,14 +28,14 @@ impl Stores {
 
 /// There is none.
 #[derive(Debug)]
-pub(crate) struct Object(Infallible);
+pub(super) struct Object(Infallible);
 
 impl Object {
     pub(super) fn new(stores: Arc<Stores>, _: &str) -> Self {
         Object(stores.0)
     }
 
-    pub(super) fn read(&self) -> Read {
+    pub(super) fn traffic(&self) -> Traffic {
         match self.0 {}
     }
 }

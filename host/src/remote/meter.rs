@@ -1,6 +1,8 @@
 //! Requests, counted, and why the last one failed.
 
-use super::Read;
+use super::Traffic;
+use crate::error::ReadError;
+use crate::text::{Text, thousands};
 use async_trait::async_trait;
 use http::header::{AUTHORIZATION, CONTENT_RANGE, RANGE};
 use http::uri::Authority;
@@ -11,11 +13,10 @@ use object_store::client::{
 };
 use object_store::{ClientOptions, Error};
 use std::error;
+use std::prelude::rust_2024::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use weighbridge::ReadError;
-use weighbridge::text::thousands;
 
 /// The largest length of a file that a server is believed.
 const LONGEST: u64 = 1 << 62;
@@ -29,7 +30,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The requests for one file, and for those that are checked with it.
 #[derive(Debug, Default)]
-pub(super) struct Traffic {
+pub(super) struct Meter {
     bytes: AtomicU64,
     requests: AtomicU64,
     round_trips: AtomicU64,
@@ -46,10 +47,10 @@ pub(super) struct Trouble {
     pub(super) why: String,
 }
 
-impl Traffic {
-    pub(super) fn read(&self) -> Read {
+impl Meter {
+    pub(super) fn read(&self) -> Traffic {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Read {
+        Traffic {
             bytes: get(&self.bytes),
             requests: get(&self.requests),
             round_trips: get(&self.round_trips),
@@ -108,7 +109,7 @@ pub(super) struct Token {
 #[async_trait]
 impl HttpService for Metered {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let traffic = request.extensions().get::<Arc<Traffic>>().cloned().unwrap_or_default();
+        let traffic = request.extensions().get::<Arc<Meter>>().cloned().unwrap_or_default();
         traffic.requests.fetch_add(1, Ordering::Relaxed);
         let server = request.uri().authority().cloned();
         if let Some(token) = self.token.as_ref().filter(|it| Some(&it.server) == server.as_ref()) {
@@ -185,7 +186,7 @@ pub(super) fn root(error: &dyn error::Error) -> String {
     while let Some(source) = error.source() {
         error = source;
     }
-    weighbridge::Text::from(error.to_string().as_str()).to_string()
+    Text::from(error.to_string().as_str()).to_string()
 }
 
 /// Makes metered clients. The default makes one for each store, with the options of that store.

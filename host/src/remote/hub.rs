@@ -1,9 +1,10 @@
 //! Repositories of the Hugging Face Hub: `hf://owner/name[@revision][/path]`, of data sets and
 //! spaces `hf://datasets/…` and `hf://spaces/…`.
 
+use super::meter::{Connector, Token, root};
 use super::stores::Stores;
-use super::traffic::{Connector, Token, root};
 use super::{Listed, Listing};
+use crate::text::thousands;
 use futures_util::StreamExt as _;
 use http::header::LINK;
 use http::uri::Authority;
@@ -12,9 +13,9 @@ use object_store::ClientOptions;
 use object_store::client::{HttpConnector as _, HttpRequestBody};
 use serde::Deserialize;
 use std::env;
+use std::prelude::rust_2024::*;
 use std::sync::Arc;
 use std::time::Duration;
-use weighbridge::text::thousands;
 
 /// Where it is, as the library `huggingface_hub` has it.
 const ENDPOINT: &str = "https://huggingface.co";

@@ -1,8 +1,9 @@
 //! The stores that objects lie in, and the threads that wait for them.
 
 use super::hub::Hub;
-use super::traffic::{Connector, root};
+use super::meter::{Connector, root};
 use super::{Limits, Listed, Listing, Url};
+use crate::text::Text;
 use futures_util::StreamExt as _;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
@@ -14,10 +15,9 @@ use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::hash::BuildHasher as _;
+use std::prelude::rust_2024::*;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
-use weighbridge::Text;
 
 /// Threads that wait for servers: they compute next to nothing.
 const THREADS: usize = 2;
@@ -28,10 +28,6 @@ impl Limits {
     pub(super) fn retry(&self) -> RetryConfig {
         let standard = RetryConfig::default();
         RetryConfig { max_retries: self.retries.unwrap_or(standard.max_retries), ..standard }
-    }
-
-    fn timeout(&self) -> Option<Duration> {
-        self.timeout.map(Duration::from_secs)
     }
 }
 
@@ -61,7 +57,7 @@ impl Stores {
         // Of two libraries for TLS the smaller one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
-        let timeout = limits.timeout();
+        let timeout = limits.timeout;
         Ok(Stores {
             runtime: runtime.map_err(|err| format!("threads for servers: {err}"))?,
             limits,
@@ -125,7 +121,7 @@ impl Stores {
         }
         let (retry, timeout) = (self.limits.retry(), self.limits.timeout);
         let connector = Connector::default();
-        let seconds = timeout.map(|seconds| format!("{seconds}s"));
+        let seconds = timeout.map(|timeout| format!("{}ms", timeout.as_millis()));
         let waits = [ClientConfigKey::Timeout, ClientConfigKey::ConnectTimeout];
         macro_rules! build {
             ($builder:ty, $key:path) => {{

@@ -1,9 +1,13 @@
 //! One pass over a file, for its own digest and for those of ranges in it.
 
-use super::Sha;
+use super::Sha256 as Sha;
+use crate::error::{Error, ReadError};
+use crate::input::Input;
+use crate::tensor::Tensor;
+use alloc::vec;
+use alloc::vec::Vec;
 use sha2::{Digest as _, Sha256};
-use weighbridge::core::{Span, limits};
-use weighbridge::{Error, Input, ReadError, Tensor};
+use weighbridge_core::{Span, limits};
 
 /// How much is read at a time.
 const PIECE: usize = 1 << 20;
@@ -119,8 +123,10 @@ pub(super) fn of_decoded(tensor: &Tensor<'_, '_>) -> Result<Sha, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::FileInput;
+    use alloc::vec;
+    use alloc::vec::Vec;
     use std::io::Write as _;
-    use weighbridge::FileInput;
 
     #[test]
     fn ranges_are_digested_wherever_they_lie() {

@@ -1,0 +1,271 @@
+//! Two tensors, element by element.
+
+use crate::feed::Feed;
+use alloc::collections::VecDeque;
+use weighbridge_core::{DType, Endianness};
+
+/// What differs between two tensors, whatever their types: errors of quantisation, changes of
+/// training. Elements are compared as `f64`, in row-major order.
+///
+/// ```
+/// use weighbridge::Difference;
+/// use weighbridge::core::{DType, Endianness};
+///
+/// let f32 = (DType::F32, Endianness::Little);
+/// let bytes = |values: [f32; 2]| values.map(f32::to_le_bytes).concat();
+/// let mut difference = Difference::new(f32, f32, 2).unwrap();
+/// difference.push(0, &bytes([1.0, 2.0]));
+/// difference.push(1, &bytes([1.0, 2.5]));
+/// assert_eq!((difference.different, difference.max, difference.max_at), (1, 0.5, Some(1)));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Difference {
+    /// `None` while one is being pushed.
+    feeds: [Option<Feed>; 2],
+    /// Elements of one side that wait for the other.
+    waiting: VecDeque<f64>,
+    /// Which side they are of.
+    ahead: usize,
+    /// Pairs that were compared.
+    pub count: u64,
+    /// Pairs whose values differ; two NaN are equal.
+    pub different: u64,
+    /// The largest difference of a pair without NaN.
+    pub max: f64,
+    /// The position of that pair; `None` if no pair differs.
+    pub max_at: Option<u64>,
+    /// NaN in the first only, and in the second only.
+    pub nans: [u64; 2],
+    /// The position of the first such pair.
+    pub nan_at: Option<u64>,
+    /// Pairs of finite elements, which cosine and error are of.
+    pub finite: u64,
+    dot: f64,
+    squares: [f64; 2],
+    /// The sum of the squares of differences.
+    error: f64,
+}
+
+impl Difference {
+    /// A comparison of `elements` pairs; `None` for types that are not numbers.
+    ///
+    /// ```
+    /// use weighbridge::Difference;
+    /// use weighbridge::core::{DType, Endianness};
+    ///
+    /// let (a, b) = ((DType::BF16, Endianness::Little), (DType::Q4_0, Endianness::Little));
+    /// assert!(Difference::new(a, b, 64).is_some());
+    /// ```
+    pub fn new(a: (DType, Endianness), b: (DType, Endianness), elements: u64) -> Option<Self> {
+        let feed = |(dtype, endianness)| Feed::new(dtype, endianness, elements);
+        Some(Difference {
+            feeds: [Some(feed(a)?), Some(feed(b)?)],
+            waiting: VecDeque::new(),
+            ahead: 0,
+            count: 0,
+            different: 0,
+            max: 0.0,
+            max_at: None,
+            nans: [0; 2],
+            nan_at: None,
+            finite: 0,
+            dot: 0.0,
+            squares: [0.0; 2],
+            error: 0.0,
+        })
+    }
+
+    /// Takes the next decoded bytes of side 0 or 1. What one side is ahead is kept.
+    ///
+    /// ```
+    /// use weighbridge::Difference;
+    /// use weighbridge::core::{DType, Endianness};
+    ///
+    /// let bytes = (DType::U8, Endianness::Little);
+    /// let mut difference = Difference::new(bytes, bytes, 3).unwrap();
+    /// difference.push(0, &[1, 2, 3]);
+    /// difference.push(1, &[1, 2]);
+    /// assert_eq!((difference.count, difference.different), (2, 0));
+    /// ```
+    pub fn push(&mut self, side: usize, bytes: &[u8]) {
+        let Some(mut feed) = self.feeds.get_mut(side).and_then(Option::take) else { return };
+        feed.push(bytes, &mut |values| self.take(side, values));
+        self.feeds[side] = Some(feed);
+    }
+
+    fn take(&mut self, side: usize, mut values: &[f64]) {
+        while self.ahead != side && !self.waiting.is_empty() && !values.is_empty() {
+            let waiting = core::mem::take(&mut self.waiting);
+            let (others, _) = waiting.as_slices();
+            let len = others.len().min(values.len());
+            let (pairs, rest) = values.split_at(len);
+            let others = others.get(..len).unwrap_or_default();
+            match side {
+                0 => self.compare(pairs, others),
+                _ => self.compare(others, pairs),
+            }
+            self.waiting = waiting;
+            self.waiting.drain(..len);
+            values = rest;
+        }
+        if !values.is_empty() {
+            self.ahead = side;
+            self.waiting.extend(values);
+        }
+    }
+
+    fn compare(&mut self, a: &[f64], b: &[f64]) {
+        for (a, b) in a.iter().copied().zip(b.iter().copied()) {
+            if a.is_finite() && b.is_finite() {
+                self.finite += 1;
+                self.dot += a * b;
+                self.squares[0] += a * a;
+                self.squares[1] += b * b;
+                self.error += (a - b) * (a - b);
+            }
+            if a != b && !(a.is_nan() && b.is_nan()) {
+                self.differs(a, b);
+            }
+            self.count += 1;
+        }
+    }
+
+    fn differs(&mut self, a: f64, b: f64) {
+        self.different += 1;
+        if a.is_nan() || b.is_nan() {
+            self.nans[usize::from(b.is_nan())] += 1;
+            self.nan_at.get_or_insert(self.count);
+            return;
+        }
+        let distance = if a < b { b - a } else { a - b };
+        if self.max_at.is_none() || distance > self.max {
+            self.max = distance;
+            self.max_at = Some(self.count);
+        }
+    }
+
+    /// The cosine of the angle between the two, over pairs of finite elements; NaN if either
+    /// is all zero.
+    ///
+    /// ```
+    /// # use weighbridge::Difference;
+    /// # use weighbridge::core::{DType, Endianness};
+    /// let bytes = (DType::U8, Endianness::Little);
+    /// let mut difference = Difference::new(bytes, bytes, 2).unwrap();
+    /// difference.push(0, &[1, 0]);
+    /// difference.push(1, &[0, 1]);
+    /// assert_eq!(difference.cosine(), 0.0);
+    /// ```
+    pub fn cosine(&self) -> f64 {
+        let [a, b] = self.squares;
+        self.dot / (root(a) * root(b))
+    }
+
+    /// The error relative to the first: the root of the sum of squared differences over that
+    /// of the squared elements of the first, over pairs of finite elements. 0 if these are
+    /// equal, infinite if only those of the first are all zero.
+    ///
+    /// ```
+    /// # use weighbridge::Difference;
+    /// # use weighbridge::core::{DType, Endianness};
+    /// let bytes = (DType::U8, Endianness::Little);
+    /// let mut difference = Difference::new(bytes, bytes, 2).unwrap();
+    /// difference.push(0, &[3, 4]);
+    /// difference.push(1, &[3, 5]);
+    /// assert_eq!(difference.relative_rms(), 0.2);
+    /// ```
+    pub fn relative_rms(&self) -> f64 {
+        if self.error == 0.0 { 0.0 } else { root(self.error) / root(self.squares[0]) }
+    }
+}
+
+/// Square root by Newton's method: without the standard library there is none.
+fn root(x: f64) -> f64 {
+    if x <= 0.0 || !x.is_finite() {
+        return x.max(0.0);
+    }
+    // Halving the exponent is right within a factor of 2.
+    let mut root = f64::from_bits((x.to_bits() >> 1) + (1023 << 51));
+    for _ in 0..8 {
+        root = (root + x / root) / 2.0;
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    const F32: (DType, Endianness) = (DType::F32, Endianness::Little);
+
+    fn f32s(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|x| x.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn sides_may_come_in_any_pieces() {
+        let (a, b) = (f32s(&[1.0, 2.0, f32::NAN, 4.0]), f32s(&[1.0, 5.0, f32::NAN, 4.5]));
+        let mut sums = Difference::new(F32, F32, 4).unwrap();
+        sums.push(0, &a[..6]);
+        sums.push(1, &b[..13]);
+        sums.push(0, &a[6..]);
+        sums.push(1, &b[13..]);
+        assert_eq!((sums.count, sums.different), (4, 2));
+        assert_eq!((sums.max, sums.max_at), (3.0, Some(1)));
+        let expected = 29.0 / (21.0_f64.sqrt() * 46.25_f64.sqrt());
+        assert!((sums.cosine() - expected).abs() < 1e-15);
+    }
+
+    #[test]
+    fn types_may_differ() {
+        let mut sums = Difference::new(F32, (DType::I16, Endianness::Big), 2).unwrap();
+        sums.push(0, &f32s(&[256.0, -1.0]));
+        sums.push(1, &[1, 0, 0xFF, 0xFF]);
+        assert_eq!((sums.count, sums.different, sums.max_at), (2, 0, None));
+        assert!((sums.cosine() - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn infinities_differ_without_end() {
+        let mut sums = Difference::new(F32, F32, 2).unwrap();
+        sums.push(0, &f32s(&[f32::INFINITY, 0.0]));
+        sums.push(1, &f32s(&[f32::NEG_INFINITY, 0.0]));
+        assert_eq!((sums.max, sums.max_at), (f64::INFINITY, Some(0)));
+        assert!(sums.cosine().is_nan());
+    }
+
+    #[test]
+    fn nan_on_one_side_is_no_distance() {
+        let mut sums = Difference::new(F32, F32, 4).unwrap();
+        sums.push(0, &f32s(&[1.0, f32::NAN, 3.0, f32::NAN]));
+        sums.push(1, &f32s(&[1.5, 2.0, f32::NAN, f32::NAN]));
+        assert_eq!((sums.count, sums.different, sums.finite), (4, 3, 1));
+        assert_eq!((sums.nans, sums.nan_at), ([1, 1], Some(1)));
+        assert_eq!((sums.max, sums.max_at), (0.5, Some(0)));
+    }
+
+    /// As NumPy has it: `np.linalg.norm(a - b) / np.linalg.norm(a)`.
+    #[test]
+    fn errors_are_relative_to_the_first() {
+        let mut sums = Difference::new(F32, F32, 3).unwrap();
+        sums.push(1, &f32s(&[1.5, 2.0, f32::NAN]));
+        sums.push(0, &f32s(&[1.0, 2.0, 3.0]));
+        assert!((sums.relative_rms() - 0.5 / 5.0_f64.sqrt()).abs() < 1e-15);
+        let mut zero = Difference::new(F32, F32, 1).unwrap();
+        zero.push(0, &f32s(&[0.0]));
+        assert_eq!(zero.relative_rms(), 0.0);
+        zero.push(1, &f32s(&[1.0]));
+        assert_eq!(zero.relative_rms(), f64::INFINITY);
+    }
+
+    #[test]
+    fn roots_agree_with_the_standard_library() {
+        for x in [1e-300, 0.5, 1.0, 2.0, 3.0, 1e10, 1.7e308] {
+            let exact: f64 = x;
+            assert!((root(x) / exact.sqrt() - 1.0).abs() < 1e-15, "{x}");
+        }
+        assert_eq!(root(0.0), 0.0);
+    }
+}

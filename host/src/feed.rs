@@ -1,0 +1,106 @@
+//! Elements of bytes that come in pieces.
+
+use alloc::vec::Vec;
+use weighbridge_core::{DType, Endianness};
+
+/// Elements that are decoded at a time; blocks of every type fill it.
+const PIECE: usize = 256;
+
+/// Decodes elements of bytes that come in pieces of any length.
+///
+/// ```
+/// use weighbridge::Feed;
+/// use weighbridge::core::{DType, Endianness};
+///
+/// let mut feed = Feed::new(DType::I16, Endianness::Little, 2).unwrap();
+/// let mut sum = 0.0;
+/// for piece in [&[1][..], &[0, 2], &[0]] {
+///     feed.push(piece, &mut |values| sum += values.iter().sum::<f64>());
+/// }
+/// assert_eq!(sum, 3.0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Feed {
+    dtype: DType,
+    endianness: Endianness,
+    /// Elements that may still come: the last byte of packed ones may hold more.
+    left: u64,
+    carry: Vec<u8>,
+}
+
+impl Feed {
+    /// A feed of `elements` elements of a type; `None` for types that are not numbers.
+    ///
+    /// ```
+    /// use weighbridge::Feed;
+    /// use weighbridge::core::{DType, Endianness};
+    ///
+    /// assert!(Feed::new(DType::Text, Endianness::Little, 1).is_none());
+    /// ```
+    pub fn new(dtype: DType, endianness: Endianness, elements: u64) -> Option<Feed> {
+        dtype.is_numeric().then_some(())?;
+        Some(Feed { dtype, endianness, left: elements, carry: Vec::new() })
+    }
+
+    /// Calls `take` with the elements of the next bytes, 1 to 256 at a time.
+    ///
+    /// ```
+    /// use weighbridge::Feed;
+    /// use weighbridge::core::{DType, Endianness};
+    ///
+    /// let mut feed = Feed::new(DType::U4, Endianness::Little, 3).unwrap();
+    /// feed.push(&[0x21, 0x43], &mut |values| assert_eq!(values, [1.0, 2.0, 3.0]));
+    /// ```
+    pub fn push(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[f64])) {
+        let width = self.dtype.unit().map_or(1, |(_, width)| width as usize);
+        if !self.carry.is_empty() {
+            let missing = width - self.carry.len();
+            let (head, rest) = bytes.split_at(missing.min(bytes.len()));
+            self.carry.extend_from_slice(head);
+            bytes = rest;
+            if self.carry.len() < width {
+                return;
+            }
+            let whole = core::mem::take(&mut self.carry);
+            self.whole(&whole, take);
+        }
+        let (whole, tail) = bytes.split_at(bytes.len() - bytes.len() % width);
+        self.whole(whole, take);
+        self.carry.extend_from_slice(tail);
+    }
+
+    /// Whole units.
+    fn whole(&mut self, mut bytes: &[u8], take: &mut dyn FnMut(&[f64])) {
+        let mut values = [0.0; PIECE];
+        let piece = self.dtype.bytes(PIECE as u64).unwrap_or(1) as usize;
+        while !bytes.is_empty() {
+            let (head, rest) = bytes.split_at(piece.min(bytes.len()));
+            let count = self.dtype.decode_f64(self.endianness, head, &mut values).unwrap_or(0);
+            let count = usize::try_from(self.left).map_or(count, |left| left.min(count));
+            if count > 0 {
+                take(&values[..count]);
+            }
+            self.left -= count as u64;
+            bytes = rest;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    #[test]
+    fn elements_may_be_cut_anywhere() {
+        let bytes: Vec<u8> = [1.0_f32, -2.5, 3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+        for size in 1..=bytes.len() {
+            let mut feed = Feed::new(DType::F32, Endianness::Little, u64::MAX).unwrap();
+            let mut seen = vec![];
+            for piece in bytes.chunks(size) {
+                feed.push(piece, &mut |values| seen.extend_from_slice(values));
+            }
+            assert_eq!(seen, [1.0, -2.5, 3.0]);
+        }
+    }
+}

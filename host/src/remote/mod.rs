@@ -1,0 +1,241 @@
+//! Files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://`.
+//!
+//! An object is one more [`Place`], read by ranges. Without the cargo feature `remote` a path
+//! that names one is an error that says so.
+
+#[cfg(feature = "remote")]
+mod hub;
+#[cfg(feature = "remote")]
+mod meter;
+#[cfg(feature = "remote")]
+mod object;
+#[cfg(feature = "remote")]
+mod stores;
+mod url;
+#[cfg(not(feature = "remote"))]
+mod without;
+
+pub use url::{Url, shown};
+
+use crate::error::{Error, ReadError};
+use crate::input::{FileInput, Input};
+use crate::options::Options;
+use crate::place::Place;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+#[cfg(feature = "remote")]
+use object::Object;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+#[cfg(feature = "remote")]
+use stores::Stores;
+#[cfg(not(feature = "remote"))]
+use without::{Object, Stores};
+
+/// Reads of a server begin and end at multiples of this.
+const GRANULE: u64 = 64 << 10;
+
+/// What was read of a file on a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Traffic {
+    /// Bytes of files.
+    pub bytes: u64,
+    /// Requests that were sent, repeated ones included.
+    pub requests: u64,
+    /// How often requests had to wait for the answers to others.
+    pub round_trips: u64,
+}
+
+/// Where a file lies: on disk, or on a server.
+///
+/// ```
+/// use weighbridge::remote::Servers;
+/// use weighbridge::{Options, Profile, check_at};
+///
+/// # let file = tempfile::NamedTempFile::new().unwrap();
+/// # std::fs::write(&file, weighbridge_tests::samples::safetensors()).unwrap();
+/// # let path = file.path();
+/// // Or "hf://owner/name/model.safetensors", with the feature `remote`.
+/// let location = Servers::default().locate(path)?;
+/// let options = location.options(&Options::new());
+/// let report = check_at(location.open()?, location.place(), &options)?;
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// # Ok::<(), weighbridge::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Location(Lies);
+
+#[derive(Debug)]
+enum Lies {
+    OnDisk(PathBuf),
+    OnServer(Object),
+}
+
+impl Location {
+    /// Whether it is on a server.
+    ///
+    /// ```
+    /// let location = weighbridge::remote::Servers::default().locate("model.gguf".as_ref())?;
+    /// assert!(!location.is_remote());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn is_remote(&self) -> bool {
+        matches!(self.0, Lies::OnServer(_))
+    }
+
+    /// The place, for [`check_at`](crate::check_at) and what lies beside the file.
+    ///
+    /// ```
+    /// let location = weighbridge::remote::Servers::default().locate("a/model.gguf".as_ref())?;
+    /// assert_eq!(location.place().file_name().lossy(), "model.gguf");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn place(&self) -> &dyn Place {
+        match &self.0 {
+            Lies::OnDisk(path) => path,
+            Lies::OnServer(object) => object,
+        }
+    }
+
+    /// What was read so far of the file and of those beside it; `None` on disk.
+    ///
+    /// ```
+    /// let location = weighbridge::remote::Servers::default().locate("model.gguf".as_ref())?;
+    /// assert_eq!(location.traffic(), None);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn traffic(&self) -> Option<Traffic> {
+        match &self.0 {
+            Lies::OnDisk(_) => None,
+            Lies::OnServer(object) => Some(object.traffic()),
+        }
+    }
+
+    /// The options with a granule that suits the location: each request to a server is a
+    /// round trip.
+    ///
+    /// ```
+    /// use weighbridge::Options;
+    /// let location = weighbridge::remote::Servers::default().locate("model.gguf".as_ref())?;
+    /// let options = location.options(&Options::new());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn options(&self, options: &Options) -> Options {
+        match &self.0 {
+            Lies::OnDisk(_) => options.clone(),
+            Lies::OnServer(_) => options.clone().granule(GRANULE),
+        }
+    }
+
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    ///
+    /// ```
+    /// let location = weighbridge::remote::Servers::default().locate("no such file".as_ref())?;
+    /// assert!(location.open().is_err());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn open(&self) -> Result<Box<dyn Input + '_>, Error> {
+        Ok(match &self.0 {
+            Lies::OnDisk(path) => Box::new(FileInput::open(path)?),
+            Lies::OnServer(object) => object.open()?,
+        })
+    }
+}
+
+/// A file of a folder on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// Its path below the folder.
+    pub below: String,
+    /// What changes with its content.
+    pub stamp: Option<String>,
+}
+
+/// The files of a folder on a server, as they are listed. An error ends the list.
+pub type Listing = Box<dyn Iterator<Item = Result<Listed, String>>>;
+
+/// How long is waited for a server, and how often is tried; `None` as `object_store` has it.
+#[cfg_attr(not(feature = "remote"), allow(dead_code, reason = "nothing waits"))]
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    timeout: Option<Duration>,
+    retries: Option<usize>,
+}
+
+/// The servers that a program reads from. Connections are shared; credentials come from the
+/// environment variables of each service.
+#[derive(Debug, Default)]
+pub struct Servers {
+    limits: Limits,
+    stores: OnceLock<Result<Arc<Stores>, String>>,
+}
+
+impl Servers {
+    /// Waits so long for the answer to a request, and for a connection.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use weighbridge::remote::Servers;
+    ///
+    /// let servers = Servers::default().timeout(Duration::from_secs(10)).retries(2);
+    /// ```
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.limits.timeout = Some(timeout);
+        self
+    }
+
+    /// Sends a request that fails so many times again.
+    ///
+    /// ```
+    /// let servers = weighbridge::remote::Servers::default().retries(0);
+    /// ```
+    #[must_use]
+    pub fn retries(mut self, retries: usize) -> Self {
+        self.limits.retries = Some(retries);
+        self
+    }
+
+    /// The location of a path, which may be a URL. Nothing is requested yet.
+    ///
+    /// # Errors
+    /// When it is a URL and this build reads no servers, or the environment makes no sense.
+    ///
+    /// ```
+    /// use weighbridge::remote::Servers;
+    /// assert!(Servers::default().locate("model.gguf".as_ref()).is_ok());
+    /// ```
+    pub fn locate(&self, path: &Path) -> Result<Location, Error> {
+        let Some(url) = Url::of(path) else { return Ok(Location(Lies::OnDisk(path.to_owned()))) };
+        let stores = self.stores().map_err(ReadError::Other)?;
+        Ok(Location(Lies::OnServer(Object::new(stores, url.text))))
+    }
+
+    /// The files of a folder on a server.
+    ///
+    /// # Errors
+    /// A sentence, when it cannot be listed.
+    ///
+    /// ```
+    /// use weighbridge::remote::{Servers, Url};
+    ///
+    /// let url = Url::parse("hf://no-name/").unwrap();
+    /// assert!(Servers::default().list(url).is_err());
+    /// ```
+    pub fn list(&self, url: Url<'_>) -> Result<Listing, String> {
+        self.stores()?.list(url)
+    }
+
+    fn stores(&self) -> Result<Arc<Stores>, String> {
+        self.stores.get_or_init(|| Stores::new(self.limits).map(Arc::new)).clone()
+    }
+}

@@ -1,0 +1,138 @@
+//! Paths that name something on a server.
+
+use crate::text::Text;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use std::path::Path;
+
+/// What begins the path of a file on a server.
+const SCHEMES: [&str; 8] = ["abfs", "abfss", "az", "gs", "hf", "http", "https", "s3"];
+
+/// A path that names something on a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Url<'u> {
+    pub(super) scheme: &'u str,
+    /// What follows `://`.
+    pub(super) rest: &'u str,
+    /// All of it.
+    pub(super) text: &'u str,
+}
+
+impl<'u> Url<'u> {
+    /// The URL that a path is; `None` for the path of a file on disk.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use weighbridge::remote::Url;
+    ///
+    /// assert!(Url::of(Path::new("s3://bucket/model.gguf")).is_some());
+    /// assert!(Url::of(Path::new("models/model.gguf")).is_none());
+    /// ```
+    pub fn of(path: &'u Path) -> Option<Self> {
+        Url::parse(path.to_str()?)
+    }
+
+    /// The URL that a text is; `None` if servers are not read by its scheme.
+    ///
+    /// ```
+    /// use weighbridge::remote::Url;
+    ///
+    /// assert!(Url::parse("hf://owner/name/model.safetensors").is_some());
+    /// assert!(Url::parse("file:///model.safetensors").is_none());
+    /// ```
+    pub fn parse(text: &'u str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        SCHEMES.contains(&scheme).then_some(Url { scheme, rest, text })
+    }
+
+    pub(super) fn is_http(&self) -> bool {
+        matches!(self.scheme, "http" | "https")
+    }
+
+    /// Whether it names what holds files: a repository, a bucket, or a path that ends with a
+    /// slash. Folders of HTTP are not listed.
+    ///
+    /// ```
+    /// use weighbridge::remote::Url;
+    ///
+    /// let is_folder = |text| Url::parse(text).is_some_and(|url| url.is_folder());
+    /// assert!(is_folder("hf://owner/name") && is_folder("s3://bucket/models/"));
+    /// assert!(!is_folder("hf://owner/name/model.gguf"));
+    /// ```
+    pub fn is_folder(&self) -> bool {
+        let named = match self.scheme {
+            "http" | "https" => return false,
+            "hf" => {
+                let kind = self.rest.split('/').next();
+                if kind.is_some_and(|kind| matches!(kind, "datasets" | "spaces")) { 3 } else { 2 }
+            }
+            _ => 1,
+        };
+        self.rest.ends_with('/') || self.rest.split('/').count() <= named
+    }
+
+    /// The URL without what may be a secret: user, password and query of HTTP.
+    pub(super) fn shown(&self) -> String {
+        if !self.is_http() {
+            return self.text.to_owned();
+        }
+        let end = self.rest.find(['?', '#']).unwrap_or(self.rest.len());
+        let (authority, path) = self.rest[..end].split_once('/').unwrap_or((&self.rest[..end], ""));
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        format!("{}://{host}/{path}", self.scheme)
+    }
+}
+
+/// A path as it is shown: of a URL, without user, password and query.
+///
+/// ```
+/// use std::path::Path;
+/// use weighbridge::remote::shown;
+///
+/// let path = Path::new("https://me:secret@host/model.gguf?signature=x");
+/// assert_eq!(shown(path).lossy(), "https://host/model.gguf");
+/// ```
+pub fn shown(path: &Path) -> Text {
+    Url::of(path).map_or_else(|| Text::from(path), |url| Text::from(&*url.shown()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_holds_files() {
+        let is_folder = |text| Url::parse(text).expect(text).is_folder();
+        for text in [
+            "hf://owner/name",
+            "hf://owner/name@v1",
+            "hf://owner/name/",
+            "hf://owner/name/sub/",
+            "hf://datasets/owner/name",
+            "s3://bucket",
+            "s3://bucket/",
+            "gs://bucket/a/",
+            "abfss://box@account.dfs.core.windows.net",
+        ] {
+            assert!(is_folder(text), "{text}");
+        }
+        for text in
+            ["hf://owner/name/a.gguf", "s3://bucket/a", "https://host", "https://host/folder/"]
+        {
+            assert!(!is_folder(text), "{text}");
+        }
+        for text in ["C://x", "a/https://b", "s3:/bucket", "file:///a"] {
+            assert_eq!(Url::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let shown = |text| Url::parse(text).expect(text).shown();
+        assert_eq!(shown("https://me:key@host:1/a%20b.gguf?sig=x#y"), "https://host:1/a%20b.gguf");
+        assert_eq!(shown("https://host"), "https://host/");
+        assert_eq!(shown("https://host?sig=a/b@c"), "https://host/");
+        assert_eq!(shown("s3://bucket/a?b"), "s3://bucket/a?b");
+    }
+}
