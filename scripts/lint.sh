@@ -42,7 +42,7 @@ done
 
 say "the host layer without std, with one format, with every feature"
 cargo clippy -p weighbridge --no-default-features --features formats -- -D warnings
-for features in std,safetensors digest,gguf remote,safetensors; do
+for features in std,safetensors digest,gguf policy,stb remote,safetensors; do
   cargo clippy -p weighbridge --no-default-features --features "$features" -- -D warnings
 done
 cargo clippy -p weighbridge --all-targets --all-features -- -D warnings

@@ -68,13 +68,16 @@ impl OpenArgs {
 
     /// How files are opened and checked.
     pub(crate) fn options(&self, lenient: bool) -> Options {
-        let profile = if lenient { Profile::Lenient } else { Profile::Strict };
-        let options = Options::new().profile(profile);
+        let options = Options::new().profile(profile(lenient));
         match self.format {
             Some(format) => options.format(format),
             None => options,
         }
     }
+}
+
+pub(crate) const fn profile(lenient: bool) -> Profile {
+    if lenient { Profile::Lenient } else { Profile::Strict }
 }
 
 /// How files on servers are read.

@@ -1,7 +1,6 @@
 //! `weighbridge check`: verdicts on files.
 
-use crate::args::CheckArgs;
-use crate::config::{self, Config, Date};
+use crate::args::{CheckArgs, profile};
 use crate::jobs;
 use crate::journal::{self, Journal, Known};
 use crate::outcome::Outcome;
@@ -14,6 +13,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use weighbridge::policy::{Exceptions, Policy};
 use weighbridge::remote::{Servers, Url, shown};
 use weighbridge::text::hex;
 use weighbridge::{
@@ -43,32 +43,32 @@ struct Task<'r> {
 /// # Errors
 /// A sentence, when the arguments or the settings make no sense.
 pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
-    let config = match args.no_config {
-        true => Config::default(),
-        false => Config::load(args.config.as_deref())?,
+    let policy = match args.no_config {
+        true => Policy::default(),
+        false => Policy::load(args.config.as_deref())?,
     };
-    let lenient = args.lenient || config.is_lenient();
     let bars = Bars::new();
-    let (options, rules) = options(args, &config, bars.watch(args.open.options(lenient)))?;
-    rules.notes.iter().for_each(terminal::note);
-    note_laxer(args, &config);
-    let include = args.include.iter().chain(&config.include);
-    let exclude = args.exclude.iter().chain(&config.exclude);
-    let filter = Filter::new(include, exclude, args.follow_links || config.follow_links)?;
+    let (options, exceptions) =
+        options(args, &policy, bars.watch(args.open.options(args.lenient)))?;
+    exceptions.notes.iter().for_each(terminal::note);
+    note_laxer(args, &policy);
+    let include = args.include.iter().chain(&policy.include);
+    let exclude = args.exclude.iter().chain(&policy.exclude);
+    let filter = Filter::new(include, exclude, args.follow_links || policy.follow_links)?;
     let list = args.files_from.as_deref().map_or(Ok(List::default()), List::read)?;
     let servers = args.remote.servers();
     let mut task = Task {
         found: options.clone().unknown_is_unsupported(),
         named: options,
-        skip_unknown: args.skip_unknown || config.skip_unknown,
-        deny_pickle: args.deny.iter().chain(&config.deny).any(|what| what == "pickle"),
+        skip_unknown: args.skip_unknown || policy.skip_unknown,
+        deny_pickle: args.deny.iter().chain(&policy.deny).any(|what| what == "pickle"),
         sha256: args.sha256,
         payloads: args.payloads,
         servers: &servers,
         known: None,
         bars,
     };
-    let profile = config::profile(lenient);
+    let profile = profile(args.lenient || policy.is_lenient());
     let mut journal = None;
     if let Some(path) = &args.resume {
         if args.output().is_document() {
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         let (known, open) = Journal::open(path, &task.settings(args.follow_links))?;
         (task.known, journal) = (Some(known), Some(open));
     }
-    let context = Context { profile, rules, config: config.path, quiet: args.quiet };
+    let context = Context { profile, exceptions, config: policy.path, quiet: args.quiet };
 
     let mut walk = Walk::new(args.paths.clone(), list, &filter, &servers, args.shard);
     let mut tally = Tally::default();
@@ -119,13 +119,13 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
 }
 
 /// Says which settings accept more than the defaults do.
-fn note_laxer(args: &CheckArgs, config: &Config) {
-    let Some(path) = &config.path else { return };
+fn note_laxer(args: &CheckArgs, policy: &Policy) {
+    let Some(path) = &policy.path else { return };
     let laxer = [
-        (config.is_lenient() && !args.lenient, "profile"),
-        (config.is_structure_only() && !args.structure && !args.payloads, "depth"),
-        (config.skip_unknown && !args.skip_unknown, "skip-unknown"),
-        (config.follow_links && !args.follow_links, "follow-links"),
+        (policy.is_lenient() && !args.lenient, "profile"),
+        (policy.is_structure_only() && !args.structure && !args.payloads, "depth"),
+        (policy.skip_unknown && !args.skip_unknown, "skip-unknown"),
+        (policy.follow_links && !args.follow_links, "follow-links"),
     ];
     let laxer: Vec<_> = laxer.iter().filter(|(is, _)| *is).map(|(_, key)| *key).collect();
     if !laxer.is_empty() {
@@ -134,25 +134,26 @@ fn note_laxer(args: &CheckArgs, config: &Config) {
     }
 }
 
-/// How files are checked, and what the settings say of rules.
+/// How files are checked, and the rules that do not count.
 fn options(
     args: &CheckArgs,
-    config: &Config,
+    policy: &Policy,
     options: Options,
-) -> Result<(Options, config::Rules), String> {
-    let structure = args.structure || config.is_structure_only() && !args.payloads;
-    let mut options = options.goal(if structure { Goal::Structure } else { Goal::Payloads });
-    if args.follow_links || config.follow_links {
-        options = options.follow_links();
-    }
-    for what in args.deny.iter().chain(&config.deny) {
+) -> Result<(Options, Exceptions), String> {
+    let (mut options, exceptions) = policy.apply(options)?;
+    for what in &args.deny {
         options = options.deny(what)?;
     }
-    let (mut options, rules) = config.apply(options, Date::today())?;
+    if args.structure || args.payloads {
+        options = options.goal(if args.structure { Goal::Structure } else { Goal::Payloads });
+    }
+    if args.follow_links {
+        options = options.follow_links();
+    }
     if let Some(work) = args.max_work {
         options = options.work(work);
     }
-    Ok((options, rules))
+    Ok((options, exceptions))
 }
 
 impl Task<'_> {

@@ -1,7 +1,6 @@
 //! `weighbridge digest`: SHA-256 of files and of each tensor, and what differs between two.
 
-use crate::args::DigestArgs;
-use crate::config;
+use crate::args::{self, DigestArgs};
 use crate::human::{bold, dim};
 use crate::json::{self, SCHEMA_COMPARE, SCHEMA_DIGEST, TOOL, Tool};
 use crate::outcome::Outcome;
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     let options = args.open.options(args.lenient).goal(Goal::Structure);
     let options = if args.follow_links { options.follow_links() } else { options };
     let options = Bars::new().watch(options);
-    let profile = config::profile(args.lenient);
+    let profile = args::profile(args.lenient);
     let digest = |path: &Path| Digested::of(path, &options, profile);
     let as_json = args.print.is_json();
     let mut out = terminal::stdout(as_json);

@@ -1,11 +1,11 @@
 //! Reports for people.
 
-use crate::config::Ignored;
 use anstyle::{AnsiColor, Style};
 use std::collections::HashSet;
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use weighbridge::core::{EntryKind, Subject};
+use weighbridge::policy::Exception;
 use weighbridge::remote::Traffic;
 use weighbridge::text::{bytes, plural, thousands};
 use weighbridge::{Format, Found, Profile, Report, Severity, Text, Unchecked, Verdict};
@@ -153,8 +153,8 @@ pub(crate) fn read(traffic: &Traffic) -> String {
 }
 
 /// Findings that do not count, on one line.
-pub(crate) fn ignored(ignored: &Ignored, count: u64) -> String {
-    let Ignored { rule, reason, until } = ignored;
+pub(crate) fn ignored(exception: &Exception, count: u64) -> String {
+    let Exception { rule, reason, until, .. } = exception;
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
     let (count, reason) = (plural(count, "finding"), Text::from(reason.as_str()));
     format!("{} {}: {count}{until}: {reason}", styled(DIM, "ignored  "), bold(rule))

@@ -3,7 +3,6 @@
 
 mod args;
 mod check;
-mod config;
 mod digest;
 mod explain;
 mod extract;

@@ -3,7 +3,6 @@
 mod json;
 
 use crate::args::Output;
-use crate::config::{Ignored, Rules};
 use crate::human::{self, Left};
 use crate::journal::Past;
 use crate::outcome::Outcome;
@@ -11,6 +10,7 @@ use crate::terminal;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use weighbridge::output::{self, github, junit, sarif};
+use weighbridge::policy::{Exception, Exceptions};
 use weighbridge::remote::Traffic;
 use weighbridge::text::{plural, thousands};
 use weighbridge::{Profile, Report, Text, Verdict};
@@ -50,7 +50,7 @@ pub(crate) struct Checked {
 #[derive(Debug)]
 pub(crate) struct Context {
     pub(crate) profile: Profile,
-    pub(crate) rules: Rules,
+    pub(crate) exceptions: Exceptions,
     /// The file of settings.
     pub(crate) config: Option<PathBuf>,
     pub(crate) quiet: bool,
@@ -58,9 +58,9 @@ pub(crate) struct Context {
 
 impl Context {
     /// What was found in a file and does not count, with the reason: rule, count.
-    fn ignored<'c>(&'c self, report: &Report) -> Vec<(&'c Ignored, u64)> {
+    fn ignored<'c>(&'c self, report: &Report) -> Vec<(&'c Exception, u64)> {
         let counts = report.ignored();
-        counts.iter().filter_map(|it| Some((self.rules.why(it.rule)?, it.count))).collect()
+        counts.iter().filter_map(|it| Some((self.exceptions.why(it.rule)?, it.count))).collect()
     }
 }
 
@@ -253,7 +253,7 @@ impl<'c> Printer<'c> {
     /// Prints what is to be said of one file.
     pub(crate) fn file(&mut self, out: &mut dyn Write, done: &Done) -> io::Result<()> {
         let context = self.context;
-        let why = |rule: &str| context.rules.why(rule).map(|it| it.reason.as_str());
+        let why = |rule: &str| context.exceptions.why(rule).map(|it| it.reason.as_str());
         let seen = match &done.seen {
             Seen::Skipped | Seen::Before(_) => return Ok(()),
             Seen::Checked(checked) => output::Seen::Checked(&checked.report, &why),

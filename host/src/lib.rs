@@ -45,6 +45,7 @@
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
 //! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |
 //! | `digest` | no | SHA-256 of files and tensors, and what differs between two files |
+//! | `policy` | no | `weighbridge.toml`: what a project denies and ignores |
 //! | `remote` | no | files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://` |
 //!
 //! Without `std` the crate needs an allocator and nothing else. [`core`](mod@core) needs
@@ -98,6 +99,8 @@ mod options;
 pub mod output;
 mod particulars;
 mod place;
+#[cfg(feature = "policy")]
+pub mod policy;
 #[cfg(feature = "idv")]
 mod reading;
 #[cfg(feature = "std")]

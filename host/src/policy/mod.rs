@@ -1,39 +1,66 @@
-//! `weighbridge.toml`: what a project asks of its files, once for all calls.
+//! `weighbridge.toml`: what a project asks of its files, for every gate in front of it.
 //!
 //! The file is looked for in the current folder and those above it, never in what is
 //! checked: whoever made that could otherwise weaken the check.
 
 mod date;
 
-pub(crate) use date::Date;
+pub use date::Date;
 
+use crate::options::{Goal, Options};
+use crate::text::Text;
 use serde::Deserialize;
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
-use weighbridge::core::general;
-use weighbridge::{Format, Options, Profile, Severity, Text};
+use std::prelude::rust_2024::*;
+use std::{env, format, fs};
+use weighbridge_core::{Format, Profile, RuleInfo, Severity, general};
 
 /// The name of the file.
-pub(crate) const NAME: &str = "weighbridge.toml";
+const NAME: &str = "weighbridge.toml";
 
-/// The settings, as the file has them.
+/// What a project asks of its files, as `weighbridge.toml` has it.
+///
+/// ```
+/// use weighbridge::policy::Policy;
+/// use weighbridge::{Options, Profile, check_with};
+///
+/// let policy = Policy::parse(r#"
+///     deny = ["lint", "pickle"]
+///
+///     [[ignore]]
+///     rule = "GAP"
+///     reason = "the old exporter aligned tensors to pages"
+///     until = 2999-12-31
+/// "#)?;
+/// let (options, exceptions) = policy.apply(Options::new())?;
+/// # let bytes = weighbridge_tests::samples::safetensors();
+/// let report = check_with(&bytes, &options).unwrap();
+/// assert!(report.verdict(Profile::Strict).is_valid());
+/// assert_eq!(exceptions.why("GAP").unwrap().until.unwrap().to_string(), "2999-12-31");
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(crate) struct Config {
+#[non_exhaustive]
+pub struct Policy {
     profile: ProfileName,
     depth: Depth,
-    pub(crate) deny: Vec<String>,
+    /// What counts as a fault: ids of rules, `lint`, `pickle`.
+    pub deny: Vec<String>,
     select: Option<Vec<String>>,
     ignore: Vec<Ignore>,
-    pub(crate) include: Vec<String>,
-    pub(crate) exclude: Vec<String>,
-    pub(crate) skip_unknown: bool,
-    pub(crate) follow_links: bool,
+    /// Patterns of the files of a folder that are checked; empty for all.
+    pub include: Vec<String>,
+    /// Patterns of those that are not.
+    pub exclude: Vec<String>,
+    /// Files of a folder that are of no format are left out.
+    pub skip_unknown: bool,
+    /// Links are followed that lead out of a folder.
+    pub follow_links: bool,
     limits: Limits,
     /// Where it is; `None` if there is none.
     #[serde(skip)]
-    pub(crate) path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -71,55 +98,114 @@ struct Limits {
 }
 
 /// Why breaches of a rule do not count.
-#[derive(Debug)]
-pub(crate) struct Ignored {
-    pub(crate) rule: &'static str,
-    pub(crate) reason: String,
-    pub(crate) until: Option<Date>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exception {
+    /// The id of the rule.
+    pub rule: &'static str,
+    /// The reason.
+    pub reason: String,
+    /// The last day; `None` for no end.
+    pub until: Option<Date>,
 }
 
-impl Config {
-    /// The settings of `path`, or else of the nearest file of that name in the current folder
-    /// and those above it.
+impl Policy {
+    /// A policy from the text of a file.
     ///
     /// # Errors
-    /// A sentence, when the file cannot be read or says what is not known.
-    pub(crate) fn load(path: Option<&Path>) -> Result<Self, String> {
+    /// A sentence with the line, when the text has a key that is not known, or is no TOML.
+    ///
+    /// ```
+    /// use weighbridge::policy::Policy;
+    ///
+    /// assert!(Policy::parse("profile = \"lenient\"")?.is_lenient());
+    /// assert!(Policy::parse("profil = \"lenient\"").unwrap_err().contains("line 1"));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|err| {
+            let line = err.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+            format!("line {line}: {}", Text::from(err.message()))
+        })
+    }
+
+    /// The policy of `path`, or else of the nearest `weighbridge.toml` in the current folder
+    /// and those above it; one without exceptions if there is none.
+    ///
+    /// # Errors
+    /// A sentence, when the file cannot be read or is not understood.
+    ///
+    /// ```
+    /// use weighbridge::policy::Policy;
+    ///
+    /// assert!(Policy::load(Some("no such file".as_ref())).is_err());
+    /// ```
+    pub fn load(path: Option<&Path>) -> Result<Self, String> {
         let path = match path {
             Some(path) => path.to_owned(),
             None => match nearest()? {
                 Some(path) => path,
-                None => return Ok(Config::default()),
+                None => return Ok(Policy::default()),
             },
         };
         let shown = Text::from(path.as_path());
         let text = fs::read_to_string(&path).map_err(|err| format!("{shown}: {err}"))?;
-        let config: Config = toml::from_str(&text).map_err(|err| {
-            let line = err.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-            let why = Text::from(err.message()).to_string();
-            format!("{shown}: line {line}: {why}")
-        })?;
-        Ok(Config { path: Some(path), ..config })
+        let policy = Policy::parse(&text).map_err(|why| format!("{shown}: {why}"))?;
+        Ok(Policy { path: Some(path), ..policy })
     }
 
-    pub(crate) fn is_lenient(&self) -> bool {
+    /// Whether it asks for the lenient profile.
+    ///
+    /// ```
+    /// assert!(!weighbridge::policy::Policy::default().is_lenient());
+    /// ```
+    pub fn is_lenient(&self) -> bool {
         self.profile == ProfileName::Lenient
     }
 
-    pub(crate) fn is_structure_only(&self) -> bool {
+    /// Whether payloads are not checked.
+    ///
+    /// ```
+    /// use weighbridge::policy::Policy;
+    /// assert!(Policy::parse("depth = \"structure\"")?.is_structure_only());
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn is_structure_only(&self) -> bool {
         self.depth == Depth::Structure
     }
 
-    /// Sets limits and the rules that do not count. What is denied by its id counts all the
-    /// same.
+    /// The options that it asks for, and which rules do not count today. What is denied by its
+    /// id counts all the same.
     ///
     /// # Errors
     /// A sentence, when there is no such rule, or when it cannot be ignored.
-    pub(crate) fn apply(
-        &self,
-        mut options: Options,
-        today: Date,
-    ) -> Result<(Options, Rules), String> {
+    ///
+    /// ```
+    /// use weighbridge::Options;
+    /// use weighbridge::policy::Policy;
+    ///
+    /// let unknown = Policy::parse("deny = [\"NO-RULE\"]")?;
+    /// assert!(unknown.apply(Options::new()).is_err());
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn apply(&self, options: Options) -> Result<(Options, Exceptions), String> {
+        self.apply_on(options, Date::today())
+    }
+
+    fn apply_on(&self, mut options: Options, today: Date) -> Result<(Options, Exceptions), String> {
+        options = options.goal(match self.depth {
+            Depth::Structure => Goal::Structure,
+            Depth::Payloads => Goal::Payloads,
+        });
+        if self.is_lenient() {
+            options = options.profile(Profile::Lenient);
+        }
+        if self.follow_links {
+            options = options.follow_links();
+        }
+        for what in &self.deny {
+            options = options.deny(what)?;
+        }
         let Limits { work, memory, buffer } = self.limits;
         for (limit, set) in [
             (work, Options::work as fn(Options, u64) -> Options),
@@ -131,7 +217,7 @@ impl Config {
                 None => options,
             };
         }
-        let mut rules = Rules::default();
+        let mut exceptions = Exceptions::default();
         let name = self.path.as_deref().map(Text::from).unwrap_or_default();
         for Ignore { rule, reason, until } in &self.ignore {
             let found = matching(rule).map_err(|why| format!("{name}: {why}"))?;
@@ -139,14 +225,14 @@ impl Config {
                 return Err(format!("{name}: the rule {rule:?} is ignored without a reason"));
             }
             if *until < today {
-                rules
+                exceptions
                     .notes
                     .push(format!("{name}: {rule} was ignored until {until}, and counts again"));
                 continue;
             }
             for id in found {
                 options = options.ignore(id).map_err(|why| format!("{name}: {why}"))?;
-                rules.ignored.push(Ignored {
+                exceptions.rules.push(Exception {
                     rule: id,
                     reason: reason.clone(),
                     until: Some(*until),
@@ -161,25 +247,30 @@ impl Config {
             for id in selectable().filter(|id| !selected.contains(id)) {
                 options = options.ignore(id).map_err(|why| format!("{name}: {why}"))?;
                 let reason = "not selected".to_owned();
-                rules.ignored.push(Ignored { rule: id, reason, until: None });
+                exceptions.rules.push(Exception { rule: id, reason, until: None });
             }
         }
-        Ok((options, rules))
+        Ok((options, exceptions))
     }
 }
 
-/// What the settings say of rules.
+/// The rules that do not count.
 #[derive(Debug, Default)]
-pub(crate) struct Rules {
-    ignored: Vec<Ignored>,
-    /// What is to be said once: what is ignored no more.
-    pub(crate) notes: Vec<String>,
+#[non_exhaustive]
+pub struct Exceptions {
+    rules: Vec<Exception>,
+    /// Sentences on exceptions that have ended.
+    pub notes: Vec<String>,
 }
 
-impl Rules {
-    /// Why breaches of a rule do not count.
-    pub(crate) fn why(&self, rule: &str) -> Option<&Ignored> {
-        self.ignored.iter().find(|ignored| ignored.rule == rule)
+impl Exceptions {
+    /// Why breaches of a rule do not count; `None` if they do.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::policy::Exceptions::default().why("GAP"), None);
+    /// ```
+    pub fn why(&self, rule: &str) -> Option<&Exception> {
+        self.rules.iter().find(|exception| exception.rule == rule)
     }
 }
 
@@ -195,7 +286,7 @@ fn nearest() -> Result<Option<PathBuf>, String> {
     Ok(found.map(|path| if path.parent() == Some(&*here) { PathBuf::from(NAME) } else { path }))
 }
 
-fn catalogue() -> impl Iterator<Item = &'static weighbridge::core::RuleInfo> {
+fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
     Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES)
 }
 
@@ -226,31 +317,22 @@ fn matching(pattern: &str) -> Result<Vec<&'static str>, String> {
     }
 }
 
-/// The profile of the command line and of the settings.
-pub(crate) fn profile(lenient: bool) -> Profile {
-    if lenient { Profile::Lenient } else { Profile::Strict }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Config, String> {
-        toml::from_str(text).map_err(|err| err.to_string())
-    }
-
     #[test]
     fn all_settings_are_read() {
-        let config = parse(
+        let policy = Policy::parse(
             "profile = \"lenient\"\ndepth = \"structure\"\ndeny = [\"lint\", \"pickle\"]\n\
              select = [\"KEYS-*\"]\ninclude = [\"*.gguf\"]\nexclude = [\".git\"]\n\
              skip-unknown = true\nfollow-links = true\n[limits]\nwork = 1\nmemory = 2\nbuffer = 3\n\
              [[ignore]]\nrule = \"TRAILING\"\nreason = \"an old writer\"\nuntil = 2999-12-31\n",
         );
-        let config = config.expect("it is valid");
-        assert!(config.is_lenient() && config.is_structure_only());
+        let policy = policy.expect("it is valid");
+        assert!(policy.is_lenient() && policy.is_structure_only());
         let today = Date::of_day(20_000);
-        let (_, rules) = config.apply(Options::new(), today).expect("the rules exist");
+        let (_, rules) = policy.apply_on(Options::new(), today).expect("the rules exist");
         assert_eq!(rules.why("TRAILING").map(|it| &*it.reason), Some("an old writer"));
         assert_eq!(rules.why("GAP").map(|it| &*it.reason), Some("not selected"));
         assert!(rules.why("KEYS-TEMPLATE").is_none() && rules.notes.is_empty());
@@ -266,7 +348,7 @@ mod tests {
             ("[[ignore]]\nrule = \"GAP\"\nreason = \"x\"", "until"),
             ("[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2999-01-01T10:00:00", "a day"),
         ] {
-            let why = parse(text).expect_err(text);
+            let why = Policy::parse(text).expect_err(text);
             assert!(why.contains(words), "{why}");
         }
         for (text, words) in [
@@ -278,19 +360,20 @@ mod tests {
             ("[[ignore]]\nrule = \"GAP\"\nreason = \" \"\nuntil = 2999-01-01", "without a reason"),
             ("select = [\"NO*\"]\n", "no rule has the id"),
         ] {
-            let config = parse(text).expect(text);
-            let why = config.apply(Options::new(), Date::of_day(0)).expect_err(text);
+            let policy = Policy::parse(text).expect(text);
+            let why = policy.apply_on(Options::new(), Date::of_day(0)).expect_err(text);
             assert!(why.contains(words), "{why}");
         }
     }
 
     #[test]
     fn what_is_ignored_ends() {
-        let config = "[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2024-02-29\n";
-        let config = parse(config).expect("it is valid");
+        let policy = "[[ignore]]\nrule = \"GAP\"\nreason = \"x\"\nuntil = 2024-02-29\n";
+        let policy = Policy::parse(policy).expect("it is valid");
         let day = 19_782; // 2024-02-29
         for (today, ignored) in [(day, true), (day + 1, false)] {
-            let (_, rules) = config.apply(Options::new(), Date::of_day(today)).expect("it exists");
+            let (_, rules) =
+                policy.apply_on(Options::new(), Date::of_day(today)).expect("it exists");
             assert_eq!((rules.why("GAP").is_some(), rules.notes.is_empty()), (ignored, ignored));
         }
     }

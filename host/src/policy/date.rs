@@ -2,12 +2,13 @@
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use std::fmt;
+use std::format;
 use std::time::{SystemTime, UNIX_EPOCH};
 use toml::value::Datetime;
 
 /// A day of the Gregorian calendar, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Date {
+pub struct Date {
     year: i64,
     month: u8,
     day: u8,
@@ -15,13 +16,13 @@ pub(crate) struct Date {
 
 impl Date {
     /// Today.
-    pub(crate) fn today() -> Self {
+    pub(super) fn today() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Date::of_day((since.as_secs() / 86_400).cast_signed())
     }
 
     /// The day that is so many days after 1970-01-01.
-    pub(crate) fn of_day(days: i64) -> Self {
+    pub(super) fn of_day(days: i64) -> Self {
         // Years begin in March here, so that the day that is missing in most is their last.
         let days = days + 719_468;
         let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -55,6 +56,7 @@ impl<'de> Deserialize<'de> for Date {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString as _;
 
     #[test]
     fn days_have_dates() {
