@@ -159,4 +159,5 @@ fi
 if has python; then
   echo
   "$python" scripts/gguf_writer.py "$target_dir/debug/weighbridge" "$work/written"
+  "$python" scripts/gguf_names.py
 fi

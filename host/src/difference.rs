@@ -2,7 +2,14 @@
 
 use crate::feed::Feed;
 use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 use weighbridge_core::{DType, Endianness};
+
+/// The most elements of a head that are put into another order: 32 MiB of numbers.
+const HEAD: usize = 4 << 20;
+/// Exponents that a finite `f64` can have, subnormal ones as one.
+const EXPONENTS: usize = 2047;
 
 /// What differs between two tensors, whatever their types: errors of quantisation, changes of
 /// training. Elements are compared as `f64`, in row-major order.
@@ -45,6 +52,21 @@ pub struct Difference {
     squares: [f64; 2],
     /// The sum of the squares of differences.
     error: f64,
+    /// Finite differences but 0, by the exponent.
+    sizes: Vec<u64>,
+    reorder: Option<Reorder>,
+}
+
+/// Rows of one side that are put into the order of the other.
+#[derive(Clone, Debug)]
+struct Reorder {
+    side: usize,
+    /// Elements of a row.
+    row: usize,
+    /// Elements of a head, which has an even number of rows.
+    head: usize,
+    /// Those of the head that is coming.
+    waiting: Vec<f64>,
 }
 
 impl Difference {
@@ -73,7 +95,31 @@ impl Difference {
             dot: 0.0,
             squares: [0.0; 2],
             error: 0.0,
+            sizes: vec![0; EXPONENTS],
+            reorder: None,
         })
+    }
+
+    /// Puts the rows of each head of side 0 or 1 into the order that llama.cpp's converter
+    /// gives `attn_q` and `attn_k` of Llama: from the halves of a head, in turn. `row` is the
+    /// number of elements of a row and `rows` that of rows in a head; `None` if `rows` is odd,
+    /// or a head has more than 4 Mi elements. Positions are then those of the other side.
+    ///
+    /// ```
+    /// use weighbridge::Difference;
+    /// use weighbridge::core::{DType, Endianness};
+    ///
+    /// let bytes = (DType::U8, Endianness::Little);
+    /// let mut difference = Difference::new(bytes, bytes, 4).unwrap().reordered(0, 1, 4).unwrap();
+    /// difference.push(0, &[0, 1, 2, 3]);
+    /// difference.push(1, &[0, 2, 1, 3]);
+    /// assert_eq!((difference.count, difference.different), (4, 0));
+    /// ```
+    pub fn reordered(mut self, side: usize, row: usize, rows: usize) -> Option<Self> {
+        let head = row.checked_mul(rows).filter(|head| (1..=HEAD).contains(head))?;
+        (rows % 2 == 0).then_some(())?;
+        self.reorder = Some(Reorder { side, row, head, waiting: Vec::new() });
+        Some(self)
     }
 
     /// Takes the next decoded bytes of side 0 or 1. What one side is ahead is kept.
@@ -90,7 +136,13 @@ impl Difference {
     /// ```
     pub fn push(&mut self, side: usize, bytes: &[u8]) {
         let Some(mut feed) = self.feeds.get_mut(side).and_then(Option::take) else { return };
-        feed.push(bytes, &mut |values| self.take(side, values));
+        feed.push(bytes, &mut |values| match self.reorder.take_if(|it| it.side == side) {
+            Some(mut reorder) => {
+                reorder.push(values, &mut |values| self.take(side, values));
+                self.reorder = Some(reorder);
+            }
+            None => self.take(side, values),
+        });
         self.feeds[side] = Some(feed);
     }
 
@@ -123,6 +175,10 @@ impl Difference {
                 self.squares[0] += a * a;
                 self.squares[1] += b * b;
                 self.error += (a - b) * (a - b);
+                if a != b {
+                    let exponent = ((a - b).to_bits() >> 52) as usize & 0x7FF;
+                    self.sizes[exponent.min(EXPONENTS - 1)] += 1;
+                }
             }
             if a != b && !(a.is_nan() && b.is_nan()) {
                 self.differs(a, b);
@@ -177,6 +233,46 @@ impl Difference {
     /// ```
     pub fn relative_rms(&self) -> f64 {
         if self.error == 0.0 { 0.0 } else { root(self.error) / root(self.squares[0]) }
+    }
+}
+
+impl Difference {
+    /// Finite pairs that differ, by how much: `(k, counts)`, where `counts[i]` are those with
+    /// `2^(k + i) <= |a - b| < 2^(k + i + 1)`. Empty ends are left out.
+    ///
+    /// ```
+    /// # use weighbridge::Difference;
+    /// # use weighbridge::core::{DType, Endianness};
+    /// let bytes = (DType::U8, Endianness::Little);
+    /// let mut difference = Difference::new(bytes, bytes, 3).unwrap();
+    /// difference.push(0, &[9, 9, 9]);
+    /// difference.push(1, &[8, 5, 9]);
+    /// assert_eq!(difference.magnitudes(), (0, vec![1, 0, 1]));
+    /// ```
+    pub fn magnitudes(&self) -> (i32, Vec<u64>) {
+        let used = |count: &u64| *count > 0;
+        let Some(first) = self.sizes.iter().position(used) else { return (0, Vec::new()) };
+        let last = self.sizes.iter().rposition(used).unwrap_or(first);
+        (first as i32 - 1023, self.sizes[first..=last].to_vec())
+    }
+}
+
+impl Reorder {
+    fn push(&mut self, mut values: &[f64], take: &mut dyn FnMut(&[f64])) {
+        while !values.is_empty() {
+            let missing = self.head - self.waiting.len();
+            let (now, later) = values.split_at(missing.min(values.len()));
+            self.waiting.extend_from_slice(now);
+            values = later;
+            if self.waiting.len() == self.head {
+                let (first, second) = self.waiting.split_at(self.head / 2);
+                for (one, other) in first.chunks(self.row).zip(second.chunks(self.row)) {
+                    take(one);
+                    take(other);
+                }
+                self.waiting.clear();
+            }
+        }
     }
 }
 
@@ -258,6 +354,32 @@ mod tests {
         assert_eq!(zero.relative_rms(), 0.0);
         zero.push(1, &f32s(&[1.0]));
         assert_eq!(zero.relative_rms(), f64::INFINITY);
+    }
+
+    /// As `convert_hf_to_gguf.py` does it: `reshape(heads, 2, half, row).swapaxes(1, 2)`.
+    #[test]
+    fn rows_of_heads_are_reordered() {
+        let (row, rows, heads) = (3, 4, 2);
+        let theirs: Vec<f32> = (0..row * rows * heads).map(|i| i as f32).collect();
+        let mut gguf = Vec::new();
+        for head in theirs.chunks(row * rows) {
+            for i in 0..rows / 2 {
+                for j in 0..2 {
+                    gguf.extend_from_slice(&head[(j * rows / 2 + i) * row..][..row]);
+                }
+            }
+        }
+        let mut sums = Difference::new(F32, F32, 24).unwrap().reordered(0, row, rows).unwrap();
+        for (one, other) in f32s(&theirs).chunks(7).zip(f32s(&gguf).chunks(7)) {
+            sums.push(1, other);
+            sums.push(0, one);
+        }
+        assert_eq!((sums.count, sums.different), (24, 0));
+        let new = || Difference::new(F32, F32, 24).unwrap();
+        assert!(new().reordered(0, 3, 3).is_none() && new().reordered(0, 0, 2).is_none());
+        assert!(
+            new().reordered(0, usize::MAX, 2).is_none() && new().reordered(0, 4 << 20, 2).is_none()
+        );
     }
 
     #[test]

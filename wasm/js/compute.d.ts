@@ -122,6 +122,11 @@ export interface DifferenceConstructor {
     dtypeB: string,
     endiannessB: 'little' | 'big',
     elements?: bigint,
+    /**
+     * Puts the rows of each head of side 0 or 1 into the order of GGUF's `attn_q` and `attn_k`
+     * of Llama: `row` elements a row, `rows` rows a head. Positions are those of the other side.
+     */
+    heads?: { side: 0 | 1; row: number; rows: number },
   ): Difference;
 }
 
@@ -154,6 +159,12 @@ export interface DifferenceSummary {
   cosine: number;
   /** Root of the sum of squared differences over that of the squares of the first. */
   relativeRms: number;
+  /**
+   * Finite pairs that differ: `magnitudes[i]` are those with
+   * 2^(power + i) <= |a - b| < 2^(power + i + 1). Empty ends are left out.
+   */
+  power: number;
+  magnitudes: BigUint64Array;
 }
 
 /** Writes a .npy file. */

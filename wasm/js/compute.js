@@ -109,10 +109,16 @@ export function accumulators(glue) {
   class Difference {
     #raw;
 
-    constructor(dtypeA, endiannessA, dtypeB, endiannessB, elements = MOST) {
+    constructor(dtypeA, endiannessA, dtypeB, endiannessB, elements = MOST, heads) {
       const big = [endiannessA === 'big', endiannessB === 'big'];
       const raw = glue.RawDifference.of(dtypeA, big[0], dtypeB, big[1], elements);
       this.#raw = numbers(raw, `${dtypeA} or ${dtypeB}`);
+      if (heads !== undefined) {
+        this.#raw = this.#raw.reordered(heads.side, heads.row, heads.rows);
+        if (this.#raw === undefined) {
+          throw failure('rows of an odd number, or too many');
+        }
+      }
     }
 
     free() {
@@ -139,6 +145,8 @@ export function accumulators(glue) {
         maxAbs: fields.f64(),
         cosine: fields.f64(),
         relativeRms: fields.f64(),
+        power: fields.f64(),
+        magnitudes: fields.column(BigUint64Array),
       }));
     }
   }
@@ -150,5 +158,7 @@ export function accumulators(glue) {
       differs: fields.column(Uint8Array),
     }));
 
-  return { Statistics, Heatmap, Difference, compare };
+  const ggufNames = (name) => glue.rawGgufNames(name).split('\n').filter((line) => line !== '');
+
+  return { Statistics, Heatmap, Difference, compare, ggufNames };
 }

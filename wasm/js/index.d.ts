@@ -43,6 +43,8 @@ export interface FullLibrary extends Library {
   readonly Difference: DifferenceConstructor;
   /** Pairs the tensors of two `Document.digest()`s by name. */
   compare(a: Uint8Array, b: Uint8Array): Pairs;
+  /** Names that a tensor of `transformers` may have in GGUF, likeliest first. */
+  ggufNames(name: string): string[];
 }
 
 /** Where the WebAssembly comes from, if not from beside this module. */

@@ -67,11 +67,11 @@ test('a NaN on one side is counted apart from how far values are', { tag: '@deep
   await row(page, 'spoilt').click();
   await page.getByRole('button', { name: 'Compare values' }).click();
   await expect(page.locator('.compare-result')).toHaveText(
-    /^2 of 4 values differ; 1 is NaN in the other file only, first at \[1\]; the others by at most 0\.25, at \[2\]; cosine of the 2 finite pairs 0\.99/,
+    /^2 of 4 values differ; 1 is NaN in the other file only, first at \[1\]; the others by at most 0\.25, at \[2\]; relative error 0\.\d+; cosine of the 2 finite pairs 0\.99/,
   );
   await expect(row(page, 'spoilt').locator('.nans')).toHaveText('1');
   await expect(row(page, 'spoilt')).not.toContainText('∞');
-  await expect(row(page, 'spoilt').locator('.number').nth(2)).toHaveText('–');
+  await expect(row(page, 'spoilt').locator('.number').nth(3)).toHaveText('–');
 });
 
 test('every column sorts, up and down and back', { tag: '@deep' }, async ({ page }) => {
@@ -107,7 +107,7 @@ test('the comparison is exported, with all digits and without formulas', { tag: 
   const file = await download;
   expect(file.suggestedFilename()).toBe('before-vs-after.csv');
   const lines = readFileSync((await file.path())!, 'utf8').trimEnd().split('\r\n');
-  expect(lines[0]).toBe('name,change,what,type_a,shape_a,type_b,shape_b,values,differing,nan_a_only,nan_b_only,max_abs,max_at,cosine_of_finite');
+  expect(lines[0]).toBe('name,change,what,type_a,shape_a,type_b,shape_b,values,differing,nan_a_only,nan_b_only,max_abs,max_at,cosine_of_finite,relative_rms,name_b');
   expect(lines).toHaveLength(9);
   const line = (name: string) => lines.find((text) => text.startsWith(`${name},`))!.split(',');
   expect(line('moved').slice(0, 13)).toEqual(['moved', 'changed', 'values', 'f32', '4', 'f32', '4', '4', '1', '0', '0', '0.5', '3']);

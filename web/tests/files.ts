@@ -43,3 +43,30 @@ export function written(files: Record<string, Buffer | string>): string[] {
   const path = folder(files);
   return Object.keys(files).map((name) => join(path, name));
 }
+
+/** A tensor of GGUF: `type` is 0 for F32, 2 for Q4_0; `shape` as the page shows it. */
+interface Block {
+  type: number;
+  shape: number[];
+  data: Buffer;
+}
+
+/** A GGUF file of version 3 with these keys: texts, and numbers as u32. */
+export function gguf(keys: Record<string, string | number>, tensors: Record<string, Block>): Buffer {
+  const u32 = (n: number) => Buffer.from(Uint32Array.of(n).buffer);
+  const u64 = (n: number) => Buffer.from(BigUint64Array.of(BigInt(n)).buffer);
+  const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
+  const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc((32 - (bytes.length % 32)) % 32)]);
+  const head = [Buffer.from('GGUF'), u32(3), u64(Object.keys(tensors).length), u64(Object.keys(keys).length)];
+  for (const [key, value] of Object.entries(keys)) {
+    head.push(text(key), ...(typeof value === 'string' ? [u32(8), text(value)] : [u32(4), u32(value)]));
+  }
+  const data: Buffer[] = [];
+  let at = 0;
+  for (const [name, tensor] of Object.entries(tensors)) {
+    head.push(text(name), u32(tensor.shape.length), ...[...tensor.shape].reverse().map(u64), u32(tensor.type), u64(at));
+    data.push(padded(tensor.data));
+    at += data.at(-1)!.length;
+  }
+  return Buffer.concat([padded(Buffer.concat(head)), ...data]);
+}

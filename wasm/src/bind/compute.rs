@@ -150,6 +150,13 @@ impl RawDifference {
         Some(RawDifference { inner: Difference::new(a, b, elements)? })
     }
 
+    /// It with the rows of heads of a side in another order; `undefined` if there is none.
+    pub fn reordered(self, side: u32, row: u32, rows: u32) -> Option<RawDifference> {
+        Some(RawDifference {
+            inner: self.inner.reordered(side as usize, row as usize, rows as usize)?,
+        })
+    }
+
     /// Takes the next bytes of side 0 or 1.
     pub fn push(&mut self, side: u32, bytes: &[u8]) {
         self.inner.push(side as usize, bytes);
@@ -169,8 +176,18 @@ impl RawDifference {
         pack.f64(sums.max);
         pack.f64(sums.cosine());
         pack.f64(sums.relative_rms());
+        let (power, counts) = sums.magnitudes();
+        pack.f64(power.into());
+        pack.column(8, counts.len(), &mut |i| counts.get(i).copied().unwrap_or(0));
         pack.done()
     }
+}
+
+/// The names that a tensor of `transformers` may have in GGUF, a line each.
+#[wasm_bindgen(js_name = rawGgufNames)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_gguf_names(name: &str) -> alloc::string::String {
+    weighbridge::gguf_names(name).join("\n")
 }
 
 /// Pairs the tensors of two digests by name.

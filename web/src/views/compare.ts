@@ -5,8 +5,10 @@ import { button, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count, size } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import { isAbort, type CallOptions } from '../worker/rpc.ts';
+import type { Rename } from '../worker/matching.ts';
 import { base, download } from './export.ts';
-import { COLUMNS, comparable, csv, describe, sentence, settle, shown, sorted, totals, type Column, type Line } from './pairs.ts';
+import { Histogram } from './histogram.ts';
+import { COLUMNS, comparable, csv, describe, distances, sentence, settle, shown, sorted, totals, type Column, type Line } from './pairs.ts';
 
 const ROW = 24;
 
@@ -21,6 +23,11 @@ export class CompareView {
   readonly #detail = h('div', { class: 'compare-detail', role: 'status' });
   readonly #run = button('Compare all values', () => void this.#all());
   readonly #export = button('Export as CSV', () => this.#save());
+  readonly #pattern = h('input', { type: 'text', placeholder: '^model\\.(.+)$', spellcheck: false, 'aria-label': 'Regular expression for names in this file' });
+  readonly #replacement = h('input', { type: 'text', placeholder: '$1', spellcheck: false, 'aria-label': 'Name in the other file' });
+  readonly #wrong = h('span', { class: 'warn', role: 'alert' });
+  #rename: Rename | undefined;
+  #histogram: Histogram | undefined;
   #lines: Line[] = [];
   #shown: Line[] = [];
   #only: Line['kind'] | 'all' | 'differ' = 'all';
@@ -87,10 +94,45 @@ export class CompareView {
       'div',
       { class: 'compare' },
       h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), filter, this.#run, this.#export),
+      h(
+        'details',
+        { class: 'compare-rename' },
+        h('summary', {}, 'Match names'),
+        h('p', { class: 'muted' }, 'Tensors are matched by name, then as llama.cpp names those of transformers. Other names can be matched by a regular expression.'),
+        h(
+          'form',
+          {
+            class: 'toolbar',
+            onsubmit: (event: Event) => {
+              event.preventDefault();
+              this.#match();
+            },
+          },
+          h('label', {}, 'Replace ', this.#pattern),
+          h('label', {}, ' by ', this.#replacement),
+          h('button', { type: 'submit' }, 'Match'),
+          this.#wrong,
+        ),
+      ),
       grid,
       this.#detail,
       this.#counts,
     );
+    addEventListener('theme', () => this.#histogram?.draw(), { signal: file.closing.signal });
+    void this.load();
+  }
+
+  /** Pairs the tensors anew, under the names that were asked for. */
+  #match(): void {
+    const { value } = this.#pattern;
+    setText(this.#wrong, '');
+    try {
+      this.#rename = value === '' ? undefined : { pattern: new RegExp(value, 'u'), replacement: this.#replacement.value };
+    } catch (error) {
+      setText(this.#wrong, (error as Error).message);
+      return;
+    }
+    this.#other = undefined;
     void this.load();
   }
 
@@ -107,7 +149,7 @@ export class CompareView {
     this.#lines = [];
     this.#chosen = undefined;
     if (other !== undefined) {
-      const pairs = await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id));
+      const pairs = await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id, this.#rename));
       if (other !== this.#other) {
         return;
       }
@@ -205,8 +247,20 @@ export class CompareView {
         : comparable(line)
           ? button('Compare values', () => void this.#values(line))
           : a !== undefined && b !== undefined && h('p', { class: 'compare-result muted' }, 'The values cannot be compared: both tensors must be dense, numeric and of the same size.'),
+      this.#distances(line),
       a !== undefined && button('Open tensor', () => this.#file.select(a.index), { class: 'link' }),
     );
+  }
+
+  /** How many values differ by how much. */
+  #distances(line: Line): HTMLElement | false {
+    const result = line.values && distances(line.values);
+    if (result === undefined) {
+      return false;
+    }
+    this.#histogram = new Histogram(result);
+    this.#histogram.scale = 'log';
+    return h('section', {}, h('h4', {}, '|a - b|'), this.#histogram.element);
   }
 
   /** Compares the values of a pair. */

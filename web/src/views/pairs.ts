@@ -1,10 +1,9 @@
 /** Pairs of tensors of two files: what they are called, how they sort, how they are exported. */
 
-import type { DifferenceSummary } from 'weighbridge';
 import { line } from '../csv.ts';
 import { accessOf } from '../storage.ts';
 import { count, counted, fit, real, size } from '../ui/format.ts';
-import type { Pair } from '../worker/jobs.ts';
+import type { DifferenceResult, Pair, StatisticsResult } from '../worker/jobs.ts';
 import { position } from './statistics.ts';
 
 const CHANGES = [
@@ -23,7 +22,7 @@ export interface Line {
   name: string;
   /** What has changed. */
   text: string;
-  values?: DifferenceSummary;
+  values?: DifferenceResult;
   /** Why the values could not be compared. */
   error?: string;
 }
@@ -39,7 +38,7 @@ export const KINDS: Record<Kind, string> = {
 
 export function describe(pair: Pair): Line {
   const { a, b, differs } = pair;
-  const name = (a ?? b)?.name ?? '';
+  const name = a !== undefined && b !== undefined && a.name !== b.name ? `${a.name} ↔ ${b.name}` : ((a ?? b)?.name ?? '');
   if (a === undefined || b === undefined) {
     const { dtype, stored } = (a ?? b)!;
     return { pair, name, kind: a === undefined ? 'added' : 'removed', text: `${dtype} ${size(stored)}` };
@@ -49,7 +48,7 @@ export function describe(pair: Pair): Line {
 }
 
 /** Takes note of what a comparison of values has found. */
-export function settle(line: Line, values: DifferenceSummary): void {
+export function settle(line: Line, values: DifferenceResult): void {
   const parts = CHANGES.filter(([bit]) => (line.pair.differs & bit) !== 0).map(([, text]) => text as string);
   line.values = values;
   line.error = undefined;
@@ -83,7 +82,8 @@ export const COLUMNS = [
   ['text', 'What', 'what'],
   ['different', 'Differing', 'number differing'],
   ['most', 'Max |a - b|', 'number'],
-  ['cosine', 'Cosine', 'number'],
+  ['error', 'Rel. error', 'number'],
+  ['cosine', 'Cosine', 'number cosine'],
   ['nans', 'NaN', 'number nans'],
 ] as const;
 
@@ -103,6 +103,8 @@ export function shown(line: Line, column: Column): string {
       return values === undefined ? '' : count(values.different);
     case 'most':
       return values === undefined || (values.maxAt === undefined && values.different > 0n) ? '' : real(values.maxAbs);
+    case 'error':
+      return values === undefined ? '' : fit(real(values.relativeRms), 8);
     case 'cosine':
       // NumPy has no cosine either once there is a NaN.
       return values === undefined ? '' : nans(line)! > 0n ? '–' : fit(real(values.cosine), 8);
@@ -125,6 +127,8 @@ function keyOf(line: Line, column: Column): number | string | undefined {
       return values && Number(values.different);
     case 'most':
       return values?.maxAbs;
+    case 'error':
+      return values?.relativeRms;
     case 'cosine':
       return values === undefined || Number.isNaN(values.cosine) ? undefined : values.cosine;
     case 'nans':
@@ -148,14 +152,14 @@ export function sorted(lines: readonly Line[], column: Column, down: boolean): L
 }
 
 /** What was found about the values of a pair, in a sentence. */
-export function sentence({ values, error, pair: { a } }: Line): string {
+export function sentence({ values, error, pair: { a, b } }: Line): string {
   if (error !== undefined) {
     return error;
   }
   if (values === undefined || a === undefined) {
     return '';
   }
-  const { count: all, different, finite, nanA, nanB, nanAt, maxAbs, maxAt, cosine } = values;
+  const { count: all, different, finite, nanA, nanB, nanAt, maxAbs, maxAt, cosine, relativeRms, reordered } = values;
   if (different === 0n) {
     return `All ${counted(all, 'value')} are equal.`;
   }
@@ -166,10 +170,27 @@ export function sentence({ values, error, pair: { a } }: Line): string {
     parts.push(`${count(single)} ${single === 1n ? 'is' : 'are'} NaN ${where} only, first at ${position(nanAt!, a)}`);
   }
   if (maxAt !== undefined) {
-    parts.push(`${single > 0n ? 'the others by' : 'by'} at most ${real(maxAbs)}, at ${position(maxAt, a)}`);
+    parts.push(`${single > 0n ? 'the others by' : 'by'} at most ${real(maxAbs)}, at ${position(maxAt, reordered && b !== undefined && !a.name.startsWith('blk.') ? b : a)}`);
   }
+  parts.push(`relative error ${real(relativeRms)}`);
   parts.push(finite === all ? `cosine ${real(cosine)}` : `cosine of the ${counted(finite, 'finite pair')} ${real(cosine)}`);
-  return `${parts.join('; ')}.`;
+  const order = reordered ? ' The rows of heads are compared in the order of GGUF.' : '';
+  return `${parts.join('; ')}.${order}`;
+}
+
+/** Differences as a histogram has them; `undefined` when no finite value differs. */
+export function distances({ count: all, different, finite, power, magnitudes }: DifferenceResult): StatisticsResult | undefined {
+  if (magnitudes.length === 0) {
+    return undefined;
+  }
+  const positive = Float64Array.from(magnitudes, Number);
+  const differing = magnitudes.reduce((sum, n) => sum + n, 0n);
+  const nothing = { min: NaN, max: NaN, mean: NaN, deviation: NaN, subnormals: 0n, firstNan: undefined, firstInfinity: undefined };
+  return {
+    summary: { ...nothing, count: all, zeros: finite - differing, nans: 0n, infinities: different - differing },
+    magnitudes: { first: power + 1075, negative: new Float64Array(positive.length), positive },
+    bins: new Float64Array(),
+  };
 }
 
 /** Counts by kind, and what the values come to. */
@@ -182,9 +203,13 @@ export function totals(lines: readonly Line[]): string {
     `${count(tally('same'))} unchanged`,
     `${count(tally('open'))} not compared`,
   ];
+  const renamed = lines.filter(({ pair: { a, b } }) => a !== undefined && b !== undefined && a.name !== b.name).length;
+  if (renamed > 0) {
+    parts.push(`${count(renamed)} under another name`);
+  }
   const compared = lines.filter(({ values }) => values !== undefined);
   if (compared.length > 0) {
-    const sum = (of: (values: DifferenceSummary) => bigint) => compared.reduce((total, { values }) => total + of(values!), 0n);
+    const sum = (of: (values: DifferenceResult) => bigint) => compared.reduce((total, { values }) => total + of(values!), 0n);
     const most = compared.reduce((worst, line) => (line.values!.maxAbs > worst.values!.maxAbs ? line : worst));
     parts.push(`${count(sum(({ different }) => different))} of ${counted(sum(({ count: all }) => all), 'value')} differ`);
     if (most.values!.maxAbs > 0) {
@@ -200,14 +225,14 @@ export function totals(lines: readonly Line[]): string {
 
 /** Every line, compared or not, with numbers in full. */
 export function csv(lines: readonly Line[]): string {
-  const head = line(['name', 'change', 'what', 'type_a', 'shape_a', 'type_b', 'shape_b', 'values', 'differing', 'nan_a_only', 'nan_b_only', 'max_abs', 'max_at', 'cosine_of_finite']);
+  const head = line(['name', 'change', 'what', 'type_a', 'shape_a', 'type_b', 'shape_b', 'values', 'differing', 'nan_a_only', 'nan_b_only', 'max_abs', 'max_at', 'cosine_of_finite', 'relative_rms', 'name_b']);
   return (
     head +
     lines
-      .map(({ name, kind, text, values, pair: { a, b } }) => {
+      .map(({ kind, text, values, pair: { a, b } }) => {
         const about = (side: typeof a) => (side === undefined ? ['', ''] : [side.dtype, Array.from(side.shape).join(' × ')]);
-        const found = values && [values.count, values.different, values.nanA, values.nanB, values.maxAbs, values.maxAt, values.cosine];
-        return line([name, kind === 'open' ? 'not compared' : kind === 'same' ? 'unchanged' : kind, text, ...about(a), ...about(b), ...(found ?? ['', '', '', '', '', '', ''])]);
+        const found = values && [values.count, values.different, values.nanA, values.nanB, values.maxAbs, values.maxAt, values.cosine, values.relativeRms];
+        return line([(a ?? b)?.name ?? '', kind === 'open' ? 'not compared' : kind === 'same' ? 'unchanged' : kind, text, ...about(a), ...about(b), ...(found ?? ['', '', '', '', '', '', '', '']), b?.name ?? '']);
       })
       .join('')
   );

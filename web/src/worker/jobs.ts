@@ -1,9 +1,10 @@
 /** What reads payloads: statistics, pictures, comparisons, checksums. */
 
-import type { DifferenceSummary, Summary } from 'weighbridge';
+import type { DifferenceSummary, Summary, Tensor } from 'weighbridge';
 import { accessOf } from '../storage.ts';
 import { checksumOf } from './checksum.ts';
 import { bytesOf, entries, nameOf, rowElements } from './elements.ts';
+import { matched, type Rename } from './matching.ts';
 import type { Context } from './rpc.ts';
 import { bitsOf, details, scan, scanBytes } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
@@ -139,8 +140,9 @@ export async function verify(context: Context, id: number, tensor: number): Prom
   return check === undefined ? 'unknown' : check.sum.finish() === check.expected ? 'right' : 'wrong';
 }
 
-export async function pairs(_: Context, a: number, b: number) {
-  const { compare } = await computing();
+/** Tensors of two files: by name, then by what is known of names. */
+export async function pairs(_: Context, a: number, b: number, rename?: Rename) {
+  const { compare, ggufNames } = await computing();
   const first = session(a);
   const second = session(b);
   const table = compare(first.document.digest(), second.document.digest());
@@ -159,17 +161,64 @@ export async function pairs(_: Context, a: number, b: number) {
       elements: row.elements[0],
     };
   };
-  return Array.from(table.a, (_, i) => ({
+  const all = Array.from(table.a, (_, i) => ({
     a: describe(first, table.a[i]),
     b: describe(second, table.b[i]),
     differs: table.differs[i],
   }));
+  const left = all.filter((pair) => pair.b === undefined);
+  const right = all.filter((pair) => pair.a === undefined);
+  const name = ({ a, b }: (typeof all)[number]) => (a ?? b)?.name ?? '';
+  const found = matched(left.map(name), right.map(name), ggufNames, rename);
+  const gone = new Set([...found.values()].map((j) => right[j]));
+  for (const [i, j] of found) {
+    left[i].b = right[j].b;
+    left[i].differs = differences(left[i].a!, right[j].b!);
+  }
+  return all.filter((pair) => !gone.has(pair));
+}
+
+type Side = { dtype: string; layout: string; shape: BigUint64Array; stored: bigint };
+
+/** What differs, as the bits of `Pairs`. */
+function differences(a: Side, b: Side): number {
+  const shapes = a.shape.length === b.shape.length && a.shape.every((extent, i) => extent === b.shape[i]);
+  return Number(a.dtype !== b.dtype) + 2 * Number(!shapes) + 4 * Number(a.stored !== b.stored) + 8 * Number(a.layout !== b.layout);
 }
 
 export type Pair = Awaited<ReturnType<typeof pairs>>[number];
 
 /** Pieces of one side wait until the other has as many elements: at most this many bytes. */
 const STEP = 4 << 20;
+
+export interface DifferenceResult extends DifferenceSummary {
+  /** Rows of heads were compared in the order of GGUF. */
+  reordered: boolean;
+}
+
+/** The heads of an attention tensor that GGUF has and `transformers` has in another order. */
+async function headsOf(files: [Session, Session], sides: [Tensor, Tensor], context: Context) {
+  const gguf = sides.findIndex(({ name }) => name.startsWith('blk.'));
+  const which = /\.attn_([qk])\.(?:weight|bias)$/.exec(sides[gguf]?.name ?? '')?.[1];
+  if (which === undefined || sides[1 - gguf].name.startsWith('blk.')) {
+    return undefined;
+  }
+  const { shape, elements } = sides[gguf];
+  const heads = await number(files[gguf], which === 'q' ? '.attention.head_count' : '.attention.head_count_kv', context);
+  const rows = Number(shape[0] ?? 0n) / (heads ?? 0);
+  const row = Number(elements / (shape[0] || 1n));
+  const most = 4 << 20;
+  return Number.isInteger(rows) && rows > 0 && rows % 2 === 0 && row * rows <= most ? { side: (1 - gguf) as 0 | 1, row, rows } : undefined;
+}
+
+/** The first number in the metadata whose key ends so. */
+async function number(file: Session, ending: string, context: Context): Promise<number | undefined> {
+  const { document } = file;
+  const table = await file.settle(() => document.metadata(0, document.metadataCount), context);
+  const at = [...table.keys].findIndex((key) => key.endsWith(ending));
+  const value = at < 0 ? NaN : Number([...table.previews][at]);
+  return Number.isInteger(value) && value > 0 ? value : undefined;
+}
 
 /** Compares values. Both are streamed side by side. */
 export async function difference(
@@ -178,7 +227,7 @@ export async function difference(
   tensorA: number,
   b: number,
   tensorB: number,
-): Promise<DifferenceSummary> {
+): Promise<DifferenceResult> {
   const { Difference } = await computing();
   const [first, second] = [session(a), session(b)];
   const [left, right] = await Promise.all([
@@ -188,16 +237,17 @@ export async function difference(
   if (accessOf(left) !== 'dense' || accessOf(right) !== 'dense') {
     throw new Error('only dense tensors of numbers can be compared');
   }
-  const sums = new Difference(left.dtype, left.endianness, right.dtype, right.endianness);
+  const types = [left.dtype, left.endianness, right.dtype, right.endianness] as const;
+  const sums = [new Difference(...types)];
+  const heads = await headsOf([first, second], [left, right], context);
+  if (heads !== undefined) {
+    sums.push(new Difference(...types, undefined, heads));
+  }
   const balance = new Balance();
   const side = (file: Session, tensor: number, which: 0 | 1, bits: number) =>
     pull(file, tensor, context, async (bytes) => {
       await balance.turn(which);
-      if (which === 0) {
-        sums.pushA(bytes);
-      } else {
-        sums.pushB(bytes);
-      }
+      sums.forEach((one) => (which === 0 ? one.pushA(bytes) : one.pushB(bytes)));
       balance.add(which, (bytes.length * 8) / bits);
     }).finally(() => balance.end(which));
   try {
@@ -205,9 +255,13 @@ export async function difference(
       side(first, tensorA, 0, bitsOf(left.dtype)),
       side(second, tensorB, 1, bitsOf(right.dtype)),
     ]);
-    return sums.summary();
+    // Some converters put rows in another order: the order in which they differ less.
+    const [plain, reordered] = sums.map((one) => one.summary());
+    return reordered !== undefined && reordered.relativeRms < plain.relativeRms
+      ? { ...reordered, reordered: true }
+      : { ...plain, reordered: false };
   } finally {
-    sums.free();
+    sums.forEach((one) => one.free());
   }
 }
 
