@@ -117,7 +117,7 @@ impl Difference {
     /// ```
     pub fn reordered(mut self, side: usize, row: usize, rows: usize) -> Option<Self> {
         let head = row.checked_mul(rows).filter(|head| (1..=HEAD).contains(head))?;
-        (rows % 2 == 0).then_some(())?;
+        rows.is_multiple_of(2).then_some(())?;
         self.reorder = Some(Reorder { side, row, head, waiting: Vec::new() });
         Some(self)
     }
