@@ -12,7 +12,9 @@ const HEAD: usize = 4 << 20;
 const EXPONENTS: usize = 2047;
 
 /// What differs between two tensors, whatever their types: errors of quantisation, changes of
-/// training. Elements are compared as `f64`, in row-major order.
+/// training. Elements are compared as `f64`, in the order of the file.
+/// What waits for the other side, or for the rest of a head, is in no number: `count` says
+/// whether all was compared.
 ///
 /// ```
 /// use weighbridge::Difference;
@@ -36,7 +38,7 @@ pub struct Difference {
     ahead: usize,
     /// Pairs that were compared.
     pub count: u64,
-    /// Pairs whose values differ; two NaN are equal.
+    /// Pairs whose values differ as `f64`, which integers beyond 2^53 may not; two NaN are equal.
     pub different: u64,
     /// The largest difference of a pair without NaN.
     pub max: f64,
@@ -117,7 +119,7 @@ impl Difference {
     /// ```
     pub fn reordered(mut self, side: usize, row: usize, rows: usize) -> Option<Self> {
         let head = row.checked_mul(rows).filter(|head| (1..=HEAD).contains(head))?;
-        rows.is_multiple_of(2).then_some(())?;
+        (side < 2 && rows.is_multiple_of(2)).then_some(())?;
         self.reorder = Some(Reorder { side, row, head, waiting: Vec::new() });
         Some(self)
     }
@@ -220,7 +222,8 @@ impl Difference {
 
     /// The error relative to the first: the root of the sum of squared differences over that
     /// of the squared elements of the first, over pairs of finite elements. 0 if these are
-    /// equal, infinite if only those of the first are all zero.
+    /// equal, infinite if only those of the first are all zero, and NaN if
+    /// sums of squares leave the range of `f64`.
     ///
     /// ```
     /// # use weighbridge::Difference;
@@ -232,13 +235,17 @@ impl Difference {
     /// assert_eq!(difference.relative_rms(), 0.2);
     /// ```
     pub fn relative_rms(&self) -> f64 {
-        if self.error == 0.0 { 0.0 } else { root(self.error) / root(self.squares[0]) }
+        match self.sizes.iter().any(|count| *count > 0) {
+            true => root(self.error) / root(self.squares[0]),
+            false => 0.0,
+        }
     }
 }
 
 impl Difference {
     /// Finite pairs that differ, by how much: `(k, counts)`, where `counts[i]` are those with
-    /// `2^(k + i) <= |a - b| < 2^(k + i + 1)`. Empty ends are left out.
+    /// `2^(k + i) <= |a - b| < 2^(k + i + 1)`. Empty ends are left out. Subnormal differences are in
+    /// the bin of 2^-1023, those beyond `f64` in that of 2^1023.
     ///
     /// ```
     /// # use weighbridge::Difference;

@@ -59,7 +59,6 @@ const WITHIN: &[(&str, &str)] = &[
     ("ln_2", "ffn_norm"),
     ("ln_attn", "attn_norm_2"),
     ("ln_mlp", "attn_norm"),
-    ("mixer.A_log", "ssm_a"),
     ("mixer.D", "ssm_d"),
     ("mixer.conv1d", "ssm_conv1d"),
     ("mixer.dt_proj", "ssm_dt"),
@@ -118,8 +117,12 @@ const WITHIN: &[(&str, &str)] = &[
 const WRAPPERS: [&str; 6] =
     ["backbone.", "bert.", "gpt_neox.", "language_model.", "model.", "transformer."];
 
+/// How parts of names begin that are of encoders of pictures and sound.
+const ENCODERS: [&str; 3] = ["audio", "visi", "visu"];
+
 /// The names that llama.cpp's converter may give a tensor of `transformers`, likeliest first;
-/// none for a name that it is not known to convert one to one.
+/// none for a name that is not known. The converter may change the values too: it transposes
+/// the projections of GPT-2.
 ///
 /// ```
 /// use weighbridge::gguf_names;
@@ -141,6 +144,11 @@ pub fn gguf_names(name: &str) -> Vec<String> {
     for part in name.split('.') {
         let end = at + part.len();
         if !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()) {
+            // Encoders of pictures and sound have layers too, which other files of GGUF hold.
+            let mut before = name.get(..at).unwrap_or_default().split('.');
+            if before.any(|it| ENCODERS.iter().any(|start| it.starts_with(start))) {
+                return Vec::new();
+            }
             let within = name.get(end + 1..).unwrap_or_default();
             return rows(WITHIN, within).map(|gguf| format!("blk.{part}.{gguf}{suffix}")).collect();
         }
@@ -166,7 +174,8 @@ mod tests {
             ("transformer.h.0.attn.c_attn.bias", &["blk.0.attn_qkv.bias"]),
             ("bert.encoder.layer.3.output.LayerNorm.bias", &["blk.3.layer_output_norm.bias"]),
             ("gpt_neox.layers.1.mlp.dense_4h_to_h.weight", &["blk.1.ffn_down.weight"]),
-            ("backbone.layers.2.mixer.A_log", &["blk.2.ssm_a"]),
+            ("backbone.layers.2.mixer.A_log", &[]),
+            ("model.visual.blocks.0.mlp.gate_proj.weight", &[]),
             (
                 "model.layers.0.post_attention_layernorm.weight",
                 &["blk.0.post_attention_norm.weight", "blk.0.ffn_norm.weight"],

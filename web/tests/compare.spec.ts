@@ -107,7 +107,7 @@ test('the comparison is exported, with all digits and without formulas', { tag: 
   const file = await download;
   expect(file.suggestedFilename()).toBe('before-vs-after.csv');
   const lines = readFileSync((await file.path())!, 'utf8').trimEnd().split('\r\n');
-  expect(lines[0]).toBe('name,change,what,type_a,shape_a,type_b,shape_b,values,differing,nan_a_only,nan_b_only,max_abs,max_at,cosine_of_finite,relative_rms,name_b');
+  expect(lines[0]).toBe('name,change,what,type_a,shape_a,type_b,shape_b,values,differing,nan_a_only,nan_b_only,max_abs,max_at,cosine_of_finite,relative_rms,reordered,name_b');
   expect(lines).toHaveLength(9);
   const line = (name: string) => lines.find((text) => text.startsWith(`${name},`))!.split(',');
   expect(line('moved').slice(0, 13)).toEqual(['moved', 'changed', 'values', 'f32', '4', 'f32', '4', '4', '1', '0', '0', '0.5', '3']);

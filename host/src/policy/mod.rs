@@ -175,7 +175,8 @@ impl Policy {
     }
 
     /// The options that it asks for, and which rules do not count today. What is denied by its
-    /// id counts all the same.
+    /// id counts all the same. The goal becomes that of the policy, a lenient profile stays;
+    /// `include`, `exclude` and `skip_unknown` are for who lists the files.
     ///
     /// # Errors
     /// A sentence, when there is no such rule, or when it cannot be ignored.
@@ -193,6 +194,7 @@ impl Policy {
     }
 
     fn apply_on(&self, mut options: Options, today: Date) -> Result<(Options, Exceptions), String> {
+        let name = self.path.as_deref().map_or_else(|| Text::from(NAME), Text::from);
         options = options.goal(match self.depth {
             Depth::Structure => Goal::Structure,
             Depth::Payloads => Goal::Payloads,
@@ -204,7 +206,7 @@ impl Policy {
             options = options.follow_links();
         }
         for what in &self.deny {
-            options = options.deny(what)?;
+            options = options.deny(what).map_err(|why| format!("{name}: {why}"))?;
         }
         let Limits { work, memory, buffer } = self.limits;
         for (limit, set) in [
@@ -218,7 +220,6 @@ impl Policy {
             };
         }
         let mut exceptions = Exceptions::default();
-        let name = self.path.as_deref().map(Text::from).unwrap_or_default();
         for Ignore { rule, reason, until } in &self.ignore {
             let found = matching(rule).map_err(|why| format!("{name}: {why}"))?;
             if reason.trim().is_empty() {

@@ -25,6 +25,7 @@ use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
+use core::fmt;
 #[cfg(feature = "remote")]
 use object::Object;
 use std::path::{Path, PathBuf};
@@ -154,7 +155,7 @@ impl Location {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
-    /// Its path below the folder.
+    /// Its path below the folder, as the server says: it may hold `..` or control characters.
     pub below: String,
     /// What changes with its content.
     pub stamp: Option<String>,
@@ -173,10 +174,21 @@ struct Limits {
 
 /// The servers that a program reads from. Connections are shared; credentials come from the
 /// environment variables of each service.
-#[derive(Debug, Default)]
+///
+/// Calls block: an async program uses and drops it on a thread that may block, as
+/// `spawn_blocking` has them; elsewhere they panic. The first call makes ring the default
+/// provider of rustls if the program has set none.
+#[derive(Default)]
 pub struct Servers {
     limits: Limits,
     stores: OnceLock<Result<Arc<Stores>, String>>,
+}
+
+impl fmt::Debug for Servers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Stores hold credentials.
+        f.debug_struct("Servers").field("limits", &self.limits).finish_non_exhaustive()
+    }
 }
 
 impl Servers {
@@ -191,6 +203,7 @@ impl Servers {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.limits.timeout = Some(timeout);
+        self.stores = OnceLock::new();
         self
     }
 
@@ -202,6 +215,7 @@ impl Servers {
     #[must_use]
     pub fn retries(mut self, retries: usize) -> Self {
         self.limits.retries = Some(retries);
+        self.stores = OnceLock::new();
         self
     }
 

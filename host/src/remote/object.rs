@@ -8,6 +8,7 @@ use crate::input::Input;
 use crate::place::Place;
 use crate::text::{Text, thousands};
 use bytes::Bytes;
+use core::fmt;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use http::StatusCode;
 use object_store::{Attribute, Error, GetOptions, GetRange, GetResult, ObjectStore as _};
@@ -39,11 +40,17 @@ const MORE_TRIPS: u64 = 1 << 20;
 const AGAIN: usize = 3;
 
 /// An object that may be opened.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct Object {
     stores: Arc<Stores>,
     url: String,
     meter: Arc<Meter>,
+}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Object").field(&self.name()).finish()
+    }
 }
 
 impl Object {

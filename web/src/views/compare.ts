@@ -127,7 +127,7 @@ export class CompareView {
     const { value } = this.#pattern;
     setText(this.#wrong, '');
     try {
-      this.#rename = value === '' ? undefined : { pattern: new RegExp(value, 'u'), replacement: this.#replacement.value };
+      this.#rename = value === '' ? undefined : { pattern: new RegExp(value, 'gu'), replacement: this.#replacement.value };
     } catch (error) {
       setText(this.#wrong, (error as Error).message);
       return;
@@ -136,7 +136,7 @@ export class CompareView {
     void this.load();
   }
 
-  /** Offers the files that are open. What has been compared is kept while the other file stays. */
+  /** Offers the files that are open. What has been compared is kept while the other file and the names stay. */
   async load(): Promise<void> {
     const others = this.#others();
     const chosen = this.#choice.value;
@@ -146,11 +146,12 @@ export class CompareView {
       return;
     }
     this.#other = other;
+    const rename = this.#rename;
     this.#lines = [];
     this.#chosen = undefined;
     if (other !== undefined) {
-      const pairs = await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id, this.#rename));
-      if (other !== this.#other) {
+      const pairs = await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id, rename));
+      if (other !== this.#other || rename !== this.#rename) {
         return;
       }
       this.#lines = (pairs ?? []).map(describe);
@@ -289,12 +290,16 @@ export class CompareView {
     }
     const weigh = ({ pair: { a, b } }: Line) => Number(a!.stored + b!.stored);
     const all = lines.reduce((sum, line) => sum + weigh(line), 0) || 1;
+    const current = this.#lines;
     this.#run.disabled = true;
     await this.#file.tasks.run(
       'Comparing values',
       async ({ signal, progress }) => {
         let done = 0;
         for (const [i, line] of lines.entries()) {
+          if (this.#lines !== current) {
+            break;
+          }
           const label = `tensor ${count(i + 1)} of ${count(lines.length)}`;
           const weight = weigh(line);
           progress({ label, done: done / all });

@@ -128,7 +128,7 @@ function keyOf(line: Line, column: Column): number | string | undefined {
     case 'most':
       return values?.maxAbs;
     case 'error':
-      return values?.relativeRms;
+      return values === undefined || Number.isNaN(values.relativeRms) ? undefined : values.relativeRms;
     case 'cosine':
       return values === undefined || Number.isNaN(values.cosine) ? undefined : values.cosine;
     case 'nans':
@@ -160,21 +160,23 @@ export function sentence({ values, error, pair: { a, b } }: Line): string {
     return '';
   }
   const { count: all, different, finite, nanA, nanB, nanAt, maxAbs, maxAt, cosine, relativeRms, reordered } = values;
+  const order = reordered ? ' The rows of heads are compared in the order of GGUF.' : '';
   if (different === 0n) {
-    return `All ${counted(all, 'value')} are equal.`;
+    const as = /^[iu]64$/.test(a.dtype) ? ' as 64-bit floats' : '';
+    return `All ${counted(all, 'value')} are equal${as}.${order}`;
   }
+  const at = reordered && b !== undefined && !a.name.startsWith('blk.') ? b : a;
   const parts = [`${count(different)} of ${counted(all, 'value')} ${different === 1n ? 'differs' : 'differ'}`];
   const single = nanA + nanB;
   if (single > 0n) {
     const where = nanB === 0n ? 'in this file' : nanA === 0n ? 'in the other file' : 'in one of the files';
-    parts.push(`${count(single)} ${single === 1n ? 'is' : 'are'} NaN ${where} only, first at ${position(nanAt!, a)}`);
+    parts.push(`${count(single)} ${single === 1n ? 'is' : 'are'} NaN ${where} only, first at ${position(nanAt!, at)}`);
   }
   if (maxAt !== undefined) {
-    parts.push(`${single > 0n ? 'the others by' : 'by'} at most ${real(maxAbs)}, at ${position(maxAt, reordered && b !== undefined && !a.name.startsWith('blk.') ? b : a)}`);
+    parts.push(`${single > 0n ? 'the others by' : 'by'} at most ${real(maxAbs)}, at ${position(maxAt, at)}`);
   }
   parts.push(`relative error ${real(relativeRms)}`);
   parts.push(finite === all ? `cosine ${real(cosine)}` : `cosine of the ${counted(finite, 'finite pair')} ${real(cosine)}`);
-  const order = reordered ? ' The rows of heads are compared in the order of GGUF.' : '';
   return `${parts.join('; ')}.${order}`;
 }
 
@@ -225,14 +227,14 @@ export function totals(lines: readonly Line[]): string {
 
 /** Every line, compared or not, with numbers in full. */
 export function csv(lines: readonly Line[]): string {
-  const head = line(['name', 'change', 'what', 'type_a', 'shape_a', 'type_b', 'shape_b', 'values', 'differing', 'nan_a_only', 'nan_b_only', 'max_abs', 'max_at', 'cosine_of_finite', 'relative_rms', 'name_b']);
+  const head = line(['name', 'change', 'what', 'type_a', 'shape_a', 'type_b', 'shape_b', 'values', 'differing', 'nan_a_only', 'nan_b_only', 'max_abs', 'max_at', 'cosine_of_finite', 'relative_rms', 'reordered', 'name_b']);
   return (
     head +
     lines
       .map(({ kind, text, values, pair: { a, b } }) => {
         const about = (side: typeof a) => (side === undefined ? ['', ''] : [side.dtype, Array.from(side.shape).join(' × ')]);
-        const found = values && [values.count, values.different, values.nanA, values.nanB, values.maxAbs, values.maxAt, values.cosine, values.relativeRms];
-        return line([(a ?? b)?.name ?? '', kind === 'open' ? 'not compared' : kind === 'same' ? 'unchanged' : kind, text, ...about(a), ...about(b), ...(found ?? ['', '', '', '', '', '', '', '']), b?.name ?? '']);
+        const found = values && [values.count, values.different, values.nanA, values.nanB, values.maxAbs, values.maxAt, values.cosine, values.relativeRms, String(values.reordered)];
+        return line([(a ?? b)?.name ?? '', kind === 'open' ? 'not compared' : kind === 'same' ? 'unchanged' : kind, text, ...about(a), ...about(b), ...(found ?? ['', '', '', '', '', '', '', '', '']), b?.name ?? '']);
       })
       .join('')
   );

@@ -188,8 +188,13 @@ function differences(a: Side, b: Side): number {
 
 export type Pair = Awaited<ReturnType<typeof pairs>>[number];
 
-/** Pieces of one side wait until the other has as many elements: at most this many bytes. */
+/** Pieces of one side wait until the other has as many elements: at most about this many. */
 const STEP = 4 << 20;
+
+/** Bits that an element takes, its share of the scales of a block included. */
+function width({ bytes, elements, dtype }: Tensor): number {
+  return bytes === undefined || elements === 0n ? bitsOf(dtype) : (8 * Number(bytes)) / Number(elements);
+}
 
 export interface DifferenceResult extends DifferenceSummary {
   /** Rows of heads were compared in the order of GGUF. */
@@ -204,7 +209,8 @@ async function headsOf(files: [Session, Session], sides: [Tensor, Tensor], conte
     return undefined;
   }
   const { shape, elements } = sides[gguf];
-  const heads = await number(files[gguf], which === 'q' ? '.attention.head_count' : '.attention.head_count_kv', context);
+  const count = (key: string) => number(files[gguf], `.attention.${key}`, context);
+  const heads = (which === 'k' ? await count('head_count_kv') : undefined) ?? (await count('head_count'));
   const rows = Number(shape[0] ?? 0n) / (heads ?? 0);
   const row = Number(elements / (shape[0] || 1n));
   const most = 4 << 20;
@@ -237,11 +243,14 @@ export async function difference(
   if (accessOf(left) !== 'dense' || accessOf(right) !== 'dense') {
     throw new Error('only dense tensors of numbers can be compared');
   }
-  const types = [left.dtype, left.endianness, right.dtype, right.endianness] as const;
-  const sums = [new Difference(...types)];
+  if (left.elements !== right.elements || left.status === 'broken' || right.status === 'broken') {
+    throw new Error('one of the files does not hold as many values');
+  }
   const heads = await headsOf([first, second], [left, right], context);
+  const types = [left.dtype, left.endianness, right.dtype, right.endianness] as const;
+  const sums = [new Difference(...types, left.elements)];
   if (heads !== undefined) {
-    sums.push(new Difference(...types, undefined, heads));
+    sums.push(new Difference(...types, left.elements, heads));
   }
   const balance = new Balance();
   const side = (file: Session, tensor: number, which: 0 | 1, bits: number) =>
@@ -252,11 +261,14 @@ export async function difference(
     }).finally(() => balance.end(which));
   try {
     await Promise.all([
-      side(first, tensorA, 0, bitsOf(left.dtype)),
-      side(second, tensorB, 1, bitsOf(right.dtype)),
+      side(first, tensorA, 0, width(left)),
+      side(second, tensorB, 1, width(right)),
     ]);
     // Some converters put rows in another order: the order in which they differ less.
     const [plain, reordered] = sums.map((one) => one.summary());
+    if ([plain, reordered].some((one) => one !== undefined && one.count !== left.elements)) {
+      throw new Error(`only ${plain.count} of ${left.elements} values could be compared`);
+    }
     return reordered !== undefined && reordered.relativeRms < plain.relativeRms
       ? { ...reordered, reordered: true }
       : { ...plain, reordered: false };

@@ -20,26 +20,33 @@ export function matched(
   const taken = new Set<number>();
   /** `known` is asked for the names of one side that may stand for a name of the other. */
   const join = (from: readonly string[], to: readonly string[], known: (name: string) => readonly string[], put: (i: number, j: number) => void, skip: (i: number, j: number) => boolean) => {
-    const places = new Map<string, number[]>();
-    to.forEach((name, j) => places.set(name, [...(places.get(name) ?? []), j]));
-    const wanted = new Map<number, number[]>();
+    // -1: several have the name, or want it.
+    const places = new Map<string, number>();
+    to.forEach((name, j) => places.set(name, places.has(name) ? -1 : j));
+    const wanted = new Map<number, number>();
     from.forEach((name, i) => {
-      const found = known(name).find((one) => places.get(one)?.length === 1 && !skip(i, places.get(one)![0]));
-      if (found !== undefined && !skip(i, -1)) {
-        const j = places.get(found)![0];
-        wanted.set(j, [...(wanted.get(j) ?? []), i]);
+      if (skip(i, -1)) {
+        return;
+      }
+      const found = known(name).find((one) => (places.get(one) ?? -1) >= 0 && !skip(i, places.get(one)!));
+      if (found !== undefined) {
+        const j = places.get(found)!;
+        wanted.set(j, wanted.has(j) ? -1 : i);
       }
     });
-    for (const [j, all] of wanted) {
-      if (all.length === 1) {
-        put(all[0], j);
+    for (const [j, i] of wanted) {
+      if (i >= 0) {
+        put(i, j);
       }
     }
   };
   const forwards = (known: (name: string) => readonly string[]) =>
     join(left, right, known, (i, j) => (pairs.set(i, j), taken.add(j)), (i, j) => pairs.has(i) || taken.has(j));
   if (rename !== undefined) {
-    forwards((name) => [name.replace(rename.pattern, rename.replacement)]);
+    forwards((name) => {
+      const to = name.replace(rename.pattern, rename.replacement);
+      return to === name ? [] : [to];
+    });
   }
   forwards(ggufNames);
   join(right, left, ggufNames, (j, i) => (pairs.set(i, j), taken.add(j)), (j, i) => pairs.has(i) || taken.has(j));
