@@ -6,7 +6,7 @@ use crate::lock::Lock;
 use crate::options::{Goal, Options, Progress};
 use crate::place::Place;
 use crate::session::{Answer, Poll, Session};
-use crate::store::Store;
+use crate::store::{Bytes, Store};
 use crate::text::Text;
 use alloc::boxed::Box;
 use alloc::vec;
@@ -26,7 +26,7 @@ const DECODED: u64 = 64;
 pub(crate) struct Access<'a> {
     /// None where all bytes are in memory.
     input: Option<Box<dyn Input + 'a>>,
-    whole: Option<&'a [u8]>,
+    whole: Option<Bytes<'a>>,
     len: u64,
     name: Option<Text>,
     options: Options,
@@ -59,8 +59,8 @@ impl Drop for Access<'_> {
 
 impl<'a> Access<'a> {
     /// Of bytes in memory.
-    pub(crate) fn whole(bytes: &'a [u8], options: &Options) -> Self {
-        Access::of(Session::whole(bytes, options.clone()), None, None)
+    pub(crate) fn whole(bytes: Bytes<'a>, options: &Options) -> Self {
+        Access::of(Session::over(bytes, options.clone()), None, None)
     }
 
     /// Of bytes that are read as they are needed.
@@ -75,8 +75,8 @@ impl<'a> Access<'a> {
     }
 
     fn of(session: Session<'a>, input: Option<Box<dyn Input + 'a>>, name: Option<Text>) -> Self {
-        let whole = match session.store {
-            Store::Whole(bytes) => Some(bytes),
+        let whole = match &session.store {
+            Store::Whole(bytes) => Some(bytes.clone()),
             Store::Parts(_) => None,
         };
         let options = session.options.clone();
@@ -106,9 +106,16 @@ impl<'a> Access<'a> {
     }
 
     /// The bytes of a span, where all of the file is in memory.
-    pub(crate) fn resident(&self, span: Span) -> Option<&'a [u8]> {
+    pub(crate) fn resident(&self, span: Span) -> Option<&[u8]> {
         let from = usize::try_from(span.offset).ok()?;
-        self.whole?.get(from..)?.get(..usize::try_from(span.len).ok()?)
+        self.whole.as_ref()?.get(from..)?.get(..usize::try_from(span.len).ok()?)
+    }
+
+    /// The same, where the caller keeps the bytes.
+    pub(crate) fn lent(&self, span: Span) -> Option<&'a [u8]> {
+        let Some(Bytes::Lent(whole)) = &self.whole else { return None };
+        let from = usize::try_from(span.offset).ok()?;
+        whole.get(from..)?.get(..usize::try_from(span.len).ok()?)
     }
 
     /// Reads until the session has reached `goal`.

@@ -6,7 +6,7 @@ use crate::check::Check;
 use crate::entry::Catalog;
 use crate::error::{Error, ReadError};
 use crate::options::{Goal, Options};
-use crate::store::Store;
+use crate::store::{Bytes, Store};
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, File, Source, Span, Stop};
 
@@ -82,6 +82,10 @@ impl<'a> Session<'a> {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn whole(bytes: &'a [u8], options: Options) -> Self {
+        Session::over(Bytes::Lent(bytes), options)
+    }
+
+    pub(crate) fn over(bytes: Bytes<'a>, options: Options) -> Self {
         Session::of(Store::Whole(bytes), options)
     }
 

@@ -1,6 +1,9 @@
 //! The parts of a file that are in memory, and what is missing.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Deref;
 use weighbridge_core::{Absent, Source, Span, Window};
 
 /// Files up to this length are read as a whole where reading ahead is cheap.
@@ -34,10 +37,34 @@ impl Windows {
         Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
 }
 
+/// A file that is in memory as a whole.
+#[derive(Clone)]
+pub(crate) enum Bytes<'a> {
+    Lent(&'a [u8]),
+    Kept(Arc<dyn AsRef<[u8]> + Send + Sync + 'a>),
+}
+
+impl Deref for Bytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Lent(bytes) => bytes,
+            Bytes::Kept(bytes) => (**bytes).as_ref(),
+        }
+    }
+}
+
+impl fmt::Debug for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bytes").field(&self.len()).finish()
+    }
+}
+
 /// A file, and what of it is in memory.
 #[derive(Debug)]
 pub(crate) enum Store<'a> {
-    Whole(&'a [u8]),
+    Whole(Bytes<'a>),
     Parts(Parts),
 }
 
@@ -148,7 +175,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    fn source<'s>(&self, windows: &'s [Window<'s>]) -> Source<'s>
+    fn source<'s>(&'s self, windows: &'s [Window<'s>]) -> Source<'s>
     where
         'a: 's,
     {

@@ -25,16 +25,13 @@ mod _native {
     use crate::report::{Finding, Report, Unchecked};
     #[pymodule_export]
     use crate::session::Session;
-    use crate::source::{Bytes, Reader, Store};
+    use crate::source::{Bytes, Reader, Store, WHOLE};
     #[pymodule_export]
     use crate::tensor::{Stats, Tensor};
     use pyo3::prelude::*;
     use pyo3::pybacked::PyBackedBytes;
     use std::path::PathBuf;
     use weighbridge::Place as _;
-
-    /// Longer ones are read in pieces, so that a signal ends the check.
-    const WHOLE: usize = 4 << 20;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

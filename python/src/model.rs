@@ -5,10 +5,10 @@ use crate::html;
 use crate::names::Names;
 use crate::options::{Asked, Run};
 use crate::report::Report;
-use crate::source::{Bytes, Reader};
+use crate::source::{Bytes, Reader, WHOLE};
 use crate::tensor::Tensor;
 use crate::text;
-use crate::view::{Flat, Plain};
+use crate::view::{Plain, Shapes};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -16,7 +16,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use weighbridge::{DType, Error, Format, Goal, Index, Profile};
+use weighbridge::{Error, Format, Goal, Index, Profile};
 
 /// A file that is open: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
@@ -43,7 +43,7 @@ pub(crate) struct Opened {
     pub(crate) model: weighbridge::Model<'static>,
     /// What a view of the whole file can be made of.
     pub(crate) buffer: Option<Py<PyAny>>,
-    pub(crate) flat: Flat,
+    shapes: Mutex<Shapes>,
     pub(crate) raised: Raised,
 }
 
@@ -72,11 +72,14 @@ impl Shared {
         self.index.get().unwrap_or_else(|| NONE.get_or_init(Index::default))
     }
 
-    /// All of the buffer as elements of a type, if a view of that type was made before.
-    pub(crate) fn flat(&self, py: Python<'_>, of: DType) -> PyResult<Option<Py<PyAny>>> {
+    /// Looks up windows, or keeps them. No code of Python runs meanwhile.
+    ///
+    /// # Errors
+    /// `ValueError` once it is closed.
+    pub(crate) fn shapes<R>(&self, ask: impl FnOnce(&mut Shapes) -> R) -> PyResult<R> {
         let opened = self.lock();
         let opened = opened.as_ref().ok_or_else(closed)?;
-        Ok(opened.flat.get(py, of).map(|flat| flat.clone_ref(py)))
+        Ok(ask(&mut opened.shapes.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn is_closed(&self) -> bool {
@@ -129,8 +132,11 @@ impl Model {
     #[staticmethod]
     fn open_bytes(py: Python<'_>, bytes: Py<PyBytes>, options: Asked) -> PyResult<Self> {
         let run = options.run()?;
-        let input = Bytes(PyBackedBytes::from(bytes.bind(py).clone()));
-        let opened = py.detach(|| weighbridge::Model::from_input_with(input, &run.options));
+        let kept = PyBackedBytes::from(bytes.bind(py).clone());
+        let opened = py.detach(|| match kept.len() > WHOLE {
+            true => weighbridge::Model::from_input_with(Bytes(kept), &run.options),
+            false => weighbridge::Model::from_buffer(kept, &run.options),
+        });
         Model::of(py, opened, Some(bytes.into_any()), run, &options)
     }
 
@@ -312,7 +318,7 @@ impl Model {
     ) -> PyResult<Self> {
         let Run { raised, profile, goal, .. } = run;
         let model = raised.settle(py, model)?;
-        let opened = Arc::new(Opened { model, buffer, flat: Flat::default(), raised });
+        let opened = Arc::new(Opened { model, buffer, shapes: Mutex::default(), raised });
         let opened = Mutex::new(Some(opened));
         let shared = Arc::new(Shared { opened, index: OnceLock::new(), names: OnceLock::new() });
         let name = asked.name().map(str::to_owned);

@@ -4,7 +4,8 @@ use hashbrown::HashTable;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
-use std::hash::{BuildHasher as _, RandomState};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use weighbridge::Index;
 
 /// The positions of tensors by name, in less time than a dictionary of Python takes to be made.
@@ -12,6 +13,11 @@ use weighbridge::Index;
 pub(crate) struct Names {
     table: HashTable<u32>,
     hasher: RandomState,
+    /// Follows the one that was found last, and is compared first: most programs ask for
+    /// tensors in the order of the file.
+    next: AtomicUsize,
+    /// No two tensors have one name.
+    unique: bool,
 }
 
 impl Names {
@@ -22,11 +28,12 @@ impl Names {
         let name = |at: u32| index.name(at as usize).as_bytes().unwrap_or_default();
         for at in 0..index.len() as u32 {
             let this = name(at);
-            let hash = hasher.hash_one(this);
-            let rehash = |other: &u32| hasher.hash_one(name(*other));
+            let hash = hash(&hasher, this);
+            let rehash = |other: &u32| self::hash(&hasher, name(*other));
             table.entry(hash, |other| name(*other) == this, rehash).or_insert(at);
         }
-        Names { table, hasher }
+        let unique = table.len() == index.len();
+        Names { table, hasher, next: AtomicUsize::new(0), unique }
     }
 
     /// How many names there are.
@@ -61,7 +68,21 @@ impl Names {
 
     /// The same, of a name in bytes.
     pub(crate) fn at(&self, index: &Index, name: &[u8]) -> Option<usize> {
-        let is = |at: &u32| index.name(*at as usize).as_bytes() == Some(name);
-        self.table.find(self.hasher.hash_one(name), is).map(|at| *at as usize)
+        let is = |at: usize| index.name(at).as_bytes() == Some(name);
+        let next = self.next.load(Ordering::Relaxed);
+        let at = if self.unique && next < index.len() && is(next) {
+            next
+        } else {
+            let found = self.table.find(hash(&self.hasher, name), |at| is(*at as usize));
+            *found? as usize
+        };
+        self.next.store(at + 1, Ordering::Relaxed);
+        Some(at)
     }
+}
+
+fn hash(hasher: &RandomState, name: &[u8]) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(name);
+    hasher.finish()
 }
