@@ -8,6 +8,7 @@ mod names;
 mod options;
 mod report;
 mod session;
+mod several;
 mod source;
 mod tensor;
 mod text;
@@ -42,6 +43,12 @@ mod _native {
         let run = options.run()?;
         let report = py.detach(|| weighbridge::check_path(&path, &run.options));
         Ok(Report { report: run.raised.settle(py, report)?, profile: run.profile })
+    }
+
+    /// Whether a path is a link that leads out of its folder: such a part of a model is not read.
+    #[pyfunction]
+    fn leaves(path: PathBuf) -> bool {
+        weighbridge::Place::leaves(&path)
     }
 
     /// Checks bytes.

@@ -6,7 +6,6 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use weighbridge::Index;
 
 /// The positions of tensors by name, in less time than a dictionary of Python takes to be made.
 #[derive(Debug)]
@@ -16,24 +15,27 @@ pub(crate) struct Names {
     /// Follows the one that was found last, and is compared first: most programs ask for
     /// tensors in the order of the file.
     next: AtomicUsize,
+    /// How many tensors there are.
+    len: usize,
     /// No two tensors have one name.
     unique: bool,
 }
 
 impl Names {
-    /// Those of an index; of several tensors with one name, the first.
-    pub(crate) fn of(index: &Index) -> Self {
+    /// Those of `len` tensors, given the name at each position; of several tensors with one
+    /// name, the first.
+    pub(crate) fn of<'n>(len: usize, name: impl Fn(usize) -> &'n [u8]) -> Self {
         let hasher = RandomState::new();
-        let mut table = HashTable::with_capacity(index.len());
-        let name = |at: u32| index.name(at as usize).as_bytes().unwrap_or_default();
-        for at in 0..index.len() as u32 {
+        let mut table = HashTable::with_capacity(len);
+        let name = |at: u32| name(at as usize);
+        for at in 0..len as u32 {
             let this = name(at);
             let hash = hash(&hasher, this);
             let rehash = |other: &u32| self::hash(&hasher, name(*other));
             table.entry(hash, |other| name(*other) == this, rehash).or_insert(at);
         }
-        let unique = table.len() == index.len();
-        Names { table, hasher, next: AtomicUsize::new(0), unique }
+        let unique = table.len() == len;
+        Names { table, hasher, next: AtomicUsize::new(0), len, unique }
     }
 
     /// How many names there are.
@@ -42,9 +44,9 @@ impl Names {
     }
 
     /// The position of the tensor of this name.
-    pub(crate) fn find(
+    pub(crate) fn find<'n>(
         &self,
-        index: &Index,
+        names: impl Fn(usize) -> &'n [u8],
         name: &Bound<'_, PyString>,
     ) -> PyResult<Option<usize>> {
         let encoded;
@@ -63,14 +65,14 @@ impl Names {
                 Err(_) => return Ok(None),
             },
         };
-        Ok(self.at(index, bytes))
+        Ok(self.at(names, bytes))
     }
 
     /// The same, of a name in bytes.
-    pub(crate) fn at(&self, index: &Index, name: &[u8]) -> Option<usize> {
-        let is = |at: usize| index.name(at).as_bytes() == Some(name);
+    pub(crate) fn at<'n>(&self, names: impl Fn(usize) -> &'n [u8], name: &[u8]) -> Option<usize> {
+        let is = |at: usize| names(at) == name;
         let next = self.next.load(Ordering::Relaxed);
-        let at = if self.unique && next < index.len() && is(next) {
+        let at = if self.unique && next < self.len && is(next) {
             next
         } else {
             let found = self.table.find(hash(&self.hasher, name), |at| is(*at as usize));
