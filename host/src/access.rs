@@ -3,10 +3,11 @@
 use crate::error::{Error, ReadError};
 use crate::input::Input;
 use crate::lock::Lock;
+use crate::memory::Bytes;
 use crate::options::{Goal, Options, Progress};
 use crate::place::Place;
 use crate::session::{Answer, Poll, Session};
-use crate::store::{Bytes, Store};
+use crate::store::Store;
 use crate::text::Text;
 use alloc::boxed::Box;
 use alloc::vec;

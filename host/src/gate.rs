@@ -3,10 +3,10 @@
 use crate::access::Access;
 use crate::error::Error;
 use crate::input::Input;
+use crate::memory::Bytes;
 use crate::options::{Goal, Options};
 use crate::place::Place;
 use crate::report::Report;
-use crate::store::Bytes;
 use alloc::boxed::Box;
 use weighbridge_core::Format;
 

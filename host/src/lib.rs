@@ -89,6 +89,7 @@ mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
 mod lock;
+mod memory;
 mod metadata;
 mod model;
 mod names;

@@ -5,8 +5,9 @@ mod state;
 use crate::check::Check;
 use crate::entry::Catalog;
 use crate::error::{Error, ReadError};
+use crate::memory::Bytes;
 use crate::options::{Goal, Options};
-use crate::store::{Bytes, Store};
+use crate::store::Store;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, File, Source, Span, Stop};
 

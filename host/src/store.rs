@@ -1,9 +1,7 @@
 //! The parts of a file that are in memory, and what is missing.
 
-use alloc::sync::Arc;
+use crate::memory::Bytes;
 use alloc::vec::Vec;
-use core::fmt;
-use core::ops::Deref;
 use weighbridge_core::{Absent, Source, Span, Window};
 
 /// Files up to this length are read as a whole where reading ahead is cheap.
@@ -35,30 +33,6 @@ impl Windows {
     /// costs one read each.
     pub(crate) const CHEAP: Windows =
         Windows { granule: 512, kept: 32 << 20, count: 48, wanted: 4 << 20, ahead: 4 << 20 };
-}
-
-/// A file that is in memory as a whole.
-#[derive(Clone)]
-pub(crate) enum Bytes<'a> {
-    Lent(&'a [u8]),
-    Kept(Arc<dyn AsRef<[u8]> + Send + Sync + 'a>),
-}
-
-impl Deref for Bytes<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Bytes::Lent(bytes) => bytes,
-            Bytes::Kept(bytes) => (**bytes).as_ref(),
-        }
-    }
-}
-
-impl fmt::Debug for Bytes<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Bytes").field(&self.len()).finish()
-    }
 }
 
 /// A file, and what of it is in memory.

@@ -132,7 +132,7 @@ def main() -> None:
     what = "10,000 shapes by name: wheel, safe_open"
     row(what, ours, theirs, theirs / ours, "no goal")
     ours, theirs = interleaved(25, our_first, their_first)
-    row("  of that, the first: wheel, safe_open", ours, theirs, theirs / ours, "no goal")
+    row("  of that, until the first: wheel, safe_open", ours, theirs, theirs / ours, "no goal")
 
 
 if __name__ == "__main__":
