@@ -23,14 +23,13 @@ test-web: ## build the page and test it in Chromium
 	scripts/web.sh test
 
 setup: ## look for what `make test` needs, and install it or say what does
-	scripts/setup.sh host firmware wasm web
+	scripts/setup.sh host firmware wasm web python
 
-test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, host; 12 minutes from nothing on 2 cores
+test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, the wheel, host; 12 minutes from nothing on 2 cores
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.
-test-deep: setup ## what takes longer: all files and changed bytes, large files in Chromium, the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
-	scripts/setup.sh python
+test-deep: setup ## what takes longer: all files and changed bytes, large files in Chromium, all of the wheel, files on servers, counted steps, seeds in 32 bits, opt-level 3
 	scripts/firmware.sh deep
 	scripts/wasm.sh deep
 	scripts/web.sh deep

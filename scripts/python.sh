@@ -3,8 +3,10 @@
 # It works below target; the command goes to python/weighbridge.data (ignored by git), where
 # maturin looks for it.
 #
-#   scripts/python.sh test     a wheel without optimised linking, installed into an
-#                              environment of its own, and its tests; mypy --strict
+#   scripts/python.sh quick    a wheel as it is compiled soonest, installed into an environment
+#                              of its own, and its tests but for those that take longest
+#   scripts/python.sh test     a wheel without optimised linking, all tests, the corpus
+#                              included, and mypy --strict
 #   scripts/python.sh engines  tests with Ray and Spark, of 1.4 GB and Java 17
 #   scripts/python.sh torch    tests with PyTorch, of 540 MB and more, and those that
 #                              `safetensors` has for itself, loading with this package
@@ -44,22 +46,27 @@ environment() {
   exit 0
 }
 
+# deep_environment: with what all tests need, and the benchmarks.
+deep_environment() {
+  environment deep python/requirements.txt python/requirements-deep.txt
+}
+
 # install ENVIRONMENT: installs the wheel that was built.
 install() {
   "$work/$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps \
     --force-reinstall "$work"/wheels/*.whl
 }
 
-# test_wheel: builds one as fast as that goes, and what it is compared with.
+# test_wheel PROFILE: builds one, and what it is compared with.
 test_wheel() {
   environment venv python/requirements.txt
   host_programs
-  wheel "$target_dir/debug/weighbridge" --compatibility linux
+  wheel "$target_dir/debug/weighbridge" --profile "$1" --compatibility linux
   "$target_dir/debug/examples/fixtures" "$work/fixtures"
   export WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures
 }
 
-# wheel COMMAND OPTION...: builds one with this command, and installs it.
+# wheel COMMAND OPTION...: builds one with this command.
 wheel() {
   local bin=$work/venv/bin command=$1
   shift
@@ -67,23 +74,30 @@ wheel() {
   rm -rf "$work/wheels"
   "$bin/maturin" build --quiet --locked --manifest-path python/Cargo.toml --target-dir "$target_dir" \
     --interpreter "$bin/python" --out "$work/wheels" "$@"
-  install venv
   echo "python: $(basename "$work"/wheels/*.whl), $(wc -c <"$(echo "$work"/wheels/*.whl)") bytes"
 }
 
 case ${1:-} in
-  test)
-    test_wheel
+  quick)
+    test_wheel quick
+    install venv
     cd python
-    "$work/venv/bin/mypy" --cache-dir "$work/mypy"
-    "$work/venv/bin/pytest" -p no:cacheprovider "${@:2}"
+    WEIGHBRIDGE_CORPUS=none "$work/venv/bin/pytest" -p no:cacheprovider -m 'not deep' "${@:2}"
+    ;;
+  test)
+    test_wheel dev
+    deep_environment
+    install deep
+    cd python
+    "$work/deep/bin/mypy" --cache-dir "$work/mypy"
+    "$work/deep/bin/pytest" -p no:cacheprovider "${@:2}"
     ;;
   engines)
     command -v java >/dev/null || {
       left_out "the tests of Spark, for lack of Java 17"
       set -- engines -k ray
     }
-    test_wheel
+    test_wheel dev
     environment engines python/requirements-engines.txt
     install engines
     # Workers import from the folder that they are started in.
@@ -91,7 +105,7 @@ case ${1:-} in
       -p no:cacheprovider "$root/python/tests/engines.py" "${@:2}")
     ;;
   torch)
-    test_wheel
+    test_wheel dev
     environment torch python/requirements-torch.txt
     install torch
     bin=$work/torch/bin
@@ -118,8 +132,10 @@ case ${1:-} in
       exit 1
     }
     [ "$1" = bench ] || exit 0
+    deep_environment
+    install deep
     cargo build --quiet --locked --release --manifest-path python/Cargo.toml --example check
-    "$work/venv/bin/python" python/bench/bench.py "$work/bench" "$target_dir/release/examples/check"
+    "$work/deep/bin/python" python/bench/bench.py "$work/bench" "$target_dir/release/examples/check"
     ;;
   *)
     sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2

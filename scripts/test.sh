@@ -8,8 +8,11 @@ source scripts/setup.sh
 in_background scripts/wasm.sh
 scripts/firmware.sh
 in_background_done
+# The tests in Node take one processor for the most part, and a wheel is linked in one thread.
+in_background scripts/python.sh quick
 scripts/wasm.sh test
 scripts/web.sh build
+in_background_done
 # Pages wait for the most part: meanwhile the tests of the host are compiled.
 in_background "${CARGO:-cargo}" test --workspace --no-run
 scripts/web.sh run

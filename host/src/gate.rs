@@ -3,6 +3,7 @@
 use crate::access::Access;
 use crate::error::Error;
 use crate::input::Input;
+use crate::memory::Bytes;
 use crate::options::{Goal, Options};
 use crate::place::Place;
 use crate::report::Report;
@@ -43,7 +44,7 @@ pub fn check(bytes: &[u8]) -> Result<Report, Error> {
 /// # Errors
 /// None that a file can cause.
 pub fn check_with(bytes: &[u8], options: &Options) -> Result<Report, Error> {
-    finish(&Access::whole(bytes, options))
+    finish(&Access::whole(Bytes::Lent(bytes), options))
 }
 
 /// Checks a file whose bytes are read as they are needed, from wherever they are.

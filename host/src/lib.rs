@@ -89,6 +89,7 @@ mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
 mod lock;
+mod memory;
 mod metadata;
 mod model;
 mod names;
@@ -99,6 +100,8 @@ mod options;
 #[cfg(feature = "output")]
 pub mod output;
 mod particulars;
+#[cfg(feature = "std")]
+mod parts;
 mod place;
 #[cfg(feature = "policy")]
 pub mod policy;
@@ -143,6 +146,8 @@ pub use names::gguf_names;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
 pub use particulars::{Particulars, Quantization};
+#[cfg(feature = "std")]
+pub use parts::{Parts, Placed};
 pub use place::Place;
 #[cfg(feature = "idv")]
 pub use reading::{Annotation, RowReader};

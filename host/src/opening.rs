@@ -5,6 +5,7 @@ use crate::diagnosis::Diagnosis;
 use crate::error::Error;
 use crate::gate::report_on;
 use crate::input::Input;
+use crate::memory::Bytes;
 use crate::model::Model;
 use crate::options::{Goal, Options};
 use crate::place::Place;
@@ -12,6 +13,7 @@ use crate::report::{Report, Verdict};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::ToString as _;
+use alloc::sync::Arc;
 use weighbridge_core::Severity;
 
 impl<'a> Model<'a> {
@@ -44,7 +46,28 @@ impl<'a> Model<'a> {
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
     pub fn from_bytes_with(bytes: &'a [u8], options: &Options) -> Result<Self, Error> {
-        Model::of(Access::whole(bytes, options))
+        Model::of(Access::whole(Bytes::Lent(bytes), options))
+    }
+
+    /// The same, of bytes that the model keeps: a vector, a file that is mapped. Only
+    /// [`as_slice`](crate::Tensor::as_slice) needs bytes that are lent.
+    ///
+    /// ```
+    /// use weighbridge::{Model, Options};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = Model::from_buffer(bytes, &Options::new())?;
+    /// assert_eq!(model.tensor("emb")?.to_vec::<f32>()?.len(), 6);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub fn from_buffer(
+        bytes: impl AsRef<[u8]> + Send + Sync + 'a,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        Model::of(Access::whole(Bytes::Kept(Arc::new(bytes)), options))
     }
 
     /// Opens a file on disk. Its header is read now, the rest when it is needed.

@@ -5,6 +5,7 @@ mod state;
 use crate::check::Check;
 use crate::entry::Catalog;
 use crate::error::{Error, ReadError};
+use crate::memory::Bytes;
 use crate::options::{Goal, Options};
 use crate::store::Store;
 use alloc::vec::Vec;
@@ -82,6 +83,10 @@ impl<'a> Session<'a> {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn whole(bytes: &'a [u8], options: Options) -> Self {
+        Session::over(Bytes::Lent(bytes), options)
+    }
+
+    pub(crate) fn over(bytes: Bytes<'a>, options: Options) -> Self {
         Session::of(Store::Whole(bytes), options)
     }
 

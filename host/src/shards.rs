@@ -227,7 +227,7 @@ impl List {
 }
 
 /// Calls `take` with every entry of the index.
-fn entries(
+pub(crate) fn entries(
     access: &Access<'_>,
     file: &File,
     mut take: impl FnMut(&Source<'_>, &Metadata) -> Result<(), Stop>,

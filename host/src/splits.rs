@@ -149,6 +149,21 @@ pub(crate) fn compare(
     Ok(())
 }
 
+/// The names of all parts, if this file says that it is the first, and its name does too.
+pub(crate) fn named_by_first(
+    access: &Access<'_>,
+    file: &File,
+    file_name: &str,
+) -> Result<Option<Vec<String>>, Error> {
+    let Some(name @ Name { no: 1, count: 2.., .. }) = Name::of(file_name) else {
+        return Ok(None);
+    };
+    let SetPart { no, count, .. } = stated(access, file)?;
+    let says = |number: Option<Number>, value| number.is_some_and(|it| it.value == value);
+    let first = says(no, 0) && says(count, name.count);
+    Ok(first.then(|| (1..=name.count).map(|no| name.part(no)).collect()))
+}
+
 /// Whether a part answers for its set: it is a file, and does not say that it is whole.
 fn answers(place: &dyn Place, beside: &Access<'_>) -> bool {
     let says = || -> Result<bool, Error> {

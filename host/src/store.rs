@@ -1,5 +1,6 @@
 //! The parts of a file that are in memory, and what is missing.
 
+use crate::memory::Bytes;
 use alloc::vec::Vec;
 use weighbridge_core::{Absent, Source, Span, Window};
 
@@ -37,7 +38,7 @@ impl Windows {
 /// A file, and what of it is in memory.
 #[derive(Debug)]
 pub(crate) enum Store<'a> {
-    Whole(&'a [u8]),
+    Whole(Bytes<'a>),
     Parts(Parts),
 }
 
@@ -148,7 +149,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    fn source<'s>(&self, windows: &'s [Window<'s>]) -> Source<'s>
+    fn source<'s>(&'s self, windows: &'s [Window<'s>]) -> Source<'s>
     where
         'a: 's,
     {

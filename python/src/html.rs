@@ -2,7 +2,7 @@
 //! `Display` of texts, markup here.
 
 use std::fmt::Write as _;
-use weighbridge::{Index, Report};
+use weighbridge::{Entry, Report};
 
 /// So many rows are shown.
 const ROWS: usize = 20;
@@ -31,10 +31,9 @@ pub(crate) fn report(report: &Report, verdict: &str) -> String {
 }
 
 /// The table of a model's tensors.
-pub(crate) fn model(heading: &str, index: &Index) -> String {
+pub(crate) fn model(heading: &str, entries: impl Iterator<Item = Entry>, count: usize) -> String {
     let mut out = format!("<p>{}</p>", escape(heading));
-    let rows = (0..index.len()).map(|at| {
-        let entry = index.entry(at);
+    let rows = entries.map(|entry| {
         let bytes = entry.span().map_or_else(String::new, |span| span.len.to_string());
         [
             entry.name().to_string(),
@@ -43,7 +42,7 @@ pub(crate) fn model(heading: &str, index: &Index) -> String {
             bytes,
         ]
     });
-    table(&mut out, ["tensor", "dtype", "shape", "stored bytes"], rows, index.len() as u64);
+    table(&mut out, ["tensor", "dtype", "shape", "stored bytes"], rows, count as u64);
     out
 }
 

@@ -8,6 +8,7 @@ mod names;
 mod options;
 mod report;
 mod session;
+mod several;
 mod source;
 mod tensor;
 mod text;
@@ -25,16 +26,13 @@ mod _native {
     use crate::report::{Finding, Report, Unchecked};
     #[pymodule_export]
     use crate::session::Session;
-    use crate::source::{Bytes, Reader, Store};
+    use crate::source::{Bytes, Reader, Store, WHOLE};
     #[pymodule_export]
     use crate::tensor::{Stats, Tensor};
     use pyo3::prelude::*;
     use pyo3::pybacked::PyBackedBytes;
     use std::path::PathBuf;
     use weighbridge::Place as _;
-
-    /// Longer ones are read in pieces, so that a signal ends the check.
-    const WHOLE: usize = 4 << 20;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -45,6 +43,12 @@ mod _native {
         let run = options.run()?;
         let report = py.detach(|| weighbridge::check_path(&path, &run.options));
         Ok(Report { report: run.raised.settle(py, report)?, profile: run.profile })
+    }
+
+    /// Whether a path is a link that leads out of its folder: such a part of a model is not read.
+    #[pyfunction]
+    fn leaves(path: PathBuf) -> bool {
+        weighbridge::Place::leaves(&path)
     }
 
     /// Checks bytes.

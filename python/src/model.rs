@@ -5,10 +5,11 @@ use crate::html;
 use crate::names::Names;
 use crate::options::{Asked, Run};
 use crate::report::Report;
-use crate::source::{Bytes, Reader};
+use crate::several::Several;
+use crate::source::{Bytes, Reader, WHOLE};
 use crate::tensor::Tensor;
 use crate::text;
-use crate::view::{Flat, Plain};
+use crate::view::{Plain, Shapes};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -16,15 +17,17 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use weighbridge::{DType, Error, Format, Goal, Index, Profile};
+use weighbridge::{Error, Format, Goal, Index, Parts, Profile};
 
 /// A file that is open: its tensors by name, and its metadata.
 #[pyclass(frozen, mapping, module = "weighbridge")]
 pub(crate) struct Model {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    several: Option<Several>,
+    /// The positions of the tensors by name, once one is asked for.
+    names: OnceLock<Names>,
     profile: Profile,
     goal: Goal,
-    name: Option<String>,
 }
 
 /// What a model and its tensors have in common.
@@ -33,8 +36,8 @@ pub(crate) struct Shared {
     opened: Mutex<Option<Arc<Opened>>>,
     /// The tensors, once the index is read. Objects of Python are made when they are asked for.
     index: OnceLock<Index>,
-    /// Their positions by name, once one is asked for.
-    names: OnceLock<Names>,
+    /// The path or the URL.
+    pub(crate) name: Option<String>,
 }
 
 /// What is asked of it runs without the interpreter's lock: callbacks take that while the
@@ -43,7 +46,7 @@ pub(crate) struct Opened {
     pub(crate) model: weighbridge::Model<'static>,
     /// What a view of the whole file can be made of.
     pub(crate) buffer: Option<Py<PyAny>>,
-    pub(crate) flat: Flat,
+    shapes: Mutex<Shapes>,
     pub(crate) raised: Raised,
 }
 
@@ -55,7 +58,7 @@ impl fmt::Debug for Shared {
 
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Model").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Model").field("name", &self.shared.name).finish_non_exhaustive()
     }
 }
 
@@ -66,17 +69,32 @@ impl Shared {
         self.lock().clone().ok_or_else(closed)
     }
 
+    /// The tensors; the index is read the first time.
+    pub(crate) fn load(&self, py: Python<'_>) -> PyResult<&Index> {
+        let opened = self.get()?;
+        match self.index.get() {
+            Some(index) => Ok(index),
+            None => {
+                let index = opened.ask(py, |model| model.index())?;
+                Ok(self.index.get_or_init(|| index))
+            }
+        }
+    }
+
     /// The tensors; none before the index is read.
     pub(crate) fn index(&self) -> &Index {
         static NONE: OnceLock<Index> = OnceLock::new();
         self.index.get().unwrap_or_else(|| NONE.get_or_init(Index::default))
     }
 
-    /// All of the buffer as elements of a type, if a view of that type was made before.
-    pub(crate) fn flat(&self, py: Python<'_>, of: DType) -> PyResult<Option<Py<PyAny>>> {
+    /// Looks up windows, or keeps them. No code of Python runs meanwhile.
+    ///
+    /// # Errors
+    /// `ValueError` once it is closed.
+    pub(crate) fn shapes<R>(&self, ask: impl FnOnce(&mut Shapes) -> R) -> PyResult<R> {
         let opened = self.lock();
         let opened = opened.as_ref().ok_or_else(closed)?;
-        Ok(opened.flat.get(py, of).map(|flat| flat.clone_ref(py)))
+        Ok(ask(&mut opened.shapes.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     fn is_closed(&self) -> bool {
@@ -129,8 +147,11 @@ impl Model {
     #[staticmethod]
     fn open_bytes(py: Python<'_>, bytes: Py<PyBytes>, options: Asked) -> PyResult<Self> {
         let run = options.run()?;
-        let input = Bytes(PyBackedBytes::from(bytes.bind(py).clone()));
-        let opened = py.detach(|| weighbridge::Model::from_input_with(input, &run.options));
+        let kept = PyBackedBytes::from(bytes.bind(py).clone());
+        let opened = py.detach(|| match kept.len() > WHOLE {
+            true => weighbridge::Model::from_input_with(Bytes(kept), &run.options),
+            false => weighbridge::Model::from_buffer(kept, &run.options),
+        });
         Model::of(py, opened, Some(bytes.into_any()), run, &options)
     }
 
@@ -169,23 +190,65 @@ impl Model {
     /// The path, the URL or None.
     #[getter]
     fn file(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.shared.name.as_deref()
+    }
+
+    /// The model that lies in this file and in others that it names, if it names any: an index
+    /// of shards, or the first part of a split GGUF, by its name. `open(name)` returns the whole
+    /// name of a file beside it and the model, or None where it is not there; `check()` a report
+    /// on all.
+    fn with_parts(
+        slf: Py<Self>,
+        py: Python<'_>,
+        name: &str,
+        open: &Bound<'_, PyAny>,
+        check: Py<PyAny>,
+    ) -> PyResult<Py<Self>> {
+        let this = slf.get();
+        let Some(parts) = this.shared.get()?.ask(py, |model| Parts::of(model, name))? else {
+            return Ok(slf);
+        };
+        let several = Some(Several::open(parts, open, check)?);
+        let (shared, profile, goal) = (Arc::clone(&this.shared), this.profile, this.goal);
+        Py::new(py, Model { shared, several, names: OnceLock::new(), profile, goal })
+    }
+
+    /// The names of the files that the model of this file lies in, in order; None for a model
+    /// that lies in one.
+    fn part_names(&self, py: Python<'_>, name: &str) -> PyResult<Option<Vec<String>>> {
+        let parts = self.shared.get()?.ask(py, |model| Parts::of(model, name))?;
+        Ok(parts.map(|parts| parts.files().to_vec()))
+    }
+
+    /// The paths or URLs of the files that the tensors lie in.
+    #[getter]
+    fn files(&self) -> Vec<&str> {
+        match &self.several {
+            Some(several) => several.names(true).collect(),
+            None => self.shared.name.as_deref().into_iter().collect(),
+        }
+    }
+
+    /// Those of files that the model should lie in, and that are not there.
+    #[getter]
+    fn missing(&self) -> Vec<&str> {
+        self.several.iter().flat_map(|several| several.names(false)).collect()
     }
 
     /// The tensors, in the order of the index.
     #[getter]
     fn tensors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, (0..self.index(py)?.len()).map(|at| self.tensor(at)))
+        PyTuple::new(py, (0..self.count(py)?).map(|at| self.tensor(at)))
     }
 
     /// The names of the tensors, each once.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let (index, names) = (self.index(py)?, self.positions(py)?);
+        let (count, names) = (self.count(py)?, self.positions(py)?);
         let list = PyList::empty(py);
-        for at in 0..index.len() {
-            let name = index.name(at).as_bytes().unwrap_or_default();
-            if names.len() == index.len() || names.at(index, name) == Some(at) {
+        for at in 0..count {
+            let name = self.name_at(at);
+            if names.len() == count || names.at(|at| self.name_at(at), name) == Some(at) {
                 list.append(text::of_bytes(py, name)?)?;
             }
         }
@@ -223,8 +286,11 @@ impl Model {
     /// its shape, the offset and the length of its bytes, and whether the first axis is the
     /// fastest.
     fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        if self.several.is_some() {
+            return Err(PyValueError::new_err("its tensors lie in several files"));
+        }
         let plan = PyList::empty(py);
-        let index = self.index(py)?;
+        let index = self.shared.load(py)?;
         for i in 0..index.len() {
             let (tensor, shape) = (index.tensor(i), index.shape(i));
             if let Some(Plain { offset, len, fortran, .. }) = Plain::of(tensor, shape) {
@@ -235,30 +301,35 @@ impl Model {
         Ok(plan)
     }
 
-    /// Raises an `OSError` if the file was written to since it was opened.
+    /// Raises an `OSError` if a file was written to since it was opened.
     fn verify_unchanged(&self, py: Python<'_>) -> PyResult<()> {
-        self.shared.get()?.ask(py, |model| model.verify_unchanged())
+        self.all().try_for_each(|it| it.get()?.ask(py, |model| model.verify_unchanged()))
     }
 
-    /// Checks the file that is open.
-    fn check(&self, py: Python<'_>) -> PyResult<Report> {
+    /// Checks the file that is open, and those that the model lies in besides.
+    fn check(&self, py: Python<'_>) -> PyResult<Py<Report>> {
         let goal = self.goal;
+        if let Some(several) = &self.several {
+            let report = several.check(py)?;
+            self.verify_unchanged(py)?;
+            return Ok(report);
+        }
         let report = self.shared.get()?.ask(py, |model| {
             let report = model.check(goal)?;
             model.verify_unchanged()?;
             Ok(report)
         })?;
-        let name = self.name.as_deref().map(Into::into);
-        Ok(Report { report: report.closed(name), profile: self.profile })
+        let name = self.shared.name.as_deref().map(Into::into);
+        Py::new(py, Report { report: report.closed(name), profile: self.profile })
     }
 
-    /// Closes the file. Arrays that were made of it stay.
+    /// Closes the file, or all of them. Arrays that were made of it stay.
     fn close(&self) {
-        self.shared.close();
+        self.all().for_each(Shared::close);
     }
 
     fn __getitem__(&self, py: Python<'_>, name: Bound<'_, PyString>) -> PyResult<Tensor> {
-        match self.positions(py)?.find(self.shared.index(), &name)? {
+        match self.positions(py)?.find(|at| self.name_at(at), &name)? {
             Some(at) => Ok(self.tensor(at)),
             None => Err(PyKeyError::new_err(format!("there is no tensor {}", name.repr()?))),
         }
@@ -267,7 +338,7 @@ impl Model {
     fn __contains__(&self, py: Python<'_>, name: Bound<'_, PyAny>) -> PyResult<bool> {
         let names = self.positions(py)?;
         match name.cast::<PyString>() {
-            Ok(name) => Ok(names.find(self.shared.index(), name)?.is_some()),
+            Ok(name) => Ok(names.find(|at| self.name_at(at), name)?.is_some()),
             Err(_) => Ok(false),
         }
     }
@@ -298,7 +369,12 @@ impl Model {
     }
 
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(html::model(&self.heading(py)?, self.shared.index()))
+        let (heading, count) = (self.heading(py)?, self.count(py)?);
+        let entry = |at| {
+            let (shared, at) = self.place(at);
+            shared.index().entry(at)
+        };
+        Ok(html::model(&heading, (0..count).map(entry), count))
     }
 }
 
@@ -312,44 +388,66 @@ impl Model {
     ) -> PyResult<Self> {
         let Run { raised, profile, goal, .. } = run;
         let model = raised.settle(py, model)?;
-        let opened = Arc::new(Opened { model, buffer, flat: Flat::default(), raised });
+        let opened = Arc::new(Opened { model, buffer, shapes: Mutex::default(), raised });
         let opened = Mutex::new(Some(opened));
-        let shared = Arc::new(Shared { opened, index: OnceLock::new(), names: OnceLock::new() });
         let name = asked.name().map(str::to_owned);
-        Ok(Model { shared, profile, goal, name })
+        let shared = Arc::new(Shared { opened, index: OnceLock::new(), name });
+        Ok(Model { shared, several: None, names: OnceLock::new(), profile, goal })
     }
 
-    /// The tensors; the index is read the first time.
-    fn index(&self, py: Python<'_>) -> PyResult<&Index> {
-        let opened = self.shared.get()?;
-        match self.shared.index.get() {
-            Some(index) => Ok(index),
-            None => {
-                let index = opened.ask(py, |model| model.index())?;
-                Ok(self.shared.index.get_or_init(|| index))
+    /// Whatever is open.
+    fn all(&self) -> impl Iterator<Item = &Shared> {
+        let parts = self.several.iter().flat_map(Several::there);
+        std::iter::once(&*self.shared).chain(parts)
+    }
+
+    /// How many tensors there are; the indexes are read the first time.
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        match &self.several {
+            Some(several) => {
+                self.shared.get()?;
+                several.count(py)
             }
+            None => Ok(self.shared.load(py)?.len()),
         }
     }
 
-    /// Their positions by name.
+    /// Where the tensor at a position is, of those that were counted.
+    fn place(&self, at: usize) -> (&Arc<Shared>, usize) {
+        let several = self.several.as_ref();
+        several.and_then(|several| several.place(at)).unwrap_or((&self.shared, at))
+    }
+
+    fn name_at(&self, at: usize) -> &[u8] {
+        let (shared, at) = self.place(at);
+        shared.index().name(at).as_bytes().unwrap_or_default()
+    }
+
+    /// The positions of tensors by name.
     fn positions(&self, py: Python<'_>) -> PyResult<&Names> {
-        match self.shared.names.get() {
+        match self.names.get() {
             Some(names) if !self.shared.is_closed() => Ok(names),
             _ => {
-                let index = self.index(py)?;
-                Ok(self.shared.names.get_or_init(|| Names::of(index)))
+                let count = self.count(py)?;
+                Ok(self.names.get_or_init(|| Names::of(count, |at| self.name_at(at))))
             }
         }
     }
 
     fn tensor(&self, at: usize) -> Tensor {
-        Tensor { shared: Arc::clone(&self.shared), at }
+        let (shared, at) = self.place(at);
+        Tensor { shared: Arc::clone(shared), at }
     }
 
     fn heading(&self, py: Python<'_>) -> PyResult<String> {
-        let file = self.name.as_ref().map(|name| format!("{name:?}: ")).unwrap_or_default();
-        let count = self.index(py)?.len();
+        let name = self.shared.name.as_ref();
+        let file = name.map(|name| format!("{name:?}: ")).unwrap_or_default();
+        let count = self.count(py)?;
         let s = if count == 1 { "" } else { "s" };
-        Ok(format!("{file}{}, {count} tensor{s}", self.format()?))
+        let parts = match &self.several {
+            Some(several) => format!(" in {} files", several.names(true).count()),
+            None => String::new(),
+        };
+        Ok(format!("{file}{}, {count} tensor{s}{parts}", self.format()?))
     }
 }

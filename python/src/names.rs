@@ -4,29 +4,38 @@ use hashbrown::HashTable;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyString;
-use std::hash::{BuildHasher as _, RandomState};
-use weighbridge::Index;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The positions of tensors by name, in less time than a dictionary of Python takes to be made.
 #[derive(Debug)]
 pub(crate) struct Names {
     table: HashTable<u32>,
     hasher: RandomState,
+    /// Follows the one that was found last, and is compared first: most programs ask for
+    /// tensors in the order of the file.
+    next: AtomicUsize,
+    /// How many tensors there are.
+    len: usize,
+    /// No two tensors have one name.
+    unique: bool,
 }
 
 impl Names {
-    /// Those of an index; of several tensors with one name, the first.
-    pub(crate) fn of(index: &Index) -> Self {
+    /// Those of `len` tensors, given the name at each position; of several tensors with one
+    /// name, the first.
+    pub(crate) fn of<'n>(len: usize, name: impl Fn(usize) -> &'n [u8]) -> Self {
         let hasher = RandomState::new();
-        let mut table = HashTable::with_capacity(index.len());
-        let name = |at: u32| index.name(at as usize).as_bytes().unwrap_or_default();
-        for at in 0..index.len() as u32 {
+        let mut table = HashTable::with_capacity(len);
+        let name = |at: u32| name(at as usize);
+        for at in 0..len as u32 {
             let this = name(at);
-            let hash = hasher.hash_one(this);
-            let rehash = |other: &u32| hasher.hash_one(name(*other));
+            let hash = hash(&hasher, this);
+            let rehash = |other: &u32| self::hash(&hasher, name(*other));
             table.entry(hash, |other| name(*other) == this, rehash).or_insert(at);
         }
-        Names { table, hasher }
+        let unique = table.len() == len;
+        Names { table, hasher, next: AtomicUsize::new(0), len, unique }
     }
 
     /// How many names there are.
@@ -35,9 +44,9 @@ impl Names {
     }
 
     /// The position of the tensor of this name.
-    pub(crate) fn find(
+    pub(crate) fn find<'n>(
         &self,
-        index: &Index,
+        names: impl Fn(usize) -> &'n [u8],
         name: &Bound<'_, PyString>,
     ) -> PyResult<Option<usize>> {
         let encoded;
@@ -56,12 +65,26 @@ impl Names {
                 Err(_) => return Ok(None),
             },
         };
-        Ok(self.at(index, bytes))
+        Ok(self.at(names, bytes))
     }
 
     /// The same, of a name in bytes.
-    pub(crate) fn at(&self, index: &Index, name: &[u8]) -> Option<usize> {
-        let is = |at: &u32| index.name(*at as usize).as_bytes() == Some(name);
-        self.table.find(self.hasher.hash_one(name), is).map(|at| *at as usize)
+    pub(crate) fn at<'n>(&self, names: impl Fn(usize) -> &'n [u8], name: &[u8]) -> Option<usize> {
+        let is = |at: usize| names(at) == name;
+        let next = self.next.load(Ordering::Relaxed);
+        let at = if self.unique && next < self.len && is(next) {
+            next
+        } else {
+            let found = self.table.find(hash(&self.hasher, name), |at| is(*at as usize));
+            *found? as usize
+        };
+        self.next.store(at + 1, Ordering::Relaxed);
+        Some(at)
     }
+}
+
+fn hash(hasher: &RandomState, name: &[u8]) -> u64 {
+    let mut hasher = hasher.build_hasher();
+    hasher.write(name);
+    hasher.finish()
 }

@@ -5,7 +5,8 @@ use crate::report::Report;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use weighbridge::Poll;
+use weighbridge::core::{Cursor, File, Metadata, Stop};
+use weighbridge::{Poll, SetPart};
 
 /// A check that says which bytes it needs and is given them: for stores that are read in
 /// ranges, and for asyncio.
@@ -15,7 +16,47 @@ pub(crate) struct Session {
     session: weighbridge::Session<'static>,
     run: Run,
     name: Option<String>,
+    part: Noted,
     done: bool,
+}
+
+/// What the metadata say of other files, and how far they were read.
+#[derive(Debug, Default)]
+struct Noted {
+    part: SetPart,
+    cursor: Cursor,
+    /// An entry that is not noted yet.
+    at_hand: Option<Metadata>,
+    done: bool,
+}
+
+impl Noted {
+    /// Reads the metadata of a GGUF file.
+    fn note(&mut self, session: &mut weighbridge::Session<'static>) -> Poll {
+        let Noted { part, cursor, at_hand, done } = self;
+        if *done || !matches!(session.file(), Some(File::Gguf(_))) {
+            return Poll::Done;
+        }
+        let noted = session.ask(|file, source| {
+            loop {
+                if at_hand.is_none() {
+                    let next = file.next_meta(source, cursor, &mut |_| {})?;
+                    *at_hand = next.map(|entry| entry.metadata);
+                }
+                let Some(meta) = &at_hand else { return Ok(()) };
+                part.note(source, file, meta)?;
+                *at_hand = None;
+            }
+        });
+        match noted {
+            Err(Stop::NeedBytes(_)) => Poll::Need(session.needs().to_vec()),
+            // What cannot be read was found by the check.
+            _ => {
+                *done = true;
+                Poll::Done
+            }
+        }
+    }
 }
 
 #[pymethods]
@@ -24,19 +65,29 @@ impl Session {
     fn new(size: u64, options: Asked) -> PyResult<Self> {
         let run = options.run()?;
         let session = weighbridge::Session::new(size, run.options.clone());
-        Ok(Session { session, run, name: options.name().map(str::to_owned), done: false })
+        let name = options.name().map(str::to_owned);
+        Ok(Session { session, run, name, part: Noted::default(), done: false })
     }
 
     /// Offsets and lengths of the ranges that are needed; None when the check is done.
     fn poll(&mut self, py: Python<'_>) -> PyResult<Option<Vec<(u64, u64)>>> {
-        let Session { session, run, .. } = self;
-        let polled = py.detach(|| session.poll(run.goal));
+        let Session { session, run, part, .. } = self;
+        let polled = py.detach(|| match session.poll(run.goal)? {
+            Poll::Done => Ok(part.note(session)),
+            need => Ok(need),
+        });
         let polled = run.raised.settle(py, polled)?;
         self.done = polled == Poll::Done;
         Ok(match polled {
             Poll::Done => None,
             Poll::Need(ranges) => Some(ranges.iter().map(|it| (it.offset, it.len)).collect()),
         })
+    }
+
+    /// Whether the file says that it is one part of several, once `poll` has returned None.
+    #[getter]
+    fn is_part(&self) -> bool {
+        self.part.part.is_one_of_many()
     }
 
     /// Brings bytes, those that were asked for or any others.

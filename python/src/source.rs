@@ -7,6 +7,9 @@ use pyo3::pybacked::PyBackedBytes;
 use std::io::ErrorKind;
 use weighbridge::{Input, Place, ReadError, Text};
 
+/// Longer bytes are read in pieces, so that a signal ends what is done with them.
+pub(crate) const WHOLE: usize = 4 << 20;
+
 /// Immutable bytes, which are read without the interpreter's lock.
 pub(crate) struct Bytes(pub(crate) PyBackedBytes);
 

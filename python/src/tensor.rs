@@ -31,6 +31,12 @@ impl Tensor {
         text::of_bytes(py, self.shared.index().name(self.at).as_bytes().unwrap_or_default())
     }
 
+    /// The path or the URL of the file that it lies in; None where that has none.
+    #[getter]
+    fn file(&self) -> Option<&str> {
+        self.shared.name.as_deref()
+    }
+
     /// The element type, by the name that this library has for it.
     #[getter]
     pub(crate) fn dtype(&self) -> &'static str {

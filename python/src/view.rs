@@ -5,7 +5,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PySlice, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use weighbridge::core::Tensor;
 use weighbridge::{DType, Endianness, Layout};
 
@@ -40,28 +40,53 @@ impl Plain {
     }
 }
 
-impl Plain {
-    /// Those elements, of all that a file has.
-    fn of_flat<'py>(self, flat: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let place = |at: u64| isize::try_from(at / self.width).map_err(PyValueError::new_err);
-        let (start, stop) = (place(self.offset)?, place(self.offset + self.len)?);
-        flat.get_item(PySlice::new(flat.py(), start, stop, 1))
+/// For how many shapes windows are kept. Models have fewer.
+const SHAPES: usize = 16;
+
+/// Arrays of one type and shape that begin at each element of a file: an array over the buffer
+/// whose axes are longer than it, because they overlap. The items of that are made in less than
+/// half the time that a new array of NumPy takes.
+#[derive(Debug)]
+struct Windows {
+    dtype: DType,
+    fortran: bool,
+    shape: Vec<Option<u64>>,
+    /// Made when a second tensor has this shape.
+    array: Option<Py<PyAny>>,
+}
+
+/// The windows of an open file, the oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes(Vec<Windows>);
+
+/// What there is for a shape.
+enum Known {
+    Unseen,
+    Seen,
+    Made(Py<PyAny>),
+}
+
+impl Windows {
+    fn fits(&self, dtype: DType, fortran: bool, shape: &[Option<u64>]) -> bool {
+        self.dtype == dtype && self.fortran == fortran && self.shape == shape
     }
 }
 
-/// For each type, all of a buffer as elements of that type: of this slices are made, which takes
-/// a third of the time that a new array of NumPy does.
-pub(crate) struct Flat([PyOnceLock<Py<PyAny>>; DType::ALL.len()]);
-
-impl Default for Flat {
-    fn default() -> Self {
-        Flat([const { PyOnceLock::new() }; DType::ALL.len()])
+impl Shapes {
+    fn known(&self, py: Python<'_>, of: DType, plain: &Plain, shape: &[Option<u64>]) -> Known {
+        match self.0.iter().find(|it| it.fits(of, plain.fortran, shape)) {
+            Some(Windows { array: Some(array), .. }) => Known::Made(array.clone_ref(py)),
+            Some(_) => Known::Seen,
+            None => Known::Unseen,
+        }
     }
-}
 
-impl Flat {
-    pub(crate) fn get(&self, py: Python<'_>, of: DType) -> Option<&Py<PyAny>> {
-        self.0.get(of as usize)?.get(py)
+    /// Keeps windows, or that the shape was seen; returns those that go for it.
+    fn keep(&mut self, new: Windows) -> Option<Windows> {
+        let known = self.0.iter().position(|it| it.fits(new.dtype, new.fortran, &new.shape));
+        let gone = known.or((self.0.len() == SHAPES).then_some(0)).map(|at| self.0.remove(at));
+        self.0.push(new);
+        gone
     }
 }
 
@@ -72,32 +97,55 @@ pub(crate) fn view<'py>(
     at: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let (tensor, shape) = (shared.index().tensor(at), shared.index().shape(at));
-    let plain = Plain::of(tensor, shape);
-    if let ([_], Some(plain)) = (shape, plain)
-        && let Some(flat) = shared.flat(py, tensor.dtype)?
-    {
-        return plain.of_flat(flat.bind(py)).map(Some);
+    let Some(plain) = Plain::of(tensor, shape) else {
+        return shared.get().map(|_| None);
+    };
+    // An item of an array with one axis is no array.
+    let known = shared.shapes(|shapes| match shape {
+        [] => Known::Unseen,
+        _ => shapes.known(py, tensor.dtype, &plain, shape),
+    })?;
+    let first = plain.offset / plain.width;
+    if let Known::Made(windows) = &known {
+        return windows.bind(py).get_item(first).map(Some);
     }
     let opened = shared.get()?;
-    let (Some(plain), Some(buffer)) = (plain, &opened.buffer) else { return Ok(None) };
+    let Some(buffer) = &opened.buffer else { return Ok(None) };
     let Some(dtype) = dtype(py, tensor.dtype)? else { return Ok(None) };
-    if let [_] = shape {
-        static FROM_BUFFER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let flat = opened.flat.0[tensor.dtype as usize].get_or_try_init(py, || {
-            let from_buffer = FROM_BUFFER.import(py, "numpy", "frombuffer")?;
-            let made = from_buffer.call1((buffer, dtype, opened.model.len() / plain.width))?;
-            PyResult::Ok(made.unbind())
-        })?;
-        return plain.of_flat(flat.bind(py)).map(Some);
-    }
     static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let ndarray = NDARRAY.import(py, "numpy", "ndarray")?;
-    let (shape, buffer) = (PyTuple::new(py, shape)?, buffer.bind(py));
-    let view = if plain.fortran {
-        ndarray.call1((shape, dtype, buffer, plain.offset, py.None(), intern!(py, "F")))
-    } else {
-        ndarray.call1((shape, dtype, buffer, plain.offset))
+    let keep = |array: Option<Py<PyAny>>| {
+        let windows =
+            Windows { dtype: tensor.dtype, fortran: plain.fortran, shape: shape.to_vec(), array };
+        shared.shapes(|shapes| shapes.keep(windows))
     };
+    if let Known::Seen = known {
+        let count = (opened.model.len() / plain.width).saturating_sub(plain.len / plain.width) + 1;
+        let mut strides = vec![plain.width; shape.len() + 1];
+        let mut stride = plain.width;
+        for i in 0..shape.len() {
+            let axis = if plain.fortran { i } else { shape.len() - 1 - i };
+            strides[axis + 1] = stride;
+            stride = stride.saturating_mul(shape[axis].unwrap_or_default());
+        }
+        let extents = PyTuple::new(py, [&[Some(count)], shape].concat())?;
+        let strides = PyTuple::new(py, strides)?;
+        match ndarray.call1((extents, dtype, buffer, 0, strides)) {
+            Ok(windows) => {
+                let view = windows.get_item(first)?;
+                drop(keep(Some(windows.unbind()))?);
+                return Ok(Some(view));
+            }
+            // More elements than can be counted: large tensors are made one by one.
+            Err(error) if error.is_instance_of::<PyValueError>(py) => {}
+            Err(error) => return Err(error),
+        }
+    } else if !shape.is_empty() {
+        drop(keep(None)?);
+    }
+    let order = if plain.fortran { intern!(py, "F") } else { intern!(py, "C") };
+    let view =
+        ndarray.call1((PyTuple::new(py, shape)?, dtype, buffer, plain.offset, py.None(), order));
     match view {
         // A shape that NumPy does not have.
         Err(error) if error.is_instance_of::<PyValueError>(py) => Ok(None),

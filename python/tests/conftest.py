@@ -19,6 +19,8 @@ KNOWN = {".bt", ".gguf", ".idv", ".oinf", ".safetensors", ".stb", ".zt"}
 
 def _corpus() -> Optional[Path]:
     named = os.environ.get("WEIGHBRIDGE_CORPUS")
+    if named == "none":
+        return None
     folder = Path(named) if named is not None else ROOT.parent / "shared" / "corpus"
     if folder.is_dir():
         return folder

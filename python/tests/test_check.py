@@ -189,6 +189,7 @@ def many(count: int, size: int = 4096) -> bytes:
     return encode({f"t{i}": ("BOOL", [size], b"\1" * size) for i in range(count)})
 
 
+@pytest.mark.deep
 def test_ctrl_c_ends_a_check(tmp_path: Path) -> None:
     path = tmp_path / "large.safetensors"
     path.write_bytes(many(200_000, 1))
@@ -279,6 +280,7 @@ def test_asyncio(sound: Path, broken: Path) -> None:
     assert asyncio.run(run()) == ["valid"] + ["valid", "invalid"] * 5
 
 
+@pytest.mark.deep
 def test_cancelling_ends_the_thread() -> None:
     async def run() -> None:
         task = asyncio.create_task(wb.check_async(Slow(many(100_000, 1))))

@@ -70,6 +70,7 @@ def test_sarif(command: str) -> None:
     assert wb.check(data).to_sarif() + "\n" == run.stdout.decode()
 
 
+@pytest.mark.deep
 def test_reports_are_the_same_from_pieces(command: str) -> None:
     for path in files():
         if path.name.endswith(".index.json") or "split" in path.name or "-of-" in path.name:
@@ -80,6 +81,7 @@ def test_reports_are_the_same_from_pieces(command: str) -> None:
         assert whole.to_json() == pieces.to_json(), path
 
 
+@pytest.mark.deep
 def test_every_value(command: str, tmp_path: Path) -> None:
     out, compared = tmp_path / "out.npy", Counter()
     for path in files():

@@ -19,6 +19,7 @@ def resident() -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.deep
 def test_opens_of_broken_and_sound_files(sound: Path, broken: Path) -> None:
     data, damaged = sound.read_bytes(), broken.read_bytes()
 

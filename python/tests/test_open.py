@@ -157,6 +157,26 @@ def test_a_file_that_is_shortened_while_it_is_mapped(tmp_path: Path, encoder: An
             model["a"].numpy()
 
 
+def test_tensors_of_one_shape(encoder: Any, tmp_path: Path) -> None:
+    shapes = [(6,), (2, 3), (3, 2), (1, 2, 3), (2, 3, 1)] * 4 + [(i + 1,) for i in range(20)]
+    tensors: Dict[str, Any] = {}
+    for i, shape in enumerate(shapes):
+        for dtype in (np.float32, np.int32):
+            tensors[f"{i} {dtype.__name__}"] = (np.arange(np.prod(shape)) + i).astype(dtype).reshape(shape)
+    data = encoder(tensors)
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(data)
+    for mapped in (False, True):
+        with wb.open(path, mmap=mapped) as model:
+            for _ in range(2):
+                for name, expected in tensors.items():
+                    array = model[name].numpy()
+                    assert same(array, expected), name
+                    assert array.flags.c_contiguous and array.flags.aligned
+                    assert not array.flags.writeable and not array.flags.owndata
+                    assert array.strides == expected.strides
+
+
 def test_load_file(sound: Path, broken: Path, weights: Dict[str, Any]) -> None:
     from safetensors.numpy import load as their_load
     from safetensors.numpy import load_file as their_load_file

@@ -6,7 +6,7 @@ import io
 import json
 import struct
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -38,15 +38,22 @@ def files(arrays: Dict[str, Any], encoder: Any) -> Dict[str, bytes]:
     return files
 
 
-def part(no: int, count: int = 2, tensors: int = 0) -> bytes:
-    """A part of a set without tensors."""
+def part(no: int, count: int = 2, tensors: int = 0, holds: Sequence[str] = ()) -> bytes:
+    """A part of a set, with tensors of two numbers each: its own, and 1."""
 
     def pair(key: str, kind: int, value: bytes) -> bytes:
         return struct.pack("<Q", len(key)) + key.encode() + struct.pack("<I", kind) + value
 
     pairs = pair("split.no", 2, struct.pack("<H", no)) + pair("split.count", 2, struct.pack("<H", count))
     pairs += pair("split.tensors.count", 5, struct.pack("<i", tensors))
-    return struct.pack("<4sIQQ", b"GGUF", 3, 0, 3) + pairs
+    data = b""
+    infos = b""
+    for name in holds:
+        infos += struct.pack("<Q", len(name)) + name.encode()
+        infos += struct.pack("<IQIQ", 1, 2, 0, len(data))
+        data += struct.pack("<ff", no, 1).ljust(32, b"\0")
+    file = struct.pack("<4sIQQ", b"GGUF", 3, len(holds), 3) + pairs + infos
+    return file.ljust(-(-len(file) // 32) * 32, b"\0") + data if data else file
 
 
 class Places:
@@ -99,6 +106,84 @@ def test_shards(places: Places, files: Dict[str, bytes], arrays: Dict[str, Any])
             assert loaded[name].tobytes() == array.tobytes() and loaded[name].flags.writeable
     outcomes = wb.check_many([f"memory://set/{name}" for name in files])
     assert [it.report.verdict for it in outcomes if it.report is not None] == ["valid"] * 3
+
+
+def test_the_index_opens_as_one_model(
+    places: Places, files: Dict[str, bytes], arrays: Dict[str, Any]
+) -> None:
+    places.write(files)
+    for place in [*places.of(INDEX), places.folder, "memory://set", "memory://set/"]:
+        with wb.open(place) as model:
+            assert model.names == list(arrays) and len(model) == 4 and "a" in model
+            assert model.format == "shards" and model.missing == []
+            assert [Path(file).name for file in model.files] == [SECOND, FIRST]
+            assert [Path(it.file or "").name for it in model.tensors] == [SECOND, FIRST, SECOND, FIRST]
+            for name, array in arrays.items():
+                assert model[name].numpy().tobytes() == array.tobytes()
+                assert model[name].slice(1, 2).tolist() == [1.0]
+            assert model.check().verdict == "valid" and "in 2 files" in repr(model)
+            assert "<td>c</td>" in model._repr_html_()
+            with pytest.raises(KeyError, match="no tensor 'e'"):
+                model["e"]
+            with pytest.raises(ValueError, match="several files"):
+                model.plan()
+            kept = model["a"]
+        with pytest.raises(ValueError, match="closed"):
+            kept.numpy()
+    for folder in (places.folder, "memory://set"):
+        assert wb.load_file(folder).keys() == arrays.keys()
+
+
+def test_an_index_whose_files_are_mapped(places: Places, files: Dict[str, bytes]) -> None:
+    places.write(files)
+    with wb.open(places.folder / INDEX, mmap=True) as model:
+        array = model["c"].numpy()
+        assert array.tolist() == [0.0, 1.0, 2.0, 3.0] and not array.flags.owndata
+
+
+def test_folders_without_one_index(places: Places, files: Dict[str, bytes]) -> None:
+    places.write({FIRST: files[FIRST]})
+    for folder in (places.folder, "memory://set"):
+        for what in (wb.open, wb.load_file):
+            with pytest.raises(IsADirectoryError, match="no index"):
+                what(folder)
+    places.write({INDEX: files[INDEX], "n" + INDEX: files[INDEX]})
+    with pytest.raises(IsADirectoryError, match="2 indexes"):
+        wb.open(places.folder)
+
+
+def test_what_is_missing_of_an_open_index(
+    places: Places, files: Dict[str, bytes], encoder: Any
+) -> None:
+    places.write({**files, SECOND: encoder({"c": np.zeros(4, np.float32), "e": np.zeros(2, np.int8)})})
+    for place in places.of(INDEX):
+        with wb.open(place) as model:
+            assert model.names == ["a", "c", "b"]  # what the index lists and the files have
+            rules = [it.rule for it in model.check().findings]
+            assert {"TENSOR-MISSING", "TENSOR-UNLISTED"} <= set(rules)
+            assert rules == [it.rule for it in wb.check(place).findings]
+    places.remove(SECOND)
+    for place in places.of(INDEX):
+        with wb.open(place) as model:
+            assert model.names == ["a", "b"]
+            assert [Path(it).name for it in model.missing] == [SECOND]
+            assert [Path(it).name for it in model.files] == [FIRST]
+            assert [it.rule for it in model.check().findings] == ["SHARD-MISSING"]
+    places.write({SECOND: b"broken"})
+    for place in places.of(INDEX):
+        with pytest.raises(wb.InvalidFile):
+            wb.open(place)
+
+
+def test_no_shard_of_an_open_index_is_elsewhere(places: Places, files: Dict[str, bytes]) -> None:
+    outside = {"weight_map": {"a": "../secret.safetensors", "b": "link.safetensors"}}
+    places.write({INDEX: json.dumps(outside).encode()})
+    secret = places.folder.parent / "secret.safetensors"
+    secret.write_bytes(files[FIRST])
+    (places.folder / "link.safetensors").symlink_to(secret)
+    with wb.open(places.folder / INDEX) as model:
+        assert model.names == [] and model.files == []
+        assert {it.rule for it in model.check().findings} == {"SHARD-PATH"}
 
 
 def test_an_index_by_another_name(places: Places, files: Dict[str, bytes]) -> None:
@@ -276,3 +361,42 @@ def test_split_sets(places: Places) -> None:
     assert places.rules(one) == ("invalid", ["KEYS-SPLIT-INVALID"])
     places.remove(two)
     assert places.rules(one) == ("invalid", ["KEYS-SPLIT-MISSING"])
+
+
+def test_a_split_set_is_one_model(places: Places) -> None:
+    one, two = "m-00001-of-00002.gguf", "m-00002-of-00002.gguf"
+    places.write({one: part(0, tensors=3, holds=["x"]), two: part(1, tensors=3, holds=["y", "z"])})
+    for place in places.of(one):
+        with wb.open(place) as model:
+            assert model.names == ["x", "y", "z"] and model.metadata["split.no"] == 0
+            assert [Path(it.file or "").name for it in model.tensors] == [one, two, two]
+            assert model["x"].numpy().tolist() == [0.0, 1.0]
+            assert model["z"].numpy().tolist() == [1.0, 1.0]
+            assert model.check().verdict == "valid"
+        loaded = wb.load_file(place)
+        assert list(loaded) == ["x", "y", "z"] and loaded["y"].tolist() == [1.0, 1.0]
+    for place in places.of(two):
+        with wb.open(place) as model:  # not the first
+            assert model.names == ["y", "z"]
+    places.write({two: part(1, tensors=3, holds=["y", "x"])})
+    for place in places.of(one):
+        with pytest.raises(wb.InvalidFile, match="KEYS-SPLIT-TWICE"):
+            wb.load_file(place)
+        assert wb.load_file(place, lenient=True)["x"].tolist() == [0.0, 1.0]
+        with wb.open(place) as model:
+            assert model.names == ["x", "y"] and model["x"].numpy().tolist() == [0.0, 1.0]
+    places.remove(two)
+    for place in places.of(one):
+        with wb.open(place) as model:
+            assert model.names == ["x"] and [Path(it).name for it in model.missing] == [two]
+            assert [it.rule for it in model.check().findings] == ["KEYS-SPLIT-MISSING"]
+
+
+def test_a_part_without_numbers_in_its_name(places: Places) -> None:
+    places.write({"part.gguf": part(0), "whole.gguf": part(0, 1)})
+    assert places.rules("part.gguf") == ("valid", [])
+    for place in places.of("part.gguf"):
+        whys = [it.why for it in wb.check(place).unchecked]
+        assert "the other parts of its set were not looked for: its name has no numbers" in whys
+    for place in places.of("whole.gguf"):
+        assert not wb.check(place).unchecked

@@ -106,7 +106,8 @@ def _check_remote(source: Remote, options: Options) -> _native.Report:
     if progress is not None:
         progress(size, size)
     report = session.report()
-    return _check_several(source, options) if report.format == INDEX else report
+    several = report.format == INDEX or session.is_part
+    return _check_several(source, options) if several else report
 
 
 def _check_several(source: Remote, options: Options) -> _native.Report:

@@ -26,7 +26,18 @@ import numpy.typing as npt
 from . import _native, _numpy
 from ._check import INDEX, check_source
 from ._options import Bar, Options, Progress, rules
-from ._sources import GRANULE, Memory, Path, Reader, Remote, Source, beside, find
+from ._sources import (
+    GRANULE,
+    Memory,
+    Path,
+    Reader,
+    Remote,
+    Source,
+    beside,
+    file_name,
+    find,
+    in_folder,
+)
 
 #: Files up to this length are read at once when they are opened.
 WHOLE = 16 << 20
@@ -54,10 +65,14 @@ def open(
 ) -> _native.Model:
     """Opens a file, of which only what is asked for is read.
 
+    The index of a checkpoint in shards, a folder with one, and the first part of a split GGUF
+    are one model, whose tensors lie in several files: `tensor.file` says in which. Those of a
+    file that is not there (`model.missing`) are not there either.
+
     A model is not a verdict: `model.check()` gives that, and so does `weighbridge.check`.
 
     Args:
-        source: What `check` takes.
+        source: What `check` takes, or a folder with one index.
         mmap: Map a file on disk, so that arrays are views of it. Only for files that no other
             program shortens: to look at an array of a mapped file that has become shorter ends
             the process. Without this a file is read, and then it is an `OSError`.
@@ -65,15 +80,50 @@ def open(
             they hold for `model.check()` too.
     """
     options = Options(format, lenient, structure, rules(deny), max_work, memory)
-    found = find(source, storage_options)
+    found = in_folder(find(source, storage_options))
+    return _with_parts(found, _open_alone(found, options, mmap), options, mmap)
+
+
+def _open_alone(
+    found: Source, options: Options, mmap: bool = False, whole: int = WHOLE
+) -> _native.Model:
+    """One file; on disk, one of up to `whole` bytes is read at once."""
     if isinstance(found, Path):
-        return _open_path(found.path, options, mmap)
+        return _open_path(found.path, options, mmap, whole)
     if isinstance(found, Memory):
         return _native.Model.open_bytes(found.data, options)
     if isinstance(found, Remote):
         options = options._replace(name=found.name, granule=GRANULE)
         return _native.Model.open_reader(found.size(), found.read, options)
     return _open_reader(found, options)
+
+
+def _with_parts(
+    found: Source, model: _native.Model, options: Options, mmap: bool
+) -> _native.Model:
+    """The model that a file is part of, if it is the first, or the index of others."""
+    own = file_name(found)
+    if own is None or model.format not in (INDEX, "gguf"):
+        return model
+    as_checked = options._replace(format="safetensors" if model.format == INDEX else "gguf")
+    left = WHOLE
+
+    def open_(name: str) -> Tuple[str, Optional[_native.Model]]:
+        nonlocal left
+        if name == own:
+            return str(model.file), model
+        part = beside(found, name)
+        full = part.path if isinstance(part, Path) else str(getattr(part, "name", name))
+        if isinstance(part, Path) and _native.leaves(part.path):
+            return full, None
+        try:
+            opened = _open_alone(part, as_checked, mmap, left)
+        except FileNotFoundError:
+            return full, None
+        left -= min(left, opened.size)
+        return full, opened
+
+    return model.with_parts(own, open_, lambda: check_source(found, options))
 
 
 def load_file(
@@ -86,7 +136,8 @@ def load_file(
     storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Dict[str, Array]:
     """Loads all tensors of a file that is valid: as `safetensors.numpy.load_file`, for every
-    format, and only after a check. Of the index of a checkpoint in shards, those of all shards.
+    format, and only after a check. Of the index of a checkpoint in shards, a folder with one,
+    and the first part of a split GGUF, those of all files.
 
     The arrays are writable and belong to the caller. bf16 and 8-bit floats have the types of
     `ml_dtypes`; quantised blocks stay as they are stored (see `Tensor.numpy`).
@@ -97,7 +148,8 @@ def load_file(
     """
     options = Options(lenient=lenient, max_work=max_work)
     with Bar(progress, tqdm, filename if isinstance(filename, str) else None) as bar:
-        return load_all(find(filename, storage_options), options, ARRAYS, bar.callback)
+        found = in_folder(find(filename, storage_options))
+        return load_all(found, options, ARRAYS, bar.callback)
 
 
 def load(data: Union[bytes, bytearray, memoryview], *, lenient: bool = False) -> Dict[str, Array]:
@@ -105,7 +157,9 @@ def load(data: Union[bytes, bytearray, memoryview], *, lenient: bool = False) ->
     return load_all(Memory(bytes(data)), Options(lenient=lenient), ARRAYS)
 
 
-def _open_path(path: str, options: Options, mmap: bool) -> _native.Model:
+def _open_path(
+    path: str, options: Options, mmap: bool = False, whole: int = WHOLE
+) -> _native.Model:
     options = options._replace(name=path)
     try:
         about = os.stat(path)
@@ -113,7 +167,7 @@ def _open_path(path: str, options: Options, mmap: bool) -> _native.Model:
             with _open_file(path) as file:
                 buffer = _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ)
             return _native.Model.open_path(path, options, buffer)
-        if stat.S_ISREG(about.st_mode) and about.st_size <= WHOLE:
+        if stat.S_ISREG(about.st_mode) and about.st_size <= whole:
             with _open_file(path) as file:
                 return _native.Model.open_bytes(file.read(), options)
         return _native.Model.open_path(path, options)
@@ -139,13 +193,17 @@ def _state(about: os.stat_result) -> Tuple[int, ...]:
 
 
 def load_all(
-    source: Source, options: Options, kind: Kind[T], progress: Optional[Progress] = None
+    source: Source,
+    options: Options,
+    kind: Kind[T],
+    progress: Optional[Progress] = None,
+    alone: bool = False,
 ) -> Dict[str, T]:
-    """All tensors of a valid file, or of all files that a valid index lists."""
+    """All tensors of a valid model: of the file, and of those that it lists unless `alone`."""
     if isinstance(source, Path):
-        return _load_path(source, options, kind, progress)
+        return _load_path(source, options, kind, progress, alone)
     data = source.data if isinstance(source, Memory) else _whole(source)
-    return _load_bytes(source, data, options, kind)
+    return _load_bytes(source, data, options, kind, alone)
 
 
 def _whole(source: Union[Reader, Remote]) -> bytes:
@@ -154,13 +212,14 @@ def _whole(source: Union[Reader, Remote]) -> bytes:
 
 
 def _load_path(
-    source: Path, options: Options, kind: Kind[T], progress: Optional[Progress]
+    source: Path, options: Options, kind: Kind[T], progress: Optional[Progress], alone: bool
 ) -> Dict[str, T]:
     path = source.path
     before = _state(os.stat(path))
-    with _open_path(path, options, False) as model:
-        if model.format == INDEX:
-            loaded = _load_listed(source, model, options, kind, progress)
+    with _open_path(path, options) as model:
+        files = _files(source, model, alone)
+        if files:
+            loaded = _load_several(source, model, files, options, kind, progress)
             if _state(os.stat(path)) != before:
                 raise OSError(f"{path}: the file changed while it was read")
             return loaded
@@ -184,7 +243,9 @@ def _load_path(
     return tensors
 
 
-def _load_bytes(source: Source, data: bytes, options: Options, kind: Kind[T]) -> Dict[str, T]:
+def _load_bytes(
+    source: Source, data: bytes, options: Options, kind: Kind[T], alone: bool
+) -> Dict[str, T]:
     whole = memoryview(data)
 
     def read(offset: int, into: memoryview) -> None:
@@ -193,27 +254,47 @@ def _load_bytes(source: Source, data: bytes, options: Options, kind: Kind[T]) ->
     if isinstance(source, (Reader, Remote)):
         options = options._replace(name=source.name)
     with _native.Model.open_bytes(data, options) as model:
-        if model.format == INDEX:
-            return _load_listed(source, model, options, kind, None)
+        files = _files(source, model, alone)
+        if files:
+            return _load_several(source, model, files, options, kind, None)
         model.check().raise_for_status()
         return _all(model, kind, read)
 
 
-def _load_listed(
+def _files(source: Source, model: _native.Model, alone: bool) -> Optional[List[str]]:
+    """The names of the files that a model lies in, if it is in several."""
+    if alone or model.format not in (INDEX, "gguf"):
+        return None
+    own = file_name(source)
+    if own is None:  # the check of an index says that its files were not looked at
+        return None
+    return model.part_names(own)
+
+
+def _load_several(
     source: Source,
-    index: _native.Model,
+    model: _native.Model,
+    files: List[str],
     options: Options,
     kind: Kind[T],
     progress: Optional[Progress],
 ) -> Dict[str, T]:
-    """The tensors of all files that an index lists, in its order."""
+    """The tensors of all files: those that an index lists in its order, else part by part."""
     check_source(source, options).raise_for_status()
-    listed: Dict[str, str] = index.metadata
-    files: Dict[str, Dict[str, T]] = {}
-    options = options._replace(format="safetensors")  # as they were checked
-    for file in dict.fromkeys(listed.values()):
-        files[file] = load_all(beside(source, file), options, kind, progress)
-    return {name: files[file][name] for name, file in listed.items()}
+    is_index = model.format == INDEX
+    listed: Dict[str, str] = model.metadata if is_index else {}
+    options = options._replace(format="safetensors" if is_index else "gguf")  # as checked
+    own, loaded = file_name(source), {}
+    for file in files:
+        part = source if file == own else beside(source, file)
+        loaded[file] = load_all(part, options, kind, progress, alone=True)
+    if is_index:
+        return {name: loaded[file][name] for name, file in listed.items()}
+    tensors: Dict[str, T] = {}
+    for file in files:
+        for name, tensor in loaded[file].items():
+            tensors.setdefault(name, tensor)
+    return tensors
 
 
 #: Position, dtype, shape, offset, length, and whether the first axis is the fastest.

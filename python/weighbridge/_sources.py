@@ -13,6 +13,9 @@ GRANULE = 64 << 10
 #: Ranges that lie no further apart than this are read in one request.
 GAP = 64 << 10
 
+#: How the names of indexes of shards end.
+_INDEX = ".safetensors.index.json"
+
 Read = Callable[[int, int], bytes]
 Span = Tuple[int, int]
 
@@ -62,6 +65,11 @@ class Remote(NamedTuple):
         folder, _, rest = self.parts()
         path = folder + (quote(name) if self.is_http() else name) + rest
         return Remote(self.fs, path, path)
+
+    def is_folder(self) -> bool:
+        """Whether the store says so; those of HTTP have none."""
+        isdir = None if self.is_http() else getattr(self.fs, "isdir", None)
+        return isdir is not None and bool(isdir(self.path))
 
     def size(self) -> int:
         """How many bytes it has."""
@@ -122,6 +130,30 @@ def beside(source: Source, name: str) -> Source:
     if isinstance(source, Remote):
         return source.beside(name)
     raise ValueError("an index that is in memory does not say where the files are that it lists")
+
+
+def file_name(source: Source) -> Optional[str]:
+    """Its name without the folder, where it lies in one."""
+    if isinstance(source, Path):
+        return os.path.basename(source.path)
+    return source.parts()[1] if isinstance(source, Remote) else None
+
+
+def in_folder(source: Source) -> Source:
+    """The index of a checkpoint in a folder; what is no folder as it is."""
+    if isinstance(source, Path) and os.path.isdir(source.path):
+        names = os.listdir(source.path)
+        folder: Source = Path(os.path.join(source.path, ""))
+    elif isinstance(source, Remote) and source.is_folder():
+        names = [it.rsplit("/", 1)[-1] for it in source.fs.ls(source.path, detail=False)]
+        folder = source._replace(path=source.path.rstrip("/") + "/")
+    else:
+        return source
+    found = sorted(name for name in names if name.endswith(_INDEX))
+    if len(found) != 1:
+        what = f"{len(found)} indexes (*{_INDEX})" if found else f"no index (*{_INDEX})"
+        raise IsADirectoryError(f"{source[-1]}: a folder with {what}")
+    return beside(folder, found[0])
 
 
 def coalesce(spans: List[Span], gap: int = GAP) -> List[Span]:

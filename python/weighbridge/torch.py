@@ -11,7 +11,7 @@ import torch
 from ._errors import RawElementsWarning, Unsupported
 from ._open import Planned, load_all
 from ._options import Bar, Options, Progress
-from ._sources import Memory, find
+from ._sources import Memory, find, in_folder
 
 if TYPE_CHECKING:
     from ._native import Tensor
@@ -60,7 +60,8 @@ def load_file(
     """
     options = Options(lenient=lenient, max_work=max_work)
     with Bar(progress, tqdm, filename if isinstance(filename, str) else None) as bar:
-        return load_all(find(filename, storage_options), options, _Tensors(device), bar.callback)
+        found = in_folder(find(filename, storage_options))
+        return load_all(found, options, _Tensors(device), bar.callback)
 
 
 def load(

@@ -134,8 +134,13 @@ impl<'a> Tensor<'_, 'a> {
         if self.order()? != Order::Rows {
             return no("its elements are not in row-major order");
         }
-        let Some(bytes) = self.model.access.resident(span) else {
-            return no("the file is not in memory");
+        let Some(bytes) = self.model.access.lent(span) else {
+            let kept = self.model.access.resident(span).is_some();
+            return no(if kept {
+                "the model keeps its bytes"
+            } else {
+                "the file is not in memory"
+            });
         };
         if self.dtype() != T::DTYPE {
             return no("its elements are of another type");
