@@ -43,7 +43,7 @@ pub(super) fn run<const INSIDE: bool>(
     room: &mut Room<'_>,
 ) -> Result<u32, Fault> {
     let mut stream = Backwards::new(stream)?;
-    let mut states = tables.states(&mut stream)?;
+    let mut states = tables.states(&mut stream);
     let mut place = Place { to: room.at, literal: literals.from };
     let mut batch = [Sequence::default(); BATCH];
     let mut left = wide(count);
