@@ -71,7 +71,7 @@ fuzz-smoke: ## seeds and regression files with steps counted, on stable Rust
 miri: ## Miri over the decoders, with nightly
 	scripts/fuzz.sh miri
 
-zstd: ## zstd against C: a million changed frames, every level and strategy up to 20 MB; 30 minutes
+zstd: ## zstd against C: a million changed frames, every level and strategy up to 20 MB
 	WEIGHBRIDGE_MUTATIONS=1000000 $(CARGO) test --release -p weighbridge-tests \
 		--features deep --test it codec:: -- --skip deflate --skip zlib --nocapture
 
