@@ -212,7 +212,7 @@ miri() {
   local -x MIRIFLAGS=-Zmiri-disable-isolation CARGO_TARGET_DIR=$target_dir/miri
   local streams
   mapfile -t streams < <(find "$PWD/fuzz/seeds/codecs" -size -300c)
-  cargo +nightly miri test -p weighbridge-core --lib codec::
+  cargo +nightly miri test -p weighbridge-core --features zstd --lib codec::
   (cd fuzz && cargo +nightly miri run -p weighbridge-fuzz-bodies --no-default-features \
     --bin replay -- codecs "${streams[@]}")
 }
