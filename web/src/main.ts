@@ -5,6 +5,7 @@ import './style/frame.css';
 import './style/file.css';
 import './style/views.css';
 import './style/panel.css';
+import './style/weights.css';
 import { hashOf, readPlace, type Place } from './address.ts';
 import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
 import { OpenFile } from './file.ts';

@@ -59,6 +59,29 @@ export class TensorsView {
       'list',
       (choice) => this.#show(choice),
     );
+    // Once there is something to show in them.
+    const columns = segmented(
+      'Columns',
+      [
+        ['storage', 'Storage'],
+        ['weights', 'Weights'],
+      ] as const,
+      'storage',
+      (choice) => {
+        this.table.columns = choice;
+      },
+    );
+    columns.hidden = true;
+    file.swept.on(() => {
+      if (file.health !== undefined) {
+        void this.table.refresh(this.#filter);
+        if (columns.hidden) {
+          columns.hidden = false;
+          columns.choose('weights');
+          this.table.columns = 'weights';
+        }
+      }
+    });
     this.element = h(
       'div',
       { class: 'tensors' },
@@ -67,6 +90,7 @@ export class TensorsView {
         { class: 'toolbar' },
         h('span', { class: 'search' }, icon('search'), this.search),
         mode,
+        columns,
         this.#smallest,
         this.#largest,
         this.#faulty,

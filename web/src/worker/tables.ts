@@ -1,16 +1,19 @@
 /** Rows for the page, made from the packed tables of a document. */
 
-import type { Filter, Profile, Sort } from 'weighbridge';
+import type { Filter, Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
+import { rankOf, sortOf, type Order } from './select.ts';
 import { NOWHERE, shapeText, valueList } from './text.ts';
+import { measurements } from './weights.ts';
 
 /** Where there is no number. */
 const NONE = 0xffffffff;
 
-export function rows(_: Context, id: number, from: number, to: number, sort: Sort, filter: Filter) {
+export function rows(_: Context, id: number, from: number, to: number, order: Order, filter: Filter) {
   const file = session(id);
-  const table = file.document.rows(from, to, sort, filter);
+  const table = file.document.rows(from, to, sortOf(file, order), filter);
+  const measured = measurements(file);
   const names = [...table.names];
   const list = Array.from(table.index, (index, i) => ({
     index,
@@ -25,15 +28,14 @@ export function rows(_: Context, id: number, from: number, to: number, sort: Sor
     shape: shapeText(table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i])),
     chunks: table.chunks[i],
     findings: table.findings[i],
+    weights: measured?.known[index] === 1 ? measured.of(index) : undefined,
   }));
   return { total: table.total, rows: list };
 }
 
 export type Row = ReturnType<typeof rows>['rows'][number];
 
-export function rankOf(_: Context, id: number, tensor: number, sort: Sort, filter: Filter): number {
-  return session(id).document.rankOf(tensor, sort, filter);
-}
+export { rankOf };
 
 export function groups(_: Context, id: number, prefix: string, filter: Filter) {
   const table = session(id).document.groups(prefix, filter);
