@@ -1,12 +1,11 @@
 /** Tensors as a sorted table of which only the visible rows exist. */
 
-import type { Filter } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
 import { showWhole } from '../ui/copy.ts';
 import { count, exactSize, fit, hex, real, size } from '../ui/format.ts';
 import { Blocks, VirtualList } from '../ui/virtual.ts';
-import type { Order } from '../worker/select.ts';
+import type { Choice, Order } from '../worker/select.ts';
 import type { Row } from '../worker/tables.ts';
 
 /** A column to sort by. */
@@ -48,7 +47,7 @@ export class TensorTable {
   readonly #settle = debounce(60, () => this.#choose());
   #sort: Order = 'index';
   #columns: Columns = 'storage';
-  #filter: Filter = {};
+  #filter: Choice = {};
   #active = 0;
   /** Characters of the name column; it only grows. */
   #widest = 24;
@@ -117,7 +116,7 @@ export class TensorTable {
     return COLUMNS.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
   }
 
-  async refresh(filter: Filter): Promise<void> {
+  async refresh(filter: Choice): Promise<void> {
     this.#filter = filter;
     this.element.setAttribute('aria-busy', 'true');
     const from = Math.floor(this.#list.first / Blocks.SIZE);
