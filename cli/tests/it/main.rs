@@ -24,6 +24,7 @@ mod schema;
 mod settings;
 mod shards;
 mod splits;
+mod stats;
 mod survival;
 mod ztensor;
 
