@@ -180,22 +180,18 @@ fn sums<T: Copy, const W: usize>(
     (total(sum), total(squares))
 }
 
-/// Sums up at most 1,024 integers of 16 bits without any rounding: `number` gives them less
-/// `origin`.
-#[inline(always)]
+/// Sums up at most 1,024 integers of 16 bits without any rounding; `zero` is the code of 0,
+/// the least one where they are unsigned.
 #[allow(clippy::as_conversions, reason = "all stays below 2^53")]
-pub(super) fn shorts(
-    codes: &[[u8; 2]],
-    number: impl Fn([u8; 2]) -> i16,
-    origin: i16,
-) -> Option<Block> {
+pub(super) fn shorts(codes: &[[u8; 2]], zero: i16) -> Option<Block> {
+    let number = |code: [u8; 2]| i16::from_le_bytes(code) ^ zero;
     let (mut least, mut greatest, mut zeros) = (i16::MAX, i16::MIN, 0_u16);
     let (mut sum, mut squares) = (0_i32, 0_u64);
     for code in codes {
         let value = number(*code);
         least = least.min(value);
         greatest = greatest.max(value);
-        zeros = zeros.wrapping_add(u16::from(value == origin));
+        zeros = zeros.wrapping_add(u16::from(value == zero));
     }
     for code in codes {
         let value = i32::from(number(*code));
@@ -204,7 +200,7 @@ pub(super) fn shorts(
     }
     let (count, sum) = (widen(codes.len()), i64::from(sum));
     let squares = squares.wrapping_mul(count).wrapping_sub(sum.wrapping_mul(sum).unsigned_abs());
-    let (len, origin) = (count as f64, f64::from(origin));
+    let (len, origin) = (count as f64, f64::from(zero));
     (count > 0).then(|| Block {
         count,
         mean: sum as f64 / len - origin,

@@ -294,15 +294,12 @@ fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Opti
         let (words, []) = bytes.as_chunks() else { return None };
         return singles(words, ends_of_codes(bytes.as_chunks().0, bf16), floats, normal);
     }
-    if matches!(dtype, DType::I16 | DType::U16) {
+    if matches!(dtype, DType::I16 | DType::U16) && endianness == Endianness::Little {
         // Unsigned ones less 2^15.
         let zero = if dtype == DType::U16 { i16::MIN } else { 0 };
         let codes = bytes.as_chunks().0;
         let codes = codes.get(..most).unwrap_or(codes);
-        return match endianness {
-            Endianness::Little => shorts(codes, |code| i16::from_le_bytes(code) ^ zero, zero),
-            Endianness::Big => shorts(codes, |code| i16::from_be_bytes(code) ^ zero, zero),
-        };
+        return shorts(codes, zero);
     }
     let tiny = match dtype {
         DType::F32 | DType::BF16 => normal,
