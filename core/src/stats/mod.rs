@@ -281,7 +281,9 @@ fn sum_up(sums: &mut Summary, endianness: Endianness, at: u64, bytes: &[u8], mos
 /// A block of floats, if it is whole and holds nothing special.
 fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Option<Block> {
     let normal = f32::MIN_POSITIVE;
-    if (dtype, endianness) == (DType::F32, Endianness::Little) {
+    // For wasm, compilers make no vectors of these sums unless values are copied first.
+    let direct = !cfg!(target_arch = "wasm32");
+    if (dtype, endianness) == (DType::F32, Endianness::Little) && direct {
         let (values, float) = (bytes.as_chunks().0, f32::from_le_bytes);
         return singles(values, ends(values, float), |value| [float(value)], normal);
     }
