@@ -86,7 +86,11 @@ fn measure(tensor: &Tensor<'_, '_>, seed: u64, left: &mut u64) -> Result<Weights
     *left = left
         .checked_sub(work)
         .ok_or_else(|| Error::Unsupported("reading all data takes too long".to_owned()))?;
-    let none = || Error::Unsupported("its elements are not numbers that can be read".to_owned());
+    let none = || {
+        Error::Unsupported(
+            "its elements are not numbers, or are not stored one after the other".to_owned(),
+        )
+    };
     tensor.weights(seed)?.ok_or_else(none)
 }
 
