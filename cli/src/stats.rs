@@ -14,7 +14,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use sweep::Row;
 use weighbridge::text::plural;
-use weighbridge::{Error, FileInput, Goal, Health, Model, Options, Report, Sign, Summary, Text};
+use weighbridge::{
+    Error, FileInput, Format, Goal, Health, Model, Options, Report, Sign, Summary, Text,
+};
 
 /// # Errors
 /// A sentence, when the arguments make no sense.
@@ -71,7 +73,8 @@ impl Swept {
         if self.broken || self.health.is_faulty() {
             outcome.include(Outcome::Invalid);
         }
-        if self.health.tensors().1 > 0 {
+        // An index has no tensors; those of the files that it lists were not read.
+        if self.health.tensors().1 > 0 || self.report.format() == Some(Format::Shards) {
             outcome.include(Outcome::Unchecked);
         }
         outcome
@@ -141,8 +144,13 @@ impl Swept {
         let signs = Sign::ALL.into_iter().filter(|sign| self.health.count(*sign) > 0);
         let signs: serde_json::Map<_, _> =
             signs.map(|sign| (sign.name().to_owned(), self.health.count(sign).into())).collect();
+        let verdict = match self.health.is_faulty() {
+            true => "faulty",
+            false if tensors == 0 || skipped > 0 => "unchecked",
+            false => "sound",
+        };
         let weights = serde_json::json!({
-            "verdict": if self.health.is_faulty() { "faulty" } else { "sound" },
+            "verdict": verdict,
             "sentence": self.health.to_string(),
             "tensors": tensors,
             "skipped": skipped,
