@@ -5,7 +5,7 @@ mod sweep;
 
 use crate::args::{self, StatsArgs, Sweep};
 use crate::human::{self, Left, bold, dim};
-use crate::json::{Object, SCHEMA_STATS, TOOL};
+use crate::json::{self, Object, SCHEMA_STATS, TOOL};
 use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::terminal;
@@ -30,7 +30,10 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Outcome, String> {
             let file = Text::from(args.file.as_path());
             terminal::complain(&file, &error);
             let failed = match args.output() {
-                Sweep::Json => failed(&mut *out, &file, &error.to_string()),
+                Sweep::Json => {
+                    let why = error.to_string();
+                    json::without_tensors(&mut *out, &file, "weights", &why, SCHEMA_STATS)
+                }
                 _ => Ok(()),
             };
             failed.map(|()| Outcome::Failed)
@@ -132,14 +135,7 @@ impl Swept {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut object = Object::begin(out)?;
-        let report = &self.report;
-        let name = report.name();
-        object.member("file", &name.map(Text::lossy))?;
-        object.optional("file_hex", name.and_then(Text::hex))?;
-        object.member("format", &report.format().map(|format| format.name()))?;
-        object.member("version", &report.version().map(|version| version.to_string()))?;
-        object.member("size", &report.size())?;
-        object.member("verdict", report.verdict_on_checked().name())?;
+        object.report(&self.report)?;
         let (tensors, skipped) = self.health.tensors();
         let signs = Sign::ALL.into_iter().filter(|sign| self.health.count(*sign) > 0);
         let signs: serde_json::Map<_, _> =
@@ -160,7 +156,9 @@ impl Swept {
         let mut list = object.list("tensors")?;
         self.rows.iter().try_for_each(|row| list.item(&row.view()))?;
         list.end()?;
-        end(object)?;
+        object.member("schema", SCHEMA_STATS)?;
+        object.member("tool", &TOOL)?;
+        object.end()?;
         out.write_all(b"\n")
     }
 
@@ -168,27 +166,6 @@ impl Swept {
         writeln!(out, "{}", sweep::CSV)?;
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", row.csv()))
     }
-}
-
-/// The object of a file that cannot be read.
-fn failed(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
-    let mut object = Object::begin(out)?;
-    object.member("file", &file.lossy())?;
-    object.optional("file_hex", file.hex())?;
-    for key in ["format", "version", "size", "verdict", "weights"] {
-        object.member(key, &None::<u8>)?;
-    }
-    object.list("tensors")?.end()?;
-    object.member("error", why)?;
-    end(object)?;
-    out.write_all(b"\n")
-}
-
-/// What printed an object, which ends here.
-fn end(mut object: Object<'_>) -> io::Result<()> {
-    object.member("schema", SCHEMA_STATS)?;
-    object.member("tool", &TOOL)?;
-    object.end()
 }
 
 /// Statistics in a line or two.
