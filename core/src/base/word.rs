@@ -1,42 +1,50 @@
 //! Offsets and lengths, as wide as a reader's memory.
 
-/// An offset or a hash, as wide as a reader's memory.
+/// Files in windows: as long as a file may be.
 #[cfg(feature = "windows")]
-pub(crate) type Word = u64;
-#[cfg(not(feature = "windows"))]
-pub(crate) type Word = usize;
+mod width {
+    /// An offset or a hash, as wide as a reader's memory.
+    pub(crate) type Word = u64;
 
-/// An offset inside the file, or a hash cut to the width of a slot.
-#[cfg(feature = "windows")]
-pub(crate) const fn word(n: u64) -> Word {
-    n
+    /// An offset inside the file, or a hash cut to the width of a slot.
+    pub(crate) const fn word(n: u64) -> Word {
+        n
+    }
+
+    /// The inverse of [`word`].
+    pub(crate) const fn wide(word: Word) -> u64 {
+        word
+    }
 }
 
+/// Files in memory as a whole: as long as the memory.
 #[cfg(not(feature = "windows"))]
-#[allow(
-    clippy::as_conversions,
-    clippy::cast_possible_truncation,
-    reason = "of a hash some bits do"
-)]
-pub(crate) const fn word(n: u64) -> Word {
-    n as usize
+mod width {
+    /// An offset or a hash, as wide as a reader's memory.
+    pub(crate) type Word = usize;
+
+    /// An offset inside the file, or a hash cut to the width of a slot.
+    #[allow(
+        clippy::as_conversions,
+        clippy::cast_possible_truncation,
+        reason = "of a hash some bits do"
+    )]
+    pub(crate) const fn word(n: u64) -> Word {
+        n as usize
+    }
+
+    /// The inverse of [`word`].
+    pub(crate) const fn wide(word: Word) -> u64 {
+        super::widen(word)
+    }
 }
+
+pub(crate) use width::{Word, wide, word};
 
 /// Any offset or length; a value beyond the addressable range stays beyond it.
 #[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn place(n: u64) -> Word {
     Word::try_from(n).unwrap_or(Word::MAX)
-}
-
-/// The inverse of [`word`].
-#[cfg(feature = "windows")]
-pub(crate) const fn wide(word: Word) -> u64 {
-    word
-}
-
-#[cfg(not(feature = "windows"))]
-pub(crate) const fn wide(word: Word) -> u64 {
-    widen(word)
 }
 
 /// `usize` to `u64`, which is lossless on every target that Rust has.

@@ -4,9 +4,8 @@
 //! never does I/O: a call that needs other bytes returns [`Absent`], and the host fetches
 //! them and calls again.
 
-#[cfg(not(feature = "windows"))]
-use crate::base::place;
-use crate::base::widen;
+use super::resident::Resident;
+use crate::base::{Word, place};
 
 /// Bytes of a file that are in memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,14 +16,6 @@ pub struct Window<'a> {
     pub bytes: &'a [u8],
 }
 
-impl<'a> Window<'a> {
-    /// The bytes of this window from offset `at`; `None` if `at` is outside.
-    fn from(&self, at: u64) -> Option<&'a [u8]> {
-        let skip = usize::try_from(at.checked_sub(self.offset)?).ok()?;
-        self.bytes.get(skip..)
-    }
-}
-
 /// A file: its length and the windows of it that are resident.
 ///
 /// Windows may touch, overlap and come in any order. A structure is parsed when one window
@@ -32,33 +23,20 @@ impl<'a> Window<'a> {
 /// Lookup is linear in the number of windows, so hosts should keep a few large ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    #[cfg(feature = "windows")]
-    len: u64,
     exact: bool,
-    first: Window<'a>,
-    #[cfg(feature = "windows")]
-    rest: &'a [Window<'a>],
+    resident: Resident<'a>,
 }
 
 impl<'a> Source<'a> {
     /// A file that is in memory as a whole.
     pub const fn whole(bytes: &'a [u8]) -> Self {
-        let first = Window { offset: 0, bytes };
-        Source {
-            #[cfg(feature = "windows")]
-            len: widen(bytes.len()),
-            exact: true,
-            first,
-            #[cfg(feature = "windows")]
-            rest: &[],
-        }
+        Source { exact: true, resident: Resident::whole(bytes) }
     }
 
     /// A file of `len` bytes of which `windows` are in memory.
     #[cfg(feature = "windows")]
     pub const fn windows(len: u64, windows: &'a [Window<'a>]) -> Self {
-        let first = Window { offset: 0, bytes: &[] };
-        Source { len, exact: true, first, rest: windows }
+        Source { exact: true, resident: Resident::windows(len, windows) }
     }
 
     /// The same source as a region, such as a flash partition, that begins with a file and
@@ -73,10 +51,7 @@ impl<'a> Source<'a> {
 
     /// Length of the file in bytes (of the region, after [`as_region`](Self::as_region)).
     pub const fn len(&self) -> u64 {
-        #[cfg(feature = "windows")]
-        return self.len;
-        #[cfg(not(feature = "windows"))]
-        widen(self.first.bytes.len())
+        self.resident.len()
     }
 
     /// Whether the file has no bytes at all.
@@ -90,67 +65,26 @@ impl<'a> Source<'a> {
     }
 
     /// The longest resident run of bytes that starts at `at`; empty if none.
-    #[cfg(feature = "windows")]
     pub fn run(&self, at: u64) -> &'a [u8] {
-        let mut best = self.first.from(at).unwrap_or_default();
-        for window in self.rest {
-            if let Some(run) = window.from(at)
-                && run.len() > best.len()
-            {
-                best = run;
-            }
-        }
-        // A host may pass a window that extends past the end; those bytes do not belong to
-        // the file.
-        match usize::try_from(self.len.saturating_sub(at)) {
-            Ok(left) => best.get(..left).unwrap_or(best),
-            Err(_) => best,
-        }
-    }
-
-    /// The resident bytes from `at` on; empty if there are none.
-    #[cfg(not(feature = "windows"))]
-    pub fn run(&self, at: u64) -> &'a [u8] {
-        usize::try_from(at).ok().and_then(|at| self.first.bytes.get(at..)).unwrap_or_default()
+        self.resident.run(at)
     }
 
     /// The `len` bytes from `at`, if all are resident.
-    #[cfg(feature = "windows")]
-    pub(crate) fn piece(&self, at: u64, len: usize) -> Option<&'a [u8]> {
-        self.run(at).get(..len)
+    pub(crate) fn piece(&self, at: Word, len: usize) -> Option<&'a [u8]> {
+        self.resident.piece(at, len)
     }
 
-    /// The `len` bytes from `at`, if all of them exist.
-    #[cfg(not(feature = "windows"))]
-    pub(crate) fn piece(&self, at: usize, len: usize) -> Option<&'a [u8]> {
-        self.first.bytes.get(at..)?.get(..len)
-    }
-
-    /// The `span` as one slice.
-    ///
-    /// # Errors
-    /// [`Absent`] when no single window holds all of it.
-    #[cfg(not(feature = "windows"))]
-    pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
-        self.all(span).ok_or(Absent { offset: span.offset, need: span.len, want: span.len })
-    }
-
-    /// The `span` as one slice, if all of it exists.
-    #[cfg(not(feature = "windows"))]
+    /// The `span` as one slice, if one window holds all of it.
     pub(crate) fn all(&self, span: Span) -> Option<&'a [u8]> {
-        self.piece(place(span.offset), place(span.len))
+        self.piece(place(span.offset), usize::try_from(span.len).ok()?)
     }
 
     /// The `span` as one slice.
     ///
     /// # Errors
     /// [`Absent`] when no single window holds all of it.
-    #[cfg(feature = "windows")]
     pub fn get(&self, span: Span) -> Result<&'a [u8], Absent> {
-        usize::try_from(span.len)
-            .ok()
-            .and_then(|len| self.run(span.offset).get(..len))
-            .ok_or(Absent { offset: span.offset, need: span.len, want: span.len })
+        self.all(span).ok_or(Absent::all_of(span))
     }
 }
 
@@ -201,4 +135,11 @@ pub struct Absent {
     /// Number of bytes from `offset` that are worth fetching now; at least `need`, and never
     /// past the end of the file.
     pub want: u64,
+}
+
+impl Absent {
+    /// All of `span`.
+    pub(crate) const fn all_of(span: Span) -> Self {
+        Absent { offset: span.offset, need: span.len, want: span.len }
+    }
 }

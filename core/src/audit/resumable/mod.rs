@@ -10,10 +10,7 @@ mod coverage;
 mod distinct;
 mod entries;
 mod names;
-#[cfg(feature = "payloads")]
-mod payload;
-#[cfg(not(feature = "payloads"))]
-#[path = "no_payload.rs"]
+#[cfg_attr(not(feature = "payloads"), path = "no_payload.rs")]
 mod payload;
 mod sorting;
 mod twins;
@@ -37,9 +34,6 @@ use twins::Twins;
 pub struct Audit {
     file: File,
     seed: u64,
-    /// The payload stage, if it is wanted.
-    #[cfg(feature = "payloads")]
-    payloads: Option<payload::Stage>,
     stage: Stage,
     cursor: Cursor,
     /// Whether names, or parts, came in ascending order so far.
@@ -67,19 +61,7 @@ pub struct Audit {
     /// The tensor that is looked at, kept because its entry need not be resident
     /// together with what it refers to.
     hand: Option<Tensor>,
-    #[cfg(feature = "payloads")]
-    payload: payload::Progress,
-    /// The only tensor whose data is checked, if not all.
-    #[cfg(feature = "payloads")]
-    only: Option<u32>,
-    /// Decoding work done so far.
-    #[cfg(feature = "payloads")]
-    work: payload::Work,
-    #[cfg(feature = "payloads")]
-    watch: watch::Watch,
-    /// Number of bytes that entries have referred to in this stage.
-    #[cfg(feature = "payloads")]
-    shared: u64,
+    payload: payload::Payloads,
 }
 
 impl Audit {
@@ -89,8 +71,6 @@ impl Audit {
         Audit {
             file,
             seed: 0,
-            #[cfg(feature = "payloads")]
-            payloads: Some(Audit::payloads),
             stage: Stage::Metadata,
             cursor: Cursor::default(),
             ordered: true,
@@ -108,26 +88,15 @@ impl Audit {
             keys: crate::format::Keys::default(),
             attributes: attributes::Attributes::default(),
             hand: None,
-            #[cfg(feature = "payloads")]
-            payload: payload::Progress::default(),
-            #[cfg(feature = "payloads")]
-            only: None,
-            #[cfg(feature = "payloads")]
-            work: payload::Work::default(),
-            #[cfg(feature = "payloads")]
-            watch: watch::Watch::default(),
-            #[cfg(feature = "payloads")]
-            shared: 0,
+            payload: payload::Payloads::new(),
         }
     }
 
     /// Stops before payloads.
     #[must_use]
     #[inline(always)]
-    #[cfg_attr(not(feature = "payloads"), allow(unused_mut, reason = "it stops there anyway"))]
     pub fn structure_only(mut self) -> Self {
-        #[cfg(feature = "payloads")]
-        (self.payloads = None);
+        self.payload.leave_out();
         self
     }
 
@@ -137,17 +106,6 @@ impl Audit {
     #[inline(always)]
     pub fn seeded(mut self, seed: u64) -> Self {
         self.seed = seed;
-        self
-    }
-
-    /// Limits decoding to this much work, in decoded bytes and costs that count as such
-    /// ([`limits`](crate::limits) has the numbers). What is left is reported as unchecked.
-    /// The default is [`WORK`](crate::base::limits::WORK) plus
-    /// [`WORK_PER_BYTE`](crate::base::limits::WORK_PER_BYTE) for each byte of the file.
-    #[cfg(feature = "payloads")]
-    #[must_use]
-    pub fn max_work(mut self, work: u64) -> Self {
-        self.work.most = Some(work);
         self
     }
 
@@ -190,16 +148,11 @@ impl Audit {
         streams: &mut dyn payload::Streams,
     ) -> Result<(), Stop> {
         let mut reader = Reader::new(source, sink);
-        #[cfg(feature = "payloads")]
-        reader.set_shared(self.shared);
-        #[cfg(feature = "payloads")]
-        let given = watch::Given { source, slots: slots.len(), buffer: streams.buffer() };
-        #[cfg(feature = "payloads")]
-        self.watch.resume(&given);
+        reader.set_shared(self.payload.shared());
+        self.resume(source, slots.len(), streams);
         while self.stage != Stage::Done {
             let result = self.work(&mut reader, slots, streams);
-            #[cfg(feature = "payloads")]
-            (self.shared = reader.shared());
+            self.payload.set_shared(reader.shared());
             if reader.take_fatal() {
                 self.incomplete |=
                     matches!(self.stage, Stage::Metadata | Stage::Tensors | Stage::Attributes);
@@ -215,40 +168,15 @@ impl Audit {
                 }
                 Err(halt) => {
                     let stop = reader.stop(halt);
-                    #[cfg(feature = "payloads")]
-                    {
-                        let state = self.state(&stop, streams.state());
-                        let mut watch = self.watch;
-                        let stuck = watch.is_stuck(stop, &given, state);
-                        self.watch = watch;
-                        if stuck {
-                            self.stand_still(&mut reader);
-                            continue;
-                        }
+                    if self.is_stuck(&stop, source, slots.len(), streams) {
+                        self.stand_still(&mut reader);
+                        continue;
                     }
                     return Err(stop);
                 }
             }
         }
         Ok(())
-    }
-
-    /// Skips what no host can provide.
-    #[cfg(feature = "payloads")]
-    #[cold]
-    fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
-        r.unmute();
-        let at = self.hand.map_or(0, |tensor| tensor.offset);
-        r.about(EntryKind::File, 0);
-        r.flag(crate::rule::general::INTERNAL, at, 0, 0, 0);
-        if self.stage == Stage::Payloads && self.hand.is_some() {
-            self.pass();
-        } else {
-            self.shared = 0;
-            r.set_shared(0);
-            self.hand = None;
-            self.advance();
-        }
     }
 
     /// Ends a stage in which entries have referred to too many bytes.
@@ -326,10 +254,7 @@ impl Audit {
                 Stage::Keys => cfg!(feature = "keys"),
                 Stage::Attributes => policy.duplicate_attribute.is_some(),
                 Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
-                #[cfg(feature = "payloads")]
-                Stage::Payloads => self.payloads.is_some(),
-                #[cfg(not(feature = "payloads"))]
-                Stage::Payloads => false,
+                Stage::Payloads => self.payload.is_wanted(),
                 _ => true,
             };
             // Names and coverage use the count of the previous stage.
@@ -345,8 +270,7 @@ impl Audit {
         self.sorting = sorting::Sorting::default();
         self.covering = coverage::Covering::default();
         self.cursor = Cursor::default();
-        #[cfg(feature = "payloads")]
-        (self.shared = 0);
+        self.payload.set_shared(0);
     }
 
     /// Takes the next tensor in hand, unless one is; false after the last.
@@ -358,20 +282,12 @@ impl Audit {
             r.unmute();
             self.hand = tensor?;
             if let Some(Tensor { chunks: Chunks::One(span), index, .. }) = self.hand
-                && self.wants(index)
+                && self.payload.wants(index)
             {
                 r.charge(span.len);
             }
         }
         Ok(self.hand.is_some())
-    }
-
-    /// Whether the data of this tensor is looked at.
-    fn wants(&self, _index: u32) -> bool {
-        #[cfg(feature = "payloads")]
-        return self.only.is_none_or(|only| only == _index);
-        #[cfg(not(feature = "payloads"))]
-        true
     }
 
     // Separate frames for the stages instead of one for all: the stack is small.

@@ -1,8 +1,9 @@
-//! Replaces the payload stage in a build without it.
+//! Replaces the payload stage, and the watch over it, in a build without it.
 
 use super::Audit;
 use crate::file::Slot;
-use crate::parse::Reader;
+use crate::input::Source;
+use crate::parse::{Reader, Stop};
 use crate::rule::Halt;
 
 pub(super) trait Streams {}
@@ -10,6 +11,32 @@ pub(super) trait Streams {}
 pub(super) struct NoStreams;
 
 impl Streams for NoStreams {}
+
+/// Nothing: no payload is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payloads;
+
+impl Payloads {
+    pub(super) fn new() -> Self {
+        Payloads
+    }
+
+    pub(super) fn leave_out(&mut self) {}
+
+    pub(super) fn is_wanted(&self) -> bool {
+        false
+    }
+
+    pub(super) fn wants(&self, _: u32) -> bool {
+        true
+    }
+
+    pub(super) fn shared(&self) -> u64 {
+        0
+    }
+
+    pub(super) fn set_shared(&mut self, _: u64) {}
+}
 
 impl Audit {
     pub(super) fn last(
@@ -22,4 +49,12 @@ impl Audit {
     }
 
     pub(super) fn skip_payload(&mut self, _: &mut Reader<'_, '_>) {}
+
+    pub(super) fn resume(&mut self, _: &Source<'_>, _: usize, _: &dyn Streams) {}
+
+    pub(super) fn is_stuck(&mut self, _: &Stop, _: &Source<'_>, _: usize, _: &dyn Streams) -> bool {
+        false
+    }
+
+    pub(super) fn stand_still(&mut self, _: &mut Reader<'_, '_>) {}
 }

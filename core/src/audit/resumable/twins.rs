@@ -10,20 +10,15 @@ pub(crate) struct Twins {
     first: NameAt,
     second: NameAt,
     /// Number of decoded bytes that were found equal.
-    #[cfg(feature = "windows")]
     equal: u32,
     /// Bytes of the first name from `equal` on, `copied` of them.
-    #[cfg(feature = "windows")]
     piece: [u8; 32],
-    #[cfg(feature = "windows")]
     copied: u8,
-    #[cfg(feature = "windows")]
     loaded: bool,
 }
 
 impl Twins {
     /// Two names that may be equal.
-    #[cfg_attr(not(feature = "windows"), allow(clippy::needless_update, reason = "more fields"))]
     pub(crate) fn new(first: NameAt, second: NameAt) -> Self {
         Twins { first, second, ..Twins::default() }
     }
@@ -32,16 +27,6 @@ impl Twins {
     ///
     /// # Errors
     /// [`Absent`] when the next piece is not resident; call again.
-    #[cfg(not(feature = "windows"))]
-    pub(crate) fn equal(&mut self, source: &Source<'_>) -> Result<bool, Absent> {
-        Ok(self.first.read(source)? == self.second.read(source)?)
-    }
-
-    /// Whether the two names are equal.
-    ///
-    /// # Errors
-    /// [`Absent`] when the next piece is not resident; call again.
-    #[cfg(feature = "windows")]
     pub(crate) fn equal(&mut self, source: &Source<'_>) -> Result<bool, Absent> {
         if let (Ok(a), Ok(b)) = (self.first.read(source), self.second.read(source)) {
             return Ok(a == b);
@@ -72,7 +57,7 @@ impl Twins {
     }
 }
 
-#[cfg(all(test, feature = "windows"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::widen;

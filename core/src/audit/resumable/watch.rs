@@ -6,8 +6,11 @@
 //! a stage is passed.
 
 use super::Audit;
+use super::payload::Streams;
+use crate::audit::Stage;
 use crate::input::{Source, Span};
-use crate::parse::Stop;
+use crate::parse::{Reader, Stop};
+use crate::rule::{EntryKind, general::INTERNAL};
 use core::hash::{Hash, Hasher};
 
 /// The last request, and an earlier state.
@@ -22,10 +25,10 @@ pub(super) struct Watch {
 }
 
 /// What a host provides to the audit.
-pub(super) struct Given<'g, 'a> {
-    pub(super) source: &'g Source<'a>,
-    pub(super) slots: usize,
-    pub(super) buffer: u64,
+struct Given<'g, 'a> {
+    source: &'g Source<'a>,
+    slots: usize,
+    buffer: u64,
 }
 
 impl Given<'_, '_> {
@@ -46,7 +49,7 @@ impl Given<'_, '_> {
 
 impl Watch {
     /// The host calls again. If it did not do what was asked, it may try as often as it likes.
-    pub(super) fn resume(&mut self, given: &Given<'_, '_>) {
+    fn resume(&mut self, given: &Given<'_, '_>) {
         match self.asked {
             Some(asked) if given.has(&asked) => self.answered = self.answered.wrapping_add(1),
             _ => *self = Watch::default(),
@@ -54,7 +57,7 @@ impl Watch {
     }
 
     /// Whether the audit stops without reason; `state` is a hash of its state.
-    pub(super) fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
+    fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
         if given.has(&stop) || (cfg!(feature = "sweep") && self.stood == Some(state)) {
             *self = Watch::default();
             return true;
@@ -68,9 +71,43 @@ impl Watch {
 }
 
 impl Audit {
+    /// The host calls again.
+    pub(super) fn resume(&mut self, source: &Source<'_>, slots: usize, streams: &dyn Streams) {
+        self.payload.watch.resume(&Given { source, slots, buffer: streams.buffer() });
+    }
+
+    /// Whether the audit stops without reason.
+    pub(super) fn is_stuck(
+        &mut self,
+        stop: &Stop,
+        source: &Source<'_>,
+        slots: usize,
+        streams: &dyn Streams,
+    ) -> bool {
+        let given = Given { source, slots, buffer: streams.buffer() };
+        let state = self.state(stop, streams.state());
+        self.payload.watch.is_stuck(*stop, &given, state)
+    }
+
+    /// Skips what no host can provide.
+    #[cold]
+    pub(super) fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
+        r.unmute();
+        let at = self.hand.map_or(0, |tensor| tensor.offset);
+        r.about(EntryKind::File, 0);
+        r.flag(INTERNAL, at, 0, 0, 0);
+        if self.stage == Stage::Payloads && self.hand.is_some() {
+            self.pass();
+        } else {
+            r.set_shared(0);
+            self.hand = None;
+            self.advance();
+        }
+    }
+
     /// A hash of the state. Only hosts on which code size matters less compute it; others
     /// rely on what was requested and provided.
-    pub(super) fn state(&self, stop: &Stop, streams: u64) -> u64 {
+    fn state(&self, stop: &Stop, streams: u64) -> u64 {
         let mut state = Fold(0xCBF2_9CE4_8422_2325);
         if cfg!(feature = "sweep") {
             let asked = match *stop {
@@ -86,7 +123,7 @@ impl Audit {
             #[cfg(feature = "keys")]
             self.keys.hash(&mut state);
             self.attributes.hash(&mut state);
-            (self.hand, self.payload, self.work, self.shared).hash(&mut state);
+            (self.hand, self.payload).hash(&mut state);
         }
         state.0
     }

@@ -4,11 +4,13 @@
 //! [`Absent`] if the file has the bytes, or into a broken rule if the region that the
 //! format declared has ended.
 
+#[cfg_attr(feature = "windows", path = "windowed.rs")]
+#[cfg_attr(not(feature = "windows"), path = "mapped.rs")]
+mod reach;
 mod report;
 mod sticky;
 
-use crate::base::{Word, limits, place, wide, widen};
-#[cfg(feature = "windows")]
+use crate::base::{Word, limits, place, wide, widen, word};
 use crate::input::Absent;
 use crate::input::leaf::Parsed;
 use crate::input::{Source, Span};
@@ -16,6 +18,7 @@ use crate::model::{Name, NameAt};
 use crate::rule::{EntryKind, Finding, Rule, Subject};
 use crate::rule::{Halt, general::BYTES_CHANGED};
 use nom::{Err, Needed};
+use reach::Reach;
 
 /// A field of an entry: its offset in the entry and its length.
 #[derive(Clone, Copy)]
@@ -61,20 +64,12 @@ pub(crate) struct Reader<'r, 'a> {
     /// Resident bytes from `at` on, not beyond `end`.
     run: &'a [u8],
     at: Word,
-    #[cfg(feature = "windows")]
-    end: u64,
-    /// All of the file is in memory.
-    #[cfg(feature = "windows")]
-    whole: bool,
+    /// Where the region ends, and which bytes are requested.
+    reach: Reach,
     /// Start of the current entry; all of it must lie in one window.
     mark: Word,
-    /// How far the host may read ahead.
-    #[cfg(feature = "windows")]
-    ahead: u64,
     /// The rule that is broken if the region ends too early.
     overrun: Rule,
-    #[cfg(feature = "windows")]
-    absent: Absent,
     /// Number of slots needed.
     room: u32,
     /// Number of bytes missing from the region when it broke `overrun`.
@@ -83,9 +78,6 @@ pub(crate) struct Reader<'r, 'a> {
     muted: bool,
     /// Whether something fatal was reported.
     fatal: bool,
-    /// Number of bytes that entries have referred to in this stage of the audit.
-    #[cfg(feature = "payloads")]
-    shared: u64,
     /// Why a field of the entry that is being read could not be, for formats that
     /// read on after it.
     halted: Option<Halt>,
@@ -119,23 +111,14 @@ impl<'r, 'a> Reader<'r, 'a> {
             sink,
             run: source.run(0),
             at: 0,
-            #[cfg(feature = "windows")]
-            end: source.len(),
-            #[cfg(feature = "windows")]
-            whole: false,
+            reach: Reach::of(source),
             mark: 0,
-            #[cfg(feature = "windows")]
-            ahead: 0,
             overrun: BYTES_CHANGED,
-            #[cfg(feature = "windows")]
-            absent: Absent { offset: 0, need: 0, want: 0 },
             room: 0,
             needed: 0,
             subject: Subject::FILE,
             muted: false,
             fatal: false,
-            #[cfg(feature = "payloads")]
-            shared: 0,
             halted: None,
             overlong: Overlong::NONE,
         }
@@ -144,21 +127,16 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// A reader at the start of a file that is in memory as a whole.
     #[cfg_attr(not(feature = "names"), inline(always))]
     pub(crate) fn whole(source: &'r Source<'a>, sink: &'r mut dyn FnMut(Finding)) -> Self {
-        Reader {
-            #[cfg(feature = "windows")]
-            whole: true,
-            ..Reader::new(source, sink)
-        }
+        let mut reader = Reader::new(source, sink);
+        reader.reach.nothing_is_absent();
+        reader
     }
 
     /// Whether bytes may be absent. Where none ever is, formats look at an entry and at
     /// what it refers to in one step.
     #[inline(always)]
     pub(crate) fn is_partial(&self) -> bool {
-        #[cfg(feature = "windows")]
-        return !self.whole;
-        #[cfg(not(feature = "windows"))]
-        false
+        self.reach.is_partial()
     }
 
     /// Goes to `at` and starts an entry there. The region is `at..end`, cut at the end of
@@ -188,18 +166,13 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Number of bytes that entries have referred to in this stage of the audit.
     #[inline(always)]
     pub(crate) fn shared(&self) -> u64 {
-        #[cfg(feature = "payloads")]
-        return self.shared;
-        #[cfg(not(feature = "payloads"))]
-        0
+        self.reach.shared()
     }
 
+    /// Sets that number.
     #[inline(always)]
     pub(crate) fn set_shared(&mut self, shared: u64) {
-        #[cfg(feature = "payloads")]
-        (self.shared = shared);
-        #[cfg(not(feature = "payloads"))]
-        let _ = shared;
+        self.reach.set_shared(shared);
     }
 
     /// Number of bytes that entries may refer to before the stage ends.
@@ -222,10 +195,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Limits how far the host reads ahead, as an absolute offset.
     pub(crate) fn read_ahead(&mut self, end: u64) {
-        #[cfg(feature = "windows")]
-        (self.ahead = end.min(self.source.len()));
-        #[cfg(not(feature = "windows"))]
-        let _ = end;
+        self.reach.read_ahead(end.min(self.source.len()));
     }
 
     /// Sets the rule that is broken if the region ends before the next read.
@@ -254,38 +224,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.subject
     }
 
-    /// Moves to `at`, in a region up to `end`.
-    #[cfg_attr(not(feature = "names"), inline(always))]
-    fn enter(&mut self, at: Word, end: Word) {
-        let run = self.source.run(wide(at));
-        let left = end.saturating_sub(at);
-        #[cfg(feature = "windows")]
-        let left = usize::try_from(left).unwrap_or(usize::MAX);
-        self.run = run.get(..left).unwrap_or(run);
-        self.at = at;
-        #[cfg(feature = "windows")]
-        (self.end = end.min(self.source.len()));
-    }
-
     /// Absolute offset of the next byte.
     pub(crate) fn at(&self) -> u64 {
         wide(self.at)
-    }
-
-    /// Offset of the first byte after the region.
-    pub(crate) fn end(&self) -> u64 {
-        #[cfg(feature = "windows")]
-        return self.end;
-        #[cfg(not(feature = "windows"))]
-        self.at().wrapping_add(self.left())
-    }
-
-    /// Number of bytes left in the region.
-    pub(crate) fn left(&self) -> u64 {
-        #[cfg(feature = "windows")]
-        return self.end.saturating_sub(self.at);
-        #[cfg(not(feature = "windows"))]
-        widen(self.run.len())
     }
 
     /// The source.
@@ -320,9 +261,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Advances past `len` resident bytes.
     #[inline(always)]
     fn went(&mut self, len: usize) {
-        #[cfg(feature = "windows")]
-        let len = widen(len);
-        self.at = self.at.wrapping_add(len);
+        self.at = self.at.wrapping_add(word(widen(len)));
     }
 
     /// Advances to where `rest` is all that is left of the resident bytes.
@@ -338,29 +277,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         let run = widen(self.run.len());
         let more = more_of(run).min(self.left().saturating_sub(run));
         self.short(run.saturating_add(missing.max(more)))
-    }
-
-    /// Requests `len` bytes from here on, which are not all resident.
-    #[cold]
-    #[cfg_attr(not(feature = "names"), inline(always))]
-    fn short(&mut self, len: u64) -> Halt {
-        #[cfg(feature = "windows")]
-        if len <= self.left() {
-            return self.ask(len);
-        }
-        self.needed = len;
-        Halt::broken(self.overrun)
-    }
-
-    /// Stores that `len` bytes of the region are missing.
-    #[cfg(feature = "windows")]
-    fn ask(&mut self, len: u64) -> Halt {
-        let passed = self.at.saturating_sub(self.mark);
-        let more = more_of(passed).min(self.left().saturating_sub(len));
-        let need = passed.saturating_add(len).saturating_add(more);
-        let want = self.ahead.saturating_sub(self.mark).max(need);
-        self.absent = Absent { offset: self.mark, need, want };
-        Halt::ABSENT
     }
 
     /// One byte.
@@ -420,46 +336,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(core::mem::take(&mut self.run))
     }
 
-    /// Skips `len` bytes, which need not be resident.
-    #[cfg(feature = "windows")]
-    pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
-        if len > self.left() {
-            return Err(self.short(len));
-        }
-        match usize::try_from(len).ok().and_then(|n| self.run.get(n..)) {
-            Some(rest) => {
-                self.run = rest;
-                self.at = self.at.saturating_add(len);
-            }
-            None => self.enter(self.at.saturating_add(len), self.end),
-        }
-        Ok(())
-    }
-
-    /// Skips `len` bytes.
-    #[cfg(not(feature = "windows"))]
-    pub(crate) fn skip(&mut self, len: u64) -> Result<(), Halt> {
-        self.take(len).map(|_| ())
-    }
-
     /// The `span` as one slice, anywhere in the file; the reader does not move.
-    #[cfg(feature = "windows")]
     pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
-        self.source.get(span).map_err(|absent| self.lack(absent))
-    }
-
-    /// The `span` as one slice, anywhere in the file; the reader does not move.
-    #[cfg(not(feature = "windows"))]
-    pub(crate) fn get(&mut self, span: Span) -> Result<&'a [u8], Halt> {
-        self.source.all(span).ok_or(Halt::broken(BYTES_CHANGED))
+        self.source.all(span).ok_or_else(|| self.lack(Absent::all_of(span)))
     }
 
     /// The `len` bytes at `at`, which are known to be inside the file.
     pub(crate) fn piece(&mut self, at: Word, len: Word) -> Result<&'a [u8], Halt> {
-        #[cfg(feature = "windows")]
-        return self.get(Span::new(at, len));
-        #[cfg(not(feature = "windows"))]
-        self.source.piece(at, len).ok_or(Halt::broken(BYTES_CHANGED))
+        self.get(Span::new(wide(at), wide(len)))
     }
 
     /// The name at `at`, anywhere in the file.

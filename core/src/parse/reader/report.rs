@@ -2,10 +2,8 @@
 
 use super::{Field, Reader};
 use crate::base::{Word, wide, word};
-use crate::input::{Absent, Span};
-use crate::parse::Stop;
+use crate::input::Span;
 use crate::rule::Halt;
-use crate::rule::general::BYTES_CHANGED;
 use crate::rule::{Finding, Rule, Severity, Subject};
 
 impl Reader<'_, '_> {
@@ -21,18 +19,6 @@ impl Reader<'_, '_> {
     pub(crate) fn short_of_buffer(&mut self, bytes: u64) -> Halt {
         self.needed = bytes;
         Halt::BUFFER
-    }
-
-    /// Stores the range that is missing.
-    #[cold]
-    pub(crate) fn lack(&mut self, absent: Absent) -> Halt {
-        #[cfg(feature = "windows")]
-        if absent.offset.checked_add(absent.need).is_some_and(|end| end <= self.source.len()) {
-            self.absent = absent;
-            return Halt::ABSENT;
-        }
-        let _ = absent;
-        Halt::broken(BYTES_CHANGED)
     }
 
     /// Reports that the `len` bytes at `at` break `rule`.
@@ -138,47 +124,5 @@ impl Reader<'_, '_> {
     /// Number of bytes that were to be read when the region ended.
     pub(crate) fn needed(&self) -> u64 {
         self.needed
-    }
-
-    /// The range that is missing, as it was last stored.
-    #[cfg(feature = "windows")]
-    pub(crate) fn absent(&self) -> Absent {
-        self.absent
-    }
-
-    /// The range that is missing: never any.
-    #[cfg(not(feature = "windows"))]
-    pub(crate) fn absent(&self) -> Absent {
-        Absent::default()
-    }
-
-    /// Extends the requested range up to `end` of what is worth fetching.
-    #[cfg(feature = "windows")]
-    pub(crate) fn want_until(&mut self, end: u64) {
-        let want = end.min(self.source.len()).saturating_sub(self.absent.offset);
-        self.absent.want = self.absent.want.max(want);
-    }
-
-    /// The public form of a halt; a broken rule is reported first.
-    #[cfg(not(feature = "windows"))]
-    #[cold]
-    #[cfg_attr(not(feature = "names"), inline(always))]
-    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
-        match self.refuse(halt).rule() {
-            Some(rule) => Stop::Invalid(rule),
-            None => Stop::NeedSlots { needed: self.room },
-        }
-    }
-
-    /// The public form of a halt; a broken rule is reported first.
-    #[cfg(feature = "windows")]
-    #[cold]
-    pub(crate) fn stop(&mut self, halt: Halt) -> Stop {
-        match self.refuse(halt).rule() {
-            Some(rule) => Stop::Invalid(rule),
-            None if halt == Halt::ROOM => Stop::NeedSlots { needed: self.room },
-            None if halt == Halt::BUFFER => Stop::NeedBuffer { needed: self.needed },
-            None => Stop::NeedBytes(self.absent()),
-        }
     }
 }

@@ -68,9 +68,9 @@ impl Scratch<'_> {
         tensor: &Tensor,
     ) -> Result<(), Pause> {
         let File::Idv(header) = audit.file else { return Ok(()) };
-        let (mut p, mut work) = (audit.payload.blocks, audit.work);
+        let (mut p, mut work) = (audit.payload.current.blocks, audit.payload.work);
         let result = self.all(audit, &header, (&mut p, &mut work), r, tensor);
-        (audit.payload.blocks, audit.work) = (p, work);
+        (audit.payload.current.blocks, audit.payload.work) = (p, work);
         result
     }
 

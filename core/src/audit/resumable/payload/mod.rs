@@ -11,9 +11,10 @@ mod stream;
 mod work;
 
 pub use stream::{Paused, Scratch};
-pub(super) use work::Work;
+use work::Work;
 
 use super::Audit;
+use super::watch::Watch;
 use crate::base::limits;
 use crate::codec::zstd::walk::{Fault, Walk};
 use crate::file::{File, Slot};
@@ -21,10 +22,11 @@ use crate::input::{Absent, Source};
 use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
+use core::hash::{Hash, Hasher};
 
 /// Progress within the payload of the current tensor.
 #[derive(Clone, Copy, Debug, Default, Hash)]
-pub(super) struct Progress {
+struct Progress {
     /// Number of its bytes checked.
     done: u64,
     /// Its raw elements were checked.
@@ -38,6 +40,68 @@ pub(super) struct Progress {
     slots: u32,
     #[cfg(feature = "columns")]
     blocks: blocks::Progress,
+}
+
+/// What an audit keeps of its payload stage between calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payloads {
+    /// The stage, if it is wanted.
+    stage: Option<Stage>,
+    /// The only tensor whose data is checked, if not all.
+    only: Option<u32>,
+    current: Progress,
+    /// Decoding work done so far.
+    work: Work,
+    pub(super) watch: Watch,
+    /// Number of bytes that entries have referred to in this stage.
+    shared: u64,
+}
+
+impl Payloads {
+    /// All payloads are wanted.
+    #[inline(always)]
+    pub(super) fn new() -> Self {
+        Payloads {
+            stage: Some(Audit::payloads),
+            only: None,
+            current: Progress::default(),
+            work: Work::default(),
+            watch: Watch::default(),
+            shared: 0,
+        }
+    }
+
+    /// No payload is wanted.
+    #[inline(always)]
+    pub(super) fn leave_out(&mut self) {
+        self.stage = None;
+    }
+
+    /// Whether any payload is wanted.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.stage.is_some()
+    }
+
+    /// Whether the data of tensor number `index` is looked at.
+    pub(super) fn wants(&self, index: u32) -> bool {
+        self.only.is_none_or(|only| only == index)
+    }
+
+    /// Number of bytes that entries have referred to in this stage.
+    pub(super) fn shared(&self) -> u64 {
+        self.shared
+    }
+
+    /// Sets that number.
+    pub(super) fn set_shared(&mut self, shared: u64) {
+        self.shared = shared;
+    }
+}
+
+impl Hash for Payloads {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.current, self.work, self.shared).hash(state);
+    }
 }
 
 /// The walk over the frames of a tensor's data.
@@ -110,10 +174,20 @@ impl Audit {
     /// [`structure_only`]: Self::structure_only
     #[must_use]
     pub fn with_payloads(mut self) -> Self {
-        if self.payloads.is_none() && self.stage == super::Stage::Done {
+        if !self.payload.is_wanted() && self.stage == super::Stage::Done {
             self.stage = super::Stage::Payloads;
         }
-        self.payloads = Some(Audit::payloads);
+        self.payload.stage = Some(Audit::payloads);
+        self
+    }
+
+    /// Limits decoding to this much work, in decoded bytes and costs that count as such
+    /// ([`limits`](crate::limits) has the numbers). What is left is reported as unchecked.
+    /// The default is [`WORK`](crate::base::limits::WORK) plus
+    /// [`WORK_PER_BYTE`](crate::base::limits::WORK_PER_BYTE) for each byte of the file.
+    #[must_use]
+    pub fn max_work(mut self, work: u64) -> Self {
+        self.payload.work.most = Some(work);
         self
     }
 
@@ -138,7 +212,9 @@ impl Audit {
     #[must_use]
     pub fn payload_of(file: File, index: u32) -> Self {
         let stage = super::Stage::Payloads;
-        Audit { stage, only: Some(index), ..Audit::new(file) }
+        let mut audit = Audit { stage, ..Audit::new(file) };
+        audit.payload.only = Some(index);
+        audit
     }
 
     /// As [`step`](Self::step), with memory to decode in: payloads are checked to their
@@ -165,7 +241,7 @@ impl Audit {
         slots: &mut [Slot],
         streams: &mut dyn Streams,
     ) -> Result<(), Halt> {
-        match self.payloads.map(|payloads| payloads(self, r, slots, streams)) {
+        match self.payload.stage.map(|stage| stage(self, r, slots, streams)) {
             Some(Err(Pause::Halt(halt))) => Err(halt),
             Some(Err(Pause::Room(needed))) => Err(r.short_of(needed)),
             Some(Err(Pause::Buffer(needed))) => Err(r.short_of_buffer(needed)),
@@ -182,44 +258,44 @@ impl Audit {
     ) -> Result<(), Pause> {
         while self.take_in_hand(r)? {
             let Some(tensor) = self.hand.filter(|_| !r.is_spent()) else { break };
-            if !self.wants(tensor.index) {
+            if !self.payload.wants(tensor.index) {
                 self.pass();
                 continue;
             }
             r.about(EntryKind::Tensor, tensor.index);
             // Checksums and frames concern stored bytes, whatever they mean.
             let stored = self.file.policy().checksum.is_some();
-            if tensor.status != Status::Broken && !self.payload.plain {
+            if tensor.status != Status::Broken && !self.payload.current.plain {
                 if tensor.status == Status::Unsupported {
                     r.flag(general::DATA_UNCHECKED, tensor.offset, 0, 0, 0);
                 }
                 if let Some(span) = tensor.raw() {
                     self.values_of(r, &tensor, span)?;
                 }
-                self.payload.plain = true;
+                self.payload.current.plain = true;
             }
             if tensor.status == Status::Sound || (tensor.status == Status::Unsupported && stored) {
-                if self.payload.frames == Frames::Unknown {
-                    self.payload.frames = self.frames_of(r, &tensor)?;
+                if self.payload.current.frames == Frames::Unknown {
+                    self.payload.current.frames = self.frames_of(r, &tensor)?;
                 }
                 if self.streams(&tensor) && !streams.check(self, r, slots, &tensor)? {
                     self.unstreamed(r, &tensor)?;
                 }
             }
             self.pass();
-            if self.only.is_some() {
+            if self.payload.only.is_some() {
                 break;
             }
         }
-        self.work.report(r);
+        self.payload.work.report(r);
         Ok(())
     }
 
     /// Finishes the current tensor.
     pub(super) fn pass(&mut self) {
-        self.work.pass(self.hand.map_or(0, |tensor| tensor.offset));
+        self.payload.work.pass(self.hand.map_or(0, |tensor| tensor.offset));
         self.hand = None;
-        self.payload = Progress::default();
+        self.payload.current = Progress::default();
     }
 
     /// Follows the frames of compressed elements, without decoding them.
@@ -233,7 +309,7 @@ impl Audit {
         };
         let elements = tensor.bytes().filter(|_| tensor.layout == Layout::RowMajor);
         // Empty data has no frame; the format validates that.
-        let sound = !span.is_empty() && self.payload.walk.run(r, span, elements, rule)?;
+        let sound = !span.is_empty() && self.payload.current.walk.run(r, span, elements, rule)?;
         Ok(if sound { Frames::Sound } else { Frames::Faulty })
     }
 
@@ -251,7 +327,7 @@ impl Audit {
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
         // For unknown values that was reported already.
         let sound = tensor.status == Status::Sound;
-        if sound && !plain && self.payload.frames == Frames::Sound {
+        if sound && !plain && self.payload.current.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
         } else if self.file.policy().checksum.is_some() {
             let found = self.file.checksum(r.source(), tensor);
@@ -271,8 +347,8 @@ impl Audit {
                 self.pass();
                 return;
             }
-            let slots = u64::from(self.payload.slots);
-            let window = self.payload.walk.window();
+            let slots = u64::from(self.payload.current.slots);
+            let window = self.payload.current.walk.window();
             if let (0, Some(rule)) = (slots, self.file.policy().frame)
                 && window > limits::ZSTD_WINDOW
             {

@@ -32,9 +32,9 @@ impl Audit {
             }
         }
         let Some(rule) = rule_of(policy, tensor) else { return Ok(()) };
-        while self.payload.done < span.len {
-            let at = span.offset.saturating_add(self.payload.done);
-            let left = span.len.saturating_sub(self.payload.done);
+        while self.payload.current.done < span.len {
+            let at = span.offset.saturating_add(self.payload.current.done);
+            let left = span.len.saturating_sub(self.payload.current.done);
             let run = r.source().run(at);
             let run = run.get(..usize::try_from(left).unwrap_or(usize::MAX)).unwrap_or(run);
             if run.is_empty() {
@@ -61,11 +61,11 @@ impl Audit {
                 if wrong != 0 {
                     // One finding is enough, and must not be repeated if the last byte is
                     // not resident.
-                    self.payload.done = span.len;
+                    self.payload.current.done = span.len;
                     break;
                 }
             }
-            self.payload.done = self.payload.done.saturating_add(widen(run.len()));
+            self.payload.current.done = self.payload.current.done.saturating_add(widen(run.len()));
         }
         if let (Some(rule), Some(used)) = (policy.tail_bits, used) {
             let at = span.offset.saturating_add(last);

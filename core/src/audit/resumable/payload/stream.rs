@@ -110,22 +110,22 @@ impl Streams for Scratch<'_> {
         slots: &mut [Slot],
         tensor: &Tensor,
     ) -> Result<bool, Pause> {
-        if audit.work.begins() {
+        if audit.payload.work.begins() {
             self.results = Results::default();
         }
         #[cfg(feature = "columns")]
         if tensor.layout == Layout::Blocks {
             return self.blocks(audit, r, tensor).map(|()| true);
         }
-        if !audit.payload.streaming {
+        if !audit.payload.current.streaming {
             self.progress = Progress::default();
-            audit.payload.streaming = true;
+            audit.payload.current.streaming = true;
         }
-        let (mut progress, mut work) = (self.progress, audit.work);
+        let (mut progress, mut work) = (self.progress, audit.payload.work);
         let result = self.go_on(audit, (&mut progress, &mut work), r, slots, tensor);
-        (self.progress, audit.work) = (progress, work);
+        (self.progress, audit.payload.work) = (progress, work);
         if let Err(Pause::Room(needed)) = result {
-            audit.payload.slots = needed;
+            audit.payload.current.slots = needed;
         }
         result.map(|()| true)
     }
@@ -229,7 +229,7 @@ impl Scratch<'_> {
             p.checksum = found.map_err(|absent| r.lack(absent))?;
         }
         // Faulty frames were reported already.
-        p.faulty = audit.payload.frames == super::Frames::Faulty;
+        p.faulty = audit.payload.current.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
         let (Some(chunk), 1) = (chunk, tensor.chunks.count()) else {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
@@ -286,7 +286,7 @@ impl Scratch<'_> {
         tensor: &Tensor,
         r: &mut Reader<'_, '_>,
     ) -> Result<bool, Pause> {
-        let window = audit.payload.walk.window();
+        let window = audit.payload.current.walk.window();
         let (decoded, stored) = (p.chunk.decoded.unwrap_or(u64::MAX), p.chunk.stored);
         let room = widen(self.buffer.len());
         if decoded <= room || p.chunk.encoding != Encoding::Zstd {
