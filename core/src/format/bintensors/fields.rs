@@ -163,8 +163,8 @@ pub(super) fn entry<'a>(r: &mut Reader<'_, 'a>, entry: &mut Entry<'a>) -> Result
         if r.is_halted() {
             break;
         }
-        let extent = int(r, &mut entry.start);
-        match product(entry.elements, extent) {
+        let dim = int(r, &mut Int::default());
+        match product(entry.elements, dim) {
             Some(elements) => entry.elements = elements,
             None => entry.overflows = true,
         }

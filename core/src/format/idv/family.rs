@@ -12,6 +12,16 @@ pub(super) const UNKNOWN: Family = 0;
 const UNSIGNED: Family = 1;
 const KEYS: Family = 5;
 pub(super) const TEXT: Family = 9;
+const BIT: Family = 10;
+const TWO_BITS: Family = 11;
+const TIME_SPAN: Family = 12;
+const DATE_TIME: Family = 13;
+const DATE_TIME_OFFSET: Family = 14;
+const ROW_ID: Family = 15;
+/// The four signed integers.
+const SIGNED: Family = 16;
+const SINGLE: Family = 20;
+const DOUBLE: Family = 21;
 pub(super) const VECTOR: Family = 22;
 pub(super) const KEY: Family = 23;
 pub(super) const OLD_KEY: Family = 24;
@@ -43,25 +53,39 @@ const ITEMS: &[(DType, Measure)] = &[
     (DType::F64, Measure::bits(64)),
 ];
 
-/// Each family, and its name. The most common come first.
-const NAMES: &[u8] = b"\x16VBuffer\x14Single\x09TextSpan\x17Key2\x15Double\x12Int32\x0ABoolean\
-    \x03UInt32\x13Int64\x01Byte\x02UInt16\x04UInt64\x10SByte\x11Int16\x0CTimeSpan\x0DDateTime\
-    \x0EDateTimeOffset\x0FDataViewRowId\x0FRowId\x0FUInt128\x18Key\x0BDvBool\x0CDvTimeSpan\
-    \x0DDvDateTime\x0EDvDateTimeZone";
+/// Loadnames; the most common come first.
+const NAMES: &[(&[u8], Family)] = &[
+    (b"VBuffer", VECTOR),
+    (b"Single", SINGLE),
+    (b"TextSpan", TEXT),
+    (b"Key2", KEY),
+    (b"Double", DOUBLE),
+    (b"Int32", SIGNED + 2),
+    (b"Boolean", BIT),
+    (b"UInt32", UNSIGNED + 2),
+    (b"Int64", SIGNED + 3),
+    (b"Byte", UNSIGNED),
+    (b"UInt16", UNSIGNED + 1),
+    (b"UInt64", UNSIGNED + 3),
+    (b"SByte", SIGNED),
+    (b"Int16", SIGNED + 1),
+    (b"TimeSpan", TIME_SPAN),
+    (b"DateTime", DATE_TIME),
+    (b"DateTimeOffset", DATE_TIME_OFFSET),
+    (b"DataViewRowId", ROW_ID),
+    (b"RowId", ROW_ID),
+    (b"UInt128", ROW_ID),
+    (b"Key", OLD_KEY),
+    (b"DvBool", TWO_BITS),
+    (b"DvTimeSpan", TIME_SPAN),
+    (b"DvDateTime", DATE_TIME),
+    (b"DvDateTimeZone", DATE_TIME_OFFSET),
+];
 
 /// The family with this loadname, compared byte for byte.
 pub(super) fn of(name: &[u8]) -> Family {
-    let mut rest = NAMES;
-    while let Some((family, after)) = rest.split_first() {
-        // No letter is as small as the numbers are.
-        let len = after.iter().position(|byte| *byte < 0x20).unwrap_or(after.len());
-        let Some((entry, following)) = after.split_at_checked(len) else { break };
-        if entry == name {
-            return *family;
-        }
-        rest = following;
-    }
-    UNKNOWN
+    let found = NAMES.iter().find(|(loadname, _)| *loadname == name);
+    found.map_or(UNKNOWN, |(_, family)| *family)
 }
 
 /// Whether parameters begin with another definition.

@@ -331,6 +331,19 @@ fn require(r: &Reader<'_, '_>, len: u64) -> Result<(), Fault> {
     if left < len { Err((rules::TABLE_OVERRUN, r.here(), left, len, left)) } else { Ok(()) }
 }
 
+/// Reports that `span` breaks `rule`, without which nothing can be read.
+#[cold]
+pub(super) fn refuse(
+    r: &mut Reader<'_, '_>,
+    rule: Rule,
+    span: Span,
+    expected: u64,
+    found: u64,
+) -> Result<(), Halt> {
+    r.flag(rule, span.offset, span.len, expected, found);
+    Err(Halt::refused(rule))
+}
+
 /// Whether bytes are missing; never if the file is in memory as a whole, because this
 /// module only reads inside the file.
 pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {

@@ -7,8 +7,7 @@
 //! | BITSET | `u32` number of bits, `u32` number of bytes, the bytes, zeros up to a multiple of 8 |
 //! | NDARRAY | `u32` element type, `u32` rank, `u64` extents, data, zeros up to a multiple of 8 |
 
-use super::index::Entry;
-use super::index::lacks;
+use super::index::{Entry, refuse, settle};
 use super::tensor::count;
 use super::text::{first, validate_padding};
 use super::text::{is_no_name, padded};
@@ -68,60 +67,51 @@ pub(super) fn shape(
         }
     };
     let size_at = Span::new(size_at, 8);
-    let fault = 'shape: {
-        if size < head {
-            break 'shape (rule, size_at, 8, size);
+    if size < head {
+        return refuse(r, rule, size_at, 8, size);
+    }
+    let number = r.next_u32();
+    let second = if tag == field::STRING { 0 } else { r.next_u32() };
+    settle(r)?;
+    let second_at = Span::new(at.wrapping_add(4), 4);
+    shape.before = head;
+    shape.len = number.into();
+    if tag == field::BITSET {
+        let expected = (number >> 3).wrapping_add(u32::from(number & 7 != 0));
+        if second != expected {
+            let rule = rules::META_BITSET_COUNT;
+            return refuse(r, rule, second_at, expected.into(), second.into());
         }
-        let number = r.next_u32();
-        let second = if tag == field::STRING { 0 } else { r.next_u32() };
-        if lacks(r) {
-            return r.settle();
+        (shape.dtype, shape.elements) = (DType::U1, number.into());
+        shape.len = second.into();
+    } else if tag == field::NDARRAY {
+        let Some(dtype) = element_type(number) else {
+            return refuse(r, rules::META_ND_ELEM, Span::new(at, 4), 25, number.into());
+        };
+        let room = word(r.left());
+        let rank = word(second.into());
+        if rank > (room >> 3).min(word(u64::from(u32::MAX) >> 3)) {
+            return refuse(r, rules::META_ND_NDIM, second_at, wide(room), wide(rank));
         }
-        let second_at = Span::new(at.wrapping_add(4), 4);
-        shape.before = head;
-        shape.len = number.into();
-        if tag == field::BITSET {
-            let expected = (number >> 3).wrapping_add(u32::from(number & 7 != 0));
-            if second != expected {
-                let rule = rules::META_BITSET_COUNT;
-                break 'shape (rule, second_at, expected.into(), second.into());
-            }
-            (shape.dtype, shape.elements) = (DType::U1, number.into());
-            shape.len = second.into();
-        } else if tag == field::NDARRAY {
-            let Some(dtype) = element_type(number) else {
-                break 'shape (rules::META_ND_ELEM, Span::new(at, 4), 25, number.into());
-            };
-            let room = word(r.left());
-            let rank = word(second.into());
-            if rank > (room >> 3).min(word(u64::from(u32::MAX) >> 3)) {
-                break 'shape (rules::META_ND_NDIM, second_at, wide(room), wide(rank));
-            }
-            let extents = r.bytes(rank << 3);
-            if lacks(r) {
-                return r.settle();
-            }
-            (shape.dtype, shape.rank) = (dtype, second);
-            shape.before = head.wrapping_add(widen(extents.len()));
-            shape.len = u64::MAX;
-            if count(extents, &mut shape.elements) {
-                shape.len = size_of(dtype, shape.elements);
-            }
+        let extents = r.bytes(rank << 3);
+        settle(r)?;
+        (shape.dtype, shape.rank) = (dtype, second);
+        shape.before = head.wrapping_add(widen(extents.len()));
+        shape.len = u64::MAX;
+        if count(extents, &mut shape.elements) {
+            shape.len = size_of(dtype, shape.elements);
         }
-        let expected = padded(shape.len.saturating_add(shape.before));
-        if expected == u64::MAX {
-            let extents = Span::new(at.wrapping_add(8), shape.before.wrapping_sub(8));
-            break 'shape (rules::META_ND_OVERFLOW, extents, u64::MAX, u64::MAX);
-        }
-        if expected != size {
-            break 'shape (rule, size_at, expected, size);
-        }
-        shape.used = used_bits(shape.dtype, shape.elements);
-        return Ok(());
-    };
-    let (rule, span, expected, found) = fault;
-    r.flag(rule, span.offset, span.len, expected, found);
-    Err(Halt::refused(rule))
+    }
+    let expected = padded(shape.len.saturating_add(shape.before));
+    if expected == u64::MAX {
+        let extents = Span::new(at.wrapping_add(8), shape.before.wrapping_sub(8));
+        return refuse(r, rules::META_ND_OVERFLOW, extents, u64::MAX, u64::MAX);
+    }
+    if expected != size {
+        return refuse(r, rule, size_at, expected, size);
+    }
+    shape.used = used_bits(shape.dtype, shape.elements);
+    Ok(())
 }
 
 /// The value of a metadata entry; `None` if it is broken.

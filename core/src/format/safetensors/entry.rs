@@ -78,9 +78,9 @@ impl Entry {
         let key_at = json.at;
         json.key();
         let (bit, unusable) = match json.which(KEYS) {
-            1 => (fields::DTYPE, rules::FIELD_DUPLICATE),
-            2 => (fields::SHAPE, rules::FIELD_DUPLICATE),
-            3 => (fields::OFFSETS, rules::FIELD_DUPLICATE),
+            Some(1) => (fields::DTYPE, rules::FIELD_DUPLICATE),
+            Some(2) => (fields::SHAPE, rules::FIELD_DUPLICATE),
+            Some(3) => (fields::OFFSETS, rules::FIELD_DUPLICATE),
             _ => (0, rules::FIELD_UNKNOWN),
         };
         if self.seen & bit == bit {
@@ -118,7 +118,8 @@ impl Entry {
         }
         let text = json.text;
         tensor.extra = Span::new(wide(json.place(text.at)), widen(text.len));
-        match field::TYPES.get(json.which(&field::SPELLINGS)) {
+        let number = json.which(&field::SPELLINGS);
+        match number.and_then(|number| field::TYPES.get(usize::from(number))) {
             Some((dtype, bits)) => (self.dtype, self.bits) = (*dtype, *bits),
             None => json.note(rules::DTYPE_UNKNOWN, at, 0, 0),
         }

@@ -83,7 +83,7 @@ impl Header {
             json.token();
             let at = json.at;
             json.key();
-            found = json.which(KEYS) != 0;
+            found = json.which(KEYS) != Some(0);
             if found {
                 tensor.name = json.text.name_at(&json);
                 entry.read(&mut json, tensor);

@@ -147,7 +147,7 @@ impl Scan {
         }
         let value = json.place(json.at);
         self.nesting = 0;
-        if json.which(KEYS) != 0 {
+        if json.which(KEYS) != Some(0) {
             self.header.count = self.header.count.wrapping_add(1);
         } else if self.header.meta_from == 0 {
             (self.header.meta_from, self.header.meta_at) = (small(self.at), small(value));

@@ -3,7 +3,6 @@
 use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
 use super::keys::{Found, Keys};
-use super::words;
 use crate::base::{Word, wide};
 use crate::model::Name;
 use core::cmp::Ordering;
@@ -36,8 +35,8 @@ impl Key {
         match name.as_bytes() {
             #[cfg(feature = "sweep")]
             Some(bytes) => Key::of_bytes(bytes),
-            _ => match words::find(Key::NAMES, name) {
-                Some((place, true)) => Some(Key(place)),
+            _ => match name.word_of(Key::NAMES) {
+                Some((number, true)) => Some(Key(number)),
                 _ => None,
             },
         }

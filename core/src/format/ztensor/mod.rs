@@ -57,7 +57,6 @@ mod open;
 pub mod rules;
 mod validate;
 mod value;
-mod words;
 
 pub use item::{Item, Items};
 

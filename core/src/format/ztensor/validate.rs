@@ -3,7 +3,7 @@
 use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
 use super::head::major;
-use super::{Cursor, Header, checksum, field, listed, rules, words};
+use super::{Cursor, Header, checksum, field, listed, rules};
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::model::{Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor};
@@ -198,12 +198,12 @@ impl Validator<'_, '_, '_, '_> {
         found
     }
 
-    /// Index of a field's text among these words.
+    /// The number of a field's text among these words.
     fn word(&mut self, key: Key, words: &[u8]) -> Option<u8> {
         if !self.text(key) {
             return None;
         }
-        let Some((place, exact)) = words::find(words, &self.pull.text) else {
+        let Some((number, exact)) = self.pull.text.word_of(words) else {
             self.unknown = true;
             self.fault(key, UNKNOWN);
             return None;
@@ -211,7 +211,7 @@ impl Validator<'_, '_, '_, '_> {
         if !exact {
             self.fault(key, CASE);
         }
-        Some(place)
+        Some(number)
     }
 
     fn name(&mut self) {

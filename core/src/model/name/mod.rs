@@ -6,6 +6,8 @@
 
 mod decoded;
 mod hash;
+#[cfg(any(feature = "cbor", feature = "json", test))]
+mod words;
 
 #[cfg(any(feature = "json", test))]
 pub(crate) use decoded::escape;

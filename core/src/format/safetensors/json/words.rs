@@ -4,40 +4,29 @@ use super::Json;
 use crate::model::Name;
 
 impl Json<'_> {
-    /// Index of the string in `words`, each with a space after it; their number if it is
-    /// not among them.
-    pub(in crate::format) fn which(&self, words: &[u8]) -> usize {
+    /// The number of the string in `words`, which have a space after each.
+    pub(in crate::format) fn which(&self, words: &[u8]) -> Option<u8> {
         #[cfg(feature = "sweep")]
         if !self.text.escaped {
             return plain_word(self.inside(), words);
         }
         let name = Name::new(self.inside(), self.text.encoding());
-        let (mut letters, mut same, mut number) = (name.bytes(), true, 0_usize);
-        for letter in words {
-            if *letter != b' ' {
-                same = same && letters.next() == Some(*letter);
-            } else if same && letters.next().is_none() {
-                break;
-            } else {
-                (letters, same, number) = (name.bytes(), true, number.wrapping_add(1));
-            }
-        }
-        number
+        name.word_of(words).filter(|(_, exact)| *exact).map(|(number, _)| number)
     }
 }
 
-/// Index of a string without escapes in `words`.
+/// The number of a string without escapes in `words`.
 #[cfg(feature = "sweep")]
-fn plain_word(text: &[u8], words: &[u8]) -> usize {
-    let (mut rest, mut number) = (words, 0_usize);
+fn plain_word(text: &[u8], words: &[u8]) -> Option<u8> {
+    let (mut rest, mut number) = (words, 0_u8);
     while let Some(len) = rest.iter().position(|letter| *letter == b' ') {
         if rest.get(..len) == Some(text) {
-            break;
+            return Some(number);
         }
         rest = rest.get(len.wrapping_add(1)..).unwrap_or_default();
         number = number.wrapping_add(1);
     }
-    number
+    None
 }
 
 #[cfg(test)]
@@ -51,20 +40,20 @@ mod tests {
     #[test]
     fn a_string_is_the_word_that_it_reads_as() {
         for (text, number) in [
-            (r#""dtype""#, 0),
-            (r#" "shape""#, 1),
-            (r#""s\u0068ap\u0065""#, 1),
-            (r#""\u0064type""#, 0),
-            (r#""\u00e9""#, 2),
-            (r#""\u00e9t""#, 3),
-            ("\"\u{e9}\"", 2),
-            (r#""""#, 3),
-            (r#""dtyp""#, 3),
-            (r#""dtypes""#, 3),
-            (r#""type""#, 3),
-            (r#""dtype shape""#, 3),
-            (r#""dtype\u0020""#, 3),
-            (r#""\dtype""#, 3),
+            (r#""dtype""#, Some(0)),
+            (r#" "shape""#, Some(1)),
+            (r#""s\u0068ap\u0065""#, Some(1)),
+            (r#""\u0064type""#, Some(0)),
+            (r#""\u00e9""#, Some(2)),
+            (r#""\u00e9t""#, None),
+            ("\"\u{e9}\"", Some(2)),
+            (r#""""#, None),
+            (r#""dtyp""#, None),
+            (r#""dtypes""#, None),
+            (r#""type""#, None),
+            (r#""dtype shape""#, None),
+            (r#""dtype\u0020""#, None),
+            (r#""\dtype""#, None),
         ] {
             let source = Source::whole(text.as_bytes());
             let mut sink = |_| {};

@@ -1,0 +1,25 @@
+//! Names that are one of a list of words.
+
+use super::Name;
+
+impl Name<'_> {
+    /// The number of this name in `words`, which have a space after each, ignoring case; and
+    /// whether its case is right.
+    pub(crate) fn word_of(&self, words: &[u8]) -> Option<(u8, bool)> {
+        let mut number = 0_u8;
+        let (mut bytes, mut same, mut exact) = (self.bytes(), true, true);
+        for letter in words {
+            let byte = bytes.next();
+            if *letter != b' ' {
+                same &= byte.is_some_and(|byte| byte.to_ascii_lowercase() == *letter);
+                exact &= byte == Some(*letter);
+            } else if same && byte.is_none() {
+                return Some((number, exact));
+            } else {
+                number = number.wrapping_add(1);
+                (bytes, same, exact) = (self.bytes(), true, true);
+            }
+        }
+        None
+    }
+}
