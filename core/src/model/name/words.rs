@@ -11,7 +11,7 @@ impl Name<'_> {
         for letter in words {
             let byte = bytes.next();
             if *letter != b' ' {
-                same &= byte.is_some_and(|byte| byte.to_ascii_lowercase() == *letter);
+                same &= byte.is_some_and(|byte| byte.eq_ignore_ascii_case(letter));
                 exact &= byte == Some(*letter);
             } else if same && byte.is_none() {
                 return Some((number, exact));
