@@ -302,7 +302,7 @@ pub(crate) struct DigestArgs {
 
 /// How `stats` prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sweep {
+pub(crate) enum StatsOutput {
     /// Text for people
     #[default]
     Human,
@@ -324,15 +324,15 @@ pub(crate) struct StatsArgs {
     pub(crate) lenient: bool,
     /// What to print
     #[arg(long, value_name = "KIND", value_enum, default_value_t)]
-    output: Sweep,
+    output: StatsOutput,
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
 }
 
 impl StatsArgs {
-    pub(crate) fn output(&self) -> Sweep {
-        if self.json { Sweep::Json } else { self.output }
+    pub(crate) fn output(&self) -> StatsOutput {
+        if self.json { StatsOutput::Json } else { self.output }
     }
 }
 

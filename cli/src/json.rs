@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::io::{self, Write};
-pub(crate) use weighbridge::json::{SCHEMA_CHECK, TOOL, Tool, line, write};
+pub(crate) use weighbridge::json::{SCHEMA_CHECK, SCHEMA_STATS, TOOL, Tool, line, write};
 use weighbridge::{Report, Text, Unchecked};
 
 /// The schemas of what is printed, `docs/schema/` in the repository. Members may be added to
@@ -10,7 +10,6 @@ use weighbridge::{Report, Text, Unchecked};
 pub(crate) const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
 pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
-pub(crate) const SCHEMA_STATS: &str = "weighbridge/stats-1";
 
 /// Begins the object of a file that could not be read, with `key` after the verdict. It is to
 /// be ended.

@@ -122,6 +122,7 @@ mod shards;
 mod splits;
 mod stats;
 mod store;
+mod sweep;
 mod tensor;
 pub mod text;
 mod value;
@@ -160,6 +161,7 @@ pub use session::{Poll, Session};
 #[cfg(feature = "gguf")]
 pub use set::SetPart;
 pub use stats::Summary;
+pub use sweep::{Measured, Sweep, TensorWeights};
 pub use tensor::Tensor;
 pub use text::Text;
 pub use value::Value;
