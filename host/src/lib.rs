@@ -162,7 +162,7 @@ pub use session::{Poll, Session};
 pub use set::SetPart;
 pub use stats::Summary;
 pub use sweep::{Measured, Sweep, TensorWeights};
-pub use tensor::Tensor;
+pub use tensor::{Preview, Tensor};
 pub use text::Text;
 pub use value::Value;
 pub use values::Shown;

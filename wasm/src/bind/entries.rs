@@ -1,6 +1,5 @@
 //! Single entries: a tensor, its chunks, metadata, values.
 
-use super::tables::status_name;
 use super::thrown::error;
 use super::{Answer, RawDocument, answer};
 use crate::document::Document;
@@ -109,7 +108,7 @@ impl RawDocument {
             pack.label(&table.name(i));
             for word in [
                 it.dtype.as_deref().unwrap_or(tensor.dtype.name()),
-                status_name(tensor.status),
+                tensor.status.name(),
                 tensor.layout.name(),
                 tensor.encoding.name(),
                 tensor.endianness.name(),

@@ -11,16 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
-use weighbridge_core::{Endianness, EntryKind, Finding, Status};
-
-/// What a status is called.
-pub(super) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Sound => "sound",
-        Status::Unsupported => "unsupported",
-        Status::Broken => "broken",
-    }
-}
+use weighbridge_core::{Endianness, EntryKind, Finding};
 
 /// The number of a column to sort by, greatest first if its bit 4 is set.
 fn sort_of(code: u32) -> Sort {
@@ -110,7 +101,7 @@ impl RawDocument {
         for row in rows {
             let tensor = inner.table.tensor(*row);
             codes.push([
-                inner.words.code(status_name(tensor.status)),
+                inner.words.code(tensor.status.name()),
                 inner.words.code(tensor.layout.name()),
                 inner.words.code(tensor.encoding.name()),
             ]);
