@@ -11,7 +11,7 @@ use crate::terminal::{self, Held};
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Profile, Report, Status, Tensor, Text, Unchecked,
+    Error, Goal, Model, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
 };
 
 /// How many texts of a list are shown: the vocabulary of a model has 100,000 and more.
@@ -41,7 +41,7 @@ impl From<io::Error> for Stopped {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
-    let mut options = args.open.options(args.lenient).goal(Goal::Structure);
+    let mut options = args.verdict.options().goal(Goal::Structure);
     if args.follow_links {
         options = options.follow_links();
     }
@@ -85,7 +85,7 @@ fn inspect(
     out: &mut dyn Write,
     outcome: &mut Outcome,
 ) -> Result<(), Stopped> {
-    let profile = if args.lenient { Profile::Lenient } else { Profile::Strict };
+    let profile = args.verdict.profile();
     let at = args.remote.servers().locate(&args.file)?;
     let input = at.open()?;
     let (report, model) = Model::checked_at(&input, at.place(), &at.options(options))?;

@@ -3,7 +3,7 @@
 
 mod table;
 
-use crate::args::{self, StatsArgs, StatsOutput};
+use crate::args::{StatsArgs, StatsOutput};
 use crate::human::{self, Left, bold};
 use crate::json::{self, SCHEMA_STATS};
 use crate::outcome::Outcome;
@@ -18,7 +18,7 @@ use weighbridge::{Error, FileInput, Goal, Options, Summary, Sweep, Text};
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &StatsArgs) -> Result<Outcome, String> {
-    let options = args.open.options(args.lenient).goal(Goal::Structure);
+    let options = args.verdict.options().goal(Goal::Structure);
     let options = Bars::new().watch(options);
     let mut out = terminal::stdout(args.output() != StatsOutput::Human);
     let (written, outcome) = match sweep(&args.file, &options) {
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Outcome, String> {
                 StatsOutput::Json => json::line(&mut *out, &sweep),
                 StatsOutput::Csv => sweep.csv(&mut *out),
             };
-            (written, sweep.verdict(args::profile(args.lenient)).into())
+            (written, sweep.verdict(args.verdict.profile()).into())
         }
         Err(error) => {
             let file = Text::from(args.file.as_path());
@@ -53,7 +53,7 @@ fn sweep(path: &PathBuf, options: &Options) -> Result<Sweep, Error> {
 fn human(out: &mut dyn Write, args: &StatsArgs, sweep: &Sweep) -> io::Result<()> {
     let file = Text::from(args.file.as_path());
     let report = &sweep.report;
-    human::report(out, &file, report, args::profile(args.lenient), &Left::default())?;
+    human::report(out, &file, report, args.verdict.profile(), &Left::default())?;
     table::write(out, &sweep.tensors)?;
     if report.file().is_some() {
         writeln!(out, "{} {}", bold("weights"), sweep.health)?;
