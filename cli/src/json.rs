@@ -143,28 +143,3 @@ impl List<'_> {
         Ok(&mut *self.out)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_in_parts_reads_as_a_whole() {
-        let mut out = Vec::new();
-        let write = |out: &mut Vec<u8>| -> io::Result<()> {
-            let mut object = Object::begin(out)?;
-            object.member("a", &1)?;
-            object.optional("b", None::<u8>)?;
-            let mut list = object.list("c")?;
-            list.item("x")?;
-            let mut inner = list.object()?;
-            inner.list("d")?.end()?;
-            inner.end()?;
-            list.end()?;
-            object.optional("e", Some(false))?;
-            object.end()
-        };
-        write(&mut out).expect("a vector takes all");
-        assert_eq!(out, br#"{"a":1,"c":["x",{"d":[]}],"e":false}"#);
-    }
-}
