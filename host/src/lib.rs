@@ -85,6 +85,7 @@ mod feed;
 mod form;
 mod gate;
 mod health;
+pub mod heatmap;
 mod index;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
@@ -129,7 +130,7 @@ mod value;
 mod values;
 
 pub use convert::{Conversion, Number};
-pub use data::{Block, Decoding, Trouble, column_major, sparse_entries, sparse_len};
+pub use data::{Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len};
 pub use diagnosis::Diagnosis;
 pub use difference::Difference;
 pub use entry::{Entry, Piece, Shape};
