@@ -68,13 +68,33 @@ impl OpenArgs {
         self.format
     }
 
-    /// How files are opened and checked.
-    pub(crate) fn options(&self, lenient: bool) -> Options {
-        let options = Options::new().profile(profile(lenient));
+    /// How files are opened.
+    pub(crate) fn options(&self) -> Options {
         match self.format {
-            Some(format) => options.format(format),
-            None => options,
+            Some(format) => Options::new().format(format),
+            None => Options::new(),
         }
+    }
+}
+
+/// What every command takes that says whether a file is valid.
+#[derive(Args, Debug)]
+pub(crate) struct VerdictArgs {
+    #[command(flatten)]
+    open: OpenArgs,
+    /// Accept what breaks the specification but can be read safely
+    #[arg(long)]
+    pub(crate) lenient: bool,
+}
+
+impl VerdictArgs {
+    pub(crate) fn profile(&self) -> Profile {
+        profile(self.lenient)
+    }
+
+    /// How files are opened and checked.
+    pub(crate) fn options(&self) -> Options {
+        self.open.options().profile(self.profile())
     }
 }
 
@@ -159,10 +179,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files_from: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) open: OpenArgs,
-    /// Accept what breaks the specification but can be read safely
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    pub(crate) verdict: VerdictArgs,
     /// Stop before the payloads
     #[arg(long)]
     pub(crate) structure: bool,
@@ -235,10 +252,7 @@ pub(crate) struct InspectArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) open: OpenArgs,
-    /// Accept what breaks the specification but can be read safely
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    pub(crate) verdict: VerdictArgs,
     /// Follow links to shards that leave the folder
     #[arg(long)]
     pub(crate) follow_links: bool,
@@ -289,10 +303,7 @@ pub(crate) struct DigestArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) compare: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) open: OpenArgs,
-    /// Accept what breaks the specification but can be read safely
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    pub(crate) verdict: VerdictArgs,
     /// Follow links to shards that leave the folder
     #[arg(long)]
     pub(crate) follow_links: bool,
@@ -302,7 +313,7 @@ pub(crate) struct DigestArgs {
 
 /// How `stats` prints what it found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sweep {
+pub(crate) enum StatsOutput {
     /// Text for people
     #[default]
     Human,
@@ -318,21 +329,18 @@ pub(crate) struct StatsArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     #[command(flatten)]
-    pub(crate) open: OpenArgs,
-    /// Accept what breaks the specification but can be read safely
-    #[arg(long)]
-    pub(crate) lenient: bool,
+    pub(crate) verdict: VerdictArgs,
     /// What to print
     #[arg(long, value_name = "KIND", value_enum, default_value_t)]
-    output: Sweep,
+    output: StatsOutput,
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output")]
     json: bool,
 }
 
 impl StatsArgs {
-    pub(crate) fn output(&self) -> Sweep {
-        if self.json { Sweep::Json } else { self.output }
+    pub(crate) fn output(&self) -> StatsOutput {
+        if self.json { StatsOutput::Json } else { self.output }
     }
 }
 
@@ -356,39 +364,4 @@ pub(crate) struct ExplainArgs {
     pub(crate) open: OpenArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory as _;
-
-    #[test]
-    fn the_arguments_are_consistent() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn deny_is_repeatable_and_jobs_is_not_zero() {
-        let cli = Cli::try_parse_from([
-            "weighbridge",
-            "check",
-            "a",
-            "b",
-            "--deny",
-            "lint",
-            "--deny",
-            "hdr-magic",
-        ]);
-        let Ok(Cli { command: Command::Check(check) }) = cli else { panic!("{cli:?}") };
-        assert_eq!(check.deny, ["lint", "hdr-magic"]);
-        assert_eq!(check.paths.len(), 2);
-        assert_eq!(check.jobs.get(), 1);
-        for wrong in
-            [&["check", "a", "--jobs", "0"][..], &["check"], &["check", "a", "--deny", "X"]]
-        {
-            assert!(Cli::try_parse_from([&["weighbridge"], wrong].concat()).is_err());
-        }
-        assert!(Cli::try_parse_from(["weighbridge", "check", "--files-from", "list"]).is_ok());
-    }
 }

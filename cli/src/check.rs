@@ -48,8 +48,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         false => Policy::load(args.config.as_deref())?,
     };
     let bars = Bars::new();
-    let (options, exceptions) =
-        options(args, &policy, bars.watch(args.open.options(args.lenient)))?;
+    let (options, exceptions) = options(args, &policy, bars.watch(args.verdict.options()))?;
     exceptions.notes.iter().for_each(terminal::note);
     note_laxer(args, &policy);
     let include = args.include.iter().chain(&policy.include);
@@ -68,7 +67,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
         known: None,
         bars,
     };
-    let profile = profile(args.lenient || policy.is_lenient());
+    let profile = profile(args.verdict.lenient || policy.is_lenient());
     let mut journal = None;
     if let Some(path) = &args.resume {
         if args.output().is_document() {
@@ -122,7 +121,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Outcome, String> {
 fn note_laxer(args: &CheckArgs, policy: &Policy) {
     let Some(path) = &policy.path else { return };
     let laxer = [
-        (policy.is_lenient() && !args.lenient, "profile"),
+        (policy.is_lenient() && !args.verdict.lenient, "profile"),
         (policy.is_structure_only() && !args.structure && !args.payloads, "depth"),
         (policy.skip_unknown && !args.skip_unknown, "skip-unknown"),
         (policy.follow_links && !args.follow_links, "follow-links"),

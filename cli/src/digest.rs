@@ -1,6 +1,6 @@
 //! `weighbridge digest`: SHA-256 of files and of each tensor, and what differs between two.
 
-use crate::args::{self, DigestArgs};
+use crate::args::DigestArgs;
 use crate::human::{bold, dim};
 use crate::json::{self, SCHEMA_COMPARE, SCHEMA_DIGEST, TOOL, Tool};
 use crate::outcome::Outcome;
@@ -25,10 +25,10 @@ struct Digested {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
-    let options = args.open.options(args.lenient).goal(Goal::Structure);
+    let options = args.verdict.options().goal(Goal::Structure);
     let options = if args.follow_links { options.follow_links() } else { options };
     let options = Bars::new().watch(options);
-    let profile = args::profile(args.lenient);
+    let profile = args.verdict.profile();
     let digest = |path: &Path| Digested::of(path, &options, profile);
     let as_json = args.print.is_json();
     let mut out = terminal::stdout(as_json);

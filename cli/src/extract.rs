@@ -38,7 +38,7 @@ impl From<io::Error> for Failure {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &ExtractArgs) -> Result<Outcome, String> {
-    let options = Bars::new().watch(args.open.options(false));
+    let options = Bars::new().watch(args.open.options());
     survive_size_limits();
     let file = Text::from(args.file.as_path());
     let name = Text::from(Path::new(&args.name));

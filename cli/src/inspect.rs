@@ -11,18 +11,11 @@ use crate::terminal::{self, Held};
 use std::io::{self, Write};
 use weighbridge::remote::shown;
 use weighbridge::{
-    Error, Goal, Model, Options, Particulars, Piece, Profile, Report, Status, Tensor, Text,
-    Unchecked,
+    Error, Goal, Model, Options, Particulars, Report, Status, Tensor, Text, Unchecked,
 };
 
 /// How many texts of a list are shown: the vocabulary of a model has 100,000 and more.
 const VOCABULARY: usize = 256;
-
-/// What is shown of a tensor's elements, as bits.
-mod shown {
-    pub(super) const VALUES: u8 = 1;
-    pub(super) const STATS: u8 = 2;
-}
 
 /// Why something was not shown to its end.
 #[derive(Debug)]
@@ -48,7 +41,7 @@ impl From<io::Error> for Stopped {
 /// # Errors
 /// A sentence, when the arguments make no sense.
 pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
-    let mut options = args.open.options(args.lenient).goal(Goal::Structure);
+    let mut options = args.verdict.options().goal(Goal::Structure);
     if args.follow_links {
         options = options.follow_links();
     }
@@ -92,7 +85,7 @@ fn inspect(
     out: &mut dyn Write,
     outcome: &mut Outcome,
 ) -> Result<(), Stopped> {
-    let profile = if args.lenient { Profile::Lenient } else { Profile::Strict };
+    let profile = args.verdict.profile();
     let at = args.remote.servers().locate(&args.file)?;
     let input = at.open()?;
     let (report, model) = Model::checked_at(&input, at.place(), &at.options(options))?;
@@ -165,8 +158,8 @@ fn head(object: &mut Object<'_>, report: &Report) -> io::Result<()> {
 /// What a first pass over a file finds out.
 #[derive(Default)]
 struct Survey {
-    /// For each tensor, if something of its elements was asked for.
-    shown: Vec<u8>,
+    /// Whether values and statistics of each tensor are shown, if some were asked for.
+    shown: Vec<(bool, bool)>,
     /// What was not checked, for people.
     left: Left,
     /// Widths of columns, for people.
@@ -189,17 +182,17 @@ impl Survey {
             let tensor = tensor?;
             // Shared tables count, whether they are shown or not.
             let particulars = tensor.particulars()?;
-            let pieces = Pieces::of(&tensor)?;
+            tensor.pieces().try_for_each(|piece| piece.map(|_| ()))?;
             tensor.metadata().try_for_each(|entry| entry.map(|_| ()))?;
-            let shown = look(model, &tensor, &pieces, args)?;
+            let preview = tensor.preview(args.values, args.stats)?;
             if asked {
-                self.shown.resize(tensor.index() as usize, 0);
-                self.shown.push(shown);
+                self.shown.resize(tensor.index() as usize, (false, false));
+                self.shown.push((preview.values, preview.stats));
             }
             if !args.print.is_json() {
                 self.measure(&tensor, &particulars);
             }
-            if let Some(unchecked) = unchecked(model, &tensor, asked, shown)? {
+            if let Some(unchecked) = preview.unchecked {
                 self.leave(unchecked, leave)?;
             }
         }
@@ -244,16 +237,18 @@ impl Survey {
             let mut metas = object.list("metadata")?;
             tensor.metadata().try_for_each(|entry| Ok::<(), Stopped>(metas.item(&entry?)?))?;
             metas.end()?;
-            if self.shows(&tensor, shown::VALUES) {
+            let (values, stats) = self.shown(&tensor);
+            if values {
                 let mut values = object.list("values")?;
                 let limit = args.values.unwrap_or(0);
                 tensor.values(limit, |shown| Ok::<(), Stopped>(values.item(shown)?))?;
                 values.end()?;
             }
-            if self.shows(&tensor, shown::STATS) {
+            if stats {
                 object.optional("stats", readable(tensor.stats())?)?;
             }
-            object.optional("status", status(tensor.status()))?;
+            let status = Some(tensor.status()).filter(|status| *status != Status::Sound);
+            object.optional("status", status.map(Status::name))?;
             object.end()?;
         }
         Ok(())
@@ -279,19 +274,19 @@ impl Survey {
                 writeln!(out, "{}", bold("tensors"))?;
             }
             let particulars = tensor.particulars()?;
-            let pieces = Pieces::of(&tensor)?;
             writeln!(
                 out,
                 "  {:name_width$}  {:type_width$}  {:shape_width$}  {}",
                 tensor.name(),
                 dtype(&tensor, &particulars),
                 tensor.shape().to_string(),
-                place(&tensor, &particulars, &pieces),
+                place(&tensor, &particulars)?,
             )?;
             for entry in tensor.metadata() {
                 writeln!(out, "      {}", meta(&entry?))?;
             }
-            if self.shows(&tensor, shown::VALUES) {
+            let (values, stats) = self.shown(&tensor);
+            if values {
                 let mut space = "      ";
                 tensor.values(args.values.unwrap_or(0), |shown| {
                     out.write_all(std::mem::replace(&mut space, " ").as_bytes())?;
@@ -299,18 +294,16 @@ impl Survey {
                 })?;
                 writeln!(out, "{}", if space == " " { "" } else { space })?;
             }
-            if self.shows(&tensor, shown::STATS)
-                && let Some(stats) = readable(tensor.stats())?
-            {
+            if stats && let Some(stats) = readable(tensor.stats())? {
                 writeln!(out, "      {}", stats::show(&stats))?;
             }
         }
         Ok(())
     }
 
-    /// Whether this is shown of a tensor.
-    fn shows(&self, tensor: &Tensor<'_, '_>, what: u8) -> bool {
-        self.shown.get(tensor.index() as usize).is_some_and(|shown| shown & what != 0)
+    /// Whether values and statistics of a tensor are shown.
+    fn shown(&self, tensor: &Tensor<'_, '_>) -> (bool, bool) {
+        self.shown.get(tensor.index() as usize).copied().unwrap_or_default()
     }
 }
 
@@ -319,27 +312,6 @@ fn readable<T>(read: Result<Option<T>, Error>) -> Result<Option<T>, Error> {
     match read {
         Err(Error::Undecodable(_)) => Ok(None),
         read => read,
-    }
-}
-
-/// What the pieces of a tensor's data come to.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pieces {
-    pub(crate) count: u64,
-    pub(crate) stored: u64,
-    pub(crate) first: Option<Piece>,
-}
-
-impl Pieces {
-    fn of(tensor: &Tensor<'_, '_>) -> Result<Self, Error> {
-        let mut all = Pieces::default();
-        for piece in tensor.pieces() {
-            let piece = piece?;
-            all.count += 1;
-            all.stored = all.stored.saturating_add(piece.stored);
-            all.first.get_or_insert(piece);
-        }
-        Ok(all)
     }
 }
 
@@ -369,71 +341,4 @@ fn describe(tensor: &Tensor<'_, '_>, object: &mut Object<'_>) -> Result<(), Stop
     object.member("checksum", &particulars.checksum)?;
     object.member("quantization", &particulars.quantization)?;
     Ok(())
-}
-
-/// The word for a tensor that cannot be used, if so.
-pub(crate) fn status(status: Status) -> Option<&'static str> {
-    match status {
-        Status::Sound => None,
-        Status::Unsupported => Some("unsupported"),
-        Status::Broken => Some("broken"),
-    }
-}
-
-/// What can be shown of the values and the statistics of a tensor that are asked
-/// for, unless that is too much.
-fn look(
-    model: &Model<'_>,
-    tensor: &Tensor<'_, '_>,
-    pieces: &Pieces,
-    args: &InspectArgs,
-) -> Result<u8, Error> {
-    if model.left_out().is_some() {
-        return Ok(0);
-    }
-    let columns = tensor.is_column() && args.values.is_some();
-    if let (Pieces { count: 1, first: Some(piece), .. }, false) = (pieces, columns) {
-        let count = if args.stats { tensor.elements() } else { args.values.unwrap_or(0) };
-        tensor.look(count, piece);
-    }
-    let mut shown = 0;
-    if let Some(limit) = args.values
-        && tensor.has_values(limit)?
-    {
-        shown |= shown::VALUES;
-    }
-    if args.stats && !columns && tensor.has_stats()? {
-        shown |= shown::STATS;
-    }
-    Ok(shown)
-}
-
-/// What is left open of a tensor's data. Payloads were not to be checked, but perhaps
-/// elements were asked for, and some may be `shown`.
-fn unchecked(
-    model: &Model<'_>,
-    tensor: &Tensor<'_, '_>,
-    elements: bool,
-    shown: u8,
-) -> Result<Option<Unchecked>, Error> {
-    // Where there is no data, or a finding says why it cannot be had, nothing
-    // is left open.
-    if tensor.chunk_count() == 0 || tensor.status() == Status::Broken {
-        return Ok(None);
-    }
-    let (why, asked) = match (tensor.status(), model.left_out()) {
-        _ if !elements => ("payload not asked for".to_owned(), false),
-        _ if shown != 0 => ("payload only shown, not checked".to_owned(), false),
-        (Status::Sound, Some(why)) => (why.to_owned(), true),
-        (Status::Unsupported, _) => ("its type, encoding or layout is unknown".to_owned(), true),
-        _ if !tensor.has_order()? => {
-            let layout = tensor.layout().name();
-            (format!("its extents are not in the file, so its {layout} order is unknown"), true)
-        }
-        _ => {
-            let encoding = tensor.encoding().name();
-            (format!("its elements ({encoding}) cannot be shown"), true)
-        }
-    };
-    Ok(Some(Unchecked::new(Some(tensor.name().clone()), why, asked)))
 }

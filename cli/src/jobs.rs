@@ -186,14 +186,4 @@ mod tests {
         };
         in_order(0..1_000, jobs(2), work, |()| ControlFlow::Continue(()));
     }
-
-    #[test]
-    fn no_input_is_no_work() {
-        in_order(
-            std::iter::empty::<u8>(),
-            jobs(4),
-            |_| (),
-            |()| panic!("there is nothing to take"),
-        );
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::io::{self, Write};
-pub(crate) use weighbridge::json::{SCHEMA_CHECK, TOOL, Tool, line, write};
+pub(crate) use weighbridge::json::{SCHEMA_CHECK, SCHEMA_STATS, TOOL, Tool, line, write};
 use weighbridge::{Report, Text, Unchecked};
 
 /// The schemas of what is printed, `docs/schema/` in the repository. Members may be added to
@@ -10,7 +10,6 @@ use weighbridge::{Report, Text, Unchecked};
 pub(crate) const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
 pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
-pub(crate) const SCHEMA_STATS: &str = "weighbridge/stats-1";
 
 /// Begins the object of a file that could not be read, with `key` after the verdict. It is to
 /// be ended.
@@ -142,30 +141,5 @@ impl List<'_> {
         }
         self.empty = false;
         Ok(&mut *self.out)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_in_parts_reads_as_a_whole() {
-        let mut out = Vec::new();
-        let write = |out: &mut Vec<u8>| -> io::Result<()> {
-            let mut object = Object::begin(out)?;
-            object.member("a", &1)?;
-            object.optional("b", None::<u8>)?;
-            let mut list = object.list("c")?;
-            list.item("x")?;
-            let mut inner = list.object()?;
-            inner.list("d")?.end()?;
-            inner.end()?;
-            list.end()?;
-            object.optional("e", Some(false))?;
-            object.end()
-        };
-        write(&mut out).expect("a vector takes all");
-        assert_eq!(out, br#"{"a":1,"c":["x",{"d":[]}],"e":false}"#);
     }
 }

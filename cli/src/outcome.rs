@@ -55,22 +55,3 @@ impl From<Outcome> for ExitCode {
         ExitCode::from(outcome.code())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Outcome::{self, *};
-
-    #[test]
-    fn invalid_beats_failed_beats_unchecked_beats_valid() {
-        let code_of = |outcomes: &[Outcome]| {
-            let mut all = Outcome::default();
-            outcomes.iter().for_each(|outcome| all.include(*outcome));
-            all.code()
-        };
-        assert_eq!(code_of(&[]), 0);
-        assert_eq!(code_of(&[Valid, Unchecked, Valid]), 3);
-        assert_eq!(code_of(&[Unchecked, Unsupported, Valid]), 3);
-        assert_eq!(code_of(&[Unchecked, Failed, Unsupported]), 2);
-        assert_eq!(code_of(&[Failed, Invalid, Unchecked]), 1);
-    }
-}

@@ -1,18 +1,22 @@
 //! Tensors, metadata and elements, for people.
 
 use crate::human::{bold, dim};
-use crate::inspect::{Pieces, status};
 use crate::json;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use weighbridge::text::{bytes, plural};
-use weighbridge::{Encoding, Endianness, Layout, Meta, Particulars, Shown, Tensor, Text, Value};
+use weighbridge::{
+    Encoding, Endianness, Error, Layout, Meta, Particulars, Shown, Status, Tensor, Text, Value,
+};
 
 /// How a tensor is stored and where, as far as it is not the usual.
-pub(crate) fn place(tensor: &Tensor<'_, '_>, particulars: &Particulars, pieces: &Pieces) -> String {
+///
+/// # Errors
+/// When its place cannot be read.
+pub(crate) fn place(tensor: &Tensor<'_, '_>, particulars: &Particulars) -> Result<String, Error> {
     let mut parts = Vec::new();
-    if let Some(status) = status(tensor.status()) {
-        parts.push(bold(status));
+    if tensor.status() != Status::Sound {
+        parts.push(bold(tensor.status().name()));
     }
     let text = |text: &Option<String>| Some(Text::from(text.as_deref()?).to_string());
     parts.extend(text(&particulars.codec));
@@ -29,16 +33,21 @@ pub(crate) fn place(tensor: &Tensor<'_, '_>, particulars: &Particulars, pieces: 
     if particulars.quantization.is_some() {
         parts.push("quantized".to_owned());
     }
-    let stored = bytes(pieces.stored);
-    let place = match pieces {
-        Pieces { first: None, .. } => "no data".to_owned(),
-        Pieces { count: 1, first: Some(piece), .. } => format!("{stored} at {}", piece.offset),
-        Pieces { count, first: Some(piece), .. } => {
-            format!("{stored} in {} from {}", plural(*count, "chunk"), piece.offset)
-        }
+    let (mut count, mut stored, mut first) = (0, 0_u64, None);
+    for piece in tensor.pieces() {
+        let piece = piece?;
+        count += 1;
+        stored = stored.saturating_add(piece.stored);
+        first.get_or_insert(piece.offset);
+    }
+    let stored = bytes(stored);
+    let place = match (first, count) {
+        (None, _) => "no data".to_owned(),
+        (Some(offset), 1) => format!("{stored} at {offset}"),
+        (Some(offset), _) => format!("{stored} in {} from {offset}", plural(count, "chunk")),
     };
     parts.push(dim(place));
-    parts.join(", ")
+    Ok(parts.join(", "))
 }
 
 pub(crate) fn meta(meta: &Meta) -> String {

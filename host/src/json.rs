@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use weighbridge_core::is_hidden;
 
 pub use crate::report::{SCHEMA_CHECK, TOOL, Tool};
+pub use crate::sweep::SCHEMA_STATS;
 
 /// Writes `value` on one line, with control and other characters that hide as `\u`
 /// escapes, and a line feed.

@@ -85,6 +85,7 @@ mod feed;
 mod form;
 mod gate;
 mod health;
+pub mod heatmap;
 mod index;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
@@ -122,13 +123,14 @@ mod shards;
 mod splits;
 mod stats;
 mod store;
+mod sweep;
 mod tensor;
 pub mod text;
 mod value;
 mod values;
 
 pub use convert::{Conversion, Number};
-pub use data::{Block, Decoding, Trouble, column_major, sparse_entries, sparse_len};
+pub use data::{Block, ChunkStream, Decoding, Trouble, column_major, sparse_entries, sparse_len};
 pub use diagnosis::Diagnosis;
 pub use difference::Difference;
 pub use entry::{Entry, Piece, Shape};
@@ -160,7 +162,8 @@ pub use session::{Poll, Session};
 #[cfg(feature = "gguf")]
 pub use set::SetPart;
 pub use stats::Summary;
-pub use tensor::Tensor;
+pub use sweep::{Measured, Sweep, TensorWeights};
+pub use tensor::{Preview, Tensor};
 pub use text::Text;
 pub use value::Value;
 pub use values::Shown;

@@ -7,6 +7,7 @@ use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 use core::fmt;
 use weighbridge_core::{Name, NameEncoding};
 
@@ -213,9 +214,93 @@ pub fn plural(n: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(n), if n == 1 { "" } else { "s" })
 }
 
+/// Compares names byte by byte, but runs of digits by their value.
+///
+/// ```
+/// use weighbridge::text::natural;
+///
+/// assert!(natural(b"layers.9.w", b"layers.10.w").is_lt());
+/// ```
+pub fn natural(a: &[u8], b: &[u8]) -> Ordering {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    // The first difference may lie within a number, which begins before it.
+    let before = a.get(..same).unwrap_or_default();
+    let start = same - before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    if let (Some(a), Some(b)) = (number(a, start), number(b, start)) {
+        let order = a.len().cmp(&b.len()).then_with(|| a.cmp(b));
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    a.cmp(b)
+}
+
+/// The digits of the number that begins at `start`, without leading zeros.
+fn number(name: &[u8], start: usize) -> Option<&[u8]> {
+    let rest = name.get(start..)?;
+    let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let zeros = rest.iter().take_while(|byte| **byte == b'0').count();
+    rest.get(zeros..len).filter(|_| len > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_names_are_compared_by_value() {
+        let mut names = [
+            "layers.10.w",
+            "layers.9.w",
+            "layers.9.b",
+            "layers",
+            "layers.09.w",
+            "a2b10",
+            "a2b9",
+            "layers.100",
+            "layers.10",
+        ];
+        names.sort_by(|a, b| natural(a.as_bytes(), b.as_bytes()));
+        assert_eq!(
+            names,
+            [
+                "a2b9",
+                "a2b10",
+                "layers",
+                "layers.09.w",
+                "layers.9.b",
+                "layers.9.w",
+                "layers.10",
+                "layers.10.w",
+                "layers.100",
+            ]
+        );
+    }
+
+    /// The comparison must be a total order, or sorting goes wrong.
+    #[test]
+    fn natural_order_is_transitive() {
+        let alphabet = *b"019a.";
+        let name = |mut n: usize| {
+            let mut name = Vec::new();
+            while n > 0 {
+                name.push(alphabet[n % 5]);
+                n /= 5;
+            }
+            name
+        };
+        let names: Vec<Vec<u8>> = (0..160).map(name).collect();
+        for a in &names {
+            for b in &names {
+                assert_eq!(natural(a, b), natural(b, a).reverse());
+                for c in &names {
+                    if natural(a, b).is_le() && natural(b, c).is_le() {
+                        assert!(natural(a, c).is_le(), "{a:?} {b:?} {c:?}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_beginning_of_a_name_is_marked_and_ends_with_a_character() {

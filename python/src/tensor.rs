@@ -64,11 +64,7 @@ impl Tensor {
     /// `sound`, `broken` or `unsupported`.
     #[getter]
     fn status(&self) -> &'static str {
-        match self.it().status {
-            Status::Sound => "sound",
-            Status::Broken => "broken",
-            Status::Unsupported => "unsupported",
-        }
+        self.it().status.name()
     }
 
     #[getter]

@@ -4,8 +4,8 @@ use crate::document::Document;
 use crate::elements::Refusal;
 use alloc::vec::Vec;
 use weighbridge::Decoding;
-use weighbridge_core::codec::{Fault, Undecoded};
-use weighbridge_core::{Chunk, Source, Tensor, Window};
+use weighbridge_core::Tensor;
+use weighbridge_core::codec::Undecoded;
 
 /// Most decoded bytes that a document keeps, to show elements of a tensor, beside the buffer
 /// of the decoder: of frames with large windows up to `limits::BLOCK_BYTES`.
@@ -78,53 +78,5 @@ impl Document {
         let kept = self.kept.insert(kept);
         result?;
         Ok(&kept.bytes)
-    }
-}
-
-/// Decodes one chunk, whose stored bytes are given in order.
-#[derive(Debug)]
-pub struct Stream {
-    /// What is decoded.
-    pub chunk: Chunk,
-    decoding: Decoding,
-    /// The stored bytes that are not decoded yet, and where in the chunk they begin.
-    input: Vec<u8>,
-    at: u64,
-}
-
-impl Stream {
-    /// A stream of the bytes of `chunk`.
-    pub fn new(chunk: Chunk) -> Stream {
-        Stream { chunk, decoding: Decoding::new(chunk), input: Vec::new(), at: 0 }
-    }
-
-    /// Gives the next stored bytes.
-    pub fn give(&mut self, bytes: Vec<u8>) {
-        let used = self.decoding.read().saturating_sub(self.at);
-        let rest = self.input.get(used as usize..).unwrap_or_default();
-        self.input = if rest.is_empty() { bytes } else { [rest, &bytes].concat() };
-        self.at += used;
-    }
-
-    /// The next decoded bytes; none when more must be given first, or all is
-    /// decoded.
-    ///
-    /// # Errors
-    /// What is wrong with the data.
-    pub fn take(&mut self) -> Result<&[u8], Fault> {
-        let offset = self.chunk.stored.offset.saturating_add(self.at);
-        let windows = [Window { offset, bytes: &self.input }];
-        match self.decoding.step(&Source::windows(u64::MAX, &windows)) {
-            Ok(true) => Ok(self.decoding.piece()),
-            // Begun anew in a larger buffer, but its first bytes are gone.
-            Err(Undecoded::Absent(_)) if self.decoding.read() < self.at => Err(Fault::Window),
-            Ok(false) | Err(Undecoded::Absent(_)) => Ok(&[]),
-            Err(Undecoded::Fault(fault)) => Err(fault),
-        }
-    }
-
-    /// Decoded bytes so far, and whether all is decoded and was compared.
-    pub fn state(&self) -> (u64, bool) {
-        (self.decoding.written(), self.decoding.is_done())
     }
 }

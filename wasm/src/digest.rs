@@ -14,7 +14,7 @@ pub fn digest(table: &Table) -> Vec<u8> {
         let tensor = table.tensor(i as u32);
         out.extend_from_slice(&(name.len() as u32).to_le_bytes());
         out.extend_from_slice(&(dims.len() as u32).to_le_bytes());
-        out.extend([tensor.dtype as u8, tensor.layout as u8, tensor.encoding as u8]);
+        out.extend_from_slice(&[tensor.dtype as u8, tensor.layout as u8, tensor.encoding as u8]);
         out.extend_from_slice(&table.stored.get(i).copied().unwrap_or(0).to_le_bytes());
         out.extend_from_slice(name);
         for extent in dims {

@@ -21,7 +21,7 @@ impl Findings {
             self.0 = sort::sorted(all.len(), &mut |a, b| key(a) < key(b));
         }
         let order = self.0.get(range).unwrap_or_default();
-        order.iter().filter_map(|i| all.get(*i as usize)).copied().collect()
+        order.iter().filter_map(|i| all.get(*i as usize).copied()).collect()
     }
 }
 

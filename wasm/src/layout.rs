@@ -120,9 +120,11 @@ impl Layout {
     pub fn strip(&self, at: u64, len: u64, columns: usize, findings: &[Finding]) -> Vec<u16> {
         let mut strip = vec![0_u16; columns];
         let last = columns.saturating_sub(1);
+        // Of lengths from 128 TiB on, the last bits are left out, so that the product fits.
+        let shift = 17_u32.saturating_sub(len.leading_zeros());
         let column = |offset: u64| {
-            let wide = u128::from(offset.saturating_sub(at)) * columns as u128;
-            usize::try_from(wide / u128::from(len.max(1))).unwrap_or(last).min(last)
+            let place = (offset.saturating_sub(at) >> shift).saturating_mul(columns as u64);
+            usize::try_from(place / (len >> shift).max(1)).unwrap_or(last).min(last)
         };
         let end = at.saturating_add(len);
         let mut paint = |from: u64, to: u64, bits: u16| {

@@ -17,8 +17,6 @@ extern crate std;
 #[cfg(feature = "full")]
 pub mod cells;
 #[cfg(feature = "full")]
-pub mod compute;
-#[cfg(feature = "full")]
 pub mod decode;
 pub mod digest;
 pub mod document;
@@ -29,6 +27,8 @@ mod listing;
 pub mod meta;
 pub mod order;
 pub mod pack;
+#[cfg(feature = "full")]
+pub mod pairs;
 #[cfg(feature = "full")]
 pub mod rows;
 pub mod sort;

@@ -5,7 +5,7 @@ use crate::sort;
 use crate::table::Table;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::cmp::Ordering;
+use weighbridge::text::natural;
 use weighbridge_core::Finding;
 
 /// The column that rows are sorted by.
@@ -223,35 +223,6 @@ fn name_ranks(table: &Table) -> Vec<u32> {
     ranks
 }
 
-/// Compares names, runs of digits by their value.
-pub fn natural(a: &[u8], b: &[u8]) -> Ordering {
-    let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let digits = |name: &[u8], from: usize| {
-        name.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
-    };
-    // The first difference may lie within a number, which begins before it.
-    let before = a.get(..same).unwrap_or_default();
-    let start = same - before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let (in_a, in_b) = (digits(a, start), digits(b, start));
-    if in_a > 0 && in_b > 0 {
-        let number = |name: &[u8], len: usize| {
-            let digits = name.get(start..start + len).unwrap_or_default();
-            let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
-            (len - zeros, start + zeros)
-        };
-        let ((len_a, at_a), (len_b, at_b)) = (number(a, in_a), number(b, in_b));
-        let value = |name: &[u8], at: usize, len: usize| {
-            name.get(at..at + len).unwrap_or_default().to_vec()
-        };
-        let order =
-            len_a.cmp(&len_b).then_with(|| value(a, at_a, len_a).cmp(&value(b, at_b, len_b)));
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
-    a.cmp(b)
-}
-
 /// A level of the tree of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
@@ -290,8 +261,8 @@ pub fn groups(
     };
     let join = |groups: &mut Vec<Group>, next: Group| match groups.last_mut() {
         Some(group) if !next.leaf && !group.leaf && segment(&next) == segment(group) => {
-            let names = [group.first, next.first].map(|first| table.name_bytes(first as usize));
-            let same = names[0].iter().zip(names[1]).take_while(|(a, b)| a == b).count();
+            let name = |group: &Group| table.name_bytes(group.first as usize).iter();
+            let same = name(group).zip(name(&next)).take_while(|(a, b)| a == b).count();
             group.common = group.common.min(next.common).min(same);
             group.count += next.count;
             group.stored = group.stored.saturating_add(next.stored);
@@ -345,61 +316,6 @@ pub fn groups(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_in_names_are_compared_by_value() {
-        let mut names = [
-            "layers.10.w",
-            "layers.9.w",
-            "layers.9.b",
-            "layers",
-            "layers.09.w",
-            "a2b10",
-            "a2b9",
-            "layers.100",
-            "layers.10",
-        ];
-        names.sort_by(|a, b| natural(a.as_bytes(), b.as_bytes()));
-        assert_eq!(
-            names,
-            [
-                "a2b9",
-                "a2b10",
-                "layers",
-                "layers.09.w",
-                "layers.9.b",
-                "layers.9.w",
-                "layers.10",
-                "layers.10.w",
-                "layers.100",
-            ]
-        );
-    }
-
-    /// The comparison must be a total order, or sorting goes wrong.
-    #[test]
-    fn natural_order_is_transitive() {
-        let alphabet = *b"019a.";
-        let name = |mut n: usize| {
-            let mut name = Vec::new();
-            while n > 0 {
-                name.push(alphabet[n % 5]);
-                n /= 5;
-            }
-            name
-        };
-        let names: Vec<Vec<u8>> = (0..160).map(name).collect();
-        for a in &names {
-            for b in &names {
-                assert_eq!(natural(a, b), natural(b, a).reverse());
-                for c in &names {
-                    if natural(a, b).is_le() && natural(b, c).is_le() {
-                        assert!(natural(a, c).is_le(), "{a:?} {b:?} {c:?}");
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn given_numbers_are_ordered_as_numbers() {

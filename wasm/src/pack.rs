@@ -80,6 +80,11 @@ impl Pack {
         }
     }
 
+    /// A column with a number of each item.
+    pub fn items<T>(&mut self, width: usize, items: &[T], mut of: impl FnMut(&T) -> u64) {
+        self.column(width, items.len(), &mut |i| items.get(i).map_or(0, &mut of));
+    }
+
     /// Bytes with their length.
     #[inline(never)]
     pub fn bytes(&mut self, bytes: &[u8]) {
@@ -103,7 +108,7 @@ impl Pack {
     #[inline(never)]
     pub fn texts(&mut self, texts: &Texts) {
         self.text(&texts.text);
-        self.column(4, texts.ends.len(), &mut |i| texts.ends.get(i).copied().unwrap_or(0).into());
+        self.items(4, &texts.ends, |end| (*end).into());
     }
 
     /// A name, safe to show and whole.

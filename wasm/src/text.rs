@@ -47,6 +47,14 @@ impl Texts {
     pub fn push_safe(&mut self, bytes: &[u8], most: usize) {
         self.push_name(&plain(bytes), most);
     }
+
+    /// Adds decoded bytes, with replacements for those that are not UTF-8.
+    pub fn push_lossy(&mut self, bytes: &[u8]) {
+        for c in plain(bytes).chars() {
+            self.text.push(c.unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        self.end();
+    }
 }
 
 /// Decoded bytes as a name.
@@ -125,9 +133,10 @@ mod tests {
         }
         texts.push_safe("\u{202e}<script>\n".as_bytes(), 100);
         texts.push_safe(b"abcdef", 3);
-        assert_eq!(texts.ends, [1, 1, 4, 25, 29]);
-        assert_eq!(texts.text, "a\u{1F600}é\\u{202e}<script>\\u{a}abc…");
-        assert_eq!(texts.text.encode_utf16().count(), 29);
+        texts.push_lossy(b"w\xff");
+        assert_eq!(texts.ends, [1, 1, 4, 25, 29, 31]);
+        assert_eq!(texts.text, "a\u{1F600}é\\u{202e}<script>\\u{a}abc…w\u{fffd}");
+        assert_eq!(texts.text.encode_utf16().count(), 31);
     }
 
     #[test]

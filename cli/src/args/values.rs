@@ -72,16 +72,3 @@ where
         Some(Box::new(self.names.iter().map(PossibleValue::new)))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formats_have_the_names_of_the_catalogue() {
-        for format in available() {
-            assert_eq!(by_name(format.name()), Ok(format));
-        }
-        assert!(by_name("nothing").is_err_and(|err| err.contains("stb")));
-    }
-}

@@ -24,12 +24,8 @@ impl List {
             fs::read(path).map(|read| bytes = read)
         };
         read.map_err(|err| format!("{}: {err}", Text::from(path)))?;
-        Ok(List::new(bytes))
-    }
-
-    fn new(bytes: Vec<u8>) -> Self {
         let end = if bytes.contains(&0) { 0 } else { b'\n' };
-        List { bytes, at: 0, end }
+        Ok(List { bytes, at: 0, end })
     }
 }
 
@@ -60,17 +56,4 @@ fn to_path(bytes: &[u8]) -> PathBuf {
     // Lines may end as is usual there.
     let text = String::from_utf8_lossy(bytes);
     PathBuf::from(text.strip_suffix('\r').unwrap_or(&text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_end_paths_with_lines_or_with_nul() {
-        let paths = |bytes: &[u8]| List::new(bytes.to_vec()).collect::<Vec<_>>();
-        assert_eq!(paths(b"a\nb c\n\nd"), ["a", "b c", "d"].map(PathBuf::from));
-        assert_eq!(paths(b"a\nb\0c\0"), ["a\nb", "c"].map(PathBuf::from));
-        assert!(paths(b"").is_empty());
-    }
 }

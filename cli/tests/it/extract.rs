@@ -47,6 +47,20 @@ fn a_named_file_is_replaced_as_a_whole() {
     assert_eq!(folder.names(), ["a.stb", "out.npy"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_its_target_replaced() {
+    let folder = Folder::new();
+    folder.write("a.stb", &sound().encode());
+    folder.write("target", b"old");
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink("target", &link).expect("a link");
+    assert_eq!(run(&folder, &["extract", "a.stb", "1", "-o", "link", "--raw"]).code, 0);
+    assert!(fs::symlink_metadata(&link).expect("it is there").is_symlink());
+    assert_eq!(fs::read(folder.path().join("target")).expect("reads").len(), 5);
+    assert_eq!(folder.names(), ["a.stb", "link", "target"]);
+}
+
 #[test]
 fn what_cannot_be_had_leaves_nothing_behind() {
     let folder = Folder::new();

@@ -16,6 +16,11 @@ fn the_catalogue_lists_every_rule() {
     }
     let stb = run(&folder, &["rules", "stb", "--json"]).json();
     assert!(stb.as_array().is_some_and(|rules| rules.iter().all(|rule| rule["format"] == "stb")));
+    for format in weighbridge::Format::ALL {
+        assert_eq!(run(&folder, &["rules", format.name()]).code, 0, "{format}");
+    }
+    let unknown = run(&folder, &["rules", "tar"]);
+    assert!(unknown.err.contains("unknown format \"tar\"; known are stb, "), "{unknown:?}");
     let human = run(&folder, &["rules", "--format", "stb"]).out;
     assert!(human.contains("T-OFF-ALIGN") && !human.contains("UNKNOWN-FORMAT"));
 }

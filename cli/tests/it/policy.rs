@@ -125,6 +125,38 @@ fn globs_are_for_what_a_listed_folder_holds() {
 }
 
 #[test]
+fn patterns_are_of_paths_below_the_folder() {
+    let folder = Folder::new();
+    for path in ["a.stb", "b/a.stb", "b/c/a.stb", "b/c/x.md", ".git/objects/1"] {
+        let path = Path::new("models").join(path);
+        std::fs::create_dir_all(folder.path().join(&path).parent().expect("a folder"))
+            .expect("folders");
+        folder.write(&path.to_string_lossy(), &sound().encode());
+    }
+    // How many files are checked, and how many paths are left out.
+    for (options, checked, excluded) in [
+        (&[][..], 5, 0),
+        (&["--include", "*.stb"], 3, 2),
+        (&["--include", "b/*.stb"], 1, 4),
+        (&["--exclude", "*.md", "--exclude", ".git/"], 3, 2),
+        (&["--exclude", "b/c/**", "--exclude", "/a.stb"], 2, 3),
+        (&["--include", "*.stb", "--exclude", "b"], 1, 2),
+    ] {
+        let run = run(&folder, &[&["check", "models", "--json"], options].concat());
+        assert_eq!((run.code, run.lines().len()), (0, checked), "{run:?}");
+        let says = match excluded {
+            0 => String::new(),
+            excluded => format!("weighbridge: left out {excluded} excluded paths\n"),
+        };
+        assert_eq!(run.err, says, "{options:?}");
+    }
+    assert_eq!(run(&folder, &["check", "models", "--include", "a["]).code, 2);
+    // What is named is checked, whatever the patterns are.
+    let named = ["check", "models/a.stb", "--include", "*.md", "--exclude", "*"];
+    assert_eq!(run(&folder, &named).code, 0);
+}
+
+#[test]
 fn what_is_not_recognised_counts_and_is_named() {
     let folder = Folder::new();
     folder.write("a.stb", &sound().encode());
@@ -247,6 +279,37 @@ fn links_in_folders_are_not_followed_unless_asked() {
     let followed = run(&folder, &["check", "snapshot", "--follow-links"]);
     assert_eq!((followed.code, followed.out.matches("\nvalid").count()), (0, 1), "{followed:?}");
     assert_eq!(run(&folder, &["check", "snapshot/b.stb"]).code, 0, "it was named");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_or_in_a_circle_are_errors_if_followed() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path().join("all/sub")).expect("folders");
+    folder.write("all/blob", &sound().encode());
+    folder.write("all/sub/model.stb", &sound().encode());
+    for (target, link) in [("../blob", "link.stb"), ("..", "loop"), ("nowhere", "nowhere.stb")] {
+        symlink(target, folder.path().join("all/sub").join(link)).expect("a link");
+    }
+    let seen = |options: &[&str]| {
+        let lines = run(&folder, &[&["check", "all", "--json"], options].concat()).lines();
+        let name = |it: &Value| it["file"].as_str().expect("a name").replace("all/", "");
+        lines.iter().map(|it| (name(it), it["verdict"].clone())).collect::<Vec<_>>()
+    };
+    let expected = |of: [(&str, Value); 5]| of.map(|(name, it)| (name.to_owned(), it));
+    let (valid, aside) = (json!("valid"), json!("unsupported"));
+    let with = |link: &Value, other: &Value| {
+        expected([
+            ("blob", valid.clone()),
+            ("sub/link.stb", link.clone()),
+            ("sub/loop", other.clone()),
+            ("sub/model.stb", valid.clone()),
+            ("sub/nowhere.stb", other.clone()),
+        ])
+    };
+    assert_eq!(seen(&[]), with(&aside, &aside));
+    assert_eq!(seen(&["--follow-links"]), with(&valid, &Value::Null));
 }
 
 #[cfg(unix)]

@@ -61,8 +61,12 @@ fn a_part_without_files_is_no_failure() {
     assert!(out.contains("0 files; 0 findings; left 1 file to other parts"), "{runs:?}");
     std::fs::create_dir(folder.path().join("empty")).expect("a folder");
     assert_eq!(run(&folder, &["check", "empty", "--shard", "1/2"]).code, 2);
-    for wrong in ["0/2", "3/2", "1", "x"] {
-        assert_eq!(run(&folder, &["check", "a.stb", "--shard", wrong]).code, 2, "{wrong}");
+    for wrong in ["", "0/2", "3/2", "1/0", "1", "a/b", "1/2/3", "-1/2"] {
+        assert_eq!(
+            run(&folder, &["check", "a.stb", &format!("--shard={wrong}")]).code,
+            2,
+            "{wrong}"
+        );
     }
 }
 
@@ -131,6 +135,22 @@ fn what_has_changed_is_checked_again() {
     assert_eq!((again.code, verdicts), (1, vec![json!("invalid"), json!("valid")]));
     std::fs::remove_file(folder.path().join("models/7.stb")).expect("the file");
     assert_eq!(run(&folder, &SCAN).code, 3, "what is gone does not count");
+}
+
+/// Names in a journal are those of the files, to the last byte.
+#[cfg(unix)]
+#[test]
+fn files_with_hostile_names_are_known_again() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("models")).expect("a folder");
+    folder.write("models/a\n.stb", &sound().encode());
+    let odd = |name: &[u8]| folder.path().join("models").join(std::ffi::OsStr::from_bytes(name));
+    std::fs::write(odd(b"b\xFF"), sound().encode()).expect("writes");
+    assert_eq!(run(&folder, &SCAN).lines().len(), 2);
+    assert_eq!(run(&folder, &SCAN).out, "");
+    std::fs::rename(odd(b"b\xFF"), odd("b\u{FFFD}".as_bytes())).expect("another name");
+    assert_eq!(run(&folder, &SCAN).lines().len(), 1);
 }
 
 /// The verdict on an index depends on its shards, which may have changed.

@@ -20,6 +20,17 @@ pub enum Status {
     Broken,
 }
 
+impl Status {
+    /// The name that reports use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Sound => "sound",
+            Status::Unsupported => "unsupported",
+            Status::Broken => "broken",
+        }
+    }
+}
+
 /// The order of the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]

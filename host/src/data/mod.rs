@@ -3,11 +3,13 @@
 mod columns;
 mod decode;
 mod sparse;
+mod stream;
 
 pub use columns::column_major;
 pub use decode::{Block, Decoding, Trouble};
 pub(crate) use decode::{answered, decode, fill};
 pub use sparse::{sparse_entries, sparse_len};
+pub use stream::ChunkStream;
 
 use crate::access::Access;
 use crate::entry::Shape;

@@ -117,7 +117,7 @@ impl Digests {
             }
         })?;
         // What is decoded is bounded as the audit's work is.
-        let mut left = pass::work(report.size());
+        let mut left = options.work_of(report.size());
         let mut decodes = true;
         for (i, tensor) in decoded {
             let digest = match tensor.decoded_len() {

@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 use alloc::vec;
 use alloc::vec::Vec;
 use sha2::{Digest as _, Sha256};
-use weighbridge_core::{Span, limits};
+use weighbridge_core::Span;
 
 /// How much is read at a time.
 const PIECE: usize = 1 << 20;
@@ -100,11 +100,6 @@ impl Pass {
         }
         Ok(whole.finalize().into())
     }
-}
-
-/// How many bytes are decoded of a file of so many.
-pub(super) fn work(len: u64) -> u64 {
-    limits::WORK.saturating_add(len.saturating_mul(limits::WORK_PER_BYTE))
 }
 
 /// The digest of a tensor that is not stored as it is.

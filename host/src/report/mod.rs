@@ -6,7 +6,7 @@ mod found;
 mod written;
 
 pub use found::{Found, NotListed, Unchecked, Verdict};
-#[cfg(all(feature = "serde", feature = "std"))]
+#[cfg(feature = "serde")]
 pub use written::{SCHEMA_CHECK, TOOL, Tool};
 
 use crate::check::Check;

@@ -2,8 +2,9 @@
 //! of its members are part of the interface.
 
 use super::{Found, Report, Unchecked};
+use crate::text::Text;
 use alloc::string::{String, ToString as _};
-use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be added,
 /// and those that are there keep their meaning.
@@ -24,14 +25,7 @@ pub const TOOL: Tool = Tool { name: "weighbridge", version: env!("CARGO_PKG_VERS
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("file", &self.name.as_ref().map(|name| name.lossy()))?;
-        if let Some(hex) = self.name.as_ref().and_then(|name| name.hex()) {
-            map.serialize_entry("file_hex", &hex)?;
-        }
-        map.serialize_entry("format", &self.format.map(|format| format.name()))?;
-        map.serialize_entry("version", &self.version().map(|version| version.to_string()))?;
-        map.serialize_entry("size", &self.size)?;
-        map.serialize_entry("verdict", self.verdict_on_checked().name())?;
+        self.write_head(&mut map)?;
         if let Some(other) = self.diagnosis.as_ref().filter(|it| it.is_other()) {
             map.serialize_entry("diagnosis", &other.to_string())?;
         }
@@ -52,6 +46,18 @@ impl Serialize for Report {
 }
 
 impl Report {
+    /// Writes the members that the objects of several commands begin with.
+    pub(crate) fn write_head<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("file", &self.name.as_ref().map(Text::lossy))?;
+        if let Some(hex) = self.name.as_ref().and_then(Text::hex) {
+            map.serialize_entry("file_hex", &hex)?;
+        }
+        map.serialize_entry("format", &self.format.map(|format| format.name()))?;
+        map.serialize_entry("version", &self.version().map(|version| version.to_string()))?;
+        map.serialize_entry("size", &self.size)?;
+        map.serialize_entry("verdict", self.verdict_on_checked().name())
+    }
+
     /// The line that `weighbridge check --json` prints: as serde writes it, with
     /// control and other characters that hide as `\u` escapes.
     ///

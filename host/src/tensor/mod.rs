@@ -2,9 +2,12 @@
 
 mod canonical;
 mod numbers;
+mod preview;
+
+pub use preview::Preview;
 
 use crate::check::FileAudit;
-use crate::data::{self, Order};
+use crate::data;
 use crate::entry::{Entry, Piece};
 use crate::error::Error;
 use crate::health::{self, Weights};
@@ -138,23 +141,6 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// When the data cannot be read or decoded.
     pub fn weights(&self, seed: u64) -> Result<Option<Weights>, Error> {
         health::of(&self.model.access, &self.model.file, &self.tensor, seed)
-    }
-
-    /// Whether there are [`stats`](Self::stats). What is stored encoded is decoded for
-    /// that.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let emb = model.tensor("emb")?;
-    /// assert!(emb.has_stats()?);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When the data cannot be read.
-    pub fn has_stats(&self) -> Result<bool, Error> {
-        stats::can_show(&self.model.access, &self.model.file, &self.tensor)
     }
 
     /// The tensor as a file of NumPy.
@@ -366,38 +352,5 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// ```
     pub fn is_column(&self) -> bool {
         self.model.format() == Format::Idv
-    }
-
-    /// Whether it is known in which order its elements lie.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let emb = model.tensor("emb")?;
-    /// assert!(emb.has_order()?);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// When its extents cannot be read.
-    pub fn has_order(&self) -> Result<bool, Error> {
-        Ok(!data::is_plain(&self.tensor) || self.order()? != Order::Unknown)
-    }
-
-    /// Takes note that the first `count` elements are looked at, which are in one piece:
-    /// [`Model::left_out`] says when that was too much.
-    ///
-    /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
-    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
-    /// let emb = model.tensor("emb")?;
-    /// // A program that reads all elements by other means says so.
-    /// emb.look(emb.elements(), &emb.pieces().next().unwrap()?);
-    /// assert_eq!(model.left_out(), None);
-    /// # Ok::<(), weighbridge::Error>(())
-    /// ```
-    pub fn look(&self, count: u64, piece: &Piece) {
-        let (decoded, stored) = data::extent(&self.tensor, count, piece.decoded, piece.stored);
-        self.model.access.look(stored, decoded);
     }
 }

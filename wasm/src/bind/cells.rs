@@ -10,15 +10,12 @@ use weighbridge::Annotation;
 use weighbridge_core::checksum::{Checksum, Hasher};
 use weighbridge_core::{File, Layout, Stop};
 
-fn column(all: &[u32], pack: &mut Pack) {
-    pack.column(4, all.len(), &mut |i| all.get(i).copied().unwrap_or(0).into());
-}
-
 fn write(cells: &Cells, pack: &mut Pack) {
     pack.numbers(&cells.numbers);
     pack.u32(cells.texts.is_some().into());
     pack.texts(&cells.texts.clone().unwrap_or_default());
     pack.u32(cells.width);
+    let column = |all: &[u32], pack: &mut Pack| pack.items(4, all, |n| (*n).into());
     column(&cells.missing, pack);
     pack.u32(cells.vectors.is_some().into());
     let vectors = cells.vectors.clone().unwrap_or_default();
@@ -28,7 +25,7 @@ fn write(cells: &Cells, pack: &mut Pack) {
     let coordinates = cells.coordinates.as_deref();
     pack.u32(coordinates.is_some().into());
     let coordinates = coordinates.unwrap_or_default();
-    pack.column(8, coordinates.len(), &mut |i| coordinates.get(i).copied().unwrap_or(0));
+    pack.items(8, coordinates, |n| *n);
 }
 
 #[wasm_bindgen]

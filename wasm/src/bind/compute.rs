@@ -1,83 +1,86 @@
 //! Accumulators and decoders.
 
-use super::RawDocument;
 use super::thrown::error;
-use crate::compute::heatmap::{Heatmap, Slice};
-use crate::compute::pairs;
-use crate::compute::statistics::Statistics;
-use crate::decode::Stream;
+use super::{RawDocument, dtype, endianness};
 use crate::pack::Pack;
+use crate::pairs;
 use alloc::string::ToString as _;
+use alloc::vec;
 use alloc::vec::Vec;
 use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
-use weighbridge::Difference;
-use weighbridge_core::{DType, Endianness, Stop};
+use weighbridge::heatmap::{Heatmap, Slice};
+use weighbridge::{ChunkStream, Difference};
+use weighbridge_core::{DType, Histogram, Stats, Stop, Summary};
 
-fn endianness(big: bool) -> Endianness {
-    if big { Endianness::Big } else { Endianness::Little }
-}
-
-/// The type with this name; parameters in it are not looked at.
-fn dtype(name: &str) -> DType {
-    DType::by_name(name).unwrap_or_default()
-}
-
-/// Statistics of elements that stream by.
+/// Statistics of elements that stream by, with a histogram.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct RawStatistics {
-    inner: Statistics,
+    dtype: DType,
+    stats: Stats,
+    words: Vec<u64>,
 }
 
 #[wasm_bindgen]
 impl RawStatistics {
     /// Of elements of this type; `undefined` when they are no numbers.
     pub fn of(name: &str, big: bool, elements: u64) -> Option<RawStatistics> {
-        let inner = Statistics::new(dtype(name), endianness(big), elements)?;
-        Some(RawStatistics { inner })
+        let dtype = dtype(name);
+        let stats = Stats::new(dtype, endianness(big), 0, elements)?;
+        Some(RawStatistics { dtype, stats, words: vec![0; Histogram::WORDS] })
     }
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.inner.push(bytes);
+        self.stats.add(bytes, Histogram::new(self.dtype, &mut self.words).as_mut());
     }
 
     /// What was found.
     pub fn summary(&self) -> Uint8Array {
-        let stats = self.inner.summary();
+        let stats = self.stats.summary();
         let mut pack = Pack::default();
         for number in
             [stats.count(), stats.zeros(), stats.subnormals(), stats.nans(), stats.infinities()]
         {
             pack.u64(number);
         }
-        pack.optional(stats.first_nan());
-        pack.optional(stats.first_infinity());
-        for number in [
-            stats.min().map(|least| least.to_f64()),
-            stats.max().map(|greatest| greatest.to_f64()),
-            stats.mean(),
-            stats.deviation(),
-        ] {
-            pack.f64(number.unwrap_or(f64::NAN));
-        }
+        spread(&stats, &mut pack);
         pack.done()
     }
 
     /// Counts by magnitude.
     pub fn magnitudes(&mut self) -> Vec<f64> {
-        counts(&self.inner.magnitudes())
+        self.counts(2 * Histogram::MAGNITUDES, |histogram, bins| histogram.magnitudes(bins))
     }
 
     /// Counts in equal steps.
     pub fn steps(&mut self, low: f64, high: f64, bins: u32) -> Vec<f64> {
-        counts(&self.inner.steps(low, high, bins as usize))
+        let bins = (bins as usize).clamp(1, 1 << 20);
+        self.counts(bins, |histogram, bins| histogram.steps(low, high, bins))
+    }
+
+    fn counts(&mut self, bins: usize, count: impl FnOnce(&Histogram<'_>, &mut [u64])) -> Vec<f64> {
+        let mut bins = vec![0; bins];
+        if let Some(histogram) = Histogram::new(self.dtype, &mut self.words) {
+            count(&histogram, &mut bins);
+        }
+        bins.iter().map(|count| *count as f64).collect()
     }
 }
 
-fn counts(bins: &[u64]) -> Vec<f64> {
-    bins.iter().map(|count| *count as f64).collect()
+/// Where the first elements that are not finite are, the extremes, mean and deviation.
+pub(super) fn spread(stats: &Summary, pack: &mut Pack) {
+    pack.optional(stats.first_nan());
+    pack.optional(stats.first_infinity());
+    for number in [
+        stats.min().map(|least| least.to_f64()),
+        stats.max().map(|greatest| greatest.to_f64()),
+        stats.mean(),
+        stats.deviation(),
+    ] {
+        pack.f64(number.unwrap_or(f64::NAN));
+    }
 }
 
 /// A picture of a slice.
@@ -123,13 +126,12 @@ impl RawHeatmap {
 
     /// Means, least, greatest, and numbers of what is not finite.
     pub fn cells(&self) -> Uint8Array {
-        let map = &self.inner;
+        let cells: Vec<_> = self.inner.cells().collect();
         let mut pack = Pack::default();
-        let len = map.len();
-        pack.column(4, len, &mut |i| map.cell(i).0.to_bits().into());
-        pack.column(4, len, &mut |i| map.cell(i).1.to_bits().into());
-        pack.column(4, len, &mut |i| map.cell(i).2.to_bits().into());
-        pack.column(4, len, &mut |i| map.cell(i).3.into());
+        pack.items(4, &cells, |cell| cell.mean.to_bits().into());
+        pack.items(4, &cells, |cell| cell.least.to_bits().into());
+        pack.items(4, &cells, |cell| cell.greatest.to_bits().into());
+        pack.items(4, &cells, |cell| cell.bad.into());
         pack.done()
     }
 }
@@ -178,7 +180,7 @@ impl RawDifference {
         pack.f64(sums.relative_rms());
         let (power, counts) = sums.magnitudes();
         pack.f64(power.into());
-        pack.column(8, counts.len(), &mut |i| counts.get(i).copied().unwrap_or(0));
+        pack.items(8, &counts, |count| *count);
         pack.done()
     }
 }
@@ -196,10 +198,9 @@ pub fn raw_gguf_names(name: &str) -> alloc::string::String {
 pub fn raw_compare(a: &[u8], b: &[u8]) -> Uint8Array {
     let pairs = pairs::pairs(a, b);
     let mut pack = Pack::default();
-    let pair = |i: usize| pairs.get(i).copied().unwrap_or_default();
-    pack.column(4, pairs.len(), &mut |i| pair(i).0.into());
-    pack.column(4, pairs.len(), &mut |i| pair(i).1.into());
-    pack.column(1, pairs.len(), &mut |i| pair(i).2.into());
+    pack.items(4, &pairs, |pair| pair.0.into());
+    pack.items(4, &pairs, |pair| pair.1.into());
+    pack.items(1, &pairs, |pair| pair.2.into());
     pack.done()
 }
 
@@ -207,7 +208,7 @@ pub fn raw_compare(a: &[u8], b: &[u8]) -> Uint8Array {
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct RawDecoder {
-    inner: Stream,
+    inner: ChunkStream,
 }
 
 #[wasm_bindgen]
@@ -222,7 +223,7 @@ impl RawDecoder {
     /// # Errors
     /// What is wrong with the data.
     pub fn take(&mut self) -> Result<Uint8Array, Error> {
-        let offset = self.inner.chunk.stored.offset;
+        let offset = self.inner.chunk().stored.offset;
         match self.inner.take() {
             Ok(bytes) => Ok(Uint8Array::from(bytes)),
             Err(fault) => Err(error(&fault.to_string(), Some(offset))),
@@ -231,12 +232,12 @@ impl RawDecoder {
 
     /// Decoded bytes so far.
     pub fn decoded(&self) -> u64 {
-        self.inner.state().0
+        self.inner.written()
     }
 
     /// Whether all is decoded.
     pub fn done(&self) -> bool {
-        self.inner.state().1
+        self.inner.is_done()
     }
 }
 
@@ -248,6 +249,6 @@ impl RawDocument {
         let tensor = self.inner.table.tensors.get(index as usize).copied()?;
         let found: Result<_, Stop> =
             self.inner.session.ask(|file, source| file.chunk(source, &tensor, chunk.into()));
-        Some(RawDecoder { inner: Stream::new(found.ok()???) })
+        Some(RawDecoder { inner: ChunkStream::new(found.ok()???) })
     }
 }

@@ -1,8 +1,7 @@
 //! Single entries: a tensor, its chunks, metadata, values.
 
-use super::tables::status_name;
 use super::thrown::error;
-use super::{Answer, RawDocument, answer};
+use super::{Answer, RawDocument, answer, dtype, endianness};
 use crate::document::Document;
 use crate::elements::{Grid, Refusal};
 use crate::meta::{self, Shown};
@@ -10,18 +9,17 @@ use crate::pack::Pack;
 use crate::table::NONE;
 use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
-use alloc::string::String;
 use alloc::vec::Vec;
 use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
 use weighbridge::text::hex;
 use weighbridge::{Particulars, Quantization, Value};
-use weighbridge_core::{Chunk, Cursor, DType, Endianness, Tensor};
+use weighbridge_core::{Cursor, Tensor};
 
-/// A text that may hold anything: decoded with replacements, and as bytes when
-/// it is not UTF-8.
+/// A text that may hold anything, which JavaScript decodes with replacements, and as digits
+/// when it is not UTF-8.
 fn raw_text(bytes: &[u8], pack: &mut Pack) {
-    pack.text(&String::from_utf8_lossy(bytes));
+    pack.bytes(bytes);
     let exact = str::from_utf8(bytes).is_err().then(|| hex(bytes));
     pack.optional_text(exact.as_deref());
 }
@@ -40,7 +38,7 @@ fn shape(entry: &Shown, pack: &mut Pack) {
     let shape = entry.meta.shape();
     pack.u32(shape.is_some().into());
     let shape = shape.unwrap_or_default();
-    pack.column(8, shape.len(), &mut |i| shape.get(i).copied().unwrap_or(0));
+    pack.items(8, shape, |n| *n);
 }
 
 /// A metadata entry in full.
@@ -62,7 +60,6 @@ fn full(entry: Shown, pack: &mut Pack) {
 /// Metadata entries with previews.
 #[inline(never)]
 fn list(all: Vec<Shown>, pack: &mut Pack) {
-    let n = all.len();
     let mut keys = Texts::default();
     let mut texts = Texts::default();
     let mut types = Texts::default();
@@ -73,14 +70,13 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
         texts.push_safe(entry.text().or(json).unwrap_or_default(), SHOWN);
         types.push(entry.meta.kind());
     }
-    pack.u32(n as u32);
+    pack.u32(all.len() as u32);
     pack.texts(&keys);
     pack.texts(&types);
     pack.texts(&texts);
-    let at = |i: usize| all.get(i).map(|entry| entry.at);
-    pack.column(4, n, &mut |i| at(i).map_or(0, |at| at.index.into()));
-    pack.column(8, n, &mut |i| at(i).map_or(0, |at| at.stored.offset));
-    pack.column(8, n, &mut |i| at(i).map_or(0, |at| at.stored.len));
+    pack.items(4, &all, |entry| entry.at.index.into());
+    pack.items(8, &all, |entry| entry.at.stored.offset);
+    pack.items(8, &all, |entry| entry.at.stored.len);
     for entry in &all {
         pack.text(entry.meta.dtype().unwrap_or_default());
         numbers(entry, pack);
@@ -109,15 +105,14 @@ impl RawDocument {
             pack.label(&table.name(i));
             for word in [
                 it.dtype.as_deref().unwrap_or(tensor.dtype.name()),
-                status_name(tensor.status),
+                tensor.status.name(),
                 tensor.layout.name(),
                 tensor.encoding.name(),
                 tensor.endianness.name(),
             ] {
                 pack.text(word);
             }
-            let dims = table.dims(i);
-            pack.column(8, dims.len(), &mut |i| dims.get(i).copied().unwrap_or(0));
+            pack.items(8, table.dims(i), |n| *n);
             for number in [
                 tensor.elements,
                 table.stored.get(i).copied().unwrap_or(0),
@@ -146,12 +141,8 @@ impl RawDocument {
             if let Some(it) = it.quantization {
                 let points = it.zero_points.unwrap_or_default();
                 pack.optional(it.axis);
-                pack.column(4, it.scales.len(), &mut |i| {
-                    it.scales.get(i).map_or(0, |scale| scale.to_bits().into())
-                });
-                pack.column(4, points.len(), &mut |i| {
-                    points.get(i).map_or(0, |point| *point as u64)
-                });
+                pack.items(4, &it.scales, |scale| scale.to_bits().into());
+                pack.items(4, &points, |point| *point as u64);
             }
         })
     }
@@ -176,15 +167,12 @@ impl RawDocument {
         }
         answer(&self.inner, result, |chunks, pack| {
             pack.u64(total);
-            let mut column = |of: fn(&Chunk) -> u64| {
-                pack.column(8, chunks.len(), &mut |i| chunks.get(i).map_or(0, of));
-            };
-            column(|chunk| chunk.stored.offset);
-            column(|chunk| chunk.stored.len);
-            column(|chunk| chunk.decoded.unwrap_or(NONE));
-            column(|chunk| chunk.row);
-            column(|chunk| chunk.elements);
-            pack.column(2, encodings.len(), &mut |i| encodings.get(i).copied().unwrap_or(0).into());
+            pack.items(8, &chunks, |chunk| chunk.stored.offset);
+            pack.items(8, &chunks, |chunk| chunk.stored.len);
+            pack.items(8, &chunks, |chunk| chunk.decoded.unwrap_or(NONE));
+            pack.items(8, &chunks, |chunk| chunk.row);
+            pack.items(8, &chunks, |chunk| chunk.elements);
+            pack.items(2, &encodings, |code| (*code).into());
         })
     }
 
@@ -272,10 +260,8 @@ pub(super) fn shown<T>(
 #[wasm_bindgen(js_name = rawElements)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
 pub fn raw_elements(name: &str, big: bool, bytes: &[u8], most: u64) -> Uint8Array {
-    let dtype = DType::by_name(name).unwrap_or_default();
-    let endianness = if big { Endianness::Big } else { Endianness::Little };
     let mut pack = Pack::default();
-    pack.numbers(&Numbers::of(dtype, bytes, most, endianness));
+    pack.numbers(&Numbers::of(dtype(name), bytes, most, endianness(big)));
     pack.done()
 }
 
@@ -284,7 +270,7 @@ pub fn raw_elements(name: &str, big: bool, bytes: &[u8], most: u64) -> Uint8Arra
 #[wasm_bindgen(js_name = rawUnit)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
 pub fn raw_unit(name: &str) -> Vec<u32> {
-    let dtype = DType::by_name(name).unwrap_or_default();
+    let dtype = dtype(name);
     let (elements, bytes) = dtype.unit().unwrap_or_default();
     [elements, bytes, dtype.is_numeric().into()].to_vec()
 }

@@ -1,5 +1,7 @@
 //! Weights: what they are like, and what is noteworthy about them.
 
+use super::compute::spread;
+use super::{dtype, endianness};
 use crate::pack::Pack;
 use crate::text::Texts;
 use alloc::string::{String, ToString as _};
@@ -7,7 +9,6 @@ use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 use weighbridge::{Gauge, Health, Sign, Signs};
-use weighbridge_core::{DType, Endianness};
 
 /// Measures elements that stream by.
 #[wasm_bindgen]
@@ -21,10 +22,9 @@ impl RawGauge {
     /// Of elements of this type in `rows` rows, 0 if they have none; `undefined` when they
     /// are no numbers.
     pub fn of(name: &str, big: bool, elements: u64, rows: u64, seed: u64) -> Option<RawGauge> {
-        let dtype = DType::by_name(name).unwrap_or_default();
-        let endianness = if big { Endianness::Big } else { Endianness::Little };
         let rows = Some(rows).filter(|rows| *rows > 0);
-        Some(RawGauge { inner: Gauge::new(dtype, endianness, elements, rows, seed)? })
+        let inner = Gauge::new(dtype(name), endianness(big), elements, rows, seed)?;
+        Some(RawGauge { inner })
     }
 
     /// Takes the next bytes.
@@ -43,17 +43,8 @@ impl RawGauge {
         {
             pack.f64(number as f64);
         }
-        pack.optional(stats.first_nan());
-        pack.optional(stats.first_infinity());
-        for number in [
-            stats.min().map(|least| least.to_f64()),
-            stats.max().map(|greatest| greatest.to_f64()),
-            stats.mean(),
-            stats.deviation(),
-            weights.outlier(),
-        ] {
-            pack.f64(number.unwrap_or(f64::NAN));
-        }
+        spread(stats, &mut pack);
+        pack.f64(weights.outlier().unwrap_or(f64::NAN));
         pack.u32(weights.signs().bits().into());
         let digest = weights.digest().map(|[high, low]| {
             let mut text = high.to_string();

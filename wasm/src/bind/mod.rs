@@ -25,13 +25,22 @@ use js_sys::{Error, Uint8Array};
 use thrown::error;
 use wasm_bindgen::prelude::*;
 use weighbridge::{Diagnosis, Options};
-use weighbridge_core::{Format, Profile, Severity, Stop};
+use weighbridge_core::{DType, Endianness, Format, Profile, Severity, Stop};
 
 #[wasm_bindgen]
 extern "C" {
     /// Without the assertion of `Uint8Array::copy_to`, which would bring `core::fmt`.
     #[wasm_bindgen(js_namespace = ["Uint8Array", "prototype", "set"], js_name = call)]
     fn copy(into: &mut [u8], from: &Uint8Array);
+}
+
+/// The type with this name; parameters in it are not looked at.
+fn dtype(name: &str) -> DType {
+    DType::by_name(name).unwrap_or_default()
+}
+
+fn endianness(big: bool) -> Endianness {
+    if big { Endianness::Big } else { Endianness::Little }
 }
 
 /// A document, as JavaScript holds it.
@@ -110,7 +119,8 @@ impl RawDocument {
     pub fn need(&self) -> Vec<u64> {
         let mut pairs = Vec::new();
         for need in self.inner.session.needs() {
-            pairs.extend([need.offset, need.len]);
+            pairs.push(need.offset);
+            pairs.push(need.len);
         }
         pairs
     }
@@ -198,9 +208,8 @@ impl RawDocument {
         }
         pack.texts(&texts);
         let left: Vec<_> = findings.rules().filter(|count| count.found > count.kept).collect();
-        let count = |i: usize| left.get(i);
-        pack.column(2, left.len(), &mut |i| count(i).map_or(0, |it| it.rule.code().into()));
-        pack.column(8, left.len(), &mut |i| count(i).map_or(0, |it| it.found - it.kept));
+        pack.items(2, &left, |it| it.rule.code().into());
+        pack.items(8, &left, |it| it.found - it.kept);
         pack.u32(self.inner.is_ruled().into());
         pack.done()
     }

@@ -7,20 +7,10 @@ use crate::order::{self, Filter, Key, Sort};
 use crate::pack::Pack;
 use crate::sort;
 use crate::text::{SHOWN, Texts, push_bytes};
-use alloc::string::String;
 use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
-use weighbridge_core::{Endianness, EntryKind, Finding, Status};
-
-/// What a status is called.
-pub(super) fn status_name(status: Status) -> &'static str {
-    match status {
-        Status::Sound => "sound",
-        Status::Unsupported => "unsupported",
-        Status::Broken => "broken",
-    }
-}
+use weighbridge_core::{Endianness, EntryKind};
 
 /// The number of a column to sort by, greatest first if its bit 4 is set.
 fn sort_of(code: u32) -> Sort {
@@ -110,36 +100,33 @@ impl RawDocument {
         for row in rows {
             let tensor = inner.table.tensor(*row);
             codes.push([
-                inner.words.code(status_name(tensor.status)),
+                inner.words.code(tensor.status.name()),
                 inner.words.code(tensor.layout.name()),
                 inner.words.code(tensor.encoding.name()),
             ]);
         }
         let table = &inner.table;
-        let row = |i: usize| rows.get(i).copied().unwrap_or(0);
         let mut pack = Pack::default();
-        let n = rows.len();
         pack.u32(total as u32);
-        pack.column(4, n, &mut |i| row(i).into());
+        pack.items(4, rows, |row| (*row).into());
         pack.labels(rows.iter().map(|row| table.name(*row as usize)));
-        pack.column(2, n, &mut |i| table.dtypes.get(row(i) as usize).copied().unwrap_or(0).into());
+        pack.items(2, rows, |row| table.dtypes.get(*row as usize).copied().unwrap_or(0).into());
         for k in 0..3 {
-            pack.column(2, n, &mut |i| codes.get(i).map_or(0, |code| code[k].into()));
+            pack.items(2, &codes, |code| code[k].into());
         }
-        pack.column(8, n, &mut |i| table.tensor(row(i)).elements);
-        pack.column(8, n, &mut |i| table.stored.get(row(i) as usize).copied().unwrap_or(0));
-        pack.column(8, n, &mut |i| table.offsets.get(row(i) as usize).copied().unwrap_or(0));
-        let mut dims = Vec::new();
-        let mut ends = Vec::new();
+        pack.items(8, rows, |row| table.tensor(*row).elements);
+        pack.items(8, rows, |row| table.stored.get(*row as usize).copied().unwrap_or(0));
+        pack.items(8, rows, |row| table.offsets.get(*row as usize).copied().unwrap_or(0));
+        let (mut dims, mut ends) = (Vec::new(), Vec::new());
         for row in rows {
             dims.extend_from_slice(table.dims(*row as usize));
             ends.push(dims.len());
         }
-        pack.column(8, dims.len(), &mut |i| dims.get(i).copied().unwrap_or(0));
-        pack.column(4, n, &mut |i| ends.get(i).map_or(0, |end| *end as u64));
-        pack.column(8, n, &mut |i| table.tensor(row(i)).chunks.count());
-        pack.column(4, n, &mut |i| inner.findings_of(row(i)).into());
-        pack.column(1, n, &mut |i| (table.tensor(row(i)).endianness == Endianness::Big).into());
+        pack.items(8, &dims, |n| *n);
+        pack.items(4, &ends, |end| *end as u64);
+        pack.items(8, rows, |row| table.tensor(*row).chunks.count());
+        pack.items(4, rows, |row| inner.findings_of(*row).into());
+        pack.items(1, rows, |row| (table.tensor(*row).endianness == Endianness::Big).into());
         pack.done()
     }
 
@@ -162,23 +149,17 @@ impl RawDocument {
             let name = inner.table.name_bytes(group.first as usize);
             let segment = name.get(group.segment.0..group.segment.1).unwrap_or_default();
             names.push_safe(segment, SHOWN);
-            keys.push(&String::from_utf8_lossy(segment));
+            keys.push_lossy(segment);
         }
         let mut pack = Pack::default();
         pack.texts(&names);
         pack.texts(&keys);
-        let n = groups.len();
-        let group = |i: usize| groups.get(i);
-        pack.column(4, n, &mut |i| group(i).map_or(0, |group| group.count.into()));
-        pack.column(8, n, &mut |i| group(i).map_or(0, |group| group.stored));
-        pack.column(4, n, &mut |i| {
-            group(i).filter(|group| group.leaf).map_or(u64::MAX, |group| group.first.into())
-        });
-        pack.column(4, n, &mut |i| group(i).map_or(0, |group| group.findings.into()));
-        pack.column(8, n, &mut |i| group(i).map_or(0, |group| group.elements));
-        pack.column(2, n, &mut |i| {
-            group(i).and_then(|group| group.dtype).map_or(u64::from(u16::MAX), u64::from)
-        });
+        pack.items(4, &groups, |group| group.count.into());
+        pack.items(8, &groups, |group| group.stored);
+        pack.items(4, &groups, |group| if group.leaf { group.first.into() } else { u64::MAX });
+        pack.items(4, &groups, |group| group.findings.into());
+        pack.items(8, &groups, |group| group.elements);
+        pack.items(2, &groups, |group| group.dtype.unwrap_or(u16::MAX).into());
         pack.done()
     }
 
@@ -219,7 +200,6 @@ impl RawDocument {
         let all = inner.session.findings();
         let total = all.len();
         let some = inner.findings.sorted(all, within(from, to, total));
-        let n = some.len();
         let mut names = Texts::default();
         let mut codes = Vec::new();
         for finding in &some {
@@ -238,18 +218,15 @@ impl RawDocument {
         }
         let mut pack = Pack::default();
         pack.u32(total as u32);
-        let mut column = |width: usize, of: fn(&Finding) -> u64| {
-            pack.column(width, n, &mut |i| some.get(i).map_or(0, of));
-        };
-        column(2, |finding| finding.rule.code().into());
-        column(4, |finding| finding.entry.into());
-        column(4, |finding| finding.part.into());
-        column(8, |finding| finding.offset);
-        column(4, |finding| finding.len.into());
-        column(8, |finding| finding.expected);
-        column(8, |finding| finding.found);
+        pack.items(2, &some, |finding| finding.rule.code().into());
+        pack.items(4, &some, |finding| finding.entry.into());
+        pack.items(4, &some, |finding| finding.part.into());
+        pack.items(8, &some, |finding| finding.offset);
+        pack.items(4, &some, |finding| finding.len.into());
+        pack.items(8, &some, |finding| finding.expected);
+        pack.items(8, &some, |finding| finding.found);
         for k in 0..2 {
-            pack.column(2, n, &mut |i| codes.get(i).map_or(0, |code| code[k].into()));
+            pack.items(2, &codes, |code| code[k].into());
         }
         pack.texts(&names);
         pack.done()
@@ -273,18 +250,15 @@ impl RawDocument {
         let words = &mut inner.words;
         let mut pack = Pack::default();
         pack.u32(total as u32);
-        let n = pieces.len();
-        let piece = |i: usize| pieces.get(i);
-        pack.column(2, n, &mut |i| piece(i).map_or(0, |p| part_word(p.part, words).into()));
-        pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.at));
-        pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.len));
-        pack.column(2, n, &mut |i| piece(i).map_or(0, |p| kind_word(p.kind, words).into()));
-        pack.column(4, n, &mut |i| piece(i).map_or(0, |p| p.entry.into()));
-        pack.column(8, n, &mut |i| piece(i).map_or(0, |p| p.overlap));
-        let partner = |i: usize| partners.get(i).copied().flatten();
-        pack.column(2, n, &mut |i| partner(i).map_or(0, |p| part_word(p.part, words).into()));
-        pack.column(2, n, &mut |i| partner(i).map_or(0, |p| kind_word(p.kind, words).into()));
-        pack.column(4, n, &mut |i| partner(i).map_or(u64::from(u32::MAX), |p| p.entry.into()));
+        pack.items(2, pieces, |it| part_word(it.part, words).into());
+        pack.items(8, pieces, |it| it.at);
+        pack.items(8, pieces, |it| it.len);
+        pack.items(2, pieces, |it| kind_word(it.kind, words).into());
+        pack.items(4, pieces, |it| it.entry.into());
+        pack.items(8, pieces, |it| it.overlap);
+        pack.items(2, &partners, |it| it.map_or(0, |it| part_word(it.part, words).into()));
+        pack.items(2, &partners, |it| it.map_or(0, |it| kind_word(it.kind, words).into()));
+        pack.items(4, &partners, |it| it.map_or(u32::MAX, |it| it.entry).into());
         pack.done()
     }
 

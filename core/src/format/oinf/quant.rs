@@ -86,8 +86,8 @@ impl Parameters {
 
     /// The size that follows from the counts.
     pub(super) fn size(&self) -> u64 {
-        let [[_, scales], [_, zero_points]] = self.lists.map(|list| list.map(wide));
-        let words = scales.saturating_add(zero_points);
+        let [[_, scales], [_, zero_points]] = self.lists;
+        let words = wide(scales).saturating_add(wide(zero_points));
         padded(words.saturating_mul(4).saturating_add(FIXED))
     }
 

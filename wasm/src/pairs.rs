@@ -1,8 +1,8 @@
 //! The tensors of two files, by name.
 
-use crate::order::natural;
 use crate::sort;
 use alloc::vec::Vec;
+use weighbridge::text::natural;
 
 /// Stands for "missing there".
 pub const MISSING: u32 = u32::MAX;

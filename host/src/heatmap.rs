@@ -1,14 +1,22 @@
 //! A two-dimensional slice of a dense tensor, averaged into cells.
 
+use crate::feed::Feed;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge::Feed;
 use weighbridge_core::{DType, Endianness};
 
 /// Most cells of a picture.
 const MOST: u64 = 1 << 24;
 
-/// What to draw.
+/// Two axes of a tensor, at a position on every other.
+///
+/// ```
+/// use weighbridge::heatmap::Slice;
+///
+/// // Rows and columns of the second of three matrices.
+/// let slice = Slice { shape: vec![3, 64, 64], row_axis: 1, column_axis: 2, fixed: vec![1, 0, 0] };
+/// assert_eq!(slice.shape[slice.row_axis], 64);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Slice {
     /// Extents in storage order, the last varying fastest.
@@ -21,8 +29,21 @@ pub struct Slice {
     pub fixed: Vec<u64>,
 }
 
-/// A picture that is being made.
-#[derive(Debug)]
+/// A picture of a slice, made of elements that come in pieces of any length.
+///
+/// ```
+/// use weighbridge::heatmap::{Heatmap, Slice};
+/// use weighbridge::{DType, Endianness};
+///
+/// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
+/// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+/// for piece in [&[1, 3, 5][..], &[7, 0, 0, 2, 4]] {
+///     map.push(piece);
+/// }
+/// let means: Vec<f32> = map.cells().map(|cell| cell.mean).collect();
+/// assert_eq!(means, [2.0, 6.0, 0.0, 3.0]);
+/// ```
+#[derive(Clone, Debug)]
 pub struct Heatmap {
     feed: Feed,
     slice: Slice,
@@ -43,11 +64,25 @@ pub struct Heatmap {
     pub last_byte: u64,
     /// Position of the next element on every axis.
     at: Vec<u64>,
-    cells: Vec<Cell>,
+    sums: Vec<Sums>,
+}
+
+/// A cell of a picture, in which several elements may lie.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Cell {
+    /// The mean of those that are finite; NaN if there are none.
+    pub mean: f32,
+    /// The least of them.
+    pub least: f32,
+    /// The greatest of them.
+    pub greatest: f32,
+    /// How many are not finite.
+    pub bad: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+struct Sums {
     sum: f64,
     count: u32,
     bad: u32,
@@ -56,8 +91,17 @@ struct Cell {
 }
 
 impl Heatmap {
-    /// A picture of at most `height` × `width` cells; `None` if the type is no
-    /// number, or the axes or positions are not in the shape.
+    /// A picture of at most `height` × `width` cells; `None` if the type is no number, or the
+    /// axes or positions are not in the shape.
+    ///
+    /// ```
+    /// use weighbridge::heatmap::{Heatmap, Slice};
+    /// use weighbridge::{DType, Endianness};
+    ///
+    /// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
+    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+    /// assert_eq!((map.height, map.width), (2, 2));
+    /// ```
     pub fn new(
         dtype: DType,
         endianness: Endianness,
@@ -107,16 +151,7 @@ impl Heatmap {
             first_byte: (from / unit).checked_mul(stored)?,
             last_byte: to.div_ceil(unit).checked_mul(stored)?,
             at,
-            cells: vec![
-                Cell {
-                    sum: 0.0,
-                    count: 0,
-                    bad: 0,
-                    least: f32::INFINITY,
-                    greatest: f32::NEG_INFINITY
-                };
-                cells as usize
-            ],
+            sums: vec![Sums::NONE; cells as usize],
             slice,
         };
         for _ in 0..skip {
@@ -126,8 +161,18 @@ impl Heatmap {
     }
 
     /// Takes the next bytes, the first of which holds element `from`.
+    ///
+    /// ```
+    /// use weighbridge::heatmap::{Heatmap, Slice};
+    /// use weighbridge::{DType, Endianness};
+    ///
+    /// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
+    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+    /// map.push(&[1, 3, 5, 7]);
+    /// assert_eq!(map.cells().nth(1).unwrap().greatest, 7.0);
+    /// ```
     pub fn push(&mut self, bytes: &[u8]) {
-        let Heatmap { feed, slice, rows, columns, height, width, at, cells, .. } = self;
+        let Heatmap { feed, slice, rows, columns, height, width, at, sums, .. } = self;
         let (row_axis, column_axis) = (slice.row_axis, slice.column_axis);
         feed.push(bytes, &mut |values| {
             for value in values.iter().copied() {
@@ -138,8 +183,8 @@ impl Heatmap {
                     let row = if row_axis == column_axis { 0 } else { at[row_axis] };
                     let cell = scale(row, *height, *rows) * *width
                         + scale(at[column_axis], *width, *columns);
-                    if let Some(cell) = cells.get_mut(cell as usize) {
-                        cell.add(value);
+                    if let Some(sums) = sums.get_mut(cell as usize) {
+                        sums.add(value);
                     }
                 }
                 for (position, extent) in at.iter_mut().zip(&slice.shape).rev() {
@@ -166,29 +211,26 @@ impl Heatmap {
         }
     }
 
-    /// How many cells there are.
-    pub fn len(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
-    }
-
-    /// Mean, least, greatest, and how many are not finite.
-    pub fn cell(&self, i: usize) -> (f32, f32, f32, u32) {
-        match self.cells.get(i) {
-            Some(cell) if cell.count > 0 => {
-                let mean = cell.sum / f64::from(cell.count);
-                (mean as f32, cell.least, cell.greatest, cell.bad)
-            }
-            cell => (f32::NAN, f32::NAN, f32::NAN, cell.map_or(0, |cell| cell.bad)),
-        }
+    /// The cells, row by row.
+    ///
+    /// ```
+    /// use weighbridge::heatmap::{Heatmap, Slice};
+    /// use weighbridge::{DType, Endianness};
+    ///
+    /// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
+    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+    /// map.push(&[1; 8]);
+    /// assert!(map.cells().all(|cell| cell.mean == 1.0 && cell.bad == 0));
+    /// ```
+    pub fn cells(&self) -> impl ExactSizeIterator<Item = Cell> {
+        self.sums.iter().map(Sums::cell)
     }
 }
 
-impl Cell {
+impl Sums {
+    const NONE: Sums =
+        Sums { sum: 0.0, count: 0, bad: 0, least: f32::INFINITY, greatest: f32::NEG_INFINITY };
+
     fn add(&mut self, value: f64) {
         if value.is_finite() {
             self.sum += value;
@@ -198,6 +240,14 @@ impl Cell {
         } else {
             self.bad = self.bad.saturating_add(1);
         }
+    }
+
+    fn cell(&self) -> Cell {
+        let Sums { sum, count, bad, least, greatest } = *self;
+        if count == 0 {
+            return Cell { mean: f32::NAN, least: f32::NAN, greatest: f32::NAN, bad };
+        }
+        Cell { mean: (sum / f64::from(count)) as f32, least, greatest, bad }
     }
 }
 
@@ -221,7 +271,7 @@ mod tests {
         };
         let mut map = Heatmap::new(DType::F32, Endianness::Little, slice, size.0, size.1).unwrap();
         map.push(&bytes[map.from as usize * 4..map.to as usize * 4]);
-        (0..map.len()).map(|i| map.cell(i).0).collect()
+        map.cells().map(|cell| cell.mean).collect()
     }
 
     #[test]
@@ -239,7 +289,7 @@ mod tests {
         let mut map = Heatmap::new(DType::U4, Endianness::Little, slice, 1, 3).unwrap();
         assert_eq!((map.from, map.to), (2, 6));
         map.push(&[0x32, 0x54]);
-        let cells: Vec<f32> = (0..3).map(|i| map.cell(i).0).collect();
+        let cells: Vec<f32> = map.cells().map(|cell| cell.mean).collect();
         assert_eq!(cells, [3.0, 4.0, 5.0]);
     }
 

@@ -1,0 +1,99 @@
+//! What of a tensor's elements can be shown without checking all of its data.
+
+use super::Tensor;
+use crate::data::{self, Order};
+use crate::error::Error;
+use crate::report::Unchecked;
+use crate::stats;
+use alloc::borrow::ToOwned as _;
+use alloc::format;
+use weighbridge_core::Status;
+
+/// What of a tensor's elements can be shown.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Preview {
+    /// Whether [`values`](Tensor::values) gives as many as were asked for.
+    pub values: bool,
+    /// Whether there are [`stats`](Tensor::stats), if they were asked for.
+    pub stats: bool,
+    /// What is not checked of its data, if anything.
+    pub unchecked: Option<Unchecked>,
+}
+
+impl Tensor<'_, '_> {
+    /// What can be shown of the first `values` elements, if they are asked for, and of the
+    /// statistics, for a program that shows the tensors of a file one after the other. What
+    /// is stored encoded is decoded for that; [`Model::left_out`](crate::Model::left_out)
+    /// says when all of it becomes too much.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let preview = model.tensor("emb")?.preview(Some(2), true)?;
+    /// assert!(preview.values && preview.stats);
+    /// assert_eq!(preview.unchecked.unwrap().why(), "payload only shown, not checked");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the data cannot be read.
+    pub fn preview(&self, values: Option<u64>, stats: bool) -> Result<Preview, Error> {
+        let mut preview = Preview { values: false, stats: false, unchecked: None };
+        if self.model.left_out().is_none() {
+            // Rows of a column are no elements that are summed up.
+            let rows = self.is_column() && values.is_some();
+            if !rows {
+                self.look(if stats { self.elements() } else { values.unwrap_or(0) })?;
+            }
+            if let Some(limit) = values {
+                preview.values = self.has_values(limit)?;
+            }
+            let model = self.model;
+            preview.stats =
+                stats && !rows && stats::can_show(&model.access, &model.file, &self.tensor)?;
+        }
+        let asked = values.is_some() || stats;
+        preview.unchecked = self.unchecked(asked, preview.values || preview.stats)?;
+        Ok(preview)
+    }
+
+    /// Takes note that the first `count` elements are looked at, if they are in one piece.
+    fn look(&self, count: u64) -> Result<(), Error> {
+        if self.chunk_count() != 1 {
+            return Ok(());
+        }
+        let (access, file) = (&self.model.access, &self.model.file);
+        if let Some(chunk) = access.ask_or_end(|source| file.chunk(source, &self.tensor, 0))? {
+            let (decoded, stored) =
+                data::extent(&self.tensor, count, chunk.decoded, chunk.stored.len);
+            access.look(stored, decoded);
+        }
+        Ok(())
+    }
+
+    /// What is left open of its data, of which elements may have been `asked` for and `shown`.
+    fn unchecked(&self, asked: bool, shown: bool) -> Result<Option<Unchecked>, Error> {
+        // Where there is no data, or a finding says why it cannot be had, nothing is left open.
+        if self.chunk_count() == 0 || self.status() == Status::Broken {
+            return Ok(None);
+        }
+        let (why, counts) = match (self.status(), self.model.left_out()) {
+            _ if !asked => ("payload not asked for".to_owned(), false),
+            _ if shown => ("payload only shown, not checked".to_owned(), false),
+            (Status::Sound, Some(why)) => (why.to_owned(), true),
+            (Status::Unsupported, _) => {
+                ("its type, encoding or layout is unknown".to_owned(), true)
+            }
+            _ if data::is_plain(&self.tensor) && self.order()? == Order::Unknown => {
+                let layout = self.layout().name();
+                (format!("its extents are not in the file, so its {layout} order is unknown"), true)
+            }
+            _ => {
+                let encoding = self.encoding().name();
+                (format!("its elements ({encoding}) cannot be shown"), true)
+            }
+        };
+        Ok(Some(Unchecked::new(Some(self.name().clone()), why, counts)))
+    }
+}
