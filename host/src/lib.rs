@@ -122,6 +122,7 @@ mod shards;
 mod splits;
 mod stats;
 mod store;
+mod summary;
 mod tensor;
 pub mod text;
 mod value;
@@ -160,6 +161,10 @@ pub use session::{Poll, Session};
 #[cfg(feature = "gguf")]
 pub use set::SetPart;
 pub use stats::Summary;
+pub use summary::{
+    Cache, CacheGroup, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share, Summariser,
+    Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
+};
 pub use tensor::Tensor;
 pub use text::Text;
 pub use value::Value;
