@@ -63,7 +63,8 @@ export interface Token {
 }
 
 export interface VocabularyConstructor {
-  new (endianness: 'little' | 'big', model: string): Vocabulary;
+  /** `model` is the kind of tokenizer, `count` the number of tokens: what follows is not read. */
+  new (endianness: 'little' | 'big', model: string, count: number | bigint): Vocabulary;
 }
 
 /** The tokens of a GGUF file, made of its arrays as their bytes stream by. */

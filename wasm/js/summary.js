@@ -60,8 +60,8 @@ export function summaries(glue) {
   class Vocabulary {
     #raw;
 
-    constructor(endianness, model) {
-      this.#raw = new glue.RawVocabulary(endianness === 'big', model);
+    constructor(endianness, model, count) {
+      this.#raw = new glue.RawVocabulary(endianness === 'big', model, BigInt(count));
     }
 
     free() {

@@ -72,6 +72,7 @@ pub struct ModelBlock {
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub share: Share,
     /// Parameters of each part.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "written::by_part"))]
     pub parts: Vec<(ModelPart, u64)>,
 }
 
@@ -97,8 +98,10 @@ pub struct ModelSummary {
     /// Elements that are no parameters: scales, zero points, tables.
     pub others: u64,
     /// By element type, most bytes first.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "written::named"))]
     pub dtypes: Vec<(&'static str, Share)>,
     /// By what tensors are for.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "written::named"))]
     pub parts: Vec<(ModelPart, Share)>,
     /// By block, in the order of stacks and numbers.
     pub blocks: Vec<ModelBlock>,
@@ -124,6 +127,34 @@ impl ModelSummary {
     /// ```
     pub fn fact(&self, name: &str) -> Option<&Value> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value)
+    }
+}
+
+/// Pairs as JSON has them.
+#[cfg(feature = "serde")]
+mod written {
+    use super::{ModelPart, Share};
+    use serde::{Serialize, Serializer};
+
+    #[derive(Serialize)]
+    struct Named<'a, N> {
+        name: &'a N,
+        #[serde(flatten)]
+        share: &'a Share,
+    }
+
+    pub(super) fn named<N: Serialize, S: Serializer>(
+        all: &[(N, Share)],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(all.iter().map(|(name, share)| Named { name, share }))
+    }
+
+    pub(super) fn by_part<S: Serializer>(
+        all: &[(ModelPart, u64)],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_map(all.iter().map(|(part, count)| (part, count)))
     }
 }
 
@@ -258,7 +289,7 @@ impl Model<'_> {
     }
 }
 
-/// At most this many texts of a list are remembered: names, not data.
+/// At most this many notes: of a file that contradicts itself, the first say enough.
 const MOST_NOTES: usize = 64;
 
 /// Adds a sentence, unless there are many.

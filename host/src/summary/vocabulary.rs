@@ -74,7 +74,7 @@ const BETWEEN: char = '\u{10FFFF}';
 /// ```
 /// use weighbridge::{Endianness, Vocabulary};
 ///
-/// let mut vocabulary = Vocabulary::new(Endianness::Little, "gpt2");
+/// let mut vocabulary = Vocabulary::new(Endianness::Little, "gpt2", 9);
 /// for token in ["the", "Ġthe", "Ċ"] {
 ///     vocabulary.push(&(token.len() as u64).to_le_bytes());
 ///     vocabulary.push(token.as_bytes());
@@ -96,18 +96,20 @@ pub struct Vocabulary {
     pending: Vec<u8>,
     kinds: Vec<u8>,
     scores: Vec<f32>,
+    count: u64,
     cut: bool,
 }
 
 impl Vocabulary {
-    /// None yet, of a tokenizer of this model (`tokenizer.ggml.model`).
+    /// None yet, of a tokenizer of this model (`tokenizer.ggml.model`) with so many tokens:
+    /// what comes after them is not read.
     ///
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// assert!(Vocabulary::new(Endianness::Little, "llama").is_empty());
+    /// assert!(Vocabulary::new(Endianness::Little, "llama", 9).is_empty());
     /// ```
-    pub fn new(endianness: Endianness, model: &str) -> Self {
+    pub fn new(endianness: Endianness, model: &str, count: u64) -> Self {
         Vocabulary {
             big: endianness == Endianness::Big,
             byte_level: model == "gpt2",
@@ -118,6 +120,7 @@ impl Vocabulary {
             pending: Vec::new(),
             kinds: Vec::new(),
             scores: Vec::new(),
+            count,
             cut: false,
         }
     }
@@ -127,12 +130,12 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama", 9);
     /// [1, 0, 0, 0, 0, 0, 0, 0, b'a'].chunks(2).for_each(|bytes| vocabulary.push(bytes));
     /// assert_eq!(vocabulary.raw(0), Some(&b"a"[..]));
     /// ```
     pub fn push(&mut self, mut bytes: &[u8]) {
-        while !self.cut {
+        while !self.cut && (self.len() as u64) < self.count {
             let head = self.pending.first_chunk::<8>().map(|head| self.number(*head));
             let needed = match head {
                 Some(len) if len > MOST_BYTES as u64 => {
@@ -183,7 +186,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, TokenKind, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama", 9);
     /// vocabulary.push_kinds(&[3, 0, 0, 0]);
     /// assert_eq!(vocabulary.kind(0), Some(TokenKind::Control));
     /// ```
@@ -199,7 +202,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama", 9);
     /// vocabulary.push_scores(&(-1.5_f32).to_le_bytes());
     /// assert_eq!(vocabulary.score(0), Some(-1.5));
     /// ```
@@ -215,7 +218,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Big, "bert");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Big, "bert", 9);
     /// vocabulary.push(&[0, 0, 0, 0, 0, 0, 0, 1, b'a']);
     /// assert_eq!(vocabulary.len(), 1);
     /// ```
@@ -228,7 +231,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// assert!(Vocabulary::new(Endianness::Little, "llama").is_empty());
+    /// assert!(Vocabulary::new(Endianness::Little, "llama", 9).is_empty());
     /// ```
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -239,7 +242,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama", 9);
     /// vocabulary.push(&u64::MAX.to_le_bytes()); // of one token
     /// vocabulary.push(b"a");
     /// assert!(vocabulary.is_cut() && vocabulary.is_empty());
@@ -253,7 +256,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// assert_eq!(Vocabulary::new(Endianness::Little, "llama").raw(0), None);
+    /// assert_eq!(Vocabulary::new(Endianness::Little, "llama", 9).raw(0), None);
     /// ```
     pub fn raw(&self, id: usize) -> Option<&[u8]> {
         let end = *self.ends.get(id)? as usize;
@@ -267,7 +270,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama", 9);
     /// vocabulary.push(&[6, 0, 0, 0, 0, 0, 0, 0]);
     /// vocabulary.push(b"<0x0A>");
     /// assert_eq!(vocabulary.readable(0).as_deref(), Some("\\n"));
@@ -285,7 +288,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// assert_eq!(Vocabulary::new(Endianness::Little, "llama").kind(0), None);
+    /// assert_eq!(Vocabulary::new(Endianness::Little, "llama", 9).kind(0), None);
     /// ```
     pub fn kind(&self, id: usize) -> Option<TokenKind> {
         TokenKind::of(*self.kinds.get(id)?)
@@ -296,7 +299,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// assert_eq!(Vocabulary::new(Endianness::Little, "llama").score(0), None);
+    /// assert_eq!(Vocabulary::new(Endianness::Little, "llama", 9).score(0), None);
     /// ```
     pub fn score(&self, id: usize) -> Option<f32> {
         self.scores.get(id).copied()
@@ -308,7 +311,7 @@ impl Vocabulary {
     /// ```
     /// use weighbridge::{Endianness, Vocabulary};
     ///
-    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama");
+    /// let mut vocabulary = Vocabulary::new(Endianness::Little, "llama", 9);
     /// for token in ["0", "1", "10"] {
     ///     vocabulary.push(&(token.len() as u64).to_le_bytes());
     ///     vocabulary.push(token.as_bytes());
@@ -411,7 +414,7 @@ mod tests {
     use super::*;
 
     fn of(model: &str, tokens: &[&[u8]]) -> Vocabulary {
-        let mut vocabulary = Vocabulary::new(Endianness::Little, model);
+        let mut vocabulary = Vocabulary::new(Endianness::Little, model, tokens.len() as u64);
         let all: Vec<u8> = tokens
             .iter()
             .flat_map(|token| [&(token.len() as u64).to_le_bytes(), *token].concat())
@@ -479,10 +482,17 @@ mod tests {
 
     #[test]
     fn what_is_too_long_ends_the_table() {
-        let mut all = of("llama", &[b"a"]);
+        let mut all = Vocabulary::new(Endianness::Little, "llama", 3);
+        all.push(&1_u64.to_le_bytes());
+        all.push(b"a");
         all.push(&(1_u64 << 40).to_le_bytes());
         all.push(b"abc");
         assert!(all.is_cut());
         assert_eq!(all.len(), 1);
+        // What follows the last token is not one.
+        let mut all = of("llama", &[b"a"]);
+        all.push(&1_u64.to_le_bytes());
+        all.push(b"b");
+        assert_eq!((all.len(), all.is_cut()), (1, false));
     }
 }

@@ -140,11 +140,11 @@ pub struct RawVocabulary {
 
 #[wasm_bindgen]
 impl RawVocabulary {
-    /// None yet, of a tokenizer of this model.
+    /// None yet, of a tokenizer of this model with so many tokens.
     #[wasm_bindgen(constructor)]
-    pub fn new(big: bool, model: &str) -> RawVocabulary {
+    pub fn new(big: bool, model: &str, count: u64) -> RawVocabulary {
         let endianness = if big { Endianness::Big } else { Endianness::Little };
-        RawVocabulary { inner: Vocabulary::new(endianness, model), found: Vec::new() }
+        RawVocabulary { inner: Vocabulary::new(endianness, model, count), found: Vec::new() }
     }
 
     /// Takes the next bytes of an array: 0 tokens, 1 types, 2 scores.
