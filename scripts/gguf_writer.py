@@ -8,7 +8,8 @@
 Models of every architecture that the package names, with every tokenizer it has
 converters for; splits, projectors, adapters, matrices of importance, vocabularies, and
 files without a tokenizer. All of them are sound: any but a valid one is printed with
-what was found, and the exit code is 1.
+what was found, and the exit code is 1. So it is where our summary counts other parameters than
+the package does, or others that a token passes.
 """
 
 import json
@@ -226,6 +227,17 @@ def odd():
     yield "heads-by-layer", "llama", {}, layers
 
 
+    def experts(writer):
+        plain(writer, "llama")
+        writer.add_expert_count(8)
+        writer.add_expert_used_count(2)
+        tensors(writer, byte_pairs(writer))
+        for block in range(BLOCKS):
+            for name, shape in (("gate", (8, 64, WIDTH)), ("down", (8, WIDTH, 64))):
+                writer.add_tensor(f"blk.{block}.ffn_{name}_exps.weight", numpy.ones(shape, numpy.float16))
+    yield "experts", "llama", {}, experts
+
+
 def split():
     def write(writer):
         plain(writer, "llama")
@@ -234,14 +246,24 @@ def split():
     yield "split-first-small", "qwen2", {"split_max_tensors": 3, "small_first_shard": True}, write
 
 
+def summary(program, path):
+    """Parameters that our summary counts, those that a token passes, and other elements."""
+    run = subprocess.run([program, "inspect", "--summary", "--json", path], capture_output=True, text=True, check=False)
+    found = json.loads(run.stdout)["summary"]
+    return found["all"]["parameters"], found["active"], found["others"]
+
+
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.gguf"):
         old.unlink()
+    counts = {}
     for name, arch, options, write in (*models(), *odd(), *split()):
         writer = GGUFWriter(folder / f"{name}.gguf", arch, **options)
         write(writer)
+        if not options.get("split_max_tensors"):
+            counts[folder / f"{name}.gguf"] = writer.get_total_parameter_count()
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
@@ -259,7 +281,18 @@ def main():
             print(report["file"], report.get("verdict"), others)
         wrong += report.get("verdict") != "valid"
     print(f"files that gguf-py wrote: {checked}; refused: {wrong}; lints but for templates: {lints}")
-    sys.exit(bool(wrong) or checked == 0)
+    different = 0
+    for path, (total, shared, one, experts) in counts.items():
+        if total <= 0:
+            # Of adapters the package counts what they change.
+            continue
+        parameters, active, others = summary(program, path)
+        expected = shared + 2 * one if experts else None
+        if (parameters + others, active) != (total, expected):
+            print(path, parameters, active, others, "where gguf-py counts", total, expected)
+            different += 1
+    print(f"parameters of {len(counts)} files counted; different: {different}")
+    sys.exit(bool(wrong or different) or checked == 0)
 
 
 main()

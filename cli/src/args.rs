@@ -262,6 +262,10 @@ pub(crate) struct InspectArgs {
     /// Print statistics of the elements of each tensor
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Print what the model is (parameters, settings, memory) instead of lists of metadata and
+    /// tensors; in JSON beside them
+    #[arg(long, conflicts_with_all = ["values", "stats"])]
+    pub(crate) summary: bool,
     /// Print as many texts of a list in metadata as 64 KiB hold, instead of 256
     #[arg(long)]
     pub(crate) full: bool,

@@ -7,6 +7,7 @@ use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::show::{element, meta, place};
 use crate::stats;
+use crate::summary;
 use crate::terminal::{self, Held};
 use std::io::{self, Write};
 use weighbridge::remote::shown;
@@ -118,6 +119,8 @@ fn inspect(
             found.write(model, args, &mut list)?;
         }
         list.end()?;
+        let whole = model.as_ref().filter(|_| args.summary).map(Model::summary);
+        object.optional("summary", whole.transpose()?)?;
         object.optional("read", at.traffic())?;
         end(object)?;
         out.write_all(b"\n")?;
@@ -126,8 +129,10 @@ fn inspect(
             found.survey(model, args, &mut |_| Ok(()))?;
         }
         human::report(out, name, &report, profile, &found.left)?;
-        if let Some(model) = &model {
-            found.show(model, args, out)?;
+        match &model {
+            Some(model) if args.summary => summary::show(out, &model.summary()?)?,
+            Some(model) => found.show(model, args, out)?,
+            None => {}
         }
         if let Some(read) = at.traffic() {
             writeln!(out, "  {}", human::read(&read))?;

@@ -19,6 +19,7 @@ mod rules;
 mod shard;
 mod show;
 mod stats;
+mod summary;
 mod terminal;
 mod walk;
 

@@ -123,6 +123,7 @@ mod shards;
 mod splits;
 mod stats;
 mod store;
+mod summary;
 mod sweep;
 mod tensor;
 pub mod text;
@@ -162,6 +163,10 @@ pub use session::{Poll, Session};
 #[cfg(feature = "gguf")]
 pub use set::SetPart;
 pub use stats::Summary;
+pub use summary::{
+    Cache, CacheGroup, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share, Summariser,
+    Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
+};
 pub use sweep::{Measured, Sweep, TensorWeights};
 pub use tensor::{Preview, Tensor};
 pub use text::Text;

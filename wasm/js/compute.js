@@ -1,5 +1,6 @@
 // What computes over data that streams by.
 
+import { summaries } from './summary.js';
 import { failure, unpack } from './unpack.js';
 
 const MOST = 0xffff_ffff_ffff_ffffn;
@@ -207,5 +208,5 @@ export function accumulators(glue) {
 
   const ggufNames = (name) => glue.rawGgufNames(name).split('\n').filter((line) => line !== '');
 
-  return { Statistics, Heatmap, Difference, Gauge, compare, ggufNames, signs, health };
+  return { Statistics, Heatmap, Difference, Gauge, compare, ggufNames, signs, health, ...summaries(glue) };
 }

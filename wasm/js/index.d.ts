@@ -9,11 +9,13 @@
 
 import type { DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './compute.d.ts';
 import type { Document, DocumentOptions, Goal } from './document.d.ts';
+import type { ModelSummary, SummaryOptions, Template, TemplatePiece, VocabularyConstructor } from './summary.d.ts';
 import type { Format, Progress, Rule } from './tables.d.ts';
 
 export type * from './compute.d.ts';
 export type * from './document.d.ts';
 export type * from './entry.d.ts';
+export type * from './summary.d.ts';
 export type * from './tables.d.ts';
 
 /**
@@ -50,6 +52,15 @@ export interface FullLibrary extends Library {
   compare(a: Uint8Array, b: Uint8Array): Pairs;
   /** Names that a tensor of `transformers` may have in GGUF, likeliest first. */
   ggufNames(name: string): string[];
+  /** What a model is, by the tensors of `Document.digest()`s, its metadata, its settings. */
+  summarise(digests: readonly Uint8Array[], options?: SummaryOptions): ModelSummary;
+  readonly Vocabulary: VocabularyConstructor;
+  /** The names of the types of tokens, by their numbers. */
+  readonly tokenKinds: readonly string[];
+  /** What a chat template touches; it is read, and never rendered. */
+  template(text: string): Template;
+  /** Its pieces, to be shown: together they are its text. */
+  templatePieces(text: string): TemplatePiece[];
 }
 
 /** Where the WebAssembly comes from, if not from beside this module. */

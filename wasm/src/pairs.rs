@@ -21,15 +21,19 @@ pub mod differs {
 
 /// A tensor as a digest tells it.
 #[derive(Clone, Copy, Debug)]
-struct Entry<'a> {
-    name: &'a [u8],
+pub struct Entry<'a> {
+    /// The name.
+    pub name: &'a [u8],
     /// Type, layout, encoding.
-    kinds: &'a [u8],
-    dims: &'a [u8],
-    stored: &'a [u8],
+    pub kinds: &'a [u8],
+    /// The extents.
+    pub dims: &'a [u8],
+    /// The stored bytes.
+    pub stored: &'a [u8],
 }
 
-fn entries(digest: &[u8]) -> Vec<Entry<'_>> {
+/// The tensors of a digest.
+pub fn entries(digest: &[u8]) -> Vec<Entry<'_>> {
     let mut entries = Vec::new();
     let mut rest = digest;
     while let Some((entry, after)) = entry(rest) {

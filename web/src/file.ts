@@ -30,6 +30,8 @@ export class OpenFile {
   readonly revealed = new Topic<Span>();
   /** The view has changed; `true` where that is no step to go back from. */
   readonly moved = new Topic<boolean>();
+  /** There are settings of the model from elsewhere. */
+  readonly configured = new Topic();
   /** Aborted when the file is closed. */
   readonly closing = new AbortController();
 
@@ -42,6 +44,8 @@ export class OpenFile {
   sweeping = false;
   tensor: number | undefined;
   span: Span | undefined;
+  /** The text of a `config.json`. */
+  config: string | undefined;
   /** Why what is shown is no longer what is in the file. */
   outdated: string | undefined;
   /** Opens the file anew. */
@@ -81,6 +85,23 @@ export class OpenFile {
   /** Whether positions in this file mean something in another view of it. */
   get isTable(): boolean {
     return this.info.format === 'idv';
+  }
+
+  /** Whether a summary of a model makes sense: there are weights, or a tokenizer alone. */
+  get isModel(): boolean {
+    return !this.isTable && this.info.format !== 'shards' && !this.info.refused;
+  }
+
+  /** Takes a `config.json`, which says what names and shapes do not. */
+  configure(config: string): void {
+    try {
+      JSON.parse(config);
+    } catch {
+      this.tasks.fail('The config.json is not JSON.');
+      return;
+    }
+    this.config = config;
+    this.configured.emit();
   }
 
   select(tensor: number | undefined): void {

@@ -205,8 +205,21 @@ async function reload(entry: Entry): Promise<void> {
 
 async function openAll(list: Given[]): Promise<void> {
   tasks.dismiss();
+  // The settings of a model are no file of their own.
+  const config = list.find(({ file }) => file.name === 'config.json');
+  const before = entries.length;
   for (const given of list) {
-    await open(given);
+    if (given !== config) {
+      await open(given);
+    }
+  }
+  if (config !== undefined) {
+    const text = await config.file.text();
+    const models = entries.length > before ? entries.slice(before) : current === undefined ? [] : [current];
+    models.forEach(({ file }) => file.configure(text));
+    if (models.length === 0) {
+      tasks.fail('A config.json has the settings of a model: drop it together with the model, or after it.');
+    }
   }
 }
 

@@ -13,7 +13,7 @@ interface Entry {
 }
 
 /** A safetensors file with one tensor of each entry. */
-export function safetensors(tensors: Record<string, Entry>): Buffer {
+export function safetensors(tensors: Record<string, Entry>, metadata?: Record<string, string>): Buffer {
   let at = 0;
   const parts: Buffer[] = [];
   const entries = Object.entries(tensors).map(([name, { dtype, data, shape, from = at }]) => {
@@ -22,7 +22,7 @@ export function safetensors(tensors: Record<string, Entry>): Buffer {
     at += bytes.length;
     return [name, { dtype, shape: shape ?? [(data as Uint8Array).length], data_offsets: [from, at] }];
   });
-  const text = JSON.stringify(Object.fromEntries(entries));
+  const text = JSON.stringify({ ...(metadata && { __metadata__: metadata }), ...Object.fromEntries(entries) });
   const header = Buffer.from(text.padEnd(Math.ceil(text.length / 8) * 8));
   const length = Buffer.alloc(8);
   length.writeBigUInt64LE(BigInt(header.length));
@@ -44,22 +44,55 @@ export function written(files: Record<string, Buffer | string>): string[] {
   return Object.keys(files).map((name) => join(path, name));
 }
 
-/** A tensor of GGUF: `type` is 0 for F32, 2 for Q4_0; `shape` as the page shows it. */
+/** A value of GGUF: texts, whole numbers as u32, others as f32, lists of these. */
+type Value = string | number | boolean | string[] | boolean[] | Float32Array | Int32Array;
+
+/** A tensor of GGUF: `type` is 0 for F32, 2 for Q4_0, 8 for Q8_0; `shape` as the page shows it. */
 interface Block {
   type: number;
   shape: number[];
   data: Buffer;
 }
 
-/** A GGUF file of version 3 with these keys: texts, and numbers as u32. */
-export function gguf(keys: Record<string, string | number>, tensors: Record<string, Block>): Buffer {
+/** Texts one after the other, each with its length before it. */
+function texts(all: string[]): Buffer {
+  const out = Buffer.alloc(all.reduce((sum, text) => sum + 8 + Buffer.byteLength(text), 0));
+  let at = 0;
+  for (const text of all) {
+    out.writeUInt32LE(Buffer.byteLength(text), at);
+    at += 8 + out.write(text, at + 8);
+  }
+  return out;
+}
+
+/** A GGUF file of version 3 with these keys. */
+export function gguf(keys: Record<string, Value>, tensors: Record<string, Block>): Buffer {
   const u32 = (n: number) => Buffer.from(Uint32Array.of(n).buffer);
   const u64 = (n: number) => Buffer.from(BigUint64Array.of(BigInt(n)).buffer);
   const text = (value: string) => Buffer.concat([u64(Buffer.byteLength(value)), Buffer.from(value)]);
   const padded = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc((32 - (bytes.length % 32)) % 32)]);
-  const head = [Buffer.from('GGUF'), u32(3), u64(Object.keys(tensors).length), u64(Object.keys(keys).length)];
+  const list = (type: number, length: number, items: Buffer) => [u32(9), u32(type), u64(length), items];
+  const bytes = (data: ArrayBufferView) => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const encoded = (value: Value): Buffer[] => {
+    if (typeof value === 'string') {
+      return [u32(8), text(value)];
+    }
+    if (typeof value === 'number') {
+      return Number.isInteger(value) ? [u32(4), u32(value)] : [u32(6), bytes(Float32Array.of(value))];
+    }
+    if (typeof value === 'boolean') {
+      return [u32(7), Buffer.of(Number(value))];
+    }
+    if (Array.isArray(value)) {
+      return typeof value[0] === 'boolean'
+        ? list(7, value.length, Buffer.from(value.map(Number)))
+        : list(8, value.length, texts(value as string[]));
+    }
+    return list(value instanceof Float32Array ? 6 : 5, value.length, bytes(value));
+  };
+  const head: Buffer[] = [Buffer.from('GGUF'), u32(3), u64(Object.keys(tensors).length), u64(Object.keys(keys).length)];
   for (const [key, value] of Object.entries(keys)) {
-    head.push(text(key), ...(typeof value === 'string' ? [u32(8), text(value)] : [u32(4), u32(value)]));
+    head.push(text(key), ...encoded(value));
   }
   const data: Buffer[] = [];
   let at = 0;

@@ -108,3 +108,35 @@ fn an_unknown_type_hides_nothing_else() {
     assert_eq!(tensors[0]["values"].as_array().map(Vec::len), Some(4));
     assert_eq!(tensors[2]["values"].as_array().map(Vec::len), Some(2));
 }
+
+#[test]
+fn a_summary_says_what_the_model_is() {
+    let folder = Folder::new();
+    let settings = [
+        ("general.architecture", Meta::text("llama\u{202e}")),
+        ("llama\u{202e}.block_count", Meta::u32(1)),
+        ("llama\u{202e}.context_length", Meta::u32(1024)),
+        ("llama\u{202e}.embedding_length", Meta::u32(32)),
+        ("llama\u{202e}.attention.head_count", Meta::u32(4)),
+    ];
+    let tensors = ["attn_q", "attn_k", "attn_v"];
+    let tensors = tensors.map(|name| Tensor::new(&format!("blk.0.{name}.weight"), 8, &[32, 32]));
+    folder.write("a.gguf", &model(&settings, tensors.into()).encode().bytes);
+    let shown = run(&folder, &["inspect", "a.gguf", "--summary", "--json"]);
+    let summary = shown.json()["summary"].take();
+    let all = json!({"tensors": 3, "parameters": 3072, "bytes": 3264});
+    assert_eq!(summary["all"], all);
+    let attention = json!({"name": "attention", "tensors": 3, "parameters": 3072, "bytes": 3264});
+    assert_eq!(summary["parts"], json!([attention]));
+    assert_eq!(summary["blocks"][0]["parts"], json!({"attention": 3072}));
+    let groups = json!([{"layers": 1, "elements": 64, "window": null}]);
+    assert_eq!(summary["cache"]["groups"], groups);
+    let shown = run(&folder, &["inspect", "a.gguf", "--summary"]).out;
+    assert!(shown.contains("3,072 in 3 tensors"), "{shown}");
+    assert!(shown.contains("128.0 KiB for the KV cache of 1,024 positions in f16"), "{shown}");
+    assert!(!shown.contains('\u{202e}') && !shown.contains("blk.0"), "{shown}");
+    // A file without any of this has a summary all the same.
+    folder.write("b.gguf", &model(&[], Vec::new()).encode().bytes);
+    let shown = run(&folder, &["inspect", "b.gguf", "--summary", "--json"]);
+    assert_eq!(shown.json()["summary"]["cache"], json!(null));
+}

@@ -5,6 +5,7 @@ mod inputs;
 mod limits;
 mod reports;
 mod ruled;
+mod summary;
 mod tensors;
 
 use weighbridge::{Goal, Options, Poll, Report, Session};

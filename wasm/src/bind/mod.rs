@@ -12,6 +12,8 @@ mod entries;
 mod health;
 #[cfg(feature = "full")]
 mod rules;
+#[cfg(feature = "full")]
+mod summary;
 mod tables;
 mod thrown;
 

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import type { Place } from '../address.ts';
-import { h } from '../ui/dom.ts';
+import { button, fill, h } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
 import { Tabs } from '../ui/tabs.ts';
 import { CompareView } from './compare.ts';
@@ -18,6 +18,18 @@ import { StripView } from './strip.ts';
 import { TensorsView } from './tensors.ts';
 import { VerdictView } from './verdict.ts';
 import { WeightsView } from './weights.ts';
+
+/** The view of the model, which is fetched when it is opened first. */
+function modelView(file: OpenFile): HTMLElement {
+  const place = h('div', { class: 'model' });
+  const fetch = () =>
+    import('./model.ts').then(
+      ({ ModelView }) => fill(place, new ModelView(file).element),
+      () => fill(place, h('p', { class: 'empty' }, 'This part of the page could not be fetched. ', button('Try again', () => void fetch(), { class: 'link' }))),
+    );
+  void fetch();
+  return place;
+}
 
 export class FileView {
   readonly element: HTMLElement;
@@ -61,6 +73,9 @@ export class FileView {
     if (file.hasWeights) {
       this.tabs.add({ id: 'weights', label: 'Weights', make: () => new WeightsView(file).element });
       file.swept.on(() => this.tabs.badge('weights', file.health === undefined ? '' : count(file.health.suspicious)));
+    }
+    if (file.isModel) {
+      this.tabs.add({ id: 'model', label: 'Model', make: () => modelView(file) });
     }
     this.tabs.add({ id: 'metadata', label: 'Metadata', make: () => new MetadataView(file).element });
     this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });

@@ -66,7 +66,14 @@ async function memory(): Promise<number> {
   return (await library()).memory();
 }
 
-const api = { ...tables, ...jobs, ...exports, ...sharded, ...swept, sweep, open, close, touch, bytes, formats, memory };
+/** What tells what a model is: fetched when it is asked for first. */
+type Summaries = Pick<typeof import('./summary.ts'), (typeof SUMMARIES)[number]>;
+const SUMMARIES = ['model', 'vocabulary', 'findTokens', 'foundTokens', 'tokensOf', 'chatTemplate'] as const;
+const summaries = Object.fromEntries(
+  SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await import('./summary.ts'))[name] as (...args: unknown[]) => unknown)(...args)]),
+) as unknown as Summaries;
+
+const api = { ...tables, ...jobs, ...exports, ...sharded, ...swept, ...summaries, sweep, open, close, touch, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),

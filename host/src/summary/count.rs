@@ -1,0 +1,252 @@
+//! Parameters, counted.
+
+use super::facts::{Fact, Settings};
+use super::place::{self, ModelPart, Packed, Role};
+use super::{ModelBlock, ModelSummary, Share, note};
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use weighbridge_core::DType;
+
+/// What tensors come to, as they are given.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    dtypes: BTreeMap<&'static str, Share>,
+    parts: BTreeMap<ModelPart, Share>,
+    stacks: BTreeMap<String, BTreeMap<u64, Block>>,
+    all: Share,
+    others: u64,
+    /// What may be packed, or belong to what is: counted once all names are known.
+    held: BTreeMap<String, Vec<Held>>,
+    embedding: Option<[u64; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct Block {
+    share: Share,
+    parts: BTreeMap<ModelPart, u64>,
+    rows: Rows,
+    experts: BTreeSet<u64>,
+    /// Extent of experts that are stored as one tensor.
+    stacked: Option<u64>,
+}
+
+/// Rows of the projections of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rows {
+    pub(super) query: Option<u64>,
+    pub(super) key: Option<u64>,
+    pub(super) value: Option<u64>,
+    pub(super) latent: Option<u64>,
+    pub(super) query_norm: Option<u64>,
+    pub(super) up: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Held {
+    kind: Packed,
+    name: String,
+    dtype: DType,
+    shape: Vec<u64>,
+    bytes: u64,
+}
+
+/// What tensors tell of the model.
+#[derive(Debug, Default)]
+pub(super) struct Counted {
+    /// Parameters of experts of which a token passes some.
+    pub(super) experts: u64,
+    pub(super) parameters: u64,
+    /// Extents of the embedding: rows and columns.
+    pub(super) embedding: Option<[u64; 2]>,
+    /// The blocks of the stack with most parameters, by number.
+    pub(super) rows: Vec<Rows>,
+    /// Experts of a block: of a stacked tensor or by their numbers, the most of any block.
+    pub(super) stacked: Option<u64>,
+    pub(super) numbered: Option<u64>,
+}
+
+impl Counted {
+    /// Parameters that a token passes.
+    pub(super) fn active(&self, facts: &[Fact]) -> Option<u64> {
+        let number = |name: &str| Fact::number(facts, name);
+        let (all, used) = (number("expert_count")?, number("expert_used_count")?);
+        if self.experts == 0 || all == 0 || used > all {
+            return None;
+        }
+        let used = u128::from(self.experts) * u128::from(used) / u128::from(all);
+        Some(self.parameters - self.experts + u64::try_from(used).ok()?)
+    }
+}
+
+fn elements(shape: &[u64]) -> u64 {
+    shape.iter().fold(1, |all, extent| all.saturating_mul(*extent))
+}
+
+impl Counts {
+    pub(super) fn tensor(&mut self, name: &str, dtype: DType, shape: &[u64], bytes: u64) {
+        let elements = elements(shape);
+        if place::is_table(name, shape) || place::is_scale(name) {
+            self.add(name, dtype, 0, elements, bytes);
+        } else if let Some((kind, base)) = place::packed(name, dtype) {
+            let held = Held { kind, name: name.to_string(), dtype, shape: shape.to_vec(), bytes };
+            self.held.entry(base).or_default().push(held);
+        } else {
+            self.add(name, dtype, elements, 0, bytes);
+            self.learn(name, shape);
+        }
+    }
+
+    /// Adds a tensor with so many parameters and other elements.
+    fn add(&mut self, name: &str, dtype: DType, parameters: u64, others: u64, bytes: u64) {
+        let part = ModelPart::of(name);
+        self.others = self.others.saturating_add(others);
+        self.all.add(parameters, bytes);
+        self.dtypes.entry(dtype.name()).or_default().add(parameters, bytes);
+        self.parts.entry(part).or_default().add(parameters, bytes);
+        if let Some(block) = self.block(name) {
+            block.share.add(parameters, bytes);
+            let of = block.parts.entry(part).or_default();
+            *of = of.saturating_add(parameters);
+        }
+    }
+
+    fn block(&mut self, name: &str) -> Option<&mut Block> {
+        let (stack, number) = place::block_of(name)?;
+        if !self.stacks.contains_key(stack) {
+            self.stacks.insert(stack.to_string(), BTreeMap::new());
+        }
+        Some(self.stacks.get_mut(stack)?.entry(number).or_default())
+    }
+
+    /// What the shape of a tensor says of the model.
+    fn learn(&mut self, name: &str, shape: &[u64]) {
+        let role = place::role_of(name);
+        if let (Some(Role::Embedding), [rows, columns]) = (role, shape) {
+            self.embedding.get_or_insert([*rows, *columns]);
+        }
+        let expert = place::expert_of(name);
+        let stacked = matches!(shape, [_, _, _]) && ModelPart::of(name) == ModelPart::Experts;
+        if role.is_none() && expert.is_none() && !stacked {
+            return;
+        }
+        let Some(block) = self.block(name) else { return };
+        block.experts.extend(expert);
+        if let ([experts, ..], true, None) = (shape, stacked, expert) {
+            block.stacked.get_or_insert(*experts);
+        }
+        let rows = &mut block.rows;
+        match (role, shape) {
+            (Some(Role::Query), [n, _]) => rows.query = Some(*n),
+            (Some(Role::Key), [n, _]) => rows.key = Some(*n),
+            (Some(Role::Value), [n, _]) => rows.value = Some(*n),
+            (Some(Role::Latent), [n, _]) => rows.latent = Some(*n),
+            (Some(Role::QueryNorm), [n]) => rows.query_norm = Some(*n),
+            (Some(Role::Up), [n, _]) => rows.up = Some(*n),
+            _ => {}
+        }
+    }
+
+    /// Counts what was held, and hands all out.
+    pub(super) fn finish(mut self, settings: &Settings, summary: &mut ModelSummary) -> Counted {
+        let mut unknown = 0_u64;
+        for (_, group) in core::mem::take(&mut self.held) {
+            let words = group.iter().any(|held| held.kind != Packed::Beside);
+            for held in &group {
+                let elements = elements(&held.shape);
+                let (parameters, others) = match held.kind {
+                    Packed::Beside if words => (0, elements),
+                    Packed::Beside => (elements, 0),
+                    _ => match factor(held, &group, settings) {
+                        Some(factor) => (elements.saturating_mul(factor), 0),
+                        None => {
+                            unknown += 1;
+                            (elements, 0)
+                        }
+                    },
+                };
+                self.add(&held.name, held.dtype, parameters, others, held.bytes);
+            }
+        }
+        if unknown > 0 {
+            let tensors = crate::text::plural(unknown, "tensor");
+            note(
+                &mut summary.notes,
+                format!(
+                    "{tensors} may hold several parameters in each element, which neither shapes nor settings say: elements are counted"
+                ),
+            );
+        }
+        self.hand_out(summary)
+    }
+
+    fn hand_out(self, summary: &mut ModelSummary) -> Counted {
+        let mut counted = Counted {
+            experts: self.parts.get(&ModelPart::Experts).map_or(0, |share| share.parameters),
+            parameters: self.all.parameters,
+            embedding: self.embedding,
+            ..Counted::default()
+        };
+        let weight = |blocks: &BTreeMap<u64, Block>| {
+            blocks.values().fold(0_u64, |sum, block| sum.saturating_add(block.share.parameters))
+        };
+        if let Some((_, main)) = self.stacks.iter().max_by_key(|(_, blocks)| weight(blocks)) {
+            counted.rows = main.values().map(|block| block.rows).collect();
+            counted.stacked = main.values().filter_map(|block| block.stacked).max();
+            let numbered = main.values().map(|block| block.experts.len() as u64).max();
+            counted.numbered = numbered.filter(|experts| *experts > 0);
+        }
+        summary.all = self.all;
+        summary.others = self.others;
+        summary.dtypes = self.dtypes.into_iter().collect();
+        summary.dtypes.sort_by_key(|(_, share)| core::cmp::Reverse(share.bytes));
+        let parts = ModelPart::ALL.into_iter();
+        summary.parts = parts.filter_map(|part| Some((part, *self.parts.get(&part)?))).collect();
+        for (stack, blocks) in self.stacks {
+            summary.blocks.extend(blocks.into_iter().map(|(number, block)| ModelBlock {
+                stack: stack.clone(),
+                number,
+                share: block.share,
+                parts: block.parts.into_iter().collect(),
+            }));
+        }
+        counted
+    }
+}
+
+/// Parameters in an element of a packed tensor, if that is certain.
+fn factor(held: &Held, group: &[Held], settings: &Settings) -> Option<u64> {
+    let beside = |suffix: &str| {
+        group.iter().find(|it| it.name.ends_with(suffix)).map(|it| it.shape.as_slice())
+    };
+    let in_word = |bits: u64| (bits > 0 && 32 % bits == 0).then(|| 32 / bits);
+    match held.kind {
+        Packed::Beside => None,
+        Packed::Pairs => Some(2),
+        Packed::PackedWords => settings.bits().and_then(in_word),
+        // Bytes of bitsandbytes are pairs if they have a table of values, whose names begin
+        // with that of the weight: a column of bytes has no other reason.
+        Packed::Integers if matches!(held.dtype, DType::U8 | DType::I8) => {
+            let column = matches!(held.shape.as_slice(), [_, 1]);
+            Some(if column { 2 } else { 1 })
+        }
+        Packed::Integers => match beside(".scales") {
+            Some(_) => settings.bits().and_then(in_word),
+            None => Some(1),
+        },
+        Packed::Words => {
+            let [rows, columns] = held.shape.as_slice() else { return None };
+            let by_shape = match (beside(".g_idx"), beside(".scales")) {
+                // GPTQ: 32 / bits rows of the weight in a row, one group number for each.
+                (Some([n]), _) if *rows > 0 && n % rows == 0 => Some(n / rows),
+                // AWQ: as many columns of the weight in one.
+                (None, Some([_, n])) if *columns > 0 && n > columns && n % columns == 0 => {
+                    Some(n / columns)
+                }
+                _ => None,
+            };
+            by_shape.or_else(|| settings.bits().and_then(in_word))
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Settings of an architecture, and where they come from.
+
+use super::cache::whole_number;
+use super::count::Counted;
+use super::note;
+use crate::value::Value;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+
+/// Something that is known of a model.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Fact {
+    /// What it is called in JSON.
+    pub name: &'static str,
+    /// The value; a list has an item for each block.
+    pub value: Value,
+    /// Where it comes from.
+    pub from: Origin,
+    /// The key of the metadata or of the settings; empty for what is worked out.
+    pub key: String,
+}
+
+impl Fact {
+    pub(super) fn value<'f>(facts: &'f [Fact], name: &str) -> Option<&'f Value> {
+        facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value)
+    }
+
+    pub(super) fn number(facts: &[Fact], name: &str) -> Option<u64> {
+        Fact::value(facts, name).and_then(whole_number)
+    }
+}
+
+/// Where a fact comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
+#[non_exhaustive]
+pub enum Origin {
+    /// The metadata of the file.
+    Metadata,
+    /// A `config.json`.
+    Config,
+    /// The names of tensors.
+    Names,
+    /// The shapes of tensors.
+    Shapes,
+    /// Other facts.
+    Computed,
+}
+
+impl Origin {
+    /// Its name in JSON.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::Origin::Shapes.name(), "shapes");
+    /// ```
+    pub const fn name(self) -> &'static str {
+        match self {
+            Origin::Metadata => "metadata",
+            Origin::Config => "config",
+            Origin::Names => "names",
+            Origin::Shapes => "shapes",
+            Origin::Computed => "computed",
+        }
+    }
+}
+
+/// At most this many settings are kept: models have a hundred.
+const MOST: usize = 1 << 12;
+
+/// Metadata and settings by their keys.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    metadata: BTreeMap<String, Value>,
+    config: BTreeMap<String, Value>,
+    /// Tokens of the tokenizer.
+    pub(super) tokens: Option<u64>,
+}
+
+/// Where the settings of the part that writes text may be.
+const INNER: [&str; 4] = ["", "text_config.", "llm_config.", "language_config."];
+
+impl Settings {
+    pub(super) fn metadata(&mut self, key: &str, value: &Value) {
+        keep(&mut self.metadata, key, value);
+    }
+
+    pub(super) fn config(&mut self, key: &str, value: &Value) {
+        keep(&mut self.config, key, value);
+    }
+
+    /// Whether there is any setting of the architecture.
+    pub(super) fn any(&self) -> bool {
+        self.architecture().is_some() || !self.config.is_empty()
+    }
+
+    fn architecture(&self) -> Option<&str> {
+        self.metadata.get("general.architecture")?.as_str()
+    }
+
+    fn own(&self, key: &str) -> Option<(String, &Value)> {
+        let key = format!("{}.{key}", self.architecture()?);
+        let value = self.metadata.get(&key)?;
+        Some((key, value))
+    }
+
+    fn configured(&self, key: &str) -> Option<(String, &Value)> {
+        INNER.iter().find_map(|inner| {
+            let key = format!("{inner}{key}");
+            let value = self.config.get(&key).filter(|value| **value != Value::Null)?;
+            Some((key, value))
+        })
+    }
+
+    /// A setting of the architecture that is no fact of its own.
+    pub(super) fn says(&self, key: &str) -> Option<&Value> {
+        self.own(key).or_else(|| self.configured(key)).map(|(_, value)| value)
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
+        whole_number(self.own(key)?.1)
+    }
+
+    /// Whether the architecture has settings whose keys begin so.
+    pub(super) fn has_prefix(&self, prefix: &str) -> bool {
+        let Some(architecture) = self.architecture() else { return false };
+        let start = format!("{architecture}.{prefix}");
+        self.metadata.keys().any(|key| key.starts_with(&start))
+    }
+
+    /// Bits of a parameter that is packed into words.
+    pub(super) fn bits(&self) -> Option<u64> {
+        const KEYS: [&str; 3] = [
+            "quantization_config.bits",
+            "quantization_config.config_groups.group_0.weights.num_bits",
+            "quantization.bits",
+        ];
+        KEYS.iter().find_map(|key| whole_number(self.configured(key)?.1))
+    }
+}
+
+fn keep(all: &mut BTreeMap<String, Value>, key: &str, value: &Value) {
+    if all.len() < MOST && !all.contains_key(key) && !key.starts_with("tokenizer.") {
+        all.insert(key.to_string(), value.clone());
+    }
+}
+
+/// The key of the list of tokens.
+pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
+
+/// A fact, its keys in GGUF after the architecture, and in a `config.json`.
+type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+const ROWS: &[Row] = &[
+    (
+        "context_length",
+        &["context_length"],
+        &["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"],
+    ),
+    ("block_count", &["block_count"], &["num_hidden_layers", "n_layer", "num_layers", "n_layers"]),
+    ("embedding_length", &["embedding_length"], &["hidden_size", "n_embd", "d_model", "dim"]),
+    (
+        "feed_forward_length",
+        &["feed_forward_length"],
+        &["intermediate_size", "n_inner", "ffn_dim", "d_ff"],
+    ),
+    ("head_count", &["attention.head_count"], &["num_attention_heads", "n_head", "num_heads"]),
+    (
+        "head_count_kv",
+        &["attention.head_count_kv"],
+        &["num_key_value_heads", "num_kv_heads", "n_head_kv"],
+    ),
+    ("key_length", &["attention.key_length"], &["head_dim"]),
+    ("value_length", &["attention.value_length"], &["v_head_dim", "head_dim"]),
+    ("kv_lora_rank", &["attention.kv_lora_rank"], &["kv_lora_rank"]),
+    ("q_lora_rank", &["attention.q_lora_rank"], &["q_lora_rank"]),
+    ("sliding_window", &["attention.sliding_window"], &["sliding_window"]),
+    (
+        "sliding_window_pattern",
+        &["attention.sliding_window_pattern"],
+        &["layer_types", "sliding_window_pattern"],
+    ),
+    ("expert_count", &["expert_count"], &["num_local_experts", "num_experts", "n_routed_experts"]),
+    (
+        "expert_used_count",
+        &["expert_used_count"],
+        &["num_experts_per_tok", "num_experts_per_token", "top_k_experts"],
+    ),
+    ("expert_shared_count", &["expert_shared_count"], &["n_shared_experts"]),
+    ("expert_feed_forward_length", &["expert_feed_forward_length"], &["moe_intermediate_size"]),
+    (
+        "rope_base",
+        &["rope.freq_base"],
+        &["rope_theta", "rope_parameters.rope_theta", "rotary_emb_base"],
+    ),
+    ("rope_dimension_count", &["rope.dimension_count"], &["qk_rope_head_dim", "rotary_dim"]),
+    (
+        "rope_scaling_type",
+        &["rope.scaling.type"],
+        &["rope_scaling.rope_type", "rope_scaling.type", "rope_parameters.rope_type"],
+    ),
+    (
+        "rope_scaling_factor",
+        &["rope.scaling.factor", "rope.scale_linear"],
+        &["rope_scaling.factor", "rope_parameters.factor"],
+    ),
+    (
+        "rope_original_context_length",
+        &["rope.scaling.original_context_length"],
+        &[
+            "rope_scaling.original_max_position_embeddings",
+            "rope_parameters.original_max_position_embeddings",
+            "original_max_position_embeddings",
+        ],
+    ),
+    (
+        "norm_epsilon",
+        &["attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"],
+        &["rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps"],
+    ),
+    ("vocab_size", &["vocab_size"], &["vocab_size"]),
+];
+
+/// Keys of metadata that are the same in all architectures.
+const GENERAL: &[(&str, &[&str], &[&str])] = &[
+    ("name", &["general.name", "modelspec.title", "ss_output_name"], &["_name_or_path"]),
+    (
+        "architecture",
+        &["general.architecture", "modelspec.architecture"],
+        &["architectures", "model_type"],
+    ),
+    ("size_label", &["general.size_label"], &[]),
+    ("file_type", &["general.file_type"], &["quantization_config.quant_method"]),
+];
+
+/// All facts, those of the file before those that are worked out.
+pub(super) fn all(settings: &Settings, counted: &Counted, notes: &mut Vec<String>) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    for (name, keys, others) in GENERAL {
+        let from_file = keys.iter().find_map(|key| {
+            Some((key.to_string(), settings.metadata.get(*key)?, Origin::Metadata))
+        });
+        let from_config = || {
+            let found = others.iter().find_map(|key| settings.configured(key))?;
+            Some((found.0, found.1, Origin::Config))
+        };
+        let Some((key, value, from)) = from_file.or_else(from_config) else { continue };
+        let value = match value {
+            Value::List(items) => items.first().cloned().unwrap_or(Value::Null),
+            Value::Int(code) if *name == "file_type" => match file_type(*code) {
+                Some(text) => Value::from(text),
+                None => value.clone(),
+            },
+            value => value.clone(),
+        };
+        facts.push(Fact { name, value, from, key });
+    }
+    for (name, own, others) in ROWS {
+        let found = own.iter().find_map(|key| settings.own(key));
+        let found = found.map(|(key, value)| (key, value, Origin::Metadata)).or_else(|| {
+            let found = others.iter().find_map(|key| settings.configured(key))?;
+            Some((found.0, found.1, Origin::Config))
+        });
+        if let Some((key, value, from)) = found {
+            facts.push(Fact { name, value: value.clone(), from, key });
+        }
+    }
+    work_out(settings, counted, &mut facts, notes);
+    let order = |fact: &Fact| {
+        let general = GENERAL.iter().position(|row| row.0 == fact.name);
+        general.or_else(|| ROWS.iter().position(|row| row.0 == fact.name).map(|i| i + 8))
+    };
+    facts.sort_by_key(order);
+    facts
+}
+
+/// Adds what follows from tensors and other facts, and notes what contradicts them.
+fn work_out(
+    settings: &Settings,
+    counted: &Counted,
+    facts: &mut Vec<Fact>,
+    notes: &mut Vec<String>,
+) {
+    let add = |facts: &mut Vec<Fact>, name, value: Option<u64>, from| {
+        if let (Some(value), None) = (value, Fact::value(facts, name)) {
+            let value = Value::Int(value.into());
+            facts.push(Fact { name, value, from, key: String::new() });
+        }
+    };
+    let blocks = counted.rows.len() as u64;
+    if let Some(said) = Fact::number(facts, "block_count")
+        && blocks > 0
+        && said != blocks
+        && said != blocks + settings.number("nextn_predict_layers").unwrap_or(0)
+    {
+        let of = if said > blocks { "; the others may be in other files" } else { "" };
+        note(notes, format!("block_count is {said}, and tensors are in {blocks} blocks{of}"));
+    }
+    add(facts, "block_count", (blocks > 0).then_some(blocks), Origin::Names);
+    let tokens = settings.tokens;
+    if let (Some(tokens), Some([rows, _])) = (tokens, counted.embedding)
+        && tokens != rows
+    {
+        note(notes, format!("the tokenizer has {tokens} tokens, and the embedding {rows} rows"));
+    }
+    add(facts, "vocab_size", tokens, Origin::Metadata);
+    add(facts, "vocab_size", counted.embedding.map(|[rows, _]| rows), Origin::Shapes);
+    let width = counted.embedding.map(|[_, columns]| columns);
+    if let (Some(said), Some(width)) = (Fact::number(facts, "embedding_length"), width)
+        && said != width
+    {
+        note(
+            notes,
+            format!("embedding_length is {said}, and rows of the embedding have {width} elements"),
+        );
+    }
+    add(facts, "embedding_length", width, Origin::Shapes);
+    // The same in all blocks, or not certain.
+    let same = |of: fn(&super::count::Rows) -> Option<u64>| {
+        let first = of(counted.rows.first()?)?;
+        counted.rows.iter().all(|rows| of(rows) == Some(first)).then_some(first)
+    };
+    add(facts, "feed_forward_length", same(|rows| rows.up), Origin::Shapes);
+    let heads = Fact::number(facts, "head_count");
+    if heads == Some(0) {
+        note(notes, "head_count is 0".to_string());
+    }
+    // Norms of each head have the length of a head.
+    let (query, norm) = (same(|rows| rows.query), same(|rows| rows.query_norm));
+    let length =
+        norm.zip(query).filter(|(norm, query)| *norm > 0 && norm < query && query % norm == 0);
+    let length = length.map(|(norm, _)| norm);
+    if let (Some(length), Some(query), Some(key)) = (length, query, same(|rows| rows.key))
+        && key % length == 0
+    {
+        add(facts, "key_length", Some(length), Origin::Shapes);
+        add(facts, "head_count", Some(query / length), Origin::Shapes);
+        add(facts, "head_count_kv", Some(key / length), Origin::Shapes);
+    }
+    let embedding = Fact::number(facts, "embedding_length");
+    let each = embedding.zip(heads.filter(|heads| *heads > 0)).map(|(all, heads)| all / heads);
+    if Fact::number(facts, "kv_lora_rank").unwrap_or(0) == 0 {
+        add(facts, "key_length", each, Origin::Computed);
+        let key = Fact::number(facts, "key_length");
+        add(facts, "value_length", key, Origin::Computed);
+        // Without grouping each head has its own key and value.
+        add(facts, "head_count_kv", heads, Origin::Computed);
+    }
+    add(facts, "expert_count", counted.stacked, Origin::Shapes);
+    add(facts, "expert_count", counted.numbered, Origin::Names);
+    for fact in facts.iter() {
+        if let Value::Float(value) = fact.value
+            && !value.is_finite()
+        {
+            note(notes, format!("{} is {}, not a finite number", fact.name, fact.value));
+        }
+    }
+}
+
+/// What llama.cpp calls a file in which most tensors have a type.
+fn file_type(code: i128) -> Option<&'static str> {
+    const NAMES: [&str; 39] = [
+        "F32",
+        "F16",
+        "Q4_0",
+        "Q4_1",
+        "",
+        "",
+        "",
+        "Q8_0",
+        "Q5_0",
+        "Q5_1",
+        "Q2_K",
+        "Q3_K_S",
+        "Q3_K_M",
+        "Q3_K_L",
+        "Q4_K_S",
+        "Q4_K_M",
+        "Q5_K_S",
+        "Q5_K_M",
+        "Q6_K",
+        "IQ2_XXS",
+        "IQ2_XS",
+        "Q2_K_S",
+        "IQ3_XS",
+        "IQ3_XXS",
+        "IQ1_S",
+        "IQ4_NL",
+        "IQ3_S",
+        "IQ3_M",
+        "IQ2_S",
+        "IQ2_M",
+        "IQ4_XS",
+        "IQ1_M",
+        "BF16",
+        "",
+        "",
+        "",
+        "TQ1_0",
+        "TQ2_0",
+        "MXFP4_MOE",
+    ];
+    let code = usize::try_from(code).ok()?;
+    NAMES.get(code).copied().filter(|name| !name.is_empty())
+}

@@ -1,0 +1,247 @@
+//! What a model is: its summary, its vocabulary, its chat template.
+
+use crate::compute::pairs;
+use crate::pack::Pack;
+use crate::table::NONE;
+use crate::text::Texts;
+use alloc::string::{String, ToString as _};
+use alloc::vec::Vec;
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+use weighbridge::{
+    ModelPart, ModelSummary, Share, Summariser, Template, TokenKind, Value, Vocabulary,
+};
+use weighbridge_core::{DType, Endianness};
+
+fn list(items: impl IntoIterator<Item = impl AsRef<str>>, pack: &mut Pack) {
+    let mut texts = Texts::default();
+    items.into_iter().for_each(|item| texts.push(item.as_ref()));
+    pack.texts(&texts);
+}
+
+/// Makes a summary of what JavaScript lists.
+#[wasm_bindgen]
+#[derive(Debug, Default)]
+pub struct RawSummariser {
+    inner: Summariser,
+}
+
+/// A value as it crosses the border: 0 text, 1 a number or a Boolean, 2 numbers or Booleans
+/// with commas between them, 3 texts with line ends between them.
+fn value(kind: u32, text: &str) -> Value {
+    let plain = |text: &str| match (text, text.parse(), text.parse()) {
+        ("true" | "false", ..) => Value::Bool(text == "true"),
+        (_, Ok(value), _) => Value::Int(value),
+        (_, _, Ok(value)) => Value::Float(value),
+        _ => Value::Null,
+    };
+    match kind {
+        0 => Value::from(text),
+        1 => plain(text),
+        2 => text.split(',').map(plain).collect(),
+        _ => text.split('\n').map(Value::from).collect(),
+    }
+}
+
+#[wasm_bindgen]
+impl RawSummariser {
+    /// Of nothing yet.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> RawSummariser {
+        RawSummariser::default()
+    }
+
+    /// Takes an entry of the metadata.
+    pub fn metadata(&mut self, key: &str, kind: u32, text: &str) {
+        self.inner.metadata(key, &value(kind, text));
+    }
+
+    /// Takes a setting of a `config.json`.
+    pub fn config(&mut self, key: &str, kind: u32, text: &str) {
+        self.inner.config(key, &value(kind, text));
+    }
+
+    /// Takes the number of tokens.
+    pub fn tokens(&mut self, count: u64) {
+        self.inner.tokens(count);
+    }
+
+    /// Takes the tensors of a document.
+    pub fn tensors(&mut self, digest: &[u8]) {
+        for entry in pairs::entries(digest) {
+            let code = entry.kinds.first().copied().unwrap_or_default();
+            let dtype = DType::ALL.iter().find(|dtype| **dtype as u8 == code);
+            let dims: Vec<u64> =
+                entry.dims.as_chunks().0.iter().map(|extent| u64::from_le_bytes(*extent)).collect();
+            let stored = entry.stored.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            let name = String::from_utf8_lossy(entry.name);
+            self.inner.tensor(&name, dtype.copied().unwrap_or_default(), &dims, stored);
+        }
+    }
+
+    /// The summary.
+    pub fn finish(self) -> Uint8Array {
+        let mut pack = Pack::default();
+        write(&self.inner.finish(), &mut pack);
+        pack.done()
+    }
+}
+
+fn shares(all: &[Share], pack: &mut Pack) {
+    let mut column = |of: fn(&Share) -> u64| {
+        pack.column(8, all.len(), &mut |i| all.get(i).map_or(0, of));
+    };
+    column(|share| share.tensors);
+    column(|share| share.parameters);
+    column(|share| share.bytes);
+}
+
+fn write(summary: &ModelSummary, pack: &mut Pack) {
+    list(summary.facts.iter().map(|fact| fact.name), pack);
+    list(summary.facts.iter().map(|fact| fact.value.to_string()), pack);
+    list(summary.facts.iter().map(|fact| fact.from.name()), pack);
+    list(summary.facts.iter().map(|fact| &fact.key), pack);
+    shares(&[summary.all], pack);
+    pack.optional(summary.active);
+    pack.u64(summary.others);
+    list(summary.dtypes.iter().map(|(name, _)| name), pack);
+    shares(&summary.dtypes.iter().map(|(_, share)| *share).collect::<Vec<_>>(), pack);
+    list(summary.parts.iter().map(|(part, _)| part.name()), pack);
+    shares(&summary.parts.iter().map(|(_, share)| *share).collect::<Vec<_>>(), pack);
+    let blocks = &summary.blocks;
+    list(blocks.iter().map(|block| &block.stack), pack);
+    pack.column(8, blocks.len(), &mut |i| blocks.get(i).map_or(0, |block| block.number));
+    shares(&blocks.iter().map(|block| block.share).collect::<Vec<_>>(), pack);
+    for (part, _) in &summary.parts {
+        pack.column(8, blocks.len(), &mut |i| {
+            let of = |(other, count): &(ModelPart, u64)| (other == part).then_some(*count);
+            blocks.get(i).and_then(|block| block.parts.iter().find_map(of)).unwrap_or(0)
+        });
+    }
+    let cache = summary.cache.clone().unwrap_or_default();
+    let groups = &cache.groups;
+    pack.column(8, groups.len(), &mut |i| groups.get(i).map_or(0, |group| group.layers));
+    pack.column(8, groups.len(), &mut |i| groups.get(i).map_or(0, |group| group.elements));
+    pack.column(8, groups.len(), &mut |i| {
+        groups.get(i).and_then(|group| group.window).unwrap_or(NONE)
+    });
+    list(&cache.assumes, pack);
+    pack.optional_text(summary.no_cache.as_deref());
+    list(&summary.notes, pack);
+}
+
+/// The tokens of a model.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct RawVocabulary {
+    inner: Vocabulary,
+    found: Vec<u32>,
+}
+
+#[wasm_bindgen]
+impl RawVocabulary {
+    /// None yet, of a tokenizer of this model with so many tokens.
+    #[wasm_bindgen(constructor)]
+    pub fn new(big: bool, model: &str, count: u64) -> RawVocabulary {
+        let endianness = if big { Endianness::Big } else { Endianness::Little };
+        RawVocabulary { inner: Vocabulary::new(endianness, model, count), found: Vec::new() }
+    }
+
+    /// Takes the next bytes of an array: 0 tokens, 1 types, 2 scores.
+    pub fn push(&mut self, what: u32, bytes: &[u8]) {
+        match what {
+            0 => self.inner.push(bytes),
+            1 => self.inner.push_kinds(bytes),
+            _ => self.inner.push_scores(bytes),
+        }
+    }
+
+    /// How many tokens there are.
+    pub fn count(&self) -> u32 {
+        self.inner.len() as u32
+    }
+
+    /// Whether not all fit.
+    #[wasm_bindgen(js_name = isCut)]
+    pub fn is_cut(&self) -> bool {
+        self.inner.is_cut()
+    }
+
+    /// How many tokens there are of each type, those of none first.
+    pub fn kinds(&self) -> Vec<u32> {
+        let mut counts = [0; 7];
+        for id in 0..self.inner.len() {
+            let kind = self.inner.kind(id).map_or(0, |kind| kind as usize + 1);
+            if let Some(count) = counts.get_mut(kind) {
+                *count += 1;
+            }
+        }
+        counts.to_vec()
+    }
+
+    /// Looks for a text, among those of a type unless it is 0; how many there are.
+    pub fn search(&mut self, text: &str, kind: u8) -> u32 {
+        self.found = self.inner.search(text, TokenKind::of(kind));
+        self.found.len() as u32
+    }
+
+    /// What was found.
+    pub fn found(&self, from: u32, to: u32) -> Uint8Array {
+        let places = crate::document::within(from, to, self.found.len());
+        self.tokens(self.found.get(places).unwrap_or_default())
+    }
+
+    /// These tokens.
+    pub fn tokens(&self, ids: &[u32]) -> Uint8Array {
+        let mut pack = Pack::default();
+        let id = |i: usize| ids.get(i).copied().unwrap_or_default() as usize;
+        pack.column(4, ids.len(), &mut |i| id(i) as u64);
+        list(ids.iter().map(|id| self.inner.readable(*id as usize).unwrap_or_default()), &mut pack);
+        let raw = |id: &u32| self.inner.raw(*id as usize).unwrap_or_default();
+        list(ids.iter().map(|id| String::from_utf8_lossy(raw(id))), &mut pack);
+        pack.column(1, ids.len(), &mut |i| {
+            self.inner.kind(id(i)).map_or(0, |kind| kind as u64 + 1)
+        });
+        pack.column(4, ids.len(), &mut |i| {
+            self.inner.score(id(i)).unwrap_or(f32::NAN).to_bits().into()
+        });
+        pack.done()
+    }
+}
+
+/// The names of the types of tokens, from 1 on.
+#[wasm_bindgen(js_name = rawTokenKinds)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_token_kinds() -> Uint8Array {
+    let mut pack = Pack::default();
+    list((1..).map_while(TokenKind::of).map(TokenKind::name), &mut pack);
+    pack.done()
+}
+
+/// What a chat template touches.
+#[wasm_bindgen(js_name = rawTemplate)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_template(text: &str) -> Uint8Array {
+    let found = Template::of(text);
+    let mut pack = Pack::default();
+    for names in [&found.variables, &found.functions, &found.filters, &found.roles, &found.markers]
+    {
+        list(names, &mut pack);
+    }
+    let warnings = &found.warnings;
+    pack.column(4, warnings.len(), &mut |i| warnings.get(i).map_or(0, |it| it.line));
+    list(warnings.iter().map(|it| &it.text), &mut pack);
+    list(warnings.iter().map(|it| it.why), &mut pack);
+    pack.done()
+}
+
+/// The pieces of a chat template: kinds and texts.
+#[wasm_bindgen(js_name = rawPieces)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_pieces(text: &str) -> Uint8Array {
+    let pieces = Template::pieces(text);
+    let mut pack = Pack::default();
+    list(pieces.iter().map(|piece| piece.kind), &mut pack);
+    list(pieces.iter().map(|piece| piece.text), &mut pack);
+    pack.done()
+}

@@ -1,0 +1,113 @@
+/** The blocks of a model as columns: what each takes, and of what it consists. */
+
+import type { ModelSummary } from 'weighbridge';
+import { h, setText } from '../ui/dom.ts';
+import { count, counted, parameters, size } from '../ui/format.ts';
+
+/** Blocks that are drawn of a stack, and stacks. */
+const MOST_BLOCKS = 512;
+const MOST_STACKS = 12;
+const SVG = 'http://www.w3.org/2000/svg';
+const HEIGHT = 96;
+
+type Block = ModelSummary['blocks'][number];
+
+function rect(attributes: Record<string, string | number>): SVGElement {
+  const element = document.createElementNS(SVG, 'rect');
+  for (const [name, value] of Object.entries(attributes)) {
+    element.setAttribute(name, String(value));
+  }
+  return element;
+}
+
+export function blockChart({ blocks, parts }: ModelSummary): HTMLElement {
+  const stacks = new Map<string, Block[]>();
+  for (const block of blocks) {
+    const all = stacks.get(block.stack);
+    if (all === undefined) {
+      stacks.set(block.stack, [block]);
+    } else {
+      all.push(block);
+    }
+  }
+  const weight = (all: Block[]) => all.reduce((sum, block) => sum + block.bytes, 0n);
+  const sorted = [...stacks].sort(([, a], [, b]) => Number(weight(b) - weight(a)));
+  const present = parts.filter((part, i) => part.parameters > 0n && blocks.some((block) => block.parts[i] > 0n));
+  return h(
+    'section',
+    { class: 'model-part model-blocks', 'aria-label': 'Blocks' },
+    h('h3', {}, 'Blocks'),
+    h('p', { class: 'legend' }, ...present.map(({ name }) => h('span', {}, h('span', { class: 'swatch part', 'data-part': name }), ` ${name}`)), h('span', { class: 'muted' }, 'A column is as high as what is stored of its block; arrow keys read them.')),
+    ...sorted.slice(0, MOST_STACKS).map(([stack, all]) => chart(stack, all, parts)),
+    sorted.length > MOST_STACKS && h('p', { class: 'note' }, `${counted(sorted.length - MOST_STACKS, 'smaller stack')} not drawn.`),
+  );
+}
+
+function chart(stack: string, all: Block[], parts: ModelSummary['parts']): HTMLElement {
+  const drawn = all.slice(0, MOST_BLOCKS);
+  const most = drawn.reduce((a, { bytes }) => Math.max(a, Number(bytes)), 1);
+  const svg = document.createElementNS(SVG, 'svg');
+  for (const [name, value] of Object.entries({ viewBox: `0 0 ${drawn.length} ${HEIGHT}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' })) {
+    svg.setAttribute(name, value);
+  }
+  drawn.forEach((block, i) => {
+    const high = (Number(block.bytes) / most) * (HEIGHT - 2);
+    let y = HEIGHT;
+    block.parts.forEach((share, part) => {
+      const height = block.parameters === 0n ? 0 : (high * Number(share)) / Number(block.parameters);
+      if (height > 0) {
+        y -= height;
+        svg.append(rect({ x: i + 0.08, y, width: 0.84, height, class: 'part', 'data-part': parts[part].name }));
+      }
+    });
+  });
+  const cursor = rect({ y: 0, width: 1, height: HEIGHT, class: 'block-cursor', visibility: 'hidden' });
+  svg.append(cursor);
+  const said = (i: number) => {
+    const { number, parameters: own, bytes, tensors } = drawn[i];
+    return `block ${number}: ${parameters(own)} parameters, ${size(bytes)} in ${counted(tensors, 'tensor')}`;
+  };
+  const sizes = new Set(drawn.map(({ bytes }) => bytes));
+  const range = `${sizes.size === 1 ? `${size(drawn[0].bytes)} each` : 'up to ' + size(BigInt(most))}${all.length > drawn.length ? `; the first ${count(drawn.length)} are drawn` : ''}`;
+  const readout = h('span', { class: 'muted' }, range);
+  const stage = h('div', {
+    class: 'block-stage',
+    role: 'slider',
+    tabindex: '0',
+    'aria-label': `${stack}, ${counted(all.length, 'block')}: ${range}`,
+    'aria-valuemin': '0',
+    'aria-valuemax': String(drawn.length - 1),
+    'aria-valuenow': '0',
+    'aria-valuetext': said(0),
+  });
+  stage.append(svg);
+  let at = 0;
+  const point = (to: number) => {
+    at = Math.max(0, Math.min(to, drawn.length - 1));
+    cursor.setAttribute('x', String(at));
+    cursor.setAttribute('visibility', 'visible');
+    setText(readout, said(at));
+    stage.setAttribute('aria-valuenow', String(at));
+    stage.setAttribute('aria-valuetext', said(at));
+  };
+  const leave = () => {
+    cursor.setAttribute('visibility', 'hidden');
+    setText(readout, range);
+  };
+  stage.addEventListener('pointermove', ({ clientX }) => {
+    const { left, width } = stage.getBoundingClientRect();
+    point(Math.floor(((clientX - left) / Math.max(1, width)) * drawn.length));
+  });
+  stage.addEventListener('pointerleave', leave);
+  stage.addEventListener('blur', leave);
+  stage.addEventListener('focus', () => point(at));
+  stage.addEventListener('keydown', (event) => {
+    const to = { ArrowRight: at + 1, ArrowUp: at + 1, ArrowLeft: at - 1, ArrowDown: at - 1, Home: 0, End: drawn.length - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      point(to);
+    }
+  });
+  stage.style.setProperty('--blocks', String(drawn.length));
+  return h('div', { class: 'block-chart' }, h('h4', {}, h('bdi', { class: 'mono' }, stack), ` ${counted(all.length, 'block')} `, readout), stage);
+}

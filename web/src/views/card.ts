@@ -1,0 +1,58 @@
+/** What people wrote of a model: its metadata as a card. */
+
+import { h } from '../ui/dom.ts';
+import type { CardEntry } from '../worker/summary.ts';
+import { visible } from './metadata.ts';
+
+/** Groups by how keys begin; a key belongs to the first that fits. */
+const GROUPS = [
+  ['Model', /^(?:general|modelspec)\./],
+  ['Training', /^ss_/],
+  ['Others', /^/],
+] as const;
+
+/** Characters of a value that is shown at once. */
+const LONG = 240;
+
+export function cardView(entries: CardEntry[]): HTMLElement {
+  const groups = GROUPS.map(([title, begins]) => ({ title, begins, entries: [] as CardEntry[] }));
+  entries.forEach((entry) => groups.find(({ begins }) => begins.test(entry.key))!.entries.push(entry));
+  return h(
+    'div',
+    { class: 'scroll card', tabindex: '0' },
+    ...groups
+      .filter((group) => group.entries.length > 0)
+      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h3', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(entry, group.begins))))),
+  );
+}
+
+function row({ key, text, cut }: CardEntry, begins: RegExp): HTMLElement {
+  const label = visible(key.replace(begins, '').replaceAll('_', ' '));
+  const term = h('dt', { title: key }, h('bdi', {}, label === '' ? '(empty key)' : label));
+  return h('div', { class: 'pair' }, term, h('dd', {}, value(key, text), cut && h('p', { class: 'note' }, 'Only the beginning is shown.')));
+}
+
+function value(key: string, text: string): HTMLElement {
+  if (/_at$/.test(key) && /^\d{9,11}(?:\.\d+)?$/.test(text)) {
+    return h('span', {}, `${new Date(1000 * Number(text)).toISOString().slice(0, 19).replace('T', ' ')} UTC `, h('span', { class: 'muted' }, text));
+  }
+  if (text.startsWith('data:')) {
+    return h('span', { class: 'muted' }, `${visible(text.slice(0, 40))}…, embedded data that is not shown`);
+  }
+  const json = /^\s*[[{]/.test(text) ? pretty(text) : undefined;
+  const whole = visible(json ?? text);
+  if (whole.length > LONG || (json !== undefined && whole.includes('\n'))) {
+    const lines = whole.split('\n').length;
+    return h('details', {}, h('summary', {}, h('bdi', {}, visible(text.slice(0, 100))), text.length > 100 && '…'), h('pre', { class: 'value-text', dir: 'auto', 'data-lines': String(lines) }, whole));
+  }
+  return h('bdi', { class: 'card-value' }, whole === '' ? '(empty)' : whole);
+}
+
+/** JSON with line ends; `undefined` for what is none. */
+function pretty(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text), undefined, 2);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+/** Chat templates: what they touch, and their text with its parts marked. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
+import { count, counted } from '../ui/format.ts';
+import type { TemplateFacts } from '../worker/summary.ts';
+import { visible } from './metadata.ts';
+
+/** Characters that are shown before more are asked for, and at most. */
+const FIRST = 64 << 10;
+const MOST = 1 << 20;
+
+export function chatTemplate(file: OpenFile, templates: { name: string; index: number }[]): HTMLElement {
+  const body = h('div', { class: 'template' });
+  const show = async (index: number, most = FIRST) => {
+    const facts = await file.tasks.run('Reading the template', (options) => file.client.with(options).chatTemplate(file.id, index, most), file.closing.signal);
+    if (facts !== undefined) {
+      draw(body, facts, () => void show(index, MOST));
+    }
+  };
+  void show(templates[0].index);
+  // What names a template comes from the file; a choice is known by its place.
+  const choices = templates.slice(0, 32).map(({ name, index }) => [String(index), visible(name).slice(0, 60)] as const);
+  return h('div', { class: 'scroll', tabindex: '0' }, choices.length > 1 && h('div', { class: 'toolbar' }, segmented('Templates', choices, choices[0][0], (index) => void show(Number(index)))), body);
+}
+
+function names(label: string, all: string[], none: string): HTMLElement {
+  const list = all.flatMap((name, i) => [i > 0 && ' ', h('code', { class: 'chip' }, visible(name))]);
+  return pair(label, ...(all.length > 0 ? list : [h('span', { class: 'muted' }, none)]));
+}
+
+function draw(body: HTMLElement, { found, pieces, shown, length, left }: TemplateFacts, more: () => void): void {
+  const { variables, functions, filters, roles, markers, warnings } = found;
+  const text = h('pre', { class: 'template-text', tabindex: '0', 'aria-label': 'Template' });
+  for (const { kind, text: piece } of pieces) {
+    const plain = visible(piece);
+    text.append(kind === 'text' || kind === 'code' ? plain : h('span', { class: `t-${kind}` }, plain));
+  }
+  fill(
+    body,
+    warnings.length > 0 &&
+      h(
+        'div',
+        { class: 'template-warning', role: 'note' },
+        h('h3', {}, icon('fatal'), ' This template reaches where no chat needs to'),
+        h('p', {}, 'Do not render it outside of a sandbox. It was read here, and not rendered.'),
+        h('ul', {}, ...warnings.map(({ line, text: what, why }) => h('li', {}, `Line ${count(line)}: `, h('code', {}, visible(what)), ` ${why}.`))),
+      ),
+    h(
+      'dl',
+      { class: 'model-facts template-facts' },
+      names('Reads', variables, 'no variables'),
+      names('Calls', functions, 'no functions'),
+      names('Filters', filters, 'none'),
+      names('Roles', roles, 'none by name'),
+      names('Special tokens, tags', markers, 'none'),
+    ),
+    text,
+    shown < length && h('p', { class: 'note' }, `The first ${count(shown)} of ${counted(length, 'character')} are shown. `, shown < MOST && button('Show more', more, { class: 'link' })),
+    left > 0 && h('p', { class: 'note' }, `${counted(left, 'byte')} at the end were not looked at.`),
+  );
+}

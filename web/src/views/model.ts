@@ -1,0 +1,52 @@
+/** The model: what it is, what it takes to run, its tokens, its chat template, its card. */
+
+import '../style/model.css';
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon } from '../ui/dom.ts';
+import { count } from '../ui/format.ts';
+import { Tabs } from '../ui/tabs.ts';
+import type { ModelFacts } from '../worker/summary.ts';
+import { cardView } from './card.ts';
+import { chatTemplate } from './chat.ts';
+import { overview } from './overview.ts';
+import { TokensView } from './tokens.ts';
+
+export class ModelView {
+  readonly element = h('div', { class: 'model' });
+  readonly #file: OpenFile;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    void this.#load();
+    file.configured.on(() => void this.#load());
+  }
+
+  async #load(): Promise<void> {
+    const file = this.#file;
+    const facts = await file.tasks.run('Summarising the model', (options) => file.client.with(options).model(file.id, file.config), file.closing.signal);
+    if (facts === undefined) {
+      fill(this.element, h('p', { class: 'empty' }, icon('unchecked'), ' There is no summary. ', button('Try again', () => void this.#load(), { class: 'link' })));
+      return;
+    }
+    this.#draw(facts);
+  }
+
+  #draw(facts: ModelFacts): void {
+    const file = this.#file;
+    const { tokenizer, templates, card } = facts;
+    const tabs = new Tabs('Views of the model', () => undefined);
+    tabs.add({ id: 'overview', label: 'Overview', make: () => overview(file, facts) });
+    if (tokenizer !== undefined) {
+      tabs.add({ id: 'tokens', label: 'Tokenizer', make: () => new TokensView(file, tokenizer).element });
+      tabs.badge('tokens', count(tokenizer.tokens));
+    }
+    if (templates.length > 0) {
+      tabs.add({ id: 'template', label: 'Chat template', make: () => chatTemplate(file, templates) });
+    }
+    if (card.length > 0) {
+      tabs.add({ id: 'card', label: 'Card', make: () => cardView(card) });
+    }
+    tabs.select('overview');
+    fill(this.element, tabs.ids.length > 1 && h('div', { class: 'tab-bar model-bar' }, tabs.list), tabs.panels);
+  }
+}

@@ -1,0 +1,204 @@
+/** The table of a tokenizer: found by text, id and type. */
+
+import type { Token } from 'weighbridge';
+import type { OpenFile } from '../file.ts';
+import { button, debounce, fill, h, segmented, setText, uniqueId } from '../ui/dom.ts';
+import { count, counted } from '../ui/format.ts';
+import { Blocks, VirtualList } from '../ui/virtual.ts';
+import type { Listed, TokenizerFacts, TokenList } from '../worker/summary.ts';
+import { visible } from './metadata.ts';
+
+const ROW = 24;
+
+export class TokensView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #facts: TokenizerFacts;
+  readonly #roles = new Map<number, string>();
+  readonly #blocks: Blocks<Token>;
+  readonly #list: VirtualList;
+  readonly #grid: HTMLElement;
+  readonly #search = h('input', { type: 'search', placeholder: 'Text or id', 'aria-label': 'Search tokens by text or id', spellcheck: 'false', autocomplete: 'off' });
+  readonly #kind = h('select', { 'aria-label': 'Type' });
+  readonly #status = h('span', { class: 'muted', role: 'status' });
+  readonly #prefix = uniqueId('token');
+  #what: TokenList = 'tokens';
+  #listed: Listed | undefined;
+  #active = -1;
+
+  constructor(file: OpenFile, facts: TokenizerFacts) {
+    this.#file = file;
+    this.#facts = facts;
+    for (const { role, id } of facts.special) {
+      this.#roles.set(id, [this.#roles.get(id), role].filter((name) => name !== undefined).join(', '));
+    }
+    this.#blocks = new Blocks(
+      (from, to) => file.api.foundTokens(file.id, this.#what, from, to),
+      () => this.#list.redraw(),
+    );
+    const cell = (kind: string, ...inner: Node[]) => h('div', { role: 'gridcell', class: `cell ${kind}` }, ...inner);
+    this.#list = new VirtualList(
+      {
+        rowHeight: ROW,
+        make: () => h('div', { role: 'row', class: 'grid-row' }, cell('number id'), cell('token', h('bdi', {})), cell('raw', h('bdi', {})), cell('kind'), cell('number score')),
+        draw: (row, index) => this.#draw(row, index),
+        shown: (from, to) => this.#blocks.want(from, to),
+      },
+      { role: 'rowgroup' },
+    );
+    const head = [
+      ['Id', 'number id'],
+      ['Token', 'token'],
+      ['In the file', 'raw'],
+      ['Type', 'kind'],
+      ['Score', 'number score'],
+    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
+    this.#grid = h('div', { class: 'grid token-table', role: 'grid', tabindex: '0', 'aria-label': 'Tokens', 'aria-readonly': 'true' }, h('div', { role: 'rowgroup', class: 'grid-head' }, h('div', { role: 'row', class: 'grid-row' }, ...head)), this.#list.element);
+    this.#grid.addEventListener('keydown', (event) => this.#key(event));
+    this.#grid.addEventListener('copy', (event) => this.#copy(event));
+    this.#list.element.addEventListener('click', (event) => {
+      const row = (event.target as HTMLElement).closest<HTMLElement>('[data-rank]');
+      if (row !== null) {
+        this.#choose(Number(row.dataset.rank));
+      }
+    });
+    const find = debounce(60, () => void this.#find());
+    this.#search.addEventListener('input', find);
+    this.#search.addEventListener('keydown', (event) => {
+      if (event.key === 'ArrowDown') {
+        event.preventDefault();
+        this.#grid.focus();
+        this.#choose(0);
+      }
+    });
+    this.#kind.addEventListener('change', () => void this.#find());
+    const lists = segmented(
+      'Lists',
+      [
+        ['tokens', 'Tokens'],
+        ['merges', 'Merges'],
+      ] as const,
+      'tokens',
+      (choice) => {
+        this.#what = choice;
+        void this.#load();
+      },
+    );
+    const facts_ = [['model', facts.model] as const, ...facts.settings.filter(([key]) => key !== 'model')];
+    this.element = h(
+      'div',
+      { class: 'tokens' },
+      h('p', { class: 'token-facts' }, ...facts_.flatMap(([key, value], i) => [i > 0 && ' · ', h('span', { class: 'muted' }, `${visible(key).replaceAll('_', ' ')} `), h('bdi', {}, visible(value.slice(0, 80)))])),
+      h('div', { class: 'special', role: 'group', 'aria-label': 'Special tokens' }, ...facts.special.map(({ role, id }) => button('', () => void this.#go(id), { 'data-id': String(id), 'data-role': role }))),
+      h('div', { class: 'toolbar' }, facts.merges > 0 && lists, this.#search, this.#kind, this.#status),
+      this.#grid,
+    );
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const file = this.#file;
+    this.#listed = await file.tasks.run('Reading the tokenizer', (options) => file.client.with(options).vocabulary(file.id, this.#what), file.closing.signal);
+    if (this.#listed === undefined) {
+      setText(this.#status, 'The list could not be read.');
+      return;
+    }
+    const { kinds, names, scored } = this.#listed;
+    const tokens = this.#what === 'tokens';
+    this.#grid.dataset.list = this.#what;
+    this.#grid.dataset.scored = String(tokens && scored);
+    this.#grid.setAttribute('aria-label', tokens ? 'Tokens' : 'Merges');
+    const there = kinds.map((many, kind) => ({ many, kind })).filter(({ many, kind }) => many > 0 && kind > 0);
+    this.#kind.hidden = !tokens || there.length === 0;
+    this.#kind.value = '0';
+    fill(this.#kind, h('option', { value: '0' }, 'All types'), ...there.map(({ many, kind }) => h('option', { value: String(kind) }, `${names[kind]} (${count(many)})`)));
+    await this.#find();
+    await this.#nameSpecial();
+  }
+
+  /** Writes the texts of special tokens on their buttons. */
+  async #nameSpecial(): Promise<void> {
+    const { special } = this.#facts;
+    const texts = new Map((await this.#file.api.tokensOf(this.#file.id, special.map(({ id }) => id))).map(({ id, text }) => [id, text]));
+    for (const chip of this.element.querySelectorAll<HTMLElement>('.special button')) {
+      const { id, role } = chip.dataset;
+      const text = texts.get(Number(id));
+      fill(chip, h('span', { class: 'muted' }, `${visible(role!).replaceAll('_', ' ')} `), h('bdi', { class: 'mono' }, text ?? 'no such token'), h('span', { class: 'muted' }, ` ${id}`));
+    }
+  }
+
+  async #find(): Promise<void> {
+    const { value } = this.#search;
+    const total = await this.#file.api.findTokens(this.#file.id, this.#what, value, Number(this.#kind.value));
+    this.#blocks.clear();
+    this.#active = -1;
+    this.#grid.removeAttribute('aria-activedescendant');
+    this.#grid.setAttribute('aria-rowcount', String(total + 1));
+    this.#list.element.scrollTop = 0;
+    this.#list.count = total;
+    const { count: all, declared } = this.#listed!;
+    const noun = this.#what === 'tokens' ? 'token' : 'merge';
+    setText(
+      this.#status,
+      total === all ? `${counted(all, noun)}${all < declared ? ` of ${count(declared)} can be listed` : ''}` : total === 0 ? `No ${noun} matches` : `${count(total)} of ${counted(all, noun)}`,
+    );
+  }
+
+  /** Shows the token of an id, among all. */
+  async #go(id: number): Promise<void> {
+    this.#search.value = '';
+    this.#kind.value = '0';
+    await this.#find();
+    if (id < this.#list.count) {
+      this.#choose(id);
+    }
+  }
+
+  #draw(row: HTMLElement, index: number): void {
+    const token = this.#blocks.get(index);
+    row.id = `${this.#prefix}-${index}`;
+    row.dataset.rank = String(index);
+    row.setAttribute('aria-rowindex', String(index + 2));
+    row.setAttribute('aria-selected', String(index === this.#active));
+    row.classList.toggle('active', index === this.#active);
+    const [id, text, raw, kind, score] = row.children;
+    const role = token === undefined || this.#what !== 'tokens' ? undefined : this.#roles.get(token.id);
+    setText(id, token === undefined ? '' : String(token.id));
+    setText(text.firstElementChild!, token === undefined ? '' : token.text === '' ? '(empty)' : token.text.slice(0, 256));
+    text.classList.toggle('muted', token?.text === '');
+    text.setAttribute('data-full', token?.raw ?? '');
+    setText(raw.firstElementChild!, token === undefined ? '' : visible(token.raw.slice(0, 256)));
+    const name = token === undefined ? '' : (this.#listed?.names[token.kind] ?? '');
+    setText(kind, role === undefined ? name : `${name === '' ? '' : `${name} · `}${visible(role).replaceAll('_', ' ')}`);
+    row.dataset.kind = role === undefined ? name : 'control';
+    setText(score, token === undefined || Number.isNaN(token.score) ? '' : String(Number(token.score.toPrecision(6))));
+  }
+
+  #choose(index: number): void {
+    if (this.#list.count === 0) {
+      return;
+    }
+    this.#active = Math.max(0, Math.min(index, this.#list.count - 1));
+    this.#list.scrollTo(this.#active);
+    this.#list.redraw();
+    this.#grid.setAttribute('aria-activedescendant', `${this.#prefix}-${this.#active}`);
+  }
+
+  #key(event: KeyboardEvent): void {
+    const { page } = this.#list;
+    const to = { ArrowDown: this.#active + 1, ArrowUp: this.#active - 1, PageDown: this.#active + page, PageUp: this.#active - page, Home: 0, End: this.#list.count - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      this.#choose(to);
+    }
+  }
+
+  /** Without a selection the chosen token is copied, as it is in the file. */
+  #copy(event: ClipboardEvent): void {
+    const token = this.#blocks.get(this.#active);
+    if (token !== undefined && getSelection()?.isCollapsed !== false) {
+      event.clipboardData?.setData('text/plain', token.raw);
+      event.preventDefault();
+    }
+  }
+}

@@ -1,0 +1,273 @@
+/** What a model is: made of its metadata, of the names and shapes of its tensors, of a `config.json`. */
+
+import type { ModelSummary, Setting, Template, TemplatePiece, Token, Vocabulary } from 'weighbridge';
+import type { Context } from './rpc.ts';
+import { computing, session, type Session } from './session.ts';
+
+/** Entries of metadata that are looked at: models have less than a hundred. */
+const MOST_ENTRIES = 4096;
+/** Characters of a value on a card; longer ones are with the metadata. */
+const MOST_TEXT = 1 << 16;
+/** Bytes of a template that are looked at. */
+const MOST_TEMPLATE = 16 << 20;
+/** Bytes before the items of an array: type and count; and before a text: its length. */
+const ARRAY_HEAD = 12n;
+const TEXT_HEAD = 8n;
+
+const TOKENIZER = 'tokenizer.ggml.';
+const TEMPLATE = /^tokenizer\.chat_template(?:\.(.+))?$/;
+/** Lists of a tokenizer, which are read where they are asked for. */
+const LISTS = /^tokenizer\.ggml\.(?:tokens|merges|scores|token_type|precompiled_charsmap|added_tokens)$/;
+
+interface Entry {
+  index: number;
+  key: string;
+  type: string;
+  at: bigint;
+  len: bigint;
+}
+
+export interface CardEntry {
+  key: string;
+  text: string;
+  /** Characters are left out. */
+  cut: boolean;
+}
+
+export interface TokenizerFacts {
+  model: string;
+  settings: (readonly [string, string])[];
+  /** What special tokens are for, and their ids. */
+  special: { role: string; id: number }[];
+  tokens: number;
+  merges: number;
+}
+
+export interface ModelFacts {
+  summary: ModelSummary;
+  card: CardEntry[];
+  tokenizer: TokenizerFacts | undefined;
+  templates: { name: string; index: number }[];
+}
+
+/** The entries of a file's metadata. */
+async function entriesOf(file: Session, context: Context): Promise<Entry[]> {
+  const { document } = file;
+  const most = Math.min(document.metadataCount, MOST_ENTRIES);
+  const table = await file.settle(() => document.metadata(0, most), context);
+  const [keys, types] = [[...table.keys], [...table.types]];
+  return Array.from(table.index, (index, i) => ({ index, key: keys[i], type: types[i], at: table.at[i], len: table.len[i] }));
+}
+
+/** How many items a list has, by its type as it is shown. */
+function length({ type }: Entry): number {
+  const found = /\[(\d+)\]$/.exec(type);
+  return found === null ? 0 : Number(found[1]);
+}
+
+/** A float of 32 bits with as many digits as it has. */
+const rounded = (value: number) => (Number.isFinite(value) ? Number(value.toPrecision(7)) : value);
+
+async function settingOf(file: Session, { index }: Entry, context: Context): Promise<Setting | undefined> {
+  const { type, text, values, shape } = await file.settle(() => file.document.value(index), context);
+  if (values !== undefined) {
+    const { data, dtype } = values;
+    const list = Array.from(data as ArrayLike<number | bigint>, (value) =>
+      dtype === 'bool' ? value !== 0 : typeof value === 'number' && data instanceof Float32Array ? rounded(value) : value,
+    );
+    return shape === undefined ? list[0] : list;
+  }
+  if (type !== 'ndarray') {
+    return text;
+  }
+  try {
+    return JSON.parse(text ?? '[]') as Setting;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Objects in objects as keys with dots; lists of anything else are left out. */
+function flat(value: unknown, prefix: string, out: (readonly [string, Setting])[], depth = 0): void {
+  if (typeof value !== 'object' || value === null || depth > 4) {
+    return;
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    const key = prefix + name;
+    if (Array.isArray(inner) ? inner.every((item) => typeof item !== 'object') : ['string', 'number', 'boolean'].includes(typeof inner)) {
+      out.push([key, inner as Setting]);
+    } else {
+      flat(inner, `${key}.`, out, depth + 1);
+    }
+    if (out.length >= MOST_ENTRIES) {
+      return;
+    }
+  }
+}
+
+/** What a model is; `config` is the text of a `config.json`. */
+export async function model(context: Context, id: number, config?: string): Promise<ModelFacts> {
+  const file = session(id);
+  const { summarise } = await computing();
+  const entries = await entriesOf(file, context);
+  const metadata: (readonly [string, Setting])[] = [];
+  for (const entry of entries.filter(({ key }) => !LISTS.test(key) && !TEMPLATE.test(key))) {
+    const value = await settingOf(file, entry, context);
+    if (value !== undefined) {
+      metadata.push([entry.key, value]);
+    }
+  }
+  const settings: (readonly [string, Setting])[] = [];
+  if (config !== undefined) {
+    flat(JSON.parse(config), '', settings);
+  }
+  const list = (name: string) => entries.find(({ key }) => key === TOKENIZER + name);
+  const tokens = list('tokens');
+  const count = tokens === undefined ? undefined : length(tokens);
+  const summary = summarise([file.document.digest()], { metadata, config: settings, tokens: count });
+  const merges = list('merges');
+  const own = metadata.filter(([key]) => key.startsWith(TOKENIZER)).map(([key, value]) => [key.slice(TOKENIZER.length), value] as const);
+  const special = own.flatMap(([key, value]) => {
+    const role = /^(.+)_token_id$/.exec(key)?.[1];
+    return role === undefined || typeof value === 'object' ? [] : [{ role, id: Number(value) }];
+  });
+  return {
+    summary,
+    card: cardOf(file, metadata),
+    tokenizer: count === undefined
+      ? undefined
+      : {
+          model: String(own.find(([key]) => key === 'model')?.[1] ?? ''),
+          settings: own.filter(([key]) => !key.endsWith('_token_id')).map(([key, value]) => [key, String(value)] as const),
+          special,
+          tokens: count,
+          merges: merges === undefined ? 0 : length(merges),
+        },
+    templates: entries.flatMap(({ key, index, type }) => {
+      const found = TEMPLATE.exec(key);
+      return found === null || type !== 'string' ? [] : [{ name: found[1] ?? 'default', index }];
+    }),
+  };
+}
+
+/** What people wrote of a model. */
+function cardOf(file: Session, metadata: (readonly [string, Setting])[]): CardEntry[] {
+  const all = file.document.format === 'gguf' ? metadata.filter(([key]) => key.startsWith('general.')) : metadata;
+  return all.map(([key, value]) => {
+    const text = Array.isArray(value) ? value.join('\n') : String(value);
+    return { key, text: text.slice(0, MOST_TEXT), cut: text.length >= MOST_TEXT };
+  });
+}
+
+// ----------------------------------------------------------------- tokenizer
+
+export type TokenList = 'tokens' | 'merges';
+
+export interface Listed {
+  count: number;
+  /** How many the file says there are. */
+  declared: number;
+  /** How many there are of each type, by its number. */
+  kinds: number[];
+  names: readonly string[];
+  scored: boolean;
+}
+
+const vocabularies = new WeakMap<Session, Map<TokenList, Promise<[Vocabulary, Listed]>>>();
+
+/** Reads a list of texts once; it is kept as long as the file is open. */
+function listed(context: Context, id: number, what: TokenList): Promise<[Vocabulary, Listed]> {
+  const file = session(id);
+  const known = vocabularies.get(file) ?? new Map<TokenList, Promise<[Vocabulary, Listed]>>();
+  vocabularies.set(file, known);
+  const made = known.get(what) ?? read(file, what, context);
+  known.set(what, made);
+  made.catch(() => known.delete(what));
+  return made;
+}
+
+async function read(file: Session, what: TokenList, context: Context): Promise<[Vocabulary, Listed]> {
+  const { Vocabulary, tokenKinds } = await computing();
+  const entries = await entriesOf(file, context);
+  const list = (name: string) => entries.find(({ key }) => key === TOKENIZER + name);
+  const found = list(what);
+  if (found === undefined) {
+    throw new Error(`the file has no list of ${what}`);
+  }
+  const model = list('model');
+  const kind = model === undefined ? '' : String(await settingOf(file, model, context));
+  // The version is a small number in whichever order its bytes are.
+  const version = await file.read(4n, 4, context.signal);
+  const count = length(found);
+  const vocabulary = new Vocabulary(version[0] === 0 ? 'big' : 'little', what === 'tokens' ? kind : '', count);
+  const stream = async (entry: Entry, as: 'tokens' | 'kinds' | 'scores', most?: number) => {
+    const len = most === undefined ? entry.len - ARRAY_HEAD : BigInt(most);
+    for await (const bytes of file.source.pieces(entry.at + ARRAY_HEAD, len, context.signal)) {
+      vocabulary.push(as, bytes);
+      context.progress({ label: `Reading the ${what}`, done: undefined });
+      if (as === 'tokens' && (vocabulary.count >= count || vocabulary.cut)) {
+        return;
+      }
+    }
+  };
+  const numbers = (name: string, type: RegExp) => {
+    const entry = list(name);
+    return entry !== undefined && type.test(entry.type) ? entry : undefined;
+  };
+  await stream(found, 'tokens');
+  const kinds = what === 'tokens' ? numbers('token_type', /^ndarray [iu]32 /) : undefined;
+  const scores = what === 'tokens' ? numbers('scores', /^ndarray f32 /) : undefined;
+  if (kinds !== undefined) {
+    await stream(kinds, 'kinds', 4 * length(kinds));
+  }
+  if (scores !== undefined) {
+    await stream(scores, 'scores', 4 * length(scores));
+  }
+  return [
+    vocabulary,
+    { count: vocabulary.count, declared: count, kinds: [...vocabulary.kinds()], names: tokenKinds, scored: scores !== undefined },
+  ];
+}
+
+export async function vocabulary(context: Context, id: number, what: TokenList): Promise<Listed> {
+  return (await listed(context, id, what))[1];
+}
+
+/** Looks for a text or an id; how many there are. */
+export async function findTokens(context: Context, id: number, what: TokenList, text: string, kind: number): Promise<number> {
+  return (await listed(context, id, what))[0].search(text, kind);
+}
+
+/** Those that were found last. */
+export async function foundTokens(context: Context, id: number, what: TokenList, from: number, to: number): Promise<Token[]> {
+  return (await listed(context, id, what))[0].found(from, to);
+}
+
+export async function tokensOf(context: Context, id: number, ids: number[]): Promise<Token[]> {
+  const [tokens, { count }] = await listed(context, id, 'tokens');
+  return tokens.tokens(ids.filter((one) => one < count));
+}
+
+// ------------------------------------------------------------------ template
+
+export interface TemplateFacts {
+  found: Template;
+  pieces: TemplatePiece[];
+  /** Characters that are shown, and all. */
+  shown: number;
+  length: number;
+  /** Bytes that were not looked at. */
+  left: number;
+}
+
+/** A chat template: what it touches, and its first `most` characters in pieces. */
+export async function chatTemplate(context: Context, id: number, index: number, most: number): Promise<TemplateFacts> {
+  const file = session(id);
+  const { template, templatePieces } = await computing();
+  const { at, len } = (await entriesOf(file, context)).find((entry) => entry.index === index)!;
+  const bytes = Number(len - TEXT_HEAD);
+  const taken = Math.min(bytes, MOST_TEMPLATE);
+  const text = new TextDecoder().decode(await file.read(at + TEXT_HEAD, taken, context.signal));
+  const shown = text.slice(0, most);
+  return { found: template(text), pieces: templatePieces(shown), shown: shown.length, length: text.length, left: bytes - taken };
+}

@@ -1,0 +1,319 @@
+/** The view of the model: numbers, memory, tokens, chat template, card. */
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { gguf, safetensors, written } from './files.ts';
+import { PICTURES, expect, openFiles, test, within } from './page.ts';
+
+const BLOCKS = 16;
+const [WIDTH, FEED, VOCABULARY] = [256, 704, 4096];
+
+const CHAT = `{%- if messages[0]['role'] == 'system' %}
+    {%- set system_message = messages[0]['content'] %}
+    {%- set messages = messages[1:] %}
+{%- else %}
+    {%- set system_message = 'You are a helpful assistant.' %}
+{%- endif %}
+{# Tools come before the conversation. #}
+{%- if tools %}
+    {{- '<|im_start|>system\\n' + system_message + '\\n# Tools\\n<tools>' }}
+    {%- for tool in tools %}
+        {{- '\\n' + tool | tojson }}
+    {%- endfor %}
+    {{- '\\n</tools><|im_end|>\\n' }}
+{%- endif %}
+{%- for message in messages %}
+    {%- if message.role == 'user' or message.role == 'assistant' %}
+        {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
+    {%- elif message.role != 'tool' %}
+        {{- raise_exception('Unexpected role: ' + message.role) }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+{%- endif %}`;
+
+/** Tokens of which some are what people look for. */
+function tokens(count: number): string[] {
+  const known = ['<unk>', '<|im_start|>', '<|im_end|>', '!', 'the', 'Ġthe', 'ĠThe', 'Ċ', 'ĊĊ', 'é', 'èªŀ', 'ĠâĤ¬', '<b>bold</b>'];
+  return Array.from({ length: count }, (_, i) => known[i] ?? `Ġt${i.toString(36)}`);
+}
+
+function zeros(type: number, shape: number[]): { type: number; shape: number[]; data: Buffer } {
+  const elements = shape.reduce((a, b) => a * b, 1);
+  const bytes = type === 0 ? 4 * elements : type === 8 ? (elements / 32) * 34 : (elements / 32) * 18;
+  return { type, shape, data: Buffer.alloc(bytes) };
+}
+
+function llama(more: Parameters<typeof gguf>[0] = {}, count = VOCABULARY): Buffer {
+  const tensors: Record<string, ReturnType<typeof zeros>> = {
+    'token_embd.weight': zeros(8, [VOCABULARY, WIDTH]),
+    'output_norm.weight': zeros(0, [WIDTH]),
+    'output.weight': zeros(8, [VOCABULARY, WIDTH]),
+    'rope_freqs.weight': zeros(0, [16]),
+  };
+  for (let i = 0; i < BLOCKS; i++) {
+    // As llama.cpp mixes types: some blocks are kept in more bits.
+    const fine = i < 2 || i >= 14 || i % 3 === 0 ? 8 : 2;
+    const add = (name: string, type: number, shape: number[]) => (tensors[`blk.${i}.${name}.weight`] = zeros(type, shape));
+    add('attn_norm', 0, [WIDTH]);
+    add('attn_q', 2, [WIDTH, WIDTH]);
+    add('attn_k', 2, [WIDTH / 4, WIDTH]);
+    add('attn_v', fine, [WIDTH / 4, WIDTH]);
+    add('attn_output', 2, [WIDTH, WIDTH]);
+    add('ffn_norm', 0, [WIDTH]);
+    add('ffn_gate', 2, [FEED, WIDTH]);
+    add('ffn_up', 2, [FEED, WIDTH]);
+    add('ffn_down', fine, [WIDTH, FEED]);
+  }
+  return gguf(
+    {
+      'general.architecture': 'llama',
+      'general.name': 'Weighbridge Demo 22M Instruct',
+      'general.size_label': '22M',
+      'general.license': 'apache-2.0',
+      'general.description': 'A small model of the usual shape.',
+      'general.file_type': 15,
+      'llama.block_count': BLOCKS,
+      'llama.context_length': 131072,
+      'llama.embedding_length': WIDTH,
+      'llama.feed_forward_length': FEED,
+      'llama.attention.head_count': 8,
+      'llama.attention.head_count_kv': 2,
+      'llama.attention.layer_norm_rms_epsilon': 0.00001,
+      'llama.rope.freq_base': 500000.5,
+      'llama.rope.dimension_count': 32,
+      'tokenizer.ggml.model': 'gpt2',
+      'tokenizer.ggml.pre': 'llama-bpe',
+      'tokenizer.ggml.tokens': tokens(count),
+      'tokenizer.ggml.token_type': Int32Array.from({ length: count }, (_, i) => (i === 0 ? 2 : i < 3 ? 3 : 1)),
+      'tokenizer.ggml.scores': Float32Array.from({ length: count }, (_, i) => -i),
+      'tokenizer.ggml.merges': ['Ġ t', 'h e', 'Ġt he'],
+      'tokenizer.ggml.bos_token_id': 1,
+      'tokenizer.ggml.eos_token_id': 2,
+      'tokenizer.ggml.padding_token_id': 999999,
+      'tokenizer.ggml.add_bos_token': false,
+      'tokenizer.chat_template': CHAT,
+      ...more,
+    },
+    tensors,
+  );
+}
+
+async function openModel(page: Page, name: string, content: Buffer): Promise<void> {
+  await openFiles(page, written({ [name]: content }));
+  await page.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(page.locator('.model-head')).toBeVisible();
+}
+
+const inner = (page: Page, name: RegExp) => page.getByRole('tablist', { name: 'Views of the model' }).getByRole('tab', { name });
+const fact = (page: Page, name: string) => page.locator('.model-facts .pair').filter({ has: page.locator('dt', { hasText: new RegExp(`^\\s*${name}$`) }) }).locator('dd');
+
+async function clean(page: Page, state: string): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
+  expect(violations.map(({ id, nodes }) => `${state}: ${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`)).toEqual([]);
+}
+
+test('parameters, settings and memory', async ({ page }) => {
+  await openModel(page, 'model.gguf', llama());
+  // Norms, attention, feed-forward; embedding, output, the last norm.
+  const block = 2 * WIDTH + 2.5 * WIDTH * WIDTH + 3 * WIDTH * FEED;
+  const all = BLOCKS * block + 2 * VOCABULARY * WIDTH + WIDTH;
+  await expect(page.locator('.tile').first()).toContainText(all.toLocaleString('en-GB'));
+  await expect(page.locator('.tile').nth(1)).toContainText('16 other elements');
+  await expect(page.locator('.model-head')).toContainText('llama · 22M · Q4_K_M');
+  await expect(fact(page, 'KV heads')).toHaveText('2');
+  await expect(fact(page, 'Rope base')).toHaveText('500000.5');
+  await expect(fact(page, 'Key length')).toHaveText('32worked out');
+  // 16 layers × 2 heads × (32 + 32) × 131,072 positions × 2 bytes.
+  await expect(fact(page, 'KV cache')).toContainText('512 MiB (4.00 KiB for each position)');
+  await page.getByLabel('Context length', { exact: true }).fill('8192');
+  await expect(fact(page, 'KV cache')).toContainText('32.0 MiB');
+  await page.getByRole('button', { name: 'q8_0' }).click();
+  await expect(fact(page, 'KV cache')).toContainText('17.0 MiB');
+  await expect(page.locator('.shares').first()).toContainText('feed-forward');
+  await page.getByRole('slider').focus();
+  await page.keyboard.press('End');
+  await expect(page.locator('.block-chart')).toContainText('block 15: ');
+});
+
+test('tokens are found by text, id and type, and copied as they are', async ({ page, context }) => {
+  test.slow();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const count = 256_000;
+  await openModel(page, 'vocabulary.gguf', llama({}, count));
+  await expect(page.locator('.model-notes')).toContainText('the tokenizer has 256000 tokens, and the embedding 4096 rows.');
+  await inner(page, /^Tokenizer/).click();
+  const grid = page.getByRole('grid', { name: 'Tokens' });
+  const rows = grid.locator('.v-list [role=row]');
+  await expect(page.locator('.tokens [role=status]')).toHaveText('256,000 tokens');
+  await expect(rows.nth(5)).toContainText('␣the');
+  await expect(rows.nth(7)).toContainText('\\n');
+  await expect(rows.nth(10)).toContainText('語');
+  await expect(rows.nth(12)).toContainText('<b>bold</b>');
+  await expect(rows.nth(1)).toContainText('control · bos');
+  await expect(page.locator('.special button').nth(1)).toContainText('eos <|im_end|> 2');
+  await expect(page.locator('.special button').nth(2)).toContainText('no such token');
+  // The last of all.
+  await grid.focus();
+  await page.keyboard.press('End');
+  await expect(rows.filter({ hasText: '255999' })).toHaveAttribute('aria-selected', 'true');
+  const search = page.getByRole('searchbox', { name: 'Search tokens by text or id' });
+  await search.fill(' the');
+  await expect(page.locator('.tokens [role=status]')).toHaveText(/^\d+ of 256,000 tokens$/);
+  await expect(rows.first()).toContainText('␣the');
+  await search.fill('123456');
+  await expect(rows.first()).toContainText('123456');
+  await search.fill('nothing like this');
+  await expect(page.locator('.tokens [role=status]')).toHaveText('No token matches');
+  await search.fill('');
+  await page.getByLabel('Type').selectOption({ label: 'control (2)' });
+  await expect(page.locator('.tokens [role=status]')).toHaveText('2 of 256,000 tokens');
+  await page.locator('.special button').first().click();
+  await expect(rows.nth(1)).toHaveAttribute('aria-selected', 'true');
+  await search.focus();
+  await search.fill('ĠThe');
+  await expect(rows.first()).toContainText('␣the');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await expect(rows.nth(1)).toHaveAttribute('aria-selected', 'true');
+  await page.keyboard.press('Control+c');
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('ĠThe');
+  // From a key to the rows, the wait for more keys included.
+  const took = await page.evaluate(async () => {
+    const field = document.querySelector<HTMLInputElement>('.tokens input[type=search]')!;
+    const status = document.querySelector('.tokens [role=status]')!;
+    const begun = performance.now();
+    const changed = new Promise((resolve) => new MutationObserver(resolve).observe(status, { childList: true, characterData: true, subtree: true }));
+    field.value = 'zz';
+    field.dispatchEvent(new Event('input'));
+    await changed;
+    return performance.now() - begun;
+  });
+  console.log(`search among 256,000 tokens: ${took.toFixed(0)} ms`);
+  within(took, 160);
+  await page.getByRole('button', { name: 'Merges' }).click();
+  await page.getByRole('searchbox', { name: 'Search tokens by text or id' }).fill('');
+  await expect(page.getByRole('grid', { name: 'Merges' })).toContainText('Ġ t');
+});
+
+test('a template shows what it touches, and is not rendered', async ({ page }) => {
+  const attack = `<img src=x onerror="window.hacked = true">\u202e{{ messages[0].__class__.__base__ }}{% if role == 'user' %}{{ x['\\x5f\\x5fglobals\\x5f\\x5f'] }}{% endif %}`;
+  await openModel(page, 'model.gguf', llama({ 'tokenizer.chat_template.attack': attack, 'tokenizer.chat_template.long': 'x'.repeat(5_000_000) + '{{ y.__init__ }}' }));
+  await inner(page, /^Chat template/).click();
+  const touched = (name: string) => fact(page, name).locator('code');
+  await expect(touched('Reads')).toHaveText(['add_generation_prompt', 'messages', 'tools']);
+  await expect(touched('Calls')).toHaveText(['raise_exception']);
+  await expect(touched('Filters')).toHaveText(['tojson']);
+  await expect(touched('Roles')).toHaveText(['assistant', 'system', 'tool', 'user']);
+  await expect(touched('Special tokens, tags')).toHaveText(['</tools>', '<tools>', '<|im_end|>', '<|im_start|>']);
+  await expect(page.locator('.template-text')).toHaveText(CHAT);
+  await expect(page.locator('.template-warning')).toHaveCount(0);
+  await page.getByRole('button', { name: 'attack' }).click();
+  await expect(page.locator('.template-warning li')).toHaveText([/__class__/, /__base__/, /globals/]);
+  await expect(page.locator('.template-warning')).toContainText('CVE-2024-34359');
+  await expect(page.locator('.template-text')).toContainText('<img src=x onerror="window.hacked = true">\\u{202e}');
+  await expect(page.locator('.t-warning')).toHaveCount(3);
+  await clean(page, 'attack');
+  // What stands after five million characters counts as well.
+  await page.getByRole('button', { name: 'long' }).click();
+  await expect(page.locator('.template-warning li')).toHaveText([/__init__/]);
+  await expect(page.locator('.template')).toContainText('The first 65,536 of 5,000,015 characters are shown.');
+  expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+});
+
+test('a card, names and shapes, and a config.json', async ({ page }) => {
+  const matrix = (rows: number) => ({ dtype: 'F32', data: new Float32Array(rows * 8), shape: [rows, 8] });
+  const tensors = {
+    'model.embed_tokens.weight': matrix(20),
+    'model.layers.0.self_attn.q_proj.weight': matrix(8),
+    'model.layers.0.self_attn.k_proj.weight': matrix(4),
+    'model.layers.0.self_attn.v_proj.weight': matrix(4),
+  };
+  const metadata = {
+    format: 'pt',
+    'modelspec.title': 'A <b>title</b>\u202e',
+    'modelspec.thumbnail': 'data:image/png;base64,AAAA',
+    ss_training_started_at: '1700000000.5',
+    ss_tag_frequency: JSON.stringify({ img: { cat: 3, dog: 4 } }),
+  };
+  const paths = written({ 'model.safetensors': safetensors(tensors, metadata), 'config.json': JSON.stringify({ model_type: 'llama', num_attention_heads: 2, num_key_value_heads: 1, rope_scaling: { factor: 8 } }) });
+  await openFiles(page, paths[0]);
+  await page.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(page.locator('.model-head h2')).toHaveText('A <b>title</b>\\u{202e}');
+  await expect(page.locator('.model-head')).toContainText('The architecture is not recorded');
+  await expect(fact(page, 'Blocks')).toHaveText('1from names');
+  await expect(fact(page, 'Vocabulary')).toHaveText('20from shapes');
+  await expect(fact(page, 'Heads')).toHaveCount(0);
+  await expect(fact(page, 'KV cache')).toContainText('16 B for each position');
+  await inner(page, /^Card/).click();
+  await expect(fact(page, 'training started at')).toContainText('2023-11-14 22:13:20 UTC');
+  await expect(fact(page, 'thumbnail')).toContainText('not shown');
+  await page.locator('details summary').first().click();
+  await expect(page.locator('.card pre').first()).toContainText('"dog": 4');
+  await clean(page, 'card');
+  // The settings say how many heads there are.
+  await inner(page, /^Overview/).click();
+  await page.getByLabel('A config.json').setInputFiles(paths[1]);
+  await expect(fact(page, 'Heads')).toHaveText('2config.json');
+  await expect(fact(page, 'Rope factor')).toHaveText('8config.json');
+  await expect(page.locator('.model-head')).toContainText('llama');
+  // The same when both are opened together.
+  await openFiles(page, paths);
+  await page.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(fact(page, 'Heads')).toHaveText('2config.json');
+});
+
+test('settings that cannot be true are noted', async ({ page }) => {
+  await openModel(
+    page,
+    'hostile.gguf',
+    llama({ 'llama.block_count': 4_000_000_000, 'llama.attention.head_count': 0, 'llama.rope.freq_base': NaN, 'tokenizer.ggml.token_type': Int32Array.of(3), 'tokenizer.ggml.scores': 'none', 'general.name': '\u202eeman\u0000' }),
+  );
+  await expect(page.locator('.model-notes li')).toHaveText([/block_count is 4000000000/, /head_count is 0/, /rope_base is "NaN"/]);
+  await expect(page.locator('.model-head h2')).toHaveText('\\u{202e}eman\\u{0}');
+  await expect(page.getByRole('region', { name: 'Memory' })).toContainText('is not claimed: the number of blocks, 4000000000, is not believable');
+  await inner(page, /^Tokenizer/).click();
+  await expect(page.locator('.tokens [role=status]')).toHaveText('4,096 tokens');
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(colorScheme, { tag: colorScheme === 'dark' ? '@deep' : [] }, () => {
+    test.use({ colorScheme });
+
+    test(`the model is for everyone, ${colorScheme}`, async ({ page }) => {
+      await openModel(page, 'model.gguf', llama({ 'llama.feed_forward_length': FEED + 1, 'llama.embedding_length': 128 }));
+      for (const tab of [/^Overview/, /^Tokenizer/, /^Chat template/, /^Card/]) {
+        await inner(page, tab).click();
+        await page.waitForTimeout(300);
+        await clean(page, String(tab));
+      }
+      await page.setViewportSize({ width: 390, height: 800 });
+      for (const tab of [/^Overview/, /^Tokenizer/, /^Chat template/, /^Card/]) {
+        await inner(page, tab).click();
+        await page.waitForTimeout(200);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+        const wide = await page.locator('.model .scroll:visible').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+        expect(wide, String(tab)).toBe(0);
+        await page.screenshot({ path: `${PICTURES}/summary-390-${colorScheme}-${tab.source.slice(1, 5)}.png` });
+      }
+    });
+  });
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`picture, ${colorScheme}`, { tag: '@deep' }, () => {
+    test.use({ colorScheme, viewport: { width: 1280, height: 860 } });
+
+    test(`picture: the model, ${colorScheme}`, async ({ page }) => {
+      await openModel(page, 'demo-22m-instruct.gguf', llama());
+      await page.mouse.move(0, 0);
+      await page.screenshot({ path: `${PICTURES}/${colorScheme === 'light' ? 'summary' : 'summary-dark'}.png` });
+      for (const tab of ['Tokenizer', 'Chat template', 'Card']) {
+        await inner(page, new RegExp(`^${tab}`)).click();
+        await page.waitForTimeout(500);
+        await page.screenshot({ path: `${PICTURES}/summary-${colorScheme}-${tab.split(' ')[0].toLowerCase()}.png` });
+      }
+    });
+  });
+}
