@@ -7,79 +7,85 @@ use super::Fault;
 #[derive(Clone, Copy)]
 pub(super) struct Backwards<'s> {
     bytes: &'s [u8],
-    /// Number of bits left. Wraps to a huge number if too many were taken.
-    left: usize,
+    /// Number of bits left, less [`WORD`]; an eighth of it is where the next word begins. Wraps
+    /// if fewer are left, or too many were taken.
+    at: usize,
 }
+
+/// Fewest bits in a word of 64, whose first bit may lie anywhere in its last byte.
+const WORD: usize = 57;
+/// The sum of three rests of fields without bits.
+pub(super) const RESTS: u32 = 3 * 63;
 
 impl<'s> Backwards<'s> {
     pub(super) fn new(bytes: &'s [u8]) -> Result<Self, Fault> {
         let last = bytes.last().and_then(|last| last.checked_ilog2()).ok_or(Fault::Malformed)?;
         let before = bytes.len().wrapping_sub(1).wrapping_mul(8);
-        Ok(Backwards { bytes, left: before.wrapping_add(wide(last)) })
+        Ok(Backwards { bytes, at: before.wrapping_add(wide(last)).wrapping_sub(WORD) })
     }
 
     pub(super) fn left(&self) -> usize {
-        self.left
+        self.at.wrapping_add(WORD)
     }
 
     /// Whether more bits were taken than there are.
     pub(super) fn is_over(&self) -> bool {
-        self.left > self.bytes.len().wrapping_mul(8)
+        self.left() > self.bytes.len().wrapping_mul(8)
     }
 
-    /// The next 56 bits or more at the top of a word, zeros after the last.
+    /// The next 57 bits or more at the top of a word, zeros after the last.
     #[inline(always)]
     pub(super) fn peek(&self) -> u64 {
-        let end = (self.left >> 3).wrapping_add(1);
-        let word = match self.bytes.get(end.wrapping_sub(8)..end) {
+        let start = self.at >> 3;
+        let word = match self.bytes.get(start..start.wrapping_add(8)) {
             Some(bytes) => bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)),
-            None => self.first(end),
+            None => first(self.bytes, self.left()),
         };
-        let [used, ..] = (!self.left & 7).to_le_bytes();
-        (word << 1).wrapping_shl(u32::from(used))
-    }
-
-    /// The first `end` bytes, fewer than eight, at the top of a word; 0 if too many bits were
-    /// taken.
-    #[cold]
-    #[inline(never)]
-    fn first(&self, end: usize) -> u64 {
-        let bytes = self.bytes.get(..end).unwrap_or_default().iter();
-        bytes.fold(0, |word, byte| (word >> 8) | (u64::from(*byte) << 56))
+        let [used, ..] = (!self.at & 7).to_le_bytes();
+        word.wrapping_shl(u32::from(used))
     }
 
     #[inline(always)]
     pub(super) fn pass(&mut self, width: u32) {
-        self.left = self.left.wrapping_sub(wide(width));
+        self.at = self.at.wrapping_sub(wide(width));
     }
 
-    /// Undoes a take.
-    pub(super) fn unpass(&mut self, width: u32) {
-        self.left = self.left.wrapping_add(wide(width));
+    /// Passes three fields; `rests` is the sum of 63 less the width of each.
+    #[inline(always)]
+    pub(super) fn pass_three(&mut self, rests: u32) {
+        self.at = self.at.wrapping_add(wide(rests)).wrapping_sub(wide(RESTS));
+    }
+
+    /// Undoes that.
+    pub(super) fn unpass_three(&mut self, rests: u32) {
+        self.at = self.at.wrapping_sub(wide(rests)).wrapping_add(wide(RESTS));
     }
 
     /// The next `width` bits, at most 31.
     #[inline(always)]
     pub(super) fn take(&mut self, width: u32) -> u32 {
-        let word = self.peek();
+        let mut word = self.peek();
         self.pass(width);
-        part(word, 0, width)
+        top(&mut word, !width)
     }
 }
 
-/// Takes the top `width` bits off a word, at most 31.
-#[inline(always)]
-pub(super) fn top(word: &mut u64, width: u32) -> u32 {
-    let value = part(*word, 0, width);
-    *word = word.wrapping_shl(width);
-    value
+/// The first `left` bits, fewer than 57, at the top of a word; 0 if too many were taken.
+#[cold]
+#[inline(never)]
+fn first(bytes: &[u8], left: usize) -> u64 {
+    let bytes = bytes.get(..left.wrapping_add(7) >> 3).unwrap_or_default().iter();
+    bytes.fold(0, |word, byte| (word >> 8) | (u64::from(*byte) << 56))
 }
 
-/// A number of up to 31 bits that lies `at` bits below the top of a word.
+/// Takes up to 31 bits off the top of a word. The lowest six bits of `rest` are 63 less their
+/// number.
 #[inline(always)]
-pub(super) fn part(word: u64, at: u32, width: u32) -> u32 {
-    // In two steps: the width may be 0, and a shift by 64 is a shift by 0.
-    low((word.wrapping_shl(at) >> 1).wrapping_shr(!width))
+pub(super) fn top(word: &mut u64, rest: u32) -> u32 {
+    // In two steps: the number may be 0, and a shift by 64 is a shift by 0.
+    let half = *word >> 1;
+    *word = half.rotate_right(rest);
+    low(half.wrapping_shr(rest))
 }
 
 /// The low half of a word.

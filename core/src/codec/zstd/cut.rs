@@ -2,7 +2,7 @@
 //! once per stream, so every byte is copied by itself.
 
 use super::Fault;
-use super::bits::Backwards;
+use super::bits::{Backwards, wide};
 use super::block::{Header, State};
 use super::room::{Room, chunk, store};
 use super::sequences::{self, Sequence};
@@ -70,7 +70,7 @@ impl State {
                     }
                     let older = if offset > *to { room.older } else { 0 };
                     let from = to.wrapping_sub(offset).wrapping_add(older);
-                    chunk::<1>(room.bytes, from, *to).ok_or(Fault::Malformed)?;
+                    chunk::<1>(room.bytes, wide(from), wide(*to)).ok_or(Fault::Malformed)?;
                     *to = to.wrapping_add(1);
                 }
             }
@@ -88,7 +88,7 @@ fn fill(
     end: u32,
 ) -> Result<(), Fault> {
     for _ in 0..count.min(end.wrapping_sub(*to)) {
-        store(room.bytes, *to, [literals.next()?]).ok_or(Fault::Malformed)?;
+        store(room.bytes, wide(*to), [literals.next()?]).ok_or(Fault::Malformed)?;
         *to = to.wrapping_add(1);
     }
     Ok(())

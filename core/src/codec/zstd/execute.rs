@@ -13,16 +13,17 @@ use super::sequences::{Sequence, Tables};
 /// memory latency than one long one.
 const BATCH: usize = 64;
 /// How far copies may go past the end of a match.
-const SLACK: u32 = 32;
-
+const SLACK: usize = 32;
 /// Number of literals from which larger steps pay off.
-const LONG: u32 = 256;
+const LONG: usize = 256;
+/// The bits of a position: with them the compiler sees that no sum of positions overflows.
+const POSITION: usize = 0xFFFF_FFFF;
 
 /// Where the next byte goes, and where the next literal is.
 #[derive(Clone, Copy)]
 struct Place {
-    to: u32,
-    literal: u32,
+    to: usize,
+    literal: usize,
 }
 
 /// Executes the sequences of `stream`; returns the end of the block. Its literals are the last
@@ -36,7 +37,8 @@ pub(super) fn run(
 ) -> Result<u32, Fault> {
     let mut stream = Backwards::new(stream)?;
     let mut states = tables.states(&mut stream);
-    let mut place = Place { to: room.at, literal: room.end.wrapping_sub(literals) };
+    let literal = wide(room.end.wrapping_sub(literals));
+    let mut place = Place { to: wide(room.at), literal };
     let mut batch = [Sequence::default(); BATCH];
     let mut left = wide(count);
     while left > 0 {
@@ -48,98 +50,127 @@ pub(super) fn run(
     if stream.left() != 0 {
         return Err(Fault::Malformed);
     }
-    let rest = room.end.wrapping_sub(place.literal);
-    let end = place.to.wrapping_add(rest);
+    let rest = wide(room.end).wrapping_sub(place.literal);
+    let end = narrow(place.to.wrapping_add(rest));
     room.bound(end.wrapping_sub(room.at))?;
     move_down(room.bytes, place.literal, place.to, rest).ok_or(Fault::Malformed)?;
     Ok(end)
 }
 
+/// Bounds of the sequences of a block.
+struct Bounds {
+    /// End of the older part of a ring; otherwise 0.
+    older: usize,
+    /// Number of bytes between the output and the literals that are left, once the block is as
+    /// long as it may be; the fault of a longer one.
+    margin: usize,
+    over: Fault,
+}
+
 #[inline(never)]
-fn execute(batch: &[Sequence], place: Place, room: &mut Room<'_>) -> Result<Place, Fault> {
-    let Place { mut to, mut literal } = place;
-    // Hoist loop invariants: as far as the compiler knows, the written bytes could alias
-    // these numbers.
-    let Room { at, end: room_end, most, over, reach, window, older, .. } = *room;
+fn execute(batch: &[Sequence], mut place: Place, room: &mut Room<'_>) -> Result<Place, Fault> {
+    let [window, older, end] = [room.window, room.older, room.end].map(wide);
+    let first = wide(room.at).wrapping_sub(wide(room.reach));
+    let margin = wide(room.end.wrapping_sub(room.at).wrapping_sub(room.most));
+    let bounds = Bounds { older, margin, over: room.over };
+    let clear = margin.max(SLACK);
     let bytes = &mut *room.bytes;
-    let readable = narrow(bytes.len());
-    // The position before the first byte that matches may refer to.
-    let first = at.wrapping_sub(reach);
-    // Literals left, and bytes that matches may still add.
-    let mut left = room_end.wrapping_sub(literal);
-    let mut spare = at.wrapping_add(most).wrapping_sub(to).wrapping_sub(left);
     for sequence in batch {
-        let Sequence { literals: count, len, offset } = *sequence;
+        let [count, len, offset] = [sequence.literals, sequence.len, sequence.offset].map(wide);
+        let (to, literal) = (place.to & POSITION, place.literal & POSITION);
         let (middle, after) = (to.wrapping_add(count), literal.wrapping_add(count));
-        let end = middle.wrapping_add(len);
-        left = left.checked_sub(count).ok_or(Fault::Malformed)?;
-        if offset.wrapping_sub(1) >= middle.wrapping_sub(first).min(window) {
+        let after_match = middle.wrapping_add(len);
+        if after > end || offset.wrapping_sub(1) >= middle.wrapping_sub(first).min(window) {
             return Err(Fault::Malformed);
         }
-        spare = spare.checked_sub(len).ok_or(over)?;
-        let mut safe = end.wrapping_add(SLACK) <= after && after.wrapping_add(16) <= readable;
-        let mut from = middle.wrapping_sub(offset);
-        if offset > middle {
-            // From the older part of a ring.
-            from = from.wrapping_add(older);
-            let left = older.saturating_sub(from);
-            safe = safe && offset >= 16 && left >= len.wrapping_add(SLACK);
+        // From these conditions the compiler sees that all of it lies within the buffer.
+        if after_match.wrapping_add(clear) <= after
+            && after.wrapping_add(16) <= bytes.len()
+            && let Some(from) = middle.checked_sub(offset)
+        {
+            literals(bytes, literal, to, count).ok_or(Fault::Malformed)?;
+            matched(bytes, from, middle, len, offset).ok_or(Fault::Malformed)?;
+        } else {
+            elsewhere(bytes, Place { to, literal }, sequence, &bounds)?;
         }
-        let place = Place { to, literal };
-        let copied = match safe {
-            true => fast(bytes, place, from, sequence),
-            false => careful(bytes, place, (from, older), sequence),
-        };
-        copied.ok_or(Fault::Malformed)?;
-        (to, literal) = (end, after);
+        place = Place { to: after_match, literal: after };
     }
-    Ok(Place { to, literal })
+    Ok(place)
 }
 
-/// Copies with room to spare.
-#[inline(always)]
-fn fast(
+/// Copies near the literals or the end of the buffer, or from the older part of a ring.
+#[inline(never)]
+fn elsewhere(
     bytes: &mut [u8],
     Place { to, literal }: Place,
-    from: u32,
-    &Sequence { literals: count, len, offset }: &Sequence,
-) -> Option<()> {
-    let middle = to.wrapping_add(count);
-    chunk::<16>(bytes, literal, to)?;
-    if count > 16 {
-        let (literal, to, rest) =
-            (literal.wrapping_add(16), to.wrapping_add(16), count.wrapping_sub(16));
-        match rest >= LONG {
-            true => move_down(bytes, literal, to, rest)?,
-            false => copy::<16>(bytes, literal, to, rest)?,
-        }
+    sequence: &Sequence,
+    bounds: &Bounds,
+) -> Result<(), Fault> {
+    let [count, len, offset] = [sequence.literals, sequence.len, sequence.offset].map(wide);
+    let (middle, after) = (to.wrapping_add(count), literal.wrapping_add(count));
+    let end = middle.wrapping_add(len);
+    if end.wrapping_add(bounds.margin) > after {
+        return Err(bounds.over);
     }
-    if offset >= 16 {
-        chunk::<16>(bytes, from, middle)?;
-        chunk::<16>(bytes, from.wrapping_add(16), middle.wrapping_add(16))?;
-        if len > 32 {
-            let (from, to) = (from.wrapping_add(32), middle.wrapping_add(32));
-            copy::<16>(bytes, from, to, len.wrapping_sub(32))?;
-        }
-        Some(())
+    let from = middle.wrapping_sub(offset).wrapping_add(bounds.older);
+    let copied = if offset > middle
+        && offset >= 16
+        && from.wrapping_add(len).wrapping_add(SLACK) <= bounds.older
+        && end.wrapping_add(SLACK) <= after
+        && after.wrapping_add(16) <= bytes.len()
+    {
+        literals(bytes, literal, to, count).and_then(|()| matched(bytes, from, middle, len, offset))
     } else {
-        repeat(bytes, from, middle, len)
+        careful(bytes, Place { to, literal }, bounds.older, sequence)
+    };
+    copied.ok_or(Fault::Malformed)
+}
+
+/// Copies literals with room to spare.
+#[inline(always)]
+fn literals(bytes: &mut [u8], from: usize, to: usize, count: usize) -> Option<()> {
+    chunk::<16>(bytes, from, to)?;
+    if count <= 16 {
+        return Some(());
+    }
+    let (from, to, rest) = (from.wrapping_add(16), to.wrapping_add(16), count.wrapping_sub(16));
+    match rest >= LONG {
+        true => move_down(bytes, from, to, rest),
+        false => copy::<16>(bytes, from, to, rest),
     }
 }
 
-/// Copies where that does not hold: near the end, or from the older part of a ring.
+/// Copies a match with room to spare.
+#[inline(always)]
+fn matched(bytes: &mut [u8], from: usize, to: usize, len: usize, offset: usize) -> Option<()> {
+    if offset < 16 {
+        return repeat(bytes, from, to, len);
+    }
+    chunk::<16>(bytes, from, to)?;
+    chunk::<16>(bytes, from.wrapping_add(16), to.wrapping_add(16))?;
+    if len <= 32 {
+        return Some(());
+    }
+    let (from, to) = (from.wrapping_add(32), to.wrapping_add(32));
+    copy::<16>(bytes, from, to, len.wrapping_sub(32))
+}
+
+/// Copies byte by byte what larger steps might overrun.
 #[cold]
 #[inline(never)]
 fn careful(
     bytes: &mut [u8],
-    place: Place,
-    (mut from, older): (u32, u32),
-    &Sequence { literals: count, len, offset }: &Sequence,
+    Place { mut to, literal }: Place,
+    older: usize,
+    sequence: &Sequence,
 ) -> Option<()> {
-    move_down(bytes, place.literal, place.to, count)?;
-    let mut to = place.to.wrapping_add(count);
+    let [count, len, offset] = [sequence.literals, sequence.len, sequence.offset].map(wide);
+    move_down(bytes, literal, to, count)?;
+    to = to.wrapping_add(count);
     let end = to.wrapping_add(len);
+    let mut from = to.wrapping_sub(offset);
     if offset > to {
+        from = from.wrapping_add(older);
         while to < end && from < older {
             byte(bytes, &mut from, &mut to)?;
         }
@@ -165,7 +196,7 @@ fn careful(
 }
 
 #[inline(always)]
-fn byte(bytes: &mut [u8], from: &mut u32, to: &mut u32) -> Option<()> {
+fn byte(bytes: &mut [u8], from: &mut usize, to: &mut usize) -> Option<()> {
     chunk::<1>(bytes, *from, *to)?;
     *from = from.wrapping_add(1);
     *to = to.wrapping_add(1);
@@ -175,19 +206,19 @@ fn byte(bytes: &mut [u8], from: &mut u32, to: &mut u32) -> Option<()> {
 /// Repeats the bytes from `from` on, fewer than 16, and goes up to 7 bytes beyond
 /// `len`.
 #[inline(always)]
-fn repeat(bytes: &mut [u8], from: u32, to: u32, len: u32) -> Option<()> {
+fn repeat(bytes: &mut [u8], from: usize, mut to: usize, len: usize) -> Option<()> {
     let end = to.wrapping_add(len);
     let offset = to.wrapping_sub(from);
     if offset == 1 {
-        let byte = *bytes.get(wide(from))?;
-        bytes.get_mut(wide(to)..wide(end))?.fill(byte);
+        let byte = *bytes.get(from)?;
+        bytes.get_mut(to..end)?.fill(byte);
         return Some(());
     }
     if offset >= 8 {
         return copy::<8>(bytes, from, to, len);
     }
     let mut word = u64::from_le_bytes(load::<8>(bytes, from)?);
-    let mut bits = offset.wrapping_mul(8);
+    let mut bits = narrow(offset.wrapping_mul(8));
     word &= 1_u64.wrapping_shl(bits).wrapping_sub(1);
     while bits < 64 {
         word |= word.wrapping_shl(bits);
@@ -200,7 +231,6 @@ fn repeat(bytes: &mut [u8], from: u32, to: u32, len: u32) -> Option<()> {
         7 => 7,
         _ => 8,
     };
-    let mut to = to;
     loop {
         store::<8>(bytes, to, word.to_le_bytes())?;
         to = to.wrapping_add(step);

@@ -2,7 +2,7 @@
 //! §4.1).
 
 use super::Fault;
-use super::bits::{Forwards, low, wide};
+use super::bits::{Forwards, wide};
 
 /// Largest number of symbols in a table: that of match lengths.
 pub(super) const SYMBOLS: usize = 53;
@@ -11,50 +11,60 @@ pub(super) const STATES: usize = 1 << 9;
 /// Most states of the table of offsets.
 pub(super) const OFFSETS: usize = 1 << 8;
 
-/// A table entry, packed so that a sum of entries has the sum of their widths. From the
-/// lowest bit: the number of bits to add to the next state (8 bits) and to the value (8),
-/// the base of the next state (16), and the base of the value (32).
+/// A table entry.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry(u64);
+pub(super) struct Entry {
+    /// From the lowest bit: [`rest`](Entry::rest) (8 bits), the number of bits to add to the
+    /// value (8), and the base of the next state (16).
+    state: u32,
+    /// The base of the value.
+    value: u32,
+}
 
 impl Entry {
-    pub(super) const NONE: Entry = Entry(0);
+    pub(super) const NONE: Entry = Entry { state: 0, value: 0 };
 
     pub(super) fn new(value: u32, extra: u8, next: u32, width: u32) -> Self {
-        let state = (u64::from(next) << 16) | u64::from(width & 0xFF);
-        Entry((u64::from(value) << 32) | state | (u64::from(extra) << 8))
+        let state = next.wrapping_shl(16) | (u32::from(extra) << 8) | (!width & 63);
+        Entry { state, value }
     }
 
-    #[inline(always)]
+    /// The number of bits to add to the next state.
     pub(super) fn width(self) -> u32 {
-        low(self.0) & 0xFF
+        !self.state & 63
+    }
+
+    /// 63 less that number in the lowest six bits, for [`top`](super::bits::top).
+    #[inline(always)]
+    pub(super) fn rest(self) -> u32 {
+        self.state
     }
 
     #[inline(always)]
     pub(super) fn extra(self) -> u32 {
-        (low(self.0) >> 8) & 0xFF
+        (self.state >> 8) & 0xFF
     }
 
     #[inline(always)]
     pub(super) fn next(self) -> u32 {
-        low(self.0) >> 16
+        self.state >> 16
     }
 
     #[inline(always)]
     pub(super) fn value(self) -> u32 {
-        low(self.0 >> 32)
+        self.value
     }
 
     /// Whether both entries add no bits to the value.
     #[inline(always)]
     pub(super) fn are_plain(self, other: Entry) -> bool {
-        (self.0 | other.0) & 0xFF00 == 0
+        (self.state | other.state) & 0xFF00 == 0
     }
 
-    /// The number of bits that three states add.
+    /// The sum of three rests.
     #[inline(always)]
-    pub(super) fn widths(self, second: Entry, third: Entry) -> u32 {
-        low(self.0.wrapping_add(second.0).wrapping_add(third.0)) & 0xFF
+    pub(super) fn rests(self, second: Entry, third: Entry) -> u32 {
+        self.state.wrapping_add(second.state).wrapping_add(third.state) & 0xFF
     }
 }
 

@@ -92,7 +92,7 @@ impl Ring {
             *self = Ring { at: 0, older: self.at };
         } else {
             let from = self.at.checked_sub(kept).ok_or(Fault::Buffer)?;
-            move_down(buffer, narrow(from), 0, narrow(kept)).ok_or(Fault::Buffer)?;
+            move_down(buffer, from, 0, kept).ok_or(Fault::Buffer)?;
             self.begin(kept);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Room for a block, and the bytes that its matches refer to.
 
 use super::Fault;
-use super::bits::{narrow, wide};
+use super::bits::wide;
 
 /// Number of bytes after a block that copies in steps of 16 bytes may touch; it keeps
 /// literals out of their reach.
@@ -43,19 +43,17 @@ impl Room<'_> {
 
 /// Copies `N` bytes within a buffer.
 #[inline(always)]
-pub(super) fn chunk<const N: usize>(bytes: &mut [u8], from: u32, to: u32) -> Option<()> {
+pub(super) fn chunk<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
     store::<N>(bytes, to, load::<N>(bytes, from)?)
 }
 
 #[inline(always)]
-pub(super) fn load<const N: usize>(bytes: &[u8], at: u32) -> Option<[u8; N]> {
-    let at = wide(at);
+pub(super) fn load<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.wrapping_add(N))?.first_chunk().copied()
 }
 
 #[inline(always)]
-pub(super) fn store<const N: usize>(bytes: &mut [u8], at: u32, value: [u8; N]) -> Option<()> {
-    let at = wide(at);
+pub(super) fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) -> Option<()> {
     *bytes.get_mut(at..at.wrapping_add(N))?.first_chunk_mut()? = value;
     Some(())
 }
@@ -65,15 +63,15 @@ pub(super) fn store<const N: usize>(bytes: &mut [u8], at: u32, value: [u8; N]) -
 #[inline(always)]
 pub(super) fn copy<const N: usize>(
     bytes: &mut [u8],
-    mut from: u32,
-    mut to: u32,
-    len: u32,
+    mut from: usize,
+    mut to: usize,
+    len: usize,
 ) -> Option<()> {
-    let (step, end) = (narrow(N), to.wrapping_add(len));
+    let end = to.wrapping_add(len);
     loop {
         chunk::<N>(bytes, from, to)?;
-        to = to.wrapping_add(step);
-        from = from.wrapping_add(step);
+        to = to.wrapping_add(N);
+        from = from.wrapping_add(N);
         if to >= end {
             return Some(());
         }
@@ -82,7 +80,7 @@ pub(super) fn copy<const N: usize>(
 
 /// Moves `len` bytes to an earlier place, and touches nothing else.
 #[inline(never)]
-pub(super) fn move_down(bytes: &mut [u8], from: u32, to: u32, len: u32) -> Option<()> {
+pub(super) fn move_down(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
     let whole = len & !63;
     if whole > 0 {
         copy::<64>(bytes, from, to, whole)?;

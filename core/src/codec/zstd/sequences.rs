@@ -1,7 +1,7 @@
 //! Sequences of a block: their tables, and the values of their codes (RFC 8878 §3.1.1.3.2).
 
 use super::Fault;
-use super::bits::{Backwards, part, top, wide};
+use super::bits::{Backwards, RESTS, top, wide};
 use super::fse::{Chances, Entry, OFFSETS as OFFSET_STATES, STATES};
 
 /// The tables of a frame, and the repeat offsets.
@@ -237,7 +237,7 @@ impl Tables {
         let mut stream = *from;
         let [mut literals_state, mut offset_state, mut match_state] = *states;
         let [mut one, mut two, mut three] = self.repeated;
-        let mut width = 0;
+        let mut rests = RESTS;
         for sequence in batch {
             let l =
                 self.literals.get(wide(literals_state) & (STATES - 1)).copied().unwrap_or_default();
@@ -248,24 +248,24 @@ impl Tables {
                 .unwrap_or_default();
             let m = self.matches.get(wide(match_state) & (STATES - 1)).copied().unwrap_or_default();
             let mut word = stream.peek();
-            let (mut literals, mut len, mut offset) = (l.value(), m.value(), o.value());
+            let (mut literals, mut len) = (l.value(), m.value());
             let mut extra = o.extra();
-            offset = offset.wrapping_add(top(&mut word, extra));
-            // A word is sure to have 30 bits of an offset and 26 of states, or 31 bits of an
+            let offset = o.value().wrapping_add(top(&mut word, !extra));
+            // A word is sure to have 31 bits of an offset and 26 of states, or 31 bits of an
             // offset and 16 of a match. Lengths seldom have bits of their own.
-            if !l.are_plain(m) || extra > 30 {
-                len = len.wrapping_add(part(word, 0, m.extra()));
+            if !l.are_plain(m) {
+                len = len.wrapping_add(top(&mut word, !m.extra()));
                 stream.pass(extra.wrapping_add(m.extra()));
                 word = stream.peek();
                 extra = l.extra();
-                literals = literals.wrapping_add(top(&mut word, extra));
+                literals = literals.wrapping_add(top(&mut word, !extra));
             }
-            let both = l.width().wrapping_add(m.width());
-            literals_state = l.next().wrapping_add(part(word, 0, l.width()));
-            match_state = m.next().wrapping_add(part(word, l.width(), m.width()));
-            offset_state = o.next().wrapping_add(part(word, both, o.width()));
-            width = l.widths(o, m);
-            stream.pass(extra.wrapping_add(width));
+            literals_state = l.next().wrapping_add(top(&mut word, l.rest()));
+            match_state = m.next().wrapping_add(top(&mut word, m.rest()));
+            offset_state = o.next().wrapping_add(top(&mut word, o.rest()));
+            rests = l.rests(m, o);
+            stream.pass(extra);
+            stream.pass_three(rests);
             // Small numbers repeat an offset; which one depends on whether there are
             // literals (§3.1.1.5).
             if offset > 3 {
@@ -282,7 +282,7 @@ impl Tables {
         }
         // No state follows the last sequence.
         if last {
-            stream.unpass(width);
+            stream.unpass_three(rests);
         }
         if stream.is_over() {
             return Err(Fault::Malformed);
