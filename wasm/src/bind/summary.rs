@@ -1,6 +1,6 @@
 //! What a model is: its summary, its vocabulary, its chat template.
 
-use crate::compute::pairs;
+use crate::pairs;
 use crate::pack::Pack;
 use crate::table::NONE;
 use crate::text::Texts;
