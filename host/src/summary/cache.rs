@@ -189,7 +189,7 @@ fn windows(
                 Value::Text(kind) => *kind == "sliding_attention",
                 _ => false,
             },
-            // All but each so manieth: one in a row of 6 sees everything.
+            // Every so many layers one sees everything: of 6, five have the window.
             every => match whole_number(every)? {
                 0 => true,
                 every => layer % every < every - 1,
