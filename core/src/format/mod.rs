@@ -8,6 +8,10 @@ pub mod bintensors;
 pub mod gguf;
 #[cfg(feature = "idv")]
 pub mod idv;
+#[cfg(feature = "npy")]
+pub mod npy;
+#[cfg(feature = "npz")]
+pub mod npz;
 #[cfg(feature = "oinf")]
 pub mod oinf;
 #[cfg(feature = "safetensors")]
@@ -19,6 +23,8 @@ pub mod stb;
 #[cfg(feature = "ztensor")]
 pub mod ztensor;
 
+#[cfg(feature = "npz")]
+pub(crate) mod archive;
 mod container;
 mod formats;
 mod policy;

@@ -39,6 +39,9 @@ pub(crate) struct Policy {
     pub(crate) tail_bits: Option<Rule>,
     /// The checksum of stored bytes differs from the recorded one.
     pub(crate) checksum: Option<Rule>,
+    /// Whether that is the checksum of decoded bytes, with the
+    /// [lead](crate::model::Chunk::lead) of their chunk.
+    pub(crate) sums_decoded: bool,
     /// The rule for a fault of an encoded stream; required if the format has encodings
     /// other than raw.
     pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
@@ -66,6 +69,7 @@ impl Policy {
         ternary: None,
         tail_bits: None,
         checksum: None,
+        sums_decoded: false,
         stream: None,
         sparse: None,
         frame: None,
@@ -82,5 +86,6 @@ impl Policy {
             || self.alias.is_some()
             || self.gap.is_some()
             || self.padding.is_some()
+            || self.trailing.is_some()
     }
 }

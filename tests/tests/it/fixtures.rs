@@ -89,7 +89,10 @@ fn findings_lie_in_the_file_and_read_well() {
                 let text = finding.to_string();
                 assert!(!text.contains(['{', '}']), "{name} {}: {text}", fixture.name);
                 if finding.severity() > Severity::Unchecked {
-                    assert_eq!(finding.rule.format(), format, "{finding:?}");
+                    // An archive of arrays breaks the rules of arrays, too.
+                    let found = finding.rule.format();
+                    let inner = (found, format) == (Some(Format::Npy), Some(Format::Npz));
+                    assert!(found == format || inner, "{finding:?}");
                 }
             }
         }
