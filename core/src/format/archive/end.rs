@@ -149,7 +149,7 @@ fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<
         // Every place from `from` to `c.at` may begin a record.
         let from = c.at.saturating_sub(most).max(first);
         let bytes = r.get(Span::between(from, c.at.wrapping_add(4)))?;
-        if let Some(place) = bytes.windows(4).rposition(|window| window == SIGNATURE) {
+        if let Some(place) = last_signature(bytes) {
             c.at = from.wrapping_add(widen(place));
             return Ok(());
         }
@@ -159,4 +159,13 @@ fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<
         c.at = from.wrapping_sub(1);
         most = limits::ZIP_SEARCH;
     }
+}
+
+/// Where the last end record begins, if one does.
+fn last_signature(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    while !rest.ends_with(&SIGNATURE) {
+        rest = rest.split_last()?.1;
+    }
+    rest.len().checked_sub(SIGNATURE.len())
 }

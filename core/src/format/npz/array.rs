@@ -86,7 +86,7 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     }
     member.compare(r, local, rules::zip);
     let expected = total.max(Prelude::LEAST);
-    if (short || widen(head.written) < total) && (short || total <= widen(limits::NPZ_HEADER)) {
+    if short || (widen(head.written) < total && total <= widen(limits::NPZ_HEADER)) {
         let rule = match head.end {
             Some(Fault::Short) => NPY_LENGTH,
             Some(fault) => rules::stream(fault),
