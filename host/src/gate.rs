@@ -1,6 +1,7 @@
 //! Verdicts on files, wherever their bytes are.
 
 use crate::access::Access;
+use crate::diagnosis::archive;
 use crate::error::Error;
 use crate::input::Input;
 use crate::memory::Bytes;
@@ -10,8 +11,9 @@ use crate::report::Report;
 use alloc::boxed::Box;
 use weighbridge_core::Format;
 
-/// How many bytes decide on a format: more than any magic takes.
-pub(crate) const HEAD: usize = 64;
+/// How many bytes decide on a format: more than any magic takes, or the name of the first
+/// member of an archive.
+pub(crate) const HEAD: usize = 512;
 
 /// Checks a file that is in memory.
 ///
@@ -182,7 +184,10 @@ pub fn recognise_path(path: impl AsRef<std::path::Path>) -> Result<Option<Format
 pub(crate) fn recognise_as(head: &[u8], len: u64, named: Option<Format>) -> Option<Format> {
     match Format::of_head(head, len) {
         Some(format) if format.has_magic() => Some(format),
-        guess => named.or(guess),
+        // Most archives hold something else.
+        guess => {
+            named.or(guess.filter(|it| *it != Format::Npz || archive::begins_with_array(head)))
+        }
     }
 }
 

@@ -40,7 +40,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `std` | yes | files, readers that seek, checkpoints in shards, random seeds |
-//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
 //! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |

@@ -176,7 +176,7 @@ impl Decoder {
     /// a bound then.
     pub fn start_chunk(&mut self, chunk: &Chunk) -> Result<(), Fault> {
         let size = chunk.decoded.ok_or(Fault::Unsupported)?;
-        let lead = if chunk.encoding == Encoding::Raw { 0 } else { chunk.lead };
+        let lead = chunk.decoded_lead();
         let size = size.saturating_add(lead);
         self.start(chunk.encoding, chunk.stored, Size::Exactly(size));
         self.lead = lead;

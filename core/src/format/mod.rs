@@ -27,6 +27,7 @@ pub mod ztensor;
 pub(crate) mod archive;
 mod container;
 mod formats;
+mod pickle;
 mod policy;
 
 pub(crate) use container::{Container, Glance, data_of};
@@ -35,4 +36,5 @@ pub(crate) use formats::formats;
 /// What an audit keeps of the keys of metadata; only GGUF has any that readers rely on.
 #[cfg(feature = "keys")]
 pub(crate) use gguf::Keys;
+pub use pickle::is_pickle;
 pub(crate) use policy::Policy;

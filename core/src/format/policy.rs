@@ -86,6 +86,5 @@ impl Policy {
             || self.alias.is_some()
             || self.gap.is_some()
             || self.padding.is_some()
-            || self.trailing.is_some()
     }
 }

@@ -177,6 +177,11 @@ impl Chunk {
         }
     }
 
+    /// How many bytes its stream decodes to before the elements.
+    pub const fn decoded_lead(&self) -> u64 {
+        if matches!(self.encoding, Encoding::Raw) { 0 } else { self.lead }
+    }
+
     /// The same with what comes before.
     pub(crate) fn whole(mut self) -> Chunk {
         let lead = core::mem::take(&mut self.lead);

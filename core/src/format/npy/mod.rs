@@ -51,7 +51,7 @@ pub struct Header {
 impl Container for Header {
     type State = ();
 
-    const POLICY: Policy = Policy { trailing: Some(rules::NPY_TRAILING), ..Policy::NONE };
+    const POLICY: Policy = Policy::NONE;
 
     const ENDS_WITH_TENSORS: bool = true;
 
@@ -66,6 +66,9 @@ impl Container for Header {
         let prelude = Prelude::read(r)?;
         let text = r.take(prelude.text)?;
         let array = read(r, Place::here(0), prelude, text)?;
+        if array.status == Status::Broken {
+            return Err(Halt::refused(rules::NPY_OBJECT));
+        }
         Ok(Header { major: prelude.major, array })
     }
 
@@ -86,7 +89,15 @@ impl Container for Header {
         let at = self.array.data;
         let data = Span::between(at, r.source().len());
         c.advance(at);
-        Ok(Some(self.array.tensor(r, data, data.len)))
+        let tensor = self.array.tensor(r, data, data.len);
+        if let Chunks::One(span) = tensor.chunks {
+            let rest = data.len.wrapping_sub(span.len);
+            if rest > 0 {
+                r.about(EntryKind::File, 0);
+                r.flag(rules::NPY_TRAILING, at.wrapping_add(span.len), rest, 0, rest);
+            }
+        }
+        Ok(Some(tensor))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<()>) -> Result<Option<Region>, Halt> {

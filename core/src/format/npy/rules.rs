@@ -17,7 +17,7 @@ rules! { Format::Npy.code();
         "the header takes {found} bytes; this reader takes up to {expected}",
         "a bound of this reader, far above that of numpy.load, max_header_size";
     NPY_HEADER_LONG = "NPY-HEADER-LONG", Lint, Silent,
-        "the header takes {found} bytes; numpy.load takes {expected} unless told otherwise",
+        "the header takes {found} bytes; the default limit of numpy.load is {expected}",
         "numpy.load: max_header_size, 10,000 by default, limits what is parsed";
     NPY_ASCII = "NPY-ASCII", Violation, Stated,
         "the header has the byte {found:#x}, which is not ASCII",
@@ -62,7 +62,7 @@ rules! { Format::Npy.code();
         "an extent of the shape is negative",
         "Format Version 1.0: shape is the shape of the array";
     NPY_SHAPE_SIZE = "NPY-SHAPE-SIZE", Fatal, Implied,
-        "the array takes more than 2^63 - 1 bytes",
+        "the array takes 2^63 bytes or more",
         "Format Version 1.0: the data follows, as many bytes as shape and descr say";
     NPY_RANK = "NPY-RANK", Fatal, Silent,
         "the array has {found} dimensions; NumPy has at most {expected}",
@@ -92,7 +92,7 @@ rules! { Format::Npy.code();
         "the data begins at {found} bytes, which is not a multiple of {expected}",
         "Format Version 1.0: padded to a multiple of 64 bytes, before NumPy 1.14 of 16; no reader depends on it";
     NPY_DATA = "NPY-DATA", Fatal, Implied,
-        "the array takes {expected} bytes and {found} follow the header",
+        "the array takes {expected} bytes and has {found} after the header",
         "Format Version 1.0: the data follows the header, np.prod(shape) elements";
     NPY_TRAILING = "NPY-TRAILING", Lint, Silent,
         "{found} bytes follow the array",

@@ -10,7 +10,10 @@ rules! { Format::Npz.code();
         "the file does not begin with a ZIP record, as numpy.load asks for",
         "numpy.load: the first bytes are PK\\x03\\x04, or PK\\x05\\x06 of an empty archive";
     NPZ_NONE = "NPZ-NONE", Fatal, Implied,
-        "the archive has {found} members and none of them is an array: it is an archive of another kind",
+        "the archive has no array among its {found} members: it is an archive of another kind",
+        "numpy.savez: each file in the archive contains one variable in .npy format";
+    NPZ_PICKLE = "NPZ-PICKLE", Fatal, Implied,
+        "a member of the archive is called like a pickle, which runs code when it is loaded",
         "numpy.savez: each file in the archive contains one variable in .npy format";
     NPZ_MEMBER = "NPZ-MEMBER", Lint, Silent,
         "the name of the member does not end in .npy; what it holds was not checked",
@@ -37,7 +40,7 @@ rules! { Format::Npz.code();
         "the archive has a comment of {found} bytes",
         "4.4.26: the archive may have a comment; no writer of arrays stores one";
     ZIP_COMMENT_CUT = "ZIP-COMMENT-CUT", Violation, Stated,
-        "the comment of the archive takes {expected} bytes and {found} follow",
+        "the comment of the archive takes {expected} bytes and has {found}",
         "4.4.12: the length of the comment";
     ZIP_APPENDED = "ZIP-APPENDED", Violation, Implied,
         "{found} bytes follow the archive",

@@ -5,6 +5,7 @@
 
 use super::{Header, SUFFIX, Stand, State, about, pass, quietly, rules};
 use crate::format::archive::{Fault, Member};
+use crate::format::is_pickle;
 use crate::input::Span;
 use crate::model::{Part, Region};
 use crate::parse::{Cursor, Reader};
@@ -23,6 +24,11 @@ pub(super) fn count(
     while c.at < end {
         match quietly(r, |r| Member::read(r, c.at, end, rules::zip)) {
             Ok((member, record)) => {
+                if is_pickle(record.name) {
+                    let name = member.name();
+                    r.flag(rules::NPZ_PICKLE, name.offset, name.len.into(), 0, 0);
+                    return Err(Halt::refused(rules::NPZ_PICKLE));
+                }
                 let is_array = record.name.ends_with(SUFFIX);
                 c.advance(member.next);
                 c.state.arrays = c.state.arrays.saturating_add(is_array.into());

@@ -451,7 +451,7 @@ impl Scratch<'_> {
 /// Reports a stream that is faulty after `written` bytes.
 fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
     // Surplus is no fault if no size is recorded.
-    if fault == Fault::Long && !p.measured {
+    if fault == Fault::Long && !p.measured && p.chunk.decoded.is_none() {
         return;
     }
     let limited = matches!(fault, Fault::Window | Fault::Dictionary);
