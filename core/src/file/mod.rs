@@ -329,7 +329,7 @@ impl File {
             if let Ok(Some(tensor)) = &result {
                 found = reader.name(&tensor.name)? == *name;
             }
-            if result.is_ok() || next.is_inside() {
+            if result.is_ok() || cfg!(feature = "windows") && next.is_inside() {
                 *cursor = next;
             }
             if found || !matches!(result, Ok(Some(_))) {

@@ -50,14 +50,15 @@ impl DimsAt {
     pub const fn rank(&self) -> u64 {
         #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
         let rank = self.rank as u64;
-        let leads = self.lead.is_some() && !matches!(self.encoding, DimEncoding::Packed);
+        let packed = DimEncoding::Packed.is_used() && matches!(self.encoding, DimEncoding::Packed);
+        let leads = self.lead.is_some() && !packed;
         if leads { rank.saturating_add(1) } else { rank }
     }
 
     /// The bytes that hold the extents; empty where they are not in the file as such.
     pub fn span(&self) -> Span {
         match self.encoding {
-            DimEncoding::Packed => Span::default(),
+            DimEncoding::Packed if DimEncoding::Packed.is_used() => Span::default(),
             _ => Span::new(self.offset, self.len.into()),
         }
     }
@@ -68,7 +69,8 @@ impl DimsAt {
     /// [`Absent`] when their bytes are not resident in one window.
     pub fn read<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
         let DimsAt { offset, len, rank, lead, encoding } = *self;
-        if DimEncoding::Packed.is_used() && encoding == DimEncoding::Packed {
+        #[cfg(any(feature = "packed", test))]
+        if encoding == DimEncoding::Packed {
             let packed = Packed { low: offset, high: lead.unwrap_or(0), ..Packed::default() };
             return Ok(Dims { packed, left: rank, encoding, ..Dims::default() });
         }
@@ -80,6 +82,7 @@ impl DimsAt {
 /// Extents in 32 hexadecimal digits, three bits in each: the highest bit says that
 /// more of the same extent follow. Those of an array of at most 2^63 bytes fit up to
 /// eleven dimensions, and usually more.
+#[cfg(any(feature = "packed", test))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packed {
     low: u64,
@@ -126,6 +129,7 @@ impl Packed {
     }
 }
 
+#[cfg(any(feature = "packed", test))]
 impl Packed {
     /// Takes the first extent off.
     fn pop(&mut self) -> u64 {
@@ -150,6 +154,7 @@ pub struct Dims<'a> {
     bytes: &'a [u8],
     left: u32,
     encoding: DimEncoding,
+    #[cfg(any(feature = "packed", test))]
     packed: Packed,
 }
 
@@ -216,9 +221,8 @@ impl Iterator for Dims<'_> {
             DimEncoding::ReversedBig if DimEncoding::ReversedBig.is_used() => {
                 le_u64_last(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
-            DimEncoding::Packed if DimEncoding::Packed.is_used() => {
-                Ok((&[][..], self.packed.pop()))
-            }
+            #[cfg(any(feature = "packed", test))]
+            DimEncoding::Packed => Ok((&[][..], self.packed.pop())),
             _ => incomplete(1),
         };
         match parsed {
