@@ -437,11 +437,10 @@ impl Scratch<'_> {
         }
         let cut = p.fault.is_some_and(|(fault, _)| fault == Fault::Work);
         let looked = p.decodes && (!p.faulty || p.fault.is_some()) && !cut;
-        let known = self.results.of(&p.chunk);
         if p.sparse.is_none() && p.stage == Stage::Bytes {
             if looked || p.chunk.encoding == Encoding::Raw {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, p.fault, sum));
-            } else if let (Some(known), Some(_)) = (known, sum) {
+            } else if let (Some(known), Some(_)) = (self.results.of(&p.chunk), sum) {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, known.fault, sum));
             }
         }
