@@ -14,8 +14,9 @@
 //! bases, joined strings, lists for tuples) breaks `NPY-SYNTAX` or `NPY-SHAPE`.
 //!
 //! Order of suppression. The first fatal fault of the header ends it, but for
-//! `NPY-OBJECT` and `NPY-DATA`, of which there is one each: the array is listed as
-//! broken. The form of the padding is looked at in sound headers only.
+//! `NPY-DATA`, with which the array is listed as broken, and `NPY-OBJECT`: a file of objects
+//! is not opened, and such a member of an archive is listed as broken. The form of the
+//! padding is looked at in sound headers only.
 
 mod descr;
 mod header;
