@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch wheel bench-python clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke miri zstd hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch wheel bench-python clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -66,6 +66,13 @@ fuzz: ## fuzz every target, FUZZ_S seconds each (60)
 
 fuzz-smoke: ## seeds and regression files with steps counted, on stable Rust
 	scripts/fuzz.sh smoke
+
+miri: ## Miri over the decoders, with nightly
+	scripts/fuzz.sh miri
+
+zstd: ## zstd against C: a million changed frames, every level and strategy up to 20 MB
+	WEIGHBRIDGE_MUTATIONS=1000000 $(CARGO) test --release -p weighbridge-tests \
+		--features deep --test it codec:: -- --skip deflate --skip zlib --nocapture
 
 hard: ## what the hardest files take, in seconds and MiB
 	scripts/hard.sh

@@ -6,13 +6,17 @@ fn main() {
     let link = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("link");
     println!("cargo::rerun-if-changed={}", link.display());
     println!("cargo::rustc-link-search={}", link.display());
-    for gate in ["size", "panic"] {
-        println!("cargo::rustc-link-arg-bin={gate}=-Tbare.x");
-    }
-    let mut images = vec!["check", "model"];
-    // Cargo knows the other only if its feature is on.
+    let (mut gates, mut images) = (vec!["size", "panic"], vec!["check", "model"]);
+    // Cargo knows the others only if their features are on.
     if std::env::var_os("CARGO_FEATURE_SPI").is_some() {
         images.push("spi");
+    }
+    if std::env::var_os("CARGO_FEATURE_UNPACK").is_some() {
+        gates.push("unpack_size");
+        images.push("unpack");
+    }
+    for gate in gates {
+        println!("cargo::rustc-link-arg-bin={gate}=-Tbare.x");
     }
     for image in images {
         println!("cargo::rustc-link-arg-bin={image}=-Tlink.x");

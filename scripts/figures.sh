@@ -65,6 +65,7 @@ compare() {
 
 if [ "$mode" = write ]; then
   in_rust "${benches[@]}"
+  scripts/peers.sh dequantise
   in_node
   in_page
   node scripts/figures.mjs write "$kept" "$WEIGHBRIDGE_FIGURES"

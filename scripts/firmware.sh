@@ -5,7 +5,8 @@
 #   scripts/firmware.sh        what `make test` runs: every format in one image, as small
 #                              as it gets
 #   scripts/firmware.sh sizes [READER…]
-#                              bytes of code and constants of each reader alone
+#                              bytes of code and constants of each reader alone, and of the
+#                              decoder (zstd)
 #   scripts/firmware.sh deep   each reader alone, with its stack; the panic gate at
 #                              opt-level s and 3; the audits of mapped files on this
 #                              machine; the sizes that have no budget: with windows and
@@ -86,7 +87,10 @@ sizes() {
   local reader
   : >"$work/code"
   for reader in "$@"; do
-    build release "$(features_of "$reader")" size
+    case $reader in
+      zstd) build release unpack unpack_size ;;
+      *) build release "$(features_of "$reader")" size ;;
+    esac
     printf '%s %d\n' "$reader" "$(size_of "$image")" >>"$work/code"
   done
   echo "firmware: bytes of code and constants"
@@ -124,8 +128,11 @@ in_qemu() {
   done
   build release "${all}spi" spi
   cp "$image" "$work/spi"
+  build release ztensor,unpack unpack
+  cp "$image" "$work/unpack"
   build release "${all}model" model
-  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack WEIGHBRIDGE_COST=$work/cost
+  export WEIGHBRIDGE_UNPACK=$work/unpack
+  [ $# -eq 0 ] || export WEIGHBRIDGE_READERS=$work/readers WEIGHBRIDGE_STACK=$work/stack WEIGHBRIDGE_COST=$work/cost WEIGHBRIDGE_UNPACKED=$work/unpacked
   WEIGHBRIDGE_CHECK=$work/check WEIGHBRIDGE_SPI=$work/spi WEIGHBRIDGE_MODEL=$image "${CARGO:-cargo}" test --quiet --manifest-path ../Cargo.toml \
     --workspace --test firmware -- --nocapture
   [ $# -gt 0 ] || return 0
@@ -143,7 +150,7 @@ deep() {
   panics opt-s stb "STB alone, whose tensors have no names"
   panics opt-3 "${all}spi" "every format"
   panics opt-3 stb "STB alone, whose tensors have no names"
-  sizes $formats five all
+  sizes $formats five all zstd
   in_qemu $formats
   echo "firmware: bytes of code and constants with windows, details and payloads"
   for reader in $formats five all; do
@@ -177,7 +184,7 @@ write() {
     END { exit failed }' "$work/code" "$work/deepest" budgets.txt >"$work/budgets"
   cp "$work/budgets" budgets.txt
   # The tables: one row a reader here, one column a reader there.
-  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,five the first five,all all seven'
+  local titles='stb STB,oinf OINF,bintensors BinTensors,ztensor zTensor,idv IDV,safetensors safetensors,gguf GGUF,zstd zstd,five the first five,all all seven'
   for text in ../docs/firmware.md ../README.md; do
     awk -F '|' -v OFS='|' -v titles="$titles" '
       function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
@@ -192,11 +199,13 @@ write() {
       FILENAME ~ /code$/ { split($0, of, " "); code[of[1]] = of[2]; next }
       FILENAME ~ /deepest$/ { split($0, of, " "); stack[of[1]] = of[2]; next }
       FILENAME ~ /cost$/ { split($0, of, " "); open[of[1]] = of[2]; list[of[1]] = of[3]; audit[of[1]] = of[4]; find[of[1]] = of[5]; next }
+      FILENAME ~ /unpacked$/ { split($0, of, " "); state = of[1]; weights = of[2]; text = of[3]; next }
       trimmed($2) == "" && trimmed($3) in name { for (i = 3; i < NF; i++) column[i] = name[trimmed($i)] }
       trimmed($2) in name && $3 ~ / B $/ {
         reader = name[trimmed($2)]
         $3 = bytes(code[reader])
         if (stack[reader] != "") $4 = bytes(stack[reader])
+        if (reader == "zstd") { $5 = bytes(state); $6 = about(weights); $7 = about(text) }
         if (open[reader] != "") { $6 = about(open[reader]); $7 = about(audit[reader]); $8 = about(find[reader]) }
       }
       trimmed($2) == "code and constants, kB" { for (i in column) $i = sprintf(" %.1f ", code[column[i]] / 1000) }
@@ -204,7 +213,7 @@ write() {
       trimmed($2) == "instructions to open a file of 25 tensors" { for (i in column) $i = about(open[column[i]]) }
       trimmed($2) == "instructions to list a tensor" { for (i in column) $i = about(list[column[i]]) }
       trimmed($2) == "instructions to look one up" { for (i in column) $i = about(find[column[i]]) }
-      { print }' "$work/code" "$work/deepest" "$work/cost" "$text" >"$work/text"
+      { print }' "$work/code" "$work/deepest" "$work/cost" "$work/unpacked" "$text" >"$work/text"
     cp "$work/text" "$text"
   done
   git --no-pager diff --stat -- budgets.txt ../docs/firmware.md ../README.md || true
@@ -214,15 +223,15 @@ target_ready "$triple"
 echo "firmware: $target_note, in $(pwd)"
 case $mode in
   deep) deep ;;
-  sizes) sizes ${only:-$formats five all} ;;
+  sizes) sizes ${only:-$formats five all zstd} ;;
   write)
-    sizes $formats five all
+    sizes $formats five all zstd
     in_qemu $formats
     write
     ;;
   test)
     panic_gate
-    sizes stb all
+    sizes stb all zstd
     in_qemu
     ;;
 esac

@@ -8,6 +8,8 @@
 #   scripts/fuzz.sh minimise [TARGET...]  keeps of the corpus what reaches new code,
 #                                      at most FUZZ_KEEP files (40) in fuzz/seeds
 #   scripts/fuzz.sh coverage           lines of core/ that tests and seeds reach
+#   scripts/fuzz.sh miri               Miri over the codecs: their unit tests, and kept
+#                                      streams in pieces
 #
 # `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can.
 # What a run finds goes to fuzz/artifacts, new inputs to fuzz/corpus, and a line
@@ -200,6 +202,21 @@ coverage() {
   ' "$folder/lcov"
 }
 
+# Without the encoders and the readers in C, which Miri cannot run; short streams, because it
+# is slow.
+miri() {
+  cargo +nightly miri --version >/dev/null 2>&1 || {
+    echo "setup: rustup toolchain install nightly --component miri,rust-src" >&2
+    rustup toolchain install nightly --profile minimal --component miri,rust-src
+  }
+  local -x MIRIFLAGS=-Zmiri-disable-isolation CARGO_TARGET_DIR=$target_dir/miri
+  local streams
+  mapfile -t streams < <(find "$PWD/fuzz/seeds/codecs" -size -300c)
+  cargo +nightly miri test -p weighbridge-core --features zstd --lib codec::
+  (cd fuzz && cargo +nightly miri run -p weighbridge-fuzz-bodies --no-default-features \
+    --bin replay -- codecs "${streams[@]}")
+}
+
 command=${1:-}
 [ $# -eq 0 ] || shift
 case "$command" in
@@ -217,6 +234,7 @@ case "$command" in
     minimise "$@"
     ;;
   coverage) coverage ;;
+  miri) miri ;;
   *)
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2

@@ -9,6 +9,8 @@
 #   scripts/peers.sh -v        and which files each reader gets wrong
 #   scripts/peers.sh npm       installs the npm packages, for the benchmark in Node
 #   scripts/peers.sh install   installs ggml and the Python packages, for other scripts
+#   scripts/peers.sh dequantise  how fast blocks of ggml become f32, here and in ggml's own
+#                              code in C and in Python; needs both
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
@@ -54,14 +56,62 @@ ggml() {
     "${ggml_crate%@*}" "${ggml_crate#*@}" >Cargo.toml
   : >src/lib.rs
   cargo fetch --quiet
-  local manifest from
-  manifest=$(cargo metadata --format-version 1 | grep -o "\"manifest_path\":\"[^\"]*${ggml_crate%@*}[^\"]*\"" | head -n 1 | cut -d '"' -f 4)
-  from=$(dirname "$manifest")/llama.cpp/ggml
+  local from
+  from=$(ggml_from)
   sed 's/@[A-Z_]*@/0/g' "$from/src/ggml-version.h.in" >ggml-version.h
-  cc -O1 -w -c -D_GNU_SOURCE -I. -I"$from/include" -I"$from/src" "$from/src/ggml.c" "$from/src/ggml-quants.c"
-  c++ -std=c++17 -O1 -w -I. -I"$from/include" -I"$from/src" "$here/scripts/peers/ggml.cpp" \
+  ggml_program read -O1
+}
+
+# ggml_from: where cargo keeps the sources.
+ggml_from() {
+  local manifest
+  manifest=$(cargo metadata --format-version 1 | grep -o "\"manifest_path\":\"[^\"]*${ggml_crate%@*}[^\"]*\"" | head -n 1 | cut -d '"' -f 4)
+  echo "$(dirname "$manifest")/llama.cpp/ggml"
+}
+
+# ggml_program NAME FLAGS...: scripts/peers/ggml.cpp, with so much optimisation.
+ggml_program() {
+  local name=$1 from
+  shift
+  from=$(ggml_from)
+  cc "$@" -w -c -D_GNU_SOURCE -I. -I"$from/include" -I"$from/src" "$from/src/ggml.c" "$from/src/ggml-quants.c"
+  c++ -std=c++17 "$@" -w -I. -I"$from/include" -I"$from/src" "$here/scripts/peers/ggml.cpp" \
     "$from/src/gguf.cpp" "$from/src/ggml.cpp" "$from/src/ggml-threading.cpp" ggml.o ggml-quants.o \
-    -lm -lpthread -o read
+    -lm -lpthread -o "$name"
+}
+
+# ggml as its own build makes it, and without what only this processor has.
+ggml_speed() {
+  cd ggml
+  ggml_program speed -O3
+  ggml_program speed-native -O3 -march=native
+}
+
+# dequantise: ours and theirs in turns, the fastest of all rounds of each.
+dequantise() {
+  local elements=1048576 rounds=21 blocks=$work/blocks
+  cargo build --quiet --release -p weighbridge-tests --example dequantise
+  # No scale is NaN: all bytes are of small magnitude.
+  "$python" -c "import numpy, sys; numpy.random.default_rng(9).integers(0, 0x60, $elements * 2, dtype=numpy.uint8).tofile(sys.argv[1])" "$blocks"
+  for _ in 1 2 3 4 5; do
+    "$target_dir/release/examples/dequantise" "$blocks" "$elements" "$rounds" | sed 's/^/ours /'
+    "$work/ggml/speed" "$blocks" "$elements" "$rounds" | sed 's/^/-O3 /'
+    "$work/ggml/speed-native" "$blocks" "$elements" "$rounds" | sed 's/^/-march=native /'
+    "$python" scripts/peers/dequantise.py "$blocks" "$elements" 3 | sed 's/^/NumPy /'
+  done | awk '
+    !(($1, $2) in most) || most[$1, $2] < $3 { most[$1, $2] = $3 }
+    $1 == "ours" && !seen[$2]++ { names[++count] = $2 }
+    END {
+      peer["-O3"] = "ggml in C, `-O3`"
+      peer["-march=native"] = "ggml in C, `-O3 -march=native`"
+      peer["NumPy"] = "`gguf` 0.19 with NumPy"
+      split("-O3 -march=native NumPy", all, " ")
+      for (i = 1; i <= count; i++) for (j = 1; j <= 3; j++) {
+        ours = most["ours", names[i]]
+        theirs = most[all[j], names[i]]
+        printf "dequantise\t%s to f32\t%.3g\t%s\t%.3g\tGB/s\t%.3g\n", names[i], ours, peer[all[j]], theirs, ours / theirs
+      }
+    }' | tee -a "${WEIGHBRIDGE_FIGURES:-/dev/null}"
 }
 
 case $verbose in
@@ -72,6 +122,13 @@ case $verbose in
   install)
     install python pip_packages
     install ggml ggml
+    exit
+    ;;
+  dequantise)
+    install python pip_packages
+    install ggml ggml
+    ! has ggml || install ggml-speed ggml_speed
+    if has python && has ggml-speed; then dequantise; fi
     exit
     ;;
 esac

@@ -21,7 +21,7 @@ target=wasm32-unknown-unknown
 dist=wasm/dist
 features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext
   --enable-nontrapping-float-to-int --enable-mutable-globals
-  --enable-reference-types --enable-multivalue)
+  --enable-reference-types --enable-multivalue --enable-simd)
 
 target_ready "$target" core,alloc
 echo "wasm: $target_note"
@@ -30,6 +30,12 @@ echo "wasm: $target_note"
 [ "${#target_flags[@]}" -eq 0 ] ||
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='-Zunstable-options -Cpanic=immediate-abort'
 npm_packages wasm
+
+# full_cargo ARGUMENTS...: as target_cargo, for what computes: with vectors of 128 bits.
+full_cargo() {
+  local flags=${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-}
+  CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags -Ctarget-feature=+simd128" target_cargo "$@"
+}
 
 mkdir -p "$dist"
 work=$(mktemp -d)
@@ -41,7 +47,7 @@ bindgen=${BINDGEN:-$target_dir/bindgen/release/weighbridge-bindgen}
 [ -n "${BINDGEN:-}" ] || in_background cargo build --release --quiet \
   --manifest-path wasm/bindgen/Cargo.toml --target-dir "$target_dir/bindgen"
 in_background target_cargo build -p weighbridge-wasm --lib --profile wasm --no-default-features
-in_background target_cargo build -p weighbridge-wasm --lib --profile wasm-full
+in_background full_cargo build -p weighbridge-wasm --lib --profile wasm-full
 in_background_done
 
 # pack NAME OPTIONS PROFILE: one module, optimised for size or for speed, and the code

@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Extract(ExtractArgs),
     /// Print the SHA-256 of files and of each tensor in them, or compare two files
     Digest(DigestArgs),
+    /// Read all weights: statistics of each tensor, and what is noteworthy
+    Stats(StatsArgs),
     /// Print the rule catalogue
     Rules(RulesArgs),
     /// Explain a rule: its text, an example, and the advisories that it answers
@@ -296,6 +298,42 @@ pub(crate) struct DigestArgs {
     pub(crate) follow_links: bool,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+}
+
+/// How `stats` prints what it found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sweep {
+    /// Text for people
+    #[default]
+    Human,
+    /// One JSON object
+    Json,
+    /// A line a tensor
+    Csv,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct StatsArgs {
+    /// The file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) open: OpenArgs,
+    /// Accept what breaks the specification but can be read safely
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// What to print
+    #[arg(long, value_name = "KIND", value_enum, default_value_t)]
+    output: Sweep,
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+}
+
+impl StatsArgs {
+    pub(crate) fn output(&self) -> Sweep {
+        if self.json { Sweep::Json } else { self.output }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -10,6 +10,7 @@ use weighbridge::{Text, Unchecked};
 pub(crate) const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
 pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
+pub(crate) const SCHEMA_STATS: &str = "weighbridge/stats-1";
 
 /// The members of a report on a file that could not be read. The object is to be ended.
 pub(crate) fn failed<'o>(out: &'o mut dyn Write, file: &Text, why: &str) -> io::Result<Object<'o>> {

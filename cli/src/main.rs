@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Digest(args) => digest::run(&args),
+        Command::Stats(args) => stats::run(&args),
         Command::Rules(args) => Ok(rules::run(&args)),
         Command::Explain(args) => explain::run(&args),
         Command::Completions { shell } => Ok(completions(shell)),

@@ -1,8 +1,187 @@
-//! Statistics of tensors, for people.
+//! `weighbridge stats`: what the weights of a file are like, and statistics of tensors for
+//! people.
 
+mod sweep;
+
+use crate::args::{self, StatsArgs, Sweep};
+use crate::human::{self, Left, bold, dim};
+use crate::json::{Object, SCHEMA_STATS, TOOL};
+use crate::outcome::Outcome;
+use crate::progress::Bars;
+use crate::terminal;
 use std::fmt::Write as _;
-use weighbridge::Summary;
+use std::io::{self, Write};
+use std::path::Path;
+use sweep::Row;
 use weighbridge::text::plural;
+use weighbridge::{Error, FileInput, Goal, Health, Model, Options, Report, Sign, Summary, Text};
+
+/// # Errors
+/// A sentence, when the arguments make no sense.
+pub(crate) fn run(args: &StatsArgs) -> Result<Outcome, String> {
+    let options = args.open.options(args.lenient).goal(Goal::Structure);
+    let options = Bars::new().watch(options);
+    let mut out = terminal::stdout(args.output() != Sweep::Human);
+    let written = match sweep(&args.file, &options) {
+        Ok(swept) => swept.print(&mut *out, args).map(|()| swept.outcome(args)),
+        Err(error) => {
+            let file = Text::from(args.file.as_path());
+            terminal::complain(&file, &error);
+            let failed = match args.output() {
+                Sweep::Json => failed(&mut *out, &file, &error.to_string()),
+                _ => Ok(()),
+            };
+            failed.map(|()| Outcome::Failed)
+        }
+    };
+    let outcome = *written.as_ref().unwrap_or(&Outcome::Failed);
+    Ok(terminal::written(written.and_then(|_| out.flush()), outcome))
+}
+
+/// A file whose weights were read.
+struct Swept {
+    report: Report,
+    rows: Vec<Row>,
+    health: Health,
+    /// Data of a tensor could not be decoded.
+    broken: bool,
+}
+
+fn sweep(path: &Path, options: &Options) -> Result<Swept, Error> {
+    let place = path.to_path_buf();
+    let input = FileInput::open(path)?;
+    let (report, model) = Model::checked_at(&input, &place, options)?;
+    let mut swept = Swept { report, rows: Vec::new(), health: Health::default(), broken: false };
+    if let Some(model) = &model {
+        swept.rows = sweep::rows(model, swept.report.size(), &mut swept.broken)?;
+        model.verify_unchanged()?;
+    }
+    for row in &swept.rows {
+        match &row.measured {
+            Ok(measured) => swept.health.add(measured.signs),
+            Err(_) => swept.health.skip(),
+        }
+    }
+    Ok(swept)
+}
+
+impl Swept {
+    fn outcome(&self, args: &StatsArgs) -> Outcome {
+        let mut outcome = Outcome::from(self.report.verdict(args::profile(args.lenient)));
+        if self.broken || self.health.is_faulty() {
+            outcome.include(Outcome::Invalid);
+        }
+        if self.health.tensors().1 > 0 {
+            outcome.include(Outcome::Unchecked);
+        }
+        outcome
+    }
+
+    fn print(&self, out: &mut dyn Write, args: &StatsArgs) -> io::Result<()> {
+        match args.output() {
+            Sweep::Human => self.human(out, args),
+            Sweep::Json => self.json(out),
+            Sweep::Csv => self.csv(out),
+        }
+    }
+
+    fn human(&self, out: &mut dyn Write, args: &StatsArgs) -> io::Result<()> {
+        let file = Text::from(args.file.as_path());
+        human::report(out, &file, &self.report, args::profile(args.lenient), &Left::default())?;
+        let cells: Vec<_> = self.rows.iter().map(Row::cells).collect();
+        let heads = sweep::HEADS;
+        let widths: Vec<usize> = (0..heads.len())
+            .map(|i| {
+                let cells = cells.iter().map(|row| row[i].chars().count());
+                cells.chain([heads[i].len()]).max().unwrap_or(0).min(64)
+            })
+            .collect();
+        let line = |cells: &[String]| {
+            let pad = |(i, cell): (usize, &String)| match i {
+                0 | 1 => format!("{cell:w$}", w = widths[i]),
+                _ if i + 1 == heads.len() => cell.clone(),
+                _ => format!("{cell:>w$}", w = widths[i]),
+            };
+            cells.iter().enumerate().map(pad).collect::<Vec<_>>().join("  ")
+        };
+        if !cells.is_empty() {
+            writeln!(out, "  {}", dim(line(&heads.map(str::to_owned)).trim_end()))?;
+        }
+        for (row, cells) in self.rows.iter().zip(&cells) {
+            match &row.measured {
+                Ok(_) => writeln!(out, "  {}", line(cells).trim_end())?,
+                Err(why) => {
+                    let (name, kind) = (&cells[0], dim(&row.kind));
+                    writeln!(
+                        out,
+                        "  {name:w$}  {kind}  {}",
+                        Text::from(why.as_str()),
+                        w = widths[0]
+                    )?;
+                }
+            }
+        }
+        if self.report.file().is_some() {
+            writeln!(out, "{} {}", bold("weights"), self.health)?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut object = Object::begin(out)?;
+        let report = &self.report;
+        let name = report.name();
+        object.member("file", &name.map(Text::lossy))?;
+        object.optional("file_hex", name.and_then(Text::hex))?;
+        object.member("format", &report.format().map(|format| format.name()))?;
+        object.member("version", &report.version().map(|version| version.to_string()))?;
+        object.member("size", &report.size())?;
+        object.member("verdict", report.verdict_on_checked().name())?;
+        let (tensors, skipped) = self.health.tensors();
+        let signs = Sign::ALL.into_iter().filter(|sign| self.health.count(*sign) > 0);
+        let signs: serde_json::Map<_, _> =
+            signs.map(|sign| (sign.name().to_owned(), self.health.count(sign).into())).collect();
+        let weights = serde_json::json!({
+            "verdict": if self.health.is_faulty() { "faulty" } else { "sound" },
+            "sentence": self.health.to_string(),
+            "tensors": tensors,
+            "skipped": skipped,
+            "signs": signs,
+        });
+        object.member("weights", &weights)?;
+        let mut list = object.list("tensors")?;
+        self.rows.iter().try_for_each(|row| list.item(&row.view()))?;
+        list.end()?;
+        end(object)?;
+        out.write_all(b"\n")
+    }
+
+    fn csv(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", sweep::CSV)?;
+        self.rows.iter().try_for_each(|row| writeln!(out, "{}", row.csv()))
+    }
+}
+
+/// The object of a file that cannot be read.
+fn failed(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
+    let mut object = Object::begin(out)?;
+    object.member("file", &file.lossy())?;
+    object.optional("file_hex", file.hex())?;
+    for key in ["format", "version", "size", "verdict", "weights"] {
+        object.member(key, &None::<u8>)?;
+    }
+    object.list("tensors")?.end()?;
+    object.member("error", why)?;
+    end(object)?;
+    out.write_all(b"\n")
+}
+
+/// What printed an object, which ends here.
+fn end(mut object: Object<'_>) -> io::Result<()> {
+    object.member("schema", SCHEMA_STATS)?;
+    object.member("tool", &TOOL)?;
+    object.end()
+}
 
 /// Statistics in a line or two.
 pub(crate) fn show(stats: &Summary) -> String {

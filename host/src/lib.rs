@@ -84,6 +84,7 @@ mod error;
 mod feed;
 mod form;
 mod gate;
+mod health;
 mod index;
 mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
@@ -136,6 +137,7 @@ pub use feed::Feed;
 pub use gate::{check, check_at, check_input, check_with, recognise};
 #[cfg(feature = "std")]
 pub use gate::{check_path, check_reader, recognise_path};
+pub use health::{Gauge, Health, Sign, Signs, Weights};
 pub use index::Index;
 #[cfg(feature = "std")]
 pub use input::FileInput;

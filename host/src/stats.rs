@@ -1,5 +1,8 @@
 //! Statistics of tensors.
 
+#[cfg(feature = "std")]
+mod threads;
+
 use crate::access::Access;
 use crate::data;
 use crate::error::Error;
@@ -7,6 +10,13 @@ use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Element, Encoding, File, Histogram, Stats, Tensor};
+
+/// Elements whose summaries are merged in their order, so that the result does not depend on
+/// the number of threads: whole blocks of every type and of what the core sums up at once.
+const PART: u64 = 1 << 18;
+/// Tensors of fewer parts are summed up in less time than it takes to start threads.
+#[cfg(feature = "std")]
+const MANY: u64 = 8;
 
 /// Bins of the histogram, from the least to the greatest element.
 const BINS: usize = 16;
@@ -94,15 +104,13 @@ pub(crate) fn of(
     file: &File,
     tensor: &Tensor,
 ) -> Result<Option<Summary>, Error> {
-    let new = Stats::new(tensor.dtype, tensor.endianness, 0, tensor.elements);
-    let (Some(mut stats), true) = (new, data::is_plain(tensor)) else { return Ok(None) };
-    let mut words = vec![0; Histogram::WORDS];
-    let Some(mut histogram) = Histogram::new(tensor.dtype, &mut words) else { return Ok(None) };
-    data::elements(access, file, tensor, tensor.elements, |bytes, _| {
-        stats.add(bytes, Some(&mut histogram));
-        Ok::<(), Error>(())
-    })?;
-    let stats = stats.summary();
+    if !data::is_plain(tensor) {
+        return Ok(None);
+    }
+    let Some(Sums { summary: stats, mut words }) = sum_up(access, file, tensor)? else {
+        return Ok(None);
+    };
+    let Some(histogram) = Histogram::new(tensor.dtype, &mut words) else { return Ok(None) };
     let ends = stats.min().map(Element::to_f64).zip(stats.max().map(Element::to_f64));
     let ends = ends.filter(|(min, max)| min < max && (max - min).is_finite());
     let bins = ends.map(|(min, max)| {
@@ -123,4 +131,110 @@ pub(crate) fn of(
         first_nan: stats.first_nan(),
         histogram: bins,
     }))
+}
+
+/// What all elements sum up to, and the words of their histogram.
+#[derive(Debug, PartialEq)]
+struct Sums {
+    summary: weighbridge_core::Summary,
+    words: Vec<u64>,
+}
+
+/// The statistics of a part from element `first` on.
+fn part(tensor: &Tensor, first: u64) -> Option<Stats> {
+    let count = tensor.elements.saturating_sub(first).min(PART);
+    Stats::new(tensor.dtype, tensor.endianness, first, count)
+}
+
+fn sum_up(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<Sums>, Error> {
+    #[cfg(feature = "std")]
+    if tensor.elements >= MANY * PART && threads::count() > 1 {
+        return threads::sum_up(access, file, tensor, threads::count());
+    }
+    in_turn(access, file, tensor)
+}
+
+/// Sums up one part after the other.
+fn in_turn(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<Sums>, Error> {
+    let mut words = vec![0; Histogram::WORDS];
+    let Some(mut histogram) = Histogram::new(tensor.dtype, &mut words) else { return Ok(None) };
+    let Some(mut stats) = part(tensor, 0) else { return Ok(None) };
+    let (mut first, mut before) = (0, None);
+    pieces(access, file, tensor, |bytes, ends| {
+        stats.add(bytes, Some(&mut histogram));
+        first += if ends { PART } else { 0 };
+        if ends
+            && first < tensor.elements
+            && let Some(next) = part(tensor, first)
+        {
+            let part = core::mem::replace(&mut stats, next).summary();
+            before = Some(after(before, part));
+        }
+    })?;
+    Ok(Some(Sums { summary: after(before, stats.summary()), words }))
+}
+
+/// The summary of a part and of those before it.
+fn after(
+    before: Option<weighbridge_core::Summary>,
+    part: weighbridge_core::Summary,
+) -> weighbridge_core::Summary {
+    let Some(mut all) = before else { return part };
+    all.merge(&part);
+    all
+}
+
+/// Calls `take` with the bytes of all elements, cut where a part ends, and whether it does.
+fn pieces(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    mut take: impl FnMut(&[u8], bool),
+) -> Result<(), Error> {
+    let len = tensor.dtype.bytes(PART).and_then(|len| usize::try_from(len).ok());
+    let len = len.unwrap_or(usize::MAX);
+    let mut room = len;
+    data::elements(access, file, tensor, tensor.elements, |mut bytes, _| {
+        while let Some((head, rest)) = bytes.split_at_checked(room) {
+            take(head, true);
+            (bytes, room) = (rest, len);
+        }
+        take(bytes, false);
+        room -= bytes.len();
+        Ok(())
+    })
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use crate::Model;
+    use weighbridge_tests::codec::weights_f32;
+    use weighbridge_tests::encode::safetensors;
+
+    /// More parts than threads, with a part that ends within the tensor's last piece.
+    #[test]
+    fn threads_change_nothing() {
+        let mut values = weights_f32(5 * PART as usize + 777, 3);
+        values[PART as usize + 5] = f32::NAN;
+        values[4 * PART as usize] = f32::INFINITY;
+        for count in [5 * PART + 777, 5 * PART, 100, 0] {
+            let data = values[..count as usize].iter().flat_map(|value| value.to_le_bytes());
+            let shape = vec![count];
+            let tensor =
+                safetensors::Tensor { name: "x".into(), dtype: "F32", shape, data: data.collect() };
+            let bytes = safetensors::File { metadata: None, tensors: vec![tensor] }.encode();
+            let model = Model::from_bytes(&bytes).unwrap();
+            let tensor = model.tensor("x").unwrap().tensor;
+            let one = in_turn(&model.access, &model.file, &tensor).unwrap().unwrap();
+            assert_eq!(one.summary.count(), count);
+            let first = (count > PART + 5).then_some(PART + 5);
+            assert_eq!(one.summary.first_nan(), first);
+            for threads in [0, 1, 2, 3] {
+                let all = threads::sum_up(&model.access, &model.file, &tensor, threads).unwrap();
+                // Nothing is sent of an empty tensor.
+                assert_eq!(all.as_ref(), (count > 0 || threads == 0).then_some(&one), "{threads}");
+            }
+        }
+    }
 }

@@ -7,14 +7,20 @@
 // and NUMBER.f32 with what ggml makes of the blocks, if it does. A line for each says
 // number, name, elements and bytes of a block, and bytes of the tensor; a dash stands
 // for the name of a number that ggml has given up.
+//
+// With BLOCKS ELEMENTS ROUNDS it says how fast blocks become f32, as
+// tests/examples/dequantise.rs does.
 #include "ggml.h"
 #include "gguf.h"
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <random>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <vector>
 
 // What ggml.c refers to and reading a header does not reach.
 extern "C" {
@@ -64,7 +70,36 @@ static void write_type(const std::string & folder, int number, std::mt19937 & ra
     ggml_free(context);
 }
 
+static int speed(const char * path, int64_t elements, int rounds) {
+    ggml_free(ggml_init({ 0, nullptr, true }));
+    std::vector<char> blocks(elements * 2);
+    FILE * in = fopen(path, "rb");
+    if (!in || fread(blocks.data(), 1, blocks.size(), in) != blocks.size()) {
+        return 1;
+    }
+    fclose(in);
+    std::vector<float> out(elements);
+    for (ggml_type type : { GGML_TYPE_Q4_0, GGML_TYPE_Q5_0, GGML_TYPE_Q8_0, GGML_TYPE_Q2_K, GGML_TYPE_Q3_K,
+                            GGML_TYPE_Q4_K, GGML_TYPE_Q5_K, GGML_TYPE_Q6_K, GGML_TYPE_IQ4_NL }) {
+        double least = 1e9;
+        for (int i = 0; i < rounds; i++) {
+            const auto begun = std::chrono::steady_clock::now();
+            ggml_get_type_traits(type)->to_float(blocks.data(), out.data(), elements);
+            least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
+        }
+        std::string name = ggml_type_name(type);
+        for (char & letter : name) {
+            letter = tolower(letter);
+        }
+        printf("%s %.3f\n", name.c_str(), elements * 4 / 1e9 / least);
+    }
+    return 0;
+}
+
 int main(int count, char ** arguments) {
+    if (count == 4) {
+        return speed(arguments[1], atoll(arguments[2]), atoi(arguments[3]));
+    }
     if (count > 1) {
         std::mt19937 random(20261122);
         for (int number = 0; number < GGML_TYPE_COUNT; number++) {

@@ -97,6 +97,7 @@ export function rowTable(fields) {
     dimEnds: fields.column(Uint32Array),
     chunks: fields.column(BigUint64Array),
     findings: fields.column(Uint32Array),
+    big: fields.column(Uint8Array),
   };
 }
 

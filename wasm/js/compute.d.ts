@@ -106,6 +106,59 @@ export interface Heatmap extends Sink {
   bad(): Uint32Array;
 }
 
+/** Something noteworthy about the elements of a tensor. */
+export interface Sign {
+  /** `nan`, `infinite`, `zero`, `constant`, `zero-rows`, `outlier`, `duplicate`. */
+  name: string;
+  /** Whether no model computes anything sensible with it; the others are worth a look. */
+  fault: boolean;
+  bit: number;
+}
+
+export interface GaugeConstructor {
+  new (
+    dtype: string,
+    options?: {
+      endianness?: 'little' | 'big';
+      elements?: bigint;
+      /** Extent of the first axis, where that is the slowest of several. */
+      rows?: bigint;
+      /** Digests are comparable where it is the same. */
+      seed?: bigint;
+    },
+  ): Gauge;
+}
+
+/** Measures weights that stream by: faster than `Statistics`, without a histogram. */
+export interface Gauge extends Sink {
+  free(): void;
+  push(bytes: Uint8Array): void;
+  weights(): Weights;
+}
+
+export interface Weights {
+  count: number;
+  zeros: number;
+  nans: number;
+  infinities: number;
+  /** Rows that were looked at, and those of them that are all zeros. */
+  rows: number;
+  zeroRows: number;
+  firstNan: bigint | undefined;
+  firstInfinity: bigint | undefined;
+  /** Of the finite elements; NaN when there are none. */
+  min: number;
+  max: number;
+  mean: number;
+  deviation: number;
+  /** Standard deviations from the mean to the farthest element; NaN where there is no spread. */
+  outlier: number;
+  /** Bits of `signs`. */
+  signs: number;
+  /** Equal for equal tensors; `undefined` where all elements are equal, which says nothing. */
+  digest: string | undefined;
+}
+
 /** Tensors of two files, by name. */
 export interface Pairs {
   /** Positions in the first and the second file; 0xFFFFFFFF when it is missing there. */

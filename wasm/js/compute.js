@@ -151,6 +151,53 @@ export function accumulators(glue) {
     }
   }
 
+  class Gauge {
+    #raw;
+
+    constructor(dtype, { endianness = 'little', elements = MOST, rows = 0n, seed = 0n } = {}) {
+      const big = endianness === 'big';
+      this.#raw = numbers(glue.RawGauge.of(dtype, big, elements, rows, seed), dtype);
+    }
+
+    free() {
+      this.#raw.free();
+    }
+
+    push(bytes) {
+      this.#raw.push(bytes);
+    }
+
+    weights() {
+      return unpack(this.#raw.weights(), (fields) => ({
+        count: fields.f64(),
+        zeros: fields.f64(),
+        nans: fields.f64(),
+        infinities: fields.f64(),
+        rows: fields.f64(),
+        zeroRows: fields.f64(),
+        firstNan: fields.optional(),
+        firstInfinity: fields.optional(),
+        min: fields.f64(),
+        max: fields.f64(),
+        mean: fields.f64(),
+        deviation: fields.f64(),
+        outlier: fields.f64(),
+        signs: fields.u32(),
+        digest: fields.optionalText(),
+      }));
+    }
+  }
+
+  const signs = unpack(glue.rawSigns(), (fields) =>
+    Array.from(fields.texts(), (row, i) => {
+      const [name, level] = row.split('\t');
+      return { name, fault: level === 'fault', bit: 1 << i };
+    }),
+  );
+
+  const health = (bits, skipped) =>
+    unpack(glue.rawHealth(bits, skipped), (fields) => ({ text: fields.text(), faulty: fields.flag() }));
+
   const compare = (a, b) =>
     unpack(glue.rawCompare(a, b), (fields) => ({
       a: fields.column(Uint32Array),
@@ -160,5 +207,5 @@ export function accumulators(glue) {
 
   const ggufNames = (name) => glue.rawGgufNames(name).split('\n').filter((line) => line !== '');
 
-  return { Statistics, Heatmap, Difference, compare, ggufNames };
+  return { Statistics, Heatmap, Difference, Gauge, compare, ggufNames, signs, health };
 }

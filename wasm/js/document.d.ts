@@ -69,6 +69,8 @@ export interface Document {
 
   /** Rows `from..to` of those that pass `filter`, in the order of `sort`. The last order is kept. */
   rows(from: number, to: number, sort?: Sort, filter?: Filter): Rows;
+  /** Numbers of all tensors, for the order `given`; those of NaN come last. */
+  give(numbers: Float64Array): void;
   /** The rank of a tensor in that order; -1 when it is filtered out. */
   rankOf(tensor: number, sort?: Sort, filter?: Filter): number;
   /** The next level of the tree below a prefix: groups and tensors. */

@@ -6,7 +6,7 @@ import { npy } from './npy.js';
 import { failure, number, ruleOf, sentence, Texts, unpack } from './unpack.js';
 
 const GOALS = ['index', 'structure', 'payloads'];
-const SORTS = ['index', 'name', 'dtype', 'elements', 'stored', 'offset', 'rank', 'findings'];
+const SORTS = ['index', 'name', 'dtype', 'elements', 'stored', 'offset', 'rank', 'findings', 'given'];
 const KINDS = { tensor: 1, attribute: 1, metadata: 2, sizevar: 3 };
 const MOST = 0xffff_ffff_ffff_ffffn;
 
@@ -16,7 +16,7 @@ function sortCode(sort = 'index') {
   if (code < 0) {
     throw failure(`no column ${sort}`);
   }
-  return code | (descending ? 8 : 0);
+  return code | (descending ? 16 : 0);
 }
 
 /** A verdict, and what the file is if not what it should be. */
@@ -31,6 +31,7 @@ function validity(fields) {
     verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
     valid: accepted && !unsupported,
     diagnosis: missing === undefined ? other : cutOff(missing, tensors),
+    missing,
     leftOut,
   };
 }
@@ -56,6 +57,7 @@ export function documents(glue) {
     #raw;
     #facts;
     #words = [];
+    #only;
     #entry;
 
     constructor(length, { format = '', name = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
@@ -175,6 +177,7 @@ export function documents(glue) {
         dropped: fields.f64(),
         checked: [...fields.texts()],
         ...notListed(fields.column(Uint16Array), fields.column(BigUint64Array)),
+        checkable: fields.flag(),
       }));
     }
 
@@ -209,7 +212,11 @@ export function documents(glue) {
     }
 
     /** Chooses rows and their order; gives their number. */
-    #select(sort, { text = '', prefix = '', dtypes, least = 0n, most = MOST, faulty = false } = {}) {
+    #select(sort, { text = '', prefix = '', dtypes, least = 0n, most = MOST, faulty = false, only } = {}) {
+      if (only !== this.#only) {
+        this.#raw.allow(only);
+        this.#only = only;
+      }
       const codes = Uint16Array.from(dtypes ?? [], (name) => this.#raw.code(name));
       const flags = (dtypes === undefined ? 1 : 0) | (faulty ? 2 : 0);
       const sizes = [BigInt(least), BigInt(most)];
@@ -225,6 +232,10 @@ export function documents(glue) {
       return this.#coded(this.#raw.rows(from, to), rowTable);
     }
 
+    give(numbers) {
+      this.#raw.give(numbers);
+    }
+
     rankOf(tensor, sort, filter) {
       this.#select(sort, filter);
       return this.#raw.rank(tensor);
@@ -234,13 +245,15 @@ export function documents(glue) {
       const narrower = prefix.startsWith(filter.prefix ?? '') ? prefix : filter.prefix;
       this.#select('index', { ...filter, prefix: narrower });
       const skip = new TextEncoder().encode(prefix).length;
-      return unpack(this.#raw.groups(skip), (fields) => ({
+      return this.#coded(this.#raw.groups(skip), (fields) => ({
         names: fields.texts(),
         keys: fields.texts(),
         count: fields.column(Uint32Array),
         stored: fields.column(BigUint64Array),
         index: fields.column(Uint32Array),
         findings: fields.column(Uint32Array),
+        elements: fields.column(BigUint64Array),
+        dtype: fields.column(Uint16Array),
       }));
     }
 

@@ -7,7 +7,7 @@
  * number will do.
  */
 
-import type { DifferenceConstructor, HeatmapConstructor, Pairs, StatisticsConstructor } from './compute.d.ts';
+import type { DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './compute.d.ts';
 import type { Document, DocumentOptions, Goal } from './document.d.ts';
 import type { Format, Progress, Rule } from './tables.d.ts';
 
@@ -41,6 +41,11 @@ export interface FullLibrary extends Library {
   readonly Statistics: StatisticsConstructor;
   readonly Heatmap: HeatmapConstructor;
   readonly Difference: DifferenceConstructor;
+  readonly Gauge: GaugeConstructor;
+  /** What may be noteworthy about weights, faults first. */
+  readonly signs: readonly Sign[];
+  /** What the signs of all tensors come to; `skipped` more have no statistics. */
+  health(signs: Uint8Array, skipped: number): { text: string; faulty: boolean };
   /** Pairs the tensors of two `Document.digest()`s by name. */
   compare(a: Uint8Array, b: Uint8Array): Pairs;
   /** Names that a tensor of `transformers` may have in GGUF, likeliest first. */

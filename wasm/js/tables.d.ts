@@ -21,6 +21,8 @@ export interface Verdict {
   valid: boolean;
   /** What the file is, where it is not what it should be: another format, an error page, the start of a download. */
   diagnosis: string | undefined;
+  /** How many bytes are missing at least, where the file is the start of one. */
+  missing: bigint | undefined;
   /** What only other files can tell, and was not looked at: a sentence. */
   leftOut: string | undefined;
   worst: Severity | undefined;
@@ -37,6 +39,8 @@ export interface Verdict {
   dropped: number;
   /** The same for each rule of which some are not kept. */
   notListed: { rule: string; count: number }[];
+  /** Whether the data of some tensor has rules, so that checking payloads says something: known once the structure is checked. */
+  checkable: boolean;
 }
 
 export interface Rule {
@@ -91,7 +95,7 @@ export interface Findings {
 
 /** A column, with `-` before it for the other direction. */
 export type Sort = SortKey | `-${SortKey}`;
-export type SortKey = 'index' | 'name' | 'dtype' | 'elements' | 'stored' | 'offset' | 'rank' | 'findings';
+export type SortKey = 'index' | 'name' | 'dtype' | 'elements' | 'stored' | 'offset' | 'rank' | 'findings' | 'given';
 
 export interface Filter {
   /** Part of the name, upper and lower case alike (ASCII). */
@@ -105,6 +109,8 @@ export interface Filter {
   most?: bigint | number;
   /** Only tensors that findings are about. */
   faulty?: boolean;
+  /** Only these tensors. Another list is another object. */
+  only?: Uint32Array;
 }
 
 export interface Rows {
@@ -130,10 +136,15 @@ export interface Rows {
   chunks: BigUint64Array;
   /** How many findings are about the row. */
   findings: Uint32Array;
+  /** 1 where elements are stored with the most significant byte first. */
+  big: Uint8Array;
 }
 
 export interface Groups {
-  /** The part of the name up to and with the next separator (`.` or `/`), safe to show. */
+  /**
+   * The part of the name up to and with the next separator (`.` or `/`), or a later one that
+   * all below share; the rest of the name where only one is below. Safe to show.
+   */
   names: Texts;
   /** The same as it is, to be appended to the prefix for the next level. */
   keys: Texts;
@@ -143,6 +154,9 @@ export interface Groups {
   /** The tensor, where the name ends here; else 0xFFFFFFFF. */
   index: Uint32Array;
   findings: Uint32Array;
+  elements: BigUint64Array;
+  /** Codes of `words()`; 0xFFFF where types differ. */
+  dtype: Uint16Array;
 }
 
 export interface Totals {

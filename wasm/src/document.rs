@@ -12,7 +12,7 @@ use core::ops::Range;
 use weighbridge::{Goal as Depth, Meta, Options, Session};
 #[cfg(feature = "full")]
 use weighbridge_core::File;
-use weighbridge_core::{Cursor, EntryKind, Metadata, Stop, general};
+use weighbridge_core::{Audit, Cursor, EntryKind, Metadata, Stop, general};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +52,9 @@ pub struct Document {
     pub metadata: Vec<Metadata>,
     /// Its parts.
     pub layout: Layout,
-    order: Order,
+    pub(crate) order: Order,
+    /// Whether the data of some tensor has rules, as far as the first so many tell.
+    ruled: (bool, usize),
     step: Step,
     cursor: Cursor,
     /// What the first so many entries of the metadata say of other files.
@@ -80,6 +82,7 @@ impl Document {
             metadata: Vec::new(),
             layout: Layout::default(),
             order: Order::default(),
+            ruled: (false, 0),
             step: Step::Opening,
             cursor: Cursor::default(),
             #[cfg(feature = "full")]
@@ -116,7 +119,10 @@ impl Document {
             Step::Tensors => (self.list_tensors(), Step::Regions),
             Step::Regions => (self.list_regions(), Step::Structure),
             Step::Structure => {
-                return self.session.advance(Depth::Structure).then_some(Step::Payloads);
+                if !self.session.advance(Depth::Structure) {
+                    return None;
+                }
+                (self.look_for_rules(), Step::Payloads)
             }
             Step::Payloads | Step::Done => {
                 return self.session.advance(Depth::Payloads).then_some(Step::Done);
@@ -213,6 +219,23 @@ impl Document {
             layout.settle(source.len());
             Ok(())
         })
+    }
+
+    fn look_for_rules(&mut self) -> Result<Option<()>, Stop> {
+        let Document { session, table, ruled: (ruled, seen), .. } = self;
+        session.ask(|file, source| {
+            while let (false, Some(tensor)) = (*ruled, table.tensors.get(*seen)) {
+                *ruled = Audit::has_rules(file, source, tensor)?;
+                *seen += 1;
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether payloads have rules, so that checking them says something: known once the
+    /// structure is checked.
+    pub fn is_ruled(&self) -> bool {
+        self.ruled.0
     }
 
     /// Whether the file could not be opened.

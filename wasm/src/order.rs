@@ -28,6 +28,8 @@ pub enum Key {
     Rank,
     /// Number of findings.
     Findings,
+    /// What the host has given for each tensor.
+    Given,
 }
 
 /// How rows are sorted.
@@ -82,6 +84,10 @@ fn contains(name: &[u8], text: &[u8]) -> bool {
 /// The order of rows that was asked for last.
 #[derive(Debug, Default)]
 pub struct Order {
+    /// The key of each tensor for [`Key::Given`]; those without come last.
+    given: Vec<Option<u64>>,
+    /// Whether each tensor may be shown at all; empty for all.
+    allowed: Vec<bool>,
     sort: Sort,
     filter: Filter,
     /// How many tensors and findings there were.
@@ -104,6 +110,23 @@ impl Order {
         }
     }
 
+    /// Takes a number for each tensor to sort by; those that are none come last.
+    pub fn give(&mut self, numbers: &[f64]) {
+        self.given = numbers.iter().map(|number| ordered(*number)).collect();
+        self.stamp = None;
+    }
+
+    /// Admits only these of `len` tensors from now on; `None` for all.
+    pub fn allow(&mut self, rows: Option<&[u32]>, len: usize) {
+        self.allowed = rows.map(|_| vec![false; len]).unwrap_or_default();
+        for row in rows.unwrap_or_default() {
+            if let Some(slot) = self.allowed.get_mut(*row as usize) {
+                *slot = true;
+            }
+        }
+        self.stamp = None;
+    }
+
     /// Chooses the rows that pass, in order.
     pub fn select(
         &mut self,
@@ -122,7 +145,10 @@ impl Order {
             self.ranks = name_ranks(table);
         }
         let all = 0..u32::try_from(table.len()).unwrap_or(u32::MAX);
-        let admitted = |i: &u32| self.filter.admits(table, &self.findings, *i as usize);
+        let admitted = |i: &u32| {
+            self.allowed.get(*i as usize).copied().unwrap_or(self.allowed.is_empty())
+                && self.filter.admits(table, &self.findings, *i as usize)
+        };
         self.rows.clear();
         self.rows.extend(all.filter(admitted));
         self.arrange(table, sort);
@@ -156,12 +182,27 @@ impl Order {
             Key::Offset => at(&table.offsets, i),
             Key::Rank => table.dims(i).len() as u64,
             Key::Findings => self.findings.get(i).map_or(0, |n| u64::from(*n)),
+            Key::Given => self.given.get(i).copied().flatten().unwrap_or(0),
         };
-        let keys: Vec<u64> =
-            (0..table.len()).map(|i| if sort.descending { !key(i) } else { key(i) }).collect();
+        let missing =
+            |i: usize| sort.key == Key::Given && self.given.get(i).is_none_or(Option::is_none);
+        let keys: Vec<u64> = (0..table.len())
+            .map(|i| match (missing(i), sort.descending) {
+                (true, _) => u64::MAX,
+                (false, true) => !key(i),
+                (false, false) => key(i),
+            })
+            .collect();
         // Equal keys keep the order of the index.
         sort::sort(&mut self.rows, &mut |a, b| at(&keys, a as usize) < at(&keys, b as usize));
     }
+}
+
+/// Bits that are ordered as the numbers are; none for what is no number.
+fn ordered(number: f64) -> Option<u64> {
+    let bits = number.to_bits();
+    let sign = 1 << 63;
+    (!number.is_nan()).then_some(if bits & sign == 0 { bits | sign } else { !bits })
 }
 
 /// The first eight bytes, which order names of types.
@@ -222,54 +263,80 @@ pub struct Group {
     pub count: u32,
     /// Stored bytes below.
     pub stored: u64,
+    /// Elements below.
+    pub elements: u64,
     /// Findings below.
     pub findings: u32,
+    /// The code of the type of all below, if it is one.
+    pub dtype: Option<u16>,
     /// Whether the name of `first` ends here.
     pub leaf: bool,
+    /// How many bytes the names of all below have in common.
+    common: usize,
 }
 
-/// Groups `rows` by what follows `prefix` in their names, up to and with the
-/// next separator (a dot or a slash).
+/// Groups `rows` by what follows `prefix` in their names, up to and with the next
+/// separator (a dot or a slash); or a later one, where all below share it. What is alone
+/// in its group stands for itself.
 pub fn groups(
     table: &Table,
     rows: &[u32],
     prefix: usize,
     findings: &dyn Fn(u32) -> u32,
 ) -> Vec<Group> {
-    let all: Vec<Group> = rows
-        .iter()
-        .map(|row| {
-            let i = *row as usize;
-            let name = table.name_bytes(i);
-            let rest = name.get(prefix..).unwrap_or_default();
-            let end = rest.iter().position(|byte| matches!(byte, b'.' | b'/'));
-            Group {
-                segment: (prefix, end.map_or(name.len(), |end| prefix + end + 1)),
-                first: *row,
-                count: 1,
-                stored: table.stored.get(i).copied().unwrap_or(0),
-                findings: findings(*row),
-                leaf: end.is_none(),
-            }
-        })
-        .collect();
     let segment = |group: &Group| {
         let name = table.name_bytes(group.first as usize);
         name.get(group.segment.0..group.segment.1).unwrap_or_default()
     };
-    let order = sort::sorted(all.len(), &mut |a, b| {
-        let segment = |i: u32| all.get(i as usize).map_or(&[][..], segment);
+    let join = |groups: &mut Vec<Group>, next: Group| match groups.last_mut() {
+        Some(group) if !next.leaf && !group.leaf && segment(&next) == segment(group) => {
+            let names = [group.first, next.first].map(|first| table.name_bytes(first as usize));
+            let same = names[0].iter().zip(names[1]).take_while(|(a, b)| a == b).count();
+            group.common = group.common.min(next.common).min(same);
+            group.count += next.count;
+            group.stored = group.stored.saturating_add(next.stored);
+            group.elements = group.elements.saturating_add(next.elements);
+            group.findings = group.findings.saturating_add(next.findings);
+            group.dtype = group.dtype.filter(|dtype| next.dtype == Some(*dtype));
+        }
+        _ => groups.push(next),
+    };
+    // Those of a group mostly follow each other, so that few remain to be sorted.
+    let mut runs: Vec<Group> = Vec::new();
+    for row in rows {
+        let i = *row as usize;
+        let name = table.name_bytes(i);
+        let rest = name.get(prefix..).unwrap_or_default();
+        let end = rest.iter().position(|byte| matches!(byte, b'.' | b'/'));
+        let next = Group {
+            segment: (prefix, end.map_or(name.len(), |end| prefix + end + 1)),
+            first: *row,
+            count: 1,
+            stored: table.stored.get(i).copied().unwrap_or(0),
+            elements: table.tensor(*row).elements,
+            findings: findings(*row),
+            dtype: table.dtypes.get(i).copied(),
+            leaf: end.is_none(),
+            common: name.len(),
+        };
+        join(&mut runs, next);
+    }
+    let order = sort::sorted(runs.len(), &mut |a, b| {
+        let segment = |i: u32| runs.get(i as usize).map_or(&[][..], segment);
         natural(segment(a), segment(b)).is_lt()
     });
     let mut groups: Vec<Group> = Vec::new();
-    for next in order.iter().filter_map(|i| all.get(*i as usize)) {
-        match groups.last_mut() {
-            Some(group) if !next.leaf && !group.leaf && segment(next) == segment(group) => {
-                group.count += 1;
-                group.stored = group.stored.saturating_add(next.stored);
-                group.findings = group.findings.saturating_add(next.findings);
-            }
-            _ => groups.push(next.clone()),
+    for next in order.iter().filter_map(|i| runs.get(*i as usize)) {
+        join(&mut groups, next.clone());
+    }
+    for group in &mut groups {
+        let name = table.name_bytes(group.first as usize);
+        if group.count == 1 {
+            (group.leaf, group.segment.1) = (true, name.len());
+        } else if !group.leaf {
+            let common = name.get(..group.common).unwrap_or_default();
+            let last = common.iter().rposition(|byte| matches!(byte, b'.' | b'/'));
+            group.segment.1 = group.segment.1.max(last.map_or(0, |last| last + 1));
         }
     }
     groups
@@ -332,6 +399,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn given_numbers_are_ordered_as_numbers() {
+        let numbers = [f64::NEG_INFINITY, -2.0, -0.5, 0.0, 0.5, 2.0, f64::INFINITY];
+        let keys: Vec<_> = numbers.into_iter().map(ordered).collect();
+        assert!(keys.is_sorted() && keys.iter().all(Option::is_some));
+        assert_eq!(ordered(f64::NAN), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 // What a user of the package meets first.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fromBytes, load, open, settle, stream } from '../dist/index.js';
@@ -49,6 +50,15 @@ test('texts are read as an array is', async () => {
     texts.seen += all.length;
   }
   assert.ok(texts.seen > 100);
+});
+
+test('without vectors the second module is refused with a reason', () => {
+  const program = `WebAssembly.validate = () => false;
+    const { load } = await import('${new URL('../dist/index.js', import.meta.url)}');
+    const base = await load();
+    await load('full').catch((error) => console.log(base.flavour, error.name, error.message));`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  assert.match(said, /^base WeighbridgeError .*SIMD/);
 });
 
 test('a length and an offset may be plain numbers', async () => {

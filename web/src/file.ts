@@ -2,6 +2,7 @@
 
 import type { Profile, Verdict } from 'weighbridge';
 import type { Api, Opened } from './worker/main.ts';
+import type { Health } from './worker/swept.ts';
 import type { Client, Remote } from './worker/rpc.ts';
 import { Topic } from './ui/dom.ts';
 import type { Tasks } from './ui/tasks.ts';
@@ -22,6 +23,8 @@ export class OpenFile {
   readonly tasks: Tasks;
   /** The next verdict, or the next stage. */
   readonly validated = new Topic();
+  /** More is known of the weights, or the sweep begins or ends. */
+  readonly swept = new Topic();
   readonly selected = new Topic<number | undefined>();
   /** Bytes that the hex view shall show. */
   readonly revealed = new Topic<Span>();
@@ -34,6 +37,9 @@ export class OpenFile {
   verdict: Verdict | undefined;
   depth: Depth = 'index';
   checking = false;
+  /** What was found out about the weights. */
+  health: Health | undefined;
+  sweeping = false;
   tensor: number | undefined;
   span: Span | undefined;
   /** Why what is shown is no longer what is in the file. */
@@ -92,10 +98,11 @@ export class OpenFile {
     this.moved.emit(false);
   }
 
-  /** Proves the structure, and the data too when that is quick. */
+  /** Proves the structure, and the data too when that is quick or takes no reading. */
   async check(): Promise<void> {
     await this.audit('structure');
-    if (this.depth === 'structure' && !this.info.remote && this.info.size <= SMALL) {
+    const quick = !this.info.remote && this.info.size <= SMALL;
+    if (this.depth === 'structure' && (quick || this.verdict?.checkable === false)) {
       await this.audit('payloads');
     }
   }
@@ -122,6 +129,26 @@ export class OpenFile {
       this.depth = depth;
     }
     await this.validate();
+  }
+
+  /** Whether there are weights to scan. */
+  get hasWeights(): boolean {
+    return !this.isTable && this.info.format !== 'shards' && !this.info.refused && this.info.elements > 0n;
+  }
+
+  /** Reads all weights that were not read yet. */
+  async sweep(): Promise<void> {
+    if (this.sweeping) {
+      return;
+    }
+    this.sweeping = true;
+    this.swept.emit();
+    await this.tasks.run('Scanning weights', (options) => this.client.with(options).sweep(this.id), this.closing.signal);
+    this.sweeping = false;
+    if (!this.closing.signal.aborted) {
+      this.health = await this.api.health(this.id);
+      this.swept.emit();
+    }
   }
 
   async validate(profile = this.profile): Promise<void> {

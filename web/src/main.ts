@@ -2,9 +2,11 @@
 
 import './style/base.css';
 import './style/frame.css';
+import './style/start.css';
 import './style/file.css';
 import './style/views.css';
 import './style/panel.css';
+import './style/weights.css';
 import { hashOf, readPlace, type Place } from './address.ts';
 import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
 import { OpenFile } from './file.ts';
@@ -12,6 +14,7 @@ import { h, iconButton } from './ui/dom.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
 import { helpDialog, singleKeys } from './views/help.ts';
+import { remember, reopen } from './recent.ts';
 import { startView, type Sample } from './views/start.ts';
 import { Trail } from './trail.ts';
 import { switchTheme } from './ui/theme.ts';
@@ -83,6 +86,14 @@ const pick = () => choose(true, openGiven);
 const start = startView(samples, {
   pick,
   open: (sample) => void openSample(sample),
+  reopen: (recent) =>
+    void reopen(recent).then(
+      (given) => openAll([given]),
+      (error) => {
+        tasks.fail(explain(error));
+        start.refresh();
+      },
+    ),
   openUrl: WITH_URL ? (address) => void openUrl(address) : undefined,
 });
 
@@ -93,7 +104,7 @@ document.querySelector('#actions')!.append(
 );
 document.querySelector('footer')!.append(tasks.element, h('p', { class: 'promise' }, WITH_URL ? 'Local files stay in this tab' : 'Nothing leaves this tab'));
 document.body.append(picker, help, tasks.alert, tasks.spoken);
-main.replaceChildren(start);
+main.replaceChildren(start.element);
 
 const trail = new Trail(
   {
@@ -142,6 +153,9 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry): Prom
     iconButton('close', `Close ${info.name}`, () => close(entry)),
   );
   const entry: Entry = { file, view, tab, origin, handle: typeof what === 'string' ? undefined : what.handle };
+  if (entry.handle !== undefined) {
+    void remember(entry.handle);
+  }
   if (old !== undefined && entries.includes(old)) {
     entries.splice(entries.indexOf(old), 1, entry);
     old.tab.replaceWith(tab);
@@ -233,7 +247,10 @@ function show(entry: Entry | undefined, replace = false): void {
   entry?.tab.firstElementChild!.setAttribute('aria-current', 'true');
   entry?.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   const held = document.activeElement === document.body || main.contains(document.activeElement);
-  main.replaceChildren(entry?.view.element ?? start);
+  main.replaceChildren(entry?.view.element ?? start.element);
+  if (entry === undefined) {
+    start.refresh();
+  }
   document.title = entry === undefined ? 'Weighbridge' : `${entry.file.info.name} · Weighbridge`;
   // What had the keyboard is gone.
   if (held && entry !== undefined) {
@@ -252,7 +269,7 @@ function close(entry: Entry): void {
     show(entries[Math.min(at, entries.length - 1)], true);
   }
   if (held) {
-    (current?.tab.querySelector('button') ?? start.querySelector('button'))?.focus();
+    (current?.tab.querySelector('button') ?? start.element.querySelector('button'))?.focus();
   }
   entries.forEach((one) => one.view.filesChanged());
 }

@@ -9,7 +9,7 @@ const model = (value: number) => safetensors({ w: { dtype: 'F32', data: new Floa
 test('a file that changes on disk is not called valid any more, and can be opened again', async ({ page }) => {
   const [path] = written({ 'model.safetensors': model(1) });
   await openFiles(page, path);
-  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await openTensor(page, 'w');
   await panelTab(page, 'Values');
   appendFileSync(path, 'more');
@@ -25,7 +25,7 @@ test('a file that changes on disk is not called valid any more, and can be opene
   await page.evaluate(() => void delete (window as { showOpenFilePicker?: unknown }).showOpenFilePicker);
   await page.getByRole('button', { name: 'Reload' }).click();
   await (await chooser).setFiles(path);
-  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await expect(page.locator('.file-tab')).toHaveCount(1);
   // The same tensor in the same view, as it is now.
   await expect(page.locator('.panel-name')).toHaveText('x');
@@ -58,13 +58,13 @@ test('with a handle, a changed file opens again at once', { tag: '@deep' }, asyn
   }, bytes[0]);
   await page.getByRole('button', { name: 'Open files…' }).click();
   await settled(page);
-  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await page.evaluate((second) => (window as unknown as { write(base64: string): Promise<void> }).write(second), bytes[1]);
   await openTensor(page, 'x');
   await panelTab(page, 'Values');
   await expect(page.locator('.verdict-head')).toHaveText('Changed on disk');
   await page.getByRole('button', { name: 'Reload' }).click();
-  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
   await expect(page.locator('.panel-name')).toHaveText('x');
   await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('2');
   await expect(page.locator('.file-tab')).toHaveCount(1);
@@ -78,5 +78,5 @@ test('a file that does not change stays as it is', { tag: '@deep' }, async ({ pa
   await openTensor(page, 'x');
   await panelTab(page, 'Values');
   await expect(page.locator('.panel-values .v-list .value').first()).toHaveText('1');
-  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
 });

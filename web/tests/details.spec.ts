@@ -26,7 +26,7 @@ test('a dropped folder opens the tensor files in it', async ({ page }) => {
   await drop(page, path);
   await expect(page.locator('.file-name')).toHaveText(['a.safetensors', 'b.safetensors']);
   await settled(page);
-  await expect(page.locator('.verdict-head')).toHaveText('Valid');
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
 });
 
 test('a dropped folder without tensor files says so', async ({ page }) => {

@@ -46,7 +46,7 @@ test('6 GB open at once in little memory; statistics stream, and cancel', { tag:
   record('memory that the page takes for it', grown / 2 ** 20, 'MiB');
   within(milliseconds, 100);
   expect(grown).toBeLessThan(30e6);
-  await expect(page.locator('.stage', { hasText: 'Payloads not checked' })).toBeVisible();
+  await expect(page.locator('.stage', { hasText: 'Weights not scanned' })).toBeVisible();
 
   await page.locator('.tensor-table .v-list [role=row]').first().click();
   await panelTab(page, 'Statistics');

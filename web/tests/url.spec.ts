@@ -42,7 +42,7 @@ test('opens by address, in ranges that are few and rounded', async ({ page, cont
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|remarks/);
   await expect(page.locator('.tensor-table')).toContainText('embed.weight');
   // The payloads of a remote file are not read without being asked for.
-  await expect(page.locator('.stage', { hasText: 'Payloads not checked' })).toBeVisible();
+  await expect(page.locator('.stage', { hasText: 'Weights not scanned' })).toBeVisible();
   expect(seen.ranges[0]).toBe('bytes=0-65535');
   expect(seen.ranges.length).toBeLessThanOrEqual(5);
   expect(seen.ranges).not.toContain('all');

@@ -25,6 +25,7 @@ mod schema;
 mod settings;
 mod shards;
 mod splits;
+mod stats;
 mod survival;
 mod ztensor;
 

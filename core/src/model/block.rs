@@ -131,8 +131,8 @@ fn step(table: &[i8; 16], code: u8) -> f32 {
 /// Sixteen bytes whose lower halves are codes, then their upper ones.
 fn nibbles(bytes: &[u8; 16], out: &mut [f32; 32], value: impl Fn(u8) -> f32) {
     let ([low, high], _) = out.as_chunks_mut::<16>() else { return };
-    low.iter_mut().zip(bytes).for_each(|(to, byte)| *to = value(byte & 0xF));
-    high.iter_mut().zip(bytes).for_each(|(to, byte)| *to = value(byte >> 4));
+    fill(low, *bytes, |byte| value(byte & 0xF));
+    fill(high, *bytes, |byte| value(byte >> 4));
 }
 
 /// The same with a fifth bit of each element.
@@ -151,6 +151,12 @@ fn five(flags: u32, bytes: &[u8; 16], out: &mut [f32; 32], value: impl Fn(u8) ->
 /// `N` items from item `i` times `N` on.
 fn run<const N: usize>(bytes: &[u8], i: usize) -> &[u8; N] {
     bytes.as_chunks().0.get(i).unwrap_or(&[0; N])
+}
+
+/// Elements that depend on a byte each, which is copied, so that compilers see that no
+/// element overlaps it.
+fn fill<const N: usize>(out: &mut [f32; N], bytes: [u8; N], value: impl Fn(u8) -> f32) {
+    out.iter_mut().zip(bytes).for_each(|(to, byte)| *to = value(byte));
 }
 
 fn q4_0(b: &mut Fields<'_>, out: &mut [f32; 32]) {
@@ -175,7 +181,7 @@ fn q5_1(b: &mut Fields<'_>, out: &mut [f32; 32]) {
 
 fn q8_0(b: &mut Fields<'_>, out: &mut [f32; 32]) {
     let d = b.half();
-    out.iter_mut().zip(b.take::<32>()).for_each(|(to, q)| *to = number(*q) * d);
+    fill(out, *b.take(), |q| number(q) * d);
 }
 
 /// In which bytes the 2-bit codes of a run of 16 elements are, and where in them: runs
@@ -190,7 +196,7 @@ fn q2_k(b: &mut Fields<'_>, out: &mut [f32; 256]) {
     for (i, (out, scale)) in out.as_chunks_mut::<16>().0.iter_mut().zip(scales).enumerate() {
         let (d, min) = (d * number(scale & 0xF), min * number(scale >> 4));
         let (q, shift) = pairs(q, i);
-        out.iter_mut().zip(q).for_each(|(to, q)| *to = d * number((q >> shift) & 3) - min);
+        fill(out, *q, |q| d * number((q >> shift) & 3) - min);
     }
 }
 
@@ -213,12 +219,9 @@ fn q3_k(b: &mut Fields<'_>, out: &mut [f32; 256]) {
 
 fn q4_k(b: &mut Fields<'_>, out: &mut [f32; 256]) {
     let (scales, q) = (b.scales(), b.take::<128>());
-    let parts = out.as_chunks_mut::<64>().0.iter_mut().zip(scales.as_chunks().0);
-    for (q, (out, [low, high])) in q.as_chunks::<32>().0.iter().zip(parts) {
-        let ([first, second], _) = out.as_chunks_mut::<32>() else { return };
-        let value = |(d, min): (f32, f32), q: u8| d * number(q) - min;
-        first.iter_mut().zip(q).for_each(|(to, q)| *to = value(*low, q & 0xF));
-        second.iter_mut().zip(q).for_each(|(to, q)| *to = value(*high, q >> 4));
+    for (i, (out, (d, min))) in out.as_chunks_mut::<32>().0.iter_mut().zip(scales).enumerate() {
+        let shift = (i & 1) << 2;
+        fill(out, *run(q, i >> 1), |q| d * number((q >> shift) & 0xF) - min);
     }
 }
 
@@ -264,8 +267,7 @@ fn tq2_0(b: &mut Fields<'_>, out: &mut [f32; 256]) {
     let d = b.half();
     for (i, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
         let (q, shift) = pairs(q, i);
-        let value = |q: &u8| d * number(((q >> shift) & 3).wrapping_sub(1));
-        out.iter_mut().zip(q).for_each(|(to, q)| *to = value(q));
+        fill(out, *q, |q| d * number(((q >> shift) & 3).wrapping_sub(1)));
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sums of a few values, in lanes that compilers turn into vectors.
 //!
-//! What the values differ from an origin is summed up, the mean of the first few: then
-//! the squares exceed those of the deviations at most as often as these few go into all,
-//! whatever the values are, and no digits are lost that matter.
+//! The squares of values exceed those of their deviations by those of the mean. Where that
+//! is so much that digits are lost, what the values differ from an origin is summed up: from
+//! the mean, or in double precision from that of the first few.
 
 use crate::base::widen;
 
@@ -101,52 +101,51 @@ pub(super) fn ends_of_codes(codes: &[[u8; 2]], float: impl Fn(u16) -> f32) -> En
 const SIGN: u16 = 1 << 15;
 
 /// Sums up values with these ends in single precision, sixteen at a time; `float` gives
-/// them, and magnitudes below `tiny` are subnormal.
+/// those of an element of `all`, and magnitudes below `tiny` are subnormal.
 ///
-/// `None` where that is not good enough: unless they fill groups of 256, if any is not
-/// finite, or where squares are too large or too small.
+/// `None` where that is not good enough: unless `all` fills groups of 256, if any value
+/// is not finite, or where squares are too large or too small.
 #[inline(always)]
-pub(super) fn singles<T: Copy>(
-    values: &[T],
+pub(super) fn singles<T: Copy, const W: usize>(
+    all: &[T],
     ends: Ends,
-    float: impl Fn(T) -> f32 + Copy,
+    float: impl Fn(T) -> [f32; W] + Copy,
     tiny: f32,
 ) -> Option<Block> {
-    let (rows, _) = values.as_chunks::<LANES>();
+    let (rows, _) = all.as_chunks::<LANES>();
     let (groups, _) = rows.as_chunks::<ROWS>();
-    let count = groups.as_flattened().as_flattened().len();
-    if count != values.len() {
+    if all.is_empty() || groups.as_flattened().as_flattened().len() != all.len() {
         return None;
     }
-    // Halves, so that the sum of the largest is finite.
-    let share = 0.5 / 256.0;
-    let origin = lanes(groups.first()?, 0.0, |sum, value| sum + float(value) * share);
-    let origin = origin.into_iter().fold(0.0, |sum, lane| sum + lane) * 2.0;
+    let count = all.len().saturating_mul(W);
     let Ends { least, greatest, nearest } = ends;
-    // A value at the end of the range makes the deviation a 45th of it at least. So an
-    // origin of less is as good as 0, which takes no difference.
-    let origin = if origin.abs() * 32.0 < greatest - least { 0.0 } else { origin };
-    let (sum, squares) = if origin == 0.0 {
-        sums(groups, float)
-    } else {
-        sums(groups, |value| float(value) - origin)
-    };
-    let equal = least == greatest;
+    let ends = [least.into(), greatest.into()];
+    let (sum, squares) = sums(groups, float);
+    let mut block = Block::new(count, 0.0, sum, squares, ends);
     // A NaN or an infinity makes the squares one, too.
-    if !squares.is_finite() || (squares < SMALL && !equal) {
+    if !squares.is_finite() {
         return None;
     }
-    let ends = [least.into(), greatest.into()];
-    let mut block = Block::new(count, origin.into(), sum, squares, ends);
+    // Of squares that are mostly those of the mean, digits of the rest are lost.
+    if block.squares * 3.0 < squares {
+        let origin = near(block.mean);
+        let (sum, squares) = sums(groups, |value| float(value).map(|value| value - origin));
+        block = Block::new(count, origin.into(), sum, squares, ends);
+    }
+    let equal = least == greatest;
+    if block.squares < SMALL && !equal {
+        return None;
+    }
     if equal {
         block.squares = 0.0;
     }
     if nearest < tiny || nearest == 0.0 {
         let (mut zeros, mut small) = (0_u32, 0_u32);
-        for value in values {
-            let size = float(*value).abs();
-            zeros = zeros.wrapping_add(u32::from(size == 0.0));
-            small = small.wrapping_add(u32::from(size < tiny));
+        for one in all {
+            for value in float(*one) {
+                zeros = zeros.wrapping_add(u32::from(value == 0.0));
+                small = small.wrapping_add(u32::from(value.abs() < tiny));
+            }
         }
         block.zeros = zeros.into();
         block.subnormals = small.saturating_sub(zeros).into();
@@ -154,36 +153,71 @@ pub(super) fn singles<T: Copy>(
     Some(block)
 }
 
+/// The mean of a block of `f32`, as near as that type comes.
+#[allow(clippy::as_conversions, reason = "what is left is rounding, and a mean is in range")]
+fn near(mean: f64) -> f32 {
+    mean as f32
+}
+
 /// The sum of values that `float` gives, and the sum of their squares.
 #[inline(always)]
-fn sums<T: Copy>(groups: &[[[T; LANES]; ROWS]], float: impl Fn(T) -> f32) -> (f64, f64) {
+fn sums<T: Copy, const W: usize>(
+    groups: &[[[T; LANES]; ROWS]],
+    float: impl Fn(T) -> [f32; W],
+) -> (f64, f64) {
     let (mut sum, mut squares) = ([0.0_f64; 4], [0.0_f64; 4]);
     let add = |total: &mut [f64; 4], part: [f32; LANES]| {
         let part = lanes(part.as_chunks::<4>().0, 0.0, |sum, part| sum + part);
         total.iter_mut().zip(part).for_each(|(sum, part)| *sum += f64::from(part));
     };
+    let few = |all: [f32; W]| all.into_iter().reduce(|one, two| one + two).unwrap_or(0.0);
+    let square = |value: f32| value * value;
     for group in groups {
-        add(&mut sum, lanes(group, 0.0, |sum, value| sum + float(value)));
-        let square = |value: f32| value * value;
-        add(&mut squares, lanes(group, 0.0, |sum, value| sum + square(float(value))));
+        add(&mut sum, lanes(group, 0.0, |sum, one| sum + few(float(one))));
+        add(&mut squares, lanes(group, 0.0, |sum, one| sum + few(float(one).map(square))));
     }
     let total = |lanes: [f64; 4]| lanes.into_iter().fold(0.0, |sum, lane| sum + lane);
     (total(sum), total(squares))
+}
+
+/// Sums up at most 1,024 integers of 16 bits without any rounding; `zero` is the code of 0,
+/// the least one where they are unsigned.
+#[allow(clippy::as_conversions, reason = "all stays below 2^53")]
+pub(super) fn shorts(codes: &[[u8; 2]], zero: i16) -> Option<Block> {
+    let number = |code: [u8; 2]| i16::from_le_bytes(code) ^ zero;
+    let (mut least, mut greatest, mut zeros) = (i16::MAX, i16::MIN, 0_u16);
+    let (mut sum, mut squares) = (0_i32, 0_u64);
+    for code in codes {
+        let value = number(*code);
+        least = least.min(value);
+        greatest = greatest.max(value);
+        zeros = zeros.wrapping_add(u16::from(value == zero));
+    }
+    for code in codes {
+        let value = i32::from(number(*code));
+        sum = sum.wrapping_add(value);
+        squares = squares.wrapping_add(u64::from(value.wrapping_mul(value).unsigned_abs()));
+    }
+    let (count, sum) = (widen(codes.len()), i64::from(sum));
+    let squares = squares.wrapping_mul(count).wrapping_sub(sum.wrapping_mul(sum).unsigned_abs());
+    let (len, origin) = (count as f64, f64::from(zero));
+    (count > 0).then(|| Block {
+        count,
+        mean: sum as f64 / len - origin,
+        squares: squares as f64 / len,
+        least: f64::from(least) - origin,
+        greatest: f64::from(greatest) - origin,
+        zeros: zeros.into(),
+        subnormals: 0,
+    })
 }
 
 /// Sums up values in double precision; magnitudes below `tiny` are subnormal. `None` if
 /// any is not finite, or squares are too large.
 pub(super) fn doubles(values: &[f64], tiny: f64) -> Option<Block> {
     let (rows, rest) = values.as_chunks::<WIDE>();
-    let origin = mean(rows.first().map_or(rest, |row| row));
     let less = |end: f64, value: f64| if end < value { end } else { value };
     let more = |end: f64, value: f64| if end > value { end } else { value };
-    let total = |lanes: [f64; WIDE]| lanes.into_iter().fold(0.0, |sum, lane| sum + lane);
-    let mut sum = total(lanes(rows, 0.0, |sum, value: f64| sum + (value - origin)));
-    let mut squares = total(lanes(rows, 0.0, |sum, value: f64| {
-        let difference = value - origin;
-        sum + difference * difference
-    }));
     let least = lanes(rows, f64::INFINITY, less);
     let mut least = least.into_iter().fold(f64::INFINITY, less);
     let greatest = lanes(rows, f64::NEG_INFINITY, more);
@@ -191,21 +225,38 @@ pub(super) fn doubles(values: &[f64], tiny: f64) -> Option<Block> {
     let nearest = lanes(rows, f64::INFINITY, |end, value: f64| less(end, value.abs()));
     let mut nearest = nearest.into_iter().fold(f64::INFINITY, less);
     for value in rest {
-        let difference = value - origin;
-        sum += difference;
-        squares += difference * difference;
         least = least.min(*value);
         greatest = greatest.max(*value);
         nearest = nearest.min(value.abs());
     }
+    let (sum, squares) = wide_sums(values, 0.0);
     if !squares.is_finite() {
         return None;
     }
-    let mut block = Block::new(values.len(), origin, sum, squares, [least, greatest]);
+    let mut block = Block::new(values.len(), 0.0, sum, squares, [least, greatest]);
+    // Four of 53 binary digits may be lost.
+    if block.squares * 16.0 < squares {
+        let origin = block.mean;
+        let (sum, squares) = wide_sums(values, origin);
+        block = Block::new(values.len(), origin, sum, squares, [least, greatest]);
+    }
     if nearest < tiny || nearest == 0.0 {
         block.count_small(values, tiny);
     }
     Some(block)
+}
+
+/// The sum of what values differ from `origin`, and the sum of the squares.
+#[inline(always)]
+fn wide_sums(values: &[f64], origin: f64) -> (f64, f64) {
+    let (rows, rest) = values.as_chunks::<WIDE>();
+    let square = |value: f64| value * value;
+    let total = |lanes: [f64; WIDE]| lanes.into_iter().fold(0.0, |sum, lane| sum + lane);
+    let sum = total(lanes(rows, 0.0, |sum, value: f64| sum + (value - origin)));
+    let squares = total(lanes(rows, 0.0, |sum, value: f64| sum + square(value - origin)));
+    rest.iter().fold((sum, squares), |(sum, squares), value| {
+        (sum + (value - origin), squares + square(value - origin))
+    })
 }
 
 /// The same of finite values that are so large that their squares are infinite, and so

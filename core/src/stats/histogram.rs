@@ -1,6 +1,6 @@
 //! Counting values by sign, exponent and leading digits, in the caller's memory.
 
-use super::CHUNK;
+use super::{bytes_of, pieces};
 use crate::model::values::{bf16, half};
 use crate::model::{DType, Endianness};
 
@@ -22,10 +22,10 @@ pub struct Histogram<'w> {
 
 /// One count for each code of 16 bits.
 const CODES: usize = 1 << 16;
-/// The bits of a double that are cut off where 7 digits after the first are kept.
-const CUT: u64 = (1 << 45) - 1;
-/// The same where 4 are kept.
-const CUT_DOUBLE: u64 = (1 << 48) - 1;
+/// Elements that are decoded to be counted, a multiple of any block's.
+const FEW: usize = 256;
+/// The bits of a double that an `f32` has no room for.
+const CUT: u64 = (1 << 29) - 1;
 
 impl<'w> Histogram<'w> {
     /// How many words of memory a histogram takes.
@@ -146,10 +146,7 @@ impl<'w> Histogram<'w> {
             (16, Endianness::Little) => self.shorts(bytes, u16::from_le_bytes),
             (16, Endianness::Big) => self.shorts(bytes, u16::from_be_bytes),
             (32, Endianness::Little) if self.dtype == DType::F32 => {
-                self.singles(bytes, u32::from_le_bytes);
-            }
-            (32, Endianness::Big) if self.dtype == DType::F32 => {
-                self.singles(bytes, u32::from_be_bytes);
+                self.words(bytes.as_chunks().0, u32::from_le_bytes);
             }
             _ => self.values(endianness, bytes),
         }
@@ -168,66 +165,83 @@ impl<'w> Histogram<'w> {
         }
     }
 
-    fn singles(&mut self, bytes: &[u8], word: impl Fn([u8; 4]) -> u32) {
-        let words = bytes.as_chunks().0;
-        let small = |counts: &[u64; CODES]| {
+    /// Counts the upper halves of what `word` gives; the lower ones are cut off.
+    fn words<T: Copy>(&mut self, all: &[T], word: impl Fn(T) -> u32) {
+        let zeros = |counts: &[u64; CODES]| {
             [0, 0x8000].map(|code: usize| counts.get(code).copied().unwrap_or(0))
         };
-        let before = small(self.counts);
-        for bytes in words {
-            let code = usize::try_from(word(*bytes) >> 16).unwrap_or(0);
+        let before = zeros(self.counts);
+        for one in all {
+            let code = usize::try_from(word(*one) >> 16).unwrap_or(0);
             if let Some(at) = self.counts.get_mut(code) {
                 *at = at.wrapping_add(1);
             }
         }
-        let cut = words.iter().fold(0, |cut, bytes| cut | word(*bytes));
+        let cut = all.iter().fold(0, |cut, one| cut | word(*one));
         *self.cut |= u64::from(cut & 0xFFFF);
-        if before == small(self.counts) {
+        // The smallest have the code of 0, and get the next one.
+        let is_small = |word: u32| (word & 0x7FFF_FFFF).wrapping_sub(1) < 0xFFFF;
+        if before == zeros(self.counts)
+            || !all.iter().fold(false, |any, one| any | is_small(word(*one)))
+        {
             return;
         }
-        // The smallest have the code of 0, and get the next one.
-        for bytes in words {
-            let word = word(*bytes);
-            let [_, _, low, high] = word.to_le_bytes();
-            let code = u16::from_le_bytes([low, high]);
-            if code & 0x7FFF == 0 && word & 0xFFFF != 0 {
+        for one in all {
+            let word = word(*one);
+            if is_small(word) {
+                let [_, _, low, high] = word.to_le_bytes();
+                let code = u16::from_le_bytes([low, high]);
                 self.add(code, u64::MAX);
                 self.add(code | 1, 1);
             }
         }
     }
 
-    fn values(&mut self, endianness: Endianness, mut bytes: &[u8]) {
-        let Some(len) = super::bytes_of(self.dtype, CHUNK) else { return };
-        let mut values = [0.0; CHUNK];
-        while !bytes.is_empty() {
-            let (head, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
-            let count = self.dtype.decode_f64(endianness, head, &mut values).unwrap_or(0);
-            for value in values.get(..count).unwrap_or_default() {
-                self.value(*value, 1);
+    /// Elements of any type: a few at a time to words, in loops that become vectors.
+    fn values(&mut self, endianness: Endianness, bytes: &[u8]) {
+        let dtype = self.dtype;
+        let Some(len) = bytes_of(dtype, FEW) else { return };
+        if dtype == DType::F32 || dtype.block().is_some() {
+            let mut values = [0.0; FEW];
+            for bytes in pieces(bytes, len) {
+                let count = dtype.decode_f32(endianness, bytes, &mut values).unwrap_or(0);
+                self.words(values.get(..count).unwrap_or_default(), f32::to_bits);
             }
-            bytes = rest;
+            return;
+        }
+        let (mut values, mut words) = ([0.0; FEW], [0; FEW]);
+        for bytes in pieces(bytes, len) {
+            let count = dtype.decode_f64(endianness, bytes, &mut values).unwrap_or(0);
+            let pairs = words.iter_mut().zip(&values);
+            if dtype == DType::F64 {
+                pairs.for_each(|(to, value)| *to = upper(*value));
+            } else {
+                pairs.for_each(|(to, value)| *to = single(*value));
+                *self.cut |= values.iter().fold(0, |cut, value| cut | value.to_bits()) & CUT;
+            }
+            self.words(words.get(..count).unwrap_or_default(), |word| word);
         }
     }
 
-    /// Counts a value that occurs so often.
-    #[allow(clippy::as_conversions, reason = "what is left of the value is an f32")]
+    /// Counts a value of a type of at most 8 bits that occurs so often.
     pub(super) fn value(&mut self, value: f64, count: u64) {
-        let bits = value.to_bits();
-        let (cut, code) = if self.dtype == DType::F64 {
-            (bits & CUT_DOUBLE, bits >> 48)
-        } else {
-            let kept = f64::from_bits(bits & !CUT) as f32;
-            (bits & CUT, u64::from(kept.to_bits() >> 16))
-        };
-        let [low, high, ..] = code.to_le_bytes();
-        let code = u16::from_le_bytes([low, high]);
-        if value.is_finite() {
-            *self.cut |= cut;
-        }
-        let tiny = code & 0x7FFF == 0 && value != 0.0;
-        self.add(code | u16::from(tiny), count);
+        let [_, _, low, high] = single(value).to_le_bytes();
+        self.add(u16::from_le_bytes([low, high]), count);
     }
+}
+
+/// What is left of a value as an `f32`, cut off and not rounded.
+#[allow(clippy::as_conversions, reason = "what is left of the value is an f32")]
+fn single(value: f64) -> u32 {
+    (f64::from_bits(value.to_bits() & !CUT) as f32).to_bits()
+}
+
+/// The upper half of a double, whose own lower half is 0 only if nothing is cut off.
+#[allow(clippy::as_conversions, reason = "either half of the bits")]
+fn upper(value: f64) -> u32 {
+    let bits = value.to_bits();
+    let cut = bits as u32;
+    (bits >> 32) as u32 | ((cut | cut >> 16) & 0xFFFF)
 }
 
 /// The bin of a value by its magnitude; `None` for 0 and what is not finite.

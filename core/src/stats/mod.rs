@@ -10,7 +10,7 @@ pub use summary::Summary;
 use crate::base::widen;
 use crate::model::values::{bf16, half};
 use crate::model::{DType, Element, Endianness, element::WIDEST};
-use block::{Block, doubles, ends, ends_of_codes, huge, singles};
+use block::{Block, doubles, ends, ends_of_codes, huge, shorts, singles};
 
 /// Elements that are summed up together; 64-bit ones half as many. Their number, and not
 /// how the bytes arrive, decides how sums are rounded.
@@ -218,6 +218,15 @@ fn bytes_of(dtype: DType, elements: usize) -> Option<usize> {
     usize::try_from(dtype.bytes(widen(elements))?).ok()
 }
 
+/// Bytes in pieces of `len`, the last of which may be shorter.
+fn pieces(mut bytes: &[u8], len: usize) -> impl Iterator<Item = &[u8]> {
+    core::iter::from_fn(move || {
+        let (head, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+        bytes = rest;
+        (!head.is_empty()).then_some(head)
+    })
+}
+
 /// How often each byte occurs. In four parts, so that equal ones in a row do not wait
 /// for each other.
 fn occurrences(bytes: &[u8]) -> [u64; 256] {
@@ -272,13 +281,27 @@ fn sum_up(sums: &mut Summary, endianness: Endianness, at: u64, bytes: &[u8], mos
 /// A block of floats, if it is whole and holds nothing special.
 fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Option<Block> {
     let normal = f32::MIN_POSITIVE;
-    if (dtype, endianness) == (DType::F32, Endianness::Little) {
+    // For wasm, compilers make no vectors of these sums unless values are copied first.
+    let direct = !cfg!(target_arch = "wasm32");
+    if (dtype, endianness) == (DType::F32, Endianness::Little) && direct {
         let (values, float) = (bytes.as_chunks().0, f32::from_le_bytes);
-        return singles(values, ends(values, float), float, normal);
+        return singles(values, ends(values, float), |value| [float(value)], normal);
     }
     if (dtype, endianness) == (DType::BF16, Endianness::Little) {
-        let (codes, float) = (bytes.as_chunks().0, |code| bf16(u16::from_le_bytes(code)));
-        return singles(codes, ends_of_codes(codes, bf16), float, normal);
+        // Two to a word take fewer steps than one by one.
+        let floats = |word| {
+            let word = u32::from_le_bytes(word);
+            [f32::from_bits(word << 16), f32::from_bits(word & 0xFFFF_0000)]
+        };
+        let (words, []) = bytes.as_chunks() else { return None };
+        return singles(words, ends_of_codes(bytes.as_chunks().0, bf16), floats, normal);
+    }
+    if matches!(dtype, DType::I16 | DType::U16) && endianness == Endianness::Little {
+        // Unsigned ones less 2^15.
+        let zero = if dtype == DType::U16 { i16::MIN } else { 0 };
+        let codes = bytes.as_chunks().0;
+        let codes = codes.get(..most).unwrap_or(codes);
+        return shorts(codes, zero);
     }
     let tiny = match dtype {
         DType::F32 | DType::BF16 => normal,
@@ -293,22 +316,15 @@ fn fast(dtype: DType, endianness: Endianness, bytes: &[u8], most: usize) -> Opti
         (DType::F16, Endianness::Little) => ends_of_codes(bytes.as_chunks().0, half),
         _ => ends(values, |value| value),
     };
-    singles(values, ends, |value| value, tiny)
+    singles(values, ends, |value| [value], tiny)
 }
 
 /// Elements of any type and value, in double precision.
-fn careful(
-    sums: &mut Summary,
-    endianness: Endianness,
-    mut at: u64,
-    mut bytes: &[u8],
-    mut most: u64,
-) {
+fn careful(sums: &mut Summary, endianness: Endianness, mut at: u64, bytes: &[u8], mut most: u64) {
     let dtype = sums.dtype();
     let Some(len) = bytes_of(dtype, CHUNK) else { return };
     let mut values = [0.0; CHUNK];
-    while most > 0 && !bytes.is_empty() {
-        let (head, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+    for head in pieces(bytes, len) {
         let count = dtype.decode_f64(endianness, head, &mut values).unwrap_or(0);
         let count = count.min(memory(most));
         if matches!(dtype, DType::I64 | DType::U64) {
@@ -324,7 +340,6 @@ fn careful(
         sums.add(&block);
         at = at.saturating_add(widen(count));
         most = most.saturating_sub(widen(count));
-        bytes = rest;
     }
 }
 

@@ -7,6 +7,7 @@ use crate::check::FileAudit;
 use crate::data::{self, Order};
 use crate::entry::{Entry, Piece};
 use crate::error::Error;
+use crate::health::{self, Weights};
 use crate::metadata::{Entries, Meta};
 use crate::model::Model;
 use crate::npy::Npy;
@@ -118,6 +119,25 @@ impl<'m, 'a> Tensor<'m, 'a> {
     /// When the data cannot be read or decoded.
     pub fn stats(&self) -> Result<Option<Summary>, Error> {
         stats::of(&self.model.access, &self.model.file, &self.tensor)
+    }
+
+    /// What the elements are like, and what is noteworthy about them; `None` if they are no
+    /// numbers. `seed` is that of the digest by which equal tensors are found.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let emb = model.tensor("emb")?;
+    /// let weights = emb.weights(0)?.unwrap();
+    /// assert_eq!((weights.stats().count(), weights.rows()), (6, (2, 0)));
+    /// assert_eq!(weights.signs(), weighbridge::Signs::default());
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the data cannot be read or decoded.
+    pub fn weights(&self, seed: u64) -> Result<Option<Weights>, Error> {
+        health::of(&self.model.access, &self.model.file, &self.tensor, seed)
     }
 
     /// Whether there are [`stats`](Self::stats). What is stored encoded is decoded for

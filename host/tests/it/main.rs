@@ -4,6 +4,7 @@ mod documented;
 mod inputs;
 mod limits;
 mod reports;
+mod ruled;
 mod tensors;
 
 use weighbridge::{Goal, Options, Poll, Report, Session};

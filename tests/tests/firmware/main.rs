@@ -6,3 +6,4 @@ mod check;
 mod cost;
 mod model;
 mod rig;
+mod unpack;

@@ -271,7 +271,9 @@ pub(super) fn bytes_of(dtype: DType, values: &[f32]) -> Vec<u8> {
             values.iter().flat_map(|v| (v.to_bits() >> 16).to_le_bytes()[..2].to_vec()).collect()
         }
         DType::I32 => values.iter().flat_map(|v| ((v * 1e9) as i32).to_le_bytes()).collect(),
+        DType::I64 => values.iter().flat_map(|v| ((v * 1e15) as i64).to_le_bytes()).collect(),
         DType::I16 => values.iter().flat_map(|v| ((v * 1e5) as i16).to_le_bytes()).collect(),
+        DType::U16 => values.iter().flat_map(|v| ((v * 1e5) as u16).to_le_bytes()).collect(),
         _ => values.iter().map(|value| (value * 1500.0) as i8 as u8).collect(),
     }
 }
@@ -298,8 +300,17 @@ fn errors_of_mean_and_deviation() {
         ("large", map(&|_, value| value * 1e25)),
         ("either sign", map(&|i, _| if i % 2 == 0 { 3e38 } else { -3e38 })),
     ];
-    let types =
-        [DType::F32, DType::BF16, DType::F16, DType::F64, DType::I32, DType::I16, DType::I8];
+    let types = [
+        DType::F32,
+        DType::BF16,
+        DType::F16,
+        DType::F64,
+        DType::I64,
+        DType::I32,
+        DType::I16,
+        DType::U16,
+        DType::I8,
+    ];
     for (name, values) in inputs {
         for dtype in types {
             let fits = values.iter().all(|value| value.abs() < 1.0);

@@ -9,6 +9,8 @@ mod cells;
 mod compute;
 mod entries;
 #[cfg(feature = "full")]
+mod health;
+#[cfg(feature = "full")]
 mod rules;
 mod tables;
 mod thrown;
@@ -199,6 +201,7 @@ impl RawDocument {
         let count = |i: usize| left.get(i);
         pack.column(2, left.len(), &mut |i| count(i).map_or(0, |it| it.rule.code().into()));
         pack.column(8, left.len(), &mut |i| count(i).map_or(0, |it| it.found - it.kept));
+        pack.u32(self.inner.is_ruled().into());
         pack.done()
     }
 }

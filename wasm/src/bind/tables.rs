@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
-use weighbridge_core::{EntryKind, Finding, Status};
+use weighbridge_core::{Endianness, EntryKind, Finding, Status};
 
 /// What a status is called.
 pub(super) fn status_name(status: Status) -> &'static str {
@@ -22,9 +22,9 @@ pub(super) fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// The number of a column to sort by, greatest first if its bit 3 is set.
+/// The number of a column to sort by, greatest first if its bit 4 is set.
 fn sort_of(code: u32) -> Sort {
-    let key = match code & 7 {
+    let key = match code & 15 {
         1 => Key::Name,
         2 => Key::DType,
         3 => Key::Elements,
@@ -32,9 +32,10 @@ fn sort_of(code: u32) -> Sort {
         5 => Key::Offset,
         6 => Key::Rank,
         7 => Key::Findings,
+        8 => Key::Given,
         _ => Key::Index,
     };
-    Sort { key, descending: code & 8 != 0 }
+    Sort { key, descending: code & 16 != 0 }
 }
 
 #[wasm_bindgen]
@@ -62,6 +63,17 @@ impl RawDocument {
             faulty: flags & 2 != 0,
         };
         self.inner.rows(sort_of(sort), filter).len() as u32
+    }
+
+    /// Takes a number for each tensor to sort by; NaN for those that have none.
+    pub fn give(&mut self, numbers: Vec<f64>) {
+        self.inner.order.give(&numbers);
+    }
+
+    /// Shows only these tensors from now on; all if there is no list.
+    pub fn allow(&mut self, rows: Option<Vec<u32>>) {
+        let len = self.inner.table.len();
+        self.inner.order.allow(rows.as_deref(), len);
     }
 
     /// Names, types, shapes and sizes, to compare.
@@ -127,6 +139,7 @@ impl RawDocument {
         pack.column(4, n, &mut |i| ends.get(i).map_or(0, |end| *end as u64));
         pack.column(8, n, &mut |i| table.tensor(row(i)).chunks.count());
         pack.column(4, n, &mut |i| inner.findings_of(row(i)).into());
+        pack.column(1, n, &mut |i| (table.tensor(row(i)).endianness == Endianness::Big).into());
         pack.done()
     }
 
@@ -162,6 +175,10 @@ impl RawDocument {
             group(i).filter(|group| group.leaf).map_or(u64::MAX, |group| group.first.into())
         });
         pack.column(4, n, &mut |i| group(i).map_or(0, |group| group.findings.into()));
+        pack.column(8, n, &mut |i| group(i).map_or(0, |group| group.elements));
+        pack.column(2, n, &mut |i| {
+            group(i).and_then(|group| group.dtype).map_or(u64::from(u16::MAX), u64::from)
+        });
         pack.done()
     }
 

@@ -17,6 +17,7 @@ import { ShardsView } from './shards.ts';
 import { StripView } from './strip.ts';
 import { TensorsView } from './tensors.ts';
 import { VerdictView } from './verdict.ts';
+import { WeightsView } from './weights.ts';
 
 export class FileView {
   readonly element: HTMLElement;
@@ -57,6 +58,10 @@ export class FileView {
       label: 'Findings',
       make: () => new FindingsView(file, (tensor) => file.select(tensor)).element,
     });
+    if (file.hasWeights) {
+      this.tabs.add({ id: 'weights', label: 'Weights', make: () => new WeightsView(file).element });
+      file.swept.on(() => this.tabs.badge('weights', file.health === undefined ? '' : count(file.health.suspicious)));
+    }
     this.tabs.add({ id: 'metadata', label: 'Metadata', make: () => new MetadataView(file).element });
     this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
     this.tabs.add({ id: 'hex', label: 'Hex', make: () => this.#hexView().element });
@@ -68,7 +73,11 @@ export class FileView {
     this.element = h(
       'div',
       { class: 'file' },
-      new VerdictView(file, () => this.tabs.select('findings', true)).element,
+      new VerdictView(
+        file,
+        () => this.tabs.select('findings', true),
+        () => this.tabs.select('weights', true),
+      ).element,
       new StripView(file).element,
       body,
     );

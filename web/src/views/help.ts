@@ -5,7 +5,7 @@ import { button, h } from '../ui/dom.ts';
 const KEYS: readonly (readonly [string, string])[] = [
   ['o', 'open files'],
   ['/', 'search the list'],
-  ['1 – 7', 'switch to a tab: list, findings, metadata…'],
+  ['1 – 9', 'switch to a tab: list, findings, metadata…'],
   ['↑ ↓ or j k', 'move through a list; the tensor panel follows'],
   ['s, Shift+s', 'sort by the next column, reverse the order'],
   ['[ and ]', 'previous and next view of the tensor'],

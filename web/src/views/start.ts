@@ -1,6 +1,7 @@
 /** What the page shows before a file is open. */
 
-import { button, h, icon } from '../ui/dom.ts';
+import { forget, recents, type Recent } from '../recent.ts';
+import { button, fill, h, icon } from '../ui/dom.ts';
 
 export interface Sample {
   /** Part of the address. */
@@ -16,13 +17,51 @@ export interface Sample {
 export interface StartActions {
   pick(): void;
   open(sample: Sample): void;
+  reopen(recent: Recent): void;
   openUrl?: (address: string) => void;
 }
 
-export function startView(samples: Promise<Sample[]>, actions: StartActions): HTMLElement {
+/** What most people come with comes first. */
+const FIRST = ['safetensors', 'GGUF'];
+
+/** What the page may do, in words that its policy can be held to. */
+function policy(byUrl: boolean): HTMLElement {
+  return h(
+    'p',
+    { class: 'muted small policy' },
+    h('strong', {}, byUrl ? 'Your files stay in this tab.' : 'Nothing leaves this tab.'),
+    byUrl
+      ? ' The page reads files on this computer and uploads nothing. It connects only to the address that you enter, to read from it, without cookies or sign-in.'
+      : " The browser itself blocks connections to other servers (Content-Security-Policy: connect-src 'self'); from its own the page loads its code and the samples, and sends nothing.",
+    ' No account, no cookies, no statistics of use; it works offline, and files are only read.',
+  );
+}
+
+/** Files that were opened lately; hidden where there are none. */
+function recentList(actions: StartActions): { element: HTMLElement; refresh(): void } {
+  const list = h('ul', { class: 'recent-list' });
+  const element = h(
+    'section',
+    { class: 'recent', 'aria-label': 'Recent files', hidden: true },
+    h('h2', {}, 'Recent'),
+    list,
+    h('p', { class: 'muted small' }, 'Kept in this browser only. ', button('Forget them', () => void forget().then(refresh), { class: 'link' })),
+  );
+  async function refresh(): Promise<void> {
+    const all = await recents();
+    element.hidden = all.length === 0;
+    fill(list, ...all.map((recent) => h('li', {}, button(recent.name, () => actions.reopen(recent), { class: 'sample' }))));
+  }
+  return { element, refresh: () => void refresh() };
+}
+
+export function startView(samples: Promise<Sample[]>, actions: StartActions): { element: HTMLElement; refresh(): void } {
+  const recent = recentList(actions);
+  recent.refresh();
   const list = h('tbody', {});
   void samples.then((all) => {
-    const formats = [...new Set(all.map(({ title }) => title))];
+    const rank = (title: string) => (FIRST.includes(title) ? FIRST.indexOf(title) : FIRST.length);
+    const formats = [...new Set(all.map(({ title }) => title))].sort((a, b) => rank(a) - rank(b));
     list.replaceChildren(
       ...formats.map((title) => {
         const of = (sound: boolean) =>
@@ -34,7 +73,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
     );
   });
   const address = h('input', { type: 'url', placeholder: 'https://…', 'aria-label': 'Address of a file', required: true });
-  return h(
+  const element = h(
     'section',
     { class: 'start', 'aria-label': 'Open a file' },
     h(
@@ -42,7 +81,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
       { class: 'drop' },
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
-      h('p', {}, 'See what is inside, whether the file is valid, and if not, which byte is wrong.'),
+      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file of five other formats, whether it is valid, and whether its weights are healthy.'),
       h('p', {}, button('Open files…', actions.pick, { class: 'primary' })),
       actions.openUrl !== undefined &&
         h(
@@ -57,16 +96,13 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
           address,
           h('button', { type: 'submit' }, 'Open address'),
         ),
-      h(
-        'p',
-        { class: 'muted small' },
-        'Files of any size: only the parts you look at are read. ',
-        actions.openUrl === undefined ? 'Nothing leaves this tab: the page is not allowed to send anything.' : 'Local files stay in this tab.',
-      ),
+      h('p', { class: 'muted small' }, 'Drop it anywhere in this window. Files of any size: only the parts you look at are read.'),
+      policy(actions.openUrl !== undefined),
     ),
     h(
       'div',
       { class: 'samples' },
+      recent.element,
       h('h2', {}, 'Samples'),
       h(
         'table',
@@ -76,4 +112,5 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): HT
       ),
     ),
   );
+  return { element, refresh: recent.refresh };
 }

@@ -1,23 +1,41 @@
 /** Tensors as a sorted table of which only the visible rows exist. */
 
-import type { Filter, Sort, SortKey } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { debounce, h, icon, setText, uniqueId } from '../ui/dom.ts';
-import { count, exactSize, hex, size } from '../ui/format.ts';
+import { showWhole } from '../ui/copy.ts';
+import { count, exactSize, fit, hex, real, size } from '../ui/format.ts';
 import { Blocks, VirtualList } from '../ui/virtual.ts';
+import type { Choice, Order } from '../worker/select.ts';
 import type { Row } from '../worker/tables.ts';
+
+/** A column to sort by. */
+type Key = Exclude<Order, `-${string}`>;
+
+/** Which columns are shown beside name, type and shape: how tensors are stored, or what was measured. */
+export type Columns = 'storage' | 'weights';
 
 const ROW = 24;
 
-const COLUMNS: readonly (readonly [SortKey | undefined, string, string])[] = [
+const COLUMNS: readonly (readonly [Key | undefined, string, string])[] = [
   ['name', 'Name', 'name'],
   ['dtype', 'Type', 'dtype'],
   [undefined, 'Shape', 'shape'],
-  ['elements', 'Elements', 'elements number'],
-  ['stored', 'Stored', 'stored number'],
-  ['offset', 'Offset', 'offset number'],
-  [undefined, 'Encoding', 'encoding'],
+  ['elements', 'Elements', 'storage elements number'],
+  ['stored', 'Stored', 'storage stored number'],
+  ['offset', 'Offset', 'storage offset number'],
+  [undefined, 'Encoding', 'storage encoding'],
+  ['min', 'Min', 'weights min number'],
+  ['max', 'Max', 'weights max number'],
+  ['mean', 'Mean', 'weights mean number'],
+  ['deviation', 'Std', 'weights std number'],
+  ['outlier', 'Outlier', 'weights outlier number'],
+  ['zeros', 'Zeros', 'weights zeros number'],
+  ['nans', 'NaN', 'weights nan number'],
+  [undefined, 'Signs', 'weights signs'],
 ];
+
+/** Characters of a number in a column. */
+const ROOM = 8;
 
 export class TensorTable {
   readonly element: HTMLElement;
@@ -27,8 +45,9 @@ export class TensorTable {
   readonly #headers: HTMLElement[];
   readonly #prefix = uniqueId('row');
   readonly #settle = debounce(60, () => this.#choose());
-  #sort: Sort = 'index';
-  #filter: Filter = {};
+  #sort: Order = 'index';
+  #columns: Columns = 'storage';
+  #filter: Choice = {};
   #active = 0;
   /** Characters of the name column; it only grows. */
   #widest = 24;
@@ -76,7 +95,28 @@ export class TensorTable {
     this.element.focus();
   }
 
-  async refresh(filter: Filter): Promise<void> {
+  get columns(): Columns {
+    return this.#columns;
+  }
+
+  /** Shows other columns. */
+  set columns(columns: Columns) {
+    this.#columns = columns;
+    this.element.dataset.columns = columns;
+    const [key] = this.#sortable.find(([key]) => key === this.#sort.replace('-', '')) ?? [];
+    if (key === undefined && this.#sort !== 'index') {
+      // No column says so any more.
+      this.#order('index');
+    }
+  }
+
+  /** Columns that are shown and can be sorted by. */
+  get #sortable() {
+    const hidden = this.#columns === 'storage' ? 'weights' : 'storage';
+    return COLUMNS.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
+  }
+
+  async refresh(filter: Choice): Promise<void> {
     this.#filter = filter;
     this.element.setAttribute('aria-busy', 'true');
     const from = Math.floor(this.#list.first / Blocks.SIZE);
@@ -130,7 +170,7 @@ export class TensorTable {
     const chosen = row !== undefined && row.index === this.#file.tensor;
     element.setAttribute('aria-selected', String(chosen));
     element.classList.toggle('active', rank === this.#active);
-    const [name, dtype, shape, elements, stored, offset, encoding] = element.children;
+    const [name, dtype, shape, elements, stored, offset, encoding, ...measured] = element.children;
     setText(name.firstElementChild!, row?.name ?? '');
     name.firstElementChild!.setAttribute('title', row?.name ?? '');
     name.classList.toggle('unnamed', row?.name === '');
@@ -145,10 +185,33 @@ export class TensorTable {
     stored.setAttribute('title', row === undefined ? '' : exactSize(row.stored));
     setText(offset, row?.offset === undefined ? '' : hex(row.offset));
     setText(encoding, row === undefined ? '' : row.status === 'sound' ? row.encoding : row.status);
+    this.#drawWeights(measured, row?.weights);
   }
 
-  #sortBy(key: SortKey): void {
-    this.#sort = this.#sort === key ? `-${key}` : this.#sort === `-${key}` ? 'index' : key;
+  #drawWeights([min, max, mean, std, outlier, zeros, nan, signs]: Element[], weights: Row['weights']): void {
+    for (const [cell, value] of [
+      [min, weights?.min],
+      [max, weights?.max],
+      [mean, weights?.mean],
+      [std, weights?.deviation],
+    ] as const) {
+      showWhole(cell, value === undefined ? '' : fit(real(value), ROOM), value === undefined ? '' : String(value));
+    }
+    setText(outlier, weights === undefined || Number.isNaN(weights.outlier) ? '' : weights.outlier.toFixed(1));
+    setText(zeros, weights === undefined ? '' : count(weights.zeros));
+    setText(nan, weights === undefined ? '' : count(weights.nans));
+    nan.classList.toggle('bad', (weights?.nans ?? 0) > 0);
+    setText(signs, weights?.signs.join(' ') ?? '');
+    signs.setAttribute('title', weights?.signs.join(' ') ?? '');
+    signs.classList.toggle('bad', weights?.fault ?? false);
+  }
+
+  #sortBy(key: Key): void {
+    this.#order(this.#sort === key ? `-${key}` : this.#sort === `-${key}` ? 'index' : key);
+  }
+
+  #order(sort: Order): void {
+    this.#sort = sort;
     COLUMNS.forEach(([column], i) => {
       if (column !== undefined) {
         const direction = this.#sort === column ? 'ascending' : this.#sort === `-${column}` ? 'descending' : 'none';
@@ -187,7 +250,7 @@ export class TensorTable {
     if (event.altKey || event.ctrlKey || event.metaKey) {
       return;
     }
-    const sortable = COLUMNS.filter(([key]) => key !== undefined);
+    const sortable = this.#sortable;
     const { page } = this.#list;
     const to = {
       ArrowDown: this.#active + 1,

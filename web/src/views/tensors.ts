@@ -1,9 +1,10 @@
 /** The list of tensors: filters, totals by type, table and tree. */
 
-import type { Filter } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { button, debounce, fill, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, parameters, parseSize, size } from '../ui/format.ts';
+import { parseQuery } from '../search.ts';
+import type { Choice } from '../worker/select.ts';
 import { TensorTable } from './table.ts';
 import { TensorTree } from './tree.ts';
 
@@ -18,7 +19,8 @@ export class TensorsView {
   readonly #smallest: HTMLInputElement;
   readonly #largest: HTMLInputElement;
   readonly #faulty: HTMLButtonElement;
-  #filter: Filter = {};
+  #filter: Choice = {};
+  readonly #nothing = h('div', { class: 'no-match', role: 'status', hidden: true });
   #mode: 'list' | 'tree' = 'list';
   #findings = 0;
 
@@ -33,11 +35,13 @@ export class TensorsView {
     const noun = file.isTable ? 'columns' : 'tensors';
     this.search = h('input', {
       type: 'search',
-      placeholder: `Search ${noun}`,
+      placeholder: `Search ${noun}: words, glob*, /regex/, dtype:bf16, shape:64x*, size:>1MB, has:findings`,
+      title: 'All terms must match: words, *.bias, /h\\.\\d+/, dtype:q4_0,q6_k, shape:64x*, size:>1MB or size:1k..4k, has:findings, has:nan after a scan',
       'aria-label': `Search ${noun} by name`,
       autocomplete: 'off',
       spellcheck: 'false',
       oninput: () => apply(),
+      onfocus: () => void file.api.prepareSearch(file.id),
     });
     const limit = (label: string) =>
       h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label}, such as 10 MiB`, oninput: () => apply() });
@@ -59,6 +63,29 @@ export class TensorsView {
       'list',
       (choice) => this.#show(choice),
     );
+    // Once there is something to show in them.
+    const columns = segmented(
+      'Columns',
+      [
+        ['storage', 'Storage'],
+        ['weights', 'Weights'],
+      ] as const,
+      'storage',
+      (choice) => {
+        this.table.columns = choice;
+      },
+    );
+    columns.hidden = true;
+    file.swept.on(() => {
+      if (file.health !== undefined) {
+        this.refresh();
+        if (columns.hidden) {
+          columns.hidden = false;
+          columns.choose('weights');
+          this.table.columns = 'weights';
+        }
+      }
+    });
     this.element = h(
       'div',
       { class: 'tensors' },
@@ -67,6 +94,7 @@ export class TensorsView {
         { class: 'toolbar' },
         h('span', { class: 'search' }, icon('search'), this.search),
         mode,
+        columns,
         this.#smallest,
         this.#largest,
         this.#faulty,
@@ -74,6 +102,7 @@ export class TensorsView {
       this.#totals,
       this.table.element,
       this.#tree.element,
+      this.#nothing,
       this.#summary,
     );
     this.search.addEventListener('keydown', (event) => {
@@ -107,10 +136,37 @@ export class TensorsView {
     void this.#drawTotals();
   }
 
+  /** Says that nothing matches, in place of an empty list. */
+  #drawNothing(empty: boolean): void {
+    const { fault } = parseQuery(this.search.value);
+    const none = fault !== undefined || (empty && Object.keys(this.#filter).length > 0);
+    this.#nothing.hidden = !none;
+    this.table.element.hidden = none || this.#mode !== 'list';
+    this.#tree.element.hidden = none || this.#mode !== 'tree';
+    if (none) {
+      const noun = this.#file.isTable ? 'columns' : 'tensors';
+      fill(
+        this.#nothing,
+        h('p', {}, fault === undefined ? `No ${noun} match.` : `${fault}.`),
+        h('p', { class: 'muted' }, 'All terms must match: words, *.bias, /h\\.\\d+/, dtype:bf16, shape:64x*, size:>1MB, has:findings.'),
+        button('Clear search and filters', () => this.#clear()),
+      );
+    }
+  }
+
+  #clear(): void {
+    for (const field of [this.search, this.#smallest, this.#largest]) {
+      field.value = '';
+    }
+    this.#faulty.setAttribute('aria-pressed', 'false');
+    this.#totals.querySelectorAll('[aria-pressed=true]').forEach((one) => one.setAttribute('aria-pressed', 'false'));
+    this.#apply();
+    this.search.focus();
+  }
+
   #show(mode: 'list' | 'tree'): void {
     this.#mode = mode;
-    this.table.element.hidden = mode !== 'list';
-    this.#tree.element.hidden = mode !== 'tree';
+    this.#drawNothing(!this.#nothing.hidden);
     if (mode === 'tree') {
       void this.#tree.refresh(this.#filter);
     }
@@ -119,8 +175,11 @@ export class TensorsView {
   #apply(): void {
     const dtypes = Array.from(this.#totals.querySelectorAll<HTMLElement>('[aria-pressed=true]'), (one) => one.dataset.dtype!);
     this.#filter = {};
-    if (this.search.value !== '') {
-      this.#filter.text = this.search.value;
+    const query = this.search.value.trim();
+    const { fault } = parseQuery(query);
+    this.search.setAttribute('aria-invalid', String(fault !== undefined));
+    if (query !== '') {
+      this.#filter.query = query;
     }
     if (dtypes.length > 0) {
       this.#filter.dtypes = dtypes;
@@ -174,6 +233,7 @@ export class TensorsView {
       this.#totals.querySelector<HTMLElement>(`[data-dtype="${CSS.escape(focused)}"]`)?.focus();
     }
     const tensors = shown.reduce((sum, total) => sum + total.count, 0);
+    this.#drawNothing(tensors === 0);
     const elements = shown.reduce((sum, total) => sum + total.elements, 0n);
     const stored = shown.reduce((sum, total) => sum + total.stored, 0n);
     const noun = this.#file.isTable ? 'column' : 'tensor';

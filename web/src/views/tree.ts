@@ -1,10 +1,10 @@
 /** Tensors as a tree by the parts of their names. */
 
-import type { Filter } from 'weighbridge';
 import type { OpenFile } from '../file.ts';
 import { h, icon, setText, uniqueId } from '../ui/dom.ts';
-import { count, size } from '../ui/format.ts';
+import { count, parameters, size } from '../ui/format.ts';
 import { VirtualList } from '../ui/virtual.ts';
+import type { Choice } from '../worker/select.ts';
 import type { Group } from '../worker/tables.ts';
 
 interface Node extends Group {
@@ -22,7 +22,7 @@ export class TensorTree {
   readonly #prefix = uniqueId('node');
   readonly #open = new Set<string>();
   #nodes: Node[] = [];
-  #filter: Filter = {};
+  #filter: Choice = {};
   #active = 0;
 
   constructor(file: OpenFile) {
@@ -31,9 +31,13 @@ export class TensorTree {
       { rowHeight: ROW, make: () => this.#make(), draw: (row, index) => this.#draw(row, index) },
       { role: 'rowgroup' },
     );
-    const head = ['Name', 'Tensors', 'Stored'].map((label, i) =>
-      h('div', { role: 'columnheader', class: `cell ${i > 0 ? 'number' : 'name'}` }, label),
-    );
+    const head = [
+      ['Name', 'name'],
+      ['Type', 'dtype'],
+      ['Tensors', 'number'],
+      [file.isTable ? 'Elements' : 'Parameters', 'number'],
+      ['Stored', 'number'],
+    ].map(([label, kind]) => h('div', { role: 'columnheader', class: `cell ${kind}` }, label));
     this.element = h(
       'div',
       { class: 'grid tree', role: 'treegrid', tabindex: '0', 'aria-label': 'Tensors by name' },
@@ -54,7 +58,7 @@ export class TensorTree {
     this.element.focus();
   }
 
-  async refresh(filter: Filter): Promise<void> {
+  async refresh(filter: Choice): Promise<void> {
     this.#filter = filter;
     this.#nodes = await this.#level('', 1);
     // What was open stays open.
@@ -117,6 +121,8 @@ export class TensorTree {
       'div',
       { role: 'row', class: 'grid-row' },
       h('div', { role: 'gridcell', class: 'cell name' }, h('span', { class: 'twist', 'aria-hidden': 'true' }), h('bdi', {}), icon('violation')),
+      h('div', { role: 'gridcell', class: 'cell dtype' }),
+      h('div', { role: 'gridcell', class: 'cell number' }),
       h('div', { role: 'gridcell', class: 'cell number' }),
       h('div', { role: 'gridcell', class: 'cell number' }),
     );
@@ -137,11 +143,16 @@ export class TensorTree {
     }
     element.classList.toggle('active', rank === this.#active);
     element.classList.toggle('faulty', node.findings > 0);
-    const [name, tensors, stored] = element.children as unknown as HTMLElement[];
+    const [name, dtype, tensors, elements, stored] = element.children as unknown as HTMLElement[];
     name.style.paddingInlineStart = `${0.5 + (node.level - 1) * 1}rem`;
     setText(name.children[0], group ? (node.open ? '▾' : '▸') : '');
     setText(name.children[1], node.name);
+    name.children[1].setAttribute('title', node.prefix);
+    setText(dtype, node.dtype);
+    dtype.classList.toggle('muted', node.dtype === 'mixed');
     setText(tensors, group ? count(node.count) : '');
+    setText(elements, parameters(node.elements));
+    elements.setAttribute('title', count(node.elements));
     setText(stored, size(node.stored));
   }
 

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, segmented, type Icon } from '../ui/dom.ts';
-import { counted, exactSize, parameters } from '../ui/format.ts';
+import { count, counted, exactSize, parameters } from '../ui/format.ts';
 
 /** Names of severities in sentences. */
 export const SEVERITY: Record<string, string> = {
@@ -25,7 +25,10 @@ export class VerdictView {
   readonly #diagnosis = h('p', { class: 'verdict-diagnosis' });
   readonly #checked = h('ul', { class: 'verdict-checked', 'aria-label': 'What was checked' });
 
-  constructor(file: OpenFile, showFindings: () => void) {
+  readonly #showWeights: () => void;
+
+  constructor(file: OpenFile, showFindings: () => void, showWeights: () => void) {
+    this.#showWeights = showWeights;
     this.#file = file;
     const { info } = file;
     const profile = segmented(
@@ -56,12 +59,15 @@ export class VerdictView {
       this.#diagnosis,
     );
     file.validated.on(() => this.#draw());
+    file.swept.on(() => this.#draw());
     this.#draw();
   }
 
   #draw(): void {
     const { verdict, checking, depth, outdated } = this.#file;
-    const diagnosis = outdated === undefined ? verdict?.diagnosis : undefined;
+    // What is in the headline already is not said again.
+    const inHead = outdated !== undefined || verdict?.verdict === 'unsupported' || verdict?.missing !== undefined;
+    const diagnosis = inHead ? undefined : verdict?.diagnosis;
     this.#diagnosis.hidden = diagnosis === undefined;
     fill(this.#diagnosis, h('strong', {}, 'Diagnosis'), ` ${diagnosis}`);
     if (outdated !== undefined) {
@@ -77,10 +83,13 @@ export class VerdictView {
       fill(this.#counts, '\u00a0');
     } else {
       const remarks = verdict.lint + (verdict.valid ? verdict.violation : 0);
+      // No more is said than was checked.
+      const { checkable, checked } = verdict;
+      const valid = checkable && checked.includes('payloads') ? 'Valid' : checked.includes('structure') ? 'Structure valid' : 'Valid so far';
       const states: Record<typeof verdict.verdict, [string, Icon, string]> = {
-        unsupported: ['unsupported', 'unchecked', 'Not supported'],
-        invalid: ['invalid', 'fatal', 'Invalid'],
-        valid: remarks > 0 ? ['remarks', 'lint', 'Valid, with remarks'] : ['valid', 'valid', 'Valid'],
+        unsupported: ['unsupported', 'unchecked', verdict.diagnosis === undefined ? 'Not supported' : `Not supported: ${verdict.diagnosis}`],
+        invalid: ['invalid', 'fatal', verdict.missing === undefined ? 'Invalid' : 'Cut off'],
+        valid: remarks > 0 ? ['remarks', 'lint', `${valid}, with remarks`] : ['valid', 'valid', valid],
       };
       const [state, mark, text] = states[verdict.verdict];
       this.element.dataset.state = state;
@@ -88,17 +97,47 @@ export class VerdictView {
       const parts = (['fatal', 'violation', 'lint', 'unchecked'] as const)
         .filter((severity) => verdict[severity] > 0)
         .map((severity) => counted(verdict[severity], SEVERITY[severity]));
-      fill(this.#counts, parts.length === 0 ? 'No findings' : parts.join(', '));
+      fill(
+        this.#counts,
+        verdict.missing !== undefined ? verdict.diagnosis : verdict.verdict === 'unsupported' ? '' : parts.length === 0 ? 'No findings' : parts.join(', '),
+      );
     }
     const done = verdict?.checked ?? [];
+    const { refused } = this.#file.info;
     fill(
       this.#checked,
-      this.#stage('Structure', done.includes('structure'), checking && depth === 'index'),
-      this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
+      !refused && (verdict?.checkable !== false || !verdict.valid || !done.includes('structure')) && this.#stage('Structure', done.includes('structure'), checking && depth === 'index'),
+      !refused && verdict?.checkable === true && this.#stage('Payloads', done.includes('payloads'), checking && depth !== 'index'),
+      !refused && done.includes('structure') && this.#weights(),
       verdict !== undefined && verdict.unchecked > 0 &&
         h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} that cannot be checked`),
       verdict?.leftOut !== undefined && this.#file.info.format !== 'shards' &&
         h('li', { class: 'stage' }, icon('unchecked'), sentence(verdict.leftOut)),
+    );
+  }
+
+  /** What was looked at of the weights, for which formats have no rules. */
+  #weights(): HTMLElement | false {
+    const { hasWeights, health, sweeping } = this.#file;
+    if (!hasWeights) {
+      return false;
+    }
+    if (sweeping) {
+      return h('li', { class: 'stage' }, icon('busy'), 'Weights: scanning');
+    }
+    const scan = (label: string) => button(label, () => void this.#file.sweep(), { 'aria-label': `${label} weights` });
+    if (health === undefined) {
+      return h('li', { class: 'stage' }, icon('unchecked'), 'Weights not scanned', scan('Scan'));
+    }
+    const { text, brief, faulty, suspicious, done, total } = health;
+    const said = button(brief, this.#showWeights, { class: 'link', title: text });
+    return h(
+      'li',
+      { class: 'stage stage-weights', 'data-state': faulty ? 'faulty' : suspicious > 0 ? 'suspicious' : 'sound' },
+      icon(faulty ? 'fatal' : suspicious > 0 ? 'lint' : done < total ? 'unchecked' : 'valid'),
+      h('span', {}, 'Weights: ', said),
+      done < total && h('span', {}, ` (${count(done)} of ${count(total)} scanned)`),
+      done < total && scan('Go on'),
     );
   }
 
@@ -109,8 +148,8 @@ export class VerdictView {
     if (busy) {
       return h('li', { class: 'stage' }, icon('busy'), `${name}: checking`);
     }
-    const { verdict, depth, info } = this.#file;
-    const possible = verdict !== undefined && depth !== 'payloads' && !info.refused;
+    const { verdict, depth } = this.#file;
+    const possible = verdict !== undefined && depth !== 'payloads';
     return h(
       'li',
       { class: 'stage' },

@@ -1,9 +1,12 @@
 /** The worker: owns the files and the WebAssembly. */
 
 import * as exports from './exports.ts';
+import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
 import { computing, library, session, start, stop } from './session.ts';
+import * as swept from './swept.ts';
+import { sweep } from './sweep.ts';
 import * as sharded from './shards.ts';
 import { fromFile, fromUrl } from './sources.ts';
 import * as tables from './tables.ts';
@@ -63,7 +66,7 @@ async function memory(): Promise<number> {
   return (await library()).memory();
 }
 
-const api = { ...tables, ...jobs, ...exports, ...sharded, open, close, touch, bytes, formats, memory };
+const api = { ...tables, ...jobs, ...exports, ...sharded, ...swept, sweep, open, close, touch, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
@@ -72,6 +75,10 @@ const calls = Object.fromEntries(
 /** What the page may call. */
 export type Api = typeof api;
 
-serve(calls);
-// Compiling may go on while the user looks for a file.
-void library();
+if (self.name === GAUGE) {
+  serveGauge();
+} else {
+  serve(calls);
+  // Compiling may go on while the user looks for a file.
+  void library();
+}

@@ -7,6 +7,8 @@ import { PATIENCE, patiently } from './patience.ts';
 export interface Source {
   readonly name: string;
   readonly size: bigint;
+  /** The file of the user, if it is one: other workers may read it too. */
+  readonly file?: File;
   /** Whether reading costs network traffic. */
   readonly remote: boolean;
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
@@ -26,7 +28,7 @@ export class FileChanged extends Error {
  * Slices, and never a stream of the blob: a stream that is paused may not go on
  * in Chromium, and then whoever waits for it waits for ever.
  */
-export function fromFile(file: File, patience = PATIENCE): Source {
+export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source {
   async function read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array> {
     const start = Number(at);
     try {
@@ -42,16 +44,17 @@ export function fromFile(file: File, patience = PATIENCE): Source {
   }
   return {
     name: file.name,
+    file,
     size: BigInt(file.size),
     remote: false,
     read,
     async *pieces(at, len, signal) {
-      const lengthAt = (from: bigint) => Math.min(PIECE, Number(len - from));
+      const lengthAt = (from: bigint) => Math.min(piece, Number(len - from));
       let ahead = read(at, lengthAt(0n), signal);
-      for (let from = 0n; from < len; from += BigInt(PIECE)) {
+      for (let from = 0n; from < len; from += BigInt(piece)) {
         const bytes = await ahead;
         signal.throwIfAborted();
-        const next = from + BigInt(PIECE);
+        const next = from + BigInt(piece);
         if (next < len) {
           // The disk works while this piece is being looked at.
           ahead = read(at + next, lengthAt(next), signal);

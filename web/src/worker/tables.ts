@@ -1,16 +1,21 @@
 /** Rows for the page, made from the packed tables of a document. */
 
-import type { Filter, Profile, Sort } from 'weighbridge';
+import type { Profile } from 'weighbridge';
 import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
+import { filterOf, prepareSearch, rankOf, sortOf, type Choice, type Order } from './select.ts';
 import { NOWHERE, shapeText, valueList } from './text.ts';
+import { measurements } from './weights.ts';
 
 /** Where there is no number. */
 const NONE = 0xffffffff;
+/** The code of several types. */
+const MIXED = 0xffff;
 
-export function rows(_: Context, id: number, from: number, to: number, sort: Sort, filter: Filter) {
+export function rows(_: Context, id: number, from: number, to: number, order: Order, choice: Choice) {
   const file = session(id);
-  const table = file.document.rows(from, to, sort, filter);
+  const table = file.document.rows(from, to, sortOf(file, order), filterOf(file, choice));
+  const measured = measurements(file);
   const names = [...table.names];
   const list = Array.from(table.index, (index, i) => ({
     index,
@@ -25,24 +30,26 @@ export function rows(_: Context, id: number, from: number, to: number, sort: Sor
     shape: shapeText(table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i])),
     chunks: table.chunks[i],
     findings: table.findings[i],
+    weights: measured?.known[index] === 1 ? measured.of(index) : undefined,
   }));
   return { total: table.total, rows: list };
 }
 
 export type Row = ReturnType<typeof rows>['rows'][number];
 
-export function rankOf(_: Context, id: number, tensor: number, sort: Sort, filter: Filter): number {
-  return session(id).document.rankOf(tensor, sort, filter);
-}
+export { prepareSearch, rankOf };
 
-export function groups(_: Context, id: number, prefix: string, filter: Filter) {
-  const table = session(id).document.groups(prefix, filter);
+export function groups(_: Context, id: number, prefix: string, choice: Choice) {
+  const file = session(id);
+  const table = file.document.groups(prefix, filterOf(file, choice));
   const [names, keys] = [[...table.names], [...table.keys]];
   return Array.from(table.count, (count, i) => ({
     name: names[i],
     key: keys[i],
     count,
     stored: table.stored[i],
+    elements: table.elements[i],
+    dtype: table.dtype[i] === MIXED ? 'mixed' : file.word(table.dtype[i]),
     index: table.index[i] === NONE ? undefined : table.index[i],
     findings: table.findings[i],
   }));
@@ -50,9 +57,9 @@ export function groups(_: Context, id: number, prefix: string, filter: Filter) {
 
 export type Group = ReturnType<typeof groups>[number];
 
-export function totals(_: Context, id: number, filter: Filter) {
+export function totals(_: Context, id: number, choice: Choice) {
   const file = session(id);
-  const table = file.document.totals(filter);
+  const table = file.document.totals(filterOf(file, choice));
   return Array.from(table.dtype, (dtype, i) => ({
     dtype: file.word(dtype),
     count: table.count[i],

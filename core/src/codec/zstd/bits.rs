@@ -7,8 +7,7 @@ use super::Fault;
 #[derive(Clone, Copy)]
 pub(super) struct Backwards<'s> {
     bytes: &'s [u8],
-    /// Number of bits left. Wraps to a huge number if too many were taken; the next look
-    /// then fails.
+    /// Number of bits left. Wraps to a huge number if too many were taken.
     left: usize,
 }
 
@@ -23,25 +22,29 @@ impl<'s> Backwards<'s> {
         self.left
     }
 
+    /// Whether more bits were taken than there are.
+    pub(super) fn is_over(&self) -> bool {
+        self.left > self.bytes.len().wrapping_mul(8)
+    }
+
     /// The next 56 bits or more at the top of a word, zeros after the last.
     #[inline(always)]
-    pub(super) fn peek(&self) -> Result<u64, Fault> {
+    pub(super) fn peek(&self) -> u64 {
         let end = (self.left >> 3).wrapping_add(1);
         let word = match self.bytes.get(end.wrapping_sub(8)..end) {
             Some(bytes) => bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)),
-            None => self.first(end)?,
+            None => self.first(end),
         };
         let [used, ..] = (!self.left & 7).to_le_bytes();
-        Ok((word << 1).wrapping_shl(u32::from(used)))
+        (word << 1).wrapping_shl(u32::from(used))
     }
 
     /// The first `end` bytes, fewer than eight, at the top of a word.
     #[cold]
     #[inline(never)]
-    fn first(&self, end: usize) -> Result<u64, Fault> {
-        let bytes = self.bytes.get(..end).filter(|bytes| bytes.len() < 8);
-        let bytes = bytes.ok_or(Fault::Malformed)?;
-        Ok(bytes.iter().fold(0, |word, byte| (word >> 8) | (u64::from(*byte) << 56)))
+    fn first(&self, end: usize) -> u64 {
+        let bytes = self.bytes.get(..end).unwrap_or_default().iter();
+        bytes.fold(0, |word, byte| (word >> 8) | (u64::from(*byte) << 56))
     }
 
     #[inline(always)]
@@ -56,20 +59,26 @@ impl<'s> Backwards<'s> {
 
     /// The next `width` bits, at most 31.
     #[inline(always)]
-    pub(super) fn take(&mut self, width: u32) -> Result<u32, Fault> {
-        let mut word = self.peek()?;
+    pub(super) fn take(&mut self, width: u32) -> u32 {
+        let word = self.peek();
         self.pass(width);
-        Ok(top(&mut word, width))
+        part(word, 0, width)
     }
 }
 
 /// Takes the top `width` bits off a word, at most 31.
 #[inline(always)]
 pub(super) fn top(word: &mut u64, width: u32) -> u32 {
-    // In two steps: the width may be 0, and a shift by 64 is a shift by 0.
-    let value = (*word >> 1).wrapping_shr(!width);
+    let value = part(*word, 0, width);
     *word = word.wrapping_shl(width);
-    low(value)
+    value
+}
+
+/// A number of up to 31 bits that lies `at` bits below the top of a word.
+#[inline(always)]
+pub(super) fn part(word: u64, at: u32, width: u32) -> u32 {
+    // In two steps: the width may be 0, and a shift by 64 is a shift by 0.
+    low((word.wrapping_shl(at) >> 1).wrapping_shr(!width))
 }
 
 /// The low half of a word.

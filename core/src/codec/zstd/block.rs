@@ -1,8 +1,8 @@
 //! A compressed block: literals, then sequences (RFC 8878 §3.1.1.3).
 
 use super::Fault;
-use super::bits::{low, narrow, wide};
-use super::execute::{self, Literals};
+use super::bits::{low, wide};
+use super::execute;
 use super::huffman::Huffman;
 use super::room::Room;
 use super::sequences::{self, Tables};
@@ -78,7 +78,6 @@ impl State {
     pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
         self.tables.keep();
         let (Header { kind, four, count, .. }, mut data, rest) = Header::split(block)?;
-        let after = rest.len();
         let (sequences, rest) = sequences::count(rest)?;
         room.bound(count)?;
         if kind == 2 {
@@ -90,30 +89,19 @@ impl State {
             0 => room.at,
             _ => room.end.wrapping_sub(count),
         };
+        let part = room.part(at, count)?;
         match kind {
-            0 if sequences == 0 => {
-                let part = room.part(at, count)?;
-                part.iter_mut().zip(data).for_each(|(to, from)| *to = *from);
-            }
-            0 => {}
-            1 => room.part(at, count)?.fill(data.first().copied().unwrap_or(0)),
-            _ => self.huffman.decode(data, four, room.part(at, count)?)?,
+            0 => part.iter_mut().zip(data).for_each(|(to, from)| *to = *from),
+            1 => part.fill(data.first().copied().unwrap_or(0)),
+            _ => self.huffman.decode(data, four, part)?,
         }
-        if sequences == 0 {
-            let end = room.at.wrapping_add(count);
-            return if rest.is_empty() { Ok((end, sequences)) } else { Err(Fault::Malformed) };
-        }
-        let stream = self.tables.read(rest)?;
-        let tables = &mut self.tables;
-        let end = if kind == 0 {
-            // Bytes after the literals may be read with them.
-            let from = block.len().saturating_sub(after).saturating_sub(data.len());
-            let bytes = block.get(from..).unwrap_or_default();
-            let literals = Literals { bytes, from: 0, to: narrow(data.len()) };
-            execute::run::<false>(tables, stream, sequences, &literals, room)?
+        let end = if sequences > 0 {
+            let stream = self.tables.read(rest)?;
+            execute::run(&mut self.tables, stream, sequences, count, room)?
+        } else if rest.is_empty() {
+            room.at.wrapping_add(count)
         } else {
-            let literals = Literals { bytes: &[], from: at, to: at.wrapping_add(count) };
-            execute::run::<true>(tables, stream, sequences, &literals, room)?
+            return Err(Fault::Malformed);
         };
         Ok((end, sequences))
     }

@@ -53,10 +53,10 @@ impl State {
         let mut left = header.count;
         if count > 0 {
             let mut stream = Backwards::new(self.tables.read(rest)?)?;
-            let mut states = self.tables.states(&mut stream)?;
-            for _ in 0..count {
+            let mut states = self.tables.states(&mut stream);
+            for after in (0..count).rev() {
                 let mut one = [Sequence::default()];
-                self.tables.decode(&mut stream, &mut states, &mut one, false)?;
+                self.tables.decode(&mut stream, &mut states, &mut one, after == 0)?;
                 let [Sequence { literals: count, len, offset }] = one;
                 left = left.checked_sub(count).ok_or(Fault::Malformed)?;
                 fill(&mut literals, count, room, to, end)?;

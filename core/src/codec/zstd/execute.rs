@@ -18,14 +18,6 @@ const SLACK: u32 = 32;
 /// Number of literals from which larger steps pay off.
 const LONG: u32 = 256;
 
-/// The literals of a block: `from..to` of other bytes, or of the room itself.
-pub(super) struct Literals<'l> {
-    /// More may follow, which is not used.
-    pub(super) bytes: &'l [u8],
-    pub(super) from: u32,
-    pub(super) to: u32,
-}
-
 /// Where the next byte goes, and where the next literal is.
 #[derive(Clone, Copy)]
 struct Place {
@@ -33,53 +25,48 @@ struct Place {
     literal: u32,
 }
 
-/// Executes the sequences of `stream`; returns the end of the block. `INSIDE` says that the
-/// literals are in the room.
-pub(super) fn run<const INSIDE: bool>(
+/// Executes the sequences of `stream`; returns the end of the block. Its literals are the last
+/// `literals` bytes of the room.
+pub(super) fn run(
     tables: &mut Tables,
     stream: &[u8],
     count: u32,
-    literals: &Literals<'_>,
+    literals: u32,
     room: &mut Room<'_>,
 ) -> Result<u32, Fault> {
     let mut stream = Backwards::new(stream)?;
-    let mut states = tables.states(&mut stream)?;
-    let mut place = Place { to: room.at, literal: literals.from };
+    let mut states = tables.states(&mut stream);
+    let mut place = Place { to: room.at, literal: room.end.wrapping_sub(literals) };
     let mut batch = [Sequence::default(); BATCH];
     let mut left = wide(count);
     while left > 0 {
         let batch = batch.get_mut(..left.min(BATCH)).unwrap_or_default();
         left = left.wrapping_sub(batch.len());
         tables.decode(&mut stream, &mut states, batch, left == 0)?;
-        place = execute::<INSIDE>(batch, place, literals, room)?;
+        place = execute(batch, place, room)?;
     }
     if stream.left() != 0 {
         return Err(Fault::Malformed);
     }
-    let rest = literals.to.wrapping_sub(place.literal);
+    let rest = room.end.wrapping_sub(place.literal);
     let end = place.to.wrapping_add(rest);
     room.bound(end.wrapping_sub(room.at))?;
-    literal::<INSIDE>(literals, room.bytes, place, rest).ok_or(Fault::Malformed)?;
+    move_down(room.bytes, place.literal, place.to, rest).ok_or(Fault::Malformed)?;
     Ok(end)
 }
 
 #[inline(never)]
-fn execute<const INSIDE: bool>(
-    batch: &[Sequence],
-    place: Place,
-    literals: &Literals<'_>,
-    room: &mut Room<'_>,
-) -> Result<Place, Fault> {
+fn execute(batch: &[Sequence], place: Place, room: &mut Room<'_>) -> Result<Place, Fault> {
     let Place { mut to, mut literal } = place;
     // Hoist loop invariants: as far as the compiler knows, the written bytes could alias
     // these numbers.
     let Room { at, end: room_end, most, over, reach, window, older, .. } = *room;
     let bytes = &mut *room.bytes;
-    let readable = if INSIDE { narrow(bytes.len()) } else { narrow(literals.bytes.len()) };
+    let readable = narrow(bytes.len());
     // The position before the first byte that matches may refer to.
     let first = at.wrapping_sub(reach);
     // Literals left, and bytes that matches may still add.
-    let mut left = literals.to.wrapping_sub(literal);
+    let mut left = room_end.wrapping_sub(literal);
     let mut spare = at.wrapping_add(most).wrapping_sub(to).wrapping_sub(left);
     for sequence in batch {
         let Sequence { literals: count, len, offset } = *sequence;
@@ -90,8 +77,7 @@ fn execute<const INSIDE: bool>(
             return Err(Fault::Malformed);
         }
         spare = spare.checked_sub(len).ok_or(over)?;
-        let limit = if INSIDE { after } else { room_end };
-        let mut safe = end.wrapping_add(SLACK) <= limit && after.wrapping_add(16) <= readable;
+        let mut safe = end.wrapping_add(SLACK) <= after && after.wrapping_add(16) <= readable;
         let mut from = middle.wrapping_sub(offset);
         if offset > middle {
             // From the older part of a ring.
@@ -101,8 +87,8 @@ fn execute<const INSIDE: bool>(
         }
         let place = Place { to, literal };
         let copied = match safe {
-            true => fast::<INSIDE>(literals, bytes, place, from, sequence),
-            false => careful::<INSIDE>(literals, bytes, place, (from, older), sequence),
+            true => fast(bytes, place, from, sequence),
+            false => careful(bytes, place, (from, older), sequence),
         };
         copied.ok_or(Fault::Malformed)?;
         (to, literal) = (end, after);
@@ -112,28 +98,20 @@ fn execute<const INSIDE: bool>(
 
 /// Copies with room to spare.
 #[inline(always)]
-fn fast<const INSIDE: bool>(
-    literals: &Literals<'_>,
+fn fast(
     bytes: &mut [u8],
     Place { to, literal }: Place,
     from: u32,
     &Sequence { literals: count, len, offset }: &Sequence,
 ) -> Option<()> {
     let middle = to.wrapping_add(count);
-    if INSIDE {
-        chunk::<16>(bytes, literal, to)?;
-    } else {
-        store::<16>(bytes, to, load::<16>(literals.bytes, literal)?)?;
-    }
+    chunk::<16>(bytes, literal, to)?;
     if count > 16 {
         let (literal, to, rest) =
             (literal.wrapping_add(16), to.wrapping_add(16), count.wrapping_sub(16));
-        if INSIDE && rest >= LONG {
-            move_down(bytes, literal, to, rest)?;
-        } else if INSIDE {
-            copy::<16>(bytes, literal, to, rest)?;
-        } else {
-            copy_from(literals.bytes, literal, bytes, to, rest)?;
+        match rest >= LONG {
+            true => move_down(bytes, literal, to, rest)?,
+            false => copy::<16>(bytes, literal, to, rest)?,
         }
     }
     if offset >= 16 {
@@ -152,14 +130,13 @@ fn fast<const INSIDE: bool>(
 /// Copies where that does not hold: near the end, or from the older part of a ring.
 #[cold]
 #[inline(never)]
-fn careful<const INSIDE: bool>(
-    literals: &Literals<'_>,
+fn careful(
     bytes: &mut [u8],
     place: Place,
     (mut from, older): (u32, u32),
     &Sequence { literals: count, len, offset }: &Sequence,
 ) -> Option<()> {
-    literal::<INSIDE>(literals, bytes, place, count)?;
+    move_down(bytes, place.literal, place.to, count)?;
     let mut to = place.to.wrapping_add(count);
     let end = to.wrapping_add(len);
     if offset > to {
@@ -193,36 +170,6 @@ fn byte(bytes: &mut [u8], from: &mut u32, to: &mut u32) -> Option<()> {
     *from = from.wrapping_add(1);
     *to = to.wrapping_add(1);
     Some(())
-}
-
-/// Copies exactly this many literals.
-fn literal<const INSIDE: bool>(
-    literals: &Literals<'_>,
-    bytes: &mut [u8],
-    Place { to, literal }: Place,
-    count: u32,
-) -> Option<()> {
-    if INSIDE {
-        return move_down(bytes, literal, to, count);
-    }
-    let from = literals.bytes.get(wide(literal)..wide(literal.wrapping_add(count)))?;
-    let to = bytes.get_mut(wide(to)..wide(to.wrapping_add(count)))?;
-    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
-    Some(())
-}
-
-/// Copies `len` bytes, and up to 15 more, from other bytes.
-#[inline(always)]
-fn copy_from(from: &[u8], mut at: u32, bytes: &mut [u8], mut to: u32, len: u32) -> Option<()> {
-    let end = to.wrapping_add(len);
-    loop {
-        store::<16>(bytes, to, load::<16>(from, at)?)?;
-        to = to.wrapping_add(16);
-        at = at.wrapping_add(16);
-        if to >= end {
-            return Some(());
-        }
-    }
 }
 
 /// Repeats the bytes from `from` on, fewer than 16, and goes up to 7 bytes beyond

@@ -187,14 +187,14 @@ impl Weights {
         if bits.left() < wide(chances.width.wrapping_mul(2)) {
             return Err(Fault::Malformed);
         }
-        let mut one = at(bits.take(chances.width)?);
-        let mut two = at(bits.take(chances.width)?);
+        let mut one = at(bits.take(chances.width));
+        let mut two = at(bits.take(chances.width));
         loop {
             self.weight(one)?;
             if bits.left() < wide(one.width()) {
                 return self.weight(two);
             }
-            let next = at(one.next().wrapping_add(bits.take(one.width())?));
+            let next = at(one.next().wrapping_add(bits.take(one.width())));
             (one, two) = (two, next);
         }
     }

@@ -1,7 +1,7 @@
 //! Sequences of a block: their tables, and the values of their codes (RFC 8878 §3.1.1.3.2).
 
 use super::Fault;
-use super::bits::{Backwards, top, wide};
+use super::bits::{Backwards, part, top, wide};
 use super::fse::{Chances, Entry, OFFSETS as OFFSET_STATES, STATES};
 
 /// The tables of a frame, and the repeat offsets.
@@ -221,15 +221,11 @@ impl Tables {
     }
 
     /// The first states of the codes of a block.
-    pub(super) fn states(&self, stream: &mut Backwards<'_>) -> Result<[u32; 3], Fault> {
-        let [literals, offsets, matches] = self.held;
-        let first = stream.take(literals.width)?;
-        let second = stream.take(offsets.width)?;
-        Ok([first, second, stream.take(matches.width)?])
+    pub(super) fn states(&self, stream: &mut Backwards<'_>) -> [u32; 3] {
+        self.held.map(|held| stream.take(held.width))
     }
 
-    /// Decodes the next sequences to `batch`; returns whether they are the last of the
-    /// block.
+    /// Decodes the next sequences to `batch`; `last` says that they are the last of the block.
     #[inline(never)]
     pub(super) fn decode(
         &mut self,
@@ -251,24 +247,25 @@ impl Tables {
                 .copied()
                 .unwrap_or_default();
             let m = self.matches.get(wide(match_state) & (STATES - 1)).copied().unwrap_or_default();
-            let mut word = stream.peek()?;
+            let mut word = stream.peek();
             let (mut literals, mut len, mut offset) = (l.value(), m.value(), o.value());
-            // Without the bits of lengths, which are rare, 30 bits of an offset and 26 of
-            // states are the most that a word is sure to have.
-            if l.are_plain(m) && o.extra() < 31 {
-                offset = offset.wrapping_add(top(&mut word, o.extra()));
-                stream.pass(o.extra());
-            } else {
-                offset = offset.wrapping_add(stream.take(o.extra())?);
-                len = len.wrapping_add(stream.take(m.extra())?);
-                literals = literals.wrapping_add(stream.take(l.extra())?);
-                word = stream.peek()?;
+            let mut extra = o.extra();
+            offset = offset.wrapping_add(top(&mut word, extra));
+            // A word is sure to have 30 bits of an offset and 26 of states, or 31 bits of an
+            // offset and 16 of a match. Lengths seldom have bits of their own.
+            if !l.are_plain(m) || extra > 30 {
+                len = len.wrapping_add(part(word, 0, m.extra()));
+                stream.pass(extra.wrapping_add(m.extra()));
+                word = stream.peek();
+                extra = l.extra();
+                literals = literals.wrapping_add(top(&mut word, extra));
             }
-            literals_state = l.next().wrapping_add(top(&mut word, l.width()));
-            match_state = m.next().wrapping_add(top(&mut word, m.width()));
-            offset_state = o.next().wrapping_add(top(&mut word, o.width()));
+            let both = l.width().wrapping_add(m.width());
+            literals_state = l.next().wrapping_add(part(word, 0, l.width()));
+            match_state = m.next().wrapping_add(part(word, l.width(), m.width()));
+            offset_state = o.next().wrapping_add(part(word, both, o.width()));
             width = l.widths(o, m);
-            stream.pass(width);
+            stream.pass(extra.wrapping_add(width));
             // Small numbers repeat an offset; which one depends on whether there are
             // literals (§3.1.1.5).
             if offset > 3 {
@@ -286,6 +283,9 @@ impl Tables {
         // No state follows the last sequence.
         if last {
             stream.unpass(width);
+        }
+        if stream.is_over() {
+            return Err(Fault::Malformed);
         }
         self.repeated = [one, two, three];
         *states = [literals_state, offset_state, match_state];

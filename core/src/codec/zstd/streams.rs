@@ -2,7 +2,7 @@
 //! weights.
 //!
 //! A word holds the next bits at the top and a single one bit after them: the number of
-//! zeros below it is the number of used bits, so no other counter is needed. At least five
+//! zeros below it is the number of used bits, so codes need no other counter. At least five
 //! codes of 11 bits fit in a word, so five literals of each stream are decoded between two
 //! loads.
 
@@ -10,18 +10,18 @@ use super::Fault;
 use super::bits::{narrow, wide};
 use super::huffman::{LONGEST, Table};
 
-/// Number of codes that a word always holds: up to 7 of its 64 bits may be used up.
+/// Number of codes that a word always holds: up to 8 of its 64 bits may be used up.
 const RUN: usize = 5;
 /// Fewest literals in four streams.
 const FEWEST: usize = 6;
 
-/// One stream, `start..end` of some bytes.
+/// One stream, `start..end` of some bytes, without those whose bits are all used.
 #[derive(Clone, Copy)]
 struct Stream {
     start: usize,
-    /// End of the eight bytes in the word.
     end: usize,
-    word: u64,
+    /// Number of bits used of the last bytes.
+    used: u32,
 }
 
 impl Stream {
@@ -31,43 +31,30 @@ impl Stream {
         if zeros == 8 {
             return Err(Fault::Malformed);
         }
-        // Drops the zeros and the one bit above the first code.
-        Ok(Stream { start, end, word: 2_u64.wrapping_shl(zeros) })
+        // The zeros and the one bit above the first code.
+        Ok(Stream { start, end, used: zeros.wrapping_add(1) })
     }
 
-    /// Loads 57 bits or more; false, and no change, near the start of `bytes`.
+    /// A word with the next bits; `None` near the start of `bytes`.
     #[inline(always)]
-    fn load(&mut self, bytes: &[u8]) -> bool {
-        let used = self.word.trailing_zeros();
-        let end = self.end.wrapping_sub(wide(used >> 3));
-        let Some(word) = bytes.get(end.wrapping_sub(8)..end).and_then(|word| word.first_chunk())
-        else {
-            return false;
-        };
-        self.end = end;
-        self.word = (u64::from_le_bytes(*word) | 1).wrapping_shl(used & 7);
-        true
+    fn word(&self, bytes: &[u8]) -> Option<u64> {
+        let word: &[u8; 8] = bytes.get(self.end.wrapping_sub(8)..self.end)?.first_chunk()?;
+        Some((u64::from_le_bytes(*word) | 1).wrapping_shl(self.used))
     }
 
-    /// The next literal.
+    /// Passes the bits that were taken off a word.
     #[inline(always)]
-    fn next(&mut self, table: &Table) -> u8 {
-        let [length, symbol] = code(table, self.word).to_le_bytes();
-        self.word = self.word.wrapping_shl(u32::from(length));
-        symbol
-    }
-
-    #[inline(always)]
-    fn row(&mut self, table: &Table, out: &mut [u8; RUN]) {
-        out.iter_mut().for_each(|to| *to = self.next(table));
+    fn pass(&mut self, word: u64) {
+        let used = word.trailing_zeros();
+        self.end = self.end.wrapping_sub(wide(used >> 3));
+        self.used = used & 7;
     }
 
     /// Fills `out`, with care near the start of the stream, which the last literal must
     /// reach.
     fn finish(self, bytes: &[u8], table: &Table, out: &mut [u8]) -> Result<(), Fault> {
         let bytes = bytes.get(self.start..self.end).ok_or(Fault::Malformed)?;
-        let used = wide(self.word.trailing_zeros());
-        let left = bytes.len().wrapping_mul(8).checked_sub(used);
+        let left = bytes.len().wrapping_mul(8).checked_sub(wide(self.used));
         let mut left = left.ok_or(Fault::Malformed)?;
         for to in out {
             *to = careful(bytes, table, &mut left)?;
@@ -98,15 +85,22 @@ fn code(table: &Table, word: u64) -> u16 {
     table.get(place).copied().unwrap_or(0)
 }
 
+/// Takes the next literal off a word.
+#[inline(always)]
+fn take(word: &mut u64, table: &Table) -> u8 {
+    let [length, symbol] = code(table, *word).to_le_bytes();
+    *word = word.wrapping_shl(u32::from(length));
+    symbol
+}
+
 /// Fills `out` with one stream.
 pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     let mut stream = Stream::new(bytes, 0, bytes.len())?;
     let mut done = 0_usize;
-    for row in out.as_chunks_mut().0 {
-        if !stream.load(bytes) {
-            break;
-        }
-        stream.row(table, row);
+    for row in out.as_chunks_mut::<RUN>().0 {
+        let Some(mut word) = stream.word(bytes) else { break };
+        row.iter_mut().for_each(|to| *to = take(&mut word, table));
+        stream.pass(word);
         done = done.wrapping_add(RUN);
     }
     stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())
@@ -116,10 +110,12 @@ pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fau
 /// The lengths of these three come first.
 pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     let (bytes, [a, b, c]) = ends(bytes)?;
-    let mut first = Stream::new(bytes, 0, a)?;
-    let mut second = Stream::new(bytes, a, b)?;
-    let mut third = Stream::new(bytes, b, c)?;
-    let mut fourth = Stream::new(bytes, c, bytes.len())?;
+    let mut streams = [
+        Stream::new(bytes, 0, a)?,
+        Stream::new(bytes, a, b)?,
+        Stream::new(bytes, b, c)?,
+        Stream::new(bytes, c, bytes.len())?,
+    ];
     if out.len() < FEWEST {
         return Err(Fault::Malformed);
     }
@@ -127,28 +123,50 @@ pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fa
     let (out1, rest) = out.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
     let (out2, rest) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
     let (out3, out4) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
+    let mut outs = [out1, out2, out3, out4];
+    let done = abreast(table, bytes, &mut streams, &mut outs);
+    for (stream, out) in streams.into_iter().zip(outs) {
+        stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// Decodes four streams, a literal of each in turn, until one of them nears the start of
+/// `bytes`; returns the number of literals of each.
+// A function of its own: the loop needs every register.
+#[inline(never)]
+fn abreast(
+    table: &Table,
+    bytes: &[u8],
+    streams: &mut [Stream; 4],
+    outs: &mut [&mut [u8]; 4],
+) -> usize {
+    let [mut first, mut second, mut third, mut fourth] = *streams;
+    let [out1, out2, out3, out4] = outs;
     let rows = out1.as_chunks_mut::<RUN>().0.iter_mut();
     let rows = rows.zip(out2.as_chunks_mut::<RUN>().0).zip(out3.as_chunks_mut::<RUN>().0);
     let rows = rows.zip(out4.as_chunks_mut::<RUN>().0);
     let mut done = 0_usize;
     for (((row1, row2), row3), row4) in rows {
-        let all = first.load(bytes) && second.load(bytes) && third.load(bytes);
-        if !(all && fourth.load(bytes)) {
-            break;
-        }
+        let Some(mut word1) = first.word(bytes) else { break };
+        let Some(mut word2) = second.word(bytes) else { break };
+        let Some(mut word3) = third.word(bytes) else { break };
+        let Some(mut word4) = fourth.word(bytes) else { break };
         let cells = row1.iter_mut().zip(row2).zip(row3).zip(row4);
         for (((one, two), three), four) in cells {
-            *one = first.next(table);
-            *two = second.next(table);
-            *three = third.next(table);
-            *four = fourth.next(table);
+            *one = take(&mut word1, table);
+            *two = take(&mut word2, table);
+            *three = take(&mut word3, table);
+            *four = take(&mut word4, table);
         }
+        first.pass(word1);
+        second.pass(word2);
+        third.pass(word3);
+        fourth.pass(word4);
         done = done.wrapping_add(RUN);
     }
-    first.finish(bytes, table, out1.get_mut(done..).unwrap_or_default())?;
-    second.finish(bytes, table, out2.get_mut(done..).unwrap_or_default())?;
-    third.finish(bytes, table, out3.get_mut(done..).unwrap_or_default())?;
-    fourth.finish(bytes, table, out4.get_mut(done..).unwrap_or_default())
+    *streams = [first, second, third, fourth];
+    done
 }
 
 /// Four streams, and the ends of the first three.
@@ -201,9 +219,8 @@ impl<'s> Codes<'s> {
             self.end = self.ends.next().ok_or(Fault::Malformed)?;
             self.count = self.each;
             let stream = Stream::new(self.bytes, self.start, self.end)?;
-            let used = wide(stream.word.trailing_zeros());
             let all = self.end.wrapping_sub(self.start).wrapping_mul(8);
-            self.left = all.checked_sub(used).ok_or(Fault::Malformed)?;
+            self.left = all.checked_sub(wide(stream.used)).ok_or(Fault::Malformed)?;
         }
         self.count = self.count.wrapping_sub(1);
         let bytes = self.bytes.get(self.start..self.end).unwrap_or_default();

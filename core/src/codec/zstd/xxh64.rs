@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn pieces_make_no_difference() {
         let bytes: [u8; 100] = core::array::from_fn(|i| u8::try_from(i * 7 % 256).unwrap());
-        for len in 0..=bytes.len() {
+        // Miri takes its time.
+        let step = if cfg!(miri) { 33 } else { 1 };
+        for len in (0..=bytes.len()).step_by(step) {
             let whole = hash(&[&bytes[..len]]);
             for cut in 0..=len {
                 let (a, b) = bytes[..len].split_at(cut);

@@ -2,8 +2,11 @@
 //! of every length, blocks that break a rule, and what is handed out before.
 
 use super::{Frame, zstd};
+use ::zstd::zstd_safe::{CParameter, Strategy};
+use std::io::Write as _;
 use weighbridge_core::Encoding;
 use weighbridge_core::codec::{Decoder, Fault, Size, ring};
+use weighbridge_tests::DEEP;
 use weighbridge_tests::codec::{Portions, Random, decode, decode_with, samples};
 
 /// Data whose matches reach as far back as `far`.
@@ -49,6 +52,61 @@ fn rings_of_every_length() {
                     let same = bytes == data;
                     assert!(same && end.is_ok(), "{frame:?} into {output}, {size:?}: {end:?}");
                 }
+            }
+        }
+    }
+}
+
+/// Rows of 1,536 dots in which colours change slowly: many short codes.
+fn picture(len: usize) -> Vec<u8> {
+    let mut random = Random::new(7);
+    let dot = |i: usize| (i % 1536 / 9 + i / 1536 / 5 + random.below(4)) as u8;
+    (0..len).map(dot).collect()
+}
+
+/// Every level and every strategy, of all kinds of data of random sizes; in `make zstd` up to
+/// 20 MB.
+#[test]
+fn every_level_and_strategy() {
+    let largest = if DEEP { 20_000_000 } else { 200_000 };
+    let mut all = samples(largest);
+    all.push(("picture", picture(largest)));
+    let mut random = Random::new(11);
+    let mut decoder = Decoder::new();
+    let levels = (-5..=22).map(|level| (level, None));
+    let strategies = [
+        Strategy::ZSTD_fast,
+        Strategy::ZSTD_dfast,
+        Strategy::ZSTD_greedy,
+        Strategy::ZSTD_lazy,
+        Strategy::ZSTD_lazy2,
+        Strategy::ZSTD_btlazy2,
+        Strategy::ZSTD_btopt,
+        Strategy::ZSTD_btultra,
+        Strategy::ZSTD_btultra2,
+    ];
+    let strategies = strategies.map(|strategy| (3, Some(strategy)));
+    for (level, strategy) in levels.chain(strategies) {
+        for (kind, data) in &all {
+            // Short ones are more frequent.
+            let len = random.below(largest + 1) >> random.below(10);
+            let data = &data[..len];
+            let mut encoder = zstd::stream::Encoder::new(Vec::new(), level).unwrap();
+            encoder.include_checksum(random.below(2) == 0).unwrap();
+            if let Some(strategy) = strategy {
+                encoder.set_parameter(CParameter::Strategy(strategy)).unwrap();
+            }
+            encoder.write_all(data).unwrap();
+            let stored = encoder.finish().unwrap();
+            let ring = ring(8 << 20) as usize;
+            for portions in [Portions::WHOLE, Portions { input: 1 << 17, output: ring }] {
+                let size = Size::Exactly(len as u64);
+                let (bytes, end) =
+                    decode_with(&mut decoder, Encoding::Zstd, &stored, size, &portions);
+                // Level 22 asks for windows that a ring may not have.
+                let large = end == Err(Fault::Window) && portions.output == ring && level > 19;
+                let same = end.is_ok() && bytes == data;
+                assert!(large || same, "{kind}, {len} bytes, {level} {strategy:?}: {end:?}");
             }
         }
     }

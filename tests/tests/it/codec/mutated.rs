@@ -2,7 +2,7 @@
 //! bytes where both accept.
 //!
 //! `WEIGHBRIDGE_MUTATIONS=1000000 cargo test --release -p weighbridge-tests
-//! mutated -- --nocapture` runs a million of each.
+//! mutated -- --nocapture` runs a million of each; `make zstd` those of zstd.
 
 use super::{Frame, deflate, zlib, zstd};
 use weighbridge_core::Encoding;

@@ -17,7 +17,7 @@ use super::Audit;
 use crate::base::limits;
 use crate::codec::zstd::walk::{Fault, Walk};
 use crate::file::{File, Slot};
-use crate::input::Source;
+use crate::input::{Absent, Source};
 use crate::model::{Chunks, Encoding, Layout, Status, Tensor};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
@@ -115,6 +115,22 @@ impl Audit {
         }
         self.payloads = Some(Audit::payloads);
         self
+    }
+
+    /// Whether the data of a tensor has rules that a check could find broken: a checksum, an
+    /// encoding, coordinates, values that not every bit pattern is.
+    ///
+    /// # Errors
+    /// The bytes that are missing, of the tensor's entry.
+    pub fn has_rules(file: &File, source: &Source<'_>, tensor: &Tensor) -> Result<bool, Absent> {
+        let stored = file.policy().checksum.is_some();
+        match tensor.status {
+            Status::Broken => Ok(false),
+            Status::Unsupported if !stored => Ok(false),
+            _ => Ok(raw::has_rules(file.policy(), tensor)
+                || is_made(tensor)
+                || stored && tensor.chunks.count() > 0 && file.checksum(source, tensor)?.is_some()),
+        }
     }
 
     /// Checks the data of tensor number `index` only, and nothing before it: for extracting
@@ -223,12 +239,8 @@ impl Audit {
 
     /// Whether the data is more than raw elements, or may have a checksum.
     fn streams(&self, tensor: &Tensor) -> bool {
-        let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
-        let encoded = tensor.encoding != Encoding::Raw;
         let checked = self.file.policy().checksum.is_some();
-        // A column without rows may have annotations.
-        tensor.layout == Layout::Blocks
-            || tensor.chunks.count() > 0 && (sparse || encoded || checked)
+        is_made(tensor) || tensor.chunks.count() > 0 && checked
     }
 
     /// Without a scratch, data that is more than raw elements stays unchecked.
@@ -277,4 +289,12 @@ impl Audit {
         }
         self.pass();
     }
+}
+
+/// Whether the data is more than raw elements.
+fn is_made(tensor: &Tensor) -> bool {
+    let sparse = matches!(tensor.layout, Layout::Coo | Layout::Csr);
+    let encoded = tensor.encoding != Encoding::Raw;
+    // A column without rows may have annotations.
+    tensor.layout == Layout::Blocks || tensor.chunks.count() > 0 && (sparse || encoded)
 }

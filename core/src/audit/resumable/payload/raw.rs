@@ -3,6 +3,7 @@
 use super::super::Audit;
 use super::Pause;
 use crate::base::widen;
+use crate::format::Policy;
 use crate::input::{Absent, Span};
 use crate::model::{DType, Tensor};
 use crate::parse::Reader;
@@ -30,12 +31,7 @@ impl Audit {
                 return Ok(());
             }
         }
-        let rule = match tensor.dtype {
-            DType::Bool => policy.boolean,
-            DType::T2 => policy.ternary,
-            _ => None,
-        };
-        let Some(rule) = rule else { return Ok(()) };
+        let Some(rule) = rule_of(policy, tensor) else { return Ok(()) };
         while self.payload.done < span.len {
             let at = span.offset.saturating_add(self.payload.done);
             let left = span.len.saturating_sub(self.payload.done);
@@ -77,6 +73,21 @@ impl Audit {
             flag_byte(r, rule, at, byte, byte & !used);
         }
         Ok(())
+    }
+}
+
+/// Whether raw elements have rules.
+pub(super) fn has_rules(policy: &Policy, tensor: &Tensor) -> bool {
+    let tail = policy.tail_bits.is_some() && used_bits(tensor).is_some();
+    tensor.raw().is_some_and(|span| !span.is_empty()) && (tail || rule_of(policy, tensor).is_some())
+}
+
+/// The rule for the value of each element.
+fn rule_of(policy: &Policy, tensor: &Tensor) -> Option<Rule> {
+    match tensor.dtype {
+        DType::Bool => policy.boolean,
+        DType::T2 => policy.ternary,
+        _ => None,
     }
 }
 

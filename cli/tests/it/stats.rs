@@ -1,0 +1,116 @@
+//! Statistics of all weights, and what is noteworthy about them.
+
+use super::*;
+use serde_json::json;
+use weighbridge_tests::encode::safetensors;
+
+fn file(tensors: &[(&str, &[u64], Vec<f32>)]) -> Vec<u8> {
+    let tensors = tensors.iter().map(|(name, shape, data)| safetensors::Tensor {
+        data: data.iter().flat_map(|value| value.to_le_bytes()).collect(),
+        ..safetensors::Tensor::new(name, "F32", shape)
+    });
+    safetensors::File { metadata: None, tensors: tensors.collect() }.encode()
+}
+
+fn ramp(len: usize) -> Vec<f32> {
+    (0..len).map(|i| i as f32 / 8.0 - 1.0).collect()
+}
+
+/// What each tensor has that is noteworthy.
+fn signs(line: &Value) -> Vec<(String, Value)> {
+    let tensors = line["tensors"].as_array().expect("a list");
+    let sign = |it: &Value| (it["name"].as_str().unwrap().to_owned(), it["signs"].clone());
+    tensors.iter().map(sign).collect()
+}
+
+#[test]
+fn each_sign_is_found_where_it_is_and_nowhere_else() {
+    let folder = Folder::new();
+    let mut nan = ramp(16);
+    nan[3] = f32::NAN;
+    let mut infinite = ramp(16);
+    infinite[0] = f32::NEG_INFINITY;
+    let mut dead = ramp(16);
+    dead[4..8].fill(-0.0);
+    let mut outlier: Vec<f32> = (0..4096).map(|i| (i % 7) as f32 - 3.0).collect();
+    outlier[9] = 1e6;
+    folder.write(
+        "a.safetensors",
+        &file(&[
+            ("a.plain", &[4, 4], ramp(16)),
+            ("b.nan", &[16], nan),
+            ("c.infinite", &[16], infinite),
+            ("d.zero", &[4, 4], vec![0.0; 16]),
+            ("e.constant", &[16], vec![2.5; 16]),
+            ("f.dead", &[4, 4], dead),
+            ("g.outlier", &[4096], outlier),
+            ("h.again", &[16], ramp(16)),
+            ("i.scalar", &[], vec![0.0]),
+            ("j.ones", &[16], vec![2.5; 16]),
+        ]),
+    );
+    let found = run(&folder, &["stats", "a.safetensors", "--json"]);
+    assert_eq!(found.code, 1, "{found:?}");
+    let line = found.json();
+    let expected = [
+        ("a.plain", json!([])),
+        ("b.nan", json!(["nan"])),
+        ("c.infinite", json!(["infinite"])),
+        ("d.zero", json!(["zero"])),
+        ("e.constant", json!(["constant"])),
+        ("f.dead", json!(["zero-rows"])),
+        ("g.outlier", json!(["outlier"])),
+        ("h.again", json!(["duplicate"])),
+        ("i.scalar", json!([])),
+        ("j.ones", json!(["constant"])),
+    ];
+    assert_eq!(signs(&line), expected.map(|(name, signs)| (name.to_owned(), signs)));
+    assert_eq!(line["verdict"], "valid");
+    assert_eq!(line["weights"]["verdict"], "faulty");
+    assert_eq!(line["weights"]["tensors"], 10);
+    assert_eq!(line["weights"]["signs"]["constant"], 2);
+    assert_eq!(line["tensors"][7]["duplicate_of"], "a.plain");
+    assert_eq!(line["tensors"][5]["zero_rows"], 1);
+    assert_eq!(line["tensors"][1]["mean"].as_f64().map(f64::is_finite), Some(true));
+
+    let human = run(&folder, &["stats", "a.safetensors"]);
+    let verdict = "weights 1 tensor contains NaN, 1 tensor contains infinities, \
+                   1 tensor is all zeros, 2 tensors are constant, 1 tensor has rows of zeros, \
+                   1 tensor has an outlier, 1 tensor is a duplicate";
+    assert_eq!(human.out.lines().last(), Some(verdict));
+    let csv = run(&folder, &["stats", "a.safetensors", "--output", "csv"]);
+    let lines: Vec<_> = csv.out.lines().collect();
+    assert_eq!(lines.len(), 11);
+    let columns = lines[0].split(',').count();
+    assert!(lines.iter().all(|line| line.split(',').count() == columns), "{csv:?}");
+    assert!(lines[6].starts_with("f.dead,f32,4x4,16,-1.0,0.875,"), "{}", lines[6]);
+}
+
+#[test]
+fn what_is_only_worth_a_look_changes_no_exit_code() {
+    let folder = Folder::new();
+    folder.write("a.safetensors", &file(&[("w", &[16], ramp(16)), ("z", &[4], vec![0.0; 4])]));
+    let found = run(&folder, &["stats", "a.safetensors"]);
+    assert_eq!(found.code, 0, "{found:?}");
+    assert!(found.out.ends_with("weights 1 tensor is all zeros\n"), "{found:?}");
+    folder.write("b.safetensors", &file(&[("w", &[16], ramp(16))]));
+    let found = run(&folder, &["stats", "b.safetensors"]);
+    assert_eq!(found.code, 0, "{found:?}");
+    assert!(found.out.ends_with("weights nothing suspicious in 1 tensor\n"), "{found:?}");
+}
+
+#[test]
+fn what_is_not_measured_says_why() {
+    let folder = Folder::new();
+    folder.write("u.stb", &with_unknown_type());
+    let found = run(&folder, &["stats", "u.stb", "--json"]);
+    let line = found.json();
+    assert_eq!((found.code, &line["weights"]["skipped"]), (1, &json!(1)), "{line}");
+    assert!(line["tensors"][1]["why"].as_str().is_some_and(|why| why.contains("no numbers")));
+    // A format that is not read, and a file that is not there.
+    folder.write("text", b"no tensors");
+    assert_eq!(run(&folder, &["stats", "text", "--json"]).code, 1);
+    let missing = run(&folder, &["stats", "none.stb", "--json"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.json()["error"].is_string(), "{missing:?}");
+}

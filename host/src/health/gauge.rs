@@ -1,0 +1,279 @@
+//! Measuring the elements of tensors.
+
+use super::{Sign, Signs};
+use crate::access::Access;
+use crate::data;
+use crate::entry::Shape;
+use crate::error::Error;
+use core::hash::Hasher as _;
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
+use weighbridge_core::{DType, Element, Endianness, File, Layout, Stats, Tensor};
+
+/// Bytes that are summed up, hashed and looked for zeros in turn, while they are in the cache.
+const PIECE: usize = 64 << 10;
+
+/// An outlier accounts for a quarter of all variance, and lies so many standard deviations
+/// from the mean at least: of 10^50 normal deviates none does.
+const OUTLIER_LEAST: f64 = 16.0;
+/// So many are enough, however many elements there are.
+const OUTLIER_MOST: f64 = 100.0;
+
+/// Measures the elements of a tensor, whose bytes come in pieces of any length.
+///
+/// ```
+/// use weighbridge::{DType, Endianness, Gauge, Sign};
+///
+/// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 2, None, 0).unwrap();
+/// gauge.push(&1.0_f32.to_le_bytes());
+/// gauge.push(&f32::NAN.to_le_bytes());
+/// assert!(gauge.weights().signs().has(Sign::Nan));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Gauge {
+    stats: Stats,
+    rows: Option<Rows>,
+    hasher: SipHasher13,
+}
+
+impl Gauge {
+    /// Of `elements` elements in `rows` rows, if they have rows of one length; `None` for
+    /// types that are not numbers. Digests are comparable where the seed is the same.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// assert!(Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).is_some());
+    /// assert!(Gauge::new(DType::Text, Endianness::Little, 4, None, 0).is_none());
+    /// ```
+    pub fn new(
+        dtype: DType,
+        endianness: Endianness,
+        elements: u64,
+        rows: Option<u64>,
+        seed: u64,
+    ) -> Option<Self> {
+        let stats = Stats::new(dtype, endianness, 0, elements)?;
+        let mut hasher = SipHasher13::new_with_keys(seed, 0);
+        hasher.write(dtype.name().as_bytes());
+        hasher.write_u64(elements);
+        let rows = rows.and_then(|rows| Rows::new(dtype, endianness, elements, rows));
+        Some(Gauge { stats, rows, hasher })
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// gauge.push(&[0; 16]);
+    /// assert_eq!(gauge.weights().stats().count(), 4);
+    /// ```
+    pub fn push(&mut self, bytes: &[u8]) {
+        for piece in bytes.chunks(PIECE) {
+            self.stats.add(piece, None);
+            self.hasher.write(piece);
+            if let Some(rows) = &mut self.rows {
+                rows.push(piece);
+            }
+        }
+    }
+
+    /// What was found.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// gauge.push(&[0; 16]);
+    /// assert_eq!(gauge.weights().stats().zeros(), 4);
+    /// ```
+    pub fn weights(&self) -> Weights {
+        let (rows, zero_rows) = self.rows.as_ref().map_or((0, 0), |it| (it.count, it.zero));
+        let hash = self.hasher.finish128();
+        Weights { stats: self.stats.summary(), rows, zero_rows, digest: [hash.h1, hash.h2] }
+    }
+}
+
+/// Looks for rows that are all zeros.
+#[derive(Clone, Debug)]
+struct Rows {
+    /// Bytes of an element.
+    width: u64,
+    /// Bytes of a row.
+    len: u64,
+    /// The bits of an element's last byte that are not its sign.
+    last: u8,
+    /// Position in the row.
+    at: u64,
+    /// Whether a byte of the row is not zero.
+    live: bool,
+    count: u64,
+    zero: u64,
+}
+
+impl Rows {
+    /// `None` where rows are single elements, or share bytes or scales.
+    fn new(dtype: DType, endianness: Endianness, elements: u64, rows: u64) -> Option<Self> {
+        let Some((1, width)) = dtype.unit() else { return None };
+        let width = u64::from(width);
+        let columns = elements.checked_div(rows).filter(|n| *n > 1 && rows > 1)?;
+        let signed = matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+            && endianness == Endianness::Little;
+        let last = if signed { 0x7F } else { 0xFF };
+        let len = columns.checked_mul(width)?;
+        Some(Rows { width, len, last, at: 0, live: false, count: 0, zero: 0 })
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let left = usize::try_from(self.len - self.at).unwrap_or(usize::MAX);
+            let (row, rest) = bytes.split_at(left.min(bytes.len()));
+            if !self.live {
+                let mut at = self.at % self.width;
+                self.live = row.iter().any(|byte| {
+                    at += 1;
+                    let mask = if at == self.width { self.last } else { 0xFF };
+                    at %= self.width;
+                    byte & mask != 0
+                });
+            }
+            self.at += row.len() as u64;
+            if self.at == self.len {
+                self.count += 1;
+                self.zero += u64::from(!self.live);
+                (self.at, self.live) = (0, false);
+            }
+            bytes = rest;
+        }
+    }
+}
+
+/// What the elements of a tensor are like: [`Tensor::weights`](crate::Tensor::weights).
+#[derive(Clone, Debug)]
+pub struct Weights {
+    stats: weighbridge_core::Summary,
+    rows: u64,
+    zero_rows: u64,
+    digest: [u64; 2],
+}
+
+impl Weights {
+    /// Counts, extremes, mean and deviation.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// gauge.push(&[0; 16]);
+    /// assert_eq!(gauge.weights().stats().mean(), Some(0.0));
+    /// ```
+    pub fn stats(&self) -> &weighbridge_core::Summary {
+        &self.stats
+    }
+
+    /// How many rows (parts along the first axis) were looked at, and how many of them are
+    /// all zeros.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// gauge.push(&[0; 16]);
+    /// assert_eq!(gauge.weights().rows(), (2, 2));
+    /// ```
+    pub fn rows(&self) -> (u64, u64) {
+        (self.rows, self.zero_rows)
+    }
+
+    /// How many standard deviations the farthest element lies from the mean.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// for value in [-1.0_f32, 1.0, -1.0, 1.0] {
+    ///     gauge.push(&value.to_le_bytes());
+    /// }
+    /// assert_eq!(gauge.weights().outlier(), Some(1.0));
+    /// ```
+    pub fn outlier(&self) -> Option<f64> {
+        let (mean, std) = (self.stats.mean()?, self.stats.deviation()?);
+        let ends = [self.stats.min()?, self.stats.max()?].map(Element::to_f64);
+        let far = ends.into_iter().map(|end| (end - mean).abs()).fold(0.0, f64::max);
+        Some(far / std).filter(|ratio| ratio.is_finite())
+    }
+
+    /// What tells equal tensors: type, number of elements and their bytes, under the seed.
+    /// `None` where all elements are equal, which says nothing.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// gauge.push(&[0; 16]);
+    /// assert_eq!(gauge.weights().digest(), None);
+    /// ```
+    pub fn digest(&self) -> Option<[u64; 2]> {
+        (self.stats.count() > 1 && !self.is_constant()).then_some(self.digest)
+    }
+
+    fn is_constant(&self) -> bool {
+        let stats = &self.stats;
+        let ends = stats.min().map(Element::to_f64).zip(stats.max().map(Element::to_f64));
+        stats.finite() == stats.count() && ends.is_some_and(|(min, max)| min == max)
+    }
+
+    /// What is noteworthy: the one place that says so. Duplicates are found by comparing
+    /// [`digest`](Self::digest)s.
+    ///
+    /// ```
+    /// use weighbridge::{DType, Endianness, Gauge, Sign};
+    ///
+    /// let mut gauge = Gauge::new(DType::F32, Endianness::Little, 4, Some(2), 0).unwrap();
+    /// gauge.push(&[0; 16]);
+    /// assert!(gauge.weights().signs().has(Sign::Zero));
+    /// ```
+    pub fn signs(&self) -> Signs {
+        let stats = &self.stats;
+        let many = stats.count() > 1;
+        let zero = many && stats.zeros() == stats.count();
+        // The squares are compared: of n elements none lies farther out than the root of n.
+        let share = stats.finite() as f64 / 4.0;
+        let far = share.clamp(OUTLIER_LEAST * OUTLIER_LEAST, OUTLIER_MOST * OUTLIER_MOST);
+        let found = [
+            (Sign::Nan, stats.nans() > 0),
+            (Sign::Infinite, stats.infinities() > 0),
+            (Sign::Zero, zero),
+            (Sign::Constant, many && !zero && self.is_constant()),
+            (Sign::ZeroRows, !zero && self.zero_rows > 0),
+            (Sign::Outlier, self.outlier().is_some_and(|ratio| ratio * ratio >= far)),
+        ];
+        let mut signs = Signs::default();
+        found.iter().filter(|(_, there)| *there).for_each(|(sign, _)| signs.add(*sign));
+        signs
+    }
+}
+
+/// The weights of a tensor; `None` if it has no elements that are numbers, one after the
+/// other.
+pub(crate) fn of(
+    access: &Access<'_>,
+    file: &File,
+    tensor: &Tensor,
+    seed: u64,
+) -> Result<Option<Weights>, Error> {
+    if !data::is_plain(tensor) {
+        return Ok(None);
+    }
+    let shape = access.ask(|source| Shape::read(source, tensor))?;
+    let rows = shape.extents().first().copied().flatten();
+    let rows = rows.filter(|_| tensor.layout == Layout::RowMajor && shape.rank() > 1);
+    let gauge = Gauge::new(tensor.dtype, tensor.endianness, tensor.elements, rows, seed);
+    let Some(mut gauge) = gauge else { return Ok(None) };
+    data::elements(access, file, tensor, tensor.elements, |bytes, _| {
+        gauge.push(bytes);
+        Ok::<(), Error>(())
+    })?;
+    Ok(Some(gauge.weights()))
+}

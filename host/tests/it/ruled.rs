@@ -1,0 +1,60 @@
+//! Which payloads have rules: `Audit::has_rules` knows all that an audit can find broken.
+
+use weighbridge::core::{Audit, Cursor};
+use weighbridge::{Format, Goal, Options, Session, Severity};
+use weighbridge_tests::fixtures;
+
+/// How many findings there are that say something is wrong, up to `goal`.
+fn wrong(bytes: &[u8], format: Option<Format>, goal: Goal) -> u64 {
+    let options = Options::new();
+    let options = format.map_or(options.clone(), |format| options.format(format));
+    let mut session = Session::whole(bytes, options);
+    assert!(session.advance(goal), "all bytes are there");
+    let tally = session.tally();
+    [Severity::Fatal, Severity::Violation, Severity::Lint].map(|it| tally.count(it)).iter().sum()
+}
+
+/// Whether a tensor has data with rules.
+fn is_ruled(bytes: &[u8], format: Option<Format>) -> bool {
+    let options = Options::new();
+    let options = format.map_or(options.clone(), |format| options.format(format));
+    let mut session = Session::whole(bytes, options);
+    assert!(session.advance(Goal::Header));
+    let ruled = session.ask(|file, source| {
+        let mut cursor = Cursor::default();
+        while let Some(entry) = file.next_tensor(source, &mut cursor, &mut |_| {})? {
+            if Audit::has_rules(file, source, &entry.tensor)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    });
+    matches!(ruled, Ok(Some(true)))
+}
+
+#[test]
+fn what_an_audit_finds_in_payloads_had_rules() {
+    let (mut with, mut without) = (0, 0);
+    for (name, fixtures) in fixtures::all() {
+        let format = Format::by_name(name);
+        for fixture in fixtures {
+            let ruled = is_ruled(&fixture.bytes, format);
+            let more = wrong(&fixture.bytes, format, Goal::Payloads)
+                - wrong(&fixture.bytes, format, Goal::Structure);
+            assert!(more == 0 || ruled, "{name} {}: {more} findings in payloads", fixture.name);
+            with += u32::from(more > 0);
+            without += u32::from(!ruled);
+        }
+    }
+    assert!(with > 20 && without > 100, "{with} {without}");
+}
+
+#[test]
+fn safetensors_and_gguf_have_no_rules_for_payloads() {
+    let none = ["safetensors", "gguf"];
+    for (name, fixtures) in fixtures::all().into_iter().filter(|(name, _)| none.contains(name)) {
+        for fixture in fixtures {
+            assert!(!is_ruled(&fixture.bytes, Format::by_name(name)), "{name} {}", fixture.name);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Zstd in the memory of a microcontroller: the bytes or the fault of a host, with a state
+//! and a buffer of the caller.
+
+use crate::rig::{image, record, run};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use weighbridge_core::codec::{Decoder, Undecoded};
+use weighbridge_core::{Cursor, Opening, Source};
+use weighbridge_tests::codec::{samples, weights_bf16};
+use weighbridge_tests::encode::ztensor::{File, Tensor};
+
+/// As many bytes as the image has for decoded data.
+const BUFFER: usize = 64 << 10;
+
+/// Nanoseconds of an instruction, as a power of two, and of a tick.
+const SHIFT: u32 = 7;
+const TICK: f64 = 40.0;
+
+/// A frame by the C library with a window of 16 KiB, so that a ring holds it.
+fn frame(data: &[u8], level: i32) -> Vec<u8> {
+    let mut encoder = zstd::stream::Encoder::new(Vec::new(), level).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.window_log(14).unwrap();
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn tensor(name: &str, data: &[u8], stored: Vec<u8>) -> Tensor {
+    Tensor::framed(name, "uint8", &[data.len() as u64], stored)
+}
+
+/// Tensors that fit into the buffer, weights and text first; such that go through it as a
+/// ring; and broken ones.
+fn file() -> Vec<u8> {
+    let weights = weights_bf16(12_000, 3);
+    let text = samples(24_000).swap_remove(1).1;
+    let mut tensors = vec![
+        tensor("weights", &weights, frame(&weights, 3)),
+        tensor("text", &text, frame(&text, 3)),
+    ];
+    for (kind, data) in samples(200_000) {
+        for level in [-5, 3, 19] {
+            let stored = frame(&data, level);
+            tensors.push(tensor(&format!("{kind}, level {level}"), &data, stored.clone()));
+            for cut in [1, 5, 2000] {
+                let mut broken = stored.clone();
+                let at = broken.len() * cut / 4000;
+                broken[at] ^= 0x55;
+                tensors.push(tensor(&format!("{kind}, level {level}, {at}"), &data, broken));
+            }
+        }
+    }
+    File::of(tensors).encode()
+}
+
+/// What the image must print of each tensor, but for stack and ticks.
+fn expected(file: &[u8]) -> Vec<String> {
+    let source = Source::whole(file);
+    let opened = Opening::of(None).step(&source, &mut |_| {}).unwrap();
+    let (mut cursor, mut decoder, mut buffer) =
+        (Cursor::default(), Decoder::new(), vec![0; BUFFER]);
+    let mut lines = Vec::new();
+    while let Some(entry) = opened.next_tensor(&source, &mut cursor, &mut |_| {}).unwrap() {
+        let chunk = opened.chunk(&source, &entry.tensor, 0).unwrap().unwrap();
+        let mut decode = || -> Result<(u64, u32), Undecoded> {
+            decoder.start_chunk(&chunk)?;
+            let mut sum = 0_u32;
+            while let Some(piece) = decoder.next(&source, &mut buffer)? {
+                let add = |sum: u32, byte: &u8| (sum ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+                sum = piece.iter().fold(sum, add);
+            }
+            Ok((decoder.written(), sum))
+        };
+        lines.push(match decode() {
+            Ok((len, sum)) => format!("bytes {len} sum {sum:08x}"),
+            Err(stop) => format!("{stop:?}"),
+        });
+    }
+    lines
+}
+
+#[test]
+fn zstd_decodes_as_on_a_host() {
+    let file = file();
+    let mut records = record(&file, "", false);
+    records.extend([0; 64]);
+    let shift = format!("shift={SHIFT}");
+    let run = run(&image("WEIGHBRIDGE_UNPACK"), &records, &["-icount", &shift]);
+    assert!(run.success, "{}", run.output);
+    let mut lines = run.output.lines();
+    let state: usize = lines.next().unwrap().strip_prefix("state ").unwrap().parse().unwrap();
+    let expected = expected(&file);
+    let sound = expected.iter().filter(|line| line.starts_with("bytes ")).count();
+    assert!(sound >= 17 && sound < expected.len(), "{expected:?}");
+    let (mut deepest, mut costs) = (0, Vec::new());
+    for (line, expected) in lines.by_ref().zip(&expected) {
+        let (outcome, figures) = line.split_once(" stack ").unwrap();
+        assert_eq!(outcome, expected);
+        let (stack, ticks) = figures.split_once(" ticks ").unwrap();
+        deepest = deepest.max(stack.parse::<usize>().unwrap());
+        costs.push(ticks.parse::<f64>().unwrap() * TICK / f64::from(1 << SHIFT) / 24_000.0);
+    }
+    assert_eq!((lines.next(), costs.len()), (None, expected.len()));
+    let (weights, text) = (costs[0], costs[1]);
+    println!(
+        "zstd: state {state} B, stack {deepest} B, instructions for a byte: weights {weights:.1}, text {text:.1}"
+    );
+    assert!(weights > 0.0 && text > 0.0, "too long to be counted");
+    // The state without that of inflate, which this image leaves out.
+    assert!(state <= 16 << 10, "state {state}");
+    if let Some(path) = std::env::var_os("WEIGHBRIDGE_UNPACKED") {
+        std::fs::write(path, format!("{state} {weights:.0} {text:.0}\n")).unwrap();
+    }
+    if let Some(path) = std::env::var_os("WEIGHBRIDGE_STACK") {
+        let mut line = String::new();
+        writeln!(line, "zstd {deepest}").unwrap();
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+    }
+}

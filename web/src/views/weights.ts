@@ -1,0 +1,169 @@
+/** The weights: one action reads them all; then what is suspicious, and charts along the layers. */
+
+import type { OpenFile } from '../file.ts';
+import { button, fill, h, icon, segmented } from '../ui/dom.ts';
+import { count, counted, real, size } from '../ui/format.ts';
+import type { Course, Suspect } from '../worker/swept.ts';
+import { courseChart, type Measure } from './course.ts';
+import { base, download } from './export.ts';
+
+/** Suspects drawn at once. */
+const PAGE = 100;
+/** Charts drawn at once. */
+const CHARTS = 24;
+
+/** What a sign says of a tensor. */
+function sentence(sign: string, it: Suspect): string {
+  const first = (at: bigint | undefined) => (at === undefined ? '' : `; the first is element ${count(at)}`);
+  const all = counted(it.elements, 'element');
+  switch (sign) {
+    case 'nan':
+      return `${count(it.nans)} of ${all} ${it.nans === 1 ? 'is' : 'are'} NaN${first(it.firstNan)}.`;
+    case 'infinite':
+      return `${count(it.infinities)} of ${all} ${it.infinities === 1 ? 'is' : 'are'} infinite${first(it.firstInfinity)}.`;
+    case 'zero':
+      return `All ${all} are zero.`;
+    case 'constant':
+      return `All ${all} are ${real(it.min)}.`;
+    case 'zero-rows':
+      return `${count(it.zeroRows)} of ${counted(it.rows, 'row')} ${it.zeroRows === 1 ? 'is' : 'are'} all zeros.`;
+    case 'outlier':
+      return `The farthest element lies ${Math.round(it.outlier).toLocaleString('en-GB')} standard deviations from the mean: the range is ${real(it.min)} to ${real(it.max)}.`;
+    default:
+      return '';
+  }
+}
+
+export class WeightsView {
+  readonly element: HTMLElement;
+  readonly #file: OpenFile;
+  readonly #head = h('div', { class: 'weights-head' });
+  readonly #list = h('ol', { class: 'findings suspects', 'aria-label': 'Suspicious tensors, faults first' });
+  readonly #more = button('Show more', () => void this.#load(), { class: 'more', hidden: true });
+  readonly #suspicious = h('section', { class: 'weights-part', 'aria-label': 'Suspicious' }, h('h3', {}, 'Suspicious'), this.#list, this.#more);
+  readonly #charts = h('ul', { class: 'courses' });
+  readonly #rest = button('Show more', () => this.#drawCharts(this.#courses.length), { class: 'more', hidden: true });
+  readonly #along: HTMLElement;
+  #measure: Measure = 'deviation';
+  #courses: Course[] = [];
+  #shown = 0;
+  #round = 0;
+
+  constructor(file: OpenFile) {
+    this.#file = file;
+    const measure = segmented(
+      'Along the layers',
+      [
+        ['deviation', 'Std'],
+        ['most', 'Max |x|'],
+      ] as const,
+      this.#measure,
+      (choice) => {
+        this.#measure = choice;
+        this.#drawCharts();
+      },
+    );
+    this.#along = h(
+      'section',
+      { class: 'weights-part', 'aria-label': 'Along the layers' },
+      h('div', { class: 'weights-bar' }, h('h3', {}, 'Along the layers'), measure, h('span', { class: 'muted small' }, 'A dot marks a suspicious tensor; Enter or a click opens one.')),
+      this.#charts,
+      this.#rest,
+    );
+    this.element = h('div', { class: 'scroll weights-view', tabindex: '0' }, this.#head, this.#suspicious, this.#along);
+    file.swept.on(() => void this.#draw());
+    void this.#draw();
+  }
+
+  async #draw(): Promise<void> {
+    const { health, sweeping, info } = this.#file;
+    const scan = (label: string) => button(label, () => void this.#file.sweep(), { class: 'primary', disabled: sweeping });
+    const known = health !== undefined && health.done > 0;
+    this.#suspicious.hidden = !known;
+    if (!known) {
+      this.#along.hidden = true;
+      const cost = info.remote ? `${size(info.size)} will be downloaded.` : `${size(info.size)} will be read, once.`;
+      fill(
+        this.#head,
+        h('h2', {}, sweeping ? 'Scanning…' : 'The weights have not been scanned'),
+        h('p', { class: 'muted' }, `Finds NaN, infinities, zeros, constant tensors, outliers, rows of zeros and duplicates. ${cost}`),
+        h('p', {}, scan('Scan weights')),
+      );
+      return;
+    }
+    const { text, faulty, suspicious, done, total } = health;
+    const save = (label: string, make: (id: number) => Promise<Blob>, extension: string) =>
+      button(label, () => void this.#save(label, make, extension));
+    fill(
+      this.#head,
+      h('h2', { class: 'weights-verdict', 'data-state': faulty ? 'faulty' : '' }, icon(faulty ? 'fatal' : suspicious > 0 ? 'lint' : 'valid'), h('span', {}, `Weights: ${text}`)),
+      done < total && h('p', { class: 'muted' }, `${count(done)} of ${counted(total, 'tensor')} scanned.`),
+      h(
+        'p',
+        { class: 'weights-actions' },
+        done < total && scan(sweeping ? 'Scanning…' : 'Go on'),
+        save('Export as CSV', (id) => this.#file.api.weightsCsv(id), 'csv'),
+        save('Export as JSON', (id) => this.#file.api.weightsJson(id), 'json'),
+      ),
+    );
+    this.#shown = 0;
+    this.#round++;
+    await this.#load();
+    this.#courses = await this.#file.api.courses(this.#file.id);
+    this.#along.hidden = this.#courses.length === 0;
+    this.#drawCharts();
+  }
+
+  #drawCharts(most = CHARTS): void {
+    const open = (tensor: number) => this.#file.select(tensor);
+    this.#charts.replaceChildren(...this.#courses.slice(0, most).map((course) => courseChart(course, this.#measure, open)));
+    this.#rest.hidden = this.#courses.length <= most;
+    this.#rest.textContent = `Show ${count(this.#courses.length - most)} more kinds`;
+  }
+
+  async #load(): Promise<void> {
+    const round = this.#round;
+    const { total, suspects } = await this.#file.api.suspects(this.#file.id, this.#shown, this.#shown + PAGE);
+    if (round !== this.#round) {
+      return;
+    }
+    const items = suspects.map((suspect) => this.#item(suspect));
+    if (this.#shown === 0) {
+      this.#list.replaceChildren(...items);
+    } else {
+      this.#list.append(...items);
+    }
+    this.#shown += suspects.length;
+    this.#suspicious.hidden = total === 0;
+    this.#more.hidden = this.#shown >= total;
+    this.#more.textContent = `Show ${Math.min(PAGE, total - this.#shown)} more of ${count(total - this.#shown)}`;
+  }
+
+  #item(suspect: Suspect): HTMLElement {
+    const { name, signs, fault, why, twin, tensor } = suspect;
+    const said = signs.filter((sign) => sign !== 'duplicate').map((sign) => h('p', { class: 'message' }, sentence(sign, suspect)));
+    return h(
+      'li',
+      { class: 'finding', 'data-severity': fault ? 'fatal' : why === undefined ? 'lint' : 'unchecked', 'data-signs': signs.join(' ') },
+      h(
+        'div',
+        { class: 'finding-head' },
+        icon(fault ? 'fatal' : why === undefined ? 'lint' : 'unchecked'),
+        h('span', { class: 'severity' }, fault ? 'fault' : why === undefined ? 'worth a look' : 'not scanned'),
+        ...signs.map((sign) => h('code', { class: 'rule' }, sign)),
+        h('bdi', { class: 'finding-name', title: name }, name),
+      ),
+      ...said,
+      twin !== undefined && h('p', { class: 'message' }, 'The elements are those of ', button(twin.name, () => this.#file.select(twin.tensor), { class: 'link mono' }), '.'),
+      why !== undefined && h('p', { class: 'message' }, why),
+      h('p', { class: 'finding-where' }, button('Open tensor', () => this.#file.select(tensor), { class: 'link', 'aria-label': `Open tensor ${name}` })),
+    );
+  }
+
+  async #save(label: string, make: (id: number) => Promise<Blob>, extension: string): Promise<void> {
+    const blob = await this.#file.tasks.run(label, () => make(this.#file.id), this.#file.closing.signal);
+    if (blob !== undefined) {
+      download(blob, `${base(this.#file.info.name)}.weights.${extension}`);
+    }
+  }
+}

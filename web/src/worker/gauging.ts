@@ -1,0 +1,67 @@
+/** Measures the tensors of one stretch of a file, whose bytes are those of their elements. */
+
+import type { FullLibrary, Gauge, Weights } from 'weighbridge';
+import type { Source } from './sources.ts';
+
+/** A tensor that lies in one piece, as it is. */
+export interface Part {
+  tensor: number;
+  at: bigint;
+  len: bigint;
+  dtype: string;
+  endianness: 'little' | 'big';
+  elements: bigint;
+  /** Extent of the first axis, where rows are looked at; else 0. */
+  rows: bigint;
+}
+
+/** Tensors that follow each other closely: they are read together. */
+export interface Stretch {
+  at: bigint;
+  len: bigint;
+  parts: Part[];
+}
+
+/** How a tensor is measured. */
+export function gaugeOf({ Gauge }: FullLibrary, part: Omit<Part, 'tensor' | 'at' | 'len'>, seed: bigint): Gauge {
+  const { dtype, endianness, elements, rows } = part;
+  return new Gauge(dtype, { endianness, elements, rows, seed });
+}
+
+/** Reads a stretch once, and gives what was measured, tensor by tensor. */
+export async function measure(
+  library: FullLibrary,
+  source: Source,
+  { at, len, parts }: Stretch,
+  seed: bigint,
+  signal: AbortSignal,
+  give: (tensor: number, weights: Weights) => void,
+  passed: (bytes: number) => void,
+): Promise<void> {
+  let next = 0;
+  let gauge: Gauge | undefined;
+  let offset = at;
+  try {
+    for await (const bytes of source.pieces(at, len, signal)) {
+      const end = offset + BigInt(bytes.length);
+      while (next < parts.length && parts[next].at < end) {
+        const part = parts[next];
+        const stop = part.at + part.len;
+        gauge ??= gaugeOf(library, part, seed);
+        const from = part.at > offset ? Number(part.at - offset) : 0;
+        gauge.push(bytes.subarray(from, stop < end ? Number(stop - offset) : bytes.length));
+        if (stop > end) {
+          break;
+        }
+        give(part.tensor, gauge.weights());
+        gauge.free();
+        gauge = undefined;
+        next++;
+      }
+      offset = end;
+      passed(bytes.length);
+    }
+  } finally {
+    gauge?.free();
+  }
+}

@@ -1,0 +1,103 @@
+/** Orders and filters that the page knows and a document does not. */
+
+import type { Filter, Rows, Sort } from 'weighbridge';
+import { parseQuery } from '../search.ts';
+import { session, type Session } from './session.ts';
+import { isWeightKey, measurements, type WeightKey } from './weights.ts';
+
+/** A column of the table, with `-` before it for the other direction. */
+export type Order = Sort | WeightKey | `-${WeightKey}`;
+
+/** What is shown: as a document has it, and what people search for. */
+export interface Choice extends Omit<Filter, 'only' | 'text'> {
+  query?: string;
+}
+
+/** What each document has been given to sort by. */
+const given = new WeakMap<Session, string>();
+
+/** The order as the document knows it. */
+export function sortOf(file: Session, order: Order): Sort {
+  const key = order.replace('-', '');
+  if (!isWeightKey(key)) {
+    return order as Sort;
+  }
+  const found = measurements(file);
+  const stamp = `${key} ${found?.version ?? 0}`;
+  if (given.get(file) !== stamp) {
+    file.document.give(found?.columns[key] ?? new Float64Array());
+    given.set(file, stamp);
+  }
+  return order.startsWith('-') ? '-given' : 'given';
+}
+
+/** What was found last, and for what. */
+const found = new WeakMap<Session, { stamp: string; only: Uint32Array }>();
+
+/** The filter as the document knows it. */
+export function filterOf(file: Session, { query = '', ...rest }: Choice): Filter {
+  const { terms, word } = parseQuery(query);
+  if (word !== undefined) {
+    return { ...rest, text: word };
+  }
+  if (terms.length === 0) {
+    return rest;
+  }
+  const measured = measurements(file);
+  // Findings and signs may have been added since.
+  const stamp = `${query}\n${measured?.version ?? 0} ${file.document.findingCount}`;
+  let last = found.get(file);
+  if (last?.stamp !== stamp) {
+    last = { stamp, only: search(file, query) };
+    found.set(file, last);
+  }
+  return { ...rest, only: last.only };
+}
+
+/** All tensors as they are searched, listed once, and again when there are more findings. */
+const listed = new WeakMap<Session, { names: string[]; table: Rows; findings: number }>();
+
+function list(file: Session) {
+  const { document } = file;
+  let all = listed.get(file);
+  if (all?.findings !== document.findingCount) {
+    const table = document.rows(0, document.tensorCount);
+    all = { names: [...table.names], table, findings: document.findingCount };
+    listed.set(file, all);
+  }
+  return all;
+}
+
+/** Lists what a search will look at, before it is written. */
+export function prepareSearch(_: unknown, id: number): void {
+  list(session(id));
+}
+
+function search(file: Session, query: string): Uint32Array {
+  const { terms } = parseQuery(query);
+  const { names, table } = list(file);
+  const measured = measurements(file);
+  const bits = new Map(measured?.library.signs.map(({ name, bit }) => [name, bit]));
+  let i = 0;
+  const has = (what: string) => (what === 'findings' ? table.findings[i] > 0 : ((measured?.signs[i] ?? 0) & (bits.get(what) ?? 0)) !== 0);
+  const rows: number[] = [];
+  for (; i < names.length; i++) {
+    const subject = {
+      name: names[i],
+      dtype: file.word(table.dtype[i]),
+      dims: table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i]),
+      stored: table.stored[i],
+      has,
+    };
+    if (terms.every((term) => term(subject))) {
+      rows.push(i);
+    }
+  }
+  return Uint32Array.from(rows);
+}
+
+/** The rank of a tensor in an order; -1 when it is filtered out. */
+export function rankOf(_: unknown, id: number, tensor: number, order: Order, choice: Choice): number {
+  const file = session(id);
+  return file.document.rankOf(tensor, sortOf(file, order), filterOf(file, choice));
+}

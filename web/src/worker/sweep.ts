@@ -1,0 +1,176 @@
+/** The sweep: reads all weights of a file once, and keeps what they are like. */
+
+import type { Weights } from 'weighbridge';
+import { accessOf } from '../storage.ts';
+import { crewSize, share } from './crew.ts';
+import { bytesOf, entries, nameOf, rowElements } from './elements.ts';
+import { gaugeOf, measure, type Part, type Stretch } from './gauging.ts';
+import type { Context } from './rpc.ts';
+import { details, scan } from './scan.ts';
+import { computing, session, type Session } from './session.ts';
+import { FileChanged } from './sources.ts';
+import { NOWHERE } from './text.ts';
+import { begin, type Measurements } from './weights.ts';
+
+/** Rows of the index that are looked at together. */
+const PAGE = 4096;
+/** Tensors that lie so close are read together, the bytes between them too. */
+const CLOSE = 64n << 10n;
+/** Longest stretch of several tensors. */
+const STRETCH = 16n << 20n;
+
+interface Plan {
+  stretches: Stretch[];
+  /** Tensors that are more than raw elements. */
+  others: number[];
+  bytes: number;
+}
+
+/** Measures what was not measured yet; what a sweep that is cancelled has found stays. */
+export async function sweep(context: Context, id: number): Promise<void> {
+  const file = session(id);
+  const found = begin(file, await computing());
+  const { stretches, others, bytes } = await plan(file, found, context);
+  let done = 0;
+  const passed = (more: number) => {
+    done += more;
+    context.progress({ label: 'reading', done: bytes === 0 ? undefined : Math.min(1, done / bytes) });
+  };
+  const give = (tensor: number, weights: Weights) => found.add(tensor, weights);
+  const raw = stretches.reduce((sum, { len }) => sum + Number(len), 0);
+  const size = file.source.file === undefined ? 0 : crewSize(raw);
+  // What fails or is cancelled stops the other half too.
+  const stop = new AbortController();
+  const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]), progress: () => undefined };
+  const plain = async () => {
+    if (size > 0) {
+      await share(file.source.file!, stretches, size, found.seed, inner.signal, give, passed);
+      return;
+    }
+    for (const stretch of stretches) {
+      await measure(found.library, file.source, stretch, found.seed, inner.signal, give, passed);
+    }
+  };
+  const made = async () => {
+    for (const tensor of others) {
+      await other(file, found, tensor, inner, passed);
+    }
+  };
+  try {
+    await Promise.all([plain(), made()]);
+  } catch (error) {
+    stop.abort();
+    if (error instanceof FileChanged) {
+      // Read where the page hears of it.
+      await file.read(file.source.size - 1n, 1).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/** What is to be read, in the order of the file. */
+async function plan(file: Session, found: Measurements, context: Context): Promise<Plan> {
+  const { document } = file;
+  const parts: Part[] = [];
+  const others: number[] = [];
+  let bytes = 0;
+  for (let from = 0; from < document.tensorCount; from += PAGE) {
+    const page = document.rows(from, from + PAGE);
+    for (let i = 0; i < page.index.length; i++) {
+      const tensor = page.index[i];
+      if (found.has(tensor)) {
+        continue;
+      }
+      const [dtype, layout] = [file.word(page.dtype[i]), file.word(page.layout[i])];
+      const access = accessOf({ dtype, layout });
+      const status = file.word(page.status[i]);
+      if (status !== 'sound' || access === undefined) {
+        found.skip(tensor, status === 'sound' ? `elements of ${dtype} in ${layout} layout are no numbers that can be read` : `its entry is ${status}`);
+        continue;
+      }
+      bytes += Number(page.stored[i]);
+      const plain = access === 'dense' && file.word(page.encoding[i]) === 'raw' && page.chunks[i] === 1n && page.stored[i] > 0n;
+      if (!plain) {
+        others.push(tensor);
+        continue;
+      }
+      const dims = page.dims.subarray(i === 0 ? 0 : page.dimEnds[i - 1], page.dimEnds[i]);
+      parts.push({
+        tensor,
+        at: page.offset[i],
+        len: page.stored[i],
+        dtype,
+        endianness: page.big[i] === 1 ? 'big' : 'little',
+        elements: page.elements[i],
+        rows: rowsOf(layout, dims),
+      });
+    }
+    context.signal.throwIfAborted();
+    // Lets the page ask for something else.
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return { stretches: stretched(parts), others, bytes };
+}
+
+/** The extent of the first axis, where what follows it lies together. */
+function rowsOf(layout: string, dims: BigUint64Array): bigint {
+  return layout === 'row-major' && dims.length > 1 && dims[0] !== NOWHERE ? dims[0] : 0n;
+}
+
+/** Puts neighbours together. */
+function stretched(parts: Part[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  parts.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.tensor - b.tensor));
+  for (const part of parts) {
+    const last = stretches.at(-1);
+    const end = last && last.at + last.len;
+    const stop = part.at + part.len;
+    if (last !== undefined && part.at >= end! && part.at - end! <= CLOSE && stop - last.at <= STRETCH) {
+      last.parts.push(part);
+      last.len = stop - last.at;
+    } else {
+      stretches.push({ at: part.at, len: part.len, parts: [part] });
+    }
+  }
+  return stretches;
+}
+
+/** Measures a tensor that has to be decoded or taken apart. */
+async function other(file: Session, found: Measurements, tensor: number, context: Context, passed: (bytes: number) => void): Promise<void> {
+  const about = await details(file, tensor, context);
+  const access = accessOf(about)!;
+  const dense = access === 'dense';
+  try {
+    const gauge = gaugeOf(
+      found.library,
+      {
+        // What has to be taken apart comes in the type that it has in memory.
+        dtype: dense ? about.dtype : nameOf((await file.settle(() => file.document.values(tensor, 0n, 0), context)).data),
+        endianness: dense ? (about.endianness as 'little' | 'big') : 'little',
+        elements: dense ? about.elements : NOWHERE,
+        rows: dense ? rowsOf(about.layout, about.shape) : 0n,
+      },
+      found.seed,
+    );
+    try {
+      if (dense) {
+        await scan(file, tensor, context, '', (bytes) => gauge.push(bytes));
+      } else if (access === 'rows') {
+        await rowElements(file, tensor, context, '', (data) => gauge.push(bytesOf(data)));
+      } else {
+        await entries(file, tensor, context, (data) => gauge.push(bytesOf(data)));
+      }
+      found.add(tensor, gauge.weights());
+    } finally {
+      gauge.free();
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (error instanceof FileChanged) {
+      throw error;
+    }
+    // Data that cannot be decoded: the others still can.
+    found.skip(tensor, (error as Error).message);
+  }
+  passed(Number(about.stored));
+}

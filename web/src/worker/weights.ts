@@ -1,0 +1,122 @@
+/** What was measured of the weights of a file, by tensor. */
+
+import type { FullLibrary, Weights } from 'weighbridge';
+import type { Session } from './session.ts';
+
+/** The numbers that tensors have, in the order of the columns. */
+export const NUMBERS = ['min', 'max', 'mean', 'deviation', 'zeros', 'nans', 'infinities', 'rows', 'zeroRows', 'outlier'] as const;
+
+export type WeightKey = (typeof NUMBERS)[number];
+
+export function isWeightKey(key: string): key is WeightKey {
+  return (NUMBERS as readonly string[]).includes(key);
+}
+
+export class Measurements {
+  readonly library: FullLibrary;
+  /** Makes digests comparable, and hard to forge. */
+  readonly seed = crypto.getRandomValues(new BigUint64Array(1))[0];
+  readonly columns: Record<WeightKey, Float64Array>;
+  readonly signs: Uint8Array;
+  /** Whether each was measured. */
+  readonly known: Uint8Array;
+  readonly #first = new Map<string, number>();
+  /** Positions of first elements that are no finite numbers. */
+  readonly firsts = new Map<number, { nan: bigint | undefined; infinity: bigint | undefined }>();
+  /** The tensors that came first, of those that have the same elements. */
+  readonly twins = new Map<number, number>();
+  /** Why others were not measured. */
+  readonly skipped = new Map<number, string>();
+  measured = 0;
+  /** Grows with every result. */
+  version = 0;
+  readonly #duplicate: number;
+
+  constructor(library: FullLibrary, tensors: number) {
+    this.library = library;
+    this.columns = Object.fromEntries(NUMBERS.map((key) => [key, new Float64Array(tensors).fill(NaN)])) as Record<WeightKey, Float64Array>;
+    this.signs = new Uint8Array(tensors);
+    this.known = new Uint8Array(tensors);
+    this.#duplicate = library.signs.find(({ name }) => name === 'duplicate')!.bit;
+  }
+
+  add(tensor: number, weights: Weights): void {
+    for (const key of NUMBERS) {
+      this.columns[key][tensor] = weights[key];
+    }
+    this.signs[tensor] = weights.signs;
+    this.known[tensor] = 1;
+    this.measured++;
+    this.version++;
+    if (weights.firstNan !== undefined || weights.firstInfinity !== undefined) {
+      this.firsts.set(tensor, { nan: weights.firstNan, infinity: weights.firstInfinity });
+    }
+    if (weights.digest !== undefined) {
+      this.#pair(tensor, weights.digest);
+    }
+  }
+
+  /** Of equal tensors the first is no duplicate, in whatever order they are measured. */
+  #pair(tensor: number, digest: string): void {
+    const first = this.#first.get(digest) ?? tensor;
+    const [before, after] = first <= tensor ? [first, tensor] : [tensor, first];
+    this.#first.set(digest, before);
+    if (before === after) {
+      return;
+    }
+    this.twins.set(after, before);
+    this.signs[after] |= this.#duplicate;
+  }
+
+  /** What was measured of a tensor. */
+  of(tensor: number): Record<WeightKey, number> & { signs: string[]; fault: boolean } {
+    const bits = this.signs[tensor];
+    return {
+      ...(Object.fromEntries(NUMBERS.map((key) => [key, this.columns[key][tensor]])) as Record<WeightKey, number>),
+      signs: this.namesOf(bits),
+      fault: this.library.signs.some(({ fault, bit }) => fault && (bits & bit) !== 0),
+    };
+  }
+
+  skip(tensor: number, why: string): void {
+    this.skipped.set(tensor, why);
+    this.version++;
+  }
+
+  /** Whether nothing more is to be done about a tensor. */
+  has(tensor: number): boolean {
+    return this.known[tensor] === 1 || this.skipped.has(tensor);
+  }
+
+  /** The names of signs, faults first. */
+  namesOf(bits: number): string[] {
+    return this.library.signs.filter(({ bit }) => (bits & bit) !== 0).map(({ name }) => name);
+  }
+
+  /** The verdict, whole and for where there is little room. */
+  health(): { text: string; brief: string; faulty: boolean; suspicious: number } {
+    const signs = this.signs.filter((_, tensor) => this.known[tensor] === 1);
+    const { text, faulty } = this.library.health(signs, this.skipped.size);
+    const faults = this.library.signs.reduce((bits, { fault, bit }) => (fault ? bits | bit : bits), 0);
+    const suspicious = signs.filter((bits) => bits !== 0).length;
+    const notes = signs.filter((bits) => bits !== 0 && (bits & faults) === 0).length;
+    const looks = notes === 0 ? '' : `${notes.toLocaleString('en-GB')} ${faulty ? 'more' : notes === 1 ? 'tensor' : 'tensors'} worth a look`;
+    const worst = faulty ? this.library.health(signs.map((bits) => bits & faults), 0).text : '';
+    const brief = suspicious === 0 ? text : [worst, looks].filter((part) => part !== '').join(', ');
+    return { text, brief, faulty, suspicious };
+  }
+}
+
+const all = new WeakMap<Session, Measurements>();
+
+/** What was measured so far; `undefined` before the first sweep. */
+export function measurements(file: Session): Measurements | undefined {
+  return all.get(file);
+}
+
+/** The same, made where there is none. */
+export function begin(file: Session, library: FullLibrary): Measurements {
+  const found = all.get(file) ?? new Measurements(library, file.document.tensorCount);
+  all.set(file, found);
+  return found;
+}

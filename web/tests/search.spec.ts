@@ -1,0 +1,107 @@
+/** Finding tensors: words, globs, regular expressions, types, shapes, sizes, findings; the tree. */
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { parseQuery, type Subject } from '../src/search.ts';
+import { safetensors, written } from './files.ts';
+import { TRIALS, expect, openFiles, openSample, test, within } from './page.ts';
+
+const rows = '.tensor-table .v-list [role=row]:not([hidden])';
+
+async function search(page: Page, query: string): Promise<void> {
+  await page.getByRole('searchbox').fill(query);
+  await expect(page.locator('.tensor-table')).toHaveAttribute('aria-busy', 'false');
+}
+
+test('terms are words, globs, expressions, types, shapes, sizes', () => {
+  const subject = (name: string, dtype: string, dims: bigint[], stored: bigint): Subject => ({ name, dtype, dims, stored, has: (what) => what === 'findings' });
+  const q = subject('model.layers.3.self_attn.q_proj.weight', 'q4_0', [64n, 128n], 4608n);
+  const matches = (query: string) => parseQuery(query).terms.every((term) => term(q));
+  for (const query of ['layers Q_PROJ', 'model.*.weight', '*q_proj*', '/layers\\.\\d+\\./ weight', '/Q_PROJ/i', 'dtype:q4_0,f32', 'dtype:q4*', 'shape:64x128', 'shape:[64,*]', 'size:>4k', 'size:4608', 'size:1k..1MB', 'size:<=4608 has:findings', '* layers.3']) {
+    expect([query, matches(query)]).toEqual([query, true]);
+  }
+  for (const query of ['layers k_proj', 'layers.*', '/^layers/', '/Q_PROJ/', 'dtype:f*', 'shape:64', 'shape:128x64', 'size:<4k', 'size:>1MB', 'has:nan']) {
+    expect([query, matches(query) && parseQuery(query).word === undefined]).toEqual([query, false]);
+  }
+  expect(parseQuery('bias')).toEqual({ terms: [], word: 'bias' });
+  for (const [query, fault] of [['/(/', 'no regular expression'], ['shape:big', 'no shape'], ['size:>huge', 'no size']]) {
+    expect(parseQuery(query).fault).toContain(fault);
+  }
+});
+
+test('a search narrows list, totals and tree, and says when nothing matches', async ({ page }) => {
+  await openSample(page, 'gguf');
+  await search(page, 'blk.*.attn_?.weight dtype:q8_0');
+  await expect(page.locator('.tensors .list-summary')).toContainText('6 tensors');
+  await expect(page.locator(`${rows} .name`).first()).toHaveText('blk.0.attn_q.weight');
+  await search(page, '/norm/ size:<1k');
+  await expect(page.locator(`${rows} .name`)).toHaveText(['blk.0.attn_norm.weight', 'blk.1.attn_norm.weight']);
+  await page.getByRole('button', { name: 'Tree' }).click();
+  await expect(page.getByRole('treegrid').locator('.v-list [role=row]:not([hidden]) bdi')).toHaveText(['blk.']);
+  await search(page, 'nothing here');
+  await expect(page.locator('.no-match')).toContainText('No tensors match.');
+  await expect(page.getByRole('treegrid')).toBeHidden();
+  await search(page, '/(/');
+  await expect(page.getByRole('searchbox')).toHaveAttribute('aria-invalid', 'true');
+  await expect(page.locator('.no-match')).toContainText('/(/ is no regular expression.');
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  await page.getByRole('button', { name: 'Clear search and filters' }).click();
+  await expect(page.locator('.no-match')).toBeHidden();
+  await expect(page.locator('.tensors .list-summary')).toContainText('11 tensors');
+});
+
+test('findings and signs can be searched for', async ({ page }) => {
+  const data = Float32Array.from({ length: 16 }, (_, i) => (i === 3 ? NaN : i));
+  await openFiles(page, written({ 'm.safetensors': safetensors({ a: { dtype: 'F32', data: Float32Array.of(1, 2) }, b: { dtype: 'F32', data } }) }));
+  await search(page, 'has:nan');
+  await expect(page.locator('.no-match')).toBeVisible();
+  await page.getByRole('button', { name: 'Scan weights' }).click();
+  await expect(page.locator(`${rows} .name`)).toHaveText(['b']);
+  await openSample(page, 'oinf-broken');
+  await page.getByRole('tab', { name: /^Tensors/ }).click();
+  await search(page, 'has:findings');
+  await expect(page.locator(`${rows} .icon-violation`).first()).toBeVisible();
+  await expect(page.locator(`${rows}:not(.faulty)`)).toHaveCount(0);
+});
+
+test('the tree sums up, names types, and merges what is alone', async ({ page }) => {
+  const f32 = (count: number) => ({ dtype: 'F32', data: new Float32Array(count) });
+  const tensors = { 'model.layers.0.attn.k.weight': f32(10), 'model.layers.0.attn.k.bias': f32(2), 'model.layers.1.norm.weight': { dtype: 'BF16', data: new Uint16Array(4) }, 'lm_head.out.weight': f32(3) };
+  await openFiles(page, written({ 'm.safetensors': safetensors(tensors) }));
+  await page.getByRole('button', { name: 'Tree' }).click();
+  const tree = page.getByRole('treegrid');
+  const node = (name: string) => tree.locator('.v-list [role=row]:not([hidden])', { has: page.getByText(name, { exact: true }) });
+  await expect(tree.locator('.v-list [role=row]:not([hidden]) bdi')).toHaveText(['lm_head.out.weight', 'model.layers.']);
+  await expect(node('model.layers.').locator('.cell')).toHaveText([/model/, 'mixed', '3', '16', '56 B']);
+  await node('model.layers.').click();
+  await expect(node('0.attn.k.').locator('.cell')).toHaveText([/attn/, 'f32', '2', '12', '48 B']);
+  await node('1.norm.weight').click();
+  await expect(page.locator('.panel-name')).toHaveText('model.layers.1.norm.weight');
+});
+
+test('100,000 tensors are sorted, searched and shown as a tree at once', { tag: ['@deep', '@bench'] }, async ({ page }) => {
+  await openFiles(page, `${TRIALS}/many-100000.bt`);
+  await expect(page.locator(rows).first()).toBeVisible();
+  const timed = async (what: string, budget: number, act: () => Promise<void>) => {
+    const begun = performance.now();
+    await act();
+    const milliseconds = performance.now() - begun;
+    console.log(`100,000 tensors: ${what} ${milliseconds.toFixed(0)} ms`);
+    within(milliseconds, budget);
+  };
+  const settled = () => expect(page.locator('.tensor-table')).toHaveAttribute('aria-busy', 'false');
+  await search(page, 'experts');
+  for (const query of ['layers *.weight', '/\\.1\\d+\\./']) {
+    // With the 80 ms that the page waits for the next letter.
+    await timed(`search ${query}`, 280, () => search(page, query));
+  }
+  await search(page, '');
+  await timed('sort', 200, async () => {
+    await page.getByRole('columnheader', { name: 'Stored' }).getByRole('button').click();
+    await settled();
+  });
+  await timed('tree', 300, async () => {
+    await page.getByRole('button', { name: 'Tree' }).click();
+    await expect(page.getByRole('treegrid').locator('.v-list [role=row]').first()).toBeVisible();
+  });
+});

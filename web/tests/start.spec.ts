@@ -1,0 +1,67 @@
+/** The start page: what it is for, what it may do, files that were opened lately. */
+
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { BY_URL, expect, settled, test } from './page.ts';
+import { safetensors } from './files.ts';
+
+const model = safetensors({ w: { dtype: 'F32', data: Float32Array.of(1, 2) } });
+
+/** Lets the picker give a file of the private file system of the page. */
+async function withHandle(page: Page): Promise<void> {
+  await page.evaluate(async (base64) => {
+    const root = await navigator.storage.getDirectory();
+    const handle = await root.getFileHandle('model.safetensors', { create: true });
+    const out = await handle.createWritable();
+    await out.write(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
+    await out.close();
+    Object.assign(window, { showOpenFilePicker: async () => [handle], remove: () => root.removeEntry('model.safetensors') });
+  }, model.toString('base64'));
+}
+
+test('it says what it is for and what it may do, safetensors and GGUF first', async ({ page }) => {
+  await page.goto('./');
+  await expect(page.locator('.purpose')).toContainText('safetensors or GGUF checkpoint');
+  await expect(page.locator('.samples tbody th')).toHaveText([/^safetensors$/, /^GGUF$/, /./, /./, /./, /./, /./]);
+  await expect(page.locator('.policy')).toContainText("connect-src 'self'");
+  const policy = await page.locator('meta[http-equiv="Content-Security-Policy"]').getAttribute('content');
+  expect(policy).toMatch(/connect-src 'self'(;|$)/);
+  await expect(page.getByRole('region', { name: 'Recent files' })).toBeHidden();
+  await page.goto(BY_URL);
+  await expect(page.locator('.policy')).toContainText('uploads nothing');
+});
+
+test('files with handles are listed, opened again, and forgotten', async ({ page }) => {
+  await page.goto('./');
+  await withHandle(page);
+  await page.getByRole('button', { name: 'Open files…' }).click();
+  await settled(page);
+  await page.getByRole('button', { name: 'Close model.safetensors' }).click();
+  const recent = page.getByRole('region', { name: 'Recent files' });
+  await expect(recent.getByRole('listitem')).toHaveText(['model.safetensors']);
+  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  // Also after the page was loaded anew.
+  await page.reload();
+  await recent.getByRole('button', { name: 'model.safetensors' }).press('Enter');
+  await settled(page);
+  await expect(page.locator('.verdict-head')).toHaveText('Structure valid');
+  await page.getByRole('button', { name: 'Close model.safetensors' }).click();
+  // One that is gone says so, and leaves the list.
+  await page.evaluate(async () => (await navigator.storage.getDirectory()).removeEntry('model.safetensors'));
+  await recent.getByRole('button', { name: 'model.safetensors' }).click();
+  await expect(page.locator('.alert')).toContainText('model.safetensors has been moved or deleted');
+  await expect(recent).toBeHidden();
+});
+
+test('what was opened is forgotten on request', async ({ page }) => {
+  await page.goto('./');
+  await withHandle(page);
+  await page.getByRole('button', { name: 'Open files…' }).click();
+  await settled(page);
+  await page.getByRole('button', { name: 'Close model.safetensors' }).click();
+  await page.getByRole('button', { name: 'Forget them' }).click();
+  await expect(page.getByRole('region', { name: 'Recent files' })).toBeHidden();
+  await page.reload();
+  await expect(page.locator('.sample').first()).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Recent files' })).toBeHidden();
+});
