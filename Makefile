@@ -25,7 +25,7 @@ test-web: ## build the page and test it in Chromium
 setup: ## look for what `make test` needs, and install it or say what does
 	scripts/setup.sh host firmware wasm web python
 
-test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, the wheel, host; 12 minutes from nothing on 2 cores
+test: setup tree dependencies ## every part: Cortex-M, Node, Chromium, the wheel, host; 14 minutes from nothing on 2 cores
 	scripts/test.sh
 
 # The same, with the tests that change every byte of every file.

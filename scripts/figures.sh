@@ -66,6 +66,10 @@ compare() {
 if [ "$mode" = write ]; then
   in_rust "${benches[@]}"
   scripts/peers.sh dequantise
+  grep -q '^dequantise' "$WEIGHBRIDGE_FIGURES" || {
+    echo "figures: ggml and its Python package are needed" >&2
+    exit 1
+  }
   in_node
   in_page
   node scripts/figures.mjs write "$kept" "$WEIGHBRIDGE_FIGURES"

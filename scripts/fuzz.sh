@@ -8,8 +8,8 @@
 #   scripts/fuzz.sh minimise [TARGET...]  keeps of the corpus what reaches new code,
 #                                      at most FUZZ_KEEP files (40) in fuzz/seeds
 #   scripts/fuzz.sh coverage           lines of core/ that tests and seeds reach
-#   scripts/fuzz.sh miri               Miri over the codecs: their unit tests, and kept
-#                                      streams in pieces
+#   scripts/fuzz.sh miri               Miri over the codecs: their unit tests, and short
+#                                      kept streams in pieces
 #
 # `run` needs cargo-fuzz and a nightly toolchain, which it installs if it can.
 # What a run finds goes to fuzz/artifacts, new inputs to fuzz/corpus, and a line
@@ -205,6 +205,7 @@ coverage() {
 # Without the encoders and the readers in C, which Miri cannot run; short streams, because it
 # is slow.
 miri() {
+  ready host
   cargo +nightly miri --version >/dev/null 2>&1 || {
     echo "setup: rustup toolchain install nightly --component miri,rust-src" >&2
     rustup toolchain install nightly --profile minimal --component miri,rust-src

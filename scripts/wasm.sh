@@ -21,7 +21,7 @@ target=wasm32-unknown-unknown
 dist=wasm/dist
 features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-sign-ext
   --enable-nontrapping-float-to-int --enable-mutable-globals
-  --enable-reference-types --enable-multivalue --enable-simd)
+  --enable-reference-types --enable-multivalue)
 
 target_ready "$target" core,alloc
 echo "wasm: $target_note"
@@ -67,7 +67,7 @@ made_of() {
 # what is worth it for speed.
 if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/full_bg.wasm" ]; then
   in_background pack base '-Oz --converge' wasm
-  in_background pack full -O3 wasm-full
+  in_background pack full '-O3 --enable-simd' wasm-full
   in_background_done
   made_of >"$folder/packed"
 fi

@@ -308,7 +308,7 @@ pub(crate) enum Sweep {
     Human,
     /// One JSON object
     Json,
-    /// A line a tensor
+    /// One line for each tensor
     Csv,
 }
 

@@ -59,7 +59,12 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
             Err(error) => {
                 outcome.include(Outcome::Failed);
                 terminal::complain(&file, &error);
-                if as_json { failed(&mut *out, &file, &error.to_string()) } else { Ok(()) }
+                let why = error.to_string();
+                let out = &mut *out;
+                match as_json {
+                    true => json::without_tensors(out, &file, "sha256", &why, SCHEMA_DIGEST),
+                    false => Ok(()),
+                }
             }
         };
         if written.is_err() {
@@ -67,22 +72,6 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
         }
     }
     Ok(terminal::written(written.and_then(|()| out.flush()), outcome))
-}
-
-/// The line of a file that could not be read.
-fn failed(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
-    let mut object = json::Object::begin(out)?;
-    object.member("file", &file.lossy())?;
-    object.optional("file_hex", file.hex())?;
-    for key in ["format", "version", "size", "verdict", "sha256"] {
-        object.member(key, &None::<u8>)?;
-    }
-    object.list("tensors")?.end()?;
-    object.member("error", why)?;
-    object.member("schema", SCHEMA_DIGEST)?;
-    object.member("tool", &TOOL)?;
-    object.end()?;
-    out.write_all(b"\n")
 }
 
 /// Type and shape, as people read them.

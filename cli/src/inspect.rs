@@ -156,13 +156,7 @@ fn end(mut object: Object<'_>) -> io::Result<()> {
 
 /// The members of a report up to what was checked.
 fn head(object: &mut Object<'_>, report: &Report) -> io::Result<()> {
-    let name = report.name();
-    object.member("file", &name.map(Text::lossy))?;
-    object.optional("file_hex", name.and_then(Text::hex))?;
-    object.member("format", &report.format().map(|format| format.name()))?;
-    object.member("version", &report.version().map(|version| version.to_string()))?;
-    object.member("size", &report.size())?;
-    object.member("verdict", report.verdict_on_checked().name())?;
+    object.report(report)?;
     let other = report.diagnosis().filter(|diagnosis| diagnosis.is_other());
     object.optional("diagnosis", other.map(|diagnosis| diagnosis.to_string()))?;
     object.member("checked", &report.checked())

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::io::{self, Write};
 pub(crate) use weighbridge::json::{SCHEMA_CHECK, TOOL, Tool, line, write};
-use weighbridge::{Text, Unchecked};
+use weighbridge::{Report, Text, Unchecked};
 
 /// The schemas of what is printed, `docs/schema/` in the repository. Members may be added to
 /// a version, and those that are there keep their meaning.
@@ -12,14 +12,42 @@ pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
 pub(crate) const SCHEMA_STATS: &str = "weighbridge/stats-1";
 
-/// The members of a report on a file that could not be read. The object is to be ended.
-pub(crate) fn failed<'o>(out: &'o mut dyn Write, file: &Text, why: &str) -> io::Result<Object<'o>> {
+/// Begins the object of a file that could not be read, with `key` after the verdict. It is to
+/// be ended.
+pub(crate) fn unread<'o>(
+    out: &'o mut dyn Write,
+    file: &Text,
+    key: Option<&'static str>,
+) -> io::Result<Object<'o>> {
     let mut object = Object::begin(out)?;
     object.member("file", &file.lossy())?;
     object.optional("file_hex", file.hex())?;
-    for key in ["format", "version", "size", "verdict"] {
+    for key in ["format", "version", "size", "verdict"].into_iter().chain(key) {
         object.member(key, &None::<u8>)?;
     }
+    Ok(object)
+}
+
+/// Writes the line of a file that could not be read, whose tensors would be listed.
+pub(crate) fn without_tensors(
+    out: &mut dyn Write,
+    file: &Text,
+    key: &'static str,
+    why: &str,
+    schema: &str,
+) -> io::Result<()> {
+    let mut object = unread(out, file, Some(key))?;
+    object.list("tensors")?.end()?;
+    object.member("error", why)?;
+    object.member("schema", schema)?;
+    object.member("tool", &TOOL)?;
+    object.end()?;
+    out.write_all(b"\n")
+}
+
+/// The members of a report on a file that could not be read. The object is to be ended.
+pub(crate) fn failed<'o>(out: &'o mut dyn Write, file: &Text, why: &str) -> io::Result<Object<'o>> {
+    let mut object = unread(out, file, None)?;
     object.list("checked")?.end()?;
     let mut list = object.list("unchecked")?;
     list.item(&Unchecked::new(None, "the file could not be read", true))?;
@@ -47,6 +75,17 @@ impl<'o> Object<'o> {
         value: &(impl Serialize + ?Sized),
     ) -> io::Result<()> {
         write(self.key(key)?, value)
+    }
+
+    /// The members of a report up to its verdict.
+    pub(crate) fn report(&mut self, report: &Report) -> io::Result<()> {
+        let name = report.name();
+        self.member("file", &name.map(Text::lossy))?;
+        self.optional("file_hex", name.and_then(Text::hex))?;
+        self.member("format", &report.format().map(|format| format.name()))?;
+        self.member("version", &report.version().map(|version| version.to_string()))?;
+        self.member("size", &report.size())?;
+        self.member("verdict", report.verdict_on_checked().name())
     }
 
     /// A member that is left out where there is no value.

@@ -5,7 +5,7 @@ mod sweep;
 
 use crate::args::{self, StatsArgs, Sweep};
 use crate::human::{self, Left, bold, dim};
-use crate::json::{Object, SCHEMA_STATS, TOOL};
+use crate::json::{self, Object, SCHEMA_STATS, TOOL};
 use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::terminal;
@@ -14,7 +14,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use sweep::Row;
 use weighbridge::text::plural;
-use weighbridge::{Error, FileInput, Goal, Health, Model, Options, Report, Sign, Summary, Text};
+use weighbridge::{
+    Error, FileInput, Format, Goal, Health, Model, Options, Report, Sign, Summary, Text,
+};
 
 /// # Errors
 /// A sentence, when the arguments make no sense.
@@ -28,7 +30,10 @@ pub(crate) fn run(args: &StatsArgs) -> Result<Outcome, String> {
             let file = Text::from(args.file.as_path());
             terminal::complain(&file, &error);
             let failed = match args.output() {
-                Sweep::Json => failed(&mut *out, &file, &error.to_string()),
+                Sweep::Json => {
+                    let why = error.to_string();
+                    json::without_tensors(&mut *out, &file, "weights", &why, SCHEMA_STATS)
+                }
                 _ => Ok(()),
             };
             failed.map(|()| Outcome::Failed)
@@ -71,7 +76,8 @@ impl Swept {
         if self.broken || self.health.is_faulty() {
             outcome.include(Outcome::Invalid);
         }
-        if self.health.tensors().1 > 0 {
+        // An index has no tensors; those of the files that it lists were not read.
+        if self.health.tensors().1 > 0 || self.report.format() == Some(Format::Shards) {
             outcome.include(Outcome::Unchecked);
         }
         outcome
@@ -129,20 +135,18 @@ impl Swept {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut object = Object::begin(out)?;
-        let report = &self.report;
-        let name = report.name();
-        object.member("file", &name.map(Text::lossy))?;
-        object.optional("file_hex", name.and_then(Text::hex))?;
-        object.member("format", &report.format().map(|format| format.name()))?;
-        object.member("version", &report.version().map(|version| version.to_string()))?;
-        object.member("size", &report.size())?;
-        object.member("verdict", report.verdict_on_checked().name())?;
+        object.report(&self.report)?;
         let (tensors, skipped) = self.health.tensors();
         let signs = Sign::ALL.into_iter().filter(|sign| self.health.count(*sign) > 0);
         let signs: serde_json::Map<_, _> =
             signs.map(|sign| (sign.name().to_owned(), self.health.count(sign).into())).collect();
+        let verdict = match self.health.is_faulty() {
+            true => "faulty",
+            false if tensors == 0 || skipped > 0 => "unchecked",
+            false => "sound",
+        };
         let weights = serde_json::json!({
-            "verdict": if self.health.is_faulty() { "faulty" } else { "sound" },
+            "verdict": verdict,
             "sentence": self.health.to_string(),
             "tensors": tensors,
             "skipped": skipped,
@@ -152,7 +156,9 @@ impl Swept {
         let mut list = object.list("tensors")?;
         self.rows.iter().try_for_each(|row| list.item(&row.view()))?;
         list.end()?;
-        end(object)?;
+        object.member("schema", SCHEMA_STATS)?;
+        object.member("tool", &TOOL)?;
+        object.end()?;
         out.write_all(b"\n")
     }
 
@@ -160,27 +166,6 @@ impl Swept {
         writeln!(out, "{}", sweep::CSV)?;
         self.rows.iter().try_for_each(|row| writeln!(out, "{}", row.csv()))
     }
-}
-
-/// The object of a file that cannot be read.
-fn failed(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
-    let mut object = Object::begin(out)?;
-    object.member("file", &file.lossy())?;
-    object.optional("file_hex", file.hex())?;
-    for key in ["format", "version", "size", "verdict", "weights"] {
-        object.member(key, &None::<u8>)?;
-    }
-    object.list("tensors")?.end()?;
-    object.member("error", why)?;
-    end(object)?;
-    out.write_all(b"\n")
-}
-
-/// What printed an object, which ends here.
-fn end(mut object: Object<'_>) -> io::Result<()> {
-    object.member("schema", SCHEMA_STATS)?;
-    object.member("tool", &TOOL)?;
-    object.end()
 }
 
 /// Statistics in a line or two.

@@ -31,7 +31,7 @@ pub enum Sign {
     Constant,
     /// All elements of some rows, but not of all, are zero: channels that do nothing.
     ZeroRows,
-    /// One lies far from the others.
+    /// One lies far from the others, or the deviation exceeds the range of a double.
     Outlier,
     /// Another tensor has the same elements, and they are not all equal.
     Duplicate,

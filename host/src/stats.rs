@@ -9,12 +9,14 @@ use crate::error::Error;
 use crate::value::Value;
 use alloc::vec;
 use alloc::vec::Vec;
-use weighbridge_core::{Element, Encoding, File, Histogram, Stats, Tensor};
+use weighbridge_core::{DType, Element, Encoding, File, Histogram, Stats, Tensor};
 
 /// Elements whose summaries are merged in their order, so that the result does not depend on
 /// the number of threads: whole blocks of every type and of what the core sums up at once.
 const PART: u64 = 1 << 18;
-/// Tensors of fewer parts are summed up in less time than it takes to start threads.
+/// Elements of a part whose types take less than a byte.
+const PACKED: u64 = PART << 3;
+/// Tensors of fewer parts are summed up on one thread.
 #[cfg(feature = "std")]
 const MANY: u64 = 8;
 
@@ -140,15 +142,20 @@ struct Sums {
     words: Vec<u64>,
 }
 
+/// How many elements a part has.
+fn part_len(dtype: DType) -> u64 {
+    if dtype.block().is_none() && dtype.bits() < 8 { PACKED } else { PART }
+}
+
 /// The statistics of a part from element `first` on.
 fn part(tensor: &Tensor, first: u64) -> Option<Stats> {
-    let count = tensor.elements.saturating_sub(first).min(PART);
+    let count = tensor.elements.saturating_sub(first).min(part_len(tensor.dtype));
     Stats::new(tensor.dtype, tensor.endianness, first, count)
 }
 
 fn sum_up(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<Sums>, Error> {
     #[cfg(feature = "std")]
-    if tensor.elements >= MANY * PART && threads::count() > 1 {
+    if tensor.elements >= MANY * part_len(tensor.dtype) && threads::count() > 1 {
         return threads::sum_up(access, file, tensor, threads::count());
     }
     in_turn(access, file, tensor)
@@ -162,7 +169,7 @@ fn in_turn(access: &Access<'_>, file: &File, tensor: &Tensor) -> Result<Option<S
     let (mut first, mut before) = (0, None);
     pieces(access, file, tensor, |bytes, ends| {
         stats.add(bytes, Some(&mut histogram));
-        first += if ends { PART } else { 0 };
+        first += if ends { part_len(tensor.dtype) } else { 0 };
         if ends
             && first < tensor.elements
             && let Some(next) = part(tensor, first)
@@ -191,7 +198,7 @@ fn pieces(
     tensor: &Tensor,
     mut take: impl FnMut(&[u8], bool),
 ) -> Result<(), Error> {
-    let len = tensor.dtype.bytes(PART).and_then(|len| usize::try_from(len).ok());
+    let len = tensor.dtype.bytes(part_len(tensor.dtype)).and_then(|len| usize::try_from(len).ok());
     let len = len.unwrap_or(usize::MAX);
     let mut room = len;
     data::elements(access, file, tensor, tensor.elements, |mut bytes, _| {

@@ -44,7 +44,8 @@ pub(crate) struct Shared {
 /// model is locked.
 pub(crate) struct Opened {
     pub(crate) model: weighbridge::Model<'static>,
-    /// What a view of the whole file can be made of.
+    /// What a view of the whole file can be made of: `bytes`, or an array. Of another object NumPy
+    /// would not keep the memory where it is.
     pub(crate) buffer: Option<Py<PyAny>>,
     shapes: Mutex<Shapes>,
     pub(crate) raised: Raised,

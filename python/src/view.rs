@@ -40,7 +40,7 @@ impl Plain {
     }
 }
 
-/// For how many shapes windows are kept. Models have fewer.
+/// For how many shapes windows are kept. Of models with more, arrays may all be made one by one.
 const SHAPES: usize = 16;
 
 /// Arrays of one type and shape that begin at each element of a file: an array over the buffer

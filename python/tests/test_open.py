@@ -157,6 +157,59 @@ def test_a_file_that_is_shortened_while_it_is_mapped(tmp_path: Path, encoder: An
             model["a"].numpy()
 
 
+def test_the_bytes_of_an_array_stay(encoder: Any, tmp_path: Path) -> None:
+    tensors: Dict[str, Any] = {}
+    for i, shape in enumerate([(), (64,), (8, 8)] * 3):
+        tensors[str(i)] = np.full(shape, i, np.float32)
+    tensors["none"] = np.zeros((0, 8), np.float32)
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(encoder(tensors))
+    for name, expected in tensors.items():
+        data = bytearray(path.read_bytes())
+        with wb.open(data) as model:
+            arrays = [model[it].numpy() for it in (*tensors, name)]
+            with pytest.raises(BufferError):
+                data.clear()
+        array = arrays.pop()
+        del arrays, model
+        gc.collect()
+        if expected.size:
+            with pytest.raises(BufferError):
+                data.clear()
+        else:  # it is no view of them
+            data.clear()
+        assert same(array, expected)
+    with wb.open(path, mmap=True) as model:
+        arrays = [model[name].numpy() for name in tensors]
+    for array, expected in zip(arrays, tensors.values()):
+        if expected.size:
+            with pytest.raises(BufferError):
+                array.base.base.obj.close()
+        assert same(array, expected)
+
+
+def test_empty_buffers() -> None:
+    for nothing in (b"", bytearray(), memoryview(b""), np.zeros(0, np.uint8), io.BytesIO()):
+        with pytest.raises(wb.WeighbridgeError):
+            wb.open(nothing)
+
+
+def test_a_file_that_is_replaced_while_it_is_mapped(sound: Path, monkeypatch: Any) -> None:
+    from weighbridge import _open
+
+    open_file, new = _open._open_file, sound.with_suffix(".new")
+
+    def replaced(path: str) -> Any:
+        file = open_file(path)
+        new.write_bytes(sound.read_bytes())
+        os.replace(new, sound)
+        return file
+
+    monkeypatch.setattr(_open, "_open_file", replaced)
+    with pytest.raises(OSError, match="the file changed while it was opened"):
+        wb.open(sound, mmap=True)
+
+
 def test_tensors_of_one_shape(encoder: Any, tmp_path: Path) -> None:
     shapes = [(6,), (2, 3), (3, 2), (1, 2, 3), (2, 3, 1)] * 4 + [(i + 1,) for i in range(20)]
     tensors: Dict[str, Any] = {}

@@ -75,7 +75,8 @@ def check_source(found: Source, options: Options) -> _native.Report:
         try:
             return _native.check_path(found.path, options)
         except OSError as error:
-            error.filename = error.filename or found.path
+            if error.errno is not None:
+                error.filename = error.filename or found.path
             raise
     if isinstance(found, Memory):
         return _native.check_bytes(found.data, options)
@@ -120,17 +121,23 @@ def _check_several(source: Remote, options: Options) -> _native.Report:
         try:
             return file.size(), file.read
         except FileNotFoundError as error:
-            # Over HTTP `fsspec` raises it for all failures. The cause is named, not shown: it
-            # has the headers of the request.
-            cause = error.__cause__
-            status = getattr(cause, "status", None)
-            if cause is None or not file.is_http() or status in (404, 410):
-                raise
-            why = type(cause).__name__ + (f", status {status}" if status else "")
-            raise OSError(f"{name}: {why}") from error
+            not_there(file, name, error)
+            raise
 
     options = options._replace(name=source.name, granule=GRANULE)
     return _native.check_in_folder(own, open_, options)
+
+
+def not_there(file: Remote, name: str, error: FileNotFoundError) -> None:
+    """Raises an `OSError` unless the error of a store means that the file is not there."""
+    # Over HTTP `fsspec` raises it for all failures. The cause is named, not shown: it has the
+    # headers of the request.
+    cause = error.__cause__
+    status = getattr(cause, "status", None)
+    if cause is None or not file.is_http() or status in (404, 410):
+        return
+    why = type(cause).__name__ + (f", status {status}" if status else "")
+    raise OSError(f"{name}: {why}") from error
 
 
 #: The format of the index of a checkpoint in shards.

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native, _numpy
-from ._check import INDEX, check_source
+from ._check import INDEX, check_source, not_there
 from ._options import Bar, Options, Progress, rules
 from ._sources import (
     GRANULE,
@@ -45,10 +45,14 @@ WHOLE = 16 << 20
 SHARED = 4 << 20
 #: How much is read between two reports of progress.
 PIECE = 64 << 20
+#: After so many files that a store does not have, no more are looked for, as in a check.
+ABSENT = 1_000
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+#: What differs once a file was replaced or written to.
+State = Tuple[int, ...]
 
 
 def open(
@@ -81,7 +85,8 @@ def open(
     """
     options = Options(format, lenient, structure, rules(deny), max_work, memory)
     found = in_folder(find(source, storage_options))
-    return _with_parts(found, _open_alone(found, options, mmap), options, mmap)
+    before = _state_at(found.path) if isinstance(found, Path) else None
+    return _with_parts(found, _open_alone(found, options, mmap), options, mmap, before)
 
 
 def _open_alone(
@@ -99,31 +104,48 @@ def _open_alone(
 
 
 def _with_parts(
-    found: Source, model: _native.Model, options: Options, mmap: bool
+    found: Source, model: _native.Model, options: Options, mmap: bool, before: Optional[State]
 ) -> _native.Model:
-    """The model that a file is part of, if it is the first, or the index of others."""
+    """The model that a file is part of, if it is the first, or the index of others; `before`
+    is the state that the file had when it was opened."""
     own = file_name(found)
     if own is None or model.format not in (INDEX, "gguf"):
         return model
     as_checked = options._replace(format="safetensors" if model.format == INDEX else "gguf")
-    left = WHOLE
+    left, absent = WHOLE, 0
+    # The check opens files on disk anew.
+    states = {found.path: before} if isinstance(found, Path) else {}
 
     def open_(name: str) -> Tuple[str, Optional[_native.Model]]:
-        nonlocal left
+        nonlocal left, absent
         if name == own:
             return str(model.file), model
         part = beside(found, name)
         full = part.path if isinstance(part, Path) else str(getattr(part, "name", name))
-        if isinstance(part, Path) and _native.leaves(part.path):
+        if isinstance(part, Path):
+            if _native.leaves(part.path):
+                return full, None
+            states[part.path] = _state_at(part.path)
+        elif absent == ABSENT:
             return full, None
         try:
             opened = _open_alone(part, as_checked, mmap, left)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if isinstance(part, Remote):
+                not_there(part, name, error)
+            absent += 1
             return full, None
         left -= min(left, opened.size)
         return full, opened
 
-    return model.with_parts(own, open_, lambda: check_source(found, options))
+    def check() -> _native.Report:
+        report = check_source(found, options)
+        for path, state in states.items():
+            if _state_at(path) != state:
+                raise OSError(f"{path}: the file changed after it was opened")
+        return report
+
+    return model.with_parts(own, open_, check)
 
 
 def load_file(
@@ -166,13 +188,17 @@ def _open_path(
         if stat.S_ISREG(about.st_mode) and mmap and about.st_size > 0:
             with _open_file(path) as file:
                 buffer = _mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_READ)
-            return _native.Model.open_path(path, options, buffer)
+                model = _native.Model.open_path(path, options, _bytes_of(memoryview(buffer)))
+                if _state(os.stat(path)) != _state(os.fstat(file.fileno())):
+                    raise OSError(f"{path}: the file changed while it was opened")
+            return model
         if stat.S_ISREG(about.st_mode) and about.st_size <= whole:
             with _open_file(path) as file:
                 return _native.Model.open_bytes(file.read(), options)
         return _native.Model.open_path(path, options)
     except OSError as error:
-        error.filename = error.filename or path
+        if error.errno is not None:
+            error.filename = error.filename or path
         raise
 
 
@@ -182,14 +208,26 @@ def _open_file(path: str) -> Any:
 
 def _open_reader(found: Reader, options: Options) -> _native.Model:
     options = options._replace(name=found.name)
+    whole = _bytes_of(found.view) if found.view else None
     # A view of it can be had where elements are as aligned as their offset in the file.
-    aligned = found.view is not None and np.frombuffer(found.view, np.uint8).ctypes.data % 16 == 0
-    view = found.view if aligned else None
-    return _native.Model.open_reader(found.size, found.read, options, view)
+    aligned = whole is not None and whole.ctypes.data % 16 == 0
+    return _native.Model.open_reader(found.size, found.read, options, whole if aligned else None)
 
 
-def _state(about: os.stat_result) -> Tuple[int, ...]:
+def _bytes_of(view: memoryview) -> Array:
+    """An array that keeps the view, so that its memory stays where it is. An array that is made
+    of a view itself does not: `numpy.ndarray` gives the view back, and keeps what it is of."""
+    return np.frombuffer(view, np.uint8)
+
+
+def _state(about: os.stat_result) -> State:
     return (about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+
+
+def _state_at(path: str) -> Optional[State]:
+    with contextlib.suppress(FileNotFoundError):
+        return _state(os.stat(path))
+    return None
 
 
 def load_all(
@@ -256,7 +294,7 @@ def _load_bytes(
     with _native.Model.open_bytes(data, options) as model:
         files = _files(source, model, alone)
         if files:
-            return _load_several(source, model, files, options, kind, None)
+            return _load_several(source, model, files, options, kind, None, data)
         model.check().raise_for_status()
         return _all(model, kind, read)
 
@@ -278,15 +316,22 @@ def _load_several(
     options: Options,
     kind: Kind[T],
     progress: Optional[Progress],
+    data: Optional[bytes] = None,
 ) -> Dict[str, T]:
-    """The tensors of all files: those that an index lists in its order, else part by part."""
+    """The tensors of all files: those that an index lists in its order, else part by part.
+    `data` is the file of the model, where it was read."""
     check_source(source, options).raise_for_status()
     is_index = model.format == INDEX
     listed: Dict[str, str] = model.metadata if is_index else {}
     options = options._replace(format="safetensors" if is_index else "gguf")  # as checked
     own, loaded = file_name(source), {}
     for file in files:
+        if file == own and data is not None:
+            loaded[file] = _load_bytes(source, data, options, kind, alone=True)
+            continue
         part = source if file == own else beside(source, file)
+        if file != own and isinstance(part, Path) and _native.leaves(part.path):
+            raise OSError(f"{part.path}: a link that leads out of its folder")
         loaded[file] = load_all(part, options, kind, progress, alone=True)
     if is_index:
         return {name: loaded[file][name] for name, file in listed.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import threading
@@ -69,7 +70,10 @@ class Remote(NamedTuple):
     def is_folder(self) -> bool:
         """Whether the store says so; those of HTTP have none."""
         isdir = None if self.is_http() else getattr(self.fs, "isdir", None)
-        return isdir is not None and bool(isdir(self.path))
+        try:
+            return isdir is not None and bool(isdir(self.path))
+        except OSError:  # a file may be read where folders may not be listed
+            return False
 
     def size(self) -> int:
         """How many bytes it has."""
@@ -152,7 +156,7 @@ def in_folder(source: Source) -> Source:
     found = sorted(name for name in names if name.endswith(_INDEX))
     if len(found) != 1:
         what = f"{len(found)} indexes (*{_INDEX})" if found else f"no index (*{_INDEX})"
-        raise IsADirectoryError(f"{source[-1]}: a folder with {what}")
+        raise IsADirectoryError(errno.EISDIR, f"a folder with {what}", source[-1])
     return beside(folder, found[0])
 
 

@@ -57,7 +57,7 @@ export type ModuleSource = URL | Response | BufferSource | WebAssembly.Module;
 
 /**
  * Loads a module, once. In Node and in browsers it is found beside this file.
- * `full` is only fetched when asked for.
+ * `full` is only fetched when asked for, and refused where WebAssembly has no SIMD.
  */
 export function load(flavour?: 'base', module?: ModuleSource): Promise<Library>;
 export function load(flavour: 'full', module?: ModuleSource): Promise<FullLibrary>;

@@ -20,7 +20,7 @@ async function wasmOf(flavour) {
   return url;
 }
 
-// A function of two vectors: the second module computes with them.
+// A function that returns a vector: the second module computes with vectors.
 const VECTORS = Uint8Array.of(
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 );

@@ -233,9 +233,9 @@ impl Document {
     }
 
     /// Whether payloads have rules, so that checking them says something: known once the
-    /// structure is checked.
+    /// structure is checked. Entries that were cut off may have some.
     pub fn is_ruled(&self) -> bool {
-        self.ruled.0
+        self.ruled.0 || self.cut
     }
 
     /// Whether the file could not be opened.

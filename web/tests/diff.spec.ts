@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
 import { gguf, safetensors, written } from './files.ts';
-import { expect, openFiles, settled, test } from './page.ts';
+import { PICTURES, expect, openFiles, settled, test } from './page.ts';
 
 const HEADS = 2;
 
@@ -137,4 +137,20 @@ test('a quantised GGUF is compared with the checkpoint it was made of', async ({
   await expect(page.locator('.compare-detail .histogram')).toBeVisible();
   await rows.filter({ hasText: 'v_proj' }).click();
   await expect(page.locator('.compare-result')).not.toContainText('order of GGUF');
+});
+
+test('picture: a comparison', { tag: '@deep' }, async ({ page }) => {
+  const { files } = models();
+  await openFiles(page, files);
+  await expect(page.locator('.file-tab')).toHaveCount(2);
+  await settled(page);
+  await page.locator('.file-name').first().click();
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await page.getByRole('button', { name: 'Compare all values' }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('values differ');
+  await page.getByRole('columnheader', { name: 'Rel. error' }).click();
+  await page.locator('.compare-table .v-list [role=row]:not([hidden])').filter({ hasText: 'q_proj' }).click();
+  await expect(page.locator('.compare-detail .histogram')).toBeVisible();
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: `${PICTURES}/compare.png` });
 });

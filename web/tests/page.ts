@@ -16,6 +16,9 @@ export function within(milliseconds: number, budget: number): void {
   }
 }
 
+/** Where pictures for the README go; they are made where they are asked for only. */
+export const PICTURES = process.env.SCREENSHOTS ?? 'test-results/screenshots';
+
 /** Where the files lie that are made for the tests. */
 export const TRIALS = process.env.TRIALS ?? '../target/web-trials';
 

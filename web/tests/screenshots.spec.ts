@@ -1,7 +1,4 @@
-import { expect, openSample, openTensor, panelTab, test } from './page.ts';
-
-/** Pictures for the README; made where they are asked for only. */
-const FOLDER = process.env.SCREENSHOTS ?? 'test-results/screenshots';
+import { PICTURES, expect, openSample, openTensor, panelTab, test } from './page.ts';
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(colorScheme, { tag: '@deep' }, () => {
@@ -14,7 +11,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await panelTab(page, colorScheme === 'light' ? 'Statistics' : 'Heat map');
       await expect(page.locator('.histogram canvas, .heat-canvas')).toBeVisible();
       await page.mouse.move(0, 0);
-      await page.screenshot({ path: `${FOLDER}/tensor-${colorScheme}.png` });
+      await page.screenshot({ path: `${PICTURES}/tensor-${colorScheme}.png` });
     });
   });
 }
@@ -23,5 +20,5 @@ test('picture: a broken file', { tag: '@deep' }, async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 760 });
   await openSample(page, 'oinf-broken');
   await expect(page.locator('.finding').first()).toBeVisible();
-  await page.screenshot({ path: `${FOLDER}/broken.png` });
+  await page.screenshot({ path: `${PICTURES}/broken.png` });
 });

@@ -86,7 +86,11 @@ fn measure(tensor: &Tensor<'_, '_>, seed: u64, left: &mut u64) -> Result<Weights
     *left = left
         .checked_sub(work)
         .ok_or_else(|| Error::Unsupported("reading all data takes too long".to_owned()))?;
-    let none = || Error::Unsupported("its elements are no numbers that can be read".to_owned());
+    let none = || {
+        Error::Unsupported(
+            "its elements are not numbers, or are not stored one after the other".to_owned(),
+        )
+    };
     tensor.weights(seed)?.ok_or_else(none)
 }
 
@@ -185,7 +189,7 @@ impl Row {
     pub(super) fn csv(&self) -> String {
         let shape: Vec<_> =
             self.shape.iter().map(|n| n.map_or("?".to_owned(), |n| n.to_string())).collect();
-        let mut cells = vec![cell(&self.name.lossy()), self.dtype.to_owned(), shape.join("x")];
+        let mut cells = vec![cell(&self.name.to_string()), self.dtype.to_owned(), shape.join("x")];
         match &self.measured {
             Ok(measured) => {
                 let it = measured.numbers();
@@ -198,12 +202,13 @@ impl Row {
                 cells.extend(counts.map(|count| count.to_string()));
                 cells.push(number(&it.outlier));
                 cells.push(it.signs.join(" "));
-                cells.push(it.duplicate_of.map_or(String::new(), |name| cell(&name)));
+                let twin = measured.duplicate_of.as_ref();
+                cells.push(twin.map_or(String::new(), |name| cell(&name.to_string())));
                 cells.push(String::new());
             }
             Err(why) => {
                 cells.resize(CSV.split(',').count() - 1, String::new());
-                cells.push(cell(why));
+                cells.push(cell(&Text::from(why.as_str()).to_string()));
             }
         }
         cells.join(",")

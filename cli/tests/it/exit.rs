@@ -1,6 +1,7 @@
 //! The table of exit codes in docs/cli.md: a run for each cell.
 
 use super::*;
+use weighbridge_tests::encode::safetensors;
 
 /// The cells of the table: command, code, text.
 pub(super) fn table() -> Vec<(String, i32, String)> {
@@ -33,6 +34,13 @@ fn every_cell_of_the_table_is_what_the_command_does() {
     let mut other = sound();
     other.tensors[1].payload[0] ^= 1;
     folder.write("other.stb", &other.encode());
+    let weights = |dtype, data| {
+        let tensor = safetensors::Tensor { data, ..safetensors::Tensor::new("w", dtype, &[1]) };
+        safetensors::File { metadata: None, tensors: vec![tensor] }.encode()
+    };
+    folder.write("one.safetensors", &weights("F32", 1.0_f32.to_le_bytes().to_vec()));
+    folder.write("nan.safetensors", &weights("F32", f32::NAN.to_le_bytes().to_vec()));
+    folder.write("complex.safetensors", &weights("C64", vec![0; 8]));
     std::fs::create_dir(folder.path().join("empty")).expect("a folder");
     let runs: &[(&str, i32, &[&[&str]])] = &[
         ("check", 0, &[&["valid.stb"], &["invalid.stb", "--lenient"]]),
@@ -79,6 +87,10 @@ fn every_cell_of_the_table_is_what_the_command_does() {
         ("digest", 1, &[&["invalid.stb"], &["broken.stb"]]),
         ("digest", 2, &[&["none"], &["empty"], &[]]),
         ("digest", 3, &[&["unknown.stb"], &["pickle"]]),
+        ("stats", 0, &[&["one.safetensors"]]),
+        ("stats", 1, &[&["nan.safetensors"], &["invalid.stb"], &["broken.stb"]]),
+        ("stats", 2, &[&["none"], &["empty"], &["one.safetensors", "--output", "xml"], &[]]),
+        ("stats", 3, &[&["complex.safetensors"], &["pickle"]]),
         ("digest --compare", 0, &[&["valid.stb", "valid.stb"]]),
         ("digest --compare", 1, &[&["valid.stb", "other.stb"], &["invalid.stb", "invalid.stb"]]),
         ("digest --compare", 2, &[&["valid.stb", "none"], &["valid.stb"]]),
@@ -100,7 +112,7 @@ fn every_cell_of_the_table_is_what_the_command_does() {
         }
     }
     let cells = table();
-    assert_eq!(cells.len(), 10 * 4, "{cells:?}");
+    assert_eq!(cells.len(), 11 * 4, "{cells:?}");
     // Servers have their own tests.
     for (name, code, text) in cells.into_iter().filter(|(name, ..)| !name.contains("://")) {
         let has_run = runs.iter().any(|(run, of, _)| *run == name && *of == code);

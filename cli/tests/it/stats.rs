@@ -106,11 +106,51 @@ fn what_is_not_measured_says_why() {
     let found = run(&folder, &["stats", "u.stb", "--json"]);
     let line = found.json();
     assert_eq!((found.code, &line["weights"]["skipped"]), (1, &json!(1)), "{line}");
-    assert!(line["tensors"][1]["why"].as_str().is_some_and(|why| why.contains("no numbers")));
+    assert!(line["tensors"][1]["why"].as_str().is_some_and(|why| why.contains("not numbers")));
+    // Complex numbers, in a file without a fault.
+    let complex =
+        safetensors::Tensor { data: vec![0; 16], ..safetensors::Tensor::new("c", "C64", &[2]) };
+    let plain =
+        safetensors::Tensor { data: vec![1, 2], ..safetensors::Tensor::new("w", "U8", &[2]) };
+    let both = safetensors::File { metadata: None, tensors: vec![complex, plain] };
+    folder.write("c.safetensors", &both.encode());
+    let found = run(&folder, &["stats", "c.safetensors", "--json"]);
+    let line = found.json();
+    assert_eq!((found.code, &line["verdict"]), (3, &json!("valid")), "{line}");
+    let weights = &line["weights"];
+    assert_eq!((&weights["tensors"], &weights["skipped"]), (&json!(1), &json!(1)));
+    assert_eq!(weights["verdict"], "unchecked");
     // A format that is not read, and a file that is not there.
     folder.write("text", b"no tensors");
     assert_eq!(run(&folder, &["stats", "text", "--json"]).code, 1);
     let missing = run(&folder, &["stats", "none.stb", "--json"]);
     assert_eq!(missing.code, 2);
     assert!(missing.json()["error"].is_string(), "{missing:?}");
+}
+
+#[test]
+fn an_index_of_shards_has_no_weights_of_its_own() {
+    let folder = Folder::new();
+    folder.write("m.safetensors", &file(&[("w", &[16], vec![f32::NAN; 16])]));
+    let index = br#"{"metadata": {}, "weight_map": {"w": "m.safetensors"}}"#;
+    folder.write("m.safetensors.index.json", index);
+    let found = run(&folder, &["stats", "m.safetensors.index.json", "--json"]);
+    let line = found.json();
+    assert_eq!((found.code, &line["verdict"]), (3, &json!("valid")), "{line}");
+    assert_eq!(line["weights"]["verdict"], "unchecked");
+    assert_eq!(line["weights"]["sentence"], "no weights to scan");
+}
+
+#[test]
+fn names_in_csv_have_no_control_characters() {
+    let folder = Folder::new();
+    folder.write(
+        "a.safetensors",
+        &file(&[("a\u{1b}[2J,b", &[16], ramp(16)), ("c", &[16], ramp(16))]),
+    );
+    let found = run(&folder, &["stats", "a.safetensors", "--output", "csv"]);
+    let lines: Vec<_> = found.out.lines().collect();
+    assert!(lines[1].starts_with("\"a\\u{1b}[2J,b\",f32,16,"), "{found:?}");
+    assert!(lines[2].ends_with(",duplicate,\"a\\u{1b}[2J,b\","), "{found:?}");
+    assert!(!found.out.contains('\u{1b}'), "{found:?}");
 }

@@ -1,8 +1,7 @@
 //! Sums of a few values, in lanes that compilers turn into vectors.
 //!
 //! The squares of values exceed those of their deviations by those of the mean. Where that
-//! is so much that digits are lost, what the values differ from an origin is summed up: from
-//! the mean, or in double precision from that of the first few.
+//! is so much that digits are lost, what the values differ from their mean is summed up.
 
 use crate::base::widen;
 
@@ -259,12 +258,15 @@ fn wide_sums(values: &[f64], origin: f64) -> (f64, f64) {
     })
 }
 
-/// The same of finite values that are so large that their squares are infinite, and so
-/// is the deviation.
+/// The same of finite values that are so large that their squares are infinite; so is the
+/// deviation, unless they are near each other.
 pub(super) fn huge(values: &[f64], tiny: f64) -> Block {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut block = Block::new(values.len(), mean(values), 0.0, f64::INFINITY, [least, greatest]);
+    let origin = mean(values).max(least).min(greatest);
+    let (sum, squares) = wide_sums(values, origin);
+    let sum = if squares.is_finite() { sum } else { 0.0 };
+    let mut block = Block::new(values.len(), origin, sum, squares, [least, greatest]);
     block.count_small(values, tiny);
     block
 }

@@ -241,7 +241,8 @@ fn single(value: f64) -> u32 {
 fn upper(value: f64) -> u32 {
     let bits = value.to_bits();
     let cut = bits as u32;
-    (bits >> 32) as u32 | ((cut | cut >> 16) & 0xFFFF)
+    let word = (bits >> 32) as u32;
+    if value.is_finite() { word | ((cut | cut >> 16) & 0xFFFF) } else { word & 0xFFFF_0000 }
 }
 
 /// The bin of a value by its magnitude; `None` for 0 and what is not finite.

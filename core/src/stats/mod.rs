@@ -29,7 +29,7 @@ const CHUNK: usize = 512;
 /// 2^-18 deviations and the deviation by 2^-17 of itself, in data that is not made to be
 /// hard by a thousandth of that. In all other types, and where the range of single
 /// precision does not do, both are right to 2^-40. The deviation of doubles is infinite
-/// where squares overflow, that is from some 2^510 on.
+/// where squares of deviations overflow, that is from some 2^510 on.
 ///
 /// ```
 /// use weighbridge_core::{DType, Endianness, Stats};

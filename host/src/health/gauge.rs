@@ -56,6 +56,9 @@ impl Gauge {
         let mut hasher = SipHasher13::new_with_keys(seed, 0);
         hasher.write(dtype.name().as_bytes());
         hasher.write_u64(elements);
+        // Where elements take no more than a byte, there is no order.
+        let turned = endianness == Endianness::Big && !matches!(dtype.bits(), 1..=8);
+        hasher.write_u8(turned.into());
         let rows = rows.and_then(|rows| Rows::new(dtype, endianness, elements, rows));
         Some(Gauge { stats, rows, hasher })
     }
@@ -102,8 +105,8 @@ struct Rows {
     width: u64,
     /// Bytes of a row.
     len: u64,
-    /// The bits of an element's last byte that are not its sign.
-    last: u8,
+    /// Which byte of an element holds its sign, counted from 1; 0 where zero has none.
+    sign: u64,
     /// Position in the row.
     at: u64,
     /// Whether a byte of the row is not zero.
@@ -118,11 +121,16 @@ impl Rows {
         let Some((1, width)) = dtype.unit() else { return None };
         let width = u64::from(width);
         let columns = elements.checked_div(rows).filter(|n| *n > 1 && rows > 1)?;
-        let signed = matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
-            && endianness == Endianness::Little;
-        let last = if signed { 0x7F } else { 0xFF };
+        let sign = match dtype {
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => match endianness {
+                Endianness::Little => width,
+                Endianness::Big => 1,
+            },
+            DType::F8E5M2 | DType::F8E4M3 => 1,
+            _ => 0,
+        };
         let len = columns.checked_mul(width)?;
-        Some(Rows { width, len, last, at: 0, live: false, count: 0, zero: 0 })
+        Some(Rows { width, len, sign, at: 0, live: false, count: 0, zero: 0 })
     }
 
     fn push(&mut self, mut bytes: &[u8]) {
@@ -133,7 +141,7 @@ impl Rows {
                 let mut at = self.at % self.width;
                 self.live = row.iter().any(|byte| {
                     at += 1;
-                    let mask = if at == self.width { self.last } else { 0xFF };
+                    let mask = if at == self.sign { 0x7F } else { 0xFF };
                     at %= self.width;
                     byte & mask != 0
                 });
@@ -186,7 +194,8 @@ impl Weights {
         (self.rows, self.zero_rows)
     }
 
-    /// How many standard deviations the farthest element lies from the mean.
+    /// How many standard deviations the farthest element lies from the mean; `None` where
+    /// the deviation is 0 or exceeds the range of a double.
     ///
     /// ```
     /// use weighbridge::{DType, Endianness, Gauge};
@@ -198,13 +207,15 @@ impl Weights {
     /// assert_eq!(gauge.weights().outlier(), Some(1.0));
     /// ```
     pub fn outlier(&self) -> Option<f64> {
-        let (mean, std) = (self.stats.mean()?, self.stats.deviation()?);
+        let mean = self.stats.mean()?;
+        let std = self.stats.deviation().filter(|std| std.is_finite())?;
         let ends = [self.stats.min()?, self.stats.max()?].map(Element::to_f64);
         let far = ends.into_iter().map(|end| (end - mean).abs()).fold(0.0, f64::max);
         Some(far / std).filter(|ratio| ratio.is_finite())
     }
 
-    /// What tells equal tensors: type, number of elements and their bytes, under the seed.
+    /// What tells equal tensors: type, byte order, number of elements and their bytes,
+    /// under the seed.
     /// `None` where all elements are equal, which says nothing.
     ///
     /// ```
@@ -220,7 +231,7 @@ impl Weights {
 
     fn is_constant(&self) -> bool {
         let stats = &self.stats;
-        let ends = stats.min().map(Element::to_f64).zip(stats.max().map(Element::to_f64));
+        let ends = stats.min().zip(stats.max());
         stats.finite() == stats.count() && ends.is_some_and(|(min, max)| min == max)
     }
 
@@ -241,13 +252,15 @@ impl Weights {
         // The squares are compared: of n elements none lies farther out than the root of n.
         let share = stats.finite() as f64 / 4.0;
         let far = share.clamp(OUTLIER_LEAST * OUTLIER_LEAST, OUTLIER_MOST * OUTLIER_MOST);
+        // Only elements beyond 10^150 have such squares.
+        let vast = stats.deviation().is_some_and(f64::is_infinite);
         let found = [
             (Sign::Nan, stats.nans() > 0),
             (Sign::Infinite, stats.infinities() > 0),
             (Sign::Zero, zero),
             (Sign::Constant, many && !zero && self.is_constant()),
             (Sign::ZeroRows, !zero && self.zero_rows > 0),
-            (Sign::Outlier, self.outlier().is_some_and(|ratio| ratio * ratio >= far)),
+            (Sign::Outlier, vast || self.outlier().is_some_and(|ratio| ratio * ratio >= far)),
         ];
         let mut signs = Signs::default();
         found.iter().filter(|(_, there)| *there).for_each(|(sign, _)| signs.add(*sign));
@@ -276,4 +289,75 @@ pub(crate) fn of(
         Ok::<(), Error>(())
     })?;
     Ok(Some(gauge.weights()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    /// Measures elements whose bytes come one at a time.
+    fn measured(dtype: DType, order: Endianness, rows: u64, bytes: &[u8]) -> Weights {
+        let elements = bytes.len() as u64 * 8 / u64::from(dtype.bits());
+        let mut gauge = Gauge::new(dtype, order, elements, Some(rows), 7).unwrap();
+        bytes.iter().for_each(|byte| gauge.push(&[*byte]));
+        gauge.weights()
+    }
+
+    fn doubles(values: &[f64]) -> Weights {
+        let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+        measured(DType::F64, Endianness::Little, 1, &bytes)
+    }
+
+    #[test]
+    fn rows_of_negative_zeros_are_rows_of_zeros_in_both_byte_orders() {
+        let values = [1.0_f32, 2.0, -0.0, 0.0, 3.0, 4.0];
+        let little: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+        let big: Vec<u8> = values.iter().flat_map(|it| it.to_be_bytes()).collect();
+        assert_eq!(measured(DType::F32, Endianness::Little, 3, &little).rows(), (3, 1));
+        assert_eq!(measured(DType::F32, Endianness::Big, 3, &big).rows(), (3, 1));
+        // 2^-149 differs from zero in one bit, at the other end.
+        let least = [0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
+        assert_eq!(measured(DType::F32, Endianness::Big, 2, &least).rows(), (2, 0));
+    }
+
+    #[test]
+    fn the_sign_of_a_byte_is_looked_at_where_it_is_one() {
+        let bytes = [0x38, 0x38, 0x80, 0x00];
+        let dead = |dtype| measured(dtype, Endianness::Little, 2, &bytes).rows();
+        assert_eq!(dead(DType::F8E4M3), (2, 1));
+        assert_eq!(dead(DType::F8E5M2), (2, 1));
+        // The same byte is NaN, and a number.
+        assert_eq!(dead(DType::F8E4M3Fnuz), (2, 0));
+        assert_eq!(dead(DType::U8), (2, 0));
+    }
+
+    #[test]
+    fn equal_bytes_in_two_byte_orders_are_other_elements() {
+        let bytes = [0, 1, 2, 3, 4, 5, 6, 7];
+        let digest = |dtype, order| measured(dtype, order, 2, &bytes).digest().unwrap();
+        let differ = |dtype| digest(dtype, Endianness::Little) != digest(dtype, Endianness::Big);
+        assert!(differ(DType::F16) && differ(DType::F32) && !differ(DType::U8));
+    }
+
+    #[test]
+    fn integers_that_no_double_tells_apart_are_not_constant() {
+        let bytes: Vec<u8> =
+            [u64::MAX, u64::MAX - 1].iter().flat_map(|it| it.to_le_bytes()).collect();
+        let of = |bytes| measured(DType::U64, Endianness::Little, 1, bytes);
+        assert_eq!(of(&bytes).signs(), Signs::default());
+        assert!(of(&bytes).digest().is_some());
+        assert!(of(&bytes[..8].repeat(2)).signs().has(Sign::Constant));
+        assert!(doubles(&[0.5, 0.5]).signs().has(Sign::Constant));
+    }
+
+    #[test]
+    fn a_deviation_beyond_all_doubles_is_an_outlier() {
+        let mut values = vec![0.5; 100];
+        values[7] = 1e200;
+        assert_eq!(doubles(&values).stats().deviation(), Some(f64::INFINITY));
+        assert_eq!(doubles(&values).outlier(), None);
+        assert!(doubles(&values).signs().has(Sign::Outlier));
+    }
 }

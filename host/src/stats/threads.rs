@@ -1,8 +1,9 @@
 //! Statistics on several threads: this one reads and decodes, others sum up.
 
-use super::{Sums, after, in_turn, part, pieces};
+use super::{Sums, after, in_turn, part, part_len, pieces};
 use crate::access::Access;
 use crate::error::Error;
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -23,6 +24,29 @@ pub(super) fn count() -> usize {
 /// A part: the number of its first element, and its bytes.
 type Part = (u64, Vec<u8>);
 
+/// A part that was summed up: its buffer, which is used again.
+type Done = (u64, Option<Summary>, Vec<u8>);
+
+/// Summaries of parts, merged in their order.
+#[derive(Default)]
+struct Merged {
+    /// The first element of the next part.
+    next: u64,
+    /// Parts after it.
+    waiting: BTreeMap<u64, Summary>,
+    all: Option<Summary>,
+}
+
+impl Merged {
+    fn put(&mut self, first: u64, part: Option<Summary>, len: u64) {
+        self.waiting.extend(part.map(|part| (first, part)));
+        while let Some(part) = self.waiting.remove(&self.next) {
+            self.all = Some(after(self.all.take(), part));
+            self.next += len;
+        }
+    }
+}
+
 /// As [`in_turn`], on so many more threads, with the same result. Where the system gives
 /// fewer, those do the work; where it gives none, this one does.
 pub(super) fn sum_up(
@@ -33,12 +57,12 @@ pub(super) fn sum_up(
 ) -> Result<Option<Sums>, Error> {
     let (parts, todo) = sync_channel::<Part>(threads);
     let todo = Arc::new(Mutex::new(todo));
-    let (spent, free) = channel();
+    let (results, done) = channel();
     thread::scope(|scope| {
         let start = |_| {
-            let (todo, spent) = (Arc::clone(&todo), spent.clone());
+            let (todo, results) = (Arc::clone(&todo), results.clone());
             let builder = thread::Builder::new().name("statistics".into());
-            builder.spawn_scoped(scope, move || work(tensor, &todo, &spent)).ok()
+            builder.spawn_scoped(scope, move || work(tensor, &todo, &results)).ok()
         };
         let running: Vec<_> = (0..threads).map_while(start).collect();
         // Only the threads hold it now: if all of them end, sending ends too.
@@ -47,11 +71,16 @@ pub(super) fn sum_up(
             return in_turn(access, file, tensor);
         }
         let (mut first, mut bytes) = (0, Vec::new());
+        let (mut merged, len) = (Merged::default(), part_len(tensor.dtype));
         let mut send = |bytes: &mut Vec<u8>| {
-            let next = free.try_recv().unwrap_or_default();
+            let mut next = Vec::new();
+            while let Ok((first, part, buffer)) = done.try_recv() {
+                merged.put(first, part, len);
+                next = buffer;
+            }
             // Without receivers a thread has panicked, and so does this one below.
             let _ = parts.send((first, core::mem::replace(bytes, next)));
-            first += super::PART;
+            first += len;
         };
         let read = pieces(access, file, tensor, |piece, ends| {
             bytes.extend_from_slice(piece);
@@ -64,40 +93,32 @@ pub(super) fn sum_up(
         }
         drop(parts);
         let mut words = vec![0; Histogram::WORDS];
-        let mut summaries = Vec::new();
         for thread in running {
-            let (some, mut counted) = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-            summaries.extend(some);
+            let mut counted = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
             let all = Histogram::new(tensor.dtype, &mut words);
             if let (Some(mut all), Some(more)) = (all, Histogram::new(tensor.dtype, &mut counted)) {
                 all.merge(&more);
             }
         }
         read?;
-        summaries.sort_unstable_by_key(|(first, _)| *first);
-        let parts = summaries.into_iter().map(|(_, part)| part);
-        let summary = parts.fold(None, |before, part| Some(after(before, part)));
-        Ok(summary.map(|summary| Sums { summary, words }))
+        // All threads have ended.
+        done.try_iter().for_each(|(first, part, _)| merged.put(first, part, len));
+        Ok(merged.all.map(|summary| Sums { summary, words }))
     })
 }
 
-/// Sums up parts until there are no more: their summaries, and the counts of all.
-fn work(
-    tensor: &Tensor,
-    todo: &Mutex<Receiver<Part>>,
-    spent: &Sender<Vec<u8>>,
-) -> (Vec<(u64, Summary)>, Vec<u64>) {
+/// Sums up parts until there are no more; returns the counts of all.
+fn work(tensor: &Tensor, todo: &Mutex<Receiver<Part>>, results: &Sender<Done>) -> Vec<u64> {
     let mut words = vec![0; Histogram::WORDS];
-    let mut done = Vec::new();
     loop {
         let next = todo.lock().map(|todo| todo.recv());
-        let Ok(Ok((first, mut bytes))) = next else { return (done, words) };
-        if let Some(mut stats) = part(tensor, first) {
+        let Ok(Ok((first, mut bytes))) = next else { return words };
+        let summary = part(tensor, first).map(|mut stats| {
             stats.add(&bytes, Histogram::new(tensor.dtype, &mut words).as_mut());
-            done.push((first, stats.summary()));
-        }
+            stats.summary()
+        });
         bytes.clear();
-        // Nobody reads any more at the end.
-        let _ = spent.send(bytes);
+        // If the reader has given up, so does this thread, at its next part.
+        let _ = results.send((first, summary, bytes));
     }
 }

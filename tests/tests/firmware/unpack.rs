@@ -93,7 +93,7 @@ fn zstd_decodes_as_on_a_host() {
     let sound = expected.iter().filter(|line| line.starts_with("bytes ")).count();
     assert!(sound >= 17 && sound < expected.len(), "{expected:?}");
     let (mut deepest, mut costs) = (0, Vec::new());
-    for (line, expected) in lines.by_ref().zip(&expected) {
+    for (expected, line) in expected.iter().zip(lines.by_ref()) {
         let (outcome, figures) = line.split_once(" stack ").unwrap();
         assert_eq!(outcome, expected);
         let (stack, ticks) = figures.split_once(" ticks ").unwrap();

@@ -24,7 +24,8 @@ function shape(name: string, attributes: Record<string, string | number>): SVGEl
 export function courseChart({ kind, points }: Course, measure: Measure, open: (tensor: number) => void): HTMLElement {
   const values = points.map((point) => point[measure]);
   const finite = values.filter(Number.isFinite);
-  const most = Math.max(...finite, 0);
+  // Layers may be more than arguments of a call can be.
+  const most = finite.reduce((a, b) => Math.max(a, b), 0);
   const [first, last] = [points[0].layer, points[points.length - 1].layer];
   const x = (layer: number) => EDGE + ((layer - first) / Math.max(1, last - first)) * (WIDTH - 2 * EDGE);
   const y = (value: number) => HEIGHT - EDGE - (most > 0 ? value / most : 0) * (HEIGHT - 2 * EDGE);
@@ -39,7 +40,7 @@ export function courseChart({ kind, points }: Course, measure: Measure, open: (t
   const cursor = shape('line', { class: 'course-cursor', y1: 0, y2: HEIGHT, visibility: 'hidden' });
   svg.append(cursor);
 
-  const least = finite.length === 0 ? NaN : Math.min(...finite);
+  const least = finite.length === 0 ? NaN : finite.reduce((a, b) => Math.min(a, b));
   const range = finite.length === 0 ? 'no finite values' : least === most ? short(most) : `${short(least)} to ${short(most)}`;
   const readout = h('span', { class: 'course-range mono' }, range);
   const said = (i: number) => `layer ${points[i].layer}: ${real(values[i])}`;

@@ -67,11 +67,13 @@ export class FindingsView {
         ? `${count(dropped)} more findings were counted but not kept: ${(verdict?.notListed ?? []).map((it) => `${it.rule} ${count(it.count)}`).join(', ')}.`
         : verdict === undefined
           ? 'Checking…'
-          : !verdict.checkable
-            ? 'Nothing found in the structure. There are no rules for what the payloads of this file contain.'
-            : verdict.checked.includes('payloads')
-              ? 'Nothing found in the structure or the payloads.'
-              : 'Nothing found so far. The payloads have not been read.',
+          : !verdict.checked.includes('structure')
+            ? 'Nothing found so far. The structure has not been checked.'
+            : !verdict.checkable
+              ? 'Nothing found in the structure. There are no rules for what the payloads of this file contain.'
+              : verdict.checked.includes('payloads')
+                ? 'Nothing found in the structure or the payloads.'
+                : 'Nothing found so far. The payloads have not been read.',
     );
   }
 

@@ -195,10 +195,11 @@ export class TensorTable {
       [mean, weights?.mean],
       [std, weights?.deviation],
     ] as const) {
-      showWhole(cell, value === undefined ? '' : fit(real(value), ROOM), value === undefined ? '' : String(value));
+      const known = value !== undefined && !Number.isNaN(value);
+      showWhole(cell, known ? fit(real(value), ROOM) : '', known ? String(value) : '');
     }
     setText(outlier, weights === undefined || Number.isNaN(weights.outlier) ? '' : weights.outlier.toFixed(1));
-    setText(zeros, weights === undefined ? '' : count(weights.zeros));
+    setText(zeros, weights === undefined || Number.isNaN(weights.zeros) ? '' : count(weights.zeros));
     setText(nan, weights === undefined ? '' : count(weights.nans));
     nan.classList.toggle('bad', (weights?.nans ?? 0) > 0);
     setText(signs, weights?.signs.join(' ') ?? '');

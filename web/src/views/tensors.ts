@@ -65,7 +65,7 @@ export class TensorsView {
     );
     // Once there is something to show in them.
     const columns = segmented(
-      'Columns',
+      'Show columns of',
       [
         ['storage', 'Storage'],
         ['weights', 'Weights'],

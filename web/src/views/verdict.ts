@@ -129,12 +129,13 @@ export class VerdictView {
     if (health === undefined) {
       return h('li', { class: 'stage' }, icon('unchecked'), 'Weights not scanned', scan('Scan'));
     }
-    const { text, brief, faulty, suspicious, done, total } = health;
+    const { text, brief, faulty, suspicious, skipped, done, total } = health;
+    const partly = done < total || skipped > 0;
     const said = button(brief, this.#showWeights, { class: 'link', title: text });
     return h(
       'li',
-      { class: 'stage stage-weights', 'data-state': faulty ? 'faulty' : suspicious > 0 ? 'suspicious' : 'sound' },
-      icon(faulty ? 'fatal' : suspicious > 0 ? 'lint' : done < total ? 'unchecked' : 'valid'),
+      { class: 'stage stage-weights', 'data-state': faulty ? 'faulty' : suspicious > 0 ? 'suspicious' : partly ? 'unchecked' : 'sound' },
+      icon(faulty ? 'fatal' : suspicious > 0 ? 'lint' : partly ? 'unchecked' : 'valid'),
       h('span', {}, 'Weights: ', said),
       done < total && h('span', {}, ` (${count(done)} of ${count(total)} scanned)`),
       done < total && scan('Go on'),

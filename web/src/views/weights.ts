@@ -28,6 +28,9 @@ function sentence(sign: string, it: Suspect): string {
     case 'zero-rows':
       return `${count(it.zeroRows)} of ${counted(it.rows, 'row')} ${it.zeroRows === 1 ? 'is' : 'are'} all zeros.`;
     case 'outlier':
+      if (Number.isNaN(it.outlier)) {
+        return `The standard deviation exceeds the range of a double: the elements range from ${real(it.min)} to ${real(it.max)}.`;
+      }
       return `The farthest element lies ${Math.round(it.outlier).toLocaleString('en-GB')} standard deviations from the mean: the range is ${real(it.min)} to ${real(it.max)}.`;
     default:
       return '';
@@ -42,10 +45,11 @@ export class WeightsView {
   readonly #more = button('Show more', () => void this.#load(), { class: 'more', hidden: true });
   readonly #suspicious = h('section', { class: 'weights-part', 'aria-label': 'Suspicious' }, h('h3', {}, 'Suspicious'), this.#list, this.#more);
   readonly #charts = h('ul', { class: 'courses' });
-  readonly #rest = button('Show more', () => this.#drawCharts(this.#courses.length), { class: 'more', hidden: true });
+  readonly #rest = button('Show more', () => this.#moreCharts(), { class: 'more', hidden: true });
   readonly #along: HTMLElement;
   #measure: Measure = 'deviation';
   #courses: Course[] = [];
+  #drawn = 0;
   #shown = 0;
   #round = 0;
 
@@ -91,12 +95,13 @@ export class WeightsView {
       );
       return;
     }
-    const { text, faulty, suspicious, done, total } = health;
+    const { text, faulty, suspicious, skipped, done, total } = health;
+    const mark = faulty ? 'fatal' : suspicious > 0 ? 'lint' : done < total || skipped > 0 ? 'unchecked' : 'valid';
     const save = (label: string, make: (id: number) => Promise<Blob>, extension: string) =>
       button(label, () => void this.#save(label, make, extension));
     fill(
       this.#head,
-      h('h2', { class: 'weights-verdict', 'data-state': faulty ? 'faulty' : '' }, icon(faulty ? 'fatal' : suspicious > 0 ? 'lint' : 'valid'), h('span', {}, `Weights: ${text}`)),
+      h('h2', { class: 'weights-verdict', 'data-state': faulty ? 'faulty' : '' }, icon(mark), h('span', {}, `Weights: ${text}`)),
       done < total && h('p', { class: 'muted' }, `${count(done)} of ${counted(total, 'tensor')} scanned.`),
       h(
         'p',
@@ -114,11 +119,20 @@ export class WeightsView {
     this.#drawCharts();
   }
 
-  #drawCharts(most = CHARTS): void {
+  #drawCharts(): void {
+    this.#charts.replaceChildren();
+    this.#drawn = 0;
+    this.#moreCharts();
+  }
+
+  #moreCharts(): void {
     const open = (tensor: number) => this.#file.select(tensor);
-    this.#charts.replaceChildren(...this.#courses.slice(0, most).map((course) => courseChart(course, this.#measure, open)));
-    this.#rest.hidden = this.#courses.length <= most;
-    this.#rest.textContent = `Show ${count(this.#courses.length - most)} more kinds`;
+    const next = this.#courses.slice(this.#drawn, this.#drawn + CHARTS);
+    this.#charts.append(...next.map((course) => courseChart(course, this.#measure, open)));
+    this.#drawn += next.length;
+    const left = this.#courses.length - this.#drawn;
+    this.#rest.hidden = left === 0;
+    this.#rest.textContent = `Show ${Math.min(CHARTS, left)} more of ${counted(left, 'kind')}`;
   }
 
   async #load(): Promise<void> {

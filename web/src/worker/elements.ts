@@ -11,6 +11,11 @@ const ELEMENTS = 1 << 16;
 /** Longest row of a sparse vector that is filled up with its zeros. */
 const LONGEST = 1 << 24;
 
+/** What cannot be computed with, however often it is tried. */
+export class TooLong extends Error {
+  override name = 'TooLong';
+}
+
 /** The name of the type that an array's elements have in memory. */
 export function nameOf(data: Numbers): string {
   const names = new Map<unknown, string>([
@@ -84,7 +89,7 @@ function filled({ data, ends, indices, lengths }: Values): Numbers {
     return data;
   }
   if (total > LONGEST) {
-    throw new Error(`Rows of ${total} elements are too long to compute with.`);
+    throw new TooLong(`Rows of ${total} elements are too long to compute with.`);
   }
   const all = new (data.constructor as new (length: number) => Numbers)(total);
   let at = 0;

@@ -3,7 +3,7 @@
 import type { Weights } from 'weighbridge';
 import { accessOf } from '../storage.ts';
 import { crewSize, share } from './crew.ts';
-import { bytesOf, entries, nameOf, rowElements } from './elements.ts';
+import { TooLong, bytesOf, entries, nameOf, rowElements } from './elements.ts';
 import { gaugeOf, measure, type Part, type Stretch } from './gauging.ts';
 import type { Context } from './rpc.ts';
 import { details, scan } from './scan.ts';
@@ -85,7 +85,7 @@ async function plan(file: Session, found: Measurements, context: Context): Promi
       const access = accessOf({ dtype, layout });
       const status = file.word(page.status[i]);
       if (status !== 'sound' || access === undefined) {
-        found.skip(tensor, status === 'sound' ? `elements of ${dtype} in ${layout} layout are no numbers that can be read` : `its entry is ${status}`);
+        found.skip(tensor, status === 'sound' ? `elements of ${dtype} in ${layout} layout are not numbers that can be read` : `its entry is ${status}`);
         continue;
       }
       bytes += Number(page.stored[i]);
@@ -160,17 +160,36 @@ async function other(file: Session, found: Measurements, tensor: number, context
       } else {
         await entries(file, tensor, context, (data) => gauge.push(bytesOf(data)));
       }
-      found.add(tensor, gauge.weights());
+      const weights = gauge.weights();
+      found.add(tensor, access === 'entries' ? ofStored(weights, found.faults) : weights);
     } finally {
       gauge.free();
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    if (error instanceof FileChanged) {
+    // What could not be read now may be read later; what cannot be decoded never is, and
+    // the others still can.
+    if (!(error instanceof TooLong) && (error as Error).name !== 'WeighbridgeError') {
       throw error;
     }
-    // Data that cannot be decoded: the others still can.
     found.skip(tensor, (error as Error).message);
   }
   passed(Number(about.stored));
+}
+
+/** What the stored entries of a sparse tensor say of all its elements, of which others are zero. */
+function ofStored(weights: Weights, faults: number): Weights {
+  return {
+    ...weights,
+    min: NaN,
+    max: NaN,
+    mean: NaN,
+    deviation: NaN,
+    zeros: NaN,
+    outlier: NaN,
+    signs: weights.signs & faults,
+    digest: undefined,
+    firstNan: undefined,
+    firstInfinity: undefined,
+  };
 }

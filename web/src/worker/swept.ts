@@ -36,7 +36,7 @@ export function suspects(_: Context, id: number, from: number, to: number) {
   return {
     total: all.length,
     suspects: all.slice(from, to).map((tensor) => {
-      const twin = found.twins.get(tensor);
+      const twin = found.twin(tensor);
       return {
         tensor,
         name: nameOf(id, tensor),
@@ -100,16 +100,16 @@ function* table(id: number): Generator<Record<(typeof COLUMNS)[number], unknown>
   const file = session(id);
   const found = measurements(file);
   const page = file.document.rows(0, file.document.tensorCount);
-  const names = [...page.names];
-  for (let i = 0; found !== undefined && i < names.length; i++) {
+  for (let i = 0; found !== undefined && i < file.document.tensorCount; i++) {
     const number = (key: WeightKey) => {
       const value = found.columns[key][i];
       return Number.isNaN(value) ? undefined : value;
     };
-    const twin = found.twins.get(i);
+    const twin = found.twin(i);
     const why = found.skipped.get(i) ?? (found.known[i] === 0 ? 'not scanned' : undefined);
     yield {
-      name: names[i],
+      // Those of the page are cut.
+      name: nameOf(id, i),
       dtype: file.word(page.dtype[i]),
       shape: Array.from(page.dims.subarray(i === 0 ? 0 : page.dimEnds[i - 1], page.dimEnds[i]), (n) => (n === 0xffff_ffff_ffff_ffffn ? null : Number(n))),
       elements: Number(page.elements[i]),
@@ -124,7 +124,7 @@ function* table(id: number): Generator<Record<(typeof COLUMNS)[number], unknown>
       zero_rows: number('zeroRows'),
       outlier: number('outlier'),
       signs: why === undefined ? found.namesOf(found.signs[i]) : undefined,
-      duplicate_of: twin === undefined ? undefined : names[twin],
+      duplicate_of: twin === undefined ? undefined : nameOf(id, twin),
       why,
     };
   }
@@ -146,11 +146,14 @@ export function weightsJson(context: Context, id: number): Blob {
   const signs = Object.fromEntries(
     (found?.library.signs ?? []).map(({ name, bit }) => [name, found!.signs.filter((bits) => (bits & bit) !== 0).length]).filter(([, count]) => (count as number) > 0),
   );
+  const measured = found?.measured ?? 0;
+  const total = file.document.tensorCount;
+  const verdict = state?.faulty ? 'faulty' : measured === 0 || measured < total ? 'unchecked' : 'sound';
   const head = {
     file: file.source.name,
     format: file.document.format ?? null,
     size: Number(file.source.size),
-    weights: { verdict: state?.faulty ? 'faulty' : 'sound', sentence: state?.text, tensors: found?.measured ?? 0, skipped: found?.skipped.size ?? 0, signs },
+    weights: { verdict, sentence: state?.text, tensors: measured, skipped: total - measured, signs },
   };
   const text = JSON.stringify(head, undefined, 1);
   const rows = Array.from(table(id), (row) => `  ${JSON.stringify(row)}`);

@@ -20,17 +20,19 @@ export class Measurements {
   readonly signs: Uint8Array;
   /** Whether each was measured. */
   readonly known: Uint8Array;
+  /** The first tensor with each digest, whichever was measured first. */
   readonly #first = new Map<string, number>();
+  readonly #digests = new Map<number, string>();
   /** Positions of first elements that are no finite numbers. */
   readonly firsts = new Map<number, { nan: bigint | undefined; infinity: bigint | undefined }>();
-  /** The tensors that came first, of those that have the same elements. */
-  readonly twins = new Map<number, number>();
   /** Why others were not measured. */
   readonly skipped = new Map<number, string>();
   measured = 0;
   /** Grows with every result. */
   version = 0;
   readonly #duplicate: number;
+  /** The bits of signs that are faults. */
+  readonly faults: number;
 
   constructor(library: FullLibrary, tensors: number) {
     this.library = library;
@@ -38,9 +40,14 @@ export class Measurements {
     this.signs = new Uint8Array(tensors);
     this.known = new Uint8Array(tensors);
     this.#duplicate = library.signs.find(({ name }) => name === 'duplicate')!.bit;
+    this.faults = library.signs.reduce((bits, { fault, bit }) => (fault ? bits | bit : bits), 0);
   }
 
   add(tensor: number, weights: Weights): void {
+    // A worker of a sweep that was cancelled may still answer.
+    if (this.known[tensor] === 1) {
+      return;
+    }
     for (const key of NUMBERS) {
       this.columns[key][tensor] = weights[key];
     }
@@ -58,14 +65,18 @@ export class Measurements {
 
   /** Of equal tensors the first is no duplicate, in whatever order they are measured. */
   #pair(tensor: number, digest: string): void {
-    const first = this.#first.get(digest) ?? tensor;
-    const [before, after] = first <= tensor ? [first, tensor] : [tensor, first];
-    this.#first.set(digest, before);
-    if (before === after) {
-      return;
+    const first = this.#first.get(digest);
+    this.#digests.set(tensor, digest);
+    this.#first.set(digest, Math.min(first ?? tensor, tensor));
+    if (first !== undefined) {
+      this.signs[Math.max(first, tensor)] |= this.#duplicate;
     }
-    this.twins.set(after, before);
-    this.signs[after] |= this.#duplicate;
+  }
+
+  /** The first tensor with the same elements, if that is another. */
+  twin(tensor: number): number | undefined {
+    const first = this.#first.get(this.#digests.get(tensor) ?? '');
+    return first === tensor ? undefined : first;
   }
 
   /** What was measured of a tensor. */
@@ -74,7 +85,7 @@ export class Measurements {
     return {
       ...(Object.fromEntries(NUMBERS.map((key) => [key, this.columns[key][tensor]])) as Record<WeightKey, number>),
       signs: this.namesOf(bits),
-      fault: this.library.signs.some(({ fault, bit }) => fault && (bits & bit) !== 0),
+      fault: (bits & this.faults) !== 0,
     };
   }
 
@@ -94,16 +105,18 @@ export class Measurements {
   }
 
   /** The verdict, whole and for where there is little room. */
-  health(): { text: string; brief: string; faulty: boolean; suspicious: number } {
+  health(): { text: string; brief: string; faulty: boolean; suspicious: number; skipped: number } {
     const signs = this.signs.filter((_, tensor) => this.known[tensor] === 1);
-    const { text, faulty } = this.library.health(signs, this.skipped.size);
-    const faults = this.library.signs.reduce((bits, { fault, bit }) => (fault ? bits | bit : bits), 0);
+    const skipped = this.skipped.size;
+    const { text: said, faulty } = this.library.health(signs, skipped);
+    const text = this.measured + skipped === 0 ? 'none scanned yet' : said;
     const suspicious = signs.filter((bits) => bits !== 0).length;
-    const notes = signs.filter((bits) => bits !== 0 && (bits & faults) === 0).length;
+    const notes = signs.filter((bits) => bits !== 0 && (bits & this.faults) === 0).length;
     const looks = notes === 0 ? '' : `${notes.toLocaleString('en-GB')} ${faulty ? 'more' : notes === 1 ? 'tensor' : 'tensors'} worth a look`;
-    const worst = faulty ? this.library.health(signs.map((bits) => bits & faults), 0).text : '';
-    const brief = suspicious === 0 ? text : [worst, looks].filter((part) => part !== '').join(', ');
-    return { text, brief, faulty, suspicious };
+    const worst = faulty ? this.library.health(signs.map((bits) => bits & this.faults), 0).text : '';
+    const left = skipped === 0 ? '' : `; ${skipped.toLocaleString('en-GB')} not scanned`;
+    const brief = suspicious === 0 ? text : [worst, looks].filter((part) => part !== '').join(', ') + left;
+    return { text, brief, faulty, suspicious, skipped };
   }
 }
 

@@ -39,7 +39,8 @@ impl<'s> Backwards<'s> {
         (word << 1).wrapping_shl(u32::from(used))
     }
 
-    /// The first `end` bytes, fewer than eight, at the top of a word.
+    /// The first `end` bytes, fewer than eight, at the top of a word; 0 if too many bits were
+    /// taken.
     #[cold]
     #[inline(never)]
     fn first(&self, end: usize) -> u64 {

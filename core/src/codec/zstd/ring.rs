@@ -84,9 +84,11 @@ impl Ring {
     /// Makes room at the start of the ring.
     pub(super) fn turn(&mut self, buffer: &mut [u8], extent: &Extent) -> Result<(), Fault> {
         let kept = usize::try_from(extent.written.min(extent.window)).unwrap_or(usize::MAX);
+        // As far as a room may reach, however little is left.
+        let room = widen(MARGIN).saturating_add(extent.block().into());
         if kept == 0 {
             self.begin(0);
-        } else if widen(self.at) >= extent.window.saturating_add(extent.room()) {
+        } else if widen(self.at) >= extent.window.saturating_add(room) {
             *self = Ring { at: 0, older: self.at };
         } else {
             let from = self.at.checked_sub(kept).ok_or(Fault::Buffer)?;

@@ -1,9 +1,8 @@
 //! Heads of values, and skipping lists.
 //!
-//! A list tells how many items it has and not where it ends, so that its items
-//! are passed over one by one. That happens when the entry after it is asked
-//! for, and may stop for absent bytes anywhere: the cursor then keeps how far it
-//! is, in `at`, `left` (items, level by level) and `within`.
+//! A list has the number of its items but not its end, so its items are passed over
+//! one by one. That happens when the entry after it is asked for, and may stop for absent
+//! bytes anywhere: the cursor then keeps how far it is, in `at`, `left` (items, level by level) and `within`.
 //!
 //! Numbers are read without a check each. A missing one reads as 0, which has no effect
 //! here, and is settled at the end of the entry.

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::parse::Reader;
 
-/// What a cursor over tensors tells of those that were listed.
+/// What a cursor knows of the tensors that were listed.
 pub(super) mod cover {
     use super::super::Cursor;
 

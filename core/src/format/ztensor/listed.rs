@@ -4,7 +4,7 @@
 use super::{Cursor, field};
 use crate::input::{Source, Span};
 
-/// What a cursor tells of the blobs that were listed.
+/// What a cursor knows of the blobs that were listed.
 pub(super) mod cover {
     /// Nothing but padding lies between them so far.
     pub(in super::super) const TIGHT: u8 = 0;
