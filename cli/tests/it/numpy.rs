@@ -88,11 +88,14 @@ fn damaged_arrays_are_invalid_and_other_archives_unsupported() {
     let pickle = Member::of("archive/data.pkl", b"\x80\x02}q\0.".to_vec());
     let pytorch = Npz::new(vec![pickle.clone(), Member::of("archive/data/0", vec![0; 8])]);
     let mixed = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), pickle]);
+    let text = Member::of("x.txt", vec![7]);
+    let late = Npz::new(vec![text.clone(), Member::new("a", &array("'<f4'", 4))]);
     for (name, file, said) in [
+        ("late.zip", &late, "a zip archive"),
         ("model.pt", &pytorch, "a PyTorch archive (zip) of a pickle, which can run code"),
         ("model.npz", &pytorch, "a PyTorch archive (zip) of a pickle, which can run code"),
         ("mixed.npz", &mixed, "a zip archive that holds a pickle, which can run code"),
-        ("other.zip", &Npz::new(vec![Member::of("x.txt", vec![7])]), "a zip archive"),
+        ("other.zip", &Npz::new(vec![text]), "a zip archive"),
     ] {
         folder.write(name, &file.encode());
         let checked = run(&folder, &["check", name, "--json"]);
@@ -101,6 +104,41 @@ fn damaged_arrays_are_invalid_and_other_archives_unsupported() {
         assert!(json["diagnosis"].as_str().is_some_and(|it| it.starts_with(said)), "{json}");
     }
     assert_eq!(run(&folder, &["check", "mixed.npz", "--deny", "pickle"]).code, 1);
+    folder.write("empty.zip", &Npz::default().encode());
+    assert_eq!(run(&folder, &["check", "empty.zip"]).code, 1);
+    folder.write("empty.npz", &Npz::default().encode());
+    assert_eq!(run(&folder, &["check", "empty.npz"]).code, 0);
+}
+
+#[test]
+fn an_array_of_objects_is_refused_and_the_others_are_read() {
+    let folder = Folder::new();
+    let weight = array("'<f4'", 4);
+    let file = Npz::new(vec![
+        Member::new("names", &array("'|O'", 8)),
+        Member::new("weight", &weight).deflated(),
+    ]);
+    folder.write("a.npz", &file.encode());
+    let checked = run(&folder, &["check", "a.npz", "--json"]);
+    assert_eq!((checked.code, &checked.json()["verdict"]), (1, &json!("invalid")), "{checked:?}");
+    assert!(checked.out.contains("the data is a pickle, which runs code"), "{checked:?}");
+    assert_eq!(run(&folder, &["extract", "a.npz", "weight", "-o", "out"]).code, 0);
+    assert_eq!(std::fs::read(folder.path().join("out")).expect("written"), weight.encode());
+    assert_ne!(run(&folder, &["extract", "a.npz", "names", "-o", "no"]).code, 0);
+    // Alone it is a pickle like any other.
+    folder.write("o.npy", &array("'|O'", 8).encode());
+    assert_eq!(run(&folder, &["check", "o.npy"]).code, 3);
+    assert_eq!(run(&folder, &["check", "o.npy", "--deny", "pickle"]).code, 1);
+}
+
+#[test]
+fn members_that_are_not_looked_at_are_not_passed() {
+    let folder = Folder::new();
+    let hidden = Member::of("weights", array("'|O'", 8).encode());
+    let file = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), hidden]);
+    let checked = run_on(&folder, &file);
+    assert_eq!(checked.code, 3, "{checked:?}");
+    assert!(checked.out.contains("does not end in .npy"), "{checked:?}");
 }
 
 #[test]

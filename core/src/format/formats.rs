@@ -134,8 +134,8 @@ impl Format {
     /// better evidence.
     ///
     /// A plausible length, with which BinTensors begins, proves little. So does a JSON
-    /// document that begins with one of the keys of a shard index, or that a file is a ZIP
-    /// archive.
+    /// document that begins with one of the keys of a shard index. A ZIP archive may hold
+    /// anything, so no content is taken for NPZ.
     pub const fn has_magic(self) -> bool {
         !matches!(self, Format::BinTensors | Format::Npz | Format::Shards)
     }

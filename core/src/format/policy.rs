@@ -80,6 +80,14 @@ impl Policy {
         !region.span.is_empty() || (self.empties && region.kind == EntryKind::Tensor)
     }
 
+    /// Whether names of entries are compared with one another.
+    pub(crate) const fn names(&self) -> bool {
+        self.duplicate_tensor.is_some()
+            || self.duplicate_size.is_some()
+            || self.duplicate_meta.is_some()
+            || self.duplicate_attribute.is_some()
+    }
+
     /// Whether the regions of the file are compared with one another.
     pub(crate) const fn covers(&self) -> bool {
         self.overlap.is_some()

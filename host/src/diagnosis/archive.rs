@@ -65,9 +65,9 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
     Ok(first)
 }
 
-/// Whether the first member is an array.
+/// Whether this is the beginning of an archive whose first member is an array.
 pub(crate) fn begins_with_array(head: &[u8]) -> bool {
-    of_head(head) == Diagnosis::Other(NPZ)
+    head.starts_with(b"PK\x03\x04") && of_head(head) == Diagnosis::Other(NPZ)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> usize {

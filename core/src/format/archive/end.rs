@@ -141,6 +141,12 @@ fn search<S>(r: &mut Reader<'_, '_>, c: &mut Cursor<S>, rules: Rules) -> Result<
     };
     let first = last.saturating_sub(COMMENT);
     if c.index == 0 {
+        // A record that begins too late to be whole, where zipfile gives up.
+        let end = r.get(Span::new(last, LEN))?;
+        let late = last_signature(end).is_some_and(|place| place > 0);
+        if late && !(end.starts_with(&SIGNATURE) && end.ends_with(&[0, 0])) {
+            return Err(refuse(r, rules(Fault::NoEnd), Span::new(last, LEN), 0, 0));
+        }
         (c.index, c.at) = (1, last);
     }
     // Nearly always it is the last thing in the file.

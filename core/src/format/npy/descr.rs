@@ -156,7 +156,7 @@ fn times(l: &mut Literal<'_, '_, '_>, element: &mut Element) -> Result<(), Halt>
 }
 
 /// The type that a string names: byte order, kind, and bytes of an element.
-fn named(l: &mut Literal<'_, '_, '_>, at: u64, text: &[u8]) -> Result<Element, Halt> {
+fn named(l: &mut Literal<'_, '_, '_>, at: usize, text: &[u8]) -> Result<Element, Halt> {
     let (order, name) = match text {
         [order @ (b'<' | b'>' | b'=' | b'|'), name @ ..] => (*order, name),
         name => (b'=', name),

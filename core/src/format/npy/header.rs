@@ -4,7 +4,7 @@ use super::literal::Literal;
 use super::{descr, field, rules};
 use crate::base::{limits, utf8, widen};
 use crate::input::Span;
-use crate::model::{DType, DimEncoding, DimsAt, Endianness, Status};
+use crate::model::{DType, DimEncoding, DimsAt, Endianness, Status, dims::product};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -62,10 +62,10 @@ impl Place {
         &self,
         r: &mut Reader<'_, '_>,
         rule: Rule,
-        (at, len): (u64, u64),
+        (at, len): (usize, usize),
         (expected, found): (u64, u64),
     ) {
-        let span = self.stream.unwrap_or(Span::new(self.at.wrapping_add(at), len));
+        let span = self.stream.unwrap_or(Span::new(self.at.wrapping_add(widen(at)), widen(len)));
         r.flag(rule, span.offset, span.len, expected, found);
     }
 
@@ -75,7 +75,7 @@ impl Place {
         &self,
         r: &mut Reader<'_, '_>,
         rule: Rule,
-        place: (u64, u64),
+        place: (usize, usize),
         values: (u64, u64),
     ) -> Halt {
         self.flag(r, rule, place, values);
@@ -83,8 +83,8 @@ impl Place {
     }
 
     /// Offset `at` of the header as an absolute one; that of the stream, if it is in one.
-    pub(super) fn absolute(&self, at: u64) -> u64 {
-        self.stream.map_or(self.at.wrapping_add(at), |stream| stream.offset)
+    pub(super) fn absolute(&self, at: usize) -> u64 {
+        self.stream.map_or(self.at.wrapping_add(widen(at)), |stream| stream.offset)
     }
 }
 
@@ -93,17 +93,17 @@ impl Place {
 pub(crate) struct Prelude {
     pub(crate) major: u8,
     /// Its bytes.
-    pub(crate) len: u64,
+    pub(crate) len: usize,
     /// Bytes of the header.
     pub(crate) text: u64,
 }
 
 impl Prelude {
     /// Bytes that it takes at least.
-    pub(crate) const LEAST: u64 = 10;
+    pub(crate) const LEAST: usize = 10;
 
     /// Bytes that it takes at most.
-    const MOST: u64 = 12;
+    const MOST: usize = 12;
 
     /// Reads it from where the reader stands, and whether the header has a length
     /// that is read.
@@ -115,6 +115,11 @@ impl Prelude {
             more = *r.array()?;
         }
         Prelude::of(r, place, &head, more)
+    }
+
+    /// Its bytes and those of the header.
+    pub(crate) fn total(&self) -> u64 {
+        widen(self.len).wrapping_add(self.text)
     }
 
     /// Whether the length of the header takes four bytes.
@@ -163,7 +168,7 @@ pub(crate) fn read(
     let mut array = Array { at: place.absolute(prelude.len), ..Array::default() };
     if let Some(at) = text.iter().position(|byte| !byte.is_ascii()) {
         let found = text.get(at).copied().unwrap_or(0).into();
-        let at = prelude.len.wrapping_add(widen(at));
+        let at = prelude.len.wrapping_add(at);
         if prelude.major < 3 {
             place.flag(r, rules::NPY_ASCII, (at, 1), (0, found));
         } else if !utf8::is(text) {
@@ -205,7 +210,7 @@ pub(crate) fn read(
         return Err(literal.refuse(rules::NPY_KEY_MISSING, prelude.len, found));
     }
     let width = array.width.unwrap_or(1).max(1);
-    let bytes = literal.product.and_then(|product| product.checked_mul(width.into()));
+    let bytes = literal.product.and_then(|elements| product(elements, width.into()));
     if bytes.is_none_or(|bytes| bytes > i64::MAX.unsigned_abs()) {
         return Err(literal.refuse(rules::NPY_SHAPE_SIZE, literal.shape, 0));
     }
@@ -213,7 +218,7 @@ pub(crate) fn read(
     padding(r, place, prelude);
     array.data = array.at.wrapping_add(prelude.text);
     if place.stream.is_some() {
-        array.data = prelude.len.wrapping_add(prelude.text);
+        array.data = prelude.total();
         array.descr = Span::default();
     }
     Ok(array)
@@ -221,7 +226,7 @@ pub(crate) fn read(
 
 /// Looks how long the header is.
 fn padding(r: &mut Reader<'_, '_>, place: Place, prelude: Prelude) {
-    let total = prelude.len.wrapping_add(prelude.text);
+    let total = prelude.total();
     if prelude.text > field::HEADER_LONG {
         let values = (field::HEADER_LONG, prelude.text);
         place.flag(r, rules::NPY_HEADER_LONG, (8, prelude.len.wrapping_sub(8)), values);
@@ -238,6 +243,8 @@ fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Hal
     literal.shape = literal.at();
     literal.product = Some(1);
     array.elements = 1;
+    #[cfg(feature = "packed")]
+    (literal.packed = crate::model::Packed::default());
     let start = literal.at();
     if !literal.eat(b'(')? {
         return Err(literal.refuse(rules::NPY_SHAPE, start, 0));
@@ -254,7 +261,7 @@ fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Hal
         literal.product = literal
             .product
             .zip(factor)
-            .and_then(|(product, factor)| product.checked_mul(factor.max(1)));
+            .and_then(|(elements, factor)| product(elements, factor.max(1)));
         if extent == Some(0) {
             array.elements = 0;
         }

@@ -3,7 +3,7 @@
 
 use super::header::{Place, Prelude};
 use super::rules;
-use crate::base::widen;
+use crate::model::dims::product;
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -17,7 +17,7 @@ pub(super) struct Literal<'l, 'r, 'a> {
     /// White space other than spaces was reported.
     spaced: bool,
     /// Where the shape begins.
-    pub(super) shape: u64,
+    pub(super) shape: usize,
     /// The product of the extents that are not 0; `None` if it exceeds `u64`.
     pub(super) product: Option<u64>,
     /// The extents, three bits in each hexadecimal digit, the first in the lowest.
@@ -52,13 +52,13 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
     }
 
     /// How far from the magic string the next byte lies.
-    pub(super) fn at(&self) -> u64 {
+    pub(super) fn at(&self) -> usize {
         let passed = self.len.wrapping_sub(self.rest.len());
-        self.prelude.len.wrapping_add(widen(passed))
+        self.prelude.len.wrapping_add(passed)
     }
 
     /// Reports that what lies between `at` and the next byte breaks `rule`.
-    pub(super) fn flag(&mut self, rule: Rule, at: u64, expected: u64, found: u64) {
+    pub(super) fn flag(&mut self, rule: Rule, at: usize, expected: u64, found: u64) {
         let len = self.at().wrapping_sub(at);
         self.place.flag(self.r, rule, (at, len), (expected, found));
     }
@@ -66,7 +66,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
     /// The same, and nothing follows.
     #[cold]
     #[inline(never)]
-    pub(super) fn refuse(&mut self, rule: Rule, at: u64, found: u64) -> Halt {
+    pub(super) fn refuse(&mut self, rule: Rule, at: usize, found: u64) -> Halt {
         self.flag(rule, at, 0, found);
         Halt::refused(rule)
     }
@@ -171,7 +171,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
                 return Err(self.unexpected());
             }
             let digit = u64::from(byte.wrapping_sub(b'0'));
-            value = value.and_then(|value| value.checked_mul(10)?.checked_add(digit));
+            value = value.and_then(|value| product(value, 10)?.checked_add(digit));
             self.rest = rest;
             digits = 1;
         }

@@ -1,7 +1,7 @@
 //! A member that is an array: its local header, and the header of the array, stored
 //! as it is or at the start of a deflate stream.
 
-use super::{SUFFIX, rules};
+use super::{SUFFIX, State, rules};
 use crate::base::{limits, widen};
 use crate::codec::{Decoder, Fault, Size, Step};
 use crate::format::archive::{Local, Member};
@@ -11,33 +11,51 @@ use crate::model::{Chunks, DimEncoding, Encoding, NameAt, Status, Tensor};
 use crate::parse::Reader;
 use crate::rule::Halt;
 
-/// Reads a member from its local header on; members end at `limit`. `None` if it is no
-/// array.
+/// How much of a stream is decoded first: the header of an array that is not structured.
+const FIRST: usize = 128;
+
+/// Reads the member of `state` from its local header on; members end at `limit`. The
+/// tensor, if it is an array, and how many bytes were read so far of members that may share
+/// them: once there are too many, it only has a name and a place.
 pub(super) fn read(
     r: &mut Reader<'_, '_>,
-    member: &Member,
+    state: &State,
     limit: u64,
-    is_array: bool,
-) -> Result<Option<Tensor>, Halt> {
+) -> Result<(Option<Tensor>, u64), Halt> {
+    let State { member, is_array, .. } = state;
     let local = member.local(r, limit, rules::zip)?;
-    if !is_array {
-        member.compare(r, &local, rules::zip);
-        return Ok(None);
+    let head = local.data.offset.saturating_sub(member.offset);
+    let read = head.saturating_add(member.stored.min(limits::NPY_HEADER));
+    let shared = state.shared.saturating_add(read);
+    let spent = state.shared > r.allowance();
+    if !*is_array {
+        if !spent {
+            member.compare(r, &local, rules::zip);
+        }
+        return Ok((None, shared));
     }
     let mut tensor = match member.method {
+        method if spent => unread(local.data, encoding(method), Status::Unsupported),
         Member::STORED => stored(r, member, &local)?,
         Member::DEFLATED => deflated(r, member, &local)?,
-        _ => {
+        method => {
             member.compare(r, &local, rules::zip);
-            let chunks = Chunks::One(local.data);
-            let (encoding, status) = (Encoding::Unknown, Status::Unsupported);
-            Tensor { encoding, status, chunks, ..Tensor::default() }
+            unread(local.data, encoding(method), Status::Unsupported)
         }
     };
     // That of the directory, which the audit compares; this one lies beside the shape.
     let len = u64::from(local.name.len).saturating_sub(widen(SUFFIX.len()));
     tensor.name = NameAt::plain(local.name.offset, len);
-    Ok(Some(tensor))
+    Ok((Some(tensor), shared))
+}
+
+/// How a member with this compression method is encoded.
+fn encoding(method: u16) -> Encoding {
+    match method {
+        Member::STORED => Encoding::Raw,
+        Member::DEFLATED => Encoding::Deflate,
+        _ => Encoding::Unknown,
+    }
 }
 
 /// An array that is stored as it is.
@@ -73,34 +91,36 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     if !Decoder::decodes(Encoding::Deflate) {
         member.compare(r, local, rules::zip);
         r.flag(rules::NPZ_INFLATE, stream.offset, stream.len, 0, 0);
-        return Ok(unread(stream, Status::Unsupported));
+        return Ok(unread(stream, Encoding::Deflate, Status::Unsupported));
     }
     let mut buffer = [0; limits::NPZ_HEADER];
-    let mut head = decode(r, stream, buffer.get_mut(..12).unwrap_or_default())?;
+    let mut head = decode(r, stream, buffer.get_mut(..FIRST).unwrap_or_default())?;
     // All that is decoded here is decoded before anything is reported.
     let prelude = super::quietly(r, |r| prelude(r, stream, &buffer));
-    let total = prelude.map_or(0, |prelude| prelude.len.wrapping_add(prelude.text));
-    let short = widen(head.written) < Prelude::LEAST;
-    if !short && let Some(room) = usize::try_from(total).ok().and_then(|n| buffer.get_mut(..n)) {
+    let total = prelude.map_or(0, |prelude| prelude.total());
+    let short = head.written < Prelude::LEAST;
+    if head.end.is_none()
+        && widen(head.written) < total
+        && let Some(room) = usize::try_from(total).ok().and_then(|len| buffer.get_mut(..len))
+    {
         head = decode(r, stream, room)?;
     }
     member.compare(r, local, rules::zip);
-    let expected = total.max(Prelude::LEAST);
-    if short || (widen(head.written) < total && total <= widen(limits::NPZ_HEADER)) {
-        let rule = match head.end {
-            Some(Fault::Short) => NPY_LENGTH,
-            Some(fault) => rules::stream(fault),
-            None => rules::NPZ_HEADER_LIMIT,
+    let most = widen(limits::NPZ_HEADER);
+    if short || (widen(head.written) < total && total <= most) {
+        let (rule, status) = match head.end {
+            Some(Fault::Short) => (NPY_LENGTH, Status::Broken),
+            Some(fault) => (rules::stream(fault), Status::Broken),
+            None => (rules::NPZ_STREAM_LIMIT, Status::Unsupported),
         };
+        let expected = total.max(widen(Prelude::LEAST));
         r.flag(rule, stream.offset, stream.len, expected, widen(head.written));
-        let status = if head.end.is_some() { Status::Broken } else { Status::Unsupported };
-        return Ok(unread(stream, status));
+        return Ok(unread(stream, Encoding::Deflate, status));
     }
     let array = self::prelude(r, stream, &buffer).and_then(|prelude| {
-        let text = usize::try_from(prelude.len).ok().and_then(|at| buffer.get(at..));
+        let text = buffer.get(prelude.len..);
         let text = text.and_then(|text| text.get(..usize::try_from(prelude.text).ok()?));
         let Some(text) = text else {
-            let most = widen(limits::NPZ_HEADER);
             r.flag(rules::NPZ_HEADER_LIMIT, stream.offset, stream.len, most, total);
             return Ok(None);
         };
@@ -108,7 +128,7 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     });
     let array = match array {
         Ok(Some(array)) => array,
-        Ok(None) => return Ok(unread(stream, Status::Unsupported)),
+        Ok(None) => return Ok(unread(stream, Encoding::Deflate, Status::Unsupported)),
         Err(halt) => {
             r.refuse(halt);
             return Ok(broken());
@@ -117,7 +137,12 @@ fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Resul
     if array.dims.encoding == DimEncoding::External {
         r.flag(rules::NPZ_SHAPE_LIMIT, stream.offset, stream.len, 0, array.dims.rank.into());
     }
-    let mut tensor = fitted(r, &array, stream, member.size.saturating_sub(array.data));
+    let Some(left) = member.size.checked_sub(array.data) else {
+        let rule = rules::ZIP_DEFLATE_SIZE;
+        r.flag(rule, stream.offset, stream.len, member.size, array.data);
+        return Ok(broken());
+    };
+    let mut tensor = fitted(r, &array, stream, left);
     if tensor.status != Status::Broken {
         tensor.chunks = Chunks::One(stream);
     }
@@ -147,10 +172,10 @@ fn fitted(r: &mut Reader<'_, '_>, array: &Array, place: Span, left: u64) -> Tens
     tensor
 }
 
-/// A member of whose stream nothing is known.
-fn unread(stream: Span, status: Status) -> Tensor {
-    let chunks = if status == Status::Broken { Chunks::None } else { Chunks::One(stream) };
-    Tensor { encoding: Encoding::Deflate, status, chunks, ..Tensor::default() }
+/// A member of whose array nothing is known.
+fn unread(stored: Span, encoding: Encoding, status: Status) -> Tensor {
+    let chunks = if status == Status::Broken { Chunks::None } else { Chunks::One(stored) };
+    Tensor { encoding, status, chunks, ..Tensor::default() }
 }
 
 /// A member that is no array that can be read.

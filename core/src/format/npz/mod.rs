@@ -23,7 +23,7 @@ use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunk, Encoding, NameAt, Region, Status, Tensor, Version};
 use crate::parse::{self, Cursor, Reader};
-use crate::rule::{EntryKind, Halt};
+use crate::rule::{EntryKind, Halt, general};
 
 /// What members that are arrays end in.
 const SUFFIX: &[u8] = b".npy";
@@ -53,6 +53,8 @@ pub(crate) struct State {
     /// Pieces of its name that were compared, and the next one.
     compared: u64,
     piece: u64,
+    /// Bytes that listing has read of members before it, which may share them.
+    shared: u64,
     /// While the file is opened: the end of the archive, and arrays that were counted.
     end: End,
     arrays: u64,
@@ -65,6 +67,7 @@ impl parse::State for State {
         member: Member::NONE,
         compared: 0,
         piece: 0,
+        shared: 0,
         end: End::NONE,
         arrays: 0,
     };
@@ -102,8 +105,10 @@ impl Container for Header {
         ..Policy::NONE
     };
 
-    fn detect(head: &[u8], _len: u64) -> bool {
-        head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
+    /// Never: most archives hold something else. Hosts go by the name of the file, or of
+    /// its first member.
+    fn detect(_head: &[u8], _len: u64) -> bool {
+        false
     }
 
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<Header, Halt> {
@@ -114,7 +119,7 @@ impl Container for Header {
         }
         let End { directory, count } = c.state.end;
         if c.phase == step::MAGIC {
-            if !Header::detect(r.get(Span::new(0, 4))?, 4) {
+            if !matches!(r.get(Span::new(0, 4))?, b"PK\x03\x04" | b"PK\x05\x06") {
                 r.flag(rules::NPZ_MAGIC, 0, 4, 0, 0);
                 return Err(Halt::refused(rules::NPZ_MAGIC));
             }
@@ -151,10 +156,11 @@ impl Container for Header {
             }
             let State { member, is_array, .. } = c.state;
             about(r, c);
-            let mut tensor = None;
+            let most = r.allowance();
+            let (mut tensor, mut shared) = (None, c.state.shared);
             if c.state.stand == Stand::Member {
-                match array::read(r, &member, self.directory.offset, is_array) {
-                    Ok(found) => tensor = found,
+                match array::read(r, &c.state, self.directory.offset) {
+                    Ok(found) => (tensor, shared) = found,
                     Err(halt) if halt.is_absent() => return Err(halt),
                     Err(halt) => {
                         r.refuse(halt);
@@ -169,8 +175,13 @@ impl Container for Header {
                 let name = NameAt::plain(member.name().offset, len);
                 tensor = Some(Tensor { name, status: Status::Broken, ..Tensor::default() });
             }
+            if c.state.shared <= most && shared > most {
+                r.about(EntryKind::File, 0);
+                r.flag(general::SHARED_UNCHECKED, 0, 0, most, shared);
+            }
             let index = c.index;
             pass(c);
+            c.state.shared = shared;
             if let Some(tensor) = tensor {
                 return Ok(Some(Tensor { index, offset: member.at, ..tensor }));
             }
@@ -240,7 +251,7 @@ impl Header {
         c.state.is_array = record.name.ends_with(SUFFIX);
         about(r, c);
         member.report(r, &record, self.directory.offset, rules::zip);
-        if !c.state.is_array {
+        if !c.state.is_array && member.size.max(member.stored) > 0 {
             let name = member.name();
             r.flag(rules::NPZ_MEMBER, name.offset, name.len.into(), 0, 0);
         }

@@ -15,18 +15,21 @@ rules! { Format::Npz.code();
     NPZ_PICKLE = "NPZ-PICKLE", Fatal, Implied,
         "a member of the archive is called like a pickle, which runs code when it is loaded",
         "numpy.savez: each file in the archive contains one variable in .npy format";
-    NPZ_MEMBER = "NPZ-MEMBER", Lint, Silent,
+    NPZ_MEMBER = "NPZ-MEMBER", Unchecked, Silent,
         "the name of the member does not end in .npy; what it holds was not checked",
-        "numpy.savez: each file in the archive contains one variable in .npy format";
+        "numpy.savez: each file contains one variable in .npy format; numpy.load reads whatever begins like an array, under any name";
     NPZ_DUPLICATE = "NPZ-DUPLICATE", Violation, Implied,
         "the array has the name of array {expected}",
-        "numpy.savez: files are named after the variables they contain; readers keep the last";
+        "numpy.savez: files are named after the variables they contain; numpy.load takes the last, this reader the first";
     NPZ_SIZE = "NPZ-SIZE", Fatal, Implied,
         "the member has {found} bytes and its array takes {expected}",
         "numpy.savez: each file contains one variable; numpy.load does not verify a member with more";
     NPZ_HEADER_LIMIT = "NPZ-HEADER-LIMIT", Unchecked, Silent,
         "the header of the compressed array takes {found} bytes; this reader decodes up to {expected}",
         "a bound of this reader, that of numpy.load: max_header_size";
+    NPZ_STREAM_LIMIT = "NPZ-STREAM-LIMIT", Unchecked, Silent,
+        "the first 12 KiB of the compressed array hold {found} of the {expected} bytes of its header",
+        "a bound of this reader: a stream may have any number of empty blocks";
     NPZ_SHAPE_LIMIT = "NPZ-SHAPE-LIMIT", Unchecked, Silent,
         "the array is compressed and has {found} dimensions, too many to be kept by this reader",
         "a bound of this reader; shapes of eleven dimensions always fit, and most of thirty";
@@ -34,7 +37,7 @@ rules! { Format::Npz.code();
         "the array is compressed, and this build does not decode it",
         "a build without deflate";
     ZIP_END = "ZIP-END", Fatal, Stated,
-        "there is no end record",
+        "no end record of 22 bytes begins with the last PK\\x05\\x06, or there is none",
         "4.3.1: a ZIP file must have an end of central directory record";
     ZIP_COMMENT = "ZIP-COMMENT", Lint, Silent,
         "the archive has a comment of {found} bytes",
