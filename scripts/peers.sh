@@ -207,6 +207,9 @@ if has ggml && command -v python3 >/dev/null; then
 fi
 
 if has python; then
+  printf '\n'
+  cargo build --quiet -p weighbridge-tests --example verdicts
+  "$python" scripts/numpy_reader.py "$target_dir/debug/examples/verdicts" "$work/files"
   echo
   ggml_read=()
   ! has ggml || ggml_read=("$work/ggml/read")

@@ -34,13 +34,13 @@
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `windows` | yes | files of which only parts are in memory, and `Audit`; without it, [`MappedAudit`] audits |
 //! | `details` | yes | findings with their length and what was expected and found |
 //! | `payloads` | yes | the stage of an audit that needs the data |
 //! | `keys` | yes | keys of GGUF against one another |
 //! | `deflate` | yes | raw deflate and zlib streams |
-//! | `checksum` | yes | CRC-32C and SHA-256 |
+//! | `checksum` | yes | CRC-32, CRC-32C and SHA-256 |
 //! | `zstd` | no | Zstandard frames, without a heap |
 //! | `ruzstd` | no | a second decoder of them, which allocates |
 //! | `bytemuck` | no | elements as slices of numbers |
@@ -51,8 +51,9 @@
 //! | `std` | no | instructions of the processor; turns on `details`, `payloads`, `sweep`, `windows` |
 //!
 //! A format turns on what it needs of the parts that all share: `any-alignment`, `bincode`,
-//! `blocks`, `cbor`, `columns`, `dims32`, `dims64`, `dims-reversed`, `frames`, `json`,
-//! `more-dtypes`, `names`, `numbers`. They are of no use alone.
+//! `blocks`, `cbor`, `columns`, `complex`, `crc32`, `decimal`, `dims32`, `dims64`,
+//! `dims-reversed`, `frames`, `json`, `more-dtypes`, `names`, `numbers`, `packed`. They are
+//! of no use alone.
 #![no_std]
 #![cfg_attr(
     not(all(feature = "formats", feature = "payloads", feature = "windows")),

@@ -4,11 +4,14 @@
 use crate::text::{plural, thousands};
 use alloc::vec::Vec;
 use core::fmt;
-use weighbridge_core::{Absent, File, Finding, Rule, Severity, Source, Span, Tally};
+use weighbridge_core::{Absent, File, Finding, Format, Rule, Severity, Source, Span, Tally};
 
-mod archive;
+pub(crate) mod archive;
 
 use archive::{NPZ, ZIP};
+
+const OBJECTS: &str = "a NumPy array (.npy) of objects, a pickle";
+const NPY: &str = "a NumPy array (.npy)";
 
 /// How much of the file is looked at.
 const HEAD: u64 = 4 << 10;
@@ -16,8 +19,8 @@ const HEAD: u64 = 4 << 10;
 /// What a file is instead of a sound file of its format.
 ///
 /// ```
-/// let report = weighbridge::check(b"\x93NUMPY\x01\x00 and so on")?;
-/// assert_eq!(report.diagnosis().unwrap().to_string(), "a NumPy array (.npy)");
+/// let report = weighbridge::check(b"\x89HDF\r\n\x1A\n and so on")?;
+/// assert_eq!(report.diagnosis().unwrap().to_string(), "an HDF5 file");
 /// # Ok::<(), weighbridge::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,11 +69,23 @@ impl Diagnosis {
         if let Some(finding) = findings.iter().find(|finding| GENERATIONS.contains(&finding.rule)) {
             return Ok(Some(Diagnosis::Generation(finding.rule)));
         }
-        let head = source.get(Span::new(0, source.len().min(HEAD)))?;
-        match Diagnosis::of_head(head) {
-            Some(Diagnosis::Other(ZIP | NPZ)) => archive::diagnose(source).map(Some),
-            diagnosis => Ok(diagnosis),
+        if findings.iter().any(|finding| OBJECTS_RULES.contains(&finding.rule)) {
+            return Ok(Some(Diagnosis::Pickle(OBJECTS)));
         }
+        let head = source.get(Span::new(0, source.len().min(HEAD)))?;
+        let diagnosis = match Diagnosis::of_head(head) {
+            Some(Diagnosis::Other(ZIP | NPZ)) => Some(archive::diagnose(source)?),
+            diagnosis => diagnosis,
+        };
+        // It is what its reader took it for, and is damaged.
+        let own = match diagnosis {
+            Some(Diagnosis::Other(NPY)) => Some(Format::Npy),
+            Some(Diagnosis::Other(NPZ)) => Some(Format::Npz),
+            _ => None,
+        };
+        let damaged =
+            own.is_some_and(|own| findings.iter().any(|it| it.rule.format() == Some(own)));
+        Ok(diagnosis.filter(|_| !damaged))
     }
 
     fn of_head(head: &[u8]) -> Option<Diagnosis> {
@@ -81,7 +96,7 @@ impl Diagnosis {
             return Some(Diagnosis::Zeros(head.len() as u64));
         }
         if head.starts_with(b"\x93NUMPY") && is_of_objects(head) {
-            return Some(Diagnosis::Pickle("a NumPy array (.npy) of objects, a pickle"));
+            return Some(Diagnosis::Pickle(OBJECTS));
         }
         let known = MAGICS.iter().find(|magic| {
             head.get(magic.offset..).is_some_and(|from| from.starts_with(magic.bytes))
@@ -222,7 +237,7 @@ const fn magic(offset: usize, bytes: &'static [u8], name: &'static str) -> Magic
 }
 
 const MAGICS: &[Magic] = &[
-    magic(0, b"\x93NUMPY", "a NumPy array (.npy)"),
+    magic(0, b"\x93NUMPY", NPY),
     magic(0, b"\x89HDF\r\n\x1A\n", "an HDF5 file"),
     magic(4, b"TFL3", "a TensorFlow Lite model"),
     magic(0, b"PAR1", "a Parquet file"),
@@ -248,6 +263,12 @@ const GENERATIONS: &[Rule] = &[
     weighbridge_core::format::ztensor::rules::GENERATION_2,
     #[cfg(feature = "gguf")]
     weighbridge_core::format::gguf::rules::VERSION_1,
+];
+
+/// Rules that are broken by an array whose data is a pickle.
+const OBJECTS_RULES: &[Rule] = &[
+    #[cfg(feature = "npy")]
+    weighbridge_core::format::npy::rules::NPY_OBJECT,
 ];
 
 /// Rules that are broken by a tensor that ends after the file does; what they expect and

@@ -40,6 +40,7 @@ impl Form {
             DType::F32 => ("<f4", ">f4", How::Copy),
             DType::F64 => ("<f8", ">f8", How::Copy),
             DType::C64 => ("<c8", ">c8", How::Copy),
+            DType::C128 => ("<c16", ">c16", How::Copy),
             DType::Bool => ("|b1", "|b1", How::Byte),
             DType::I4 | DType::I2 | DType::I1 | DType::T2 | DType::T1 => ("|i1", "|i1", How::Byte),
             DType::U4 | DType::U2 | DType::U1 => ("|u1", "|u1", How::Byte),
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn every_number_has_a_form() {
         for dtype in DType::ALL {
-            let expected = dtype.is_numeric() || *dtype == DType::C64;
+            let expected = dtype.is_numeric() || matches!(dtype, DType::C64 | DType::C128);
             let form = Form::of(*dtype, Endianness::Little);
             assert_eq!(form.is_some(), expected, "{}", dtype.name());
             let (Some(form), Some((count, len))) = (form, dtype.unit()) else { continue };

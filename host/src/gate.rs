@@ -1,6 +1,7 @@
 //! Verdicts on files, wherever their bytes are.
 
 use crate::access::Access;
+use crate::diagnosis::archive;
 use crate::error::Error;
 use crate::input::Input;
 use crate::memory::Bytes;
@@ -10,8 +11,9 @@ use crate::report::Report;
 use alloc::boxed::Box;
 use weighbridge_core::Format;
 
-/// How many bytes decide on a format: more than any magic takes.
-pub(crate) const HEAD: usize = 64;
+/// How many bytes decide on a format: more than any magic takes, or the name of the first
+/// member of an archive.
+pub(crate) const HEAD: usize = 512;
 
 /// Checks a file that is in memory.
 ///
@@ -141,12 +143,12 @@ pub fn check_at(input: impl Input, place: &dyn Place, options: &Options) -> Resu
     Ok(report.closed(access.name().cloned()))
 }
 
-/// The format of the file that begins with these bytes, 64 at least or all there are, and
-/// has `len` bytes and perhaps a name. `None` where neither tells.
+/// The format of the file that begins with these bytes, 512 at least or all there are,
+/// and has `len` bytes and perhaps a name. `None` where neither tells.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
-/// let format = weighbridge::recognise(&bytes[..64], bytes.len() as u64, None);
+/// let format = weighbridge::recognise(&bytes[..bytes.len().min(512)], bytes.len() as u64, None);
 /// assert_eq!(format, Some(weighbridge::Format::Safetensors));
 /// assert_eq!(weighbridge::recognise(b"", 0, Some("model.gguf")), Some(weighbridge::Format::Gguf));
 /// ```
@@ -182,7 +184,10 @@ pub fn recognise_path(path: impl AsRef<std::path::Path>) -> Result<Option<Format
 pub(crate) fn recognise_as(head: &[u8], len: u64, named: Option<Format>) -> Option<Format> {
     match Format::of_head(head, len) {
         Some(format) if format.has_magic() => Some(format),
-        guess => named.or(guess),
+        guess => {
+            let array = archive::begins_with_array(head) && Format::Npz.is_available();
+            named.or(array.then_some(Format::Npz)).or(guess)
+        }
     }
 }
 

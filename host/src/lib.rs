@@ -1,5 +1,5 @@
 //! Checks and reads tensor files that come from strangers: safetensors and its shards,
-//! GGUF, zTensor, OINF, BinTensors, STB and the data views of ML.NET.
+//! GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB and the data views of ML.NET.
 //!
 //! A gate in front of an upload asks for a verdict:
 //!
@@ -40,7 +40,7 @@
 //! | feature | default | what it adds |
 //! |---|---|---|
 //! | `std` | yes | files, readers that seek, checkpoints in shards, random seeds |
-//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
 //! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |

@@ -87,7 +87,9 @@ impl Wanted {
         while !self.left.is_empty() {
             let mut next = self.cursor;
             let entry = if is_tensor {
-                let tensor = file.next_tensor(source, &mut next, &mut |_| {})?;
+                let tensor = file.next_tensor(source, &mut next, &mut |_| {});
+                // What was taken of an entry in several places is kept.
+                let tensor = tensor.inspect_err(|_| self.cursor = next)?;
                 tensor.map(|entry| ((EntryKind::Tensor, entry.index), entry.tensor.name))
             } else {
                 let meta = file.next_meta(source, &mut next, &mut |_| {});

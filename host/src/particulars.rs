@@ -102,6 +102,10 @@ impl Particulars {
             File::Safetensors(header) if unknown => {
                 it.dtype_raw = Some(spelling(header.dtype_text(source, tensor)?));
             }
+            #[cfg(feature = "npy")]
+            File::Npy(header) if unknown => {
+                it.dtype_raw = Some(Value::from(&*String::from_utf8_lossy(header.descr(source)?)));
+            }
             #[cfg(feature = "idv")]
             File::Idv(header) => {
                 use weighbridge_core::format::idv::{Item, Key};

@@ -123,7 +123,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="none"):
         wb.open(tmp_path / "none")
     with pytest.raises(wb.Unsupported):
-        wb.open(b"\x93NUMPY\x01\x00 and so on")
+        wb.open(b"\x89HDF\r\n\x1A\n and so on")
 
 
 def test_a_large_file_is_read_as_needed(tmp_path: Path, encoder: Any) -> None:

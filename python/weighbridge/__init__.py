@@ -1,5 +1,5 @@
 """Checks and reads tensor files that come from strangers: safetensors and its shards,
-GGUF, zTensor, OINF, BinTensors, STB and the data views of ML.NET."""
+GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB and the data views of ML.NET."""
 
 from __future__ import annotations
 

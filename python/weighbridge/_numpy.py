@@ -33,6 +33,7 @@ _DIRECT = {
     "f32": "float32",
     "f64": "float64",
 }
+_COMPLEX = {"c64": "complex64", "c128": "complex128"}
 #: Types that only ml_dtypes has, and what they are without it.
 _NARROW = {
     "bf16": ("bfloat16", "uint16"),
@@ -61,7 +62,7 @@ _KINDS = {"int8": "i8", "uint8": "u8", "float32": "f32"}
 
 def _views() -> Dict[str, np.dtype[Any]]:
     views: Dict[str, np.dtype[Any]] = {name: np.dtype(it) for name, it in _DIRECT.items()}
-    views["c64"] = np.dtype("complex64")
+    views.update((name, np.dtype(it)) for name, it in _COMPLEX.items())
     for name, (narrow, _) in _NARROW.items():
         if _ml is not None and hasattr(_ml, narrow):
             views[name] = np.dtype(getattr(_ml, narrow))
@@ -111,9 +112,10 @@ def _array(tensor: Tensor, dequantize: bool, rows: Any) -> Array:
         return _frozen(np.frombuffer(tensor.read_as("bf16", rows), _narrow(dtype)), shape)
     if dtype in _NARROW:
         return _cut(_stored(tensor, _narrow(dtype)), rows)
-    if dtype == "c64":
+    if dtype in _COMPLEX:
         order = ">" if tensor.big_endian else "<"
-        return _cut(_stored(tensor, np.dtype(order + "c8")).astype(np.complex64), rows)
+        stored = np.dtype(_COMPLEX[dtype]).newbyteorder(order)
+        return _cut(_stored(tensor, stored).astype(_COMPLEX[dtype]), rows)
     if _is_block(tensor):
         blocks = _blocks(tensor)
         if rows is not None and blocks.ndim < 2:

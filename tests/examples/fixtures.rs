@@ -4,7 +4,7 @@
 //! that this build cannot check.
 
 use std::path::PathBuf;
-use weighbridge_core::{Finding, Format, RuleInfo, Severity};
+use weighbridge_core::{Finding, Format, Severity};
 use weighbridge_tests::{fixtures, survey::survey_whole};
 
 fn main() -> std::io::Result<()> {
@@ -19,9 +19,9 @@ fn main() -> std::io::Result<()> {
             let path = folder.join(format!("{}.{extension}", fixture.name));
             std::fs::write(&path, &fixture.bytes)?;
             if list {
-                let broken = |rule: &&RuleInfo| fixture.breaks.contains(&rule.id);
-                let worst = format.rules().iter().filter(broken).map(|rule| rule.severity).max();
                 let survey = survey_whole(&fixture.bytes, Some(format));
+                let broken = |f: &&Finding| fixture.breaks.contains(&f.rule.id());
+                let worst = survey.findings.iter().filter(broken).map(Finding::severity).max();
                 let unchecked = |f: &Finding| f.severity() == Severity::Unchecked;
                 let kind = match worst {
                     None | Some(Severity::Unchecked) if survey.findings.iter().any(unchecked) => {

@@ -119,5 +119,7 @@ fn items(text: &mut String, list: gguf::Items<'_>) {
 }
 
 fn line(text: &mut String, fact: &dyn Debug) {
-    writeln!(text, "{fact:?}").expect("a text takes whatever is written");
+    // Nothing comes before the elements in most formats, and that is not told.
+    let fact = format!("{fact:?}").replace(", lead: 0 }", " }");
+    writeln!(text, "{fact}").expect("a text takes whatever is written");
 }

@@ -212,7 +212,9 @@ pub fn index(host: &mut Host<'_>, format: Option<Format>) -> Result<Survey, TooS
     loop {
         let step = host.drive(|s| {
             let mut next = cursor;
-            let tensor = file.next_tensor(s, &mut next, &mut |_| {})?;
+            // What was taken of an entry that lies in several places is kept.
+            let tensor =
+                file.next_tensor(s, &mut next, &mut |_| {}).inspect_err(|_| cursor = next)?;
             Ok((next, tensor.map(|e| (e.tensor, e.name.bytes().collect(), e.dims.collect()))))
         })?;
         let Ok((next, Some((tensor, name, shape)))) = step else { break };

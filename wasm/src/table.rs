@@ -97,8 +97,7 @@ impl Table {
     ) -> Result<(), Stop> {
         // What a broken entry points at need not be in the file.
         let name = read(source, tensor.name.span(), || tensor.name(source))?;
-        let stored = Span::new(tensor.dims.offset, u64::from(tensor.dims.len));
-        let dims = read(source, stored, || tensor.dims(source))?;
+        let dims = read(source, tensor.dims.span(), || tensor.dims(source))?;
         text::push_bytes(&name, &mut self.names.items);
         self.names.end();
         if tensor.dims.encoding == DimEncoding::External {

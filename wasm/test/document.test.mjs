@@ -122,12 +122,12 @@ test('a file of another kind has a verdict and a name', async () => {
     assert.equal(valid, false);
     return [verdict, diagnosis];
   };
-  const numpy = '\x93NUMPY\x01\x00 and so on';
+  const hdf5 = '\x89HDF\r\n\x1A\n and so on';
   for (const name of ['x', 'x.npy', 'x.safetensors', 'x.oinf']) {
-    assert.deepEqual(await other(numpy, name), ['unsupported', 'a NumPy array (.npy)']);
+    assert.deepEqual(await other(hdf5, name), ['unsupported', 'an HDF5 file']);
   }
   // Who says what a file is wants to know what is wrong with it.
-  assert.equal((await other(numpy, 'x', { format: 'oinf' }))[0], 'invalid');
+  assert.equal((await other(hdf5, 'x', { format: 'oinf' }))[0], 'invalid');
   const [verdict, diagnosis] = await other(pointer, 'x.gguf');
   assert.equal(verdict, 'invalid');
   assert.match(diagnosis, /^a Git LFS pointer.* fetches its 4,970 bytes$/);

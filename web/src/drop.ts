@@ -7,7 +7,7 @@ export interface Given {
 }
 
 /** Names of the files that are opened from a dropped folder. */
-const KNOWN = /(?:\.(?:bt|bintensors|gguf|idv|oinf|safetensors|stb|zt|index\.json)|^config\.json)$/i;
+const KNOWN = /(?:\.(?:bt|bintensors|gguf|idv|npy|npz|oinf|safetensors|stb|zt|index\.json)|^config\.json)$/i;
 /** Most files that are taken from a folder, and how deep folders are looked into. */
 const MOST = 100;
 const DEPTH = 4;

@@ -118,11 +118,11 @@ test('an empty file is refused with a rule', async ({ page }) => {
 
 test('a file of another kind is called by its name', async ({ page }) => {
   await page.goto('./');
-  const buffer = Buffer.from('\x93NUMPY\x01\x00 and so on', 'latin1');
+  const buffer = Buffer.from('\x89HDF\r\n\x1A\n and so on', 'latin1');
   await page.locator('input[type=file]').setInputFiles({ name: 'weights.safetensors', mimeType: '', buffer });
   await settled(page);
   await expect(page.locator('.verdict')).toHaveAttribute('data-state', 'unsupported');
-  await expect(page.locator('.verdict-head')).toHaveText('Not supported: a NumPy array (.npy)');
+  await expect(page.locator('.verdict-head')).toHaveText('Not supported: an HDF5 file');
   await expect(page.locator('.verdict-diagnosis')).toBeHidden();
   // Nothing can be checked, so nothing is offered.
   await expect(page.locator('.verdict-checked')).toHaveText('');

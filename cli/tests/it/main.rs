@@ -12,6 +12,7 @@ mod gates;
 mod gguf;
 mod inspect;
 mod limits;
+mod numpy;
 mod oinf;
 mod other;
 mod outputs;

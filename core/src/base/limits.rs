@@ -109,6 +109,35 @@ pub const GGUF_NAME: u64 = 65_535;
 /// is read as a whole: 255 dims take 2 KiB of a small buffer.
 pub const GGUF_RANK: u32 = 255;
 
+/// How many bytes the header of an NPY array may have.
+///
+/// `numpy.load` takes 10,000 by default, and a header must be in memory as a whole.
+pub const NPY_HEADER: u64 = 64 << 10;
+
+/// How deep structured types of an NPY header may nest: the levels take stack.
+///
+/// Real ones nest two levels.
+pub const NPY_DEPTH: u32 = 8;
+
+/// How many bytes are decoded of a compressed member of an NPZ archive to read its
+/// header, on the stack.
+///
+/// As many as `numpy.load` takes by default, with what comes before.
+pub const NPZ_HEADER: usize = 10_012;
+
+/// How many compressed bytes are looked at for it.
+///
+/// A stream may have any number of empty blocks before its first byte.
+pub const NPZ_STREAM: u64 = 12 << 10;
+
+/// How many of them are asked for first: more than the header of an array takes that
+/// is not structured.
+pub const NPZ_AHEAD: u64 = 256;
+
+/// How many bytes are asked for at once to look for the end record of a ZIP archive,
+/// which a comment of up to 64 KiB may follow.
+pub const ZIP_SEARCH: u64 = 1 << 10;
+
 /// How deep codec definitions of a data view may nest.
 ///
 /// Real files have a vector of keys of integers. The reference reader accepts keys of keys,

@@ -6,6 +6,9 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
+    /// CRC-32 as ZIP has it: reflected polynomial 0xEDB88320, initial value and final
+    /// exclusive or all ones.
+    Crc32,
     /// CRC-32C (Castagnoli): reflected polynomial 0x82F63B78, initial value and
     /// final exclusive or all ones.
     Crc32c,
@@ -17,6 +20,7 @@ impl Algorithm {
     /// The name that reports use.
     pub const fn name(self) -> &'static str {
         match self {
+            Algorithm::Crc32 => "crc32",
             Algorithm::Crc32c => "crc32c",
             Algorithm::Sha256 => "sha256",
         }
@@ -25,7 +29,7 @@ impl Algorithm {
     /// Length of the value in bytes.
     pub const fn width(self) -> usize {
         match self {
-            Algorithm::Crc32c => 4,
+            Algorithm::Crc32 | Algorithm::Crc32c => 4,
             Algorithm::Sha256 => 32,
         }
     }
@@ -39,6 +43,11 @@ pub struct Checksum {
 }
 
 impl Checksum {
+    /// A CRC-32.
+    pub const fn crc32(value: u32) -> Self {
+        Checksum { algorithm: Algorithm::Crc32, ..Checksum::crc32c(value) }
+    }
+
     /// A CRC-32C.
     pub const fn crc32c(value: u32) -> Self {
         let [b0, b1, b2, b3] = value.to_be_bytes();
@@ -106,6 +115,8 @@ pub struct Hasher(State);
 
 #[derive(Clone)]
 enum State {
+    #[cfg(all(feature = "checksum", feature = "crc32"))]
+    Crc32(crc::Digest<'static, u32, crc::Table<1>>),
     #[cfg(feature = "checksum")]
     Crc32c(Crc),
     #[cfg(feature = "checksum")]
@@ -127,6 +138,10 @@ impl Hasher {
     pub fn new(algorithm: Algorithm) -> Option<Self> {
         #[cfg(feature = "checksum")]
         return Some(Hasher(match algorithm {
+            #[cfg(feature = "crc32")]
+            Algorithm::Crc32 => State::Crc32(CRC_32.digest()),
+            #[cfg(not(feature = "crc32"))]
+            Algorithm::Crc32 => return None,
             Algorithm::Crc32c => State::Crc32c(Crc::new()),
             Algorithm::Sha256 => State::Sha256(sha2::Digest::new()),
         }));
@@ -140,6 +155,8 @@ impl Hasher {
     /// Takes the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
+            #[cfg(all(feature = "checksum", feature = "crc32"))]
+            State::Crc32(crc) => crc.update(bytes),
             #[cfg(feature = "checksum")]
             State::Crc32c(crc) => crc.update(bytes),
             #[cfg(feature = "checksum")]
@@ -152,6 +169,8 @@ impl Hasher {
     /// The checksum of all bytes.
     pub fn finish(self) -> Checksum {
         match self.0 {
+            #[cfg(all(feature = "checksum", feature = "crc32"))]
+            State::Crc32(crc) => Checksum::crc32(crc.finalize()),
             #[cfg(feature = "checksum")]
             State::Crc32c(crc) => Checksum::crc32c(crc.finish()),
             #[cfg(feature = "checksum")]
@@ -161,6 +180,10 @@ impl Hasher {
         }
     }
 }
+
+#[cfg(all(feature = "checksum", feature = "crc32"))]
+static CRC_32: crc::Crc<u32, crc::Table<1>> =
+    crc::Crc::<u32, crc::Table<1>>::new(&crc::CRC_32_ISO_HDLC);
 
 #[cfg(all(feature = "checksum", feature = "std"))]
 #[derive(Clone)]
@@ -220,6 +243,8 @@ mod tests {
         assert_eq!(of(Algorithm::Crc32c, &[&[0; 32]]), "8a9136aa");
         assert_eq!(of(Algorithm::Crc32c, &[&rising]), "46dd794e");
         assert_eq!(of(Algorithm::Crc32c, &[]), "00000000");
+        #[cfg(feature = "crc32")]
+        assert_eq!(of(Algorithm::Crc32, &[b"1234", b"56789"]), "cbf43926");
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(of(Algorithm::Sha256, &[b"abc"]), abc);
         assert_eq!(of(Algorithm::Sha256, &[b"a", b"", b"bc"]), abc);

@@ -72,6 +72,8 @@ pub struct Decoder {
     read: u64,
     /// Number of bytes handed out.
     written: u64,
+    /// How many of them, the first, are not handed out.
+    lead: u64,
     /// Work budget of the stream.
     allowed: u64,
     end: End,
@@ -113,6 +115,7 @@ impl Decoder {
             size: Size::Exactly(0),
             read: 0,
             written: 0,
+            lead: 0,
             allowed: u64::MAX,
             end: End::NotYet,
             #[cfg(feature = "deflate")]
@@ -149,6 +152,7 @@ impl Decoder {
         self.size = size;
         self.read = 0;
         self.written = 0;
+        self.lead = 0;
         self.allowed = u64::MAX;
         self.end = match Decoder::decodes(encoding) {
             true => End::NotYet,
@@ -164,14 +168,18 @@ impl Decoder {
         }
     }
 
-    /// Begins a chunk whose decoded size its format records.
+    /// Begins a chunk whose decoded size its format records. What comes before its
+    /// elements is decoded and not handed out; `fill` takes room for it all the same.
     ///
     /// # Errors
     /// [`Fault::Unsupported`] if the size is not recorded; use [`start`](Self::start) with
     /// a bound then.
     pub fn start_chunk(&mut self, chunk: &Chunk) -> Result<(), Fault> {
         let size = chunk.decoded.ok_or(Fault::Unsupported)?;
+        let lead = chunk.decoded_lead();
+        let size = size.saturating_add(lead);
         self.start(chunk.encoding, chunk.stored, Size::Exactly(size));
+        self.lead = lead;
         Ok(())
     }
 
@@ -274,6 +282,24 @@ impl Decoder {
     /// The fault, again at each further call. Bytes before the fault are always handed out
     /// first.
     pub fn step(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
+        loop {
+            let lead = self.lead.saturating_sub(self.written);
+            let mut step = self.advance(input, output)?;
+            if lead == 0 {
+                return Ok(step);
+            }
+            let decoded = step.written.len();
+            let lead = usize::try_from(lead).unwrap_or(usize::MAX).min(decoded);
+            step.written.start = step.written.start.saturating_add(lead);
+            // Who is given nothing, though something was decoded, need not read more.
+            if decoded == 0 || lead < decoded || step.read > 0 || step.done {
+                return Ok(step);
+            }
+        }
+    }
+
+    /// The same, with what comes before the elements.
+    fn advance(&mut self, input: &[u8], output: &mut [u8]) -> Result<Step, Fault> {
         match self.end {
             End::NotYet => {}
             End::Done => return Ok(Step { done: true, ..Step::default() }),
@@ -388,7 +414,8 @@ impl Decoder {
             let left = self.stored.len.saturating_sub(self.read);
             let Step { read, written, done } = self.step(cut(source.run(at), left), buffer)?;
             if done {
-                return Ok(cut(buffer, self.written));
+                let lead = usize::try_from(self.lead).unwrap_or(usize::MAX);
+                return Ok(cut(buffer, self.written).get(lead..).unwrap_or_default());
             }
             if read == 0 && written.is_empty() {
                 let need = self.needs();

@@ -65,9 +65,11 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         while !self.cursor.is_done() {
             self.sweep(file, source);
             let mut next = self.cursor;
-            if let Some(Entry { tensor, name, .. }) =
-                file.next_tensor(source, &mut next, &mut |_| {})?
-            {
+            let entry = file.next_tensor(source, &mut next, &mut |_| {});
+            if entry.is_err() && next.is_inside() {
+                self.cursor = next;
+            }
+            if let Some(Entry { tensor, name, .. }) = entry? {
                 let key = word(name::hash(self.seed, 0, &name));
                 let Some(slot) = self.slots.as_mut().get_mut(self.filled) else {
                     // An entry takes at least one byte, whatever the header declares.

@@ -76,11 +76,14 @@ macro_rules! declare {
 
             /// Whether any format of this build compares parts of the file with one
             /// another.
-            pub(crate) const COVERS: bool = any_policy(false);
+            pub(crate) const COVERS: bool = any_policy(Compared::Parts);
 
             /// Whether metadata entries of tensors are compared with one another, in
             /// any format.
-            pub(crate) const COMPARES_ATTRIBUTES: bool = any_policy(true);
+            pub(crate) const COMPARES_ATTRIBUTES: bool = any_policy(Compared::Attributes);
+
+            /// Whether names of entries are, in any format.
+            pub(crate) const COMPARES_NAMES: bool = any_policy(Compared::Names);
 
             const POLICIES: &[Policy] = &[$(
                 #[cfg(feature = $feature)]
@@ -189,8 +192,9 @@ impl File {
         })
     }
 
-    /// The next tensor, validated, with its name and its shape; `None` at the end. The
-    /// cursor moves when all of it was resident.
+    /// The next tensor, validated, with its name and its shape; `None` at the end. If
+    /// bytes are missing, keep the cursor: an entry may lie in several places, and the cursor
+    /// holds what was taken of it.
     ///
     /// A tensor that breaks a rule is returned as well; its status says whether it may be
     /// used.
@@ -329,7 +333,7 @@ impl File {
             if let Ok(Some(tensor)) = &result {
                 found = reader.name(&tensor.name)? == *name;
             }
-            if result.is_ok() {
+            if result.is_ok() || cfg!(feature = "windows") && next.is_inside() {
                 *cursor = next;
             }
             if found || !matches!(result, Ok(Some(_))) {
@@ -339,11 +343,24 @@ impl File {
     }
 }
 
-/// Whether a policy of this build compares attributes, or else parts of the file.
-const fn any_policy(attributes: bool) -> bool {
+/// What a policy may compare with one another.
+#[derive(Clone, Copy)]
+enum Compared {
+    Names,
+    Attributes,
+    Parts,
+}
+
+/// Whether a policy of this build does.
+const fn any_policy(what: Compared) -> bool {
     let mut rest = File::POLICIES;
     while let [policy, more @ ..] = rest {
-        if if attributes { policy.duplicate_attribute.is_some() } else { policy.covers() } {
+        let compares = match what {
+            Compared::Names => policy.names(),
+            Compared::Attributes => policy.duplicate_attribute.is_some(),
+            Compared::Parts => policy.covers(),
+        };
+        if compares {
             return true;
         }
         rest = more;

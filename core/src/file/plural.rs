@@ -16,6 +16,7 @@ const NOUNS: &[(&str, &str)] = &[
     ("items", "item"),
     ("keys", "key"),
     ("levels", "level"),
+    ("members", "member"),
     ("minutes", "minute"),
     ("names", "name"),
     ("points", "point"),

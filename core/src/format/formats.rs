@@ -17,6 +17,10 @@ macro_rules! formats {
             Idv = 5, idv, "idv", "ML.NET IDV", &["idv"];
             /// GGUF 2 and 3, `.gguf`.
             Gguf = 7, gguf, "gguf", "GGUF", &["gguf"];
+            /// An array of NumPy, `.npy`.
+            Npy = 9, npy, "npy", "NPY", &["npy"];
+            /// An archive of arrays of NumPy, `.npz`.
+            Npz = 10, npz, "npz", "NPZ", &["npz"];
             /// safetensors, `.safetensors`. Its only magic is the brace after the length of
             /// its header.
             Safetensors = 6, safetensors, "safetensors", "safetensors", &["safetensors"];
@@ -130,9 +134,10 @@ impl Format {
     /// better evidence.
     ///
     /// A plausible length, with which BinTensors begins, proves little. So does a JSON
-    /// document that begins with one of the keys of a shard index.
+    /// document that begins with one of the keys of a shard index. A ZIP archive may hold
+    /// anything, so no content is taken for NPZ.
     pub const fn has_magic(self) -> bool {
-        !matches!(self, Format::BinTensors | Format::Shards)
+        !matches!(self, Format::BinTensors | Format::Npz | Format::Shards)
     }
 
     /// The format that a file name indicates, by one of its

@@ -8,6 +8,10 @@ pub mod bintensors;
 pub mod gguf;
 #[cfg(feature = "idv")]
 pub mod idv;
+#[cfg(feature = "npy")]
+pub mod npy;
+#[cfg(feature = "npz")]
+pub mod npz;
 #[cfg(feature = "oinf")]
 pub mod oinf;
 #[cfg(feature = "safetensors")]
@@ -19,8 +23,11 @@ pub mod stb;
 #[cfg(feature = "ztensor")]
 pub mod ztensor;
 
+#[cfg(feature = "npz")]
+pub(crate) mod archive;
 mod container;
 mod formats;
+mod pickle;
 mod policy;
 
 pub(crate) use container::{Container, Glance, data_of};
@@ -29,4 +36,5 @@ pub(crate) use formats::formats;
 /// What an audit keeps of the keys of metadata; only GGUF has any that readers rely on.
 #[cfg(feature = "keys")]
 pub(crate) use gguf::Keys;
+pub use pickle::is_pickle;
 pub(crate) use policy::Policy;

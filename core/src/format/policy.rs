@@ -39,6 +39,9 @@ pub(crate) struct Policy {
     pub(crate) tail_bits: Option<Rule>,
     /// The checksum of stored bytes differs from the recorded one.
     pub(crate) checksum: Option<Rule>,
+    /// Whether that is the checksum of decoded bytes, with the
+    /// [lead](crate::model::Chunk::lead) of their chunk.
+    pub(crate) sums_decoded: bool,
     /// The rule for a fault of an encoded stream; required if the format has encodings
     /// other than raw.
     pub(crate) stream: Option<fn(codec::Fault) -> Rule>,
@@ -66,6 +69,7 @@ impl Policy {
         ternary: None,
         tail_bits: None,
         checksum: None,
+        sums_decoded: false,
         stream: None,
         sparse: None,
         frame: None,
@@ -74,6 +78,14 @@ impl Policy {
     /// Whether a part of the file is compared with others.
     pub(crate) fn places(&self, region: &Region) -> bool {
         !region.span.is_empty() || (self.empties && region.kind == EntryKind::Tensor)
+    }
+
+    /// Whether names of entries are compared with one another.
+    pub(crate) const fn names(&self) -> bool {
+        self.duplicate_tensor.is_some()
+            || self.duplicate_size.is_some()
+            || self.duplicate_meta.is_some()
+            || self.duplicate_attribute.is_some()
     }
 
     /// Whether the regions of the file are compared with one another.

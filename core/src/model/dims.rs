@@ -18,12 +18,14 @@ pub enum DimEncoding {
     Bincode,
     /// CBOR unsigned integers (RFC 8949 §3.1), in any width.
     Cbor,
-    /// Decimal numbers of JSON (RFC 8259 §6), with commas and white space between.
-    Json,
+    /// Decimal numbers, with anything but digits between.
+    Decimal,
     /// Little-endian `u64`, innermost first.
     Reversed,
     /// Big-endian `u64`, innermost first.
     ReversedBig,
+    /// In this value itself, for files that store them compressed.
+    Packed,
     /// Not in the file; only their number is known.
     External,
 }
@@ -48,7 +50,17 @@ impl DimsAt {
     pub const fn rank(&self) -> u64 {
         #[allow(clippy::as_conversions, reason = "u32 to u64 in a const fn")]
         let rank = self.rank as u64;
-        if self.lead.is_some() { rank.saturating_add(1) } else { rank }
+        let packed = DimEncoding::Packed.is_used() && matches!(self.encoding, DimEncoding::Packed);
+        let leads = self.lead.is_some() && !packed;
+        if leads { rank.saturating_add(1) } else { rank }
+    }
+
+    /// The bytes that hold the extents; empty where they are not in the file as such.
+    pub fn span(&self) -> Span {
+        match self.encoding {
+            DimEncoding::Packed if DimEncoding::Packed.is_used() => Span::default(),
+            _ => Span::new(self.offset, self.len.into()),
+        }
     }
 
     /// The dims.
@@ -56,8 +68,82 @@ impl DimsAt {
     /// # Errors
     /// [`Absent`] when their bytes are not resident in one window.
     pub fn read<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
-        let bytes = source.get(Span { offset: self.offset, len: u64::from(self.len) })?;
-        Ok(Dims { lead: self.lead, bytes, left: self.rank, encoding: self.encoding })
+        let DimsAt { offset, len, rank, lead, encoding } = *self;
+        #[cfg(any(feature = "packed", test))]
+        if encoding == DimEncoding::Packed {
+            let packed = Packed { low: offset, high: lead.unwrap_or(0), ..Packed::default() };
+            return Ok(Dims { packed, left: rank, encoding, ..Dims::default() });
+        }
+        let bytes = source.get(Span { offset, len: u64::from(len) })?;
+        Ok(Dims { lead, bytes, left: rank, encoding, ..Dims::default() })
+    }
+}
+
+/// Extents in 32 hexadecimal digits, three bits in each: the highest bit says that
+/// more of the same extent follow. Those of an array of at most 2^63 bytes fit up to
+/// eleven dimensions, and usually more.
+#[cfg(any(feature = "packed", test))]
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Packed {
+    low: u64,
+    high: u64,
+    used: u32,
+    rank: u32,
+}
+
+#[cfg(any(feature = "packed", test))]
+impl Packed {
+    /// Appends an extent.
+    pub(crate) fn push(&mut self, extent: u64) {
+        let mut left = extent;
+        self.rank = self.rank.saturating_add(1);
+        loop {
+            let more = left >> 3 != 0;
+            let digit = (left & 7) | u64::from(more) << 3;
+            match self.used {
+                used @ 0..16 => self.low |= digit << (used << 2),
+                used @ 16..32 => self.high |= digit << ((used & 15) << 2),
+                _ => {}
+            }
+            self.used = self.used.saturating_add(1);
+            left >>= 3;
+            if !more {
+                return;
+            }
+        }
+    }
+
+    /// The shape; without its extents, if they take more digits than there are.
+    pub(crate) fn dims(&self) -> DimsAt {
+        let Packed { low, high, used, rank } = *self;
+        match used {
+            0..=32 => DimsAt {
+                offset: low,
+                len: 0,
+                rank,
+                lead: Some(high),
+                encoding: DimEncoding::Packed,
+            },
+            _ => DimsAt { rank, encoding: DimEncoding::External, ..DimsAt::default() },
+        }
+    }
+}
+
+#[cfg(any(feature = "packed", test))]
+impl Packed {
+    /// Takes the first extent off.
+    fn pop(&mut self) -> u64 {
+        let (mut extent, mut shift) = (0, 0_u32);
+        loop {
+            let digit = self.low & 15;
+            self.low = self.low >> 4 | self.high << 60;
+            self.high >>= 4;
+            extent |= (digit & 7).checked_shl(shift).unwrap_or(0);
+            shift = shift.saturating_add(3);
+            if digit & 8 == 0 {
+                return extent;
+            }
+        }
     }
 }
 
@@ -68,6 +154,8 @@ pub struct Dims<'a> {
     bytes: &'a [u8],
     left: u32,
     encoding: DimEncoding,
+    #[cfg(any(feature = "packed", test))]
+    packed: Packed,
 }
 
 impl DimEncoding {
@@ -79,7 +167,8 @@ impl DimEncoding {
             DimEncoding::U32 => cfg!(any(feature = "dims32", test)),
             DimEncoding::Bincode => cfg!(any(feature = "bincode", test)),
             DimEncoding::Cbor => cfg!(any(feature = "cbor", test)),
-            DimEncoding::Json => cfg!(any(feature = "json", test)),
+            DimEncoding::Decimal => cfg!(any(feature = "decimal", test)),
+            DimEncoding::Packed => cfg!(any(feature = "packed", test)),
             DimEncoding::Reversed | DimEncoding::ReversedBig => {
                 cfg!(any(feature = "dims-reversed", test))
             }
@@ -92,7 +181,7 @@ impl<'a> Dims<'a> {
     /// `rank` dims that are stored as `bytes`.
     #[cfg(test)]
     pub(crate) fn new(bytes: &'a [u8], rank: u32, encoding: DimEncoding) -> Self {
-        Dims { lead: None, bytes, left: rank, encoding }
+        Dims { bytes, left: rank, encoding, ..Dims::default() }
     }
 
     /// The product of the dims: 1 for rank 0, and 0 if a dim is 0. `None` if the product of
@@ -127,11 +216,13 @@ impl Iterator for Dims<'_> {
             }
             DimEncoding::Bincode if DimEncoding::Bincode.is_used() => bincode_uint(self.bytes),
             DimEncoding::Cbor if DimEncoding::Cbor.is_used() => cbor_uint(self.bytes),
-            DimEncoding::Json if DimEncoding::Json.is_used() => json_uint(self.bytes),
+            DimEncoding::Decimal if DimEncoding::Decimal.is_used() => decimal(self.bytes),
             DimEncoding::Reversed if DimEncoding::Reversed.is_used() => le_u64_last(self.bytes),
             DimEncoding::ReversedBig if DimEncoding::ReversedBig.is_used() => {
                 le_u64_last(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
+            #[cfg(any(feature = "packed", test))]
+            DimEncoding::Packed => Ok((&[][..], self.packed.pop())),
             _ => incomplete(1),
         };
         match parsed {
@@ -209,13 +300,13 @@ pub(crate) fn cbor_uint(input: &[u8]) -> Parsed<'_, u64> {
     }
 }
 
-/// The next decimal number, after commas and white space.
-fn json_uint(input: &[u8]) -> Parsed<'_, u64> {
+/// The next decimal number, after anything but digits.
+fn decimal(input: &[u8]) -> Parsed<'_, u64> {
     let mut rest = input;
-    while let Some((b',' | b' ' | b'\t' | b'\r' | b'\n', after)) = rest.split_first() {
+    let mut value = None;
+    while let Some((0..b'0' | b':'..=0xFF, after)) = rest.split_first() {
         rest = after;
     }
-    let mut value = None;
     while let Some((byte @ b'0'..=b'9', after)) = rest.split_first() {
         let digit = u64::from(byte.wrapping_sub(b'0'));
         let next = product(value.unwrap_or(0), 10).and_then(|n| n.checked_add(digit));
@@ -249,6 +340,23 @@ mod tests {
         assert_eq!(dims(&[1 << 32, 1 << 32]), None);
         assert_eq!(dims(&[0, 1 << 32, 1 << 32]), None);
         assert_eq!(dims(&[1 << 32, 1 << 32, 0]), None);
+    }
+
+    #[test]
+    fn packed_extents_come_back() {
+        let shapes: [&[u64]; 8] =
+            [&[], &[0], &[1; 32], &[7, 8, 63, 64], &[u64::MAX], &[1 << 62], &[128; 9], &[56; 10]];
+        for shape in shapes {
+            let mut packed = Packed::default();
+            shape.iter().for_each(|extent| packed.push(*extent));
+            let dims = packed.dims();
+            assert_eq!(dims.rank(), shape.len() as u64);
+            let read: std::vec::Vec<u64> = dims.read(&Source::whole(&[])).unwrap().collect();
+            assert_eq!(read, shape);
+        }
+        let mut packed = Packed::default();
+        [2; 33].iter().for_each(|extent| packed.push(*extent));
+        assert_eq!((packed.dims().rank(), packed.dims().encoding), (33, DimEncoding::External));
     }
 
     #[test]

@@ -149,6 +149,8 @@ pub enum DType {
     Q1_0,
     /// Blocks of 64 elements in 18 bytes: 2 bits, for -1 to 2, and a scale (ggml).
     Q2_0,
+    /// A complex number: two binary64, the real part first.
+    C128,
 }
 
 impl DType {
@@ -222,6 +224,7 @@ impl DType {
         DType::NvFp4,
         DType::Q1_0,
         DType::Q2_0,
+        DType::C128,
     ];
 
     /// The type that reports call `name`.
@@ -250,6 +253,8 @@ impl DType {
             DType::TimeSpan | DType::DateTime => 64,
             DType::DateTimeOffset => 80,
             DType::RowId => 128,
+            DType::C128 if cfg!(any(feature = "complex", test)) => 128,
+            DType::C64 if cfg!(any(feature = "complex", test)) => 64,
             DType::Unknown | DType::BitSet | DType::Text => 0,
             // Few formats have the following; readers of the others go
             // without them in their tables.
@@ -412,6 +417,7 @@ impl DType {
             DType::NvFp4 => "nvfp4",
             DType::Q1_0 => "q1_0",
             DType::Q2_0 => "q2_0",
+            DType::C128 => "c128",
         }
     }
 }
@@ -434,6 +440,6 @@ mod tests {
             assert_eq!(DType::by_name(dtype.name()), Some(*dtype));
         }
         // A type that is in the enum but missing from the list fails here.
-        assert_eq!(DType::ALL.last(), Some(&DType::Q2_0));
+        assert_eq!(DType::ALL.last(), Some(&DType::C128));
     }
 }

@@ -12,6 +12,8 @@ mod tensor;
 pub(crate) mod values;
 mod view;
 
+#[cfg(feature = "packed")]
+pub(crate) use dims::Packed;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;

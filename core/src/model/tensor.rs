@@ -166,6 +166,10 @@ pub struct Chunk {
     pub row: u64,
     /// Number of elements (rows, for columns) in the chunk.
     pub elements: u64,
+    /// Bytes that come before and belong to the same piece, a header for example: before
+    /// `stored` if that is raw, else the first that are decoded. `decoded` does not count
+    /// them.
+    pub lead: u64,
 }
 
 impl Chunk {
@@ -178,9 +182,26 @@ impl Chunk {
                 encoding: Encoding::Raw,
                 row: 0,
                 elements: tensor.elements,
+                lead: 0,
             }),
             _ => None,
         }
+    }
+
+    /// How many bytes its stream decodes to before the elements.
+    pub const fn decoded_lead(&self) -> u64 {
+        if matches!(self.encoding, Encoding::Raw) { 0 } else { self.lead }
+    }
+
+    /// The same with what comes before.
+    pub(crate) fn whole(mut self) -> Chunk {
+        let lead = core::mem::take(&mut self.lead);
+        self.decoded = self.decoded.map(|decoded| decoded.saturating_add(lead));
+        if self.encoding == Encoding::Raw {
+            let Span { offset, len } = self.stored;
+            self.stored = Span::new(offset.saturating_sub(lead), len.saturating_add(lead));
+        }
+        self
     }
 }
 

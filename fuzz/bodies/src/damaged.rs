@@ -132,6 +132,8 @@ fn build(format: Format, seed: [u8; 8]) -> Option<Vec<u8>> {
             file!(encode::gguf::arbitrary(), |f: encode::gguf::File| f.encode().bytes)
         }
         Format::Idv => file!(encode::idv::arbitrary(), |f| encode::idv::encode(&f).bytes),
+        Format::Npy => file!(encode::npy::arbitrary(), |f: encode::npy::Npy| f.encode()),
+        Format::Npz => file!(encode::npz::arbitrary(), |f: encode::npz::Npz| f.encode()),
         Format::Oinf => {
             file!(encode::oinf::arbitrary(), |f: encode::oinf::Model| f.encode().bytes)
         }

@@ -304,7 +304,7 @@ fn elements(file: &File, source: &Source<'_>, tensor: &Tensor) {
     if size > 64 << 10 {
         return;
     }
-    let mut buffer = vec![0; size as usize];
+    let mut buffer = vec![0; (size + chunk.lead) as usize];
     let mut decoder = Decoder::new();
     if decoder.start_chunk(&chunk).is_err() {
         return;

@@ -27,7 +27,8 @@ const PIECE: usize = 256 << 10;
 #[derive(Debug)]
 pub struct Decoding {
     chunk: Chunk,
-    size: Size,
+    /// Most bytes that it becomes, where its decoded size is not recorded.
+    most: u64,
     work: u64,
     decoder: Box<Decoder>,
     buffer: Vec<u8>,
@@ -52,15 +53,14 @@ impl Decoding {
     /// Of a chunk that becomes `most` bytes, unless its size is recorded, with this budget
     /// of work.
     pub(crate) fn within(chunk: Chunk, most: u64, work: u64) -> Self {
-        let size = chunk.decoded.map_or(Size::AtMost(most), Size::Exactly);
         let (decoder, buffer) = (Box::new(Decoder::new()), vec![0; PIECE]);
-        let mut decoding = Decoding { chunk, size, work, decoder, buffer, piece: 0..0 };
+        let mut decoding = Decoding { chunk, most, work, decoder, buffer, piece: 0..0 };
         decoding.start();
         decoding
     }
 
     fn start(&mut self) {
-        self.decoder.start(self.chunk.encoding, self.chunk.stored, self.size);
+        start(&mut self.decoder, &self.chunk, self.most);
         self.decoder.allow(self.work);
     }
 
@@ -136,7 +136,7 @@ impl Decoding {
         self.decoder.read()
     }
 
-    /// How many bytes were decoded.
+    /// How many bytes of elements were decoded.
     ///
     /// ```
     /// use weighbridge::Decoding;
@@ -145,7 +145,7 @@ impl Decoding {
     /// assert_eq!(Decoding::new(Chunk::default()).written(), 0);
     /// ```
     pub fn written(&self) -> u64 {
-        self.decoder.written()
+        self.decoder.written().saturating_sub(self.chunk.decoded_lead())
     }
 
     /// Whether all is decoded, and all checks of the stream have passed.
@@ -158,6 +158,13 @@ impl Decoding {
     /// ```
     pub fn is_done(&self) -> bool {
         self.decoder.is_done()
+    }
+}
+
+/// Begins a chunk that becomes `most` bytes, unless its size is recorded.
+fn start(decoder: &mut Decoder, chunk: &Chunk, most: u64) {
+    if decoder.start_chunk(chunk).is_err() {
+        decoder.start(chunk.encoding, chunk.stored, Size::AtMost(most));
     }
 }
 
@@ -194,9 +201,23 @@ pub(crate) fn fill(access: &Access<'_>, chunk: &Chunk, into: &mut [u8]) -> Resul
     if chunk.encoding == Encoding::Raw {
         return access.read(chunk.stored.offset, into);
     }
+    let work = access.options().work_of(access.len());
+    if chunk.lead > 0 {
+        // There is no room for what comes before the elements.
+        let mut decoding = Decoding::within(*chunk, into.len() as u64, work);
+        let mut rest = into;
+        while access.ask(|source| answered(decoding.step(source)))?.map_err(Error::Undecodable)? {
+            let piece = decoding.piece();
+            let (here, after) =
+                rest.split_at_mut_checked(piece.len()).ok_or(Error::Undecodable(Fault::Long))?;
+            here.copy_from_slice(piece);
+            rest = after;
+        }
+        return Ok(());
+    }
     let mut decoder = Decoder::new();
     decoder.start(chunk.encoding, chunk.stored, Size::Exactly(into.len() as u64));
-    decoder.allow(access.options().work_of(access.len()));
+    decoder.allow(work);
     let filled = access.ask(|source| answered(decoder.fill(source, into).map(|_| ())))?;
     filled.map_err(Error::Undecodable)
 }
@@ -217,6 +238,8 @@ pub enum Trouble {
 pub struct Block {
     decoder: Box<Decoder>,
     bytes: Vec<u8>,
+    /// Where the elements begin.
+    lead: usize,
     is_full: bool,
 }
 
@@ -239,20 +262,21 @@ impl Block {
         // No more than can come of the stored bytes.
         let bound = codec::most(chunk.encoding, chunk.stored.len).unwrap_or(0);
         let len = chunk.decoded.unwrap_or(bound.min(most));
-        if len > bound || !Decoder::decodes(chunk.encoding) {
+        let room = len.saturating_add(chunk.decoded_lead());
+        if room > bound || !Decoder::decodes(chunk.encoding) {
             return Err(Trouble::Faulty);
         }
         if len > most {
             return Err(Trouble::TooLarge(len));
         }
-        let size = if chunk.decoded.is_some() { Size::Exactly(len) } else { Size::AtMost(len) };
         let mut bytes = Vec::new();
-        if len > 0 && !enlarge(&mut bytes, len) {
-            return Err(Trouble::NoMemory(len));
+        if room > 0 && !enlarge(&mut bytes, room) {
+            return Err(Trouble::NoMemory(room));
         }
         let mut decoder = Box::new(Decoder::new());
-        decoder.start(chunk.encoding, chunk.stored, size);
-        Ok(Block { decoder, bytes, is_full: false })
+        start(&mut decoder, chunk, len);
+        let lead = usize::try_from(chunk.decoded_lead()).unwrap_or(0);
+        Ok(Block { decoder, bytes, lead, is_full: false })
     }
 
     /// Decodes all of it.
@@ -276,7 +300,8 @@ impl Block {
             return Ok(());
         }
         let filled = self.decoder.fill(source, &mut self.bytes)?.len();
-        self.bytes.truncate(filled);
+        self.bytes.truncate(self.lead.saturating_add(filled));
+        self.bytes.drain(..self.lead);
         self.is_full = true;
         Ok(())
     }

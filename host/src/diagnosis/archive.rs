@@ -1,6 +1,7 @@
 //! What a zip archive holds, by the names of its members.
 
 use super::Diagnosis;
+use weighbridge_core::format::is_pickle;
 use weighbridge_core::{Absent, Source, Span};
 
 pub(super) const ZIP: &str = "a zip archive";
@@ -64,9 +65,9 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
     Ok(first)
 }
 
-fn is_pickle(name: &[u8]) -> bool {
-    let name = name.to_ascii_lowercase();
-    [&b".pkl"[..], b".pickle", b".joblib"].iter().any(|end| name.ends_with(end))
+/// Whether this is the beginning of an archive whose first member is an array.
+pub(crate) fn begins_with_array(head: &[u8]) -> bool {
+    head.starts_with(b"PK\x03\x04") && of_head(head) == Diagnosis::Other(NPZ)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> usize {

@@ -94,6 +94,7 @@ impl Tensor<'_, '_> {
         let swapped = match (self.endianness(), self.dtype(), self.dtype().unit()) {
             (Endianness::Little, ..) => 1,
             (_, DType::C64, _) => 4,
+            (_, DType::C128, _) => 8,
             (_, _, Some((1, width))) => width.max(1) as usize,
             (_, _, Some((_, 1))) => 1,
             _ => return no("its blocks are big-endian"),

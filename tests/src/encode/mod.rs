@@ -3,6 +3,8 @@
 pub mod bintensors;
 pub mod gguf;
 pub mod idv;
+pub mod npy;
+pub mod npz;
 pub mod oinf;
 pub mod safetensors;
 pub mod shards;

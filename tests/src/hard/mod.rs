@@ -105,6 +105,17 @@ pub fn named(format: Format, names: &[Vec<u8>]) -> Vec<u8> {
     file(format, &entries)
 }
 
+/// An archive of `count` arrays with names in no order, every tenth deflated.
+pub fn archive(count: u64) -> Vec<u8> {
+    let array = encode::npy::Npy::new("'|u1'", 1, &[1]);
+    let members = (0..count).rev().map(|i| {
+        let member = encode::npz::Member::new(&format!("t.{i:07}"), &array);
+        if i % 10 == 0 { member.deflated() } else { member }
+    });
+    let zip64 = Some(encode::npz::Zip64 { full: true, ..Default::default() });
+    encode::npz::Npz { zip64, ..encode::npz::Npz::new(members.collect()) }.encode()
+}
+
 /// The index of `count` tensors, each in a file of its own of which none is there.
 pub fn missing(count: usize) -> Vec<u8> {
     let map = (0..count).map(|i| (format!("t.{i:07}"), encode::shards::shard(i, count)));

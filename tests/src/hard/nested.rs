@@ -1,6 +1,6 @@
 //! Values within values.
 
-use crate::encode::{gguf, idv, oinf, safetensors, shards, ztensor};
+use crate::encode::{gguf, idv, npy, npz, oinf, safetensors, shards, ztensor};
 use weighbridge_core::Format;
 
 /// Files in which something nests `depth` levels deep, with what it is.
@@ -12,7 +12,19 @@ pub fn nested(depth: usize) -> Vec<(&'static str, Format, Vec<u8>)> {
     files.extend(index(depth).map(|(what, bytes)| (what, Format::Shards, bytes)));
     files.push(("arrays of metadata", Format::Gguf, arrays(depth)));
     files.push(("array of an array", Format::Oinf, array()));
+    files.push(("structured types", Format::Npy, types(depth).encode()));
+    let member = npz::Member::new("a", &types(depth));
+    let compressed = member.clone().deflated();
+    for (what, member) in [("structured types", member), ("compressed types", compressed)] {
+        files.push((what, Format::Npz, npz::Npz::new(vec![member]).encode()));
+    }
     files
+}
+
+/// An array of types within types.
+fn types(depth: usize) -> npy::Npy {
+    let dictionary = format!("{{'descr': {}", "[('',".repeat(depth));
+    npy::Npy { version: (2, 0), ..npy::Npy::of(&dictionary) }
 }
 
 /// Values of fields that no reader knows, and an index that is no list of maps.

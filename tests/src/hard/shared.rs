@@ -1,6 +1,6 @@
 //! Tables and values that every entry refers to.
 
-use crate::encode::{idv, oinf, ztensor};
+use crate::encode::{idv, npy, npz, oinf, ztensor};
 use weighbridge_core::Format;
 
 /// Files of `count` entries that all refer to the same `len` bytes, or a
@@ -14,6 +14,8 @@ pub fn shared(count: usize, len: usize) -> Vec<(&'static str, Format, Vec<u8>)> 
         ("broken lookup table", Format::Idv, lookup(count, len, true)),
         ("annotations", Format::Idv, annotations(count, len)),
         ("checksums", Format::ZTensor, checksums(count, len)),
+        ("headers of arrays", Format::Npz, headers(count, false)),
+        ("headers of compressed arrays", Format::Npz, headers(count, true)),
     ]
 }
 
@@ -132,4 +134,34 @@ fn checksums(count: usize, len: usize) -> Vec<u8> {
         entry.set("size", ztensor::Item::Uint(len as u64));
     }
     draft.finish()
+}
+
+/// Members of one local header: of an array with a long header, or compressed and after
+/// thousands of empty blocks.
+fn headers(count: usize, deflated: bool) -> Vec<u8> {
+    const EMPTY: &[u8] = &[0, 0, 0, 0xFF, 0xFF];
+    let mut array = npy::Npy::new("'|u1'", 1, &[0]);
+    if !deflated {
+        array.padding = Some([&[b' '; 60_000][..], b"\n"].concat());
+    }
+    let mut member = npz::Member::new("t0000000", &array);
+    if deflated {
+        let stream = miniz_oxide::deflate::compress_to_vec(&member.content, 6);
+        member.data = Some([&EMPTY.repeat(1_600), &stream[..]].concat());
+        member.deflated = true;
+    }
+    let mut file = npz::Npz::new(vec![member]).encode();
+    let mut end = file.split_off(file.len() - 22);
+    let at = u32::from_le_bytes([end[16], end[17], end[18], end[19]]) as usize;
+    let entry = file.split_off(at);
+    for i in 0..count {
+        let mut entry = entry.clone();
+        entry[46..54].copy_from_slice(format!("t{i:07}").as_bytes());
+        file.extend(entry);
+    }
+    let number = (count as u16).to_le_bytes();
+    end[8..12].copy_from_slice(&[number, number].concat());
+    end[12..16].copy_from_slice(&((file.len() - at) as u32).to_le_bytes());
+    file.extend(end);
+    file
 }

@@ -51,6 +51,8 @@ fn each_rule_has_a_file_that_breaks_it() {
             .filter(|(name, _)| *name == format.name())
             .flat_map(|(_, fixtures)| fixtures)
             .filter_map(|fixture| fixture.breaks.first().copied())
+            // An archive of arrays breaks the rules of arrays, too.
+            .filter(|id| format.rules().iter().any(|rule| rule.id == *id))
             .collect();
         let rules = format.rules().iter().filter(|rule| rule.severity > Severity::Unchecked);
         let known: BTreeSet<_> =

@@ -63,7 +63,9 @@ fn the_cursor_knows_the_end_of_a_table() {
 fn sound_files_are_usable() {
     for (name, fixtures) in fixtures::all() {
         for fixture in fixtures.iter().filter(|f| f.breaks.is_empty()) {
-            let survey = survey_whole(&fixture.bytes, None);
+            // No content is taken for an archive of arrays.
+            let format = Format::by_name(name).filter(|format| *format == Format::Npz);
+            let survey = survey_whole(&fixture.bytes, format);
             let file = survey.file.unwrap_or_else(|| panic!("{name} {}", fixture.name));
             assert_eq!(file.format().name(), name, "{}", fixture.name);
             // Where a limit ends the index, nothing more is listed.
@@ -89,7 +91,10 @@ fn findings_lie_in_the_file_and_read_well() {
                 let text = finding.to_string();
                 assert!(!text.contains(['{', '}']), "{name} {}: {text}", fixture.name);
                 if finding.severity() > Severity::Unchecked {
-                    assert_eq!(finding.rule.format(), format, "{finding:?}");
+                    // An archive of arrays breaks the rules of arrays, too.
+                    let found = finding.rule.format();
+                    let inner = (found, format) == (Some(Format::Npy), Some(Format::Npz));
+                    assert!(found == format || inner, "{finding:?}");
                 }
             }
         }

@@ -116,9 +116,10 @@ fn no_folder_of_a_layer_is_in_a_circle() {
 }
 
 /// Where the code of `core/src` may name a format, besides its own folder, and why.
-const MAY_NAME: [(&str, &str); 5] = [
+const MAY_NAME: [(&str, &str); 6] = [
     ("format/formats.rs", "the list of formats"),
     ("format/mod.rs", "declares their modules"),
+    ("format/npz", "an archive of files of another format"),
     ("format/shards", "an index of safetensors files is JSON as they have it"),
     ("audit/resumable/payload/blocks.rs", "one format has rows in blocks"),
     ("base/limits.rs", "a limit says whose it is"),

@@ -124,11 +124,22 @@ macro_rules! each_format {
     )*};
 }
 
-each_format!(bintensors gguf idv oinf safetensors shards stb ztensor);
+each_format!(bintensors gguf idv npy npz oinf safetensors shards stb ztensor);
 
 #[test]
 fn no_format_is_left_out() {
-    let tested = ["bintensors", "gguf", "idv", "oinf", "safetensors", "shards", "stb", "ztensor"];
+    let tested = [
+        "bintensors",
+        "gguf",
+        "idv",
+        "npy",
+        "npz",
+        "oinf",
+        "safetensors",
+        "shards",
+        "stb",
+        "ztensor",
+    ];
     let names: Vec<_> = fixtures::all().into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, tested);
 }

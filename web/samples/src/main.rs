@@ -54,6 +54,7 @@ fn write_samples(folder: &Path) -> io::Result<()> {
         .chain(other::stb())
         .chain(other::safetensors())
         .chain(gguf::samples())
+        .chain(other::npy())
         .collect();
     let mut index = Vec::new();
     for sample in &all {

@@ -1,6 +1,8 @@
 //! Samples of the formats that hold weights.
 
 use weighbridge_tests::encode::bintensors::{self, Dtype};
+use weighbridge_tests::encode::npy::Npy;
+use weighbridge_tests::encode::npz::{Member, Npz};
 use weighbridge_tests::encode::oinf::{self, Model, Quant, Scales, Type, Value, ZeroPoints};
 use weighbridge_tests::encode::safetensors;
 use weighbridge_tests::encode::stb::{self, Stb};
@@ -208,6 +210,60 @@ pub(crate) fn bintensors() -> Vec<Sample> {
         make("bintensors", "digits.bt", true, "A small convolutional network", sound),
         make("bintensors-broken", "digits-broken.bt", false, "Bytes after the last tensor", broken),
     ]
+}
+
+pub(crate) fn npy() -> Vec<Sample> {
+    let array = |seed, descr: &str, rows: usize, columns: usize| Npy {
+        data: f32_bytes(&weights(seed, rows, columns)),
+        ..Npy::new(descr, 4, &[rows as u64, columns as u64])
+    };
+    let make = sample("npy", "NPY");
+    let one = array(90, "'<f4'", 48, 32);
+    let mut broken = one.clone();
+    let text = String::from_utf8_lossy(&broken.dictionary).replace("(48, 32)", "(48L, 33)");
+    broken.dictionary = text.into_bytes();
+    let mut samples = vec![
+        make("npy", "embedding.npy", true, "One array of NumPy", one.encode()),
+        make(
+            "npy-broken",
+            "embedding-broken.npy",
+            false,
+            "An integer of Python 2, and less data than the shape says",
+            broken.encode(),
+        ),
+    ];
+    let make = sample("npz", "NPZ");
+    let file = || {
+        let ids = Npy::new("'<i8'", 8, &[16]);
+        Npz::new(vec![
+            Member::new("weight", &array(91, "'<f4'", 32, 16)).deflated(),
+            Member::new("bias", &array(92, "'<f4'", 1, 32)).deflated(),
+            Member::new("ids", &ids),
+            Member::new("labels", &Npy::new("'<U8'", 32, &[4])),
+        ])
+    };
+    let mut broken = file();
+    broken.members[0].said.crc = Some(0x1234_5678);
+    broken.members[1].said.name = Some(b"../bias.npy".to_vec());
+    broken.members[2].local.name = Some(b"idx.npy".to_vec());
+    broken.comment = b"exported by hand".to_vec();
+    samples.extend([
+        make(
+            "npz",
+            "classifier.npz",
+            true,
+            "Four arrays of NumPy, two compressed",
+            file().encode(),
+        ),
+        make(
+            "npz-broken",
+            "classifier-broken.npz",
+            false,
+            "A wrong CRC, a name that leads out of the folder, headers that contradict",
+            broken.encode(),
+        ),
+    ]);
+    samples
 }
 
 pub(crate) fn stb() -> Vec<Sample> {

@@ -81,7 +81,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
       { class: 'drop' },
       icon('folder'),
       h('h1', {}, 'Drop a tensor file'),
-      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file of five other formats, whether it is valid, and whether its weights are healthy.'),
+      h('p', { class: 'purpose' }, 'Shows what is inside a safetensors or GGUF checkpoint, or a file of seven other formats, whether it is valid, and whether its weights are healthy.'),
       h('p', {}, button('Open files…', actions.pick, { class: 'primary' })),
       actions.openUrl !== undefined &&
         h(

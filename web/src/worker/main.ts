@@ -12,7 +12,7 @@ import { fromFile, fromUrl } from './sources.ts';
 import * as tables from './tables.ts';
 
 /** Files whose bytes only the full module reads. */
-const FULL = /\.(?:bt|gguf|idv|safetensors|zt|json)$/i;
+const FULL = /\.(?:bt|gguf|idv|npy|npz|safetensors|zt|json)$/i;
 
 async function open(context: Context, what: File | string) {
   if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {

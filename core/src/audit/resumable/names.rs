@@ -135,7 +135,7 @@ impl Audit {
     /// The next entry, validated. If bytes are missing, progress within a list is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
         let entry = self.named(r, cursor);
-        if entry.is_err() && self.cursor.is_inside() {
+        if entry.is_err() && (self.cursor.is_inside() || cursor.is_inside()) {
             self.cursor = *cursor;
         }
         entry

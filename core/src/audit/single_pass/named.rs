@@ -182,7 +182,8 @@ impl MappedAudit {
                 ordered &= slot.key >= cover.end;
                 cover.end = cover.end.max(slot.end());
             } else {
-                ordered = ordered && by_name(r.source(), &before, &slot).is_lt();
+                let compared = File::COMPARES_NAMES;
+                ordered = ordered && (!compared || by_name(r.source(), &before, &slot).is_lt());
                 before = slot;
             }
             if let Some(place) = slots.get_mut(filled) {

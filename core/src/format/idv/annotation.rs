@@ -51,7 +51,7 @@ impl Header {
         let stored = annotation.block();
         let encoding = encoding(annotation.head.compression);
         let decoded = (encoding == Encoding::Raw).then_some(stored.len);
-        let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1 };
+        let chunk = Chunk { stored, decoded, encoding, row: 0, elements: 1, lead: 0 };
         Ok(Some((Codec::of(r.source(), &annotation.head.definition), chunk)))
     }
 

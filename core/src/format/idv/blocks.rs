@@ -207,6 +207,7 @@ impl Header {
                 encoding: tensor.encoding,
                 row,
                 elements: self.rows.saturating_sub(row).min(each),
+                lead: 0,
             }
         }))
     }

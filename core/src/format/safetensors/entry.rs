@@ -62,7 +62,7 @@ impl Entry {
         // The place of a missing field does not depend on where reading began.
         let place = wide(json.place(at));
         tensor.extra.offset = place;
-        tensor.dims = DimsAt { offset: place, encoding: DimEncoding::Json, ..DimsAt::default() };
+        tensor.dims = DimsAt { offset: place, encoding: DimEncoding::Decimal, ..DimsAt::default() };
         let mut more = !json.eat(b'}');
         while more {
             self.field(json, tensor);

@@ -267,7 +267,7 @@ impl Container for Header {
             _ => None,
         };
         let Tensor { encoding, elements, .. } = *tensor;
-        Ok(Some(Chunk { stored, decoded, encoding, row: 0, elements }))
+        Ok(Some(Chunk { stored, decoded, encoding, row: 0, elements, lead: 0 }))
     }
 
     fn region(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Region>, Halt> {

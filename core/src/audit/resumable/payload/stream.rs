@@ -84,6 +84,8 @@ struct Progress {
     read: u64,
     /// The data is decoded, or was until a fault.
     decodes: bool,
+    /// The checksum is of decoded bytes.
+    sums_decoded: bool,
     /// Nothing more is decoded; the fault was reported.
     faulty: bool,
     /// The fault that decoding ended with, and the number of bytes before it.
@@ -231,7 +233,7 @@ impl Scratch<'_> {
         // Faulty frames were reported already.
         p.faulty = audit.payload.current.frames == super::Frames::Faulty;
         let chunk = audit.file.chunk_of(r, tensor, 0)?;
-        let (Some(chunk), 1) = (chunk, tensor.chunks.count()) else {
+        let (Some(chunk), 1) = (chunk.map(Chunk::whole), tensor.chunks.count()) else {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
             return Ok(None);
         };
@@ -261,6 +263,11 @@ impl Scratch<'_> {
                 r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
                 p.sparse = None;
             }
+        }
+        // Of decoded bytes nothing is summed up unless they are decoded.
+        p.sums_decoded = policy.sums_decoded && encoded;
+        if p.sums_decoded && !p.decodes {
+            p.checksum = None;
         }
         self.hasher = p.checksum.and_then(|checksum| Hasher::new(checksum.algorithm()));
         if let (Some(checksum), None) = (p.checksum, &self.hasher) {
@@ -363,6 +370,9 @@ impl Scratch<'_> {
                     Ok(Step { read, written, done }) => {
                         let piece = self.buffer.get(written).unwrap_or_default();
                         p.feed(audit, r, piece, slots);
+                        if let (Some(hasher), true) = (&mut self.hasher, p.sums_decoded) {
+                            hasher.update(piece);
+                        }
                         if done {
                             work.charge(self.decoder.work(), None);
                         }
@@ -377,7 +387,10 @@ impl Scratch<'_> {
                         if !work.charge(self.decoder.work(), Some(fault)) {
                             flag(audit, p, r, fault, written);
                         }
-                        if p.checksum.is_none() {
+                        if p.sums_decoded && fault != Fault::Trailing {
+                            p.checksum = None;
+                        }
+                        if p.checksum.is_none() || p.sums_decoded {
                             break;
                         }
                         // The rest only goes into the checksum.
@@ -385,7 +398,7 @@ impl Scratch<'_> {
                     }
                 }
             };
-            if let (Some(hasher), Some(_)) = (&mut self.hasher, p.checksum) {
+            if let (Some(hasher), Some(_), false) = (&mut self.hasher, p.checksum, p.sums_decoded) {
                 hasher.update(run.get(..used).unwrap_or_default());
             }
             p.read = p.read.saturating_add(widen(used));
@@ -424,11 +437,10 @@ impl Scratch<'_> {
         }
         let cut = p.fault.is_some_and(|(fault, _)| fault == Fault::Work);
         let looked = p.decodes && (!p.faulty || p.fault.is_some()) && !cut;
-        let known = self.results.of(&p.chunk);
         if p.sparse.is_none() && p.stage == Stage::Bytes {
             if looked || p.chunk.encoding == Encoding::Raw {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, p.fault, sum));
-            } else if let (Some(known), Some(_)) = (known, sum) {
+            } else if let (Some(known), Some(_)) = (self.results.of(&p.chunk), sum) {
                 self.results.remember(&p.chunk, Known::new(&p.chunk, known.fault, sum));
             }
         }
@@ -438,7 +450,7 @@ impl Scratch<'_> {
 /// Reports a stream that is faulty after `written` bytes.
 fn flag(audit: &Audit, p: &Progress, r: &mut Reader<'_, '_>, fault: Fault, written: u64) {
     // Surplus is no fault if no size is recorded.
-    if fault == Fault::Long && !p.measured {
+    if fault == Fault::Long && !p.measured && p.chunk.decoded.is_none() {
         return;
     }
     let limited = matches!(fault, Fault::Window | Fault::Dictionary);

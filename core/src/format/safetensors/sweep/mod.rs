@@ -47,7 +47,7 @@ impl Header {
                 len: u32::try_from(brief.dims_len).ok()?,
                 rank: brief.rank,
                 lead: None,
-                encoding: DimEncoding::Json,
+                encoding: DimEncoding::Decimal,
             },
             elements: brief.elements,
             chunks: Chunks::One(Span::new(

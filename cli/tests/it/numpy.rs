@@ -1,0 +1,153 @@
+//! Arrays of NumPy and archives of them, in every subcommand.
+
+use super::*;
+use serde_json::json;
+use weighbridge_tests::encode::npy::Npy;
+use weighbridge_tests::encode::npz::{Member, Npz};
+
+fn array(descr: &str, width: usize) -> Npy {
+    Npy::new(descr, width, &[2, 3])
+}
+
+fn columns() -> Npy {
+    let mut npy = array("'<f4'", 4);
+    let text = String::from_utf8(npy.dictionary).expect("ASCII");
+    npy.dictionary = text.replace("False", "True").into_bytes();
+    npy
+}
+
+/// One that is stored, and one that is deflated.
+fn archive() -> Npz {
+    let weight = Member::new("weight", &array("'<f4'", 4)).deflated();
+    Npz::new(vec![weight, Member::new("ids", &array("'>i8'", 8))])
+}
+
+#[test]
+fn arrays_are_checked_and_extracted_as_they_were() {
+    let folder = Folder::new();
+    for (name, npy) in
+        [("a.npy", array("'<f4'", 4)), ("big.npy", array("'>i2'", 2)), ("columns.npy", columns())]
+    {
+        folder.write(name, &npy.encode());
+        let checked = run(&folder, &["check", name, "--json"]);
+        assert_eq!((checked.code, &checked.json()["format"]), (0, &json!("npy")), "{checked:?}");
+        assert_eq!(run(&folder, &["extract", name, "", "-o", "out", "--force"]).code, 0, "{name}");
+        let out = std::fs::read(folder.path().join("out")).expect("it was written");
+        assert_eq!(out, npy.encode(), "{name}");
+    }
+    let tensors = run(&folder, &["inspect", "columns.npy", "--json"]).json()["tensors"].clone();
+    assert_eq!(tensors[0]["layout"], "column-major");
+    assert_eq!(tensors[0]["shape"], json!([2, 3]));
+}
+
+#[test]
+fn members_are_tensors_whether_they_are_deflated_or_not() {
+    let folder = Folder::new();
+    folder.write("a.npz", &archive().encode());
+    let checked = run(&folder, &["check", "a.npz", "--json"]);
+    assert_eq!((checked.code, &checked.json()["format"]), (0, &json!("npz")), "{checked:?}");
+    for (name, npy) in [("weight", array("'<f4'", 4)), ("ids", array("'>i8'", 8))] {
+        assert_eq!(run(&folder, &["extract", "a.npz", name, "-o", "out"]).code, 0, "{name}");
+        let out = std::fs::read(folder.path().join("out")).expect("it was written");
+        assert_eq!(out, npy.encode(), "{name}");
+    }
+    let digests = |file: &str| run(&folder, &["digest", file, "--json"]).json()["tensors"].clone();
+    let mut stored = archive();
+    stored.members[0].deflated = false;
+    folder.write("stored.npz", &stored.encode());
+    let digest = digests("a.npz")[0]["sha256"].clone();
+    assert!(digest.is_string());
+    assert_eq!(digests("stored.npz")[0]["sha256"], digest);
+    // The size of a stream counts whatever its elements are.
+    let mut long = archive();
+    long.members[0] = Member::new("text", &array("'<U4'", 16)).deflated();
+    let sound = run_on(&folder, &long);
+    assert_eq!(sound.code, 3, "{sound:?}");
+    let size = long.members[0].content.len() as u32 - 1;
+    long.members[0].said.size = Some(size);
+    assert_eq!(run_on(&folder, &long).code, 1);
+}
+
+fn run_on(folder: &Folder, file: &Npz) -> Run {
+    folder.write("other.npz", &file.encode());
+    run(folder, &["check", "other.npz", "--json"])
+}
+
+#[test]
+fn damaged_arrays_are_invalid_and_other_archives_unsupported() {
+    let folder = Folder::new();
+    let cut = array("'<f4'", 4).encode();
+    folder.write("cut.npy", &cut[..100]);
+    folder.write("short.npy", &cut[..cut.len() - 1]);
+    let whole = archive().encode();
+    folder.write("cut.npz", &whole[..whole.len() - 30]);
+    for name in ["cut.npy", "short.npy", "cut.npz"] {
+        let checked = run(&folder, &["check", name, "--json"]);
+        assert_eq!((checked.code, &checked.json()["verdict"]), (1, &json!("invalid")), "{name}");
+    }
+    let pickle = Member::of("archive/data.pkl", b"\x80\x02}q\0.".to_vec());
+    let pytorch = Npz::new(vec![pickle.clone(), Member::of("archive/data/0", vec![0; 8])]);
+    let mixed = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), pickle]);
+    let text = Member::of("x.txt", vec![7]);
+    let late = Npz::new(vec![text.clone(), Member::new("a", &array("'<f4'", 4))]);
+    for (name, file, said) in [
+        ("late.zip", &late, "a zip archive"),
+        ("model.pt", &pytorch, "a PyTorch archive (zip) of a pickle, which can run code"),
+        ("model.npz", &pytorch, "a PyTorch archive (zip) of a pickle, which can run code"),
+        ("mixed.npz", &mixed, "a zip archive that holds a pickle, which can run code"),
+        ("other.zip", &Npz::new(vec![text]), "a zip archive"),
+    ] {
+        folder.write(name, &file.encode());
+        let checked = run(&folder, &["check", name, "--json"]);
+        let json = checked.json();
+        assert_eq!((checked.code, &json["verdict"]), (3, &json!("unsupported")), "{name}");
+        assert!(json["diagnosis"].as_str().is_some_and(|it| it.starts_with(said)), "{json}");
+    }
+    assert_eq!(run(&folder, &["check", "mixed.npz", "--deny", "pickle"]).code, 1);
+    folder.write("empty.zip", &Npz::default().encode());
+    assert_eq!(run(&folder, &["check", "empty.zip"]).code, 1);
+    folder.write("empty.npz", &Npz::default().encode());
+    assert_eq!(run(&folder, &["check", "empty.npz"]).code, 0);
+}
+
+#[test]
+fn an_array_of_objects_is_refused_and_the_others_are_read() {
+    let folder = Folder::new();
+    let weight = array("'<f4'", 4);
+    let file = Npz::new(vec![
+        Member::new("names", &array("'|O'", 8)),
+        Member::new("weight", &weight).deflated(),
+    ]);
+    folder.write("a.npz", &file.encode());
+    let checked = run(&folder, &["check", "a.npz", "--json"]);
+    assert_eq!((checked.code, &checked.json()["verdict"]), (1, &json!("invalid")), "{checked:?}");
+    assert!(checked.out.contains("the data is a pickle, which runs code"), "{checked:?}");
+    assert_eq!(run(&folder, &["extract", "a.npz", "weight", "-o", "out"]).code, 0);
+    assert_eq!(std::fs::read(folder.path().join("out")).expect("written"), weight.encode());
+    assert_ne!(run(&folder, &["extract", "a.npz", "names", "-o", "no"]).code, 0);
+    // Alone it is a pickle like any other.
+    folder.write("o.npy", &array("'|O'", 8).encode());
+    assert_eq!(run(&folder, &["check", "o.npy"]).code, 3);
+    assert_eq!(run(&folder, &["check", "o.npy", "--deny", "pickle"]).code, 1);
+}
+
+#[test]
+fn members_that_are_not_looked_at_are_not_passed() {
+    let folder = Folder::new();
+    let hidden = Member::of("weights", array("'|O'", 8).encode());
+    let file = Npz::new(vec![Member::new("a", &array("'<f4'", 4)), hidden]);
+    let checked = run_on(&folder, &file);
+    assert_eq!(checked.code, 3, "{checked:?}");
+    assert!(checked.out.contains("does not end in .npy"), "{checked:?}");
+}
+
+#[test]
+fn structured_types_are_listed_with_their_spelling() {
+    let folder = Folder::new();
+    let descr = "[('id', '<i4'), ('x', '<f8', (2,))]";
+    folder.write("a.npy", &Npy::new(descr, 20, &[3]).encode());
+    let inspected = run(&folder, &["inspect", "a.npy", "--json"]).json();
+    let tensor = &inspected["tensors"][0];
+    assert_eq!((&tensor["status"], &tensor["dtype_raw"]), (&json!("unsupported"), &json!(descr)));
+    assert_eq!(run(&folder, &["check", "a.npy"]).code, 3);
+}

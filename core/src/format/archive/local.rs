@@ -1,0 +1,147 @@
+//! What lies at a member: the local header (4.3.7), data, and for some a data
+//! descriptor (4.3.9).
+
+use super::directory::{Extra, flag};
+use super::{Fault, Member, Rules, refuse, u16_at, u32_at, u64_at};
+use crate::base::{limits::METADATA_AHEAD, widen};
+use crate::input::Span;
+use crate::model::NameAt;
+use crate::parse::Reader;
+use crate::rule::Halt;
+
+const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
+const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
+/// A local header without name and extra fields.
+pub(crate) const LEN: u64 = 30;
+/// The longest data descriptor.
+const DESCRIPTOR_LEN: u64 = 24;
+
+/// A local header as it is stored.
+#[derive(Clone, Copy)]
+pub(crate) struct Local<'a> {
+    head: &'a [u8; 30],
+    extra: &'a [u8],
+    pub(crate) name: NameAt,
+    /// The stored bytes.
+    pub(crate) data: Span,
+}
+
+impl Member {
+    /// Reads the local header, and leaves the reader at the data; members end at
+    /// `limit`.
+    pub(crate) fn local<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        limit: u64,
+        rules: Rules,
+    ) -> Result<Local<'a>, Halt> {
+        r.region(self.offset, limit, rules(Fault::LocalTruncated));
+        // The host may read ahead as far as what begins the data may take.
+        r.read_ahead(self.offset.saturating_add(METADATA_AHEAD).min(limit));
+        let head: &[u8; 30] = r.array()?;
+        if !head.starts_with(&SIGNATURE) {
+            let span = Span::new(self.offset, 4);
+            return Err(refuse(r, rules(Fault::LocalSignature), span, 0, 0));
+        }
+        let name = NameAt::plain(r.at(), u16_at(head, 26).into());
+        r.take(name.len.into())?;
+        let extra = r.take(u16_at(head, 28).into())?;
+        let data = Span::new(r.at(), self.stored);
+        if data.end().is_none_or(|end| end > limit) {
+            let found = data.end().unwrap_or(u64::MAX);
+            let span = Span::between(data.offset, limit);
+            return Err(refuse(r, rules(Fault::DataEnd), span, limit, found));
+        }
+        Ok(Local { head, extra, name, data })
+    }
+
+    /// Reports what a local header says that the directory does not.
+    pub(crate) fn compare(&self, r: &mut Reader<'_, '_>, local: &Local<'_>, rules: Rules) {
+        let Local { head, extra, .. } = *local;
+        let mut check = |holds: bool, fault, at: u64, len, expected: u64, found: u64| {
+            if !holds {
+                r.flag(rules(fault), self.offset.wrapping_add(at), len, expected, found);
+            }
+        };
+        let (flags, method, crc) = (u16_at(head, 6), u16_at(head, 8), u32_at(head, 14));
+        check(flags == self.flags, Fault::LocalFlags, 6, 2, self.flags.into(), flags.into());
+        let expected = self.method.into();
+        check(method == self.method, Fault::LocalMethod, 8, 2, expected, method.into());
+        // Not known when the header was written, unless they were filled in later.
+        let open = |stated: u64| self.has_descriptor() && stated == 0;
+        let same = crc == self.crc || open(crc.into());
+        check(same, Fault::LocalCrc, 14, 4, self.crc.into(), crc.into());
+        let parts = Extra::of(extra);
+        let at = LEN.wrapping_add(u16_at(head, 26).into());
+        check(!parts.cut, Fault::LocalExtra, at, widen(extra.len()), 0, 0);
+        let (mut stored, mut size) = (u64::from(u32_at(head, 18)), u64::from(u32_at(head, 22)));
+        if let Some((large_size, large_stored)) = parts.sizes() {
+            size = if size == u32::MAX.into() { large_size } else { size };
+            stored = if stored == u32::MAX.into() { large_stored } else { stored };
+        }
+        let fits = |stated, known| stated == known || open(stated);
+        let (expected, found) = match fits(stored, self.stored) {
+            true => (self.size, size),
+            false => (self.stored, stored),
+        };
+        check(fits(found, expected), Fault::LocalSizes, 18, 8, expected, found);
+    }
+
+    /// The length of the name in the local header, and the length of the header;
+    /// `None` if there is none, or its data is not before `limit`.
+    pub(crate) fn head(
+        &self,
+        r: &mut Reader<'_, '_>,
+        limit: u64,
+    ) -> Result<Option<(u16, u32)>, Halt> {
+        let head = match self.offset.checked_add(LEN) {
+            Some(end) if end <= limit => r.get(Span::new(self.offset, LEN))?,
+            _ => return Ok(None),
+        };
+        let (name, extra) = (u16_at(head, 26), u16_at(head, 28));
+        let len = 30_u32.wrapping_add(name.into()).wrapping_add(extra.into());
+        let end = self.offset.saturating_add(len.into()).saturating_add(self.stored);
+        let found = head.starts_with(&SIGNATURE) && end <= limit;
+        Ok(found.then_some((name, len)))
+    }
+
+    /// Where the name lies in the local header, if it has one of the same length.
+    pub(crate) fn local_name(&self) -> NameAt {
+        NameAt::plain(self.offset.wrapping_add(LEN), self.name_len.into())
+    }
+
+    /// Where the data ends, once the length of the local header is known.
+    pub(crate) fn data_end(&self) -> u64 {
+        self.offset.wrapping_add(self.head.into()).wrapping_add(self.stored)
+    }
+
+    /// Whether CRC and sizes follow the data.
+    pub(crate) const fn has_descriptor(&self) -> bool {
+        self.flags & flag::DESCRIPTOR != 0
+    }
+
+    /// The length of the data descriptor after the data, in whichever of its four forms says
+    /// what the directory does; `None` if none does.
+    pub(crate) fn descriptor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        limit: u64,
+    ) -> Result<Option<u64>, Halt> {
+        let at = self.data_end();
+        let span = Span::between(at, at.saturating_add(DESCRIPTOR_LEN).min(limit));
+        let bytes = r.get(span)?;
+        let mut forms = [Some(bytes), bytes.strip_prefix(&DESCRIPTOR)];
+        forms.reverse();
+        for (form, before) in forms.into_iter().zip([4, 0]) {
+            let Some(form) = form.filter(|form| form.len() >= 12) else { continue };
+            let wide =
+                form.len() >= 20 && (u64_at(form, 4), u64_at(form, 12)) == (self.stored, self.size);
+            let narrow = (u64::from(u32_at(form, 4)), u64::from(u32_at(form, 8)))
+                == (self.stored, self.size);
+            if u32_at(form, 0) == self.crc && (wide || narrow) {
+                return Ok(Some(if wide { 20_u64 } else { 12 }.wrapping_add(before)));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,224 @@
+//! A member that is an array: its local header, and the header of the array, stored
+//! as it is or at the start of a deflate stream.
+
+use super::{SUFFIX, State, rules};
+use crate::base::{limits, widen};
+use crate::codec::{Decoder, Fault, Size, Step};
+use crate::format::archive::{Local, Member};
+use crate::format::npy::{self, Array, Place, Prelude, rules::NPY_LENGTH};
+use crate::input::Span;
+use crate::model::{Chunks, DimEncoding, Encoding, NameAt, Status, Tensor};
+use crate::parse::Reader;
+use crate::rule::Halt;
+
+/// How much of a stream is decoded first: the header of an array that is not structured.
+const FIRST: usize = 128;
+
+/// Reads the member of `state` from its local header on; members end at `limit`. The
+/// tensor, if it is an array, and how many bytes were read so far of members that may share
+/// them: once there are too many, it only has a name and a place.
+pub(super) fn read(
+    r: &mut Reader<'_, '_>,
+    state: &State,
+    limit: u64,
+) -> Result<(Option<Tensor>, u64), Halt> {
+    let State { member, is_array, .. } = state;
+    let local = member.local(r, limit, rules::zip)?;
+    let head = local.data.offset.saturating_sub(member.offset);
+    let read = head.saturating_add(member.stored.min(limits::NPY_HEADER));
+    let shared = state.shared.saturating_add(read);
+    let spent = state.shared > r.allowance();
+    if !*is_array {
+        if !spent {
+            member.compare(r, &local, rules::zip);
+        }
+        return Ok((None, shared));
+    }
+    let mut tensor = match member.method {
+        method if spent => unread(local.data, encoding(method), Status::Unsupported),
+        Member::STORED => stored(r, member, &local)?,
+        Member::DEFLATED => deflated(r, member, &local)?,
+        method => {
+            member.compare(r, &local, rules::zip);
+            unread(local.data, encoding(method), Status::Unsupported)
+        }
+    };
+    // That of the directory, which the audit compares; this one lies beside the shape.
+    let len = u64::from(local.name.len).saturating_sub(widen(SUFFIX.len()));
+    tensor.name = NameAt::plain(local.name.offset, len);
+    Ok((Some(tensor), shared))
+}
+
+/// How a member with this compression method is encoded.
+fn encoding(method: u16) -> Encoding {
+    match method {
+        Member::STORED => Encoding::Raw,
+        Member::DEFLATED => Encoding::Deflate,
+        _ => Encoding::Unknown,
+    }
+}
+
+/// An array that is stored as it is.
+fn stored(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<Tensor, Halt> {
+    let data = local.data;
+    let end = data.offset.wrapping_add(data.len);
+    r.limit(end, NPY_LENGTH);
+    let header = Prelude::read(r).and_then(|prelude| Ok((prelude, r.take(prelude.text)?)));
+    if let Err(halt) = header
+        && halt.is_absent()
+    {
+        return Err(halt);
+    }
+    member.compare(r, local, rules::zip);
+    let array =
+        header.and_then(|(prelude, text)| npy::read(r, Place::here(data.offset), prelude, text));
+    let array = match array {
+        Ok(array) => array,
+        Err(halt) => {
+            r.refuse(halt);
+            return Ok(broken());
+        }
+    };
+    let elements = Span::between(array.data, end);
+    let mut tensor = fitted(r, &array, elements, elements.len);
+    tensor.extra = Span::between(data.offset, array.data);
+    Ok(tensor)
+}
+
+/// An array that is deflated, of which only the header is decoded.
+fn deflated(r: &mut Reader<'_, '_>, member: &Member, local: &Local<'_>) -> Result<Tensor, Halt> {
+    let stream = local.data;
+    if !Decoder::decodes(Encoding::Deflate) {
+        member.compare(r, local, rules::zip);
+        r.flag(rules::NPZ_INFLATE, stream.offset, stream.len, 0, 0);
+        return Ok(unread(stream, Encoding::Deflate, Status::Unsupported));
+    }
+    let mut buffer = [0; limits::NPZ_HEADER];
+    let mut head = decode(r, stream, buffer.get_mut(..FIRST).unwrap_or_default())?;
+    // All that is decoded here is decoded before anything is reported.
+    let prelude = super::quietly(r, |r| prelude(r, stream, &buffer));
+    let total = prelude.map_or(0, |prelude| prelude.total());
+    let short = head.written < Prelude::LEAST;
+    if head.end.is_none()
+        && widen(head.written) < total
+        && let Some(room) = usize::try_from(total).ok().and_then(|len| buffer.get_mut(..len))
+    {
+        head = decode(r, stream, room)?;
+    }
+    member.compare(r, local, rules::zip);
+    let most = widen(limits::NPZ_HEADER);
+    if short || (widen(head.written) < total && total <= most) {
+        let (rule, status) = match head.end {
+            Some(Fault::Short) => (NPY_LENGTH, Status::Broken),
+            Some(fault) => (rules::stream(fault), Status::Broken),
+            None => (rules::NPZ_STREAM_LIMIT, Status::Unsupported),
+        };
+        let expected = total.max(widen(Prelude::LEAST));
+        r.flag(rule, stream.offset, stream.len, expected, widen(head.written));
+        return Ok(unread(stream, Encoding::Deflate, status));
+    }
+    let array = self::prelude(r, stream, &buffer).and_then(|prelude| {
+        let text = buffer.get(prelude.len..);
+        let text = text.and_then(|text| text.get(..usize::try_from(prelude.text).ok()?));
+        let Some(text) = text else {
+            r.flag(rules::NPZ_HEADER_LIMIT, stream.offset, stream.len, most, total);
+            return Ok(None);
+        };
+        npy::read(r, Place::decoded(stream), prelude, text).map(Some)
+    });
+    let array = match array {
+        Ok(Some(array)) => array,
+        Ok(None) => return Ok(unread(stream, Encoding::Deflate, Status::Unsupported)),
+        Err(halt) => {
+            r.refuse(halt);
+            return Ok(broken());
+        }
+    };
+    if array.dims.encoding == DimEncoding::External {
+        r.flag(rules::NPZ_SHAPE_LIMIT, stream.offset, stream.len, 0, array.dims.rank.into());
+    }
+    let Some(left) = member.size.checked_sub(array.data) else {
+        let rule = rules::ZIP_DEFLATE_SIZE;
+        r.flag(rule, stream.offset, stream.len, member.size, array.data);
+        return Ok(broken());
+    };
+    let mut tensor = fitted(r, &array, stream, left);
+    if tensor.status != Status::Broken {
+        tensor.chunks = Chunks::One(stream);
+    }
+    tensor.encoding = Encoding::Deflate;
+    tensor.extra = Span::new(stream.offset, array.data);
+    Ok(tensor)
+}
+
+/// What comes before the header in the bytes that a stream becomes.
+fn prelude(r: &mut Reader<'_, '_>, stream: Span, bytes: &[u8]) -> Result<Prelude, Halt> {
+    let (head, rest) = bytes.split_first_chunk().unwrap_or((&[0; 10], &[]));
+    let more = *rest.first_chunk().unwrap_or(&[0; 2]);
+    Prelude::of(r, Place::decoded(stream), head, more)
+}
+
+/// The array as a tensor, if it fills what is `left` for it; `place` is what findings
+/// are about.
+fn fitted(r: &mut Reader<'_, '_>, array: &Array, place: Span, left: u64) -> Tensor {
+    let mut tensor = array.tensor(r, place, left);
+    if let Some(len) = array.bytes()
+        && len < left
+        && tensor.status != Status::Broken
+    {
+        r.flag(rules::NPZ_SIZE, place.offset, place.len, len, left);
+        (tensor.status, tensor.chunks) = (Status::Broken, Chunks::None);
+    }
+    tensor
+}
+
+/// A member of whose array nothing is known.
+fn unread(stored: Span, encoding: Encoding, status: Status) -> Tensor {
+    let chunks = if status == Status::Broken { Chunks::None } else { Chunks::One(stored) };
+    Tensor { encoding, status, chunks, ..Tensor::default() }
+}
+
+/// A member that is no array that can be read.
+fn broken() -> Tensor {
+    Tensor { status: Status::Broken, ..Tensor::default() }
+}
+
+/// The first bytes of a stream.
+struct Head {
+    written: usize,
+    /// Why there are no more; `None` if more are not looked for.
+    end: Option<Fault>,
+}
+
+/// Decodes as much of a stream as fits, or all of it.
+fn decode(r: &mut Reader<'_, '_>, stream: Span, output: &mut [u8]) -> Result<Head, Halt> {
+    let most = stream.len.min(limits::NPZ_STREAM);
+    let run = r.resident();
+    let input = usize::try_from(stream.len).ok().and_then(|len| run.get(..len)).unwrap_or(run);
+    let input = usize::try_from(most).ok().and_then(|len| input.get(..len)).unwrap_or(input);
+    let mut decoder = Decoder::new();
+    decoder.start(Encoding::Deflate, stream, Size::AtMost(widen(output.len())));
+    let mut rest = input;
+    let (written, end) = loop {
+        let written = usize::try_from(decoder.written()).unwrap_or(0);
+        if written == output.len() {
+            break (written, None);
+        }
+        match decoder.step(rest, output) {
+            Ok(Step { done: true, .. }) => {
+                break (usize::try_from(decoder.written()).unwrap_or(0), Some(Fault::Short));
+            }
+            Ok(Step { read: 0, written, .. }) if written.is_empty() => {
+                let have = widen(input.len());
+                if have < most {
+                    r.require(have.saturating_mul(2).max(limits::NPZ_AHEAD).min(most))?;
+                }
+                break (usize::try_from(decoder.written()).unwrap_or(0), None);
+            }
+            Ok(Step { read, .. }) => rest = rest.get(read..).unwrap_or_default(),
+            Err(Fault::Trailing) => break (written, Some(Fault::Short)),
+            Err(fault) => break (written, Some(fault)),
+        }
+    };
+    Ok(Head { written, end })
+}

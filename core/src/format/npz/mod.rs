@@ -1,0 +1,301 @@
+//! NPZ, arrays of NumPy in a ZIP archive (`.npz`): what `numpy.savez` and
+//! `numpy.savez_compressed` write.
+//!
+//! Each member whose name ends in `.npy` is a tensor, under the rest of its name.
+//! The archive is read by [`zip`](crate::format::archive), and headers of arrays by
+//! [`npy`](crate::format::npy): what is wrong with one breaks a rule of NPY. The header
+//! of a deflated member lies in its stream, and what is wrong with it is reported at
+//! the stored bytes; its shape comes with the tensor and not from the file.
+//!
+//! Order of suppression. A member whose central or local header is fatally broken is
+//! listed as broken, and nothing inside it is looked at. Names are compared between
+//! the two headers by the audit, as data descriptors are. A stream that is faulty has
+//! no CRC, and members that are no arrays are not decoded.
+
+mod array;
+pub mod rules;
+mod steps;
+
+use crate::base::widen;
+use crate::codec::checksum::Checksum;
+use crate::format::archive::{End, Fault, Member};
+use crate::format::{Container, Policy};
+use crate::input::{Absent, Source, Span};
+use crate::model::{Chunk, Encoding, NameAt, Region, Status, Tensor, Version};
+use crate::parse::{self, Cursor, Reader};
+use crate::rule::{EntryKind, Halt, general};
+
+/// What members that are arrays end in.
+const SUFFIX: &[u8] = b".npy";
+
+/// What a cursor stands before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Stand {
+    /// A central header.
+    Entry,
+    /// A member whose central header was taken.
+    Member,
+    /// A member of which nothing can be read.
+    Broken,
+    /// A piece of a name in the directory, and the same in the local header.
+    Central,
+    Local,
+    /// What follows the data of a member.
+    After,
+}
+
+/// What is kept of a member between its places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    stand: Stand,
+    is_array: bool,
+    member: Member,
+    /// Pieces of its name that were compared, and the next one.
+    compared: u64,
+    piece: u64,
+    /// Bytes that listing has read of members before it, which may share them.
+    shared: u64,
+    /// While the file is opened: the end of the archive, and arrays that were counted.
+    end: End,
+    arrays: u64,
+}
+
+impl parse::State for State {
+    const START: State = State {
+        stand: Stand::Entry,
+        is_array: false,
+        member: Member::NONE,
+        compared: 0,
+        piece: 0,
+        shared: 0,
+        end: End::NONE,
+        arrays: 0,
+    };
+
+    fn is_inside(&self) -> bool {
+        self.stand != Stand::Entry
+    }
+}
+
+/// What opening stands before, once the end record was found.
+mod step {
+    pub(super) const MAGIC: u8 = 1;
+    pub(super) const COUNT: u8 = 2;
+}
+
+/// What the end of the archive says, as far as it was proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    directory: Span,
+    /// How many arrays there are.
+    arrays: u64,
+}
+
+impl Container for Header {
+    type State = State;
+
+    const POLICY: Policy = Policy {
+        duplicate_tensor: Some(rules::NPZ_DUPLICATE),
+        overlap: Some(rules::ZIP_OVERLAP),
+        alias: Some(rules::ZIP_OVERLAP),
+        gap: Some(rules::ZIP_GAP),
+        checksum: Some(rules::ZIP_CRC),
+        sums_decoded: true,
+        stream: Some(rules::stream),
+        ..Policy::NONE
+    };
+
+    /// Never: most archives hold something else. Hosts go by the name of the file, or of
+    /// its first member.
+    fn detect(_head: &[u8], _len: u64) -> bool {
+        false
+    }
+
+    fn open(r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<Header, Halt> {
+        if c.phase == 0 {
+            let end = End::find(r, c, rules::zip)?;
+            *c = Cursor { phase: step::MAGIC, at: end.directory.offset, ..Cursor::START };
+            c.state.end = end;
+        }
+        let End { directory, count } = c.state.end;
+        if c.phase == step::MAGIC {
+            if !matches!(r.get(Span::new(0, 4))?, b"PK\x03\x04" | b"PK\x05\x06") {
+                r.flag(rules::NPZ_MAGIC, 0, 4, 0, 0);
+                return Err(Halt::refused(rules::NPZ_MAGIC));
+            }
+            c.phase = step::COUNT;
+        }
+        let Span { offset, len } = directory;
+        let members = steps::count(r, c, offset.wrapping_add(len))?;
+        if let Some(members) = members.filter(|members| *members != count) {
+            r.flag(rules::zip(Fault::Count), offset, len, count, members);
+        }
+        if c.state.arrays == 0 && c.index > 0 {
+            r.flag(rules::NPZ_NONE, offset, len, 0, c.index.into());
+            return Err(Halt::refused(rules::NPZ_NONE));
+        }
+        Ok(Header { directory, arrays: c.state.arrays })
+    }
+
+    fn version(&self) -> Option<Version> {
+        None
+    }
+
+    fn tensor_count(&self) -> u64 {
+        self.arrays
+    }
+
+    fn tensor(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<State>,
+    ) -> Result<Option<Tensor>, Halt> {
+        loop {
+            if c.state.stand == Stand::Entry && !self.entry(r, c)? {
+                return Ok(None);
+            }
+            let State { member, is_array, .. } = c.state;
+            about(r, c);
+            let most = r.allowance();
+            let (mut tensor, mut shared) = (None, c.state.shared);
+            if c.state.stand == Stand::Member {
+                match array::read(r, &c.state, self.directory.offset) {
+                    Ok(found) => (tensor, shared) = found,
+                    Err(halt) if halt.is_absent() => return Err(halt),
+                    Err(halt) => {
+                        r.refuse(halt);
+                        c.state.stand = Stand::Broken;
+                    }
+                }
+            }
+            if c.state.stand == Stand::Broken && is_array {
+                // Its name is that of the directory, which need not be resident now.
+                let (_, record) = Member::read(r, member.at, self.end(), rules::zip)?;
+                let len = widen(record.name.len().saturating_sub(SUFFIX.len()));
+                let name = NameAt::plain(member.name().offset, len);
+                tensor = Some(Tensor { name, status: Status::Broken, ..Tensor::default() });
+            }
+            if c.state.shared <= most && shared > most {
+                r.about(EntryKind::File, 0);
+                r.flag(general::SHARED_UNCHECKED, 0, 0, most, shared);
+            }
+            let index = c.index;
+            pass(c);
+            c.state.shared = shared;
+            if let Some(tensor) = tensor {
+                return Ok(Some(Tensor { index, offset: member.at, ..tensor }));
+            }
+        }
+    }
+
+    fn chunk(
+        &self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+        _: u64,
+    ) -> Result<Option<Chunk>, Halt> {
+        let Some(mut chunk) = Chunk::raw(tensor) else { return Ok(None) };
+        (chunk.encoding, chunk.lead) = (tensor.encoding, tensor.extra.len);
+        if tensor.encoding != Encoding::Raw {
+            let (member, _) = Member::read(r, tensor.offset, self.end(), rules::zip)?;
+            chunk.decoded = member.size.checked_sub(chunk.lead);
+        }
+        Ok(Some(chunk))
+    }
+
+    fn checksum(&self, source: &Source<'_>, tensor: &Tensor) -> Result<Option<Checksum>, Absent> {
+        let crc = source.get(Span::new(tensor.offset.saturating_add(16), 4))?.first_chunk();
+        Ok(crc.map(|crc| Checksum::crc32(u32::from_le_bytes(*crc))))
+    }
+
+    /// Members as they are listed, the directory, and what follows it.
+    fn region(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor<State>,
+    ) -> Result<Option<Region>, Halt> {
+        steps::region(self, r, c)
+    }
+
+    /// Compares names, and looks at data descriptors.
+    fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<(), Halt> {
+        steps::audit(self, r, c)
+    }
+}
+
+impl Header {
+    /// Where the directory ends.
+    fn end(&self) -> u64 {
+        self.directory.end().unwrap_or(self.directory.offset)
+    }
+
+    /// Takes the central header that the cursor stands before, and stands at its
+    /// member; false at the end.
+    fn entry(&self, r: &mut Reader<'_, '_>, c: &mut Cursor<State>) -> Result<bool, Halt> {
+        let at = if c.at == 0 { self.directory.offset } else { c.at };
+        r.about(EntryKind::File, 0);
+        let read = match at < self.end() {
+            true => Member::read(r, at, self.end(), rules::zip),
+            false => Err(Halt::refused(rules::ZIP_SIGNATURE)),
+        };
+        let (mut member, record) = match read {
+            Ok(read) => read,
+            Err(halt) if halt.is_absent() => return Err(halt),
+            Err(halt) => {
+                r.refuse(halt);
+                c.finish();
+                return Ok(false);
+            }
+        };
+        c.at = at;
+        c.state.is_array = record.name.ends_with(SUFFIX);
+        about(r, c);
+        member.report(r, &record, self.directory.offset, rules::zip);
+        if !c.state.is_array && member.size.max(member.stored) > 0 {
+            let name = member.name();
+            r.flag(rules::NPZ_MEMBER, name.offset, name.len.into(), 0, 0);
+        }
+        c.state.member = member;
+        c.state.stand = if member.broken { Stand::Broken } else { Stand::Member };
+        Ok(true)
+    }
+
+    /// The bytes of a tensor's header, if they are stored as they are.
+    ///
+    /// # Errors
+    /// [`Absent`] when they are not resident.
+    pub fn header<'a>(
+        &self,
+        source: &Source<'a>,
+        tensor: &Tensor,
+    ) -> Result<Option<&'a [u8]>, Absent> {
+        let stored = tensor.encoding == Encoding::Raw && tensor.extra.len > 0;
+        stored.then(|| source.get(tensor.extra)).transpose()
+    }
+}
+
+/// Names the member that the cursor stands at.
+fn about(r: &mut Reader<'_, '_>, c: &Cursor<State>) {
+    match c.state.is_array {
+        true => r.about(EntryKind::Tensor, c.index),
+        false => r.about(EntryKind::File, 0),
+    }
+}
+
+/// Goes on after the member that the cursor stands at.
+fn pass(c: &mut Cursor<State>) {
+    c.index = c.index.saturating_add(c.state.is_array.into());
+    c.at = c.state.member.next;
+    c.state = <State as parse::State>::START;
+}
+
+/// Runs `call` without reporting anything.
+fn quietly<'a, O>(r: &mut Reader<'_, 'a>, call: impl FnOnce(&mut Reader<'_, 'a>) -> O) -> O {
+    let muted = r.is_muted();
+    r.mute();
+    let result = call(r);
+    if !muted {
+        r.unmute();
+    }
+    result
+}
