@@ -12,6 +12,7 @@ pub(crate) fn show(out: &mut dyn Write, summary: &ModelSummary) -> io::Result<()
     for fact in &summary.facts {
         let from = match fact.from {
             Origin::Metadata => String::new(),
+            Origin::Computed => dim("  (computed)"),
             from => dim(format!("  (from {})", from.name())),
         };
         writeln!(out, "  {:28}  {}{from}", fact.name, value(&fact.value))?;

@@ -1,6 +1,5 @@
 // Loads the WebAssembly and drives a document: see index.d.ts.
 
-import { accumulators } from './compute.js';
 import { documents } from './document.js';
 import { failure, learn, rulesOf, unpack } from './unpack.js';
 
@@ -35,6 +34,8 @@ async function start(flavour, module) {
   if (glue.rawRules !== undefined) {
     unpack(glue.rawRules(), learn);
   }
+  // What computes comes with the module that does.
+  const computing = flavour === 'full' ? (await import('./compute.js')).accumulators(glue) : {};
   const formats = () =>
     Array.from(unpack(glue.rawFormats(), (fields) => fields.texts()), (row) => {
       const [name, title, ...extensions] = row.split('\t');
@@ -43,7 +44,7 @@ async function start(flavour, module) {
   return Object.freeze({
     flavour,
     Document: documents({ ...glue, formats }),
-    ...(flavour === 'full' ? accumulators(glue) : {}),
+    ...computing,
     rules: rulesOf,
     formats,
     memory: () => memory.buffer.byteLength,

@@ -69,8 +69,8 @@ function llama(more: Parameters<typeof gguf>[0] = {}, count = VOCABULARY): Buffe
   return gguf(
     {
       'general.architecture': 'llama',
-      'general.name': 'Weighbridge Demo 22M Instruct',
-      'general.size_label': '22M',
+      'general.name': 'Weighbridge Demo 13M Instruct',
+      'general.size_label': '13M',
       'general.license': 'apache-2.0',
       'general.description': 'A small model of the usual shape.',
       'general.file_type': 15,
@@ -91,7 +91,6 @@ function llama(more: Parameters<typeof gguf>[0] = {}, count = VOCABULARY): Buffe
       'tokenizer.ggml.merges': ['Ġ t', 'h e', 'Ġt he'],
       'tokenizer.ggml.bos_token_id': 1,
       'tokenizer.ggml.eos_token_id': 2,
-      'tokenizer.ggml.padding_token_id': 999999,
       'tokenizer.ggml.add_bos_token': false,
       'tokenizer.chat_template': CHAT,
       ...more,
@@ -121,7 +120,7 @@ test('parameters, settings and memory', async ({ page }) => {
   const all = BLOCKS * block + 2 * VOCABULARY * WIDTH + WIDTH;
   await expect(page.locator('.tile').first()).toContainText(all.toLocaleString('en-GB'));
   await expect(page.locator('.tile').nth(1)).toContainText('16 other elements');
-  await expect(page.locator('.model-head')).toContainText('llama · 22M · Q4_K_M');
+  await expect(page.locator('.model-head')).toContainText('llama · 13M · Q4_K_M');
   await expect(fact(page, 'KV heads')).toHaveText('2');
   await expect(fact(page, 'Rope base')).toHaveText('500000.5');
   await expect(fact(page, 'Key length')).toHaveText('32worked out');
@@ -132,7 +131,7 @@ test('parameters, settings and memory', async ({ page }) => {
   await page.getByRole('button', { name: 'q8_0' }).click();
   await expect(fact(page, 'KV cache')).toContainText('17.0 MiB');
   await expect(page.locator('.shares').first()).toContainText('feed-forward');
-  await page.getByRole('slider').focus();
+  await page.getByRole('slider', { name: /16 blocks/ }).focus();
   await page.keyboard.press('End');
   await expect(page.locator('.block-chart')).toContainText('block 15: ');
 });
@@ -141,7 +140,7 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   test.slow();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const count = 256_000;
-  await openModel(page, 'vocabulary.gguf', llama({}, count));
+  await openModel(page, 'vocabulary.gguf', llama({ 'tokenizer.ggml.padding_token_id': 999999 }, count));
   await expect(page.locator('.model-notes')).toContainText('the tokenizer has 256000 tokens, and the embedding 4096 rows.');
   await inner(page, /^Tokenizer/).click();
   const grid = page.getByRole('grid', { name: 'Tokens' });
@@ -152,8 +151,8 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await expect(rows.nth(10)).toContainText('語');
   await expect(rows.nth(12)).toContainText('<b>bold</b>');
   await expect(rows.nth(1)).toContainText('control · bos');
-  await expect(page.locator('.special button').nth(1)).toContainText('eos <|im_end|> 2');
-  await expect(page.locator('.special button').nth(2)).toContainText('no such token');
+  await expect(page.locator('.special-tokens button').nth(1)).toContainText('eos <|im_end|> 2');
+  await expect(page.locator('.special-tokens button').nth(2)).toContainText('no such token');
   // The last of all.
   await grid.focus();
   await page.keyboard.press('End');
@@ -167,9 +166,9 @@ test('tokens are found by text, id and type, and copied as they are', async ({ p
   await search.fill('nothing like this');
   await expect(page.locator('.tokens [role=status]')).toHaveText('No token matches');
   await search.fill('');
-  await page.getByLabel('Type').selectOption({ label: 'control (2)' });
+  await page.getByLabel('Type', { exact: true }).selectOption({ label: 'control (2)' });
   await expect(page.locator('.tokens [role=status]')).toHaveText('2 of 256,000 tokens');
-  await page.locator('.special button').first().click();
+  await page.locator('.special-tokens button').first().click();
   await expect(rows.nth(1)).toHaveAttribute('aria-selected', 'true');
   await search.focus();
   await search.fill('ĠThe');
@@ -218,7 +217,7 @@ test('a template shows what it touches, and is not rendered', async ({ page }) =
   // What stands after five million characters counts as well.
   await page.getByRole('button', { name: 'long' }).click();
   await expect(page.locator('.template-warning li')).toHaveText([/__init__/]);
-  await expect(page.locator('.template')).toContainText('The first 65,536 of 5,000,015 characters are shown.');
+  await expect(page.locator('.template')).toContainText('The first 65,536 of 5,000,016 characters are shown.');
   expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
 });
 
@@ -303,10 +302,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(`picture, ${colorScheme}`, { tag: '@deep' }, () => {
-    test.use({ colorScheme, viewport: { width: 1280, height: 860 } });
+    test.use({ colorScheme, viewport: { width: 1280, height: 1040 } });
 
     test(`picture: the model, ${colorScheme}`, async ({ page }) => {
-      await openModel(page, 'demo-22m-instruct.gguf', llama());
+      await openModel(page, 'demo-13m-instruct.gguf', llama());
       await page.mouse.move(0, 0);
       await page.screenshot({ path: `${PICTURES}/${colorScheme === 'light' ? 'summary' : 'summary-dark'}.png` });
       for (const tab of ['Tokenizer', 'Chat template', 'Card']) {

@@ -133,7 +133,7 @@ fn a_summary_says_what_the_model_is() {
     assert_eq!(summary["cache"]["groups"], groups);
     let shown = run(&folder, &["inspect", "a.gguf", "--summary"]).out;
     assert!(shown.contains("3,072 in 3 tensors"), "{shown}");
-    assert!(shown.contains("128.0 KiB for the KV cache of 1,024 positions in f16"), "{shown}");
+    assert!(shown.contains("(128.0 KiB) for the KV cache of 1,024 positions in f16"), "{shown}");
     assert!(!shown.contains('\u{202e}') && !shown.contains("blk.0"), "{shown}");
     // A file without any of this has a summary all the same.
     folder.write("b.gguf", &model(&[], Vec::new()).encode().bytes);

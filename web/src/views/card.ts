@@ -22,7 +22,7 @@ export function cardView(entries: CardEntry[]): HTMLElement {
     { class: 'scroll card', tabindex: '0' },
     ...groups
       .filter((group) => group.entries.length > 0)
-      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h3', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(entry, group.begins))))),
+      .map((group) => h('section', { class: 'model-part', 'aria-label': group.title }, h('h2', {}, group.title), h('dl', { class: 'model-facts' }, ...group.entries.map((entry) => row(entry, group.begins))))),
   );
 }
 

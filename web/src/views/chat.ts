@@ -42,7 +42,7 @@ function draw(body: HTMLElement, { found, pieces, shown, length, left }: Templat
       h(
         'div',
         { class: 'template-warning', role: 'note' },
-        h('h3', {}, icon('fatal'), ' This template reaches where no chat needs to'),
+        h('h2', {}, icon('fatal'), ' This template reaches where no chat needs to'),
         h('p', {}, 'Do not render it outside of a sandbox. It was read here, and not rendered.'),
         h('ul', {}, ...warnings.map(({ line, text: what, why }) => h('li', {}, `Line ${count(line)}: `, h('code', {}, visible(what)), ` ${why}.`))),
       ),

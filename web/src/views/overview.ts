@@ -86,7 +86,7 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
     'div',
     { class: 'scroll model-overview', tabindex: '0' },
     h(
-      'header',
+      'div',
       { class: 'model-head' },
       h('h2', {}, h('bdi', {}, text('name') ?? file.info.name)),
       h('p', { class: 'muted' }, ...[text('architecture') ?? 'The architecture is not recorded', text('size_label'), text('file_type')].filter((it) => it !== undefined).flatMap((it, i) => [i > 0 && ' · ', h('bdi', {}, it)])),
@@ -104,8 +104,8 @@ export function overview(file: OpenFile, { summary }: ModelFacts): HTMLElement {
     h(
       'div',
       { class: 'model-columns' },
-      h('div', {}, architecture(file, settled), memory(summary, context)),
-      h('div', {}, !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
+      h('div', {}, architecture(file, settled)),
+      h('div', {}, memory(summary, context), !noShares && shares('Parameters by part', parts, all, true), !noShares && shares('Parameters by type', dtypes, all, false)),
     ),
     blocks.length > 0 && blockChart(summary),
   );

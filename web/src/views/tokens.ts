@@ -89,7 +89,7 @@ export class TokensView {
       'div',
       { class: 'tokens' },
       h('p', { class: 'token-facts' }, ...facts_.flatMap(([key, value], i) => [i > 0 && ' · ', h('span', { class: 'muted' }, `${visible(key).replaceAll('_', ' ')} `), h('bdi', {}, visible(value.slice(0, 80)))])),
-      h('div', { class: 'special', role: 'group', 'aria-label': 'Special tokens' }, ...facts.special.map(({ role, id }) => button('', () => void this.#go(id), { 'data-id': String(id), 'data-role': role }))),
+      h('div', { class: 'special-tokens', role: 'group', 'aria-label': 'Special tokens' }, ...facts.special.map(({ role, id }) => button('', () => void this.#go(id), { 'data-id': String(id), 'data-role': role }))),
       h('div', { class: 'toolbar' }, facts.merges > 0 && lists, this.#search, this.#kind, this.#status),
       this.#grid,
     );
@@ -120,7 +120,7 @@ export class TokensView {
   async #nameSpecial(): Promise<void> {
     const { special } = this.#facts;
     const texts = new Map((await this.#file.api.tokensOf(this.#file.id, special.map(({ id }) => id))).map(({ id, text }) => [id, text]));
-    for (const chip of this.element.querySelectorAll<HTMLElement>('.special button')) {
+    for (const chip of this.element.querySelectorAll<HTMLElement>('.special-tokens button')) {
       const { id, role } = chip.dataset;
       const text = texts.get(Number(id));
       fill(chip, h('span', { class: 'muted' }, `${visible(role!).replaceAll('_', ' ')} `), h('bdi', { class: 'mono' }, text ?? 'no such token'), h('span', { class: 'muted' }, ` ${id}`));
