@@ -67,6 +67,13 @@ test_wheel() {
   export WEIGHBRIDGE_COMMAND=$target_dir/debug/weighbridge WEIGHBRIDGE_FIXTURES=$work/fixtures
 }
 
+# viewer: puts what notebooks show where maturin finds it; git ignores it.
+viewer() {
+  scripts/web.sh embed
+  cp web/dist/single/weighbridge-viewer.js python/weighbridge/viewer.js ||
+    left_out "the viewer for notebooks: without Node it is not built"
+}
+
 # wheel COMMAND OPTION...: builds one with this command.
 wheel() {
   local bin=$work/venv/bin command=$1
@@ -86,6 +93,7 @@ case ${1:-} in
     WEIGHBRIDGE_CORPUS=none "$work/venv/bin/pytest" -p no:cacheprovider -m 'not deep' "${@:2}"
     ;;
   test)
+    viewer
     test_wheel dev
     deep_environment
     install deep
@@ -125,6 +133,7 @@ case ${1:-} in
     ;;
   wheel | bench)
     environment venv python/requirements.txt
+    viewer
     cargo build --quiet --release -p weighbridge-cli
     wheel "$target_dir/release/weighbridge" --release
     size=$(wc -c <"$(echo "$work"/wheels/*.whl)")

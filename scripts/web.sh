@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # The page: its set-up, its two builds, its tests.
 #
-#   scripts/web.sh build          builds web/dist/local and web/dist/url, prints sizes
-#                                 and fails above the budget
+#   scripts/web.sh build          builds web/dist/local and web/dist/url, and the element in
+#                                 web/dist/element and web/dist/single, prints sizes and
+#                                 fails above the budget
+#   scripts/web.sh embed          builds the element alone
 #   scripts/web.sh view           builds, serves the local build on the next free port
 #                                 from 4173 on and prints its address
 #   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports:
@@ -19,7 +21,7 @@ build() {
   npm_packages web
   host_programs
   "$target_dir/debug/weighbridge-samples" web/public/samples "$target_dir/web-trials"
-  (cd web && npm run --silent build && npm run --silent sizes)
+  (cd web && npm run --silent build && npm run --silent embed && npm run --silent sizes)
 }
 
 command=${1:-}
@@ -28,6 +30,12 @@ case "$command" in
   build)
     ready_or_leave_out wasm
     build
+    ;;
+  embed)
+    ready_or_leave_out wasm
+    scripts/wasm.sh
+    npm_packages web
+    (cd web && npm run --silent embed)
     ;;
   view)
     ready_or_leave_out wasm
@@ -51,7 +59,7 @@ case "$command" in
     BENCH=1 exec scripts/web.sh test --grep @bench
     ;;
   *)
-    echo "usage: scripts/web.sh build|view|test [SPEC...]|run [SPEC...]|deep|bench" >&2
+    echo "usage: scripts/web.sh build|embed|view|test [SPEC...]|run [SPEC...]|deep|bench" >&2
     exit 2
     ;;
 esac

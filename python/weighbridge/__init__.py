@@ -20,6 +20,7 @@ from ._native import Finding, Model, Report, Session, Stats, Tensor, Unchecked
 if TYPE_CHECKING:
     from . import torch as torch
     from ._open import load, load_file, open
+    from .notebook import Viewer as Viewer
 
 __all__ = [
     "Finding",
@@ -53,6 +54,10 @@ def __getattr__(name: str) -> Any:
         from . import _open
 
         return getattr(_open, name)
+    if name == "Viewer":
+        from .notebook import Viewer
+
+        return Viewer
     if name == "torch":
         from importlib import import_module
 

@@ -1,15 +1,11 @@
 /** The page: files in, views out, keys. */
 
-import './style/base.css';
-import './style/frame.css';
+import './style/viewer.css';
 import './style/start.css';
-import './style/file.css';
-import './style/views.css';
-import './style/panel.css';
-import './style/weights.css';
 import { hashOf, readPlace, type Place } from './address.ts';
 import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
 import { OpenFile } from './file.ts';
+import { copyInFull } from './ui/copy.ts';
 import { h, iconButton } from './ui/dom.ts';
 import { explain, Tasks } from './ui/tasks.ts';
 import { FileView } from './views/file.ts';
@@ -309,6 +305,8 @@ addEventListener('paste', (event) => {
   }
 });
 
+copyInFull(window, getSelection);
+
 // Files that the system opens with the installed page.
 interface LaunchQueue {
   setConsumer(take: (launch: { files: FileSystemFileHandle[] }) => void): void;
@@ -338,22 +336,15 @@ addEventListener('keydown', (event) => {
   if (!singleKeys()) {
     return;
   }
-  const view = current?.view;
-  const digit = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
   const actions: Record<string, (() => void) | undefined> = {
     o: pick,
     '?': () => help.showModal(),
     c: () => tasks.cancelAll(),
-    '/': view && (() => view.focusSearch()),
-    e: view && (() => view.focusList()),
-    g: view && (() => view.focusOffset()),
-    '[': view && (() => view.panel.tabs.step(-1)),
-    ']': view && (() => view.panel.tabs.step(1)),
   };
-  const action = digit > 0 ? view && (() => view.tabs.select(view.tabs.ids[digit - 1] ?? '', true)) : actions[event.key];
-  if (action !== undefined) {
+  const action = actions[event.key];
+  action?.();
+  if (action !== undefined || current?.view.key(event.key)) {
     event.preventDefault();
-    action();
   }
 });
 

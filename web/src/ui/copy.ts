@@ -41,11 +41,15 @@ function inFull(selection: Selection): string | undefined {
   return (rows.length > 0 ? rows : [cells]).map((row) => row.join(CELL)).join(ROW);
 }
 
-addEventListener('copy', (event) => {
-  const selection = getSelection();
-  const text = selection === null ? undefined : inFull(selection);
-  if (text !== undefined && event.clipboardData !== null) {
-    event.clipboardData.setData('text/plain', text);
-    event.preventDefault();
-  }
-});
+/** What is copied below `root` is copied in full; `selected` gives the selection there. */
+export function copyInFull(root: EventTarget, selected: () => Selection | null): void {
+  root.addEventListener('copy', (event) => {
+    const { clipboardData } = event as ClipboardEvent;
+    const selection = selected();
+    const text = selection === null ? undefined : inFull(selection);
+    if (text !== undefined && clipboardData !== null) {
+      clipboardData.setData('text/plain', text);
+      event.preventDefault();
+    }
+  });
+}

@@ -81,7 +81,7 @@ export class Tabs {
       entry.panel.append(entry.tab.make());
       this.panels.append(entry.panel);
     }
-    const held = this.panels.contains(document.activeElement);
+    const held = this.panels.matches(':focus-within');
     this.#current = id;
     for (const [other, { button, panel }] of this.#tabs) {
       const chosen = other === id;
@@ -91,9 +91,11 @@ export class Tabs {
         panel.hidden = !chosen;
       }
     }
-    entry.button.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    // What the tabs are part of stays where it is.
+    const [list, tab] = [this.list.getBoundingClientRect(), entry.button.getBoundingClientRect()];
+    this.list.scrollLeft += Math.min(0, tab.left - list.left) + Math.max(0, tab.right - list.right);
     // A hidden view that has the focus gives it up.
-    if (held && !entry.panel.contains(document.activeElement)) {
+    if (held && !entry.panel.matches(':focus-within')) {
       entry.button.focus();
     }
     if (tell) {

@@ -105,7 +105,7 @@ export class FileView {
     file.revealed.on((span) => {
       this.tabs.select('hex', true);
       // On a small screen the tensor covers the list.
-      if (matchMedia('(width < 900px)').matches) {
+      if (this.element.clientWidth < 900) {
         file.select(undefined);
       }
       this.#hexView().show(span);
@@ -170,6 +170,20 @@ export class FileView {
   focusOffset(): void {
     this.tabs.select('hex', true);
     this.#hexView().element.querySelector('input')!.focus();
+  }
+
+  /** Does what a single key stands for; whether it stands for anything. */
+  key(key: string): boolean {
+    const actions: Record<string, (() => void) | undefined> = {
+      '/': () => this.focusSearch(),
+      e: () => this.focusList(),
+      g: () => this.focusOffset(),
+      '[': () => this.panel.tabs.step(-1),
+      ']': () => this.panel.tabs.step(1),
+    };
+    const action = /^[1-9]$/.test(key) ? () => this.tabs.select(this.tabs.ids[Number(key) - 1] ?? '', true) : actions[key];
+    action?.();
+    return action !== undefined;
   }
 
   get place(): Place {

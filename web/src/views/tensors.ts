@@ -206,7 +206,7 @@ export class TensorsView {
       this.#file.api.totals(this.#file.id, rest),
       this.#file.api.totals(this.#file.id, this.#filter),
     ]);
-    const focused = this.#totals.contains(document.activeElement) && (document.activeElement as HTMLElement).dataset.dtype;
+    const focused = this.#totals.querySelector<HTMLElement>(':focus')?.dataset.dtype;
     fill(
       this.#totals,
       ...all.map(({ dtype, count: tensors, stored }) =>

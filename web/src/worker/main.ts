@@ -8,18 +8,19 @@ import { computing, library, session, start, stop } from './session.ts';
 import * as swept from './swept.ts';
 import { sweep } from './sweep.ts';
 import * as sharded from './shards.ts';
+import { fromPort, type Offer } from './port.ts';
 import { fromFile, fromUrl } from './sources.ts';
 import * as tables from './tables.ts';
 
 /** Files whose bytes only the full module reads. */
 const FULL = /\.(?:bt|gguf|idv|npy|npz|safetensors|zt|json)$/i;
 
-async function open(context: Context, what: File | string) {
+async function open(context: Context, what: File | Offer | string) {
   if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {
     // It may arrive together with the first bytes.
     computing().catch(() => undefined);
   }
-  const source = typeof what === 'string' ? await fromUrl(what, context.signal) : fromFile(what);
+  const source = typeof what === 'string' ? await fromUrl(what, context.signal) : 'port' in what ? fromPort(what) : fromFile(what);
   const begun = performance.now();
   const [id, { document }] = await start(source, context);
   return {

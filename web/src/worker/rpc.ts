@@ -138,7 +138,7 @@ export class Client<T> {
       signal?.addEventListener('abort', cancel, { once: true });
       const settle = () => signal?.removeEventListener('abort', cancel);
       this.#waiting.set(id, { resolve, reject, progress, settle });
-      this.#worker.postMessage({ id, method, args });
+      this.#worker.postMessage({ id, method, args }, ports(args));
     });
   }
 
@@ -166,6 +166,11 @@ interface Waiting {
   reject(error: Error): void;
   progress: ((report: Report) => void) | undefined;
   settle(): void;
+}
+
+/** What is handed over and not copied. */
+function ports(args: unknown[]): MessagePort[] {
+  return args.map((one) => (one as { port?: MessagePort } | undefined)?.port).filter((port) => port !== undefined);
 }
 
 function aborted(): DOMException {

@@ -17,7 +17,7 @@ export interface Source {
 }
 
 /** Big enough for the disk to be the limit, small enough to cancel at once. */
-const PIECE = 4 << 20;
+export const PIECE = 4 << 20;
 
 /** The file is no longer the one that was opened. */
 export class FileChanged extends Error {
@@ -48,21 +48,26 @@ export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source
     size: BigInt(file.size),
     remote: false,
     read,
-    async *pieces(at, len, signal) {
-      const lengthAt = (from: bigint) => Math.min(piece, Number(len - from));
-      let ahead = read(at, lengthAt(0n), signal);
-      for (let from = 0n; from < len; from += BigInt(piece)) {
-        const bytes = await ahead;
-        signal.throwIfAborted();
-        const next = from + BigInt(piece);
-        if (next < len) {
-          // The disk works while this piece is being looked at.
-          ahead = read(at + next, lengthAt(next), signal);
-          ahead.catch(() => undefined);
-        }
-        yield bytes;
+    pieces: inPieces(read, piece),
+  };
+}
+
+/** Reads pieces one after the other, one ahead. */
+export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] {
+  return async function* (at, len, signal) {
+    const lengthAt = (from: bigint) => Math.min(piece, Number(len - from));
+    let ahead = read(at, lengthAt(0n), signal);
+    for (let from = 0n; from < len; from += BigInt(piece)) {
+      const bytes = await ahead;
+      signal.throwIfAborted();
+      const next = from + BigInt(piece);
+      if (next < len) {
+        // The disk works while this piece is being looked at.
+        ahead = read(at + next, lengthAt(next), signal);
+        ahead.catch(() => undefined);
       }
-    },
+      yield bytes;
+    }
   };
 }
 

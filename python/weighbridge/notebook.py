@@ -1,0 +1,82 @@
+"""The viewer of the page in a notebook: a widget that needs `anywidget`
+(`pip install 'weighbridge[notebook]'`)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Dict, Mapping, Optional, Tuple
+
+import anywidget
+import traitlets
+
+from ._sources import Memory, Read, Remote, file_name, find
+from ._sources import Path as OnDisk
+
+#: The most bytes that leave the kernel at a time: what the viewer asks for at most.
+LONGEST = 4 << 20
+
+
+class Viewer(anywidget.AnyWidget):
+    """Shows what is in a tensor file, and whether it is valid: of a path, bytes, a buffer,
+    a file object in binary mode or a URL of fsspec.
+
+    Files of any size: the viewer asks for the ranges that it shows, and nothing else leaves the
+    kernel. `report` is what it found, as the command writes it, once it has.
+    """
+
+    _esm = Path(__file__).with_name("viewer.js")
+
+    name = traitlets.Unicode(read_only=True).tag(sync=True)
+    size = traitlets.Int(read_only=True).tag(sync=True)
+    height = traitlets.Int(640, help="in pixels").tag(sync=True)
+    theme = traitlets.Enum(("", "light", "dark"), "", help="as the notebook if empty").tag(sync=True)
+    report = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        name: Optional[str] = None,
+        storage_options: Optional[Mapping[str, Any]] = None,
+        **traits: Any,
+    ) -> None:
+        self._size, self._read, found = _reader(source, storage_options)
+        super().__init__(**traits)
+        self.set_trait("name", name or found or "file")
+        self.set_trait("size", self._size)
+        self.on_msg(self._answer)
+
+    def _answer(self, _: Any, asked: Any, __: Any) -> None:
+        """Sends the range that a view asks for."""
+        if not isinstance(asked, dict) or asked.get("kind") != "read":
+            return
+        answer: Dict[str, Any] = {"id": asked.get("id")}
+        try:
+            data = self._range(asked.get("offset"), asked.get("length"))
+        except Exception as error:  # whatever the source raises is shown there
+            self.send({**answer, "failure": str(error) or type(error).__name__})
+            return
+        self.send(answer, buffers=[data])
+
+    def _range(self, offset: Any, length: Any) -> bytes:
+        for number in (offset, length):
+            if type(number) is not int or number < 0:
+                raise ValueError("offset and length are to be whole numbers")
+        if length > LONGEST or offset + length > self._size:
+            raise ValueError(f"{length} bytes at offset {offset} are not to be had")
+        return self._read(offset, length)
+
+
+def _reader(source: Any, storage_options: Optional[Mapping[str, Any]]) -> Tuple[int, Read, Optional[str]]:
+    """Size, ranges and name of a source."""
+    it = find(source, storage_options)
+    name = file_name(it)
+    if isinstance(it, OnDisk):
+        it = find(open(it.path, "rb"))
+    elif isinstance(it, Memory):
+        it = find(memoryview(it.data))
+    if isinstance(it, Remote):
+        return it.size(), it.read, name
+    assert not isinstance(it, (OnDisk, Memory))
+    return it.size, it.read, name or (os.path.basename(it.name) if it.name else None)

@@ -1,0 +1,223 @@
+/**
+ * `<weighbridge-viewer>`: the views of the page in any other page. Everything that it has
+ * lies in the element: a worker, a shadow tree, its styles. It touches neither the address
+ * nor the history nor anything that the browser stores.
+ */
+
+import frame from '../style/element.css?inline';
+import styles from '../style/viewer.css?inline';
+import { OpenFile } from '../file.ts';
+import { copyInFull } from '../ui/copy.ts';
+import { h } from '../ui/dom.ts';
+import { Tasks } from '../ui/tasks.ts';
+import { FileView } from '../views/file.ts';
+import type { Api } from '../worker/main.ts';
+import { offer, type Ranges } from '../worker/port.ts';
+import { Client } from '../worker/rpc.ts';
+
+export type { Ranges } from '../worker/port.ts';
+
+/** What the element can be given. */
+type Given = string | File | Ranges;
+
+interface Entry {
+  file: OpenFile;
+  view: FileView;
+  tab: HTMLElement;
+}
+
+/** What there is while the element is part of a document. */
+interface Running {
+  client: Client<Api>;
+  worker: Worker;
+  /** Aborted when it is taken out of the document, or given something else. */
+  stop: AbortController;
+}
+
+/** The element, of a worker that `start` starts. */
+export function viewer(start: () => Worker) {
+  const sheets = [frame, styles].map((text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    return sheet;
+  });
+
+  return class WeighbridgeViewer extends HTMLElement {
+    static readonly observedAttributes = ['src', 'theme'];
+    readonly #root = this.attachShadow({ mode: 'open' });
+    readonly #tasks = new Tasks();
+    readonly #tabs = h('nav', { id: 'files', 'aria-label': 'Open files', hidden: true });
+    readonly #frame = h('div', { class: 'frame' });
+    #given: Given[] = [];
+    #entries: Entry[] = [];
+    #current: Entry | undefined;
+    #running: Running | undefined;
+
+    constructor() {
+      super();
+      this.#root.adoptedStyleSheets = sheets;
+      this.#root.append(this.#frame);
+      this.#show(undefined);
+      this.#root.addEventListener('keydown', (event) => this.#key(event as KeyboardEvent));
+      type Selecting = ShadowRoot & { getSelection?(): Selection | null };
+      copyInFull(this.#root, () => (this.#root as Selecting).getSelection?.() ?? getSelection());
+    }
+
+    /** The address of a file: https, or http on this computer, of a server that sends ranges. */
+    get src(): string {
+      return this.getAttribute('src') ?? '';
+    }
+
+    set src(address: string) {
+      this.setAttribute('src', address);
+    }
+
+    /** `light` or `dark`; as the system says where there is neither. */
+    get theme(): string {
+      return this.getAttribute('theme') ?? '';
+    }
+
+    set theme(theme: string) {
+      this.setAttribute('theme', theme);
+    }
+
+    /** Files that the page has: one, or several to compare. */
+    set file(given: Blob | FileList | readonly Blob[] | null) {
+      const blobs = given === null ? [] : given instanceof Blob ? [given] : Array.from(given);
+      this.#give(blobs.map((blob) => (blob instanceof File ? blob : new File([blob], 'file'))));
+    }
+
+    /** A file whose ranges the page reads. */
+    set source(ranges: Ranges | null) {
+      this.#give(ranges === null ? [] : [ranges]);
+    }
+
+    /** The report on the file that is shown, as the command writes it. */
+    async report(): Promise<unknown> {
+      const file = this.#current?.file;
+      if (file === undefined) {
+        return undefined;
+      }
+      return JSON.parse(await (await file.api.report(file.id, file.profile)).text());
+    }
+
+    connectedCallback(): void {
+      this.#begin();
+    }
+
+    disconnectedCallback(): void {
+      this.#end();
+    }
+
+    attributeChangedCallback(name: string, old: string | null, value: string | null): void {
+      if (name === 'theme') {
+        recolour();
+      } else if (old !== value) {
+        this.#give(value === null || value === '' ? [] : [value]);
+      }
+    }
+
+    #give(given: Given[]): void {
+      this.#given = given;
+      if (this.#running !== undefined) {
+        this.#end();
+        this.#begin();
+      }
+    }
+
+    #begin(): void {
+      const worker = start();
+      const client = new Client<Api>(
+        worker,
+        (message) => this.#tasks.fail(`The worker failed: ${message}.`),
+        ({ changed, message }) => this.#entries.find(({ file }) => file.id === changed)?.file.outdate(message),
+      );
+      this.#running = { client, worker, stop: new AbortController() };
+      this.#show(undefined);
+      matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour, { signal: this.#running.stop.signal });
+      void this.#open(this.#running);
+    }
+
+    #end(): void {
+      this.#running?.stop.abort();
+      this.#running?.worker.terminate();
+      this.#running = undefined;
+      this.#entries.forEach(({ file }) => file.closing.abort());
+      this.#entries = [];
+      this.#tabs.replaceChildren();
+      this.#tasks.dismiss();
+    }
+
+    async #open({ client, stop: { signal } }: Running): Promise<void> {
+      for (const given of this.#given) {
+        const name = typeof given === 'string' ? given : (given.name ?? 'file');
+        const info = await this.#tasks.run(
+          `Opening ${name}`,
+          (options) => client.with(options).open(typeof given === 'string' ? absolute(given) : given instanceof File ? given : offer(given)),
+          signal,
+        );
+        if (signal.aborted) {
+          return;
+        }
+        if (info === undefined) {
+          continue;
+        }
+        const file = new OpenFile(info, client, this.#tasks, () => this.#give(this.#given));
+        const view = new FileView(file, () => this.#entries.filter((other) => other.file !== file).map((other) => other.file));
+        // There may be several viewers on a page.
+        view.element.querySelectorAll('section, aside').forEach((part) => part.setAttribute('aria-label', `${part.getAttribute('aria-label')} of ${info.name}`));
+        const tab = h('button', { type: 'button', class: 'file-name', title: info.name, onclick: () => this.#show(entry) }, h('bdi', {}, info.name));
+        const entry: Entry = { file, view, tab };
+        this.#entries.push(entry);
+        this.#tabs.append(h('div', { class: 'file-tab' }, tab));
+        file.validated.on(() => void this.#tell(file));
+        this.#show(this.#entries[0]);
+        this.#entries.forEach((one) => one.view.filesChanged());
+        await file.check();
+      }
+    }
+
+    /** Says what was found, once it is. */
+    async #tell(file: OpenFile): Promise<void> {
+      if (file.checking || file.verdict === undefined || file.outdated !== undefined) {
+        return;
+      }
+      const detail: unknown = JSON.parse(await (await file.api.report(file.id, file.profile)).text());
+      if (!file.closing.signal.aborted) {
+        this.dispatchEvent(new CustomEvent('weighbridge-report', { detail, bubbles: true, composed: true }));
+      }
+    }
+
+    #show(entry: Entry | undefined): void {
+      this.#current = entry;
+      this.#entries.forEach((one) => one.tab.setAttribute('aria-current', String(one === entry)));
+      this.#tabs.hidden = this.#entries.length < 2;
+      const shown = entry?.view.element ?? h('p', { class: 'empty' }, this.#given.length === 0 ? 'No file.' : 'Opening…');
+      this.#frame.replaceChildren(this.#tabs, shown, this.#tasks.element, this.#tasks.alert, this.#tasks.spoken);
+    }
+
+    #key(event: KeyboardEvent): void {
+      const target = event.target as HTMLElement;
+      const typing = target.matches('input:not([type=checkbox]), select, textarea');
+      if (event.key === 'Escape' && typing) {
+        this.#current?.view.focusList();
+      } else if (event.defaultPrevented || typing || event.ctrlKey || event.metaKey || event.altKey) {
+        return;
+      } else if (event.key === 'Escape') {
+        this.#current?.file.select(undefined);
+        this.#tasks.dismiss();
+      } else if (this.#current?.view.key(event.key)) {
+        event.preventDefault();
+      }
+    }
+  };
+}
+
+function absolute(address: string): string {
+  return new URL(address, document.baseURI).href;
+}
+
+/** Canvases take their colours when they are drawn. */
+function recolour(): void {
+  dispatchEvent(new Event('theme'));
+}

@@ -1,0 +1,89 @@
+/** The element in notebooks: a widget of anywidget, whose other half reads ranges in the kernel. */
+
+import type { Ranges } from './element.ts';
+
+/** What of anywidget's model is used here. */
+export interface Model {
+  get(name: string): unknown;
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  send(content: unknown): void;
+  on(name: string, listener: (...args: never[]) => void): void;
+  off(name: string, listener: (...args: never[]) => void): void;
+}
+
+type Viewer = HTMLElement & { source: Ranges | null; theme: string };
+
+/** What the kernel answers, with the bytes in a buffer. */
+interface Answer {
+  id: number;
+  failure?: string;
+}
+
+/** Whether a notebook is dark, as JupyterLab and VS Code say; `undefined` where nothing says. */
+function isDark({ body }: Document): boolean | undefined {
+  const light = body.dataset.jpThemeLight;
+  const kind = body.dataset.vscodeThemeKind;
+  return light !== undefined ? light === 'false' : kind === undefined ? undefined : !kind.includes('light');
+}
+
+export function widget(create: () => Viewer) {
+  return {
+    render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+      const viewer = create();
+      const stop = new AbortController();
+      const waiting = new Map<number, { resolve(bytes: Uint8Array): void; reject(error: Error): void }>();
+      const answered = ({ id, failure }: Answer, buffers: (DataView | ArrayBuffer)[]) => {
+        const asked = waiting.get(id);
+        waiting.delete(id);
+        if (failure !== undefined) {
+          asked?.reject(new Error(failure));
+        } else if (asked !== undefined) {
+          const [bytes] = buffers;
+          asked.resolve(bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes));
+        }
+      };
+      const open = () => {
+        viewer.source = {
+          name: model.get('name') as string,
+          size: model.get('size') as number,
+          read: (offset, length) =>
+            new Promise((resolve, reject) => {
+              // Every view of the model hears every answer.
+              const id = Math.floor(Math.random() * 2 ** 53);
+              waiting.set(id, { resolve, reject });
+              model.send({ kind: 'read', id, offset, length });
+            }),
+        };
+      };
+      const paint = () => {
+        const dark = isDark(document);
+        viewer.theme = (model.get('theme') as string) || (dark === undefined ? '' : dark ? 'dark' : 'light');
+        viewer.style.height = `${model.get('height') as number}px`;
+      };
+      viewer.addEventListener('weighbridge-report', (event) => {
+        model.set('report', (event as CustomEvent).detail);
+        model.save_changes();
+      });
+      // Keys are for the viewer while it has the focus: JupyterLab would delete cells.
+      el.dataset.lmSuppressShortcuts = 'true';
+      viewer.addEventListener('keydown', (event) => event.stopPropagation());
+      model.on('msg:custom', answered);
+      model.on('change:theme', paint);
+      model.on('change:height', paint);
+      const themes = new MutationObserver(paint);
+      themes.observe(document.body, { attributes: true });
+      stop.signal.addEventListener('abort', () => {
+        model.off('msg:custom', answered);
+        model.off('change:theme', paint);
+        model.off('change:height', paint);
+        themes.disconnect();
+        viewer.remove();
+      });
+      paint();
+      open();
+      el.append(viewer);
+      return () => stop.abort();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+/** The viewer as an element in pages of others. */
+
+import { statSync } from 'node:fs';
+import type { Server } from 'node:http';
+import AxeBuilder from '@axe-core/playwright';
+import type { Locator } from '@playwright/test';
+import { exposeRanges, sampleAt, serve } from './embed.ts';
+import { TRIALS, expect, test } from './page.ts';
+
+/** What the element takes. */
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; base-uri 'none'";
+
+const BODY = `
+  <weighbridge-viewer id="one" src="/${sampleAt('safetensors')}" theme="light"></weighbridge-viewer>
+  <weighbridge-viewer id="two" theme="dark"></weighbridge-viewer>
+  <button id="theirs" data-full="theirs">A button</button>
+  <script type="module" src="/element/weighbridge-viewer.js"></script>`;
+
+interface Viewer extends HTMLElement {
+  src: string;
+  theme: string;
+  file: unknown;
+  source: unknown;
+  report(): Promise<{ file: string; verdict: string }>;
+}
+
+let server: Server;
+let address: string;
+
+test.beforeAll(async () => {
+  ({ server, address } = await serve(BODY, POLICY));
+});
+
+test.afterAll(() => {
+  server.close();
+});
+
+const settled = async (viewer: Locator, state: RegExp) => {
+  await expect(viewer.locator('.verdict')).toHaveAttribute('data-state', state);
+  await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
+};
+
+test('two of them on a page that is left alone', async ({ page }) => {
+  await page.addInitScript(() => {
+    const told: unknown[] = [];
+    addEventListener('weighbridge-report', (event) => told.push([(event.target as HTMLElement).id, (event as CustomEvent).detail]));
+    Object.assign(window, { told });
+  });
+  await page.goto(address);
+  const [one, two] = [page.locator('#one'), page.locator('#two')];
+  await settled(one, /^(valid|remarks)$/);
+  await expect(two).toContainText('No file.');
+
+  await two.evaluate(async (element, broken) => {
+    const blob = await (await fetch(broken)).blob();
+    (element as Viewer).file = new File([blob], 'broken.gguf');
+  }, `/${sampleAt('gguf-broken')}`);
+  await settled(two, /^invalid$/);
+  await settled(one, /^(valid|remarks)$/);
+
+  // Both say what they found, as the command writes it.
+  const told = await page.evaluate(() => (window as unknown as { told: [string, { file: string; verdict: string; checked: string[] }][] }).told);
+  const last = (id: string) => told.filter(([from]) => from === id).at(-1)![1];
+  expect(last('one')).toMatchObject({ verdict: 'valid', format: 'safetensors' });
+  expect(last('two')).toMatchObject({ file: 'broken.gguf', verdict: 'invalid', format: 'gguf' });
+  expect(await two.evaluate((element) => (element as Viewer).report())).toEqual(last('two'));
+
+  // Each has its own tensor, and its own keys.
+  await one.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
+  await expect(one.locator('.panel-name')).toBeVisible();
+  await expect(two.locator('.panel-name')).toBeHidden();
+  await one.locator('.tensor-table .v-list').focus();
+  await page.keyboard.press('2');
+  await expect(one.getByRole('tab', { name: /^Findings/ })).toHaveAttribute('aria-selected', 'true');
+  await page.keyboard.press('Escape');
+  await expect(one.locator('.panel-name')).toBeHidden();
+  await page.keyboard.press('/');
+  await expect(one.getByRole('searchbox')).toBeFocused();
+
+  // Each has its colours, which change while it is there.
+  const surface = (viewer: Locator) => viewer.locator('.verdict').evaluate((element) => getComputedStyle(element.closest('.file')!).backgroundColor);
+  const [light, dark] = [await surface(one), await surface(two)];
+  expect(light).not.toBe(dark);
+  await two.evaluate((element) => ((element as Viewer).theme = 'light'));
+  expect(await surface(two)).toBe(light);
+
+  // The page has what it had.
+  expect(await page.evaluate(async () => [location.hash, history.length, document.title, localStorage.length, sessionStorage.length, (await indexedDB.databases()).length, (await navigator.serviceWorker.getRegistrations()).length])).toEqual(['', 2, 'Ours', 0, 0, 0, 0]);
+  const height = await page.locator('#theirs').evaluate((element) => [getComputedStyle(element).height, getComputedStyle(document.body).display]);
+  await page.evaluate(() => document.querySelectorAll('weighbridge-viewer').forEach((element) => element.remove()));
+  expect(await page.locator('#theirs').evaluate((element) => [getComputedStyle(element).height, getComputedStyle(document.body).display])).toEqual(height);
+  // What was started for them is gone.
+  await expect.poll(() => page.workers().length).toBe(0);
+});
+
+test('axe: the element', { tag: '@deep' }, async ({ page }) => {
+  await page.goto(address);
+  await settled(page.locator('#one'), /^(valid|remarks)$/);
+  await page.locator('#two').evaluate(async (element, files) => {
+    const blobs = await Promise.all(files.map(async (file) => new File([await (await fetch(file)).blob()], file.split('/').pop()!)));
+    (element as Viewer).file = blobs;
+  }, ['oinf', 'gguf'].map((id) => `/${sampleAt(id)}`));
+  const two = page.locator('#two');
+  await settled(two, /^(valid|remarks)$/);
+  await expect(two.locator('.file-tab')).toHaveCount(2);
+  for (const viewer of [page.locator('#one'), two]) {
+    await viewer.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
+    await expect(viewer.locator('.panel-name')).toBeVisible();
+  }
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`)).toEqual([]);
+
+  // Of several files each can be looked at, and compared with the others.
+  await two.locator('.file-tab button').nth(1).click();
+  await expect(two.locator('.verdict-facts')).toContainText('GGUF');
+  await expect(two.getByRole('tab', { name: 'Compare' })).toBeVisible();
+});
+
+test('a narrow element in a wide window is laid out as on a narrow screen', async ({ page }) => {
+  await page.goto(address);
+  const one = page.locator('#one');
+  await settled(one, /^(valid|remarks)$/);
+  const row = one.locator('.tensor-table .v-list [role=row]:not([hidden])').first();
+  await row.click();
+  await expect(one.locator('.panel-back')).toBeHidden();
+  await one.evaluate((element) => (element.style.width = '620px'));
+  await expect(one.locator('.panel-back')).toBeVisible();
+  const [panel, host] = await Promise.all([one.locator('.panel').boundingBox(), one.boundingBox()]);
+  expect(panel!.width).toBe(host!.width);
+});
+
+test('ranges of 6 GB that the page reads', async ({ page }) => {
+  const path = `${TRIALS}/big.stb`;
+  const asked = await exposeRanges(page, path);
+  await page.goto(address);
+  const two = page.locator('#two');
+  await two.evaluate((element, size) => {
+    (element as Viewer).source = { name: 'big.stb', size, read: (window as unknown as { ranges: unknown }).ranges };
+  }, statSync(path).size);
+  await expect(two.locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
+  await expect(two.locator('.verdict-facts')).toContainText('6,000,000,064 B');
+  expect(asked.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(1 << 20);
+
+  // A reader that fails, and a file that has become shorter, are said so.
+  await two.evaluate((element) => {
+    (element as Viewer).source = { name: 'gone.gguf', size: 100, read: () => Promise.reject(new Error('The file is gone.')) };
+  });
+  await expect(two.getByRole('alert')).toContainText('Opening gone.gguf: The file is gone.');
+  await two.evaluate((element) => {
+    (element as Viewer).source = { name: 'cut.gguf', size: 100, read: () => Promise.resolve(new ArrayBuffer(10)) };
+  });
+  await expect(two.getByRole('alert')).toContainText('cut.gguf has become shorter since it was opened');
+});

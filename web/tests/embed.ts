@@ -1,0 +1,67 @@
+/** A server for pages of others, in which the element lies: their policy, and files by ranges. */
+
+import { openSync, readFileSync, readSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname } from 'node:path';
+import type { Page } from '@playwright/test';
+import { samples } from './page.ts';
+
+const TYPES: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
+
+/** A page with this body and policy, and what is built in `dist`. */
+export async function serve(body: string, policy: string): Promise<{ address: string; server: Server }> {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url!, 'http://127.0.0.1').pathname;
+    if (path === '/') {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
+      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Ours</title><body><main><h1>A page of others</h1>${body}</main></body></html>`);
+      return;
+    }
+    let bytes: Buffer;
+    try {
+      bytes = readFileSync(`dist${path}`);
+    } catch {
+      response.writeHead(404).end();
+      return;
+    }
+    const type = { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' };
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+    if (range === null) {
+      response.writeHead(200, type).end(bytes);
+      return;
+    }
+    const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
+    response.writeHead(206, { ...type, 'content-range': `bytes ${from}-${to}/${bytes.length}` }).end(bytes.subarray(from, to + 1));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+}
+
+/** The file of a sample, below `dist`. */
+export const sampleAt = (id: string) => `local/samples/${samples.find((sample) => sample.id === id)!.file}`;
+
+/** A reader of ranges of a file on this disk, and what was asked of it. */
+export function reader(path: string): { read(offset: number, length: number): Buffer; asked: { offset: number; length: number }[] } {
+  const file = openSync(path, 'r');
+  const asked: { offset: number; length: number }[] = [];
+  return {
+    asked,
+    read(offset, length) {
+      asked.push({ offset, length });
+      const bytes = Buffer.alloc(length);
+      return bytes.subarray(0, readSync(file, bytes, 0, length, offset));
+    },
+  };
+}
+
+/** Gives the page `window.ranges(offset, length)`, which reads a file on this disk. */
+export async function exposeRanges(page: Page, path: string): Promise<{ offset: number; length: number }[]> {
+  const { read, asked } = reader(path);
+  await page.exposeFunction('rangesAsText', (offset: number, length: number) => read(offset, length).toString('base64'));
+  await page.addInitScript(() => {
+    const scope = window as unknown as { rangesAsText(offset: number, length: number): Promise<string>; ranges: unknown };
+    scope.ranges = async (offset: number, length: number) => Uint8Array.from(atob(await scope.rangesAsText(offset, length)), (c) => c.charCodeAt(0));
+  });
+  return asked;
+}

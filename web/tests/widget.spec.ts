@@ -1,0 +1,106 @@
+/** The element in one file, as notebooks have it: a widget of anywidget, with a model that stands in. */
+
+import { statSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { exposeRanges, serve } from './embed.ts';
+import { TRIALS, expect, sampleFile, samples, test } from './page.ts';
+
+/** A worker out of the file itself, and no server at all. */
+const POLICY = "default-src 'none'; script-src 'nonce-one' 'wasm-unsafe-eval'; worker-src blob:; base-uri 'none'";
+
+/** Loads the widget as anywidget does, and answers as the kernel. */
+const BODY = `
+  <div id="cell"></div>
+  <div id="again"></div>
+  <script type="module" nonce="one">
+    import widget from '/single/weighbridge-viewer.js';
+    const state = { name: window.file.name, size: window.file.size, height: 500, theme: '', report: null };
+    const listeners = new Set();
+    window.sent = [];
+    const model = {
+      state,
+      get: (name) => state[name],
+      set: (name, value) => { state[name] = value; },
+      save_changes: () => { window.saved = JSON.parse(JSON.stringify(state)); },
+      on: (name, listener) => name === 'msg:custom' && listeners.add(listener),
+      off: (name, listener) => listeners.delete(listener),
+      async send(content) {
+        window.sent.push(content);
+        const bytes = await window.ranges(content.offset, content.length);
+        const answer = bytes === undefined ? [{ id: content.id, failure: 'The kernel says no.' }, []] : [{ id: content.id }, [new DataView(bytes.buffer)]];
+        listeners.forEach((listener) => listener(...answer));
+      },
+    };
+    window.listeners = listeners;
+    window.leave = widget.render({ model, el: document.querySelector('#cell') });
+    widget.render({ model, el: document.querySelector('#again') });
+  </script>`;
+
+let server: Server;
+let address: string;
+
+test.beforeAll(async () => {
+  ({ server, address } = await serve(BODY, POLICY));
+});
+
+test.afterAll(() => {
+  server.close();
+});
+
+interface Scope {
+  saved: { report: { verdict: string; file: string } };
+  sent: { kind: string; id: number; offset: number; length: number }[];
+  listeners: Set<unknown>;
+  leave(): void;
+}
+
+test('a widget shows what the kernel reads, in two cells', async ({ page }) => {
+  const sample = samples.find(({ id }) => id === 'gguf-broken')!;
+  const path = sampleFile(sample.file);
+  await exposeRanges(page, path);
+  await page.addInitScript((file) => Object.assign(window, { file }), { name: sample.file, size: statSync(path).size });
+  await page.goto(address);
+  const cell = page.locator('#cell weighbridge-viewer');
+  for (const one of [cell, page.locator('#again weighbridge-viewer')]) {
+    await expect(one.locator('.verdict')).toHaveAttribute('data-state', 'invalid');
+    await expect(one.locator('.verdict-checked .icon-busy')).toHaveCount(0);
+  }
+  expect((await cell.boundingBox())!.height).toBe(500);
+  // The verdict goes to the kernel, and ranges come from there: nothing else.
+  const scope = await page.evaluate(() => {
+    const { saved, sent, listeners } = window as unknown as Scope;
+    return { report: saved.report, sent, listeners: listeners.size };
+  });
+  expect(scope.report).toMatchObject({ verdict: 'invalid', file: sample.file, format: 'gguf' });
+  expect(scope.sent.every(({ kind, length }) => kind === 'read' && length <= 4 << 20)).toBe(true);
+  expect(scope.listeners).toBe(2);
+  // Colours follow the notebook's.
+  const surface = () => cell.locator('.file').evaluate((element) => getComputedStyle(element).backgroundColor);
+  await page.evaluate(() => (document.body.dataset.jpThemeLight = 'false'));
+  await expect.poll(surface).toBe('rgb(27, 30, 34)');
+  await page.evaluate(() => (document.body.dataset.jpThemeLight = 'true'));
+  await expect.poll(surface).toBe('rgb(255, 255, 255)');
+  // Keys are not for the notebook.
+  await expect(page.locator('#cell')).toHaveAttribute('data-lm-suppress-shortcuts', 'true');
+  // A cell that is cleared leaves nothing.
+  await page.evaluate(() => (window as unknown as Scope).leave());
+  await expect(cell).toHaveCount(0);
+  expect(await page.evaluate(() => (window as unknown as Scope).listeners.size)).toBe(1);
+  await expect.poll(() => page.workers().length).toBe(1);
+});
+
+test('a widget of 6 GB, and a kernel that fails', async ({ page }) => {
+  const path = `${TRIALS}/big.stb`;
+  const asked = await exposeRanges(page, path);
+  await page.addInitScript((file) => Object.assign(window, { file }), { name: 'big.stb', size: statSync(path).size });
+  await page.goto(address);
+  const cell = page.locator('#cell weighbridge-viewer');
+  await expect(cell.locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
+  await expect(cell.locator('.verdict-facts')).toContainText('6,000,000,064 B');
+  expect(asked.reduce((sum, { length }) => sum + length, 0)).toBeLessThan(2 << 20);
+  await page.evaluate(() => Object.assign(window, { ranges: () => undefined }));
+  await cell.getByRole('tab', { name: 'Hex' }).click();
+  await cell.locator('.hex input').fill('5000000000');
+  await cell.locator('.hex input').press('Enter');
+  await expect(cell.getByRole('alert')).toContainText('The kernel says no.');
+});

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build, defineConfig, type Plugin, type UserConfig } from 'vite';
+
+const common = {
+  base: './',
+  publicDir: false,
+  worker: { format: 'es' },
+  build: {
+    target: 'es2022',
+    assetsInlineLimit: 0,
+    modulePreload: false,
+    reportCompressedSize: false,
+  },
+} as const satisfies UserConfig;
+
+/** How packed WebAssembly becomes what can be compiled. */
+const INFLATE = `
+const inflated = (text) =>
+  new Response(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip')), {
+    headers: { 'content-type': 'application/wasm' },
+  });
+`;
+
+/** Puts WebAssembly into the code that loads it, packed. */
+const wasm: Plugin = {
+  name: 'wasm-inside',
+  transform(code, id) {
+    const file = /new URL\('\.?\/?(\w+\.wasm)', import\.meta\.url\)/g;
+    if (!file.test(code)) {
+      return undefined;
+    }
+    // What the glue falls back to is never used: it is always given a module.
+    const packed = code.replaceAll(file, (_, name: string) =>
+      id.endsWith('index.js') ? `inflated('${gzipSync(readFileSync(join(dirname(id), name)), { level: 9 }).toString('base64')}')` : 'undefined',
+    );
+    return { code: INFLATE + packed, map: null };
+  },
+};
+
+/** The code of the worker as a text. */
+const worker: Plugin = {
+  name: 'worker-inside',
+  resolveId: (id) => (id === 'virtual:worker' ? '\0worker' : undefined),
+  async load(id) {
+    if (id !== '\0worker') {
+      return undefined;
+    }
+    const made = await build({
+      ...common,
+      configFile: false,
+      logLevel: 'warn',
+      plugins: [wasm],
+      build: { ...common.build, write: false, rollupOptions: { input: 'src/worker/main.ts', output: { codeSplitting: false } } },
+    });
+    const [{ output }] = [made].flat() as { output: { type: string; code?: string }[] }[];
+    return `export default ${JSON.stringify(output.find(({ type }) => type === 'chunk')!.code)}`;
+  },
+};
+
+/** The element: `element` with its worker in a file of its own, `single` in one file. */
+export default defineConfig(({ mode }) => ({
+  ...common,
+  plugins: mode === 'single' ? [worker] : [],
+  build: {
+    ...common.build,
+    outDir: `dist/${mode}`,
+    rollupOptions: {
+      input: mode === 'single' ? 'src/embed/single.ts' : 'src/embed/viewer.ts',
+      preserveEntrySignatures: 'strict',
+      output: { entryFileNames: 'weighbridge-viewer.js' },
+    },
+  },
+}));
