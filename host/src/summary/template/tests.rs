@@ -1,4 +1,3 @@
-
 use super::*;
 
 const CHATML: &str = "{%- if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif -%}
@@ -81,9 +80,38 @@ fn a_long_template_is_bounded() {
 #[test]
 fn any_text_is_taken_apart() {
     const PARTS: &[&str] = &[
-        "{{", "{%", "{#", "#}", "}}", "%}", "-", "'", "\"", "\\", "é", "(", ")", "[", "]", "=",
-        "==", ".", "|", "__a__", " raw ", "endraw", " for x in y ", " set ", "role", "in", "is not",
-        "<", ">", "\n", "｜", "\\x5f",
+        "{{",
+        "{%",
+        "{#",
+        "#}",
+        "}}",
+        "%}",
+        "-",
+        "'",
+        "\"",
+        "\\",
+        "é",
+        "(",
+        ")",
+        "[",
+        "]",
+        "=",
+        "==",
+        ".",
+        "|",
+        "__a__",
+        " raw ",
+        "endraw",
+        " for x in y ",
+        " set ",
+        "role",
+        "in",
+        "is not",
+        "<",
+        ">",
+        "\n",
+        "｜",
+        "\\x5f",
     ];
     let mut state = 7_u32;
     let mut next = |below: usize| {
