@@ -2,16 +2,13 @@
 
 use crate::args::DigestArgs;
 use crate::human::{bold, dim};
-use crate::json::{self, SCHEMA_COMPARE, SCHEMA_DIGEST, TOOL, Tool};
+use crate::json;
 use crate::outcome::Outcome;
 use crate::progress::Bars;
 use crate::terminal;
-use serde::Serialize;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
-use weighbridge::digest::{Change, Digests, Pair, TensorDigest};
+use weighbridge::digest::{Change, Comparison, Digests, Pair, SCHEMA_DIGEST, TensorDigest};
 use weighbridge::text::{hex, plural};
 use weighbridge::{Error, FileInput, Format, Goal, Options, Profile, Text, Verdict};
 
@@ -32,7 +29,6 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
     let digest = |path: &Path| Digested::of(path, &options, profile);
     let as_json = args.print.is_json();
     let mut out = terminal::stdout(as_json);
-    let mut outcome = Outcome::Valid;
     if let [a, b] = &args.compare[..] {
         let (a, b) = match (digest(a), digest(b)) {
             (Ok(a), Ok(b)) => (a, b),
@@ -43,12 +39,15 @@ pub(crate) fn run(args: &DigestArgs) -> Result<Outcome, String> {
                 return Ok(Outcome::Failed);
             }
         };
-        let compared = Compared::of(&a, &b);
-        let written = compared.print(&mut *out, as_json).and_then(|()| out.flush());
-        outcome.include(compared.outcome());
-        return Ok(terminal::written(written, outcome));
+        let compared = a.digests.compare(&b.digests);
+        let written = match as_json {
+            true => json::line(&mut *out, &compared),
+            false => show(&mut *out, &compared),
+        };
+        let written = written.and_then(|()| out.flush());
+        return Ok(terminal::written(written, outcome(&a, &b, &compared)));
     }
-    let mut written = Ok(());
+    let (mut written, mut outcome) = (Ok(()), Outcome::Valid);
     for path in &args.files {
         let file = Text::from(path.as_path());
         written = match digest(path) {
@@ -81,21 +80,6 @@ fn kind(tensor: &TensorDigest) -> String {
     format!("{} [{}]", tensor.dtype, dims.join(", "))
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
-    file: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_hex: Option<String>,
-    format: Option<&'a str>,
-    version: Option<String>,
-    size: u64,
-    verdict: &'a str,
-    sha256: String,
-    tensors: &'a [TensorDigest],
-    schema: &'a str,
-    tool: Tool,
-}
-
 impl Digested {
     fn of(path: &Path, options: &Options, profile: Profile) -> Result<Self, Error> {
         let digests = Digests::of(&FileInput::open(path)?, &path.to_path_buf(), options)?;
@@ -109,23 +93,11 @@ impl Digested {
     }
 
     fn print(&self, out: &mut dyn Write, as_json: bool) -> io::Result<()> {
+        if as_json {
+            return json::line(out, &self.digests);
+        }
         let Digests { report, sha256, tensors, .. } = &self.digests;
         let verdict = report.verdict_on_checked();
-        if as_json {
-            let line = Line {
-                file: self.file.lossy(),
-                file_hex: self.file.hex(),
-                format: report.format().map(|format| format.name()),
-                version: report.version().map(|version| version.to_string()),
-                size: report.size(),
-                verdict: verdict.name(),
-                sha256: hex(sha256),
-                tensors,
-                schema: SCHEMA_DIGEST,
-                tool: TOOL,
-            };
-            return json::line(out, &line);
-        }
         // As sha256sum has it, so that the first line of a file can be compared.
         writeln!(out, "{}  {}", hex(sha256), bold(&self.file))?;
         if verdict != Verdict::Valid {
@@ -142,80 +114,34 @@ impl Digested {
     }
 }
 
-/// The tensors of two files, by name.
-struct Compared<'d> {
-    files: [&'d Digested; 2],
-    pairs: Vec<Pair<'d>>,
+/// Equal files are valid, others are not; a file that is invalid makes both so.
+fn outcome(a: &Digested, b: &Digested, compared: &Comparison<'_>) -> Outcome {
+    let mut outcome = a.outcome.max(b.outcome);
+    for Pair { change, .. } in &compared.pairs {
+        outcome.include(match change {
+            Change::Equal => Outcome::Valid,
+            Change::Unknown => Outcome::Unchecked,
+            Change::Changed | Change::Missing | Change::Added => Outcome::Invalid,
+        });
+    }
+    outcome
 }
 
-#[derive(Serialize)]
-struct Side<'a> {
-    file: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_hex: Option<String>,
-    format: Option<&'a str>,
-    sha256: String,
-}
-
-#[derive(Serialize)]
-struct Difference<'a> {
-    a: Side<'a>,
-    b: Side<'a>,
-    counts: BTreeMap<&'static str, u64>,
-    tensors: &'a [Pair<'a>],
-    schema: &'a str,
-    tool: Tool,
-}
-
-impl<'d> Compared<'d> {
-    fn of(a: &'d Digested, b: &'d Digested) -> Self {
-        Compared { files: [a, b], pairs: a.digests.compare(&b.digests) }
+/// Writes a line for each tensor that is not equal in both, and how many there are.
+fn show(out: &mut dyn Write, compared: &Comparison<'_>) -> io::Result<()> {
+    for Pair { name, change, a, b, .. } in &compared.pairs {
+        let kinds = match (a.map(kind), b.map(kind)) {
+            _ if *change == Change::Equal => continue,
+            (Some(a), Some(b)) if a != b => format!("{a} -> {b}"),
+            (Some(kind), _) | (_, Some(kind)) => kind,
+            (None, None) => String::new(),
+        };
+        writeln!(out, "{} {name}  {}", bold(format_args!("{:<8}", change.name())), dim(kinds))?;
     }
-
-    fn count(&self, change: Change) -> u64 {
-        self.pairs.iter().filter(|pair| pair.change == change).count() as u64
-    }
-
-    /// Equal files are valid, others are not; a file that is invalid makes both so.
-    fn outcome(&self) -> Outcome {
-        let [a, b] = self.files.map(|file| file.outcome);
-        let mut outcome = a.max(b);
-        for Pair { change, .. } in &self.pairs {
-            outcome.include(match change {
-                Change::Equal => Outcome::Valid,
-                Change::Unknown => Outcome::Unchecked,
-                Change::Changed | Change::Missing | Change::Added => Outcome::Invalid,
-            });
-        }
-        outcome
-    }
-
-    fn print(&self, out: &mut dyn Write, as_json: bool) -> io::Result<()> {
-        let counts = Change::ALL.map(|it| (it.name(), self.count(it)));
-        if as_json {
-            let [a, b] = self.files.map(|Digested { file, digests, .. }| Side {
-                file: file.lossy(),
-                file_hex: file.hex(),
-                format: digests.report.format().map(|format| format.name()),
-                sha256: hex(&digests.sha256),
-            });
-            let (counts, tensors) = (counts.into(), &*self.pairs);
-            let line = Difference { a, b, counts, tensors, schema: SCHEMA_COMPARE, tool: TOOL };
-            return json::line(out, &line);
-        }
-        for Pair { name, change, a, b, .. } in &self.pairs {
-            let kinds = match (a.map(kind), b.map(kind)) {
-                _ if *change == Change::Equal => continue,
-                (Some(a), Some(b)) if a != b => format!("{a} -> {b}"),
-                (Some(kind), _) | (_, Some(kind)) => kind,
-                (None, None) => String::new(),
-            };
-            writeln!(out, "{} {name}  {}", bold(format_args!("{:<8}", change.name())), dim(kinds))?;
-        }
-        let counts = counts.iter().filter(|(_, count)| *count > 0);
-        let counts: Vec<_> = counts.map(|(name, count)| format!("{count} {name}")).collect();
-        let tensors = plural(self.pairs.len() as u64, "tensor");
-        let colon = if counts.is_empty() { "" } else { ": " };
-        writeln!(out, "{tensors}{colon}{}", counts.join(", "))
-    }
+    let counts = Change::ALL.map(|it| (it.name(), compared.count(it)));
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<_> = counts.map(|(name, count)| format!("{count} {name}")).collect();
+    let tensors = plural(compared.pairs.len() as u64, "tensor");
+    let colon = if counts.is_empty() { "" } else { ": " };
+    writeln!(out, "{tensors}{colon}{}", counts.join(", "))
 }

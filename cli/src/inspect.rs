@@ -69,7 +69,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Outcome, String> {
 
 /// The object of a file that cannot be read.
 fn fail(out: &mut dyn Write, file: &Text, why: &str) -> io::Result<()> {
-    let mut object = json::failed(out, file, why)?;
+    let mut object = json::unchecked(out, file, None, Some(why))?;
     object.list("metadata")?.end()?;
     object.list("tensors")?.end()?;
     end(object)?;

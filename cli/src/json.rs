@@ -3,25 +3,18 @@
 use serde::Serialize;
 use std::io::{self, Write};
 pub(crate) use weighbridge::json::{SCHEMA_CHECK, SCHEMA_STATS, TOOL, Tool, line, write};
-use weighbridge::{Report, Text, Unchecked};
+use weighbridge::{Report, Text, Unchecked, Verdict};
 
-/// The schemas of what is printed, `docs/schema/` in the repository. Members may be added to
-/// a version, and those that are there keep their meaning.
-pub(crate) const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
-pub(crate) const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
+/// The schema of what `inspect` prints, `docs/schema/` in the repository. Members may be added
+/// to a version, and those that are there keep their meaning.
 pub(crate) const SCHEMA_INSPECT: &str = "weighbridge/inspect-1";
 
-/// Begins the object of a file that could not be read, with `key` after the verdict. It is to
-/// be ended.
-pub(crate) fn unread<'o>(
-    out: &'o mut dyn Write,
-    file: &Text,
-    key: Option<&'static str>,
-) -> io::Result<Object<'o>> {
+/// Begins the object of a file that was not read, up to its size. It is to be ended.
+fn unread<'o>(out: &'o mut dyn Write, file: &Text) -> io::Result<Object<'o>> {
     let mut object = Object::begin(out)?;
     object.member("file", &file.lossy())?;
     object.optional("file_hex", file.hex())?;
-    for key in ["format", "version", "size", "verdict"].into_iter().chain(key) {
+    for key in ["format", "version", "size"] {
         object.member(key, &None::<u8>)?;
     }
     Ok(object)
@@ -35,7 +28,10 @@ pub(crate) fn without_tensors(
     why: &str,
     schema: &str,
 ) -> io::Result<()> {
-    let mut object = unread(out, file, Some(key))?;
+    let mut object = unread(out, file)?;
+    for key in ["verdict", key] {
+        object.member(key, &None::<u8>)?;
+    }
     object.list("tensors")?.end()?;
     object.member("error", why)?;
     object.member("schema", schema)?;
@@ -44,15 +40,25 @@ pub(crate) fn without_tensors(
     out.write_all(b"\n")
 }
 
-/// The members of a report on a file that could not be read. The object is to be ended.
-pub(crate) fn failed<'o>(out: &'o mut dyn Write, file: &Text, why: &str) -> io::Result<Object<'o>> {
-    let mut object = unread(out, file, None)?;
+/// The members of a report on a file that was not read because it is something else, a
+/// `diagnosis`, or for this `error`. The object is to be ended.
+pub(crate) fn unchecked<'o>(
+    out: &'o mut dyn Write,
+    file: &Text,
+    diagnosis: Option<&str>,
+    error: Option<&str>,
+) -> io::Result<Object<'o>> {
+    let mut object = unread(out, file)?;
+    object.member("verdict", &diagnosis.map(|_| Verdict::Unsupported.name()))?;
+    object.optional("diagnosis", diagnosis)?;
     object.list("checked")?.end()?;
     let mut list = object.list("unchecked")?;
-    list.item(&Unchecked::new(None, "the file could not be read", true))?;
+    let why =
+        if error.is_some() { "the file could not be read" } else { "the file was not looked into" };
+    list.item(&Unchecked::new(None, why, true))?;
     list.end()?;
     object.list("findings")?.end()?;
-    object.member("error", why)?;
+    object.optional("error", error)?;
     Ok(object)
 }
 

@@ -91,6 +91,7 @@ mod input;
 #[cfg(all(feature = "serde", feature = "std"))]
 pub mod json;
 mod lock;
+mod map;
 mod memory;
 mod metadata;
 mod model;
@@ -145,6 +146,7 @@ pub use index::Index;
 #[cfg(feature = "std")]
 pub use input::FileInput;
 pub use input::Input;
+pub use map::{Area, FileMap};
 pub use metadata::Meta;
 pub use model::Model;
 pub use names::gguf_names;

@@ -5,7 +5,7 @@ use crate::table::NONE;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
 use weighbridge::column_major;
-use weighbridge_core::{Absent, DType, Endianness, Layout, Span, Stop, Tensor};
+use weighbridge_core::{Absent, Layout, Span, Stop, Tensor};
 
 /// Most elements of one answer.
 pub const MOST: u64 = 1 << 20;
@@ -113,7 +113,7 @@ impl Document {
             Some((Span::new(span.offset.saturating_add(at), bytes), (skip, *len)))
         });
         self.session.read(spans, |(skip, len), bytes| {
-            push(&mut numbers, dtype, endianness, bytes, skip, len);
+            numbers.add(dtype, endianness, bytes, skip..skip.saturating_add(len));
         })?;
         Ok(numbers)
     }
@@ -130,7 +130,7 @@ impl Document {
         for (first, len) in runs {
             let (at, bytes, skip) = place(dtype, *first, *len).ok_or(Refusal::Unsupported)?;
             let bytes = self.decoded(tensor, at, bytes)?;
-            push(&mut numbers, dtype, endianness, bytes, skip, *len);
+            numbers.add(dtype, endianness, bytes, skip..skip.saturating_add(*len));
         }
         Ok(numbers)
     }
@@ -152,22 +152,6 @@ fn stored(runs: &[(u64, u64)], extents: &[u64]) -> Option<Vec<(u64, u64)>> {
         }
     }
     Some(places)
-}
-
-/// Adds `len` elements after the first `skip` of `bytes`.
-fn push(
-    numbers: &mut Numbers,
-    dtype: DType,
-    endianness: Endianness,
-    bytes: &[u8],
-    skip: u64,
-    len: u64,
-) {
-    for i in skip..skip.saturating_add(len) {
-        if let Some(element) = dtype.element(bytes, i, endianness) {
-            numbers.push(element);
-        }
-    }
 }
 
 #[cfg(test)]

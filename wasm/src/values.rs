@@ -1,6 +1,7 @@
 //! Elements as numbers, packed.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 use weighbridge_core::{DType, Element, Endianness};
 
 /// The narrowest array of JavaScript that holds elements of a type without loss.
@@ -85,12 +86,17 @@ impl Numbers {
         self.bytes.is_empty()
     }
 
+    /// Adds elements `range` of `bytes`, as far as they are there.
+    pub fn add(&mut self, dtype: DType, endianness: Endianness, bytes: &[u8], range: Range<u64>) {
+        for element in range.map_while(|i| dtype.element(bytes, i, endianness)) {
+            self.push(element);
+        }
+    }
+
     /// Elements `0..count` of `bytes`.
     pub fn of(dtype: DType, bytes: &[u8], count: u64, endianness: Endianness) -> Numbers {
         let mut numbers = Numbers::new(dtype);
-        for element in (0..count).map_while(|i| dtype.element(bytes, i, endianness)) {
-            numbers.push(element);
-        }
+        numbers.add(dtype, endianness, bytes, 0..count);
         numbers
     }
 }

@@ -1,11 +1,11 @@
 //! One JSON object a line, one line a file.
 
 use super::{Context, Done, Seen};
-use crate::json::{self, Object, SCHEMA_CHECK, TOOL};
+use crate::json::{self, SCHEMA_CHECK, TOOL};
 use serde::Serialize;
 use std::io::{self, Write};
+use weighbridge::Report;
 use weighbridge::remote::Traffic;
-use weighbridge::{Report, Text, Unchecked};
 
 /// The line of a file that was read.
 #[derive(Serialize)]
@@ -48,30 +48,12 @@ pub(super) fn line(out: &mut dyn Write, done: &Done, context: &Context) -> io::R
             let line = Line { report: &checked.report, sha256, read, ignored, config };
             return json::line(out, &line);
         }
-        Seen::Failed(why) => json::failed(out, &done.file, why)?,
-        Seen::Aside(what) => aside(out, &done.file, what)?,
+        Seen::Failed(why) => json::unchecked(out, &done.file, None, Some(why))?,
+        Seen::Aside(what) => json::unchecked(out, &done.file, Some(what), None)?,
     };
     object.member("schema", SCHEMA_CHECK)?;
     object.member("tool", &TOOL)?;
     object.optional("config", config)?;
     object.end()?;
     out.write_all(b"\n")
-}
-
-/// The members of a report on what was not looked into.
-fn aside<'o>(out: &'o mut dyn Write, file: &Text, what: &str) -> io::Result<Object<'o>> {
-    let mut object = Object::begin(out)?;
-    object.member("file", &file.lossy())?;
-    object.optional("file_hex", file.hex())?;
-    for key in ["format", "version", "size"] {
-        object.member(key, &None::<u8>)?;
-    }
-    object.member("verdict", "unsupported")?;
-    object.member("diagnosis", what)?;
-    object.list("checked")?.end()?;
-    let mut list = object.list("unchecked")?;
-    list.item(&Unchecked::new(None, "the file was not looked into", true))?;
-    list.end()?;
-    object.list("findings")?.end()?;
-    Ok(object)
 }

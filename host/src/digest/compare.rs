@@ -69,9 +69,24 @@ pub struct Pair<'d> {
     pub b: Option<&'d TensorDigest>,
 }
 
-impl Digests {
-    /// The tensors of two files by name: those of this one in its order, then those that only
-    /// the other has. Of several with one name, which is a fault, the first counts.
+/// What differs between two files.
+///
+/// With the feature `serde` it serialises to the object that
+/// `weighbridge digest --compare A B --json` prints.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Comparison<'d> {
+    /// The first file.
+    pub a: &'d Digests,
+    /// The second file.
+    pub b: &'d Digests,
+    /// The tensors of both by name: those of the first file in its order, then those that only
+    /// the second has.
+    pub pairs: Vec<Pair<'d>>,
+}
+
+impl Comparison<'_> {
+    /// How many tensors changed in this way.
     ///
     /// ```
     /// use weighbridge::digest::{Change, Digests};
@@ -81,10 +96,30 @@ impl Digests {
     /// # std::fs::write(&file, weighbridge_tests::samples::safetensors()).unwrap();
     /// # let path = file.path().to_path_buf();
     /// let digests = Digests::of(&FileInput::open(&path)?, &path, &Options::new())?;
-    /// assert_eq!(digests.compare(&digests)[0].change, Change::Equal);
+    /// assert_eq!(digests.compare(&digests).count(Change::Equal), 1);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    pub fn compare<'d>(&'d self, other: &'d Digests) -> Vec<Pair<'d>> {
+    pub fn count(&self, change: Change) -> u64 {
+        self.pairs.iter().filter(|pair| pair.change == change).count() as u64
+    }
+}
+
+impl Digests {
+    /// What differs between this file and another. Of several tensors with one name, which is
+    /// a fault, the first counts.
+    ///
+    /// ```
+    /// use weighbridge::digest::{Change, Digests};
+    /// use weighbridge::{FileInput, Options};
+    ///
+    /// # let file = tempfile::NamedTempFile::new().unwrap();
+    /// # std::fs::write(&file, weighbridge_tests::samples::safetensors()).unwrap();
+    /// # let path = file.path().to_path_buf();
+    /// let digests = Digests::of(&FileInput::open(&path)?, &path, &Options::new())?;
+    /// assert_eq!(digests.compare(&digests).pairs[0].change, Change::Equal);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn compare<'d>(&'d self, other: &'d Digests) -> Comparison<'d> {
         let by_name = |digests: &'d Digests| {
             let rows = digests.tensors.iter().rev();
             rows.map(|row| (&row.name, row)).collect::<BTreeMap<_, _>>()
@@ -94,6 +129,6 @@ impl Digests {
         let only_b = other.tensors.iter().filter(|row| !first.contains_key(&row.name));
         let only_b = only_b.map(|b| (&b.name, None, Some(b)));
         let pair = |(name, a, b)| Pair { name, change: Change::of(a, b), a, b };
-        of_a.chain(only_b).map(pair).collect()
+        Comparison { a: self, b: other, pairs: of_a.chain(only_b).map(pair).collect() }
     }
 }

@@ -5,7 +5,9 @@ mod pass;
 #[cfg(feature = "serde")]
 mod written;
 
-pub use compare::{Change, Pair};
+pub use compare::{Change, Comparison, Pair};
+#[cfg(feature = "serde")]
+pub use written::{SCHEMA_COMPARE, SCHEMA_DIGEST};
 
 use crate::error::Error;
 use crate::input::Input;
@@ -43,6 +45,9 @@ pub type Sha256 = [u8; 32];
 /// # assert_eq!(digests.tensors.len(), 1);
 /// # Ok::<(), weighbridge::Error>(())
 /// ```
+///
+/// With the feature `serde` they serialise to the object that `weighbridge digest --json`
+/// prints.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Digests {

@@ -1,9 +1,63 @@
-//! Digests as serde writes them: the members of `weighbridge digest --json`.
+//! Digests as serde writes them: the objects of `weighbridge digest --json`. Names and order
+//! of their members are part of the interface.
 
-use super::{Pair, TensorDigest};
-use crate::text::hex;
+use super::{Change, Comparison, Digests, Pair, TensorDigest};
+use crate::report::TOOL;
+use crate::text::{Text, hex};
+use alloc::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
+
+/// The schema of digests, `docs/schema/digest-1.json` in the repository. Members may be added,
+/// and those that are there keep their meaning.
+pub const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
+
+/// The schema of a comparison, `docs/schema/compare-1.json` in the repository, as above.
+pub const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
+
+impl Serialize for Digests {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        self.report.write_head(&mut map)?;
+        map.serialize_entry("sha256", &hex(&self.sha256))?;
+        map.serialize_entry("tensors", &self.tensors)?;
+        map.serialize_entry("schema", SCHEMA_DIGEST)?;
+        map.serialize_entry("tool", &TOOL)?;
+        map.end()
+    }
+}
+
+/// A file of a comparison.
+struct Side<'a>(&'a Digests);
+
+impl Serialize for Side<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Digests { report, sha256, .. } = self.0;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("file", &report.name.as_ref().map(Text::lossy))?;
+        if let Some(hex) = report.name.as_ref().and_then(Text::hex) {
+            map.serialize_entry("file_hex", &hex)?;
+        }
+        map.serialize_entry("format", &report.format().map(|format| format.name()))?;
+        map.serialize_entry("sha256", &hex(sha256))?;
+        map.end()
+    }
+}
+
+impl Serialize for Comparison<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let counts: BTreeMap<_, _> =
+            Change::ALL.into_iter().map(|it| (it.name(), self.count(it))).collect();
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("a", &Side(self.a))?;
+        map.serialize_entry("b", &Side(self.b))?;
+        map.serialize_entry("counts", &counts)?;
+        map.serialize_entry("tensors", &self.pairs)?;
+        map.serialize_entry("schema", SCHEMA_COMPARE)?;
+        map.serialize_entry("tool", &TOOL)?;
+        map.end()
+    }
+}
 
 /// A tensor without its name.
 #[derive(Serialize)]

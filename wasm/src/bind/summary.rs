@@ -1,7 +1,8 @@
 //! What a model is: its summary, its vocabulary, its chat template.
 
-use crate::pairs;
+use super::endianness;
 use crate::pack::Pack;
+use crate::pairs;
 use crate::table::NONE;
 use crate::text::Texts;
 use alloc::string::{String, ToString as _};
@@ -11,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use weighbridge::{
     ModelPart, ModelSummary, Share, Summariser, Template, TokenKind, Value, Vocabulary,
 };
-use weighbridge_core::{DType, Endianness};
+use weighbridge_core::DType;
 
 fn list(items: impl IntoIterator<Item = impl AsRef<str>>, pack: &mut Pack) {
     let mut texts = Texts::default();
@@ -88,12 +89,9 @@ impl RawSummariser {
 }
 
 fn shares(all: &[Share], pack: &mut Pack) {
-    let mut column = |of: fn(&Share) -> u64| {
-        pack.column(8, all.len(), &mut |i| all.get(i).map_or(0, of));
-    };
-    column(|share| share.tensors);
-    column(|share| share.parameters);
-    column(|share| share.bytes);
+    pack.items(8, all, |share| share.tensors);
+    pack.items(8, all, |share| share.parameters);
+    pack.items(8, all, |share| share.bytes);
 }
 
 fn write(summary: &ModelSummary, pack: &mut Pack) {
@@ -110,21 +108,17 @@ fn write(summary: &ModelSummary, pack: &mut Pack) {
     shares(&summary.parts.iter().map(|(_, share)| *share).collect::<Vec<_>>(), pack);
     let blocks = &summary.blocks;
     list(blocks.iter().map(|block| &block.stack), pack);
-    pack.column(8, blocks.len(), &mut |i| blocks.get(i).map_or(0, |block| block.number));
+    pack.items(8, blocks, |block| block.number);
     shares(&blocks.iter().map(|block| block.share).collect::<Vec<_>>(), pack);
     for (part, _) in &summary.parts {
-        pack.column(8, blocks.len(), &mut |i| {
-            let of = |(other, count): &(ModelPart, u64)| (other == part).then_some(*count);
-            blocks.get(i).and_then(|block| block.parts.iter().find_map(of)).unwrap_or(0)
-        });
+        let of = |(other, count): &(ModelPart, u64)| (other == part).then_some(*count);
+        pack.items(8, blocks, |block| block.parts.iter().find_map(of).unwrap_or(0));
     }
     let cache = summary.cache.clone().unwrap_or_default();
     let groups = &cache.groups;
-    pack.column(8, groups.len(), &mut |i| groups.get(i).map_or(0, |group| group.layers));
-    pack.column(8, groups.len(), &mut |i| groups.get(i).map_or(0, |group| group.elements));
-    pack.column(8, groups.len(), &mut |i| {
-        groups.get(i).and_then(|group| group.window).unwrap_or(NONE)
-    });
+    pack.items(8, groups, |group| group.layers);
+    pack.items(8, groups, |group| group.elements);
+    pack.items(8, groups, |group| group.window.unwrap_or(NONE));
     list(&cache.assumes, pack);
     pack.optional_text(summary.no_cache.as_deref());
     list(&summary.notes, pack);
@@ -143,8 +137,7 @@ impl RawVocabulary {
     /// None yet, of a tokenizer of this model with so many tokens.
     #[wasm_bindgen(constructor)]
     pub fn new(big: bool, model: &str, count: u64) -> RawVocabulary {
-        let endianness = if big { Endianness::Big } else { Endianness::Little };
-        RawVocabulary { inner: Vocabulary::new(endianness, model, count), found: Vec::new() }
+        RawVocabulary { inner: Vocabulary::new(endianness(big), model, count), found: Vec::new() }
     }
 
     /// Takes the next bytes of an array: 0 tokens, 1 types, 2 scores.
@@ -194,17 +187,14 @@ impl RawVocabulary {
     /// These tokens.
     pub fn tokens(&self, ids: &[u32]) -> Uint8Array {
         let mut pack = Pack::default();
-        let id = |i: usize| ids.get(i).copied().unwrap_or_default() as usize;
-        pack.column(4, ids.len(), &mut |i| id(i) as u64);
+        pack.items(4, ids, |id| (*id).into());
         list(ids.iter().map(|id| self.inner.readable(*id as usize).unwrap_or_default()), &mut pack);
         let raw = |id: &u32| self.inner.raw(*id as usize).unwrap_or_default();
         list(ids.iter().map(|id| String::from_utf8_lossy(raw(id))), &mut pack);
-        pack.column(1, ids.len(), &mut |i| {
-            self.inner.kind(id(i)).map_or(0, |kind| kind as u64 + 1)
-        });
-        pack.column(4, ids.len(), &mut |i| {
-            self.inner.score(id(i)).unwrap_or(f32::NAN).to_bits().into()
-        });
+        let kind = |id: &u32| self.inner.kind(*id as usize).map_or(0, |kind| kind as u64 + 1);
+        pack.items(1, ids, kind);
+        let score = |id: &u32| self.inner.score(*id as usize).unwrap_or(f32::NAN);
+        pack.items(4, ids, |id| score(id).to_bits().into());
         pack.done()
     }
 }
@@ -229,7 +219,7 @@ pub fn raw_template(text: &str) -> Uint8Array {
         list(names, &mut pack);
     }
     let warnings = &found.warnings;
-    pack.column(4, warnings.len(), &mut |i| warnings.get(i).map_or(0, |it| it.line));
+    pack.items(4, warnings, |it| it.line);
     list(warnings.iter().map(|it| &it.text), &mut pack);
     list(warnings.iter().map(|it| it.why), &mut pack);
     pack.done()

@@ -242,20 +242,20 @@ impl RawDocument {
     /// Parts of the file, with the gaps between them.
     pub fn layout(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let pieces = inner.layout.pieces();
-        let total = pieces.len();
+        let areas = inner.layout.map.areas();
+        let total = areas.len();
         let range = within(from, to, total);
-        let partners: Vec<_> = range.clone().map(|i| inner.layout.partner(i)).collect();
-        let pieces = pieces.get(range).unwrap_or_default();
+        let partners: Vec<_> = range.clone().map(|i| inner.layout.map.partner(i)).collect();
+        let areas = areas.get(range).unwrap_or_default();
         let words = &mut inner.words;
         let mut pack = Pack::default();
         pack.u32(total as u32);
-        pack.items(2, pieces, |it| part_word(it.part, words).into());
-        pack.items(8, pieces, |it| it.at);
-        pack.items(8, pieces, |it| it.len);
-        pack.items(2, pieces, |it| kind_word(it.kind, words).into());
-        pack.items(4, pieces, |it| it.entry.into());
-        pack.items(8, pieces, |it| it.overlap);
+        pack.items(2, areas, |it| part_word(it.part, words).into());
+        pack.items(8, areas, |it| it.at);
+        pack.items(8, areas, |it| it.len);
+        pack.items(2, areas, |it| kind_word(it.kind, words).into());
+        pack.items(4, areas, |it| it.entry.into());
+        pack.items(8, areas, |it| it.overlap);
         pack.items(2, &partners, |it| it.map_or(0, |it| part_word(it.part, words).into()));
         pack.items(2, &partners, |it| it.map_or(0, |it| kind_word(it.kind, words).into()));
         pack.items(4, &partners, |it| it.map_or(u32::MAX, |it| it.entry).into());
@@ -264,13 +264,13 @@ impl RawDocument {
 
     /// The part that holds the byte at `at`; -1 when none does.
     pub fn locate(&self, at: u64) -> i32 {
-        self.inner.layout.locate(at).map_or(-1, |piece| piece as i32)
+        self.inner.layout.map.locate(at).map_or(-1, |area| area as i32)
     }
 
     /// Which parts touch each of `columns` columns, as bits.
     pub fn strip(&self, at: u64, len: u64, columns: u32) -> Vec<u16> {
         let columns = (columns as usize).min(1 << 16);
-        self.inner.layout.strip(at, len, columns, self.inner.session.findings())
+        self.inner.layout.map.strip(at, len, columns, self.inner.session.findings())
     }
 
     /// Where an entry that `entryName` names is in the list of its kind; -1 when
