@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The page: its set-up, its two builds, its tests.
 #
-#   scripts/web.sh build          builds web/dist/local and web/dist/url, and the element in
-#                                 web/dist/element and web/dist/single, prints sizes and
-#                                 fails above the budget
-#   scripts/web.sh embed          builds the element alone
+#   scripts/web.sh build          builds web/dist/local and web/dist/url, the element in
+#                                 web/dist/element and web/dist/single, and the extension in
+#                                 web/dist/vscode, prints sizes and fails above the budget
+#   scripts/web.sh embed          builds the element and the extension alone
 #   scripts/web.sh view           builds, serves the local build on the next free port
 #                                 from 4173 on and prints its address
 #   scripts/web.sh test [SPEC...] builds and runs the tests in Chromium, on free ports:

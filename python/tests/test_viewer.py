@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,10 +82,25 @@ def test_only_ranges_of_the_file(viewer: Any) -> None:
     assert sent == []
     # What a view says of the size counts for nothing.
     it.set_state({"size": 9 << 20})
-    ask(it, {"kind": "read", "id": 1, "offset": 8 << 20, "length": 1})
-    assert sent.pop()[0]["failure"]
+    assert it.size == 8 << 20
     ask(it, {"kind": "read", "id": 2, "offset": 4 << 20, "length": 4 << 20})
     assert sent == [({"id": 2}, [bytes(4 << 20)])]
+
+
+def test_a_file_that_has_changed_is_opened_anew(viewer: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"short")
+    it, sent = viewer(path)
+    new = tmp_path / "new"
+    new.write_bytes(b"longer than before")
+    os.replace(new, path)
+    ask(it, {"kind": "open", "id": 1})
+    ask(it, {"kind": "read", "id": 2, "offset": 7, "length": 4})
+    assert sent == [({"id": 1, "size": 18}, []), ({"id": 2}, [b"than"])]
+    assert it.size == 18
+    path.unlink()
+    ask(it, {"kind": "open", "id": 3})
+    assert "No such file" in sent.pop()[0]["failure"]
 
 
 def test_a_file_of_6_gb(viewer: Any, tmp_path: Path) -> None:
@@ -113,9 +129,8 @@ def test_what_the_source_raises_is_said(viewer: Any, tmp_path: Path) -> None:
 def test_what_the_views_get(viewer: Any) -> None:
     it, _ = viewer(b"12", height=300, theme="dark")
     state = it.get_state()
-    assert {key: state[key] for key in ("name", "size", "height", "theme", "report")} == {
+    assert {key: state[key] for key in ("name", "height", "theme", "report")} == {
         "name": "file",
-        "size": 2,
         "height": 300,
         "theme": "dark",
         "report": None,
@@ -131,3 +146,14 @@ def test_the_rest_does_without() -> None:
     code += "try:\n  weighbridge.Viewer\nexcept ImportError as error:\n  print(error.name)\n"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ})
     assert (run.returncode, run.stdout) == (0, "anywidget\n"), run.stderr
+
+
+def test_the_example(tmp_path: Path, monkeypatch: Any, encoder: Any) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "embed.md"
+    monkeypatch.chdir(tmp_path)
+    Path("model.safetensors").write_bytes(encoder({}))
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    names: Dict[str, Any] = {}
+    exec(code, names)
+    viewer = names["viewer"]
+    assert (viewer.name, viewer.height) == ("model.safetensors", 500)

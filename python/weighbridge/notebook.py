@@ -28,7 +28,7 @@ class Viewer(anywidget.AnyWidget):
     _esm = Path(__file__).with_name("viewer.js")
 
     name = traitlets.Unicode(read_only=True).tag(sync=True)
-    size = traitlets.Int(read_only=True).tag(sync=True)
+    size = traitlets.Int(read_only=True)
     height = traitlets.Int(640, help="in pixels").tag(sync=True)
     theme = traitlets.Enum(("", "light", "dark"), "", help="as the notebook if empty").tag(sync=True)
     report = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
@@ -41,34 +41,42 @@ class Viewer(anywidget.AnyWidget):
         storage_options: Optional[Mapping[str, Any]] = None,
         **traits: Any,
     ) -> None:
-        self._size, self._read, found = _reader(source, storage_options)
+        self._source = (source, storage_options)
+        size, self._read, found = _reader(*self._source)
         super().__init__(**traits)
         self.set_trait("name", name or found or "file")
-        self.set_trait("size", self._size)
+        self.set_trait("size", size)
         self.on_msg(self._answer)
 
-    def _answer(self, _: Any, asked: Any, __: Any) -> None:
-        """Sends the range that a view asks for."""
-        if not isinstance(asked, dict) or asked.get("kind") != "read":
+    def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
+        """Opens the file for a view, or sends the range that it asks for."""
+        if not isinstance(asked, dict) or asked.get("kind") not in ("open", "read"):
             return
         answer: Dict[str, Any] = {"id": asked.get("id")}
+        buffers = []
         try:
-            data = self._range(asked.get("offset"), asked.get("length"))
+            if asked["kind"] == "open":
+                size, self._read, _ = _reader(*self._source)
+                self.set_trait("size", size)
+                answer["size"] = size
+            else:
+                buffers = [self._range(asked.get("offset"), asked.get("length"))]
         except Exception as error:  # whatever the source raises is shown there
-            self.send({**answer, "failure": str(error) or type(error).__name__})
-            return
-        self.send(answer, buffers=[data])
+            answer["failure"] = str(error) or type(error).__name__
+        self.send(answer, buffers=buffers)
 
     def _range(self, offset: Any, length: Any) -> bytes:
         for number in (offset, length):
             if type(number) is not int or number < 0:
                 raise ValueError("offset and length are to be whole numbers")
-        if length > LONGEST or offset + length > self._size:
+        if length > LONGEST or offset + length > self.size:
             raise ValueError(f"{length} bytes at offset {offset} are not to be had")
         return self._read(offset, length)
 
 
-def _reader(source: Any, storage_options: Optional[Mapping[str, Any]]) -> Tuple[int, Read, Optional[str]]:
+def _reader(
+    source: Any, storage_options: Optional[Mapping[str, Any]]
+) -> Tuple[int, Read, Optional[str]]:
     """Size, ranges and name of a source."""
     it = find(source, storage_options)
     name = file_name(it)

@@ -1,6 +1,6 @@
 /** The viewer as an element in pages of others. */
 
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
@@ -107,8 +107,11 @@ test('axe: the element', { tag: '@deep' }, async ({ page }) => {
     await viewer.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
     await expect(viewer.locator('.panel-name')).toBeVisible();
   }
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`)).toEqual([]);
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze();
+    expect(violations.map(({ id, nodes }) => `${width}: ${id}: ${nodes.map(({ target, failureSummary }) => `${target} ${failureSummary}`).join('; ')}`)).toEqual([]);
+  }
 
   // Of several files each can be looked at, and compared with the others.
   await two.locator('.file-tab button').nth(1).click();
@@ -125,8 +128,10 @@ test('a narrow element in a wide window is laid out as on a narrow screen', asyn
   await expect(one.locator('.panel-back')).toBeHidden();
   await one.evaluate((element) => (element.style.width = '620px'));
   await expect(one.locator('.panel-back')).toBeVisible();
-  const [panel, host] = await Promise.all([one.locator('.panel').boundingBox(), one.boundingBox()]);
+  const [panel, host, file] = await Promise.all([one.locator('.panel').boundingBox(), one.boundingBox(), one.locator('.file').boundingBox()]);
   expect(panel!.width).toBe(host!.width);
+  // What it shows fills it, and no more.
+  expect(file).toEqual(host);
 });
 
 test('ranges of 6 GB that the page reads', async ({ page }) => {
@@ -150,4 +155,32 @@ test('ranges of 6 GB that the page reads', async ({ page }) => {
     (element as Viewer).source = { name: 'cut.gguf', size: 100, read: () => Promise.resolve(new ArrayBuffer(10)) };
   });
   await expect(two.getByRole('alert')).toContainText('cut.gguf has become shorter since it was opened');
+});
+
+test('the examples of docs/embed.md', async ({ page }) => {
+  const blocks = (language: string) =>
+    [...readFileSync('../docs/embed.md', 'utf8').matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code]) =>
+      code.replaceAll("'model.safetensors')", `'/${sampleAt('safetensors')}')`).replace('"model.safetensors"', `"/${sampleAt('safetensors')}"`).replace('"weighbridge-viewer.js"', '"/element/weighbridge-viewer.js"'),
+    );
+  const [markup] = blocks('html');
+  // It has a style in an attribute, and the scripts come out of this test.
+  const other = await serve(markup, `${POLICY.replace("'self' 'wasm", "'self' blob: 'wasm")}; style-src 'unsafe-inline'`);
+  const viewer = page.locator('weighbridge-viewer');
+  await page.goto(other.address);
+  await settled(viewer, /^(valid|remarks)$/);
+  expect((await viewer.boundingBox())!.height).toBe(800);
+  const scripts = blocks('js');
+  expect(scripts.length).toBe(2);
+  for (const script of scripts) {
+    await viewer.evaluate((element) => ((element as Viewer).file = null));
+    await expect(viewer).toContainText('No file.');
+    await page.evaluate(async (code) => {
+      const run = document.createElement('script');
+      run.type = 'module';
+      run.src = URL.createObjectURL(new Blob([code], { type: 'text/javascript' }));
+      document.body.append(run);
+    }, script);
+    await settled(viewer, /^(valid|remarks)$/);
+  }
+  other.server.close();
 });

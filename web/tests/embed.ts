@@ -9,13 +9,13 @@ import { samples } from './page.ts';
 
 const TYPES: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
-/** A page with this body and policy, and what is built in `dist`. */
-export async function serve(body: string, policy: string): Promise<{ address: string; server: Server }> {
+/** A page with this body and policy, or all of it, and what is built in `dist`. */
+export async function serve(body: string, policy: string, whole?: string): Promise<{ address: string; server: Server }> {
   const server = createServer((request, response) => {
     const path = new URL(request.url!, 'http://127.0.0.1').pathname;
     if (path === '/') {
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
-      response.end(`<!doctype html><html lang="en"><meta charset="utf-8"><title>Ours</title><body><main><h1>A page of others</h1>${body}</main></body></html>`);
+      response.end(whole ?? `<!doctype html><html lang="en"><meta charset="utf-8"><title>Ours</title><body><main><h1>A page of others</h1>${body}</main></body></html>`);
       return;
     }
     let bytes: Buffer;

@@ -162,7 +162,7 @@ export function viewer(start: () => Worker) {
         if (info === undefined) {
           continue;
         }
-        const file = new OpenFile(info, client, this.#tasks, () => this.#give(this.#given));
+        const file = new OpenFile(info, client, this.#tasks, () => this.#reload());
         const view = new FileView(file, () => this.#entries.filter((other) => other.file !== file).map((other) => other.file));
         // There may be several viewers on a page.
         view.element.querySelectorAll('section, aside').forEach((part) => part.setAttribute('aria-label', `${part.getAttribute('aria-label')} of ${info.name}`));
@@ -174,6 +174,13 @@ export function viewer(start: () => Worker) {
         this.#show(this.#entries[0]);
         this.#entries.forEach((one) => one.view.filesChanged());
         await file.check();
+      }
+    }
+
+    /** Opens anew what has changed, if the page has nothing newer to give. */
+    #reload(): void {
+      if (this.dispatchEvent(new CustomEvent('weighbridge-reload', { cancelable: true }))) {
+        this.#give(this.#given);
       }
     }
 

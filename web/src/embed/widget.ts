@@ -18,6 +18,8 @@ type Viewer = HTMLElement & { source: Ranges | null; theme: string };
 interface Answer {
   id: number;
   failure?: string;
+  /** How long the file is that it has opened. */
+  size?: number;
 }
 
 /** Whether a notebook is dark, as JupyterLab and VS Code say; `undefined` where nothing says. */
@@ -32,29 +34,33 @@ export function widget(create: () => Viewer) {
     render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       const viewer = create();
       const stop = new AbortController();
-      const waiting = new Map<number, { resolve(bytes: Uint8Array): void; reject(error: Error): void }>();
-      const answered = ({ id, failure }: Answer, buffers: (DataView | ArrayBuffer)[]) => {
+      const waiting = new Map<number, { resolve(answer: { size: number; bytes: Uint8Array }): void; reject(error: Error): void }>();
+      const answered = ({ id, failure, size = 0 }: Answer, [bytes = new ArrayBuffer()]: (DataView | ArrayBuffer)[]) => {
         const asked = waiting.get(id);
         waiting.delete(id);
         if (failure !== undefined) {
           asked?.reject(new Error(failure));
-        } else if (asked !== undefined) {
-          const [bytes] = buffers;
-          asked.resolve(bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes));
+        } else {
+          asked?.resolve({ size, bytes: bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes) });
         }
       };
-      const open = () => {
-        viewer.source = {
-          name: model.get('name') as string,
-          size: model.get('size') as number,
-          read: (offset, length) =>
-            new Promise((resolve, reject) => {
-              // Every view of the model hears every answer.
-              const id = Math.floor(Math.random() * 2 ** 53);
-              waiting.set(id, { resolve, reject });
-              model.send({ kind: 'read', id, offset, length });
-            }),
-        };
+      const ask = (content: object) =>
+        new Promise<{ size: number; bytes: Uint8Array }>((resolve, reject) => {
+          // Every view of the model hears every answer.
+          const id = Math.floor(Math.random() * 2 ** 53);
+          waiting.set(id, { resolve, reject });
+          model.send({ ...content, id });
+        });
+      const open = async () => {
+        const name = model.get('name') as string;
+        const opened = ask({ kind: 'open' });
+        const read: Ranges['read'] = async (offset, length) => (await ask({ kind: 'read', offset, length })).bytes;
+        try {
+          viewer.source = { name, size: (await opened).size, read };
+        } catch (error) {
+          // Shown where what goes wrong is shown.
+          viewer.source = { name, size: 1, read: () => Promise.reject(error) };
+        }
       };
       const paint = () => {
         const dark = isDark(document);
@@ -64,6 +70,10 @@ export function widget(create: () => Viewer) {
       viewer.addEventListener('weighbridge-report', (event) => {
         model.set('report', (event as CustomEvent).detail);
         model.save_changes();
+      });
+      viewer.addEventListener('weighbridge-reload', (event) => {
+        event.preventDefault();
+        void open();
       });
       // Keys are for the viewer while it has the focus: JupyterLab would delete cells.
       el.dataset.lmSuppressShortcuts = 'true';
@@ -81,7 +91,7 @@ export function widget(create: () => Viewer) {
         viewer.remove();
       });
       paint();
-      open();
+      void open();
       el.append(viewer);
       return () => stop.abort();
     },

@@ -1,0 +1,143 @@
+/** The editor: a web view with the element, whose ranges of the file the extension reads. */
+
+import * as vscode from 'vscode';
+
+/** A file that is open, to be read by ranges. */
+export interface Opened {
+  readonly size: number;
+  read(offset: number, length: number): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export type Open = (uri: vscode.Uri) => Promise<Opened>;
+
+/** What the web view says. */
+export type Asked =
+  | { kind: 'open' }
+  | { kind: 'read'; id: number; offset: number; length: number }
+  | { kind: 'report'; report: Report };
+
+/** What it is answered. */
+export type Answer =
+  | { kind: 'open'; name: string; size: number }
+  | { kind: 'failed'; message: string }
+  | { kind: 'read'; id: number; bytes?: Uint8Array; failure?: string };
+
+/** Of the report that the element makes, what the status bar shows. */
+export interface Report {
+  verdict: 'valid' | 'invalid' | 'unsupported';
+  diagnosis?: string;
+  checked: string[];
+  findings: unknown[];
+}
+
+/** The most bytes that are read at a time: what the element asks for at most. */
+const LONGEST = 4 << 20;
+
+const MARKS = { valid: '$(pass)', invalid: '$(error)', unsupported: '$(question)' };
+
+export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
+  readonly #extension: vscode.Uri;
+  readonly #open: Open;
+  /** The verdict on the file in the editor that is looked at. */
+  readonly #status = vscode.window.createStatusBarItem('weighbridge.verdict', vscode.StatusBarAlignment.Right);
+
+  constructor(context: vscode.ExtensionContext, open: Open) {
+    this.#extension = context.extensionUri;
+    this.#open = open;
+    this.#status.name = 'Weighbridge';
+    context.subscriptions.push(this.#status);
+  }
+
+  openCustomDocument(uri: vscode.Uri): vscode.CustomDocument {
+    return { uri, dispose: () => undefined };
+  }
+
+  resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
+    const { webview } = panel;
+    let opened: Promise<Opened> | undefined;
+    let report: Report | undefined;
+    const close = () => opened?.then((file) => file.close()).catch(() => undefined);
+    const show = () => {
+      if (panel.active) {
+        this.#show(report);
+      }
+    };
+    const post = (answer: Answer) => void webview.postMessage(answer);
+    webview.onDidReceiveMessage(async (asked: Asked) => {
+      if (asked.kind === 'open') {
+        await close();
+        opened = this.#open(uri);
+        await opened.then(
+          ({ size }) => post({ kind: 'open', name: uri.path.replace(/^.*\//, ''), size }),
+          (error) => post({ kind: 'failed', message: said(error) }),
+        );
+      } else if (asked.kind === 'read') {
+        const { id, offset, length } = asked;
+        try {
+          const file = await opened!;
+          if (!isRange(offset, length, file.size)) {
+            throw new Error(`${length} bytes at offset ${offset} are not to be had`);
+          }
+          post({ kind: 'read', id, bytes: await file.read(offset, length) });
+        } catch (error) {
+          post({ kind: 'read', id, failure: said(error) });
+        }
+      } else {
+        report = asked.report;
+        show();
+      }
+    });
+    panel.onDidChangeViewState(() => (panel.active ? this.#show(report) : this.#status.hide()));
+    panel.onDidDispose(() => {
+      void close();
+      this.#status.hide();
+    });
+    const media = vscode.Uri.joinPath(this.#extension, 'media');
+    webview.options = { enableScripts: true, localResourceRoots: [media] };
+    webview.html = html((name) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString());
+  }
+
+  #show(report: Report | undefined): void {
+    if (report === undefined) {
+      this.#status.hide();
+      return;
+    }
+    const { verdict, checked, findings, diagnosis } = report;
+    const count = findings.length === 0 ? '' : `, ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`;
+    this.#status.text = `${MARKS[verdict]} Weighbridge: ${verdict}${count}`;
+    this.#status.tooltip = diagnosis ?? `Checked: ${checked.join(' and ') || 'nothing yet'}.`;
+    this.#status.show();
+  }
+}
+
+function isRange(offset: unknown, length: unknown, size: number): boolean {
+  return Number.isSafeInteger(offset) && Number.isSafeInteger(length) && (offset as number) >= 0 && (length as number) >= 0 && (length as number) <= LONGEST && (offset as number) + (length as number) <= size;
+}
+
+function said(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Its scripts and nothing else: no address that it could load from or send to. */
+function html(address: (name: string) => string): string {
+  const nonce = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const policy = `default-src 'none'; script-src 'nonce-${nonce}' 'wasm-unsafe-eval'; style-src 'nonce-${nonce}'; worker-src blob:; base-uri 'none'; form-action 'none'`;
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta http-equiv="Content-Security-Policy" content="${policy}">
+    <title>Weighbridge</title>
+    <style nonce="${nonce}">
+      html, body { height: 100%; margin: 0; padding: 0; overflow: hidden; }
+      weighbridge-viewer { height: 100%; }
+    </style>
+  </head>
+  <body>
+    <weighbridge-viewer></weighbridge-viewer>
+    <script type="module" nonce="${nonce}" src="${address('weighbridge-viewer.js')}"></script>
+    <script type="module" nonce="${nonce}" src="${address('webview.js')}"></script>
+  </body>
+</html>`;
+}

@@ -1,0 +1,23 @@
+/** Files of which VS Code gives no ranges: in the browser, and in virtual folders. */
+
+import * as vscode from 'vscode';
+import type { Opened } from './provider.ts';
+
+/** Larger files are refused: they would be read into memory as a whole. */
+export const MOST = 256 << 20;
+
+export async function openWhole(uri: vscode.Uri): Promise<Opened> {
+  const { size } = await vscode.workspace.fs.stat(uri);
+  if (size > MOST) {
+    throw new Error(`The file has ${size} bytes. Here VS Code reads files as a whole only, so those above ${MOST >> 20} MiB are not opened: open them on the desktop, or on the page.`);
+  }
+  let bytes: Uint8Array | undefined = await vscode.workspace.fs.readFile(uri);
+  return {
+    size: bytes.length,
+    // A copy: what is posted may be handed over.
+    read: async (offset, length) => bytes!.slice(offset, offset + length),
+    close: async () => {
+      bytes = undefined;
+    },
+  };
+}
