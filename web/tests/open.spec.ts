@@ -4,14 +4,14 @@ import { expect, openFiles, openSample, sampleFile, samples, settled, test } fro
 const formats = [...new Set(samples.map(({ format }) => format))];
 
 test('there is a sound and a broken sample of every format', () => {
-  expect(formats.sort()).toEqual(['bintensors', 'gguf', 'idv', 'oinf', 'safetensors', 'stb', 'ztensor']);
+  expect(formats.sort()).toEqual(['bintensors', 'gguf', 'idv', 'npy', 'npz', 'oinf', 'safetensors', 'stb', 'ztensor']);
   for (const format of formats) {
     expect(samples.filter((sample) => sample.format === format).map(({ sound }) => sound).sort()).toEqual([false, true]);
   }
 });
 
 /** Formats whose samples have payloads with rules: checksums, compressed data. */
-const RULED = new Set(['idv', 'ztensor']);
+const RULED = new Set(['idv', 'npz', 'ztensor']);
 
 for (const { id, file, title, format, sound } of samples) {
   test(`opens ${file}, which is ${sound ? 'sound' : 'broken'}`, async ({ page }) => {

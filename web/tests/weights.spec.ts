@@ -203,7 +203,7 @@ test('exports have whole names, and charts come in portions', async ({ page }) =
 });
 
 test('samples of every format are scanned, encoded and quantised ones too', async ({ page }) => {
-  for (const id of ['safetensors', 'gguf', 'oinf', 'stb', 'ztensor', 'bintensors']) {
+  for (const id of ['safetensors', 'gguf', 'npy', 'npz', 'oinf', 'stb', 'ztensor', 'bintensors']) {
     await page.goto('about:blank');
     await page.goto(`./#sample=${id}`);
     await expect(page.locator('.verdict')).toHaveAttribute('data-state', /valid|remarks/);

@@ -239,7 +239,7 @@ pub(crate) fn npy() -> Vec<Sample> {
             Member::new("weight", &array(91, "'<f4'", 32, 16)).deflated(),
             Member::new("bias", &array(92, "'<f4'", 1, 32)).deflated(),
             Member::new("ids", &ids),
-            Member::new("labels", &Npy::new("'<U8'", 32, &[4])),
+            Member::new("mask", &Npy::new("'|b1'", 1, &[4])),
         ])
     };
     let mut broken = file();
