@@ -69,7 +69,7 @@ export default defineConfig(({ mode }) => ({
     rollupOptions: {
       input: mode === 'single' ? 'src/embed/single.ts' : 'src/embed/viewer.ts',
       preserveEntrySignatures: 'strict',
-      output: { entryFileNames: 'weighbridge-viewer.js' },
+      output: { entryFileNames: 'weighbridge-viewer.js', ...(mode === 'single' && { codeSplitting: false }) },
     },
   },
 }));

@@ -40,6 +40,15 @@ const settled = async (viewer: Locator, state: RegExp) => {
   await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 };
 
+test('a view that is fetched later has its styles', async ({ page }) => {
+  await page.goto(address);
+  const one = page.locator('#one');
+  await settled(one, /^(valid|remarks)$/);
+  await one.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(one.locator('.tiles')).toHaveCSS('display', 'flex');
+  expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
+});
+
 test('two of them on a page that is left alone', async ({ page }) => {
   await page.addInitScript(() => {
     const told: unknown[] = [];

@@ -20,11 +20,14 @@ import { VerdictView } from './verdict.ts';
 import { WeightsView } from './weights.ts';
 
 /** The view of the model, which is fetched when it is opened first. */
-function modelView(file: OpenFile): HTMLElement {
+function modelView(file: OpenFile, root: Node): HTMLElement {
   const place = h('div', { class: 'model' });
   const fetch = () =>
     import('./model.ts').then(
-      ({ ModelView }) => fill(place, new ModelView(file).element),
+      ({ ModelView, dress }) => {
+        dress(root);
+        fill(place, new ModelView(file).element);
+      },
       () => fill(place, h('p', { class: 'empty' }, 'This part of the page could not be fetched. ', button('Try again', () => void fetch(), { class: 'link' }))),
     );
   void fetch();
@@ -75,7 +78,7 @@ export class FileView {
       file.swept.on(() => this.tabs.badge('weights', file.health === undefined ? '' : count(file.health.suspicious)));
     }
     if (file.isModel) {
-      this.tabs.add({ id: 'model', label: 'Model', make: () => modelView(file) });
+      this.tabs.add({ id: 'model', label: 'Model', make: () => modelView(file, this.element.getRootNode()) });
     }
     this.tabs.add({ id: 'metadata', label: 'Metadata', make: () => new MetadataView(file).element });
     this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
