@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
-import { exposeRanges, sampleAt, serve } from './embed.ts';
+import { exposeRanges, modelIsShown, sampleAt, serve } from './embed.ts';
 import { TRIALS, expect, test } from './page.ts';
 
 /** What the element takes. */
@@ -65,6 +65,7 @@ test('two of them on a page that is left alone', async ({ page }) => {
   expect(last('two')).toMatchObject({ file: 'broken.gguf', verdict: 'invalid', format: 'gguf' });
   expect(await two.evaluate((element) => (element as Viewer).report())).toEqual(last('two'));
 
+  await modelIsShown(two);
   // Each has its own tensor, and its own keys.
   await one.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
   await expect(one.locator('.panel-name')).toBeVisible();

@@ -5,6 +5,7 @@
  */
 
 import frame from '../style/element.css?inline';
+import model from '../style/model.css?inline';
 import styles from '../style/viewer.css?inline';
 import { OpenFile } from '../file.ts';
 import { copyInFull } from '../ui/copy.ts';
@@ -36,7 +37,7 @@ interface Running {
 
 /** The element, of a worker that `start` starts. */
 export function viewer(start: () => Worker) {
-  const sheets = [frame, styles].map((text) => {
+  const sheets = [frame, styles, model].map((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
     return sheet;
