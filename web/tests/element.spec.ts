@@ -185,3 +185,24 @@ test('the examples of docs/embed.md', async ({ page }) => {
   }
   other.server.close();
 });
+
+test('what is set last is shown', { tag: '@deep' }, async ({ page }) => {
+  await page.goto(address);
+  const two = page.locator('#two');
+  await two.evaluate(async (element, paths) => {
+    const [first, second, last] = await Promise.all(paths.map(async (path) => new File([await (await fetch(path)).blob()], path.split('/').pop()!)));
+    const viewer = element as Viewer;
+    viewer.file = [first, second];
+    // While the first of them is being checked.
+    while (viewer.shadowRoot!.querySelector('.verdict') === null) {
+      await new Promise((done) => setTimeout(done));
+    }
+    viewer.file = last;
+  }, ['gguf', 'oinf', 'stb'].map((id) => `/${sampleAt(id)}`));
+  await settled(two, /^(valid|remarks)$/);
+  await expect(two.locator('.verdict-facts')).toContainText('STB');
+  await page.waitForTimeout(500);
+  await expect(two.locator('.task')).toHaveCount(0);
+  await expect(two.locator('.file')).toHaveCount(1);
+  expect(page.workers().length).toBe(2);
+});

@@ -151,6 +151,10 @@ export function viewer(start: () => Worker) {
 
     async #open({ client, stop: { signal } }: Running): Promise<void> {
       for (const given of this.#given) {
+        // While the one before was checked.
+        if (signal.aborted) {
+          return;
+        }
         const name = typeof given === 'string' ? given : (given.name ?? 'file');
         const info = await this.#tasks.run(
           `Opening ${name}`,
