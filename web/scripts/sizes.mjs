@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 const BUDGETS = { page: 80_000, later: 20_000, wasm: 63_000 };
 const LATER = /^(?:compute|full|model|summary)-/;
 /** The element with its worker and all WebAssembly in one file, which the wheel has. */
-const SINGLE = 580_000;
+const SINGLE = 600_000;
 
 let failed = false;
 for (const build of ['dist/local', 'dist/url']) {
