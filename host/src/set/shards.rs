@@ -44,7 +44,7 @@ const FOUND: u32 = 1 << 31;
 /// set.file(0, Member::Valid, &mut find);
 /// session.ask(|file, source| set.finish(source, file, &mut find))?;
 /// assert_eq!(found, ["TENSOR-MISSING"]);
-/// assert_eq!(set.counts(0), (2, 1));
+/// assert_eq!(set.counts(), [(2, 1)]);
 /// # Ok::<(), weighbridge::core::Stop>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -67,6 +67,11 @@ pub struct ShardSet {
 
 impl ShardSet {
     /// Nothing yet. Names are hashed with the seed, which should not be known to writers.
+    ///
+    /// ```
+    /// assert_eq!(weighbridge::ShardSet::new(7).files().count(), 0);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn new(seed: u64) -> Self {
         ShardSet {
             seed,
@@ -82,6 +87,17 @@ impl ShardSet {
     }
 
     /// Lists the entries of the index whose file may be looked for.
+    ///
+    /// ```
+    /// # use weighbridge::{Goal, Options, Session, ShardSet};
+    /// # let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
+    /// # let mut session = Session::whole(json, Options::new());
+    /// # session.advance(Goal::Header);
+    /// # let mut set = ShardSet::new(7);
+    /// # session.ask(|file, source| set.read(source, file))?;
+    /// assert_eq!(set.counts(), [(2, 0)]);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]; then it is to be called again.
@@ -109,17 +125,61 @@ impl ShardSet {
     }
 
     /// The names of the files, in the order in which they are first listed.
+    ///
+    /// ```
+    /// # use weighbridge::{Goal, Options, Session, ShardSet};
+    /// # let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
+    /// # let mut session = Session::whole(json, Options::new());
+    /// # session.advance(Goal::Header);
+    /// # let mut set = ShardSet::new(7);
+    /// # session.ask(|file, source| set.read(source, file))?;
+    /// assert_eq!(set.files().collect::<Vec<_>>(), ["1.safetensors"]);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|(name, _)| name.as_str())
     }
 
-    /// How many tensors are listed for a file, and how many of them it has.
-    pub fn counts(&self, file: usize) -> (u32, u32) {
-        let own = self.tensors.iter().filter(|it| (it.shard & !FOUND) as usize == file);
-        own.fold((0, 0), |(listed, found), it| (listed + 1, found + u32::from(it.shard >= FOUND)))
+    /// How many tensors are listed for each file, and how many of them it has.
+    ///
+    /// ```
+    /// # use weighbridge::{Goal, Options, Session, ShardSet};
+    /// # let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
+    /// # let mut session = Session::whole(json, Options::new());
+    /// # session.advance(Goal::Header);
+    /// # let mut set = ShardSet::new(7);
+    /// # session.ask(|file, source| set.read(source, file))?;
+    /// assert_eq!(set.counts(), [(2, 0)]); // before the file was seen
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    pub fn counts(&self) -> Vec<(u32, u32)> {
+        let mut counts = alloc::vec![(0, 0); self.files.len()];
+        for listed in &self.tensors {
+            if let Some((all, found)) = counts.get_mut((listed.shard & !FOUND) as usize) {
+                *all += 1;
+                *found += u32::from(listed.shard >= FOUND);
+            }
+        }
+        counts
     }
 
     /// Takes note of a tensor in a file, whose data takes `len` bytes.
+    ///
+    /// ```
+    /// # use weighbridge::{Goal, Options, Session, ShardSet};
+    /// # let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
+    /// # let mut session = Session::whole(json, Options::new());
+    /// # session.advance(Goal::Header);
+    /// # let mut set = ShardSet::new(7);
+    /// # session.ask(|file, source| set.read(source, file))?;
+    /// use weighbridge::core::{Name, NameEncoding};
+    ///
+    /// set.tensor(0, &Name::new(b"c", NameEncoding::Plain), 4, &mut |finding, name| {
+    ///     assert_eq!(finding.rule.id(), "TENSOR-UNLISTED");
+    ///     assert_eq!(name().unwrap(), "c");
+    /// });
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn tensor(&mut self, file: usize, name: &Name<'_>, len: u64, find: Find<'_>) {
         self.total = self.total.saturating_add(len);
         let key = hash(self.seed, name);
@@ -139,6 +199,20 @@ impl ShardSet {
     }
 
     /// Takes note of what became of a file, after its tensors.
+    ///
+    /// ```
+    /// # use weighbridge::{Goal, Options, Session, ShardSet};
+    /// # let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
+    /// # let mut session = Session::whole(json, Options::new());
+    /// # session.advance(Goal::Header);
+    /// # let mut set = ShardSet::new(7);
+    /// # session.ask(|file, source| set.read(source, file))?;
+    /// set.file(0, weighbridge::Member::Missing, &mut |finding, name| {
+    ///     assert_eq!(finding.rule.id(), "SHARD-MISSING");
+    ///     assert_eq!(name().unwrap(), "1.safetensors");
+    /// });
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     pub fn file(&mut self, file: usize, member: Member, find: Find<'_>) {
         let rule = match member {
             Member::Valid => return,
@@ -157,6 +231,19 @@ impl ShardSet {
     }
 
     /// Reports what all files together do not have.
+    ///
+    /// ```
+    /// # use weighbridge::{Goal, Options, Session, ShardSet};
+    /// # let json = br#"{"weight_map": {"a": "1.safetensors", "b": "1.safetensors"}}"#;
+    /// # let mut session = Session::whole(json, Options::new());
+    /// # session.advance(Goal::Header);
+    /// # let mut set = ShardSet::new(7);
+    /// # session.ask(|file, source| set.read(source, file))?;
+    /// let mut missing = 0;
+    /// session.ask(|file, source| set.finish(source, file, &mut |_, _| missing += 1))?;
+    /// assert_eq!(missing, 2);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
     ///
     /// # Errors
     /// [`Stop::NeedBytes`]; then it is to be called again.
