@@ -59,14 +59,14 @@ export function documents(glue) {
     #words = [];
     #only;
     #entry;
+    #seed = crypto.getRandomValues(new BigUint64Array(1))[0];
 
     constructor(length, { format = '', name = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
       if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
         throw failure(`no format ${format}`);
       }
-      const [seed] = crypto.getRandomValues(new BigUint64Array(1));
       this.length = BigInt(length);
-      this.#raw = new glue.RawDocument(this.length, format, name, seed, budget, granule);
+      this.#raw = new glue.RawDocument(this.length, format, name, this.#seed, budget, granule);
     }
 
     free() {
@@ -481,6 +481,40 @@ export function documents(glue) {
 
     digest() {
       return this.#raw.digest();
+    }
+
+    code(word) {
+      return this.#raw.code(word);
+    }
+
+    join(part, base) {
+      this.#facts = undefined;
+      this.#raw.join(part.#raw, base);
+    }
+
+    listed() {
+      return unpack(this.#raw.listed(this.#seed), (fields) => ({
+        names: [...fields.texts()],
+        listed: fields.column(Uint32Array),
+        found: fields.column(Uint32Array),
+      }));
+    }
+
+    begin(profile) {
+      return this.#raw.begin(profile === 'lenient', this.#seed);
+    }
+
+    addPart(part, ...place) {
+      this.#raw.addPart(part.#raw, ...place);
+    }
+
+    addAbsent(number, missing) {
+      this.#raw.addAbsent(number, missing);
+    }
+
+    end() {
+      this.#facts = undefined;
+      return this.#raw.end();
     }
   };
 }

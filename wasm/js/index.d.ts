@@ -8,7 +8,7 @@
  */
 
 import type { DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './compute.d.ts';
-import type { Document, DocumentOptions, Goal } from './document.d.ts';
+import type { Document, DocumentOptions, Goal, JointDocument } from './document.d.ts';
 import type { ModelSummary, SummaryOptions, Template, TemplatePiece, VocabularyConstructor } from './summary.d.ts';
 import type { Format, Progress, Rule } from './tables.d.ts';
 
@@ -40,6 +40,7 @@ export interface Library {
 /** What the full module has besides. */
 export interface FullLibrary extends Library {
   readonly flavour: 'full';
+  readonly Document: new (length: bigint | number, options?: DocumentOptions) => JointDocument;
   readonly Statistics: StatisticsConstructor;
   readonly Heatmap: HeatmapConstructor;
   readonly Difference: DifferenceConstructor;

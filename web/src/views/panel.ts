@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
-import { count, counted, exactSize, hex, range, size } from '../ui/format.ts';
+import { count, counted, exactSize, range, size } from '../ui/format.ts';
 import { accessOf, savedAs } from '../storage.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
@@ -188,6 +188,7 @@ export class TensorPanel {
       return;
     }
     const one = page?.chunks.length === 1 ? page.chunks[0] : undefined;
+    const part = file.partAt(tensor.at);
     const facts = h(
       'dl',
       { class: 'facts-list' },
@@ -201,7 +202,8 @@ export class TensorPanel {
       pair('Byte order', tensor.endianness),
       tensor.codec !== undefined && pair('Codec', h('code', {}, tensor.codec)),
       one !== undefined && pair('Data', this.#span(one.offset, one.stored)),
-      pair('Entry', button(hex(tensor.at), () => file.reveal(tensor.at, 1n), { class: 'link mono' })),
+      part !== undefined && pair('File', h('bdi', { class: 'breakable' }, part.name)),
+      pair('Entry', button(file.hex(tensor.at), () => file.reveal(tensor.at, 1n), { class: 'link mono' })),
       pair('State', tensor.status),
       tensor.id !== undefined && pair('ID', String(tensor.id)),
       tensor.nameHex !== undefined && pair('Name in hex', h('code', { class: 'breakable' }, tensor.nameHex)),
@@ -223,7 +225,8 @@ export class TensorPanel {
   }
 
   #span(at: bigint, len: bigint): HTMLElement {
-    return button(range(at, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes from ${count(at)}` });
+    const own = at - (this.#file.partAt(at)?.base ?? 0n);
+    return button(range(own, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes from ${count(own)}` });
   }
 
   #checksum(tensor: TensorDetails): Node {

@@ -19,6 +19,7 @@ export class TensorsView {
   readonly #smallest: HTMLInputElement;
   readonly #largest: HTMLInputElement;
   readonly #faulty: HTMLButtonElement;
+  readonly #files: HTMLSelectElement | undefined;
   #filter: Choice = {};
   readonly #nothing = h('div', { class: 'no-match', role: 'status', hidden: true });
   #mode: 'list' | 'tree' = 'list';
@@ -51,6 +52,10 @@ export class TensorsView {
       this.#faulty.setAttribute('aria-pressed', String(this.#faulty.getAttribute('aria-pressed') !== 'true'));
       this.#apply();
     }, { 'aria-pressed': 'false', class: 'toggle' });
+    if (file.parts !== undefined) {
+      const options = file.parts.filter(({ tensors }) => tensors > 0).map(({ name, first, tensors }) => h('option', { value: `${first} ${tensors}` }, `${name} (${count(tensors)})`));
+      this.#files = h('select', { class: 'in-file', 'aria-label': 'In file', onchange: () => this.#apply() }, h('option', { value: '' }, 'All files'), ...options);
+    }
     this.table = new TensorTable(file);
     this.#tree = new TensorTree(file);
     this.#tree.element.hidden = true;
@@ -95,6 +100,7 @@ export class TensorsView {
         h('span', { class: 'search' }, icon('search'), this.search),
         mode,
         columns,
+        this.#files ?? false,
         this.#smallest,
         this.#largest,
         this.#faulty,
@@ -155,8 +161,10 @@ export class TensorsView {
   }
 
   #clear(): void {
-    for (const field of [this.search, this.#smallest, this.#largest]) {
-      field.value = '';
+    for (const field of [this.search, this.#smallest, this.#largest, this.#files]) {
+      if (field !== undefined) {
+        field.value = '';
+      }
     }
     this.#faulty.setAttribute('aria-pressed', 'false');
     this.#totals.querySelectorAll('[aria-pressed=true]').forEach((one) => one.setAttribute('aria-pressed', 'false'));
@@ -183,6 +191,10 @@ export class TensorsView {
     }
     if (dtypes.length > 0) {
       this.#filter.dtypes = dtypes;
+    }
+    if (this.#files !== undefined && this.#files.value !== '') {
+      const [first, tensors] = this.#files.value.split(' ').map(Number);
+      this.#filter.within = [first, tensors];
     }
     if (this.#faulty.getAttribute('aria-pressed') === 'true') {
       this.#filter.faulty = true;

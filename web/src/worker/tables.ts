@@ -12,6 +12,12 @@ const NONE = 0xffffffff;
 /** The code of several types. */
 const MIXED = 0xffff;
 
+/** Which file of a set a byte is in, and where there. */
+export function local({ set }: Session, at: bigint): { at: bigint; file: string | undefined } {
+  const member = set?.at(at);
+  return { at: at - (member?.base ?? 0n), file: member?.name };
+}
+
 export function rows(_: Context, id: number, from: number, to: number, order: Order, choice: Choice) {
   const file = session(id);
   const table = file.document.rows(from, to, sortOf(file, order), filterOf(file, choice));
@@ -26,7 +32,8 @@ export function rows(_: Context, id: number, from: number, to: number, order: Or
     encoding: file.word(table.encoding[i]),
     elements: table.elements[i],
     stored: table.stored[i],
-    offset: table.offset[i] === NOWHERE ? undefined : table.offset[i],
+    offset: table.offset[i] === NOWHERE ? undefined : local(file, table.offset[i]).at,
+    file: file.set?.of(index).name,
     shape: shapeText(table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i])),
     chunks: table.chunks[i],
     findings: table.findings[i],
@@ -70,8 +77,9 @@ export function totals(_: Context, id: number, choice: Choice) {
 
 export type Total = ReturnType<typeof totals>[number];
 
-export function verdict(_: Context, id: number, profile: Profile) {
-  return session(id).document.verdict(profile);
+export async function verdict(context: Context, id: number, profile: Profile) {
+  const file = session(id);
+  return await file.settle(() => file.document.verdict(profile), context);
 }
 
 export function findings(_: Context, id: number, from: number, to: number) {
