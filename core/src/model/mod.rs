@@ -12,6 +12,8 @@ mod tensor;
 pub(crate) mod values;
 mod view;
 
+#[cfg(any(feature = "blocks", test))]
+pub use block::Quant;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;
