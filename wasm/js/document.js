@@ -1,6 +1,6 @@
 // The class Document over the WebAssembly's, of which nothing is shown outside.
 
-import { cells, metadataTable, metaValue, rowTable, values } from './answers.js';
+import { cells, metadataTable, metaValue, notListed, rowTable, validity, values } from './answers.js';
 import { decoders } from './decoder.js';
 import { npy } from './npy.js';
 import { failure, number, ruleOf, sentence, Texts, unpack } from './unpack.js';
@@ -17,37 +17,6 @@ function sortCode(sort = 'index') {
     throw failure(`no column ${sort}`);
   }
   return code | (descending ? 16 : 0);
-}
-
-/** A verdict, and what the file is if not what it should be. */
-function validity(fields) {
-  const accepted = fields.flag();
-  const unsupported = fields.flag();
-  const missing = fields.optional();
-  const tensors = fields.u64();
-  const other = fields.optionalText();
-  const leftOut = fields.optionalText();
-  return {
-    verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
-    valid: accepted && !unsupported,
-    diagnosis: missing === undefined ? other : cutOff(missing, tensors),
-    missing,
-    leftOut,
-  };
-}
-
-/** As the command says it. */
-function cutOff(missing, tensors) {
-  const count = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
-  const reach = tensors === 1n ? 'reaches' : 'reach';
-  const past = tensors === 0n ? '' : `; ${count(tensors, 'tensor')} ${reach} past the end`;
-  return `${count(missing, 'byte')} short${past}: download it again`;
-}
-
-/** How many findings of which rules are only counted. */
-function notListed(rules, counts) {
-  const one = (code, i) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
-  return { notListed: Array.from(rules, one) };
 }
 
 /** The class for one WebAssembly module. */
