@@ -3,6 +3,7 @@
 use crate::feed::Feed;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 use weighbridge_core::{DType, Endianness};
 
 /// Most cells of a picture.
@@ -14,7 +15,7 @@ const MOST: u64 = 1 << 24;
 /// use weighbridge::heatmap::Slice;
 ///
 /// // Rows and columns of the second of three matrices.
-/// let slice = Slice { shape: vec![3, 64, 64], row_axis: 1, column_axis: 2, fixed: vec![1, 0, 0] };
+/// let slice = Slice::whole(vec![3, 64, 64], 1, 2, vec![1, 0, 0]);
 /// assert_eq!(slice.shape[slice.row_axis], 64);
 /// ```
 #[derive(Clone, Debug)]
@@ -27,6 +28,22 @@ pub struct Slice {
     pub column_axis: usize,
     /// The position on every other axis.
     pub fixed: Vec<u64>,
+    /// Rows and columns of the slice that are drawn; all of them if `None`.
+    pub window: Option<(Range<u64>, Range<u64>)>,
+    /// Whether the scales of blocks are drawn in place of the elements.
+    pub scales: bool,
+}
+
+impl Slice {
+    /// A slice of elements, all of which are drawn.
+    ///
+    /// ```
+    /// let slice = weighbridge::heatmap::Slice::whole(vec![2, 4], 0, 1, vec![0, 0]);
+    /// assert!(slice.window.is_none() && !slice.scales);
+    /// ```
+    pub fn whole(shape: Vec<u64>, row_axis: usize, column_axis: usize, fixed: Vec<u64>) -> Slice {
+        Slice { shape, row_axis, column_axis, fixed, window: None, scales: false }
+    }
 }
 
 /// A picture of a slice, made of elements that come in pieces of any length.
@@ -35,8 +52,8 @@ pub struct Slice {
 /// use weighbridge::heatmap::{Heatmap, Slice};
 /// use weighbridge::{DType, Endianness};
 ///
-/// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
-/// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+/// let slice = Slice::whole(vec![2, 4], 0, 1, vec![0, 0]);
+/// let mut map = Heatmap::new(DType::U8, Endianness::Little, &slice, 2, 2).unwrap();
 /// for piece in [&[1, 3, 5][..], &[7, 0, 0, 2, 4]] {
 ///     map.push(piece);
 /// }
@@ -46,10 +63,6 @@ pub struct Slice {
 #[derive(Clone, Debug)]
 pub struct Heatmap {
     feed: Feed,
-    slice: Slice,
-    /// Extents of the two axes.
-    rows: u64,
-    columns: u64,
     /// Cells.
     pub height: u64,
     /// Cells.
@@ -62,9 +75,58 @@ pub struct Heatmap {
     pub first_byte: u64,
     /// and end here.
     pub last_byte: u64,
-    /// Position of the next element on every axis.
-    at: Vec<u64>,
+    walk: Walk,
     sums: Vec<Sums>,
+}
+
+/// Where elements go. Those along the last axis lie together: the cells of such a run are
+/// known beforehand, and the other axes take a step for each run only.
+#[derive(Clone, Debug)]
+struct Walk {
+    /// All axes but the last.
+    outer: Vec<Axis>,
+    last: Axis,
+    /// Where on the last axis each of its cells ends.
+    ends: Vec<u64>,
+    /// The cell of a run that comes next.
+    next: usize,
+    /// The first cell of a run; `None` where it is not drawn.
+    base: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Axis {
+    extent: u64,
+    /// Position of the next element.
+    at: u64,
+    /// Positions that are drawn,
+    drawn: Range<u64>,
+    /// into so many cells,
+    cells: u64,
+    /// each so far from the one before.
+    step: u64,
+}
+
+impl Axis {
+    /// The first cell of the current position; `None` where it is not drawn.
+    fn cell(&self) -> Option<u64> {
+        if !self.drawn.contains(&self.at) {
+            return None;
+        }
+        let (at, len) = (self.at - self.drawn.start, self.drawn.end - self.drawn.start);
+        let cell = match at.checked_mul(self.cells) {
+            Some(product) => product / len,
+            None => (u128::from(at) * u128::from(self.cells) / u128::from(len)) as u64,
+        };
+        Some(cell * self.step)
+    }
+
+    /// Where cell `i` ends.
+    fn end(&self, i: u64) -> u64 {
+        let len = u128::from(self.drawn.end - self.drawn.start);
+        let end = (u128::from(i + 1) * len).div_ceil(u128::from(self.cells.max(1)));
+        self.drawn.start + end as u64
+    }
 }
 
 /// A cell of a picture, in which several elements may lie.
@@ -91,73 +153,86 @@ struct Sums {
 }
 
 impl Heatmap {
-    /// A picture of at most `height` × `width` cells; `None` if the type is no number, or the
-    /// axes or positions are not in the shape.
+    /// A picture of at most `height` × `width` cells; `None` if the type is no
+    /// number, or the axes, positions or window are not in the shape.
     ///
     /// ```
     /// use weighbridge::heatmap::{Heatmap, Slice};
     /// use weighbridge::{DType, Endianness};
     ///
-    /// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
-    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+    /// let slice = Slice::whole(vec![2, 4], 0, 1, vec![0, 0]);
+    /// let map = Heatmap::new(DType::U8, Endianness::Little, &slice, 2, 2).unwrap();
     /// assert_eq!((map.height, map.width), (2, 2));
     /// ```
     pub fn new(
         dtype: DType,
         endianness: Endianness,
-        slice: Slice,
+        slice: &Slice,
         height: u64,
         width: u64,
     ) -> Option<Heatmap> {
-        let Slice { shape, row_axis, column_axis, fixed } = &slice;
+        let Slice { shape, row_axis, column_axis, fixed, window, scales } = slice;
+        let single = row_axis == column_axis;
         let columns = *shape.get(*column_axis)?;
-        let rows = if row_axis == column_axis { 1 } else { *shape.get(*row_axis)? };
-        let free = |axis: usize| axis == *row_axis || axis == *column_axis;
+        let rows = if single { 1 } else { *shape.get(*row_axis)? };
+        let (rows, columns) = match window {
+            None => (0..rows, 0..columns),
+            Some((r, c)) => {
+                let inside =
+                    |range: &Range<u64>, extent| range.start < range.end && range.end <= extent;
+                (inside(r, rows) && inside(c, columns)).then(|| (r.clone(), c.clone()))?
+            }
+        };
+        let (high, wide) = (rows.end - rows.start, columns.end - columns.start);
+        let (height, width) = (height.clamp(1, high.max(1)), width.clamp(1, wide.max(1)));
+        let cells = height.checked_mul(width).filter(|cells| *cells <= MOST)?;
         // The first and the last element of the slice.
         let (mut from, mut to, mut step) = (0_u64, 0_u64, 1_u64);
-        let mut at = vec![0; shape.len()];
-        for (axis, extent) in shape.iter().enumerate().rev() {
-            let (first, last) = if free(axis) {
-                (0, extent.saturating_sub(1))
+        let mut axes = Vec::with_capacity(shape.len());
+        for (axis, extent) in shape.iter().copied().enumerate().rev() {
+            let (drawn, cells, cell_step) = if axis == *column_axis {
+                (columns.clone(), width, 1)
+            } else if axis == *row_axis {
+                (rows.clone(), height, width)
             } else {
                 let position = *fixed.get(axis)?;
-                (position, position)
+                (position..position.checked_add(1)?, 1, 0)
             };
-            if first > 0 && first >= *extent {
+            let (at, last) = (drawn.start, drawn.end.saturating_sub(1));
+            if last > 0 && last >= extent {
                 return None;
             }
-            from = from.checked_add(first.checked_mul(step)?)?;
+            from = from.checked_add(at.checked_mul(step)?)?;
             to = to.checked_add(last.checked_mul(step)?)?;
-            step = step.checked_mul(*extent)?;
-            *at.get_mut(axis)? = first;
+            step = step.checked_mul(extent)?;
+            axes.push(Axis { extent, at, drawn, cells, step: cell_step });
         }
+        axes.reverse();
+        let last = axes.pop()?;
         let to = if step == 0 { from } else { to.checked_add(1)? };
-        let (height, width) = (height.clamp(1, rows.max(1)), width.clamp(1, columns.max(1)));
-        let cells = height.checked_mul(width).filter(|cells| *cells <= MOST)?;
         // Packed elements begin inside a byte, others inside a block, which is
         // pushed as a whole.
         let (unit, stored) = dtype.unit()?;
         let (unit, stored) = (u64::from(unit), u64::from(stored));
         let skip = from % unit;
         let feed = Feed::new(dtype, endianness, to - from + skip)?;
-        let mut map = Heatmap {
-            feed,
-            rows,
-            columns,
+        let ends = (0..last.cells).map(|i| last.end(i)).collect();
+        let mut walk = Walk { outer: axes, last, ends, next: 0, base: None };
+        for _ in 0..skip {
+            walk.back();
+        }
+        walk.begin();
+        Some(Heatmap {
+            feed: if *scales { feed.scales()? } else { feed },
             height,
             width,
             from: from - skip,
             to,
             first_byte: (from / unit).checked_mul(stored)?,
             last_byte: to.div_ceil(unit).checked_mul(stored)?,
-            at,
+            walk,
             sums: vec![Sums::NONE; cells as usize],
-            slice,
-        };
-        for _ in 0..skip {
-            map.back();
-        }
-        Some(map)
+        })
     }
 
     /// Takes the next bytes, the first of which holds element `from`.
@@ -166,49 +241,14 @@ impl Heatmap {
     /// use weighbridge::heatmap::{Heatmap, Slice};
     /// use weighbridge::{DType, Endianness};
     ///
-    /// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
-    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+    /// let slice = Slice::whole(vec![2, 4], 0, 1, vec![0, 0]);
+    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, &slice, 2, 2).unwrap();
     /// map.push(&[1, 3, 5, 7]);
     /// assert_eq!(map.cells().nth(1).unwrap().greatest, 7.0);
     /// ```
     pub fn push(&mut self, bytes: &[u8]) {
-        let Heatmap { feed, slice, rows, columns, height, width, at, sums, .. } = self;
-        let (row_axis, column_axis) = (slice.row_axis, slice.column_axis);
-        feed.push(bytes, &mut |values| {
-            for value in values.iter().copied() {
-                let outside = at.iter().zip(&slice.fixed).enumerate().any(|(axis, (at, fixed))| {
-                    axis != row_axis && axis != column_axis && at != fixed
-                });
-                if !outside {
-                    let row = if row_axis == column_axis { 0 } else { at[row_axis] };
-                    let cell = scale(row, *height, *rows) * *width
-                        + scale(at[column_axis], *width, *columns);
-                    if let Some(sums) = sums.get_mut(cell as usize) {
-                        sums.add(value);
-                    }
-                }
-                for (position, extent) in at.iter_mut().zip(&slice.shape).rev() {
-                    *position += 1;
-                    if *position < *extent {
-                        break;
-                    }
-                    *position = 0;
-                }
-            }
-        });
-    }
-
-    /// One element back.
-    fn back(&mut self) {
-        for (position, extent) in self.at.iter_mut().zip(&self.slice.shape).rev() {
-            match position.checked_sub(1) {
-                Some(before) => {
-                    *position = before;
-                    break;
-                }
-                None => *position = extent.saturating_sub(1),
-            }
-        }
+        let Heatmap { feed, walk, sums, .. } = self;
+        feed.push(bytes, &mut |values| walk.take(values, sums));
     }
 
     /// The cells, row by row.
@@ -217,8 +257,8 @@ impl Heatmap {
     /// use weighbridge::heatmap::{Heatmap, Slice};
     /// use weighbridge::{DType, Endianness};
     ///
-    /// let slice = Slice { shape: vec![2, 4], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
-    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, slice, 2, 2).unwrap();
+    /// let slice = Slice::whole(vec![2, 4], 0, 1, vec![0, 0]);
+    /// let mut map = Heatmap::new(DType::U8, Endianness::Little, &slice, 2, 2).unwrap();
     /// map.push(&[1; 8]);
     /// assert!(map.cells().all(|cell| cell.mean == 1.0 && cell.bad == 0));
     /// ```
@@ -227,20 +267,83 @@ impl Heatmap {
     }
 }
 
+impl Walk {
+    /// Puts the next elements into their cells.
+    fn take(&mut self, mut values: &[f64], cells: &mut [Sums]) {
+        while !values.is_empty() {
+            let left = self.last.extent.saturating_sub(self.last.at);
+            let len = usize::try_from(left).unwrap_or(usize::MAX).min(values.len());
+            let (run, rest) = values.split_at(len);
+            values = rest;
+            if let Some(base) = self.base {
+                self.run(base, run, cells);
+            }
+            self.last.at += len as u64;
+            if self.last.at >= self.last.extent {
+                self.last.at = 0;
+                self.forth();
+                self.begin();
+            }
+        }
+    }
+
+    /// Elements of one run.
+    fn run(&mut self, base: u64, mut values: &[f64], cells: &mut [Sums]) {
+        let before = self.last.drawn.start.saturating_sub(self.last.at);
+        let before = usize::try_from(before).unwrap_or(usize::MAX);
+        values = values.get(before..).unwrap_or_default();
+        let mut at = self.last.at.max(self.last.drawn.start);
+        while !values.is_empty()
+            && let Some(end) = self.ends.get(self.next)
+        {
+            let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(values.len());
+            let (head, rest) = values.split_at(len);
+            let cell = base + self.next as u64 * self.last.step;
+            if let Some(cell) = cells.get_mut(cell as usize) {
+                cell.add(head);
+            }
+            at += len as u64;
+            values = rest;
+            if at == *end {
+                self.next += 1;
+            }
+        }
+    }
+
+    /// Begins a run, in the middle of it perhaps.
+    fn begin(&mut self) {
+        self.base = self.outer.iter().map(Axis::cell).sum();
+        self.next = self.ends.partition_point(|end| *end <= self.last.at);
+    }
+
+    /// One run on.
+    fn forth(&mut self) {
+        for axis in self.outer.iter_mut().rev() {
+            axis.at += 1;
+            if axis.at < axis.extent {
+                break;
+            }
+            axis.at = 0;
+        }
+    }
+
+    /// One element back.
+    fn back(&mut self) {
+        for axis in core::iter::once(&mut self.last).chain(self.outer.iter_mut().rev()) {
+            match axis.at.checked_sub(1) {
+                Some(before) => {
+                    axis.at = before;
+                    break;
+                }
+                None => axis.at = axis.extent.saturating_sub(1),
+            }
+        }
+    }
+}
+
 impl Sums {
     const NONE: Sums =
         Sums { sum: 0.0, count: 0, bad: 0, least: f32::INFINITY, greatest: f32::NEG_INFINITY };
-
-    fn add(&mut self, value: f64) {
-        if value.is_finite() {
-            self.sum += value;
-            self.count = self.count.saturating_add(1);
-            self.least = self.least.min(value as f32);
-            self.greatest = self.greatest.max(value as f32);
-        } else {
-            self.bad = self.bad.saturating_add(1);
-        }
-    }
 
     fn cell(&self) -> Cell {
         let Sums { sum, count, bad, least, greatest } = *self;
@@ -249,11 +352,48 @@ impl Sums {
         }
         Cell { mean: (sum / f64::from(count)) as f32, least, greatest, bad }
     }
-}
 
-/// The cell of `cells` that position `at` of `extent` falls into.
-fn scale(at: u64, cells: u64, extent: u64) -> u64 {
-    (u128::from(at) * u128::from(cells) / u128::from(extent.max(1))) as u64
+    /// Adds elements, four at a time: if none is NaN or infinite, neither is their sum.
+    fn add(&mut self, values: &[f64]) {
+        let (rows, rest) = values.as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        let mut least = [f64::INFINITY; 4];
+        let mut greatest = [f64::NEG_INFINITY; 4];
+        for row in rows {
+            for (i, value) in row.iter().enumerate() {
+                sums[i] += value;
+                least[i] = if *value < least[i] { *value } else { least[i] };
+                greatest[i] = if *value > greatest[i] { *value } else { greatest[i] };
+            }
+        }
+        for value in rest {
+            sums[0] += value;
+            least[0] = if *value < least[0] { *value } else { least[0] };
+            greatest[0] = if *value > greatest[0] { *value } else { greatest[0] };
+        }
+        let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        if sum.is_finite() {
+            self.sum += sum;
+            self.count = self.count.saturating_add(values.len() as u32);
+            self.bound(least.into_iter().fold(f64::INFINITY, f64::min));
+            self.bound(greatest.into_iter().fold(f64::NEG_INFINITY, f64::max));
+            return;
+        }
+        for value in values.iter().copied() {
+            if value.is_finite() {
+                self.sum += value;
+                self.count = self.count.saturating_add(1);
+                self.bound(value);
+            } else {
+                self.bad = self.bad.saturating_add(1);
+            }
+        }
+    }
+
+    fn bound(&mut self, value: f64) {
+        self.least = self.least.min(value as f32);
+        self.greatest = self.greatest.max(value as f32);
+    }
 }
 
 #[cfg(test)]
@@ -268,10 +408,122 @@ mod tests {
             row_axis: axes.0,
             column_axis: axes.1,
             fixed: fixed.to_vec(),
+            window: None,
+            scales: false,
         };
-        let mut map = Heatmap::new(DType::F32, Endianness::Little, slice, size.0, size.1).unwrap();
+        let mut map = Heatmap::new(DType::F32, Endianness::Little, &slice, size.0, size.1).unwrap();
         map.push(&bytes[map.from as usize * 4..map.to as usize * 4]);
         map.cells().map(|cell| cell.mean).collect()
+    }
+
+    /// Every element by itself, in any cut of the bytes.
+    fn slowly(shape: &[u64], values: &[f32], slice: &Slice, size: (u64, u64)) -> Vec<[f64; 4]> {
+        let Slice { row_axis, column_axis, fixed, window, .. } = slice;
+        let rows = if row_axis == column_axis { 1 } else { shape[*row_axis] };
+        let (rows, columns) = window.clone().unwrap_or((0..rows, 0..shape[*column_axis]));
+        let (high, wide) = (rows.end - rows.start, columns.end - columns.start);
+        let (height, width) = (size.0.min(high), size.1.min(wide));
+        let none = [0.0, 0.0, f64::INFINITY, f64::NEG_INFINITY];
+        let mut cells = vec![none; (height * width) as usize];
+        for (i, value) in values.iter().enumerate() {
+            let mut rest = i as u64;
+            let mut at = vec![0; shape.len()];
+            for (at, extent) in at.iter_mut().zip(shape).rev() {
+                (*at, rest) = (rest % extent, rest / extent);
+            }
+            let row = if row_axis == column_axis { 0 } else { at[*row_axis] };
+            let column = at[*column_axis];
+            let free = |axis| axis == *row_axis || axis == *column_axis;
+            let here = at
+                .iter()
+                .zip(fixed)
+                .enumerate()
+                .all(|(axis, (at, fixed))| free(axis) || at == fixed);
+            if here && rows.contains(&row) && columns.contains(&column) {
+                let cell = (row - rows.start) * height / high * width
+                    + (column - columns.start) * width / wide;
+                let cell = &mut cells[cell as usize];
+                let value = f64::from(*value);
+                if value.is_finite() {
+                    *cell =
+                        [cell[0] + value, cell[1] + 1.0, cell[2].min(value), cell[3].max(value)];
+                }
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn any_window_of_any_slice_is_what_its_elements_are() {
+        let shape = [3, 5, 7, 4];
+        let count: u64 = shape.iter().product();
+        let value = |i: u64| if i % 53 == 9 { f32::NAN } else { (i * i % 101) as f32 - 30.0 };
+        let values: Vec<f32> = (0..count).map(value).collect();
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let fixed = vec![1, 3, 2, 2];
+        let mut tried = 0;
+        for (row_axis, column_axis) in
+            (0..4).flat_map(|row| (0..4).map(move |column| (row, column)))
+        {
+            let rows = if row_axis == column_axis { 1 } else { shape[row_axis] };
+            let columns = shape[column_axis];
+            for window in [None, Some((0..1, 1..columns)), Some((rows / 3..rows, 0..columns - 1))] {
+                for (size, cut) in [((9, 9), 1000), ((2, 3), 13), ((1, 2), 5)] {
+                    let fixed = fixed.clone();
+                    let window = window.clone();
+                    let slice = Slice {
+                        shape: shape.to_vec(),
+                        row_axis,
+                        column_axis,
+                        fixed,
+                        window,
+                        scales: false,
+                    };
+                    let mut map =
+                        Heatmap::new(DType::F32, Endianness::Little, &slice, size.0, size.1)
+                            .unwrap();
+                    let part = &bytes[map.first_byte as usize..map.last_byte as usize];
+                    part.chunks(cut).for_each(|piece| map.push(piece));
+                    let expected = slowly(&shape, &values, &slice, size);
+                    assert_eq!(map.cells().len(), expected.len());
+                    for (cell, [sum, count, least, greatest]) in map.cells().zip(expected) {
+                        if count > 0.0 {
+                            let found = (cell.mean, cell.least.into(), cell.greatest.into());
+                            assert_eq!(found, ((sum / count) as f32, least, greatest), "{slice:?}");
+                        } else {
+                            assert!(cell.mean.is_nan());
+                        }
+                        tried += 1;
+                    }
+                }
+            }
+        }
+        assert!(tried > 500, "{tried}");
+    }
+
+    /// Two blocks of 32 elements, with scales of 1 and 2.
+    #[test]
+    fn scales_of_blocks() {
+        let mut bytes = [0x99; 36];
+        (bytes[0], bytes[1], bytes[18], bytes[19]) = (0x00, 0x3C, 0x00, 0x40);
+        let slice = |scales| Slice {
+            shape: vec![2, 32],
+            row_axis: 0,
+            column_axis: 1,
+            fixed: vec![0, 0],
+            window: Some((0..2, 30..32)),
+            scales,
+        };
+        for (scales, expected) in [(true, [1.0, 2.0]), (false, [2.0, 2.0])] {
+            let mut map =
+                Heatmap::new(DType::Q4_0, Endianness::Little, &slice(scales), 2, 1).unwrap();
+            assert_eq!((map.first_byte, map.last_byte), (0, 36));
+            bytes.chunks(7).for_each(|piece| map.push(piece));
+            assert!(map.cells().map(|cell| cell.mean).eq(expected));
+            // A code of 9 is 1, and elements are their scales; a code of 11 is 3.
+            bytes[17] = 0xB9;
+        }
+        assert!(Heatmap::new(DType::F32, Endianness::Little, &slice(true), 2, 1).is_none());
     }
 
     #[test]
@@ -285,8 +537,15 @@ mod tests {
 
     #[test]
     fn packed_elements_may_begin_inside_a_byte() {
-        let slice = Slice { shape: vec![2, 3], row_axis: 1, column_axis: 1, fixed: vec![1, 0] };
-        let mut map = Heatmap::new(DType::U4, Endianness::Little, slice, 1, 3).unwrap();
+        let slice = Slice {
+            shape: vec![2, 3],
+            row_axis: 1,
+            column_axis: 1,
+            fixed: vec![1, 0],
+            window: None,
+            scales: false,
+        };
+        let mut map = Heatmap::new(DType::U4, Endianness::Little, &slice, 1, 3).unwrap();
         assert_eq!((map.from, map.to), (2, 6));
         map.push(&[0x32, 0x54]);
         let cells: Vec<f32> = map.cells().map(|cell| cell.mean).collect();
@@ -300,15 +559,19 @@ mod tests {
             row_axis: 1,
             column_axis: 2,
             fixed: fixed.to_vec(),
+            window: None,
+            scales: false,
         };
         let new = |fixed: &[u64]| {
-            Heatmap::new(DType::F32, Endianness::Little, slice(fixed), 8, 8).is_some()
+            Heatmap::new(DType::F32, Endianness::Little, &slice(fixed), 8, 8).is_some()
         };
         assert!(new(&[1, 0, 0]));
         assert!(!new(&[2, 0, 0]));
         assert!(!new(&[]));
-        let huge =
-            Slice { shape: vec![u64::MAX, 2], row_axis: 0, column_axis: 1, fixed: vec![0, 0] };
-        assert!(Heatmap::new(DType::F32, Endianness::Little, huge, 8, 8).is_none());
+        let outside = Slice { window: Some((0..4, 0..1)), ..slice(&[1, 0, 0]) };
+        assert!(Heatmap::new(DType::F32, Endianness::Little, &outside, 8, 8).is_none());
+        let huge = Slice { shape: vec![u64::MAX, 2], fixed: vec![0, 0], ..slice(&[]) };
+        let huge = Slice { row_axis: 0, column_axis: 1, ..huge };
+        assert!(Heatmap::new(DType::F32, Endianness::Little, &huge, 8, 8).is_none());
     }
 }
