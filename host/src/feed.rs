@@ -56,7 +56,6 @@ impl Feed {
     /// block[..2].copy_from_slice(&[0x00, 0x3C]);
     /// feed.push(&block, &mut |scales| assert_eq!(scales, [1.0; 32]));
     /// ```
-    #[cfg(feature = "gguf")]
     pub fn scales(self) -> Option<Feed> {
         self.dtype.block()?;
         Some(Feed { scales: true, ..self })
@@ -106,15 +105,25 @@ impl Feed {
     }
 
     fn decode(&self, bytes: &[u8], out: &mut [f64; PIECE]) -> Option<usize> {
-        #[cfg(feature = "gguf")]
-        if self.scales {
-            let mut quants = [weighbridge_core::Quant::default(); PIECE];
-            let count = self.dtype.decode_quants(self.endianness, bytes, &mut quants)?;
-            out.iter_mut().zip(quants).for_each(|(to, quant)| *to = quant.scale.into());
-            return Some(count);
+        match self.scales {
+            true => scales(self.dtype, self.endianness, bytes, out),
+            false => self.dtype.decode_f64(self.endianness, bytes, out),
         }
-        self.dtype.decode_f64(self.endianness, bytes, out)
     }
+}
+
+/// The scales of elements; no format but GGUF has any.
+#[cfg(feature = "gguf")]
+fn scales(dtype: DType, order: Endianness, bytes: &[u8], out: &mut [f64; PIECE]) -> Option<usize> {
+    let mut quants = [weighbridge_core::Quant::default(); PIECE];
+    let count = dtype.decode_quants(order, bytes, &mut quants)?;
+    out.iter_mut().zip(quants).for_each(|(to, quant)| *to = quant.scale.into());
+    Some(count)
+}
+
+#[cfg(not(feature = "gguf"))]
+fn scales(_: DType, _: Endianness, _: &[u8], _: &mut [f64; PIECE]) -> Option<usize> {
+    None
 }
 
 #[cfg(test)]

@@ -148,8 +148,8 @@ struct Sums {
     sum: f64,
     count: u32,
     bad: u32,
-    least: f32,
-    greatest: f32,
+    least: f64,
+    greatest: f64,
 }
 
 impl Heatmap {
@@ -293,6 +293,16 @@ impl Walk {
         let before = usize::try_from(before).unwrap_or(usize::MAX);
         values = values.get(before..).unwrap_or_default();
         let mut at = self.last.at.max(self.last.drawn.start);
+        let Axis { drawn, cells: many, step, .. } = &self.last;
+        if *many == drawn.end - drawn.start {
+            // A cell for each.
+            let first = (base + (at.min(drawn.end) - drawn.start) * step) as usize;
+            let left = drawn.end.saturating_sub(at) as usize;
+            let cells = cells.get_mut(first..).unwrap_or_default();
+            let cells = cells.iter_mut().step_by((*step).max(1) as usize).take(left);
+            cells.zip(values).for_each(|(cell, value)| cell.add_one(*value));
+            return;
+        }
         while !values.is_empty()
             && let Some(end) = self.ends.get(self.next)
         {
@@ -343,56 +353,43 @@ impl Walk {
 
 impl Sums {
     const NONE: Sums =
-        Sums { sum: 0.0, count: 0, bad: 0, least: f32::INFINITY, greatest: f32::NEG_INFINITY };
+        Sums { sum: 0.0, count: 0, bad: 0, least: f64::INFINITY, greatest: f64::NEG_INFINITY };
 
     fn cell(&self) -> Cell {
         let Sums { sum, count, bad, least, greatest } = *self;
         if count == 0 {
             return Cell { mean: f32::NAN, least: f32::NAN, greatest: f32::NAN, bad };
         }
-        Cell { mean: (sum / f64::from(count)) as f32, least, greatest, bad }
+        let mean = (sum / f64::from(count)) as f32;
+        Cell { mean, least: least as f32, greatest: greatest as f32, bad }
     }
 
-    /// Adds elements, four at a time: if none is NaN or infinite, neither is their sum.
+    /// Adds elements: if none is NaN or infinite, neither is their sum.
     fn add(&mut self, values: &[f64]) {
-        let (rows, rest) = values.as_chunks::<4>();
-        let mut sums = [0.0; 4];
-        let mut least = [f64::INFINITY; 4];
-        let mut greatest = [f64::NEG_INFINITY; 4];
-        for row in rows {
-            for (i, value) in row.iter().enumerate() {
-                sums[i] += value;
-                least[i] = if *value < least[i] { *value } else { least[i] };
-                greatest[i] = if *value > greatest[i] { *value } else { greatest[i] };
-            }
-        }
-        for value in rest {
-            sums[0] += value;
-            least[0] = if *value < least[0] { *value } else { least[0] };
-            greatest[0] = if *value > greatest[0] { *value } else { greatest[0] };
-        }
-        let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        if sum.is_finite() {
-            self.sum += sum;
-            self.count = self.count.saturating_add(values.len() as u32);
-            self.bound(least.into_iter().fold(f64::INFINITY, f64::min));
-            self.bound(greatest.into_iter().fold(f64::NEG_INFINITY, f64::max));
-            return;
-        }
+        let Sums { mut least, mut greatest, .. } = *self;
+        let mut sum = 0.0;
         for value in values.iter().copied() {
-            if value.is_finite() {
-                self.sum += value;
-                self.count = self.count.saturating_add(1);
-                self.bound(value);
-            } else {
-                self.bad = self.bad.saturating_add(1);
-            }
+            sum += value;
+            least = if value < least { value } else { least };
+            greatest = if value > greatest { value } else { greatest };
+        }
+        if sum.is_finite() {
+            *self = Sums { sum: self.sum + sum, least, greatest, ..*self };
+            self.count = self.count.saturating_add(values.len() as u32);
+        } else {
+            values.iter().for_each(|value| self.add_one(*value));
         }
     }
 
-    fn bound(&mut self, value: f64) {
-        self.least = self.least.min(value as f32);
-        self.greatest = self.greatest.max(value as f32);
+    fn add_one(&mut self, value: f64) {
+        if value.is_finite() {
+            self.sum += value;
+            self.count = self.count.saturating_add(1);
+            self.least = if value < self.least { value } else { self.least };
+            self.greatest = if value > self.greatest { value } else { self.greatest };
+        } else {
+            self.bad = self.bad.saturating_add(1);
+        }
     }
 }
 

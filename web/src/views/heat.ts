@@ -324,7 +324,9 @@ export class HeatView {
   #wheel(event: WheelEvent): void {
     const box = this.#canvas.getBoundingClientRect();
     const pixels = event.deltaMode === 0 ? event.deltaY : event.deltaY * 40;
-    const [x, y] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    const at = (share: number, cells: number) => clamp(Math.floor(share * cells), cells) / Math.max(1, cells - 1);
+    const { width, height } = this.#canvas;
+    const [x, y] = [at((event.clientX - box.left) / box.width, width), at((event.clientY - box.top) / box.height, height)];
     if (this.#zoomBy(2 ** (-pixels / 200), x, y) || !this.#viewport.isWhole) {
       event.preventDefault();
     }
@@ -372,7 +374,7 @@ export class HeatView {
     const { width, height } = picture;
     const factor = { '+': 2, '=': 2, '-': 0.5, '0': 0 }[event.key];
     if (factor !== undefined) {
-      this.#zoomBy(factor, (this.#column + 0.5) / width, (this.#row + 0.5) / height);
+      this.#zoomBy(factor, this.#column / Math.max(1, width - 1), this.#row / Math.max(1, height - 1));
     }
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
     if (step !== undefined) {
