@@ -297,8 +297,8 @@ export class HeatView {
       }
     }
     const { top, left, rows, columns } = area;
-    const span = (from: number, len: number) => `${count(from)}–${count(from + len - 1)}`;
-    setText(this.#part, isWhole ? '' : `rows ${span(top, rows)}, columns ${span(left, columns)}`);
+    const span = (noun: string, from: number, len: number) => (len === 1 ? `${noun} ${count(from)}` : `${noun}s ${count(from)}–${count(from + len - 1)}`);
+    setText(this.#part, isWhole ? '' : `${span('row', top, rows)}, ${span('column', left, columns)}`);
     this.#read();
   }
 
