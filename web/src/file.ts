@@ -2,15 +2,21 @@
 
 import type { Profile, Verdict } from 'weighbridge';
 import type { Api, Opened } from './worker/main.ts';
+import type { Picture, StatisticsResult } from './worker/jobs.ts';
 import type { Health } from './worker/swept.ts';
 import type { Part } from './worker/joined.ts';
 import type { Client, Remote } from './worker/rpc.ts';
+import { Kept } from './kept.ts';
 import { Topic } from './ui/dom.ts';
 import { hex, range } from './ui/format.ts';
 import type { Tasks } from './ui/tasks.ts';
 
 /** Data up to this size is checked without being asked for. */
 const SMALL = 16n << 20n;
+
+/** Statistics, and bytes of pictures, that are kept; others are computed again. */
+const STATISTICS = 32;
+const PICTURES = 48 << 20;
 
 export type Depth = 'index' | 'structure' | 'payloads';
 
@@ -39,6 +45,11 @@ export class OpenFile {
 
   /** The files that it lies in, if it is a model in several. */
   parts: Part[] | undefined;
+  /** By tensor. */
+  readonly statistics = new Kept<number, StatisticsResult>(STATISTICS);
+  /** By tensor and what is drawn of it. */
+  readonly pictures = new Kept<string, Picture>(PICTURES, ({ mean }) => 4 * mean.byteLength);
+
   profile: Profile = 'strict';
   verdict: Verdict | undefined;
   depth: Depth = 'index';

@@ -27,3 +27,8 @@ export function accessOf({ dtype, layout }: { dtype: string; layout: string }): 
 export function savedAs({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
   return dtype === 'c64' && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
 }
+
+/** Whether elements come in blocks that can be taken apart (ggml). */
+export function hasBlocks(tensor: { dtype: string; layout: string }): boolean {
+  return accessOf(tensor) === 'dense' && /^(?:[it]?q\d|[mn][xv]fp4)/.test(tensor.dtype);
+}

@@ -135,6 +135,39 @@ export class TensorsView {
 
   /** Fetches again what is shown. */
   refresh(): void {
+    if (parseQuery(this.#filter.query ?? '').expressions.length > 0) {
+      void this.#attempt();
+    } else {
+      this.#endless = undefined;
+      this.#refresh();
+    }
+  }
+
+  /** Why the expressions that are searched for were given up. */
+  #endless: string | undefined;
+
+  /** Has expressions tried before anything is fetched by them: they may take for ever. */
+  async #attempt(): Promise<void> {
+    const filter = this.#filter;
+    this.#endless = undefined;
+    try {
+      await this.#file.api.totals(this.#file.id, filter);
+    } catch (error) {
+      if ((error as Error).name !== 'Endless') {
+        throw error;
+      }
+      if (filter === this.#filter) {
+        this.#endless = (error as Error).message;
+        this.#drawNothing(true);
+      }
+      return;
+    }
+    if (filter === this.#filter) {
+      this.#refresh();
+    }
+  }
+
+  #refresh(): void {
     void this.table.refresh(this.#filter);
     if (this.#mode === 'tree') {
       void this.#tree.refresh(this.#filter);
@@ -144,7 +177,7 @@ export class TensorsView {
 
   /** Says that nothing matches, in place of an empty list. */
   #drawNothing(empty: boolean): void {
-    const { fault } = parseQuery(this.search.value);
+    const fault = this.#endless ?? parseQuery(this.search.value).fault;
     const none = fault !== undefined || (empty && Object.keys(this.#filter).length > 0);
     this.#nothing.hidden = !none;
     this.table.element.hidden = none || this.#mode !== 'list';

@@ -128,7 +128,7 @@ async function* allRows(context: Context, id: number) {
   const step = pace(context);
   const total = session(id).document.tensorCount;
   for (let from = 0; from < total; from += PAGE) {
-    for (const row of rows(context, id, from, from + PAGE, 'index', {}).rows) {
+    for (const row of (await rows(context, id, from, from + PAGE, 'index', {})).rows) {
       await step('Tensors', row.index / total);
       yield row;
     }

@@ -2,6 +2,7 @@
 
 import * as exports from './exports.ts';
 import { direct } from './hubs.ts';
+import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
@@ -101,6 +102,8 @@ export type Api = typeof api;
 
 if (self.name === GAUGE) {
   serveGauge();
+} else if (self.name === EXPRESSION) {
+  serveExpression();
 } else {
   serve(calls);
   // Compiling may go on while the user looks for a file.

@@ -2,6 +2,8 @@
 
 import type { Filter, Rows, Sort } from 'weighbridge';
 import { parseQuery, type Term } from '../search.ts';
+import { Endless, expressed } from './expression.ts';
+import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
 import { isWeightKey, measurements, type WeightKey } from './weights.ts';
 
@@ -40,8 +42,39 @@ export function sortOf(file: Session, order: Order): Sort {
 /** What was found last, and for what. */
 const found = new WeakMap<Session, { stamp: string; only: Uint32Array }>();
 
+/** For each document, what became of the expressions that were tried last, by name. */
+const tried = new WeakMap<Session, Map<string, (boolean | string)[] | Endless>>();
+
 /** The filter as the document knows it. */
-export function filterOf(file: Session, { query = '', within, ...rest }: Choice): Filter {
+export async function filterOf(file: Session, choice: Choice, { signal }: Context): Promise<Filter> {
+  const { expressions } = parseQuery(choice.query ?? '');
+  const last = tried.get(file);
+  const results = new Map<string, (boolean | string)[] | Endless>();
+  for (const { source, flags } of expressions) {
+    const key = `${flags}/${source}`;
+    let result = last?.get(key);
+    if (result === undefined) {
+      const { names } = list(file);
+      result = await expressed({ source, flags, names }, signal).catch((error: unknown) => {
+        if (error instanceof Endless) {
+          return error;
+        }
+        throw error;
+      });
+    }
+    results.set(key, result);
+    if (result instanceof Endless) {
+      tried.set(file, results);
+      throw result;
+    }
+  }
+  if (expressions.length > 0) {
+    tried.set(file, results);
+  }
+  return filtered(file, choice);
+}
+
+function filtered(file: Session, { query = '', within, ...rest }: Choice): Filter {
   const { terms, word } = parseQuery(query);
   const filter = word === undefined ? rest : { ...rest, text: word };
   if (terms.length === 0 && within === undefined) {
@@ -91,6 +124,7 @@ function search(file: Session, terms: Term[], [first, count]: readonly [number, 
       dims: table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i]),
       stored: table.stored[i],
       has,
+      matches: ({ source, flags }: RegExp) => (tried.get(file)!.get(`${flags}/${source}`) as boolean[])[i],
     };
     if (terms.every((term) => term(subject))) {
       rows.push(i);
@@ -100,7 +134,8 @@ function search(file: Session, terms: Term[], [first, count]: readonly [number, 
 }
 
 /** The rank of a tensor in an order; -1 when it is filtered out. */
-export function rankOf(_: unknown, id: number, tensor: number, order: Order, choice: Choice): number {
+export async function rankOf(context: Context, id: number, tensor: number, order: Order, choice: Choice): Promise<number> {
   const file = session(id);
-  return file.document.rankOf(tensor, sortOf(file, order), filterOf(file, choice));
+  const filter = await filterOf(file, choice, context);
+  return file.document.rankOf(tensor, sortOf(file, order), filter);
 }
