@@ -216,8 +216,24 @@ fn pieces(
 mod tests {
     use super::*;
     use crate::Model;
-    use weighbridge_tests::codec::weights_f32;
+    use weighbridge_tests::codec::{samples, weights_f32};
+    use weighbridge_tests::encode::oinf::{self, Type};
     use weighbridge_tests::encode::safetensors;
+
+    /// The only tensor of a file, summed up in turn and on any number of threads.
+    fn on_threads(bytes: &[u8]) -> Sums {
+        let model = Model::from_bytes(bytes).unwrap();
+        let tensor = model.tensor("x").unwrap().tensor;
+        let one = in_turn(&model.access, &model.file, &tensor).unwrap().unwrap();
+        assert_eq!(one.summary.count(), tensor.elements);
+        for threads in [0, 1, 2, 3] {
+            let all = threads::sum_up(&model.access, &model.file, &tensor, threads).unwrap();
+            // Nothing is sent of an empty tensor.
+            let any = tensor.elements > 0 || threads == 0;
+            assert_eq!(all.as_ref(), any.then_some(&one), "{threads}");
+        }
+        one
+    }
 
     /// More parts than threads, with a part that ends within the tensor's last piece.
     #[test]
@@ -231,17 +247,30 @@ mod tests {
             let tensor =
                 safetensors::Tensor { name: "x".into(), dtype: "F32", shape, data: data.collect() };
             let bytes = safetensors::File { metadata: None, tensors: vec![tensor] }.encode();
-            let model = Model::from_bytes(&bytes).unwrap();
-            let tensor = model.tensor("x").unwrap().tensor;
-            let one = in_turn(&model.access, &model.file, &tensor).unwrap().unwrap();
-            assert_eq!(one.summary.count(), count);
             let first = (count > PART + 5).then_some(PART + 5);
-            assert_eq!(one.summary.first_nan(), first);
-            for threads in [0, 1, 2, 3] {
-                let all = threads::sum_up(&model.access, &model.file, &tensor, threads).unwrap();
-                // Nothing is sent of an empty tensor.
-                assert_eq!(all.as_ref(), (count > 0 || threads == 0).then_some(&one), "{threads}");
-            }
+            assert_eq!(on_threads(&bytes).summary.first_nan(), first);
+        }
+    }
+
+    /// Integers beyond what doubles hold, and two elements in a byte, in parts of their own.
+    #[test]
+    fn threads_change_no_integers() {
+        for (ty, bits, count) in [(Type::I64, 64, 3 * PART + 77), (Type::U4, 4, 2 * PACKED + 778)] {
+            let len = count as usize * bits / 8;
+            let noise = samples(len).swap_remove(3).1;
+            let model = oinf::Model {
+                version: 1,
+                sizevars: Vec::new(),
+                metadata: Vec::new(),
+                tensors: vec![oinf::tensor("x", ty, &[count], &noise)],
+            };
+            let sums = on_threads(&model.encode().bytes);
+            let all = noise.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes));
+            let max = match ty {
+                Type::I64 => Element::Int(all.max().unwrap()),
+                _ => Element::Uint(15),
+            };
+            assert_eq!(sums.summary.max(), Some(max));
         }
     }
 }

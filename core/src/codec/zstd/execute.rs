@@ -113,7 +113,8 @@ fn elsewhere(
         return Err(bounds.over);
     }
     let from = middle.wrapping_sub(offset).wrapping_add(bounds.older);
-    let copied = if offset > middle
+    let copied = if cfg!(feature = "sweep")
+        && offset > middle
         && offset >= 16
         && from.wrapping_add(len).wrapping_add(SLACK) <= bounds.older
         && end.wrapping_add(SLACK) <= after

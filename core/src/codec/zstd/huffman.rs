@@ -11,6 +11,8 @@ pub(super) const LONGEST: u32 = 11;
 pub(super) const CODES: usize = 1 << LONGEST;
 /// Largest weight; a code of weight w has `longest + 1 - w` bits.
 const WEIGHTS: usize = 11;
+/// Whether short rows of the table have loops of their own.
+const FAST: bool = cfg!(feature = "sweep");
 /// Widest state of weights that are coded themselves.
 const WIDTH: u32 = 6;
 
@@ -117,10 +119,10 @@ impl Huffman {
             let entry =
                 |symbol: &u8| (u16::from(*symbol) << 8) | u16::try_from(length).unwrap_or(0);
             match places {
-                1 => rows::<1>(part, codes, entry),
-                2 => rows::<2>(part, codes, entry),
-                4 => rows::<4>(part, codes, entry),
-                8 => rows::<8>(part, codes, entry),
+                1 if FAST => rows::<1>(part, codes, entry),
+                2 if FAST => rows::<2>(part, codes, entry),
+                4 if FAST => rows::<4>(part, codes, entry),
+                8 if FAST => rows::<8>(part, codes, entry),
                 _ => {
                     let mut part = part;
                     for symbol in codes {

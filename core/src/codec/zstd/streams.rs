@@ -52,11 +52,18 @@ impl Stream {
 
     /// Fills `out`, with care near the start of the stream, which the last literal must
     /// reach.
-    fn finish(self, bytes: &[u8], table: &Table, out: &mut [u8]) -> Result<(), Fault> {
+    fn finish(mut self, bytes: &[u8], table: &Table, out: &mut [u8]) -> Result<(), Fault> {
+        let mut done = 0_usize;
+        for row in out.as_chunks_mut::<RUN>().0 {
+            let Some(mut word) = self.word(bytes) else { break };
+            row.iter_mut().for_each(|to| *to = take(&mut word, table));
+            self.pass(word);
+            done = done.wrapping_add(RUN);
+        }
         let bytes = bytes.get(self.start..self.end).ok_or(Fault::Malformed)?;
         let left = bytes.len().wrapping_mul(8).checked_sub(wide(self.used));
         let mut left = left.ok_or(Fault::Malformed)?;
-        for to in out {
+        for to in out.get_mut(done..).unwrap_or_default() {
             *to = careful(bytes, table, &mut left)?;
         }
         if left == 0 { Ok(()) } else { Err(Fault::Malformed) }
@@ -95,15 +102,7 @@ fn take(word: &mut u64, table: &Table) -> u8 {
 
 /// Fills `out` with one stream.
 pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
-    let mut stream = Stream::new(bytes, 0, bytes.len())?;
-    let mut done = 0_usize;
-    for row in out.as_chunks_mut::<RUN>().0 {
-        let Some(mut word) = stream.word(bytes) else { break };
-        row.iter_mut().for_each(|to| *to = take(&mut word, table));
-        stream.pass(word);
-        done = done.wrapping_add(RUN);
-    }
-    stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())
+    Stream::new(bytes, 0, bytes.len())?.finish(bytes, table, out)
 }
 
 /// Fills `out` with four streams, the first three of which hold a quarter each, rounded up.
@@ -124,7 +123,11 @@ pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fa
     let (out2, rest) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
     let (out3, out4) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
     let mut outs = [out1, out2, out3, out4];
-    let done = abreast(table, bytes, &mut streams, &mut outs);
+    // Small processors wait for each step, and have no registers for four streams.
+    let done = match cfg!(feature = "sweep") {
+        true => abreast(table, bytes, &mut streams, &mut outs),
+        false => 0,
+    };
     for (stream, out) in streams.into_iter().zip(outs) {
         stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())?;
     }

@@ -78,14 +78,12 @@ impl Xxh64 {
     }
 }
 
-#[inline(always)]
 fn stripe(lanes: &mut [u64; 4], bytes: &[u8; STRIPE]) {
     for (lane, word) in lanes.iter_mut().zip(bytes.as_chunks().0) {
         *lane = round(*lane, u64::from_le_bytes(*word));
     }
 }
 
-#[inline(always)]
 fn round(lane: u64, word: u64) -> u64 {
     lane.wrapping_add(word.wrapping_mul(P2)).rotate_left(31).wrapping_mul(P1)
 }
