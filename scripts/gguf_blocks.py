@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/data/gguf-blocks.bin: random blocks of every type that is taken
-apart, and what the Python package of ggml makes of them.
+apart, and what the Python package of ggml makes of them; and the tables of types whose
+codes number entries, core/src/model/block/grids.rs.
 
     pip install gguf==0.19.0
     python3 scripts/gguf_blocks.py
@@ -15,13 +16,46 @@ import struct
 
 import numpy
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf import quants
 from gguf.quants import dequantize
 
-TYPES = "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K TQ2_0 IQ4_NL IQ4_XS MXFP4".split()
+TYPES = (
+    "Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K TQ1_0 TQ2_0 IQ4_NL IQ4_XS MXFP4 NVFP4"
+    " IQ1_S IQ1_M IQ2_XXS IQ2_XS IQ2_S IQ3_XXS IQ3_S"
+).split()
 ELEMENTS = 1024
 
 
+ROOT = pathlib.Path(__file__).parent.parent
+GRIDS = {
+    "IQ1_S": "Of `iq1_s` and `iq1_m`: digits of 2 bits for -1, 0 and 1.",
+    "IQ2_XXS": "Digits of 2 bits for 8, 25 and 43.",
+    "IQ2_XS": "The same.",
+    "IQ2_S": "The same.",
+    "IQ3_XXS": "Digits of 3 bits for 4, 12, 20, 28, 36, 44, 52 and 62.",
+    "IQ3_S": "Digits of 3 bits for 1, 3, 5 and so on.",
+}
+
+
+def grids():
+    """The entries of each table as numbers, the first digit in the lowest bits."""
+    lines = ["//! The tables of ggml's types with codebooks, made by `scripts/gguf_blocks.py`."]
+    for name, what in GRIDS.items():
+        kind = getattr(quants, name)
+        kind.init_grid()
+        digit = {value: i for i, value in enumerate(kind.grid_map)}
+        bits = 2 if len(digit) == 3 else 3
+        rows = kind.grid.reshape(kind.grid_shape).astype(int)
+        entries = [sum(digit[value] << (bits * i) for i, value in enumerate(row)) for row in rows]
+        texts = [f"0x{entry:04X}" for entry in entries]
+        lines += ["", f"/// {what}", "#[rustfmt::skip]", f"pub(super) static {name}: [u16; {len(texts)}] = ["]
+        lines += ["    " + ", ".join(texts[i : i + 12]) + "," for i in range(0, len(texts), 12)]
+        lines += ["];"]
+    return "\n".join(lines) + "\n"
+
+
 def main():
+    (ROOT / "core/src/model/block/grids.rs").write_text(grids())
     random = numpy.random.default_rng(20261121)
     out = bytearray()
     for name in TYPES:
@@ -32,7 +66,7 @@ def main():
             values = dequantize(blocks, kind).astype("<f4")
         out += struct.pack("<4I", kind.value, count, size, len(blocks))
         out += blocks.tobytes() + values.tobytes()
-    place = pathlib.Path(__file__).parent.parent / "tests/data/gguf-blocks.bin"
+    place = ROOT / "tests/data/gguf-blocks.bin"
     place.parent.mkdir(exist_ok=True)
     place.write_bytes(out)
     print(f"{place.name}: {len(TYPES)} types, {len(out)} bytes")

@@ -45,7 +45,7 @@ pip_packages() {
 
 npm_packages() {
   npm install --no-save --no-audit --no-fund --loglevel=error \
-    @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2
+    @huggingface/gguf@0.4.6 @huggingface/hub@2.17.5 hyllama@0.2.2 zstddec@0.3.4
 }
 
 # The sources of ggml lie in a crate that binds it; its header reader needs little of it.

@@ -112,4 +112,5 @@ if [ "${1:-}" = bench ]; then
   scripts/peers.sh npm
   node wasm/bench/open.mjs
   node wasm/bench/statistics.mjs
+  node wasm/bench/zstd.mjs
 fi

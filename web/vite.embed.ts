@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, defineConfig, type Plugin, type UserConfig } from 'vite';
 
@@ -22,6 +22,22 @@ const inflated = (text) =>
     headers: { 'content-type': 'application/wasm' },
   });
 `;
+
+/** Sheets that views bring along: the element has them in its own tree, and the page around it gets none. */
+const sheets: Plugin = {
+  name: 'sheets-inside',
+  enforce: 'pre',
+  resolveId(id, from) {
+    if (!id.endsWith('.css') || !from?.includes('/src/views/')) {
+      return undefined;
+    }
+    if (!readFileSync('src/embed/element.ts', 'utf8').includes(`${basename(id)}?inline`)) {
+      throw new Error(`${from} brings ${id} along, which src/embed/element.ts does not have`);
+    }
+    return '\0sheet';
+  },
+  load: (id) => (id === '\0sheet' ? '' : undefined),
+};
 
 /** Puts WebAssembly into the code that loads it, packed. */
 const wasm: Plugin = {
@@ -62,14 +78,14 @@ const worker: Plugin = {
 /** The element: `element` with its worker in a file of its own, `single` in one file. */
 export default defineConfig(({ mode }) => ({
   ...common,
-  plugins: mode === 'single' ? [worker] : [],
+  plugins: mode === 'single' ? [sheets, worker] : [sheets],
   build: {
     ...common.build,
     outDir: `dist/${mode}`,
     rollupOptions: {
       input: mode === 'single' ? 'src/embed/single.ts' : 'src/embed/viewer.ts',
       preserveEntrySignatures: 'strict',
-      output: { entryFileNames: 'weighbridge-viewer.js' },
+      output: { entryFileNames: 'weighbridge-viewer.js', ...(mode === 'single' && { codeSplitting: false }) },
     },
   },
 }));

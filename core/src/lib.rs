@@ -113,6 +113,8 @@ pub use half;
 #[cfg(feature = "heapless")]
 pub use heapless;
 pub use input::{Absent, Source, Span, Window};
+#[cfg(feature = "blocks")]
+pub use model::Quant;
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{
     Chunk, Chunks, DType, DimEncoding, Dims, DimsAt, Element, Elements, Encoding, Endianness,

@@ -26,6 +26,8 @@ pub struct Feed {
     /// Elements that may still come: the last byte of packed ones may hold more.
     left: u64,
     carry: Vec<u8>,
+    /// Whether scales come in place of elements.
+    scales: bool,
 }
 
 impl Feed {
@@ -39,7 +41,24 @@ impl Feed {
     /// ```
     pub fn new(dtype: DType, endianness: Endianness, elements: u64) -> Option<Feed> {
         dtype.is_numeric().then_some(())?;
-        Some(Feed { dtype, endianness, left: elements, carry: Vec::new() })
+        Some(Feed { dtype, endianness, left: elements, carry: Vec::new(), scales: false })
+    }
+
+    /// A feed of the scales that elements of blocks have, in place of the elements; `None` for
+    /// types without blocks.
+    ///
+    /// ```
+    /// use weighbridge::Feed;
+    /// use weighbridge::core::{DType, Endianness};
+    ///
+    /// let mut feed = Feed::new(DType::Q8_0, Endianness::Little, 32).unwrap().scales().unwrap();
+    /// let mut block = [7; 34];
+    /// block[..2].copy_from_slice(&[0x00, 0x3C]);
+    /// feed.push(&block, &mut |scales| assert_eq!(scales, [1.0; 32]));
+    /// ```
+    pub fn scales(self) -> Option<Feed> {
+        self.dtype.block()?;
+        Some(Feed { scales: true, ..self })
     }
 
     /// Calls `take` with the elements of the next bytes, 1 to 256 at a time.
@@ -75,7 +94,7 @@ impl Feed {
         let piece = self.dtype.bytes(PIECE as u64).unwrap_or(1) as usize;
         while !bytes.is_empty() {
             let (head, rest) = bytes.split_at(piece.min(bytes.len()));
-            let count = self.dtype.decode_f64(self.endianness, head, &mut values).unwrap_or(0);
+            let count = self.decode(head, &mut values).unwrap_or(0);
             let count = usize::try_from(self.left).map_or(count, |left| left.min(count));
             if count > 0 {
                 take(&values[..count]);
@@ -84,6 +103,27 @@ impl Feed {
             bytes = rest;
         }
     }
+
+    fn decode(&self, bytes: &[u8], out: &mut [f64; PIECE]) -> Option<usize> {
+        match self.scales {
+            true => scales(self.dtype, self.endianness, bytes, out),
+            false => self.dtype.decode_f64(self.endianness, bytes, out),
+        }
+    }
+}
+
+/// The scales of elements; no format but GGUF has any.
+#[cfg(feature = "gguf")]
+fn scales(dtype: DType, order: Endianness, bytes: &[u8], out: &mut [f64; PIECE]) -> Option<usize> {
+    let mut quants = [weighbridge_core::Quant::default(); PIECE];
+    let count = dtype.decode_quants(order, bytes, &mut quants)?;
+    out.iter_mut().zip(quants).for_each(|(to, quant)| *to = quant.scale.into());
+    Some(count)
+}
+
+#[cfg(not(feature = "gguf"))]
+fn scales(_: DType, _: Endianness, _: &[u8], _: &mut [f64; PIECE]) -> Option<usize> {
+    None
 }
 
 #[cfg(test)]

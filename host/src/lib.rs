@@ -116,7 +116,6 @@ mod report;
 #[cfg(feature = "idv")]
 mod rows;
 mod session;
-#[cfg(feature = "gguf")]
 mod set;
 #[cfg(all(feature = "shards", feature = "std"))]
 mod shards;
@@ -162,8 +161,11 @@ pub use report::{Found, NotListed, Report, Unchecked, Verdict};
 #[cfg(feature = "idv")]
 pub use rows::RowView;
 pub use session::{Poll, Session};
+#[cfg(feature = "shards")]
+pub use set::ShardSet;
+pub use set::{Find, Member};
 #[cfg(feature = "gguf")]
-pub use set::SetPart;
+pub use set::{SetPart, SplitSet};
 pub use stats::Summary;
 pub use summary::{
     Cache, CacheGroup, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share, Summariser,

@@ -129,6 +129,26 @@ impl FileMap {
         }
     }
 
+    /// Adds those of another file, each changed by `shift`: as if files followed each other.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let mut map = model.map()?;
+    /// map.join(&model.map()?, |area| area.at += bytes.len() as u64);
+    /// let last = map.areas().last().unwrap();
+    /// assert_eq!(last.at + last.len, 2 * bytes.len() as u64);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn join(&mut self, other: &FileMap, shift: impl Fn(&mut Area)) {
+        let from = self.areas.len();
+        self.areas.extend_from_slice(&other.areas);
+        self.areas.iter_mut().skip(from).for_each(shift);
+        if !self.areas.is_sorted_by_key(|area| area.at) {
+            self.areas.sort_by_key(|area| area.at);
+        }
+    }
+
     /// All parts and gaps, by offset.
     ///
     /// ```

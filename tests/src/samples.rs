@@ -49,3 +49,10 @@ pub fn words() -> Vec<u8> {
     let metadata = vec![(b"words".to_vec(), words)];
     gguf::File { metadata, ..gguf::File::default() }.encode().bytes
 }
+
+/// The first of three parts of a GGUF file, with the one tensor that all parts say there is.
+pub fn part() -> Vec<u8> {
+    let numbers = [("split.no", 2, 0), ("split.count", 2, 3), ("split.tensors.count", 5, 1)];
+    let metadata = numbers.map(|(key, kind, n)| (key.into(), gguf::Value::Number(kind, n)));
+    gguf::File { metadata: metadata.into(), ..gguf::File::default() }.encode().bytes
+}

@@ -9,16 +9,12 @@
 // nothing lies between them, and lays out the file.
 
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { fromBytes, open } from '../dist/index.js';
+import { peer, trials } from './peers.mjs';
 import { compare } from './turns.mjs';
 
 const ROUNDS = 41;
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
-const trials = join(target, 'web-trials');
 
 /** Names as those of a mixture of experts. */
 function names(count) {
@@ -77,16 +73,6 @@ function serve(bytes) {
     };
     return new Response(file.slice(from, to + 1), { status: range ? 206 : 200, headers });
   };
-}
-
-/** A package of somebody else, if it is installed. */
-async function peer(name) {
-  try {
-    return await import(pathToFileURL(createRequire(join(target, 'peers', 'x')).resolve(name)).href);
-  } catch {
-    console.log(`left out: ${name}, for scripts/peers.sh npm did not install it`);
-    return null;
-  }
 }
 
 /** Opening a file as far as `goal`. */

@@ -1,6 +1,6 @@
 // Answers of the module, unpacked: tables, values, metadata.
 
-import { Texts } from './unpack.js';
+import { ruleOf, Texts } from './unpack.js';
 
 /** The shortest text that gives a float of 32 bits again. */
 function short(value) {
@@ -125,4 +125,35 @@ export function metaValue(fields) {
     shape: shaped ? shape : undefined,
     truncated: fields.flag(),
   };
+}
+
+/** A verdict, and what the file is if not what it should be. */
+export function validity(fields) {
+  const accepted = fields.flag();
+  const unsupported = fields.flag();
+  const missing = fields.optional();
+  const tensors = fields.u64();
+  const other = fields.optionalText();
+  const leftOut = fields.optionalText();
+  return {
+    verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
+    valid: accepted && !unsupported,
+    diagnosis: missing === undefined ? other : cutOff(missing, tensors),
+    missing,
+    leftOut,
+  };
+}
+
+/** As the command says it. */
+function cutOff(missing, tensors) {
+  const count = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
+  const reach = tensors === 1n ? 'reaches' : 'reach';
+  const past = tensors === 0n ? '' : `; ${count(tensors, 'tensor')} ${reach} past the end`;
+  return `${count(missing, 'byte')} short${past}: download it again`;
+}
+
+/** How many findings of which rules are only counted. */
+export function notListed(rules, counts) {
+  const one = (code, i) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
+  return { notListed: Array.from(rules, one) };
 }

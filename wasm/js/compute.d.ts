@@ -64,6 +64,11 @@ export interface Statistics extends Sink {
    * than 16 bits are known to one part in 128, doubles to one in 16.
    */
   steps(lo: number, hi: number, bins: number): Float64Array;
+  /**
+   * What these shares of the finite elements are below, as nearly as `steps` knows them; NaN
+   * where there are none.
+   */
+  quantiles(shares: number[]): Float64Array;
 }
 
 export interface HeatmapConstructor {
@@ -82,7 +87,22 @@ export interface HeatmapConstructor {
     fixed: BigUint64Array,
     height: number,
     width: number,
+    options?: {
+      /** First row, row after the last, first column, column after the last: what is drawn of the slice. */
+      window?: readonly bigint[];
+      /** Draws the scales of blocks in place of the elements. */
+      scales?: boolean;
+    },
   ): Heatmap;
+}
+
+/** The elements of one block: each is `scale * quant + min`, and that is its value. */
+export interface Block {
+  scale: Float32Array;
+  quant: Float32Array;
+  /** Zero for types without a minimum. */
+  min: Float32Array;
+  value: Float32Array;
 }
 
 /** Averages a two-dimensional slice of a dense tensor into cells. */

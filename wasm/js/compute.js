@@ -52,16 +52,21 @@ export function accumulators(glue) {
     steps(lo, hi, bins) {
       return this.#raw.steps(lo, hi, bins);
     }
+
+    quantiles(shares) {
+      return this.#raw.quantiles(Float64Array.from(shares));
+    }
   }
 
   class Heatmap {
     #raw;
     #cells;
 
-    constructor(dtype, endianness, shape, rowAxis, columnAxis, fixed, height, width) {
+    constructor(dtype, endianness, shape, rowAxis, columnAxis, fixed, height, width, options = {}) {
       const big = endianness === 'big';
       const { RawHeatmap } = glue;
-      const raw = RawHeatmap.of(dtype, big, shape, rowAxis, columnAxis, fixed, height, width);
+      const window = BigUint64Array.from(options.window ?? []);
+      const raw = RawHeatmap.of(dtype, big, shape, rowAxis, columnAxis, fixed, height, width, window, options.scales ?? false);
       this.#raw = numbers(raw, dtype);
       const [from, to, rows, columns, firstByte, lastByte] = raw.size();
       this.from = from;
@@ -206,7 +211,17 @@ export function accumulators(glue) {
       differs: fields.column(Uint8Array),
     }));
 
+  const block = (dtype, endianness, bytes) =>
+    unpack(glue.rawBlock(dtype, endianness === 'big', bytes), (fields) => ({
+      scale: fields.column(Float32Array),
+      quant: fields.column(Float32Array),
+      min: fields.column(Float32Array),
+      value: fields.column(Float32Array),
+    }));
+
+  const unit = (dtype) => Array.from(glue.rawUnit(dtype).subarray(0, 2));
+
   const ggufNames = (name) => glue.rawGgufNames(name).split('\n').filter((line) => line !== '');
 
-  return { Statistics, Heatmap, Difference, Gauge, compare, ggufNames, signs, health, ...summaries(glue) };
+  return { Statistics, Heatmap, Difference, Gauge, block, unit, compare, ggufNames, signs, health, ...summaries(glue) };
 }

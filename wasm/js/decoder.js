@@ -41,7 +41,9 @@ export function decoders() {
         take?.(bytes);
         return take === undefined ? bytes : new Uint8Array(0);
       }
-      const pieces = [];
+      // Room for what usual ratios make of these bytes: then each decoded byte is copied once.
+      const left = this.decoded === undefined ? Infinity : Number(this.decoded - this.#raw.decoded());
+      let all = new Uint8Array(take === undefined ? Math.min(left, 4 * bytes.length, MOST) : 0);
       let total = 0;
       this.#raw.give(bytes);
       for (let piece = this.#raw.take(); piece.length > 0; piece = this.#raw.take()) {
@@ -49,19 +51,19 @@ export function decoders() {
           take(piece);
           continue;
         }
-        total += piece.length;
-        if (total > MOST) {
+        const end = total + piece.length;
+        if (end > MOST) {
           throw failure('decoded data is too large for one array: give `push` a callback');
         }
-        pieces.push(piece);
+        if (end > all.length) {
+          const more = new Uint8Array(Math.max(end, Math.min(2 * all.length, MOST)));
+          more.set(all);
+          all = more;
+        }
+        all.set(piece, total);
+        total = end;
       }
-      const all = new Uint8Array(total);
-      let at = 0;
-      for (const piece of pieces) {
-        all.set(piece, at);
-        at += piece.length;
-      }
-      return all;
+      return total === all.length ? all : all.slice(0, total);
     }
 
     finish() {

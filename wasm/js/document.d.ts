@@ -140,3 +140,33 @@ export interface Document {
   /** Names, types, shapes and sizes for `compare`. */
   digest(): Uint8Array<ArrayBuffer>;
 }
+
+/**
+ * A document of the full module, which may be one of several files: that of an index of shards,
+ * or an empty one (of length 0) for the parts of a split GGUF. It then lists the tensors of all
+ * files, as if these followed each other: offsets in a file that begins at `base` are `base` more.
+ */
+export interface JointDocument extends Document {
+  /** The code of a word in the tables of this document. */
+  code(word: string): number;
+
+  /** Adds the tensors of a file whose goal `index` is reached. */
+  join(part: JointDocument, base: bigint): void;
+  /**
+   * The files that an index lists, how many tensors it lists for each, and how many of them that
+   * has; `undefined` lacks bytes.
+   */
+  listed(): { names: string[]; listed: Uint32Array; found: Uint32Array } | undefined;
+  /**
+   * Begins to collect what was found in all files and to compare them. Next come `addPart` or
+   * `addAbsent` for each in order, and `end`. Then `findings`, `verdict` and `layout` are those
+   * of all. `false` lacks bytes.
+   */
+  begin(profile: Profile): boolean;
+  /** A file that is there, by its number from 0, with its first tensor and metadata entry among all. */
+  addPart(part: JointDocument, number: number, name: string, base: bigint, first: number, firstEntry: number): void;
+  /** A file that is missing, or else cannot be read. */
+  addAbsent(number: number, missing: boolean): void;
+  /** Compares what all files together have. `false` lacks bytes. */
+  end(): boolean;
+}

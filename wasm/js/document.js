@@ -1,6 +1,6 @@
 // The class Document over the WebAssembly's, of which nothing is shown outside.
 
-import { cells, metadataTable, metaValue, rowTable, values } from './answers.js';
+import { cells, metadataTable, metaValue, notListed, rowTable, validity, values } from './answers.js';
 import { decoders } from './decoder.js';
 import { npy } from './npy.js';
 import { failure, number, ruleOf, sentence, Texts, unpack } from './unpack.js';
@@ -19,37 +19,6 @@ function sortCode(sort = 'index') {
   return code | (descending ? 16 : 0);
 }
 
-/** A verdict, and what the file is if not what it should be. */
-function validity(fields) {
-  const accepted = fields.flag();
-  const unsupported = fields.flag();
-  const missing = fields.optional();
-  const tensors = fields.u64();
-  const other = fields.optionalText();
-  const leftOut = fields.optionalText();
-  return {
-    verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
-    valid: accepted && !unsupported,
-    diagnosis: missing === undefined ? other : cutOff(missing, tensors),
-    missing,
-    leftOut,
-  };
-}
-
-/** As the command says it. */
-function cutOff(missing, tensors) {
-  const count = (n, thing) => `${n.toLocaleString('en')} ${thing}${n === 1n ? '' : 's'}`;
-  const reach = tensors === 1n ? 'reaches' : 'reach';
-  const past = tensors === 0n ? '' : `; ${count(tensors, 'tensor')} ${reach} past the end`;
-  return `${count(missing, 'byte')} short${past}: download it again`;
-}
-
-/** How many findings of which rules are only counted. */
-function notListed(rules, counts) {
-  const one = (code, i) => ({ rule: ruleOf(code).id, count: Number(counts[i]) });
-  return { notListed: Array.from(rules, one) };
-}
-
 /** The class for one WebAssembly module. */
 export function documents(glue) {
   const decoder = decoders(glue);
@@ -59,14 +28,14 @@ export function documents(glue) {
     #words = [];
     #only;
     #entry;
+    #seed = crypto.getRandomValues(new BigUint64Array(1))[0];
 
     constructor(length, { format = '', name = '', budget = 16 << 20, granule = 64 << 10 } = {}) {
       if (format !== '' && !glue.formats().some(({ name }) => name === format)) {
         throw failure(`no format ${format}`);
       }
-      const [seed] = crypto.getRandomValues(new BigUint64Array(1));
       this.length = BigInt(length);
-      this.#raw = new glue.RawDocument(this.length, format, name, seed, budget, granule);
+      this.#raw = new glue.RawDocument(this.length, format, name, this.#seed, budget, granule);
     }
 
     free() {
@@ -481,6 +450,40 @@ export function documents(glue) {
 
     digest() {
       return this.#raw.digest();
+    }
+
+    code(word) {
+      return this.#raw.code(word);
+    }
+
+    join(part, base) {
+      this.#facts = undefined;
+      this.#raw.join(part.#raw, base);
+    }
+
+    listed() {
+      return unpack(this.#raw.listed(this.#seed), (fields) => ({
+        names: [...fields.texts()],
+        listed: fields.column(Uint32Array),
+        found: fields.column(Uint32Array),
+      }));
+    }
+
+    begin(profile) {
+      return this.#raw.begin(profile === 'lenient', this.#seed);
+    }
+
+    addPart(part, ...place) {
+      this.#raw.addPart(part.#raw, ...place);
+    }
+
+    addAbsent(number, missing) {
+      this.#raw.addAbsent(number, missing);
+    }
+
+    end() {
+      this.#facts = undefined;
+      return this.#raw.end();
     }
   };
 }

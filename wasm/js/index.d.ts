@@ -7,8 +7,8 @@
  * number will do.
  */
 
-import type { DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './compute.d.ts';
-import type { Document, DocumentOptions, Goal } from './document.d.ts';
+import type { Block, DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './compute.d.ts';
+import type { Document, DocumentOptions, Goal, JointDocument } from './document.d.ts';
 import type { ModelSummary, SummaryOptions, Template, TemplatePiece, VocabularyConstructor } from './summary.d.ts';
 import type { Format, Progress, Rule } from './tables.d.ts';
 
@@ -40,10 +40,15 @@ export interface Library {
 /** What the full module has besides. */
 export interface FullLibrary extends Library {
   readonly flavour: 'full';
+  readonly Document: new (length: bigint | number, options?: DocumentOptions) => JointDocument;
   readonly Statistics: StatisticsConstructor;
   readonly Heatmap: HeatmapConstructor;
   readonly Difference: DifferenceConstructor;
   readonly Gauge: GaugeConstructor;
+  /** What the elements of a block of a quantised type (ggml) are made of; empty for other types. */
+  block(dtype: string, endianness: 'little' | 'big', bytes: Uint8Array): Block;
+  /** The elements and bytes of a block, or of what else the data of a type can be cut into; zeros for others. */
+  unit(dtype: string): number[];
   /** What may be noteworthy about weights, faults first. */
   readonly signs: readonly Sign[];
   /** What the signs of all tensors come to; `skipped` more have no statistics. */

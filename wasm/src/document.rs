@@ -12,7 +12,18 @@ use core::ops::Range;
 use weighbridge::{Goal as Depth, Meta, Options, Session};
 #[cfg(feature = "full")]
 use weighbridge_core::File;
-use weighbridge_core::{Audit, Cursor, EntryKind, Metadata, Stop, general};
+use weighbridge_core::{Audit, Cursor, EntryKind, Finding, Metadata, Stop, Tally, general};
+
+/// The findings of a document, while its other fields are borrowed.
+macro_rules! all_findings {
+    ($document:expr) => {{
+        #[cfg(feature = "full")]
+        let joint = $document.joint.as_ref().map(|joint| joint.findings());
+        #[cfg(not(feature = "full"))]
+        let joint: Option<&[Finding]> = None;
+        joint.unwrap_or_else(|| $document.session.findings())
+    }};
+}
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +70,13 @@ pub struct Document {
     cursor: Cursor,
     /// What the first so many entries of the metadata say of other files.
     #[cfg(feature = "full")]
-    part: (weighbridge::SetPart, usize),
+    pub(crate) part: (weighbridge::SetPart, usize),
+    /// What an index lists, and whether all of it was read.
+    #[cfg(feature = "full")]
+    pub(crate) listed: Option<(weighbridge::ShardSet, bool)>,
+    /// What was found in all files of a model in several.
+    #[cfg(feature = "full")]
+    pub(crate) joint: Option<crate::joint::Joint>,
     /// Not all entries fit into memory.
     cut: bool,
     pub(crate) listing: Listing,
@@ -87,6 +104,10 @@ impl Document {
             cursor: Cursor::default(),
             #[cfg(feature = "full")]
             part: Default::default(),
+            #[cfg(feature = "full")]
+            listed: None,
+            #[cfg(feature = "full")]
+            joint: None,
             cut: false,
             listing: Listing::default(),
             #[cfg(feature = "full")]
@@ -235,6 +256,10 @@ impl Document {
     /// Whether payloads have rules, so that checking them says something: known once the
     /// structure is checked. Entries that were cut off may have some.
     pub fn is_ruled(&self) -> bool {
+        #[cfg(feature = "full")]
+        if let Some(joint) = &self.joint {
+            return joint.ruled;
+        }
         self.ruled.0 || self.cut
     }
 
@@ -266,6 +291,7 @@ impl Document {
     #[cfg(feature = "full")]
     pub fn left_out(&self) -> Option<&'static str> {
         match self.session.file()? {
+            _ if self.joint.is_some() => None,
             File::Shards(_) => Some("the files that it lists were not looked at"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")
@@ -285,16 +311,46 @@ impl Document {
         self.refused() && self.session.findings().iter().any(|f| f.rule == general::UNKNOWN_FORMAT)
     }
 
+    /// What was found, in all files of a model in several.
+    pub fn all_findings(&self) -> &[Finding] {
+        all_findings!(self)
+    }
+
+    /// Findings `range` by offset, with their positions in all.
+    pub fn findings_by_offset(&mut self, range: Range<usize>) -> Vec<(usize, Finding)> {
+        let all = all_findings!(self);
+        let order = self.findings.sorted(all, range).iter().map(|i| *i as usize);
+        order.filter_map(|i| all.get(i).map(|finding| (i, *finding))).collect()
+    }
+
+    /// All that was found, counted, in all files of a model in several.
+    pub fn tally(&self) -> &Tally {
+        #[cfg(feature = "full")]
+        if let Some(joint) = &self.joint {
+            return joint.tally();
+        }
+        self.session.tally()
+    }
+
+    /// What was checked, in all files of a model in several.
+    pub fn checked(&self) -> &'static [&'static str] {
+        #[cfg(feature = "full")]
+        if let Some(joint) = &self.joint {
+            return joint.checked();
+        }
+        self.session.checked()
+    }
+
     /// Rows that pass `filter`, in the order of `sort`.
     pub fn rows(&mut self, sort: Sort, filter: Filter) -> &[u32] {
-        let Document { order, table, session, .. } = self;
-        order.select(table, sort, filter, session.findings())
+        let findings = all_findings!(self);
+        self.order.select(&self.table, sort, filter, findings)
     }
 
     /// Brings the numbers of findings up to date.
     pub fn count_findings(&mut self) {
-        let Document { order, table, session, .. } = self;
-        order.count(table, session.findings());
+        let findings = all_findings!(self);
+        self.order.count(&self.table, findings);
     }
 
     /// The rows that were chosen last.

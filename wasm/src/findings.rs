@@ -11,8 +11,8 @@ use weighbridge_core::{EntryKind, Finding};
 pub struct Findings(Vec<u32>);
 
 impl Findings {
-    /// Findings `range` of `all`, by offset.
-    pub fn sorted(&mut self, all: &[Finding], range: Range<usize>) -> Vec<Finding> {
+    /// The positions of findings `range` of `all`, by offset.
+    pub fn sorted(&mut self, all: &[Finding], range: Range<usize>) -> &[u32] {
         if self.0.len() != all.len() {
             let key = |i: u32| {
                 let finding = all.get(i as usize);
@@ -20,8 +20,7 @@ impl Findings {
             };
             self.0 = sort::sorted(all.len(), &mut |a, b| key(a) < key(b));
         }
-        let order = self.0.get(range).unwrap_or_default();
-        order.iter().filter_map(|i| all.get(*i as usize).copied()).collect()
+        self.0.get(range).unwrap_or_default()
     }
 }
 

@@ -22,6 +22,8 @@ pub mod digest;
 pub mod document;
 pub mod elements;
 pub mod findings;
+#[cfg(feature = "full")]
+pub mod joint;
 pub mod layout;
 mod listing;
 pub mod meta;

@@ -110,6 +110,13 @@ impl Order {
         }
     }
 
+    /// Counts anew when it is next asked: there are other findings.
+    #[cfg(feature = "full")]
+    pub fn forget(&mut self) {
+        self.counted = None;
+        self.stamp = None;
+    }
+
     /// Takes a number for each tensor to sort by; those that are none come last.
     pub fn give(&mut self, numbers: &[f64]) {
         self.given = numbers.iter().map(|number| ordered(*number)).collect();

@@ -47,6 +47,16 @@ impl<T> Arena<T> {
         self.ends.push(u32::try_from(self.items.len()).unwrap_or(u32::MAX));
     }
 
+    #[cfg(feature = "full")]
+    fn extend(&mut self, other: &Arena<T>)
+    where
+        T: Copy,
+    {
+        let first = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+        self.items.extend_from_slice(&other.items);
+        self.ends.extend(other.ends.iter().map(|end| end.saturating_add(first)));
+    }
+
     fn get(&self, i: usize) -> &[T] {
         let end = |i: usize| self.ends.get(i).map_or(0, |end| *end as usize);
         let from = i.checked_sub(1).map_or(0, end);
@@ -121,6 +131,20 @@ impl Table {
         self.stored.push(stored);
         self.tensors.push(tensor);
         Ok(())
+    }
+
+    /// Adds the tensors of a file that begins at `base`, with words of its own.
+    #[cfg(feature = "full")]
+    pub fn extend(&mut self, other: &Table, base: u64, words: &mut Words, theirs: &Words) {
+        let codes: Vec<u16> = theirs.all().iter().map(|word| words.code(word)).collect();
+        let code = |code: &u16| codes.get(usize::from(*code)).copied().unwrap_or(0);
+        self.tensors.extend_from_slice(&other.tensors);
+        self.dtypes.extend(other.dtypes.iter().map(code));
+        self.stored.extend_from_slice(&other.stored);
+        let at = |at: &u64| if *at == NONE { NONE } else { at.saturating_add(base) };
+        self.offsets.extend(other.offsets.iter().map(at));
+        self.names.extend(&other.names);
+        self.dims.extend(&other.dims);
     }
 
     /// Takes the place of a tensor's data into account, if it is in pieces.

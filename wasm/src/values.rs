@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(place(DType::F64, 1 << 62, 1), None);
         assert_eq!(place(DType::Text, 0, 1), None);
         assert_eq!(place(DType::Q4_0, 70, 2), Some((36, 18, 6)));
-        assert_eq!(place(DType::Iq1S, 0, 1), None);
+        assert_eq!(place(DType::Q8_1, 0, 1), None);
         let numbers = Numbers::of(DType::I64, &[255; 16], 9, Endianness::Little);
         assert_eq!((numbers.array, numbers.len()), (Array::I64, 2));
     }

@@ -4,12 +4,18 @@
 export interface Given {
   file: File;
   handle?: FileSystemFileHandle;
+  /** Where it lies in a folder that was dropped: files of a set lie in one. */
+  folder?: string;
 }
 
 /** Names of the files that are opened from a dropped folder. */
 const KNOWN = /(?:\.(?:bt|bintensors|gguf|idv|npy|npz|oinf|safetensors|stb|zt|index\.json)|^config\.json)$/i;
-/** Most files that are taken from a folder, and how deep folders are looked into. */
+/** Most files that are taken from a folder, beside those of models in several, and how deep folders are looked into. */
 const MOST = 100;
+/** So many files at most are looked at. */
+const FAR = 20 * MOST;
+/** The names of files of a model in several. */
+const PART = /-of-\d+\./;
 const DEPTH = 4;
 
 interface WithHandle {
@@ -38,11 +44,11 @@ async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle 
   const found = await handle;
   if (entry?.isDirectory || found?.kind === 'directory') {
     const name = entry?.name ?? found!.name;
-    const list = found?.kind === 'directory' ? await ofHandle(found as unknown as Directory, DEPTH) : await ofEntry(entry as FileSystemDirectoryEntry, DEPTH);
+    const list = found?.kind === 'directory' ? await ofHandle(found as unknown as Directory, DEPTH, name) : await ofEntry(entry as FileSystemDirectoryEntry, DEPTH, name);
     if (list.length === 0) {
       throw new Error(`The folder ${name} holds no tensor files.`);
     }
-    if (list.length > MOST) {
+    if (list.length > FAR || list.filter(({ file }) => !PART.test(file.name)).length > MOST) {
       throw new Error(`The folder ${name} holds more than ${MOST} tensor files. Drop those that you want to see.`);
     }
     return list.sort((a, b) => (a.file.name < b.file.name ? -1 : 1));
@@ -50,36 +56,36 @@ async function one({ handle, entry, file }: { handle?: Promise<FileSystemHandle 
   return file === null ? [] : [{ file, handle: found?.kind === 'file' ? (found as FileSystemFileHandle) : undefined }];
 }
 
-async function ofHandle(folder: Directory, depth: number): Promise<Given[]> {
+async function ofHandle(folder: Directory, depth: number, path: string): Promise<Given[]> {
   const list: Given[] = [];
   for await (const entry of folder.values()) {
     if (entry.kind === 'directory' && depth > 1) {
-      list.push(...(await ofHandle(entry as unknown as Directory, depth - 1)));
+      list.push(...(await ofHandle(entry as unknown as Directory, depth - 1, `${path}/${entry.name}`)));
     } else if (entry.kind === 'file' && KNOWN.test(entry.name)) {
       const handle = entry as FileSystemFileHandle;
-      list.push({ file: await handle.getFile(), handle });
+      list.push({ file: await handle.getFile(), handle, folder: path });
     }
-    if (list.length > MOST) {
+    if (list.length > FAR) {
       break;
     }
   }
   return list;
 }
 
-async function ofEntry(folder: FileSystemDirectoryEntry, depth: number): Promise<Given[]> {
+async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: string): Promise<Given[]> {
   const reader = folder.createReader();
   const list: Given[] = [];
   for (;;) {
     // A reader gives a part at a time, and nothing once it is through.
     const entries = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (entries.length === 0 || list.length > MOST) {
+    if (entries.length === 0 || list.length > FAR) {
       return list;
     }
     for (const entry of entries) {
       if (entry.isDirectory && depth > 1) {
-        list.push(...(await ofEntry(entry as FileSystemDirectoryEntry, depth - 1)));
+        list.push(...(await ofEntry(entry as FileSystemDirectoryEntry, depth - 1, `${path}/${entry.name}`)));
       } else if (entry.isFile && KNOWN.test(entry.name)) {
-        list.push({ file: await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)) });
+        list.push({ file: await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)), folder: path });
       }
     }
   }

@@ -2,13 +2,21 @@
 
 import type { Profile, Verdict } from 'weighbridge';
 import type { Api, Opened } from './worker/main.ts';
+import type { Picture, StatisticsResult } from './worker/jobs.ts';
 import type { Health } from './worker/swept.ts';
+import type { Part } from './worker/joined.ts';
 import type { Client, Remote } from './worker/rpc.ts';
+import { Kept } from './kept.ts';
 import { Topic } from './ui/dom.ts';
+import { hex, range } from './ui/format.ts';
 import type { Tasks } from './ui/tasks.ts';
 
 /** Data up to this size is checked without being asked for. */
 const SMALL = 16n << 20n;
+
+/** Statistics, and bytes of pictures, that are kept; others are computed again. */
+const STATISTICS = 32;
+const PICTURES = 48 << 20;
 
 export type Depth = 'index' | 'structure' | 'payloads';
 
@@ -35,6 +43,13 @@ export class OpenFile {
   /** Aborted when the file is closed. */
   readonly closing = new AbortController();
 
+  /** The files that it lies in, if it is a model in several. */
+  parts: Part[] | undefined;
+  /** By tensor. */
+  readonly statistics = new Kept<number, StatisticsResult>(STATISTICS);
+  /** By tensor and what is drawn of it. */
+  readonly pictures = new Kept<string, Picture>(PICTURES, ({ mean }) => 4 * mean.byteLength);
+
   profile: Profile = 'strict';
   verdict: Verdict | undefined;
   depth: Depth = 'index';
@@ -54,6 +69,7 @@ export class OpenFile {
   constructor(info: Opened, client: Client<Api>, tasks: Tasks, reload: () => void) {
     this.reload = reload;
     this.info = info;
+    this.parts = info.parts;
     this.client = client;
     this.tasks = tasks;
   }
@@ -80,6 +96,22 @@ export class OpenFile {
       this.tasks.say(message);
       this.validated.emit();
     }
+  }
+
+  /** The file that a byte is in, of several. */
+  partAt(at: bigint): Part | undefined {
+    return this.parts?.findLast(({ base, size }) => base <= at && size > 0n);
+  }
+
+  /** An offset as it is in the file that the byte is in. */
+  hex(at: bigint): string {
+    return hex(at - (this.partAt(at)?.base ?? 0n));
+  }
+
+  /** As `hex`, of several bytes, with the name of the file if there are others. */
+  range(at: bigint, len: bigint | number): string {
+    const part = this.partAt(at);
+    return `${range(at - (part?.base ?? 0n), len)}${part === undefined ? '' : ` in ${part.name}`}`;
   }
 
   /** Whether positions in this file mean something in another view of it. */
@@ -175,6 +207,10 @@ export class OpenFile {
   async validate(profile = this.profile): Promise<void> {
     this.profile = profile;
     this.verdict = await this.api.verdict(this.id, profile);
+    if (this.parts !== undefined) {
+      // How much of what is listed was found.
+      this.parts = await this.api.parts(this.id);
+    }
     this.validated.emit();
   }
 

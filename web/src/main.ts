@@ -35,8 +35,8 @@ interface Entry {
   tab: HTMLElement;
   /** Where it came from, for the address. */
   origin: Place;
-  /** What the browser gives the file for, as it is by then. */
-  handle: FileSystemFileHandle | undefined;
+  /** The files, of which the first stands for a set; none for an address. */
+  given: readonly Given[];
 }
 
 const entries: Entry[] = [];
@@ -130,15 +130,15 @@ function abandon(): void {
   trail.paused = false;
 }
 
-/** Opens a file, beside the others or in place of one. */
-async function open(what: Given | string, origin: Place = {}, old?: Entry): Promise<void> {
-  const given = typeof what === 'string' ? what : what.file;
-  const name = typeof given === 'string' ? given : given.name;
+/** Opens a file, with those of its set among others, beside what is open or in place of one. */
+async function open(what: Given | string, origin: Place = {}, old?: Entry, others: readonly Given[] = []): Promise<Entry | undefined> {
+  const source = typeof what === 'string' ? what : what.file;
+  const name = typeof source === 'string' ? source : source.name;
   performance.mark('open');
-  const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(given));
+  const info = await tasks.run(`Opening ${name}`, (options) => client.with(options).open(source, others.map(({ file }) => file)));
   if (info === undefined) {
     abandon();
-    return;
+    return undefined;
   }
   const file = new OpenFile(info, client, tasks, () => void reload(entry));
   const view = new FileView(file, () => entries.filter((other) => other.file !== file).map((other) => other.file));
@@ -148,9 +148,13 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry): Prom
     h('button', { type: 'button', class: 'file-name', title: info.name, onclick: () => show(entry) }, h('bdi', {}, info.name)),
     iconButton('close', `Close ${info.name}`, () => close(entry)),
   );
-  const entry: Entry = { file, view, tab, origin, handle: typeof what === 'string' ? undefined : what.handle };
-  if (entry.handle !== undefined) {
-    void remember(entry.handle);
+  const of = new Set(info.parts?.map(({ name }) => name));
+  const given = typeof what === 'string' ? [] : [what, ...others.filter((one) => one !== what && of.has(one.file.name))];
+  const entry: Entry = { file, view, tab, origin, given };
+  const [{ handle } = {}] = given;
+  // A handle opens one file again.
+  if (handle !== undefined && info.parts === undefined) {
+    void remember(handle);
   }
   if (old !== undefined && entries.includes(old)) {
     entries.splice(entries.indexOf(old), 1, entry);
@@ -172,46 +176,70 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry): Prom
     trail.paused = false;
     trail.note(true);
   }
+  return entry;
 }
 
 /** Opens a file again, which has changed. */
 async function reload(entry: Entry): Promise<void> {
   tasks.dismiss();
-  const { handle, origin, file, view } = entry;
+  const { given, origin, file, view } = entry;
   const { place } = view;
-  const again = async (what: Given | string) => {
-    await open(what, origin, entry);
+  const again = async (what: Given | string, others: readonly Given[] = []) => {
+    await open(what, origin, entry, others);
     if (current !== undefined && current !== entry && !entries.includes(entry)) {
       current.view.go(place);
     }
   };
   try {
-    if (handle !== undefined) {
-      await again(await ofFile(handle));
+    const handles = given.map(({ handle }) => handle);
+    if (given.length > 0 && handles.every((handle) => handle !== undefined)) {
+      const [first, ...others] = await Promise.all(handles.map(ofFile));
+      await again(first, others);
     } else if (file.info.address !== undefined) {
       await again(file.info.address);
     } else {
       // Without a handle the browser gives no more than it gave.
-      choose(false, ([given]) => given !== undefined && void again(given));
+      choose(given.length > 1, (list) => {
+        const first = list.find((one) => one.file.name === file.info.name) ?? list[0];
+        return first !== undefined && void again(first, list);
+      });
     }
   } catch (error) {
     tasks.fail(`Reloading ${file.info.name}: ${explain(error)}`);
   }
 }
 
+/** Opens files; those of one model as one. */
 async function openAll(list: Given[]): Promise<void> {
   tasks.dismiss();
   // The settings of a model are no file of their own.
   const config = list.find(({ file }) => file.name === 'config.json');
-  const before = entries.length;
-  for (const given of list) {
-    if (given !== config) {
-      await open(given);
+  const before = new Set(entries);
+  const left = new Set(list.filter((given) => given !== config));
+  // What an open model is missing.
+  for (const entry of [...entries]) {
+    const missing = new Set(entry.file.parts?.filter(({ state }) => state === 'missing').map(({ name }) => name));
+    const found = [...left].filter((one) => missing.has(one.file.name) && left.delete(one));
+    if (found.length > 0 && entry.given.length > 0) {
+      await open(entry.given[0], entry.origin, entry, [...entry.given, ...found]);
     }
+  }
+  // An index says what belongs to it.
+  const rank = ({ file }: Given) => Number(!file.name.endsWith('.index.json'));
+  const ordered = [...left].sort((a, b) => rank(a) - rank(b));
+  for (const given of ordered) {
+    if (!left.has(given)) {
+      continue;
+    }
+    const entry = await open(given, {}, undefined, ordered.filter(({ folder }) => folder === given.folder));
+    const surplus = new Set(entry?.file.parts?.filter(({ state }) => state === 'surplus').map(({ name }) => name));
+    left.delete(given);
+    entry?.given.forEach((one) => surplus.has(one.file.name) || left.delete(one));
   }
   if (config !== undefined) {
     const text = await config.file.text();
-    const models = entries.length > before ? entries.slice(before) : current === undefined ? [] : [current];
+    const opened = entries.filter((entry) => !before.has(entry));
+    const models = opened.length > 0 ? opened : current === undefined ? [] : [current];
     models.forEach(({ file }) => file.configure(text));
     if (models.length === 0) {
       tasks.fail('A config.json has the settings of a model: drop it together with the model, or after it.');

@@ -10,12 +10,16 @@ export interface Subject {
   stored: bigint;
   /** Whether it has findings, or a sign of this name. */
   has(what: string): boolean;
+  /** Whether its name matches this expression. */
+  matches(expression: RegExp): boolean;
 }
 
 export type Term = (subject: Subject) => boolean;
 
 export interface Query {
   terms: Term[];
+  /** Regular expressions among them. */
+  expressions: RegExp[];
   /** A single word, which needs no more than the names. */
   word?: string;
   /** What is wrong with it. */
@@ -29,16 +33,17 @@ const PARTS = /\/(?:\\.|[^/\\])+\/i?(?=\s|$)|\S+/g;
 export function parseQuery(text: string): Query {
   const parts = text.trim().match(PARTS) ?? [];
   if (parts.length === 1 && !/[*?/:]/.test(parts[0])) {
-    return { terms: [], word: parts[0] };
+    return { terms: [], expressions: [], word: parts[0] };
   }
+  const expressions: RegExp[] = [];
   try {
-    return { terms: parts.map(term) };
+    return { terms: parts.map((part) => term(part, expressions)), expressions };
   } catch (error) {
-    return { terms: [], fault: (error as Error).message };
+    return { terms: [], expressions: [], fault: (error as Error).message };
   }
 }
 
-function term(part: string): Term {
+function term(part: string, expressions: RegExp[]): Term {
   const pattern = /^\/(.+)\/(i?)$/s.exec(part);
   if (pattern !== null) {
     let compiled: RegExp;
@@ -47,7 +52,8 @@ function term(part: string): Term {
     } catch {
       throw new Error(`${part} is no regular expression`);
     }
-    return ({ name }) => compiled.test(name);
+    expressions.push(compiled);
+    return (subject) => subject.matches(compiled);
   }
   const [, key, value] = /^(dtype|type|shape|size|has):(.+)$/i.exec(part) ?? [];
   switch (key?.toLowerCase()) {

@@ -1,7 +1,7 @@
 /** How the elements of a tensor can be had, which the worker and the views must agree on. */
 
 /** Element types that are numbers. Keys are, but stand for something else. */
-const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|f4e2m1|bf16|f8\w+|bool|bitset|t1|t2|q4_[01]|q5_[01]|q8_0|q[2-6]_k|iq4_nl|iq4_xs|q2_0|tq2_0|mxfp4)$/;
+const NUMERIC = /^(?:[iu](?:1|2|4|8|16|32|64)|f(?:16|32|64)|f4e2m1|bf16|f8\w+|bool|bitset|t1|t2|q4_[01]|q5_[01]|q8_0|q[2-6]_k|q[12]_0|tq[12]_0|iq\d_\w+|mxfp4|nvfp4)$/;
 
 /**
  * `dense`: the decoded bytes are the elements, one after the other. `rows`:
@@ -26,4 +26,9 @@ export function accessOf({ dtype, layout }: { dtype: string; layout: string }): 
 /** How what stands in a .npy file can be had: numbers, and complex ones. */
 export function savedAs({ dtype, layout }: { dtype: string; layout: string }): Access | undefined {
   return dtype === 'c64' && ACCESS[layout] === 'dense' ? 'dense' : accessOf({ dtype, layout });
+}
+
+/** Whether elements come in blocks that can be taken apart (ggml). */
+export function hasBlocks(tensor: { dtype: string; layout: string }): boolean {
+  return accessOf(tensor) === 'dense' && /^(?:[it]?q\d|[mn][xv]fp4)/.test(tensor.dtype);
 }

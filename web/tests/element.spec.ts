@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
-import { exposeRanges, sampleAt, serve } from './embed.ts';
+import { exposeRanges, modelIsShown, sampleAt, serve } from './embed.ts';
 import { TRIALS, expect, test } from './page.ts';
 
 /** What the element takes. */
@@ -40,6 +40,15 @@ const settled = async (viewer: Locator, state: RegExp) => {
   await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 };
 
+test('a view that is fetched later has its styles', async ({ page }) => {
+  await page.goto(address);
+  const one = page.locator('#one');
+  await settled(one, /^(valid|remarks)$/);
+  await one.getByRole('tab', { name: 'Model', exact: true }).click();
+  await expect(one.locator('.tiles')).toHaveCSS('display', 'flex');
+  expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
+});
+
 test('two of them on a page that is left alone', async ({ page }) => {
   await page.addInitScript(() => {
     const told: unknown[] = [];
@@ -65,6 +74,7 @@ test('two of them on a page that is left alone', async ({ page }) => {
   expect(last('two')).toMatchObject({ file: 'broken.gguf', verdict: 'invalid', format: 'gguf' });
   expect(await two.evaluate((element) => (element as Viewer).report())).toEqual(last('two'));
 
+  await modelIsShown(two);
   // Each has its own tensor, and its own keys.
   await one.locator('.tensor-table .v-list [role=row]:not([hidden])').first().click();
   await expect(one.locator('.panel-name')).toBeVisible();
@@ -183,4 +193,25 @@ test('the examples of docs/embed.md', async ({ page }) => {
     await settled(viewer, /^(valid|remarks)$/);
   }
   other.server.close();
+});
+
+test('what is set last is shown', { tag: '@deep' }, async ({ page }) => {
+  await page.goto(address);
+  const two = page.locator('#two');
+  await two.evaluate(async (element, paths) => {
+    const [first, second, last] = await Promise.all(paths.map(async (path) => new File([await (await fetch(path)).blob()], path.split('/').pop()!)));
+    const viewer = element as Viewer;
+    viewer.file = [first, second];
+    // While the first of them is being checked.
+    while (viewer.shadowRoot!.querySelector('.verdict') === null) {
+      await new Promise((done) => setTimeout(done));
+    }
+    viewer.file = last;
+  }, ['gguf', 'oinf', 'stb'].map((id) => `/${sampleAt(id)}`));
+  await settled(two, /^(valid|remarks)$/);
+  await expect(two.locator('.verdict-facts')).toContainText('STB');
+  await page.waitForTimeout(500);
+  await expect(two.locator('.task')).toHaveCount(0);
+  await expect(two.locator('.file')).toHaveCount(1);
+  expect(page.workers().length).toBe(2);
 });

@@ -4,8 +4,8 @@ import { openSync, readFileSync, readSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
-import type { Page } from '@playwright/test';
-import { samples } from './page.ts';
+import type { Locator, Page } from '@playwright/test';
+import { expect, samples } from './page.ts';
 
 const TYPES: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
@@ -40,6 +40,13 @@ export async function serve(body: string, policy: string, whole?: string): Promi
 
 /** The file of a sample, below `dist`. */
 export const sampleAt = (id: string) => `local/samples/${samples.find((sample) => sample.id === id)!.file}`;
+
+/** A view that is fetched when it is opened first is there, and looks like itself; the page around has no sheet of it. */
+export async function modelIsShown(viewer: Locator): Promise<void> {
+  await viewer.getByRole('tab', { name: 'Model' }).click();
+  await expect(viewer.getByRole('tab', { name: 'Overview' }).first()).toBeVisible();
+  expect(await viewer.locator('.model').first().evaluate((element) => [getComputedStyle(element).display, document.querySelectorAll('link').length])).toEqual(['grid', 0]);
+}
 
 /** A reader of ranges of a file on this disk, and what was asked of it. */
 export function reader(path: string): { read(offset: number, length: number): Buffer; asked: { offset: number; length: number }[] } {

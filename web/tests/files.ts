@@ -44,8 +44,8 @@ export function written(files: Record<string, Buffer | string>): string[] {
   return Object.keys(files).map((name) => join(path, name));
 }
 
-/** A value of GGUF: texts, whole numbers as u32, others as f32, lists of these. */
-type Value = string | number | boolean | string[] | boolean[] | Float32Array | Int32Array;
+/** A value of GGUF: texts, whole numbers as u32, others as f32, lists of these; or of a type by name. */
+type Value = string | number | boolean | string[] | boolean[] | Float32Array | Int32Array | { u16: number } | { i32: number };
 
 /** A tensor of GGUF: `type` is 0 for F32, 2 for Q4_0, 8 for Q8_0; `shape` as the page shows it. */
 interface Block {
@@ -87,6 +87,12 @@ export function gguf(keys: Record<string, Value>, tensors: Record<string, Block>
       return typeof value[0] === 'boolean'
         ? list(7, value.length, Buffer.from(value.map(Number)))
         : list(8, value.length, texts(value as string[]));
+    }
+    if ('u16' in value) {
+      return [u32(2), bytes(Uint16Array.of(value.u16))];
+    }
+    if ('i32' in value) {
+      return [u32(5), u32(value.i32)];
     }
     return list(value instanceof Float32Array ? 6 : 5, value.length, bytes(value));
   };

@@ -1,8 +1,8 @@
-/** Tensors whose bytes are not elements one after the other, and checkpoints in shards. */
+/** Tensors whose bytes are not elements one after the other. */
 
 import type { Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
-import { expect, openFiles, openSample, openTensor, panelTab, settled, test } from './page.ts';
+import { expect, openFiles, openSample, openTensor, panelTab, test } from './page.ts';
 
 const fact = (page: Page, term: string) =>
   page.locator('.panel-statistics .pair', { has: page.locator('dt', { hasText: new RegExp(`^${term}$`) }) }).locator('dd');
@@ -110,28 +110,4 @@ test('integers are shown to the last digit', async ({ page }) => {
   await panelTab(page, 'Statistics');
   await expect(fact(page, 'Minimum')).toHaveText('1');
   await expect(fact(page, 'Maximum')).toHaveText('≈ 18446740000000000000');
-});
-
-test('an index of shards is compared with the files that are open', async ({ page }) => {
-  const shard = (...names: string[]) =>
-    safetensors(Object.fromEntries(names.map((name) => [name, { dtype: 'F32', data: Float32Array.of(1, 2) }])));
-  const map = { a: 'm-1.safetensors', b: 'm-1.safetensors', c: 'm-2.safetensors', d: 'm-3.safetensors' };
-  const [index, one, two] = written({
-    'model.safetensors.index.json': JSON.stringify({ metadata: { total_size: 32 }, weight_map: map }),
-    'm-1.safetensors': shard('a', 'b'),
-    'm-2.safetensors': shard('a', 'x'),
-  });
-  await openFiles(page, index);
-  const view = page.locator('.shards');
-  await expect(view).toContainText('3 files · 3 not open');
-  await page.locator('input[type=file]').setInputFiles([one, two]);
-  await expect(page.locator('.file-tab')).toHaveCount(3);
-  await settled(page);
-  await page.locator('.file-name', { hasText: 'model.safetensors.index' }).click();
-  await expect(view.locator('tbody tr')).toHaveText(['m-1.safetensors22', 'm-2.safetensors10', 'm-3.safetensors1not open']);
-  await expect(view.locator('li')).toHaveText([
-    'a belongs in another file according to the index, but it is in m-2.safetensors',
-    'x is not in the index, but it is in m-2.safetensors',
-    'c is missing from m-2.safetensors',
-  ]);
 });

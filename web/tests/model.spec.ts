@@ -302,7 +302,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test.describe(`picture, ${colorScheme}`, { tag: '@deep' }, () => {
-    test.use({ colorScheme, viewport: { width: 1280, height: 1040 } });
+    test.use({ colorScheme, viewport: { width: 1280, height: 1180 } });
 
     test(`picture: the model, ${colorScheme}`, async ({ page }) => {
       await openModel(page, 'demo-13m-instruct.gguf', llama());

@@ -14,7 +14,7 @@ async function search(page: Page, query: string): Promise<void> {
 }
 
 test('terms are words, globs, expressions, types, shapes, sizes', () => {
-  const subject = (name: string, dtype: string, dims: bigint[], stored: bigint): Subject => ({ name, dtype, dims, stored, has: (what) => what === 'findings' });
+  const subject = (name: string, dtype: string, dims: bigint[], stored: bigint): Subject => ({ name, dtype, dims, stored, has: (what) => what === 'findings', matches: (expression) => expression.test(name) });
   const q = subject('model.layers.3.self_attn.q_proj.weight', 'q4_0', [64n, 128n], 4608n);
   const matches = (query: string) => parseQuery(query).terms.every((term) => term(q));
   for (const query of ['layers Q_PROJ', 'model.*.weight', '*q_proj*', '/layers\\.\\d+\\./ weight', '/Q_PROJ/i', 'dtype:q4_0,f32', 'dtype:q4*', 'shape:64x128', 'shape:[64,*]', 'size:>4k', 'size:4608', 'size:1k..1MB', 'size:<=4608 has:findings', '* layers.3']) {
@@ -23,7 +23,7 @@ test('terms are words, globs, expressions, types, shapes, sizes', () => {
   for (const query of ['layers k_proj', 'layers.*', '/^layers/', '/Q_PROJ/', 'dtype:f*', 'shape:64', 'shape:128x64', 'size:<4k', 'size:>1MB', 'has:nan']) {
     expect([query, matches(query) && parseQuery(query).word === undefined]).toEqual([query, false]);
   }
-  expect(parseQuery('bias')).toEqual({ terms: [], word: 'bias' });
+  expect(parseQuery('bias')).toEqual({ terms: [], expressions: [], word: 'bias' });
   for (const [query, fault] of [['/(/', 'no regular expression'], ['shape:big', 'no shape'], ['size:>huge', 'no size']]) {
     expect(parseQuery(query).fault).toContain(fault);
   }
@@ -104,4 +104,25 @@ test('100,000 tensors are sorted, searched and shown as a tree at once', { tag: 
     await page.getByRole('button', { name: 'Tree' }).click();
     await expect(page.getByRole('treegrid').locator('.v-list [role=row]').first()).toBeVisible();
   });
+});
+
+test('an expression that tries for ever is stopped, and the page goes on', async ({ page }) => {
+  const names = [`${'a'.repeat(40)}!`, 'layers.0.bias', 'layers.1.bias'];
+  const tensors = Object.fromEntries(names.map((name) => [name, { dtype: 'F32', data: Float32Array.of(1) }]));
+  await openFiles(page, written({ 'other.safetensors': safetensors({ 'h.0.bias': { dtype: 'F32', data: Float32Array.of(1) } }), 'model.safetensors': safetensors(tensors) }));
+  await page.getByRole('searchbox').fill('/(a+)+$/');
+  await expect(page.locator('.no-match')).toContainText('/(a+)+$/ was stopped after 2 s on 3 names');
+  await page.getByRole('searchbox').fill('/bias$/');
+  await expect(page.locator(`${rows} .name`)).toHaveText(['layers.0.bias', 'layers.1.bias']);
+  // The rule for names of another file.
+  await page.getByRole('tab', { name: 'Compare' }).click();
+  await page.getByLabel('Compare with').selectOption({ index: 0 });
+  await page.getByText('Match names').click();
+  await page.getByLabel('Regular expression for names in this file').fill('(a+)+$');
+  await page.getByRole('button', { name: 'Match', exact: true }).click();
+  await expect(page.locator('.compare-rename [role=alert]')).toContainText('was stopped after 2 s');
+  await page.getByLabel('Regular expression for names in this file').fill('^layers');
+  await page.getByLabel('Name in the other file').fill('h');
+  await page.getByRole('button', { name: 'Match', exact: true }).click();
+  await expect(page.locator('.compare .list-summary')).toContainText('1 under another name');
 });

@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { CDPSession, Page } from '@playwright/test';
+import { safetensors, written } from './files.ts';
 import { TRIALS, expect, openFiles, panelTab, settled, test, within } from './page.ts';
 
 const LINUX = process.platform === 'linux';
@@ -107,4 +108,43 @@ test('10,000 tensors: from the file to the first paint', { tag: ['@bench', '@dee
   record('10000 tensors, from the file to the first paint: the first time', all[0], 'ms');
   record('10000 tensors, from the file to the first paint: the best of five', best, 'ms');
   within(best, 50);
+});
+
+test('96 MiB as a picture, and 384 MiB of weights scanned in little memory', { tag: ['@bench', '@deep'] }, async ({ page }) => {
+  test.setTimeout(180_000);
+  const shape = [6144, 8192];
+  const data = Uint16Array.from({ length: shape[0] * shape[1] }, (_, i) => 0x3c00 + (Math.imul(i, 0x9e37_79b1) >>> 23));
+  await openFiles(page, written({ 'model.safetensors': safetensors(Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { dtype: 'BF16', data, shape }]))) }));
+  await page.locator('.tensor-table .v-list [role=row]').first().click();
+  await panelTab(page, 'Heat map');
+  await expect(page.locator('.panel-heat')).toContainText('96.0 MiB will be read');
+  const milliseconds = await page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const begun = performance.now();
+        const watch = new MutationObserver(() => {
+          if (document.querySelector('.heat-canvas') !== null) {
+            watch.disconnect();
+            resolve(performance.now() - begun);
+          }
+        });
+        watch.observe(document.body, { childList: true, subtree: true });
+        document.querySelector<HTMLButtonElement>('.panel-heat button.primary')!.click();
+      }),
+  );
+  const rate = data.byteLength / 1000 / milliseconds;
+  console.log(`heat map: 96 MiB of bf16 in ${milliseconds.toFixed(0)} ms, ${rate.toFixed(0)} MB/s`);
+  record('a heat map of 96 MiB of bf16', rate, 'MB/s');
+  within(milliseconds, data.byteLength / 300_000);
+
+  const session = await page.context().newCDPSession(page);
+  const before = await resident(page, session);
+  await page.getByRole('button', { name: 'Scan weights' }).first().click();
+  let most = before;
+  while ((await page.locator('.stage-weights').count()) === 0) {
+    most = Math.max(most, await resident(page, session));
+  }
+  console.log(`sweep: memory grew by ${((most - before) / 2 ** 20).toFixed(1)} MiB at most`);
+  record('memory that a scan of 384 MiB of weights takes', (most - before) / 2 ** 20, 'MiB');
+  expect(most - before).toBeLessThan(100e6);
 });

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { exposeRanges, serve } from './embed.ts';
+import { exposeRanges, modelIsShown, serve } from './embed.ts';
 import { TRIALS, expect, sampleFile, samples, test } from './page.ts';
 
 /** A worker out of the file itself, and no server at all. */
@@ -75,6 +75,7 @@ test('a widget shows what the kernel reads, in two cells', async ({ page }) => {
   expect(scope.sent.filter(({ kind }) => kind === 'open').length).toBe(2);
   expect(scope.sent.every(({ kind, length }) => kind === 'open' || (kind === 'read' && length <= 4 << 20))).toBe(true);
   expect(scope.listeners).toBe(2);
+  await modelIsShown(cell);
   // Colours follow the notebook's.
   const surface = () => cell.locator('.file').evaluate((element) => getComputedStyle(element).backgroundColor);
   await page.evaluate(() => (document.body.dataset.jpThemeLight = 'false'));

@@ -12,6 +12,8 @@ mod tensor;
 pub(crate) mod values;
 mod view;
 
+#[cfg(any(feature = "blocks", test))]
+pub use block::Quant;
 #[cfg(feature = "packed")]
 pub(crate) use dims::Packed;
 pub use dims::{DimEncoding, Dims, DimsAt};

@@ -34,7 +34,29 @@ impl DType {
         decode(self, endianness, bytes, out)
     }
 
-    /// The same to `f64`, which holds all but integers beyond 2^53.
+    /// What the elements of the blocks at the start of `bytes` are made of, as many as `out`
+    /// has room for; returns how many, and `None` for types without blocks that are decoded.
+    ///
+    /// ```
+    /// use weighbridge_core::{DType, Endianness, Quant};
+    ///
+    /// let mut out = [Quant::default(); 32];
+    /// let mut block = [0x91; 18]; // codes 1 and 9
+    /// block[..2].copy_from_slice(&[0x00, 0x38]); // the scale, a binary16
+    /// assert_eq!(DType::Q4_0.decode_quants(Endianness::Little, &block, &mut out), Some(32));
+    /// assert_eq!((out[0].scale, out[0].quant, out[31].quant), (0.5, -7.0, 1.0));
+    /// ```
+    #[cfg(any(feature = "blocks", test))]
+    pub fn decode_quants(
+        self,
+        endianness: Endianness,
+        bytes: &[u8],
+        out: &mut [block::Quant],
+    ) -> Option<usize> {
+        block::decode(self, endianness, bytes, out)
+    }
+
+    /// As [`decode_f32`](Self::decode_f32) to `f64`, which holds all but integers beyond 2^53.
     pub fn decode_f64(
         self,
         endianness: Endianness,

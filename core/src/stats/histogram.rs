@@ -101,6 +101,48 @@ impl<'w> Histogram<'w> {
         });
     }
 
+    /// The value that so large a share of the finite values is less than, as nearly as they
+    /// are known; `None` if there are none.
+    ///
+    /// ```
+    /// use weighbridge_core::{DType, Endianness, Histogram, Stats};
+    ///
+    /// let bytes: Vec<u8> = (0..1000_u16).flat_map(u16::to_le_bytes).collect();
+    /// let mut words = vec![0; Histogram::WORDS];
+    /// let mut histogram = Histogram::new(DType::U16, &mut words).unwrap();
+    /// let mut stats = Stats::new(DType::U16, Endianness::Little, 0, 1000).unwrap();
+    /// stats.add(&bytes, Some(&mut histogram));
+    /// assert_eq!(histogram.quantile(0.25), Some(250.0));
+    /// ```
+    #[allow(clippy::as_conversions, reason = "a float to an integer rounds down and saturates")]
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let all = || (0..=u16::MAX).filter_map(|place| self.in_order(place));
+        let finite = all().fold(0_u64, |sum, (.., count)| sum.saturating_add(count));
+        let mut rank = ((share * finite as f64) as u64).min(finite.checked_sub(1)?);
+        for (from, to, count) in all() {
+            if let Some(after) = rank.checked_sub(count) {
+                rank = after;
+                continue;
+            }
+            return Some(from + (to - from) * (rank as f64 / count as f64));
+        }
+        None
+    }
+
+    /// The interval of values in this place of their order, and how many there are.
+    fn in_order(&self, place: u16) -> Option<(f64, f64, u64)> {
+        let code = match self.dtype {
+            DType::U16 => place,
+            DType::I16 => place ^ 0x8000,
+            // A sign and a magnitude.
+            _ if place < 0x8000 => !place,
+            _ => place ^ 0x8000,
+        };
+        let count = self.counts.get(usize::from(code)).copied().filter(|count| *count > 0)?;
+        let (from, to) = self.interval(code)?;
+        Some((from, to, count))
+    }
+
     /// Calls `take` with the ends of each interval of finite values, and how many there are.
     fn each(&self, mut take: impl FnMut(f64, f64, u64)) {
         for (code, count) in (0_u16..=u16::MAX).zip(self.counts.iter()) {
@@ -262,6 +304,30 @@ fn magnitude(value: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn quantiles_are_found_beside_outliers() {
+        let mut bytes: std::vec::Vec<u8> =
+            (0..10_000_i32).flat_map(|i| ((i - 5000) as f32).to_le_bytes()).collect();
+        bytes.extend([-1e9_f32, 1e9, f32::NAN].iter().flat_map(|x| x.to_le_bytes()));
+        let mut words = std::vec![0; Histogram::WORDS];
+        let mut histogram = Histogram::new(DType::F32, &mut words).unwrap();
+        assert_eq!(histogram.quantile(0.5), None);
+        histogram.count(Endianness::Little, &bytes);
+        for share in [0.001, 0.01, 0.25, 0.5, 0.99, 0.999] {
+            let (found, expected) = (histogram.quantile(share).unwrap(), share * 10_000.0 - 5000.0);
+            assert!((found - expected).abs() <= expected.abs() / 128.0 + 1.0, "{share}: {found}");
+        }
+        assert!(histogram.quantile(0.0).unwrap() < -0.99e9);
+        assert!(histogram.quantile(1.0).unwrap() > 0.99e9);
+        let mut words = std::vec![0; Histogram::WORDS];
+        let mut shorts = Histogram::new(DType::I16, &mut words).unwrap();
+        shorts.count(Endianness::Little, &[0xFF, 0xFF, 0x05, 0x00, 0x00, 0x80]);
+        assert_eq!(
+            [0.0, 0.4, 0.9].map(|share| shorts.quantile(share)),
+            [Some(-32768.0), Some(-1.0), Some(5.0)]
+        );
+    }
 
     #[test]
     fn magnitudes_are_powers_of_two() {

@@ -417,6 +417,11 @@ impl Report {
         }
     }
 
+    /// What takes findings on a set.
+    pub(crate) fn taker(&mut self) -> impl FnMut(Finding, &dyn Fn() -> Option<Text>) {
+        |finding, entry| self.find(finding, entry)
+    }
+
     /// Counts what was not checked of another file, and is not listed there.
     pub(crate) fn leave_more(&mut self, more: u64) {
         self.unchecked_more += more;

@@ -224,7 +224,7 @@ fn factor(held: &Held, group: &[Held], settings: &Settings) -> Option<u64> {
     match held.kind {
         Packed::Beside => None,
         Packed::Pairs => Some(2),
-        Packed::PackedWords => settings.bits().and_then(in_word),
+        Packed::Compressed => settings.bits().and_then(in_word),
         // Bytes of bitsandbytes are pairs if they have a table of values, whose names begin
         // with that of the weight: a column of bytes has no other reason.
         Packed::Integers if matches!(held.dtype, DType::U8 | DType::I8) => {

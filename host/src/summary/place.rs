@@ -200,8 +200,8 @@ pub(super) enum Packed {
     Words,
     /// Pairs of 4 bits in bytes, by their names (`_blocks`, `weight_packed`).
     Pairs,
-    /// `weight_packed` in words.
-    PackedWords,
+    /// `weight_packed` of compressed-tensors, in words.
+    Compressed,
     /// A `weight` of integers: of bitsandbytes in bytes, of MLX in words.
     Integers,
     /// `scales`, `qzeros`, `biases`, `g_idx`, `_scales`: scales if there is a packed tensor.
@@ -214,7 +214,7 @@ pub(super) fn packed(name: &str, dtype: DType) -> Option<(Packed, String)> {
     let integer = matches!(dtype, DType::I8 | DType::U8 | DType::I32 | DType::U32);
     if let Some(base) = base(".weight_packed").filter(|_| integer) {
         let bytes = dtype == DType::U8 || dtype == DType::I8;
-        return Some((if bytes { Packed::Pairs } else { Packed::PackedWords }, base));
+        return Some((if bytes { Packed::Pairs } else { Packed::Compressed }, base));
     }
     if let Some(base) = base("_blocks").filter(|_| dtype == DType::U8) {
         return Some((Packed::Pairs, base));
@@ -253,7 +253,7 @@ pub(super) fn role_of(name: &str) -> Option<Role> {
     let ends = |known: &&str| {
         name.strip_suffix(*known).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    ROLES.iter().find(|(_, known)| known.iter().any(|it| ends(it))).map(|(role, _)| *role)
+    ROLES.iter().find(|(_, known)| known.iter().any(&ends)).map(|(role, _)| *role)
 }
 
 const ROLES: &[(Role, &[&str])] = &[

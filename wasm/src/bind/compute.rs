@@ -11,7 +11,7 @@ use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
 use weighbridge::heatmap::{Heatmap, Slice};
 use weighbridge::{ChunkStream, Difference};
-use weighbridge_core::{DType, Histogram, Stats, Stop, Summary};
+use weighbridge_core::{DType, Histogram, Quant, Stats, Stop, Summary};
 
 /// Statistics of elements that stream by, with a histogram.
 #[wasm_bindgen]
@@ -67,6 +67,13 @@ impl RawStatistics {
         }
         bins.iter().map(|count| *count as f64).collect()
     }
+
+    /// What these shares of the finite elements are below; NaN where there are none.
+    pub fn quantiles(&mut self, shares: Vec<f64>) -> Vec<f64> {
+        let histogram = Histogram::new(self.dtype, &mut self.words);
+        let quantile = |share| histogram.as_ref()?.quantile(share);
+        shares.iter().map(|share| quantile(*share).unwrap_or(f64::NAN)).collect()
+    }
 }
 
 /// Where the first elements that are not finite are, the extremes, mean and deviation.
@@ -104,11 +111,17 @@ impl RawHeatmap {
         fixed: Vec<u64>,
         height: u32,
         width: u32,
+        window: Vec<u64>,
+        scales: bool,
     ) -> Option<RawHeatmap> {
-        let slice =
-            Slice { shape, row_axis: row_axis as usize, column_axis: column_axis as usize, fixed };
+        let window = match window[..] {
+            [top, bottom, left, right] => Some((top..bottom, left..right)),
+            _ => None,
+        };
+        let (row_axis, column_axis) = (row_axis as usize, column_axis as usize);
+        let slice = Slice { shape, row_axis, column_axis, fixed, window, scales };
         let (height, width) = (height.into(), width.into());
-        let inner = Heatmap::new(dtype(name), endianness(big), slice, height, width)?;
+        let inner = Heatmap::new(dtype(name), endianness(big), &slice, height, width)?;
         Some(RawHeatmap { inner })
     }
 
@@ -134,6 +147,22 @@ impl RawHeatmap {
         pack.items(4, &cells, |cell| cell.bad.into());
         pack.done()
     }
+}
+
+/// What the elements of one block are made of: scales, quants, minima, and the values;
+/// nothing for types without blocks.
+#[wasm_bindgen(js_name = rawBlock)]
+#[allow(unreachable_pub, reason = "called from JavaScript")]
+pub fn raw_block(name: &str, big: bool, bytes: &[u8]) -> Uint8Array {
+    let mut quants = [Quant::default(); 256];
+    let count = dtype(name).decode_quants(endianness(big), bytes, &mut quants).unwrap_or(0);
+    let quants = quants.get(..count).unwrap_or_default();
+    let mut pack = Pack::default();
+    pack.items(4, quants, |it| it.scale.to_bits().into());
+    pack.items(4, quants, |it| it.quant.to_bits().into());
+    pack.items(4, quants, |it| it.min.to_bits().into());
+    pack.items(4, quants, |it| (it.scale * it.quant + it.min).to_bits().into());
+    pack.done()
 }
 
 /// Two tensors that stream by.

@@ -11,6 +11,8 @@ mod entries;
 #[cfg(feature = "full")]
 mod health;
 #[cfg(feature = "full")]
+mod joint;
+#[cfg(feature = "full")]
 mod rules;
 #[cfg(feature = "full")]
 mod summary;
@@ -167,7 +169,7 @@ impl RawDocument {
         }
         pack.u32(inner.table.len() as u32);
         pack.u32(inner.metadata.len() as u32);
-        pack.u32(inner.session.findings().len() as u32);
+        pack.u32(inner.all_findings().len() as u32);
         pack.done()
     }
 
@@ -185,7 +187,7 @@ impl RawDocument {
 
     /// The verdict that follows from the findings.
     pub fn verdict(&self, lenient: bool) -> Uint8Array {
-        let findings = self.inner.session.tally();
+        let findings = self.inner.tally();
         let profile = if lenient { Profile::Lenient } else { Profile::Strict };
         let mut pack = Pack::default();
         pack.u32(findings.accepted(profile).into());
@@ -196,16 +198,19 @@ impl RawDocument {
         };
         pack.optional(missing);
         pack.u64(tensors);
-        pack.optional_text(sentence(other).as_deref());
+        let other = sentence(other);
+        #[cfg(feature = "full")]
+        let other = self.inner.joint.as_ref().map_or(other, |joint| joint.diagnosis.clone());
+        pack.optional_text(other.as_deref());
         pack.optional_text(self.inner.left_out());
         pack.optional_text(findings.worst().map(Severity::name));
         for severity in [Severity::Fatal, Severity::Violation, Severity::Lint, Severity::Unchecked]
         {
             pack.f64(findings.count(severity) as f64);
         }
-        pack.f64(findings.dropped() as f64);
+        pack.f64(findings.total().saturating_sub(self.inner.all_findings().len() as u64) as f64);
         let mut texts = crate::text::Texts::default();
-        for goal in self.inner.session.checked() {
+        for goal in self.inner.checked() {
             texts.push(goal);
         }
         pack.texts(&texts);

@@ -197,13 +197,17 @@ impl RawDocument {
     /// Findings in file order.
     pub fn findings(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let all = inner.session.findings();
-        let total = all.len();
-        let some = inner.findings.sorted(all, within(from, to, total));
+        let total = inner.all_findings().len();
+        let some = inner.findings_by_offset(within(from, to, total));
         let mut names = Texts::default();
         let mut codes = Vec::new();
-        for finding in &some {
+        for (_at, finding) in &some {
+            #[cfg(feature = "full")]
+            let known = inner.joint.as_ref().map(|joint| joint.name(*_at));
+            #[cfg(not(feature = "full"))]
+            let known: Option<&[u8]> = None;
             match finding.kind {
+                _ if let Some(name) = known => names.push_safe(name, SHOWN),
                 EntryKind::Tensor | EntryKind::Attribute => {
                     names.push_name(&inner.table.name(finding.entry as usize), SHOWN);
                 }
@@ -218,13 +222,13 @@ impl RawDocument {
         }
         let mut pack = Pack::default();
         pack.u32(total as u32);
-        pack.items(2, &some, |finding| finding.rule.code().into());
-        pack.items(4, &some, |finding| finding.entry.into());
-        pack.items(4, &some, |finding| finding.part.into());
-        pack.items(8, &some, |finding| finding.offset);
-        pack.items(4, &some, |finding| finding.len.into());
-        pack.items(8, &some, |finding| finding.expected);
-        pack.items(8, &some, |finding| finding.found);
+        pack.items(2, &some, |(_, finding)| finding.rule.code().into());
+        pack.items(4, &some, |(_, finding)| finding.entry.into());
+        pack.items(4, &some, |(_, finding)| finding.part.into());
+        pack.items(8, &some, |(_, finding)| finding.offset);
+        pack.items(4, &some, |(_, finding)| finding.len.into());
+        pack.items(8, &some, |(_, finding)| finding.expected);
+        pack.items(8, &some, |(_, finding)| finding.found);
         for k in 0..2 {
             pack.items(2, &codes, |code| code[k].into());
         }
@@ -270,7 +274,7 @@ impl RawDocument {
     /// Which parts touch each of `columns` columns, as bits.
     pub fn strip(&self, at: u64, len: u64, columns: u32) -> Vec<u16> {
         let columns = (columns as usize).min(1 << 16);
-        self.inner.layout.map.strip(at, len, columns, self.inner.session.findings())
+        self.inner.layout.map.strip(at, len, columns, self.inner.all_findings())
     }
 
     /// Where an entry that `entryName` names is in the list of its kind; -1 when

@@ -24,7 +24,7 @@ fn q8_0(values: &[f32]) -> Vec<u8> {
 }
 
 fn file() -> File {
-    let words = ["<unk>", "<s>", "</s>", "weigh", "bridge", "▁ten", "sor", "é", "語"];
+    let words = ["<unk>", "<s>", "</s>", "weigh", "bridge", "Ġten", "sor", "é", "語"];
     let matrix = |name: &str, seed, rows: usize| Tensor {
         data: q8_0(&weights(seed, rows, WIDTH)),
         ..Tensor::new(name, Q8_0, &[WIDTH as u64, rows as u64])
@@ -33,13 +33,26 @@ fn file() -> File {
         data: f32_bytes(&weights(seed, 1, WIDTH).iter().map(|x| 1.0 + x).collect::<Vec<_>>()),
         ..Tensor::new(name, F32, &[WIDTH as u64])
     };
+    let list = |tag: u32, of: fn(usize) -> u32| {
+        Value::Array(tag, (0..words.len()).map(|i| Value::Number(tag, of(i).into())).collect())
+    };
     let entries = [
         ("general.architecture", Value::text("llama")),
         ("general.name", Value::text("tiny-lm")),
         ("llama.block_count", Value::u32(2)),
+        ("llama.context_length", Value::u32(2048)),
         ("llama.embedding_length", Value::u32(WIDTH as u32)),
+        ("llama.attention.head_count", Value::u32(8)),
+        ("llama.attention.head_count_kv", Value::u32(8)),
         ("tokenizer.ggml.model", Value::text("gpt2")),
         ("tokenizer.ggml.tokens", Value::texts(&words)),
+        ("tokenizer.ggml.scores", list(6, |i| (-(i as f32)).to_bits())),
+        (
+            "tokenizer.ggml.token_type",
+            list(5, |i| if i == 0 { 2 } else { 1 + 2 * u32::from(i < 3) }),
+        ),
+        ("tokenizer.ggml.bos_token_id", Value::u32(1)),
+        ("tokenizer.ggml.eos_token_id", Value::u32(2)),
     ];
     let mut tensors = vec![matrix("token_embd.weight", 110, words.len())];
     for block in 0..2 {

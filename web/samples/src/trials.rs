@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+use weighbridge_tests::codec::weights_bf16;
 use weighbridge_tests::encode::bintensors::{self, Dtype};
 use weighbridge_tests::encode::oinf::{self, Model, Type};
 use weighbridge_tests::encode::stb::{self, Stb};
+use weighbridge_tests::encode::ztensor;
 
 use crate::data::f32_bytes;
 use crate::other::model;
@@ -15,6 +17,7 @@ pub(crate) fn write(folder: &Path) -> io::Result<()> {
     fs::write(folder.join("many-10000.oinf"), many(10_000))?;
     fs::write(folder.join("many-100000.bt"), layers(100_000))?;
     fs::write(folder.join("hostile.bt"), hostile())?;
+    fs::write(folder.join("weights.zt"), weights(4 << 20))?;
     fs::write(folder.join("changed.oinf"), changed())?;
     big(&folder.join("big.stb"))
 }
@@ -45,6 +48,13 @@ fn layers(count: u64) -> Vec<u8> {
         })
         .collect();
     bintensors::File { metadata: None, tensors }.encode()
+}
+
+/// One tensor of bf16 weights, compressed with zstd.
+fn weights(count: usize) -> Vec<u8> {
+    let data = weights_bf16(count, 9);
+    ztensor::File::of([ztensor::Tensor::zstd("weight", "bfloat16", &[count as u64], &data)])
+        .encode()
 }
 
 /// Names that try to change what surrounds them.

@@ -5,6 +5,7 @@
  */
 
 import frame from '../style/element.css?inline';
+import model from '../style/model.css?inline';
 import styles from '../style/viewer.css?inline';
 import { OpenFile } from '../file.ts';
 import { copyInFull } from '../ui/copy.ts';
@@ -36,7 +37,7 @@ interface Running {
 
 /** The element, of a worker that `start` starts. */
 export function viewer(start: () => Worker) {
-  const sheets = [frame, styles].map((text) => {
+  const sheets = [frame, styles, model].map((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
     return sheet;
@@ -150,6 +151,10 @@ export function viewer(start: () => Worker) {
 
     async #open({ client, stop: { signal } }: Running): Promise<void> {
       for (const given of this.#given) {
+        // While the one before was checked.
+        if (signal.aborted) {
+          return;
+        }
         const name = typeof given === 'string' ? given : (given.name ?? 'file');
         const info = await this.#tasks.run(
           `Opening ${name}`,

@@ -8,6 +8,7 @@ import { isAbort, type CallOptions } from '../worker/rpc.ts';
 import type { Rename } from '../worker/matching.ts';
 import { base, download } from './export.ts';
 import { Histogram } from './histogram.ts';
+import { layerBars } from './layers.ts';
 import { COLUMNS, comparable, csv, describe, distances, sentence, settle, shown, sorted, totals, type Column, type Line } from './pairs.ts';
 
 const ROW = 24;
@@ -21,11 +22,13 @@ export class CompareView {
   readonly #choice: HTMLSelectElement;
   readonly #counts = h('p', { class: 'list-summary', role: 'status' });
   readonly #detail = h('div', { class: 'compare-detail', role: 'status' });
+  readonly #layers = h('div', { class: 'compare-layers', hidden: true });
   readonly #run = button('Compare all values', () => void this.#all());
   readonly #export = button('Export as CSV', () => this.#save());
   readonly #pattern = h('input', { type: 'text', placeholder: '^model\\.(.+)$', spellcheck: false, 'aria-label': 'Regular expression for names in this file' });
   readonly #replacement = h('input', { type: 'text', placeholder: '$1', spellcheck: false, 'aria-label': 'Name in the other file' });
   readonly #wrong = h('span', { class: 'warn', role: 'alert' });
+  readonly #kinds: ReturnType<typeof segmented<Line['kind'] | 'all' | 'differ'>>;
   #rename: Rename | undefined;
   #histogram: Histogram | undefined;
   #lines: Line[] = [];
@@ -54,7 +57,7 @@ export class CompareView {
       { role: 'rowgroup' },
     );
     this.#choice = h('select', { 'aria-label': 'Compare with', onchange: () => void this.load() });
-    const filter = segmented(
+    this.#kinds = segmented(
       'Show',
       [
         ['all', 'All'],
@@ -93,26 +96,31 @@ export class CompareView {
     this.element = h(
       'div',
       { class: 'compare' },
-      h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), filter, this.#run, this.#export),
+      h('div', { class: 'toolbar' }, h('label', { class: 'compare-with' }, 'Compare with ', this.#choice), this.#kinds, this.#run, this.#export),
       h(
-        'details',
-        { class: 'compare-rename' },
-        h('summary', {}, 'Match names'),
-        h('p', { class: 'muted' }, 'Tensors are matched by name, then as llama.cpp names those of transformers. Other names can be matched by a regular expression.'),
+        'div',
+        {},
         h(
-          'form',
-          {
-            class: 'toolbar',
-            onsubmit: (event: Event) => {
-              event.preventDefault();
-              this.#match();
+          'details',
+          { class: 'compare-rename' },
+          h('summary', {}, 'Match names'),
+          h('p', { class: 'muted' }, 'Tensors are matched by name, then as llama.cpp names those of transformers. Other names can be matched by a regular expression.'),
+          h(
+            'form',
+            {
+              class: 'toolbar',
+              onsubmit: (event: Event) => {
+                event.preventDefault();
+                this.#match();
+              },
             },
-          },
-          h('label', {}, 'Replace ', this.#pattern),
-          h('label', {}, ' by ', this.#replacement),
-          h('button', { type: 'submit' }, 'Match'),
-          this.#wrong,
+            h('label', {}, 'Replace ', this.#pattern),
+            h('label', {}, ' by ', this.#replacement),
+            h('button', { type: 'submit' }, 'Match'),
+            this.#wrong,
+          ),
         ),
+        this.#layers,
       ),
       grid,
       this.#detail,
@@ -150,7 +158,18 @@ export class CompareView {
     this.#lines = [];
     this.#chosen = undefined;
     if (other !== undefined) {
-      const pairs = await this.#file.tasks.run('Comparing', (options) => this.#file.client.with(options).pairs(this.#file.id, other.id, rename));
+      const pairs = await this.#file.tasks.run('Comparing', async (options) => {
+        const by = (names: Rename | undefined) => this.#file.client.with(options).pairs(this.#file.id, other.id, names);
+        try {
+          return await by(rename);
+        } catch (error) {
+          if ((error as Error).name !== 'Endless') {
+            throw error;
+          }
+          setText(this.#wrong, `${(error as Error).message}.`);
+          return await by(undefined);
+        }
+      });
       if (other !== this.#other || rename !== this.#rename) {
         return;
       }
@@ -168,12 +187,31 @@ export class CompareView {
     });
     this.#shown = this.#column === undefined ? kept : sorted(kept, this.#column, this.#down);
     setText(this.#counts, totals(this.#lines));
+    this.#drawLayers();
     this.#counts.title = this.#counts.textContent ?? '';
     if (this.#chosen !== undefined && !this.#shown.includes(this.#chosen)) {
       this.#chosen = undefined;
     }
     this.#show();
     this.#list.count = this.#shown.length;
+  }
+
+  /** A bar for each layer whose values were compared. */
+  #drawLayers(): void {
+    const held = this.#layers.contains(document.activeElement);
+    const bars = layerBars(this.#lines, (line) => {
+      if (!this.#shown.includes(line)) {
+        this.#only = 'all';
+        this.#kinds.choose('all');
+        this.#filter();
+      }
+      this.#choose(this.#shown.indexOf(line));
+    });
+    this.#layers.hidden = bars === undefined;
+    fill(this.#layers, bars);
+    if (held) {
+      this.#layers.querySelector<HTMLElement>('[tabindex]')?.focus();
+    }
   }
 
   #sortBy(column: Column): void {

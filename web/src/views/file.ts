@@ -13,18 +13,17 @@ import { LayoutView } from './layout.ts';
 import { MetadataView } from './metadata.ts';
 import { TensorPanel } from './panel.ts';
 import { RowsView } from './rows.ts';
-import { ShardsView } from './shards.ts';
 import { StripView } from './strip.ts';
 import { TensorsView } from './tensors.ts';
 import { VerdictView } from './verdict.ts';
 import { WeightsView } from './weights.ts';
 
-/** The view of the model, which is fetched when it is opened first. */
-function modelView(file: OpenFile): HTMLElement {
-  const place = h('div', { class: 'model' });
+/** A view that is fetched when it is opened first. */
+function later(kind: string, view: () => Promise<{ element: HTMLElement }>): HTMLElement {
+  const place = h('div', { class: kind });
   const fetch = () =>
-    import('./model.ts').then(
-      ({ ModelView }) => fill(place, new ModelView(file).element),
+    view().then(
+      ({ element }) => fill(place, element),
       () => fill(place, h('p', { class: 'empty' }, 'This part of the page could not be fetched. ', button('Try again', () => void fetch(), { class: 'link' }))),
     );
   void fetch();
@@ -39,7 +38,6 @@ export class FileView {
   readonly #tensors: TensorsView;
   #hex: HexView | undefined;
   #compare: CompareView | undefined;
-  #shards: ShardsView | undefined;
   #first = true;
   #leading = false;
   readonly #others: () => OpenFile[];
@@ -50,16 +48,11 @@ export class FileView {
     this.#tensors = new TensorsView(file);
     this.panel = new TensorPanel(file);
     this.tabs = new Tabs('Views of the file', () => file.moved.emit(this.#leading));
-    const isIndex = file.info.format === 'shards';
-    if (isIndex) {
-      this.tabs.add({
-        id: 'shards',
-        label: 'Shards',
-        make: () => {
-          this.#shards = new ShardsView(file, others);
-          return this.#shards.element;
-        },
-      });
+    const isAlone = file.info.format === 'shards';
+    const { parts } = file;
+    if (parts !== undefined) {
+      this.tabs.add({ id: 'files', label: 'Files', make: () => later('later', async () => new (await import('./files.ts')).FilesView(file)) });
+      this.tabs.badge('files', count(parts.length));
     }
     this.tabs.add({ id: 'tensors', label: file.isTable ? 'Columns' : 'Tensors', make: () => this.#tensors.element });
     if (file.isTable && !file.info.refused) {
@@ -75,7 +68,12 @@ export class FileView {
       file.swept.on(() => this.tabs.badge('weights', file.health === undefined ? '' : count(file.health.suspicious)));
     }
     if (file.isModel) {
-      this.tabs.add({ id: 'model', label: 'Model', make: () => modelView(file) });
+      const model = async (): Promise<{ element: HTMLElement }> => {
+        const { ModelView, dress } = await import('./model.ts');
+        dress(this.element.getRootNode());
+        return new ModelView(file);
+      };
+      this.tabs.add({ id: 'model', label: 'Model', make: () => later('model', model) });
     }
     this.tabs.add({ id: 'metadata', label: 'Metadata', make: () => new MetadataView(file).element });
     this.tabs.add({ id: 'layout', label: 'Layout', make: () => new LayoutView(file).element });
@@ -83,7 +81,7 @@ export class FileView {
     this.tabs.badge('tensors', count(file.info.tensorCount));
     // Of data views only the columns have metadata.
     this.tabs.badge('metadata', file.isTable ? '' : count(file.info.metadataCount));
-    this.tabs.select(isIndex ? 'shards' : 'tensors');
+    this.tabs.select(isAlone ? 'files' : 'tensors');
     const body = h('div', { class: 'body' }, h('section', { class: 'lists', 'aria-label': 'Contents' }, h('div', { class: 'tab-bar' }, this.tabs.list, exportMenu(file)), this.tabs.panels), this.panel.element);
     this.element = h(
       'div',
@@ -154,7 +152,6 @@ export class FileView {
       this.#compare = undefined;
     }
     void this.#compare?.load();
-    void this.#shards?.load();
   }
 
   focusSearch(): void {
@@ -206,7 +203,7 @@ export class FileView {
     this.tabs.select(view ?? 'tensors');
     this.panel.view(panel ?? 'overview');
     this.#file.select(there ? tensor : panel === undefined ? undefined : this.#file.tensor);
-    if (at !== undefined && at < this.#file.info.size) {
+    if (at !== undefined && at < this.#file.info.extent) {
       this.#file.reveal(at, 1n);
     }
   }

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, type Icon } from '../ui/dom.ts';
-import { count, hex, range } from '../ui/format.ts';
+import { count } from '../ui/format.ts';
 import type { Finding } from '../worker/tables.ts';
 import { SEVERITY } from './verdict.ts';
 
@@ -98,7 +98,7 @@ export class FindingsView {
       h(
         'p',
         { class: 'finding-where' },
-        button(whole ? `from ${hex(at)}` : range(at, len), () => this.#file.reveal(at, whole ? 1n : BigInt(len)), {
+        button(whole ? `from ${this.#file.hex(at)}` : this.#file.range(at, len), () => this.#file.reveal(at, whole ? 1n : BigInt(len)), {
           class: 'link mono',
           title: `Show byte ${at}${whole ? '' : `, ${len} long`}, in the hex view`,
         }),

@@ -1,21 +1,42 @@
-/** A two-dimensional slice as a picture. */
+/** A two-dimensional slice as a picture, as near as one likes. */
 
 import type { OpenFile } from '../file.ts';
-import { button, fill, h, segmented, setText } from '../ui/dom.ts';
+import { button, debounce, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count, element, real, short, size } from '../ui/format.ts';
 import { bitsOf } from '../worker/scan.ts';
 import type { Picture } from '../worker/jobs.ts';
-import { accessOf } from '../storage.ts';
+import { accessOf, hasBlocks } from '../storage.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { heatColour, type Scale } from './colour.ts';
 import { SliceControls, type Slice } from './slice.ts';
+import { statisticsOf } from './statistics.ts';
+import { Viewport, type Area } from './viewport.ts';
 
 /** Cells of the picture in each direction; more are averaged. */
 const CELLS = 512;
 /** Slices up to this size are read without being asked for. */
 const SMALL = 64n << 20n;
+/** How long the part that is shown must stay before it is drawn anew. */
+const SETTLED = 120;
 
 type Mode = 'mean' | 'min' | 'max';
+
+/** What the ends of the colours stand for. */
+const COLOURS = {
+  even: 'Around 0',
+  range: 'Min to max',
+  thousandth: '0.1 to 99.9 %',
+  hundredth: '1 to 99 %',
+} as const;
+type Colours = keyof typeof COLOURS;
+
+/** A picture, and the part of the slice that it shows. */
+interface Drawn {
+  picture: Picture;
+  area: Area;
+  /** Its pixels. */
+  pixels: HTMLCanvasElement;
+}
 
 export class HeatView {
   readonly element: HTMLElement;
@@ -26,17 +47,34 @@ export class HeatView {
     class: 'heat-canvas',
     tabindex: '0',
     role: 'img',
-    'aria-label': 'Heat map. Arrow keys move over the cells.',
+    'aria-label': 'Heat map. Arrow keys move over the cells, + and - zoom, 0 shows all.',
   });
   readonly #scale = h('canvas', { class: 'heat-scale', 'aria-hidden': 'true', width: 256, height: 1 });
   readonly #low = h('span', { class: 'mono' });
   readonly #high = h('span', { class: 'mono' });
   readonly #readout = h('p', { class: 'readout mono', 'aria-live': 'polite' });
+  readonly #part = h('span', { class: 'mono heat-part' });
   readonly #stage = h('div', { class: 'heat-stage' });
+  readonly #zoom = h('div', { class: 'heat-zoom' });
+  readonly #choice = h(
+    'select',
+    { 'aria-label': 'Colours', onchange: () => void this.#recolour(this.#choice.value as Colours) },
+    ...Object.entries(COLOURS).map(([value, label]) => h('option', { value }, label)),
+  );
   readonly #controls: SliceControls;
-  #picture: Picture | undefined;
+  readonly #later = debounce(SETTLED, () => void this.#load());
+  #viewport: Viewport;
+  /** All of the slice, and what is seen of it. */
+  #whole: Drawn | undefined;
+  #drawn: Drawn | undefined;
   #slice: Slice;
   #mode: Mode = 'mean';
+  #scales = false;
+  /** `undefined`: as suits the values. */
+  #colours: Colours | undefined;
+  /** Of the elements, where they are clipped. */
+  #quantiles: Float64Array | undefined;
+  #loading = new AbortController();
   #row = 0;
   #column = 0;
 
@@ -46,22 +84,10 @@ export class HeatView {
     this.#signal = signal;
     this.#controls = new SliceControls(tensor.shape, (slice) => {
       this.#slice = slice;
-      void this.#load();
+      this.#restart();
     });
     this.#slice = this.#controls.slice;
-    const mode = segmented(
-      'Cell',
-      [
-        ['mean', 'Mean'],
-        ['min', 'Min'],
-        ['max', 'Max'],
-      ] as const,
-      'mean',
-      (choice) => {
-        this.#mode = choice;
-        this.#draw();
-      },
-    );
+    this.#viewport = new Viewport(this.#slice.rows, this.#slice.columns);
     const why = accessOf(tensor) === undefined
       ? `${tensor.dtype} has no heat map.`
       : tensor.shape.length < 2
@@ -73,82 +99,169 @@ export class HeatView {
       this.element = h('p', { class: 'empty' }, why);
       return;
     }
-    this.#controls.element.append(mode);
-    this.element = h(
-      'div',
-      { class: 'heat' },
-      this.#controls.element,
-      this.#stage,
-      this.#readout,
+    const mode = segmented(
+      'Cell',
+      [
+        ['mean', 'Mean'],
+        ['min', 'Min'],
+        ['max', 'Max'],
+      ] as const,
+      'mean',
+      (choice) => {
+        this.#mode = choice;
+        this.#paint();
+      },
     );
+    const what = segmented(
+      'What',
+      [
+        ['values', 'Values'],
+        ['scales', 'Scales'],
+      ] as const,
+      'values',
+      (choice) => {
+        this.#scales = choice === 'scales';
+        this.#restart();
+      },
+    );
+    what.hidden = !hasBlocks(tensor);
+    this.#controls.element.append(mode, what, this.#choice);
+    fill(
+      this.#zoom,
+      button('Zoom in', () => this.#zoomBy(2)),
+      button('Zoom out', () => this.#zoomBy(0.5)),
+      button('Show all', () => this.#zoomBy(0)),
+      this.#part,
+    );
+    this.element = h('div', { class: 'heat' }, this.#controls.element, this.#stage, this.#readout);
     this.#canvas.addEventListener('pointermove', (event) => this.#point(event));
+    this.#canvas.addEventListener('pointerdown', (event) => this.#grab(event));
+    this.#canvas.addEventListener('pointerup', () => (this.#held = undefined));
+    this.#canvas.addEventListener('pointercancel', () => (this.#held = undefined));
+    this.#canvas.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     this.#canvas.addEventListener('keydown', (event) => this.#key(event));
     const bytes = (this.#slice.rows * this.#slice.columns * BigInt(bitsOf(tensor.dtype))) / 8n;
-    if (bytes > SMALL || file.info.remote) {
+    if (this.#file.pictures.get(this.#name()) === undefined && (bytes > SMALL || file.info.remote)) {
       fill(this.#stage, h('p', { class: 'empty' }, `${size(bytes)} will be read. `, button('Draw', () => void this.#load(), { class: 'primary' })));
     } else {
       void this.#load();
     }
   }
 
-  async #load(): Promise<void> {
+  /** What the picture that shall be shown is kept under. */
+  #name(): string {
     const { rowAxis, columnAxis, fixed } = this.#slice;
-    const picture = await this.#file.tasks.run(
-      'Heat map',
-      (options) =>
-        this.#file.client.with(options).heatmap(this.#file.id, this.#tensor.index, rowAxis, columnAxis, fixed, CELLS, CELLS),
-      this.#signal,
-    );
+    return [this.#tensor.index, rowAxis, columnAxis, ...fixed, this.#scales, ...this.#viewport.window].join();
+  }
+
+  /** Other axes, or something else of them: all of it. */
+  #restart(): void {
+    this.#viewport = new Viewport(this.#slice.rows, this.#slice.columns);
+    this.#whole = undefined;
+    this.#drawn = undefined;
+    void this.#load();
+  }
+
+  async #load(): Promise<void> {
+    this.#loading.abort();
+    const loading = new AbortController();
+    this.#loading = loading;
+    const area = this.#viewport.area;
+    const name = this.#name();
+    const { rowAxis, columnAxis, fixed } = this.#slice;
+    const options = { window: this.#viewport.window, scales: this.#scales };
+    const { index } = this.#tensor;
+    const picture =
+      this.#file.pictures.get(name) ??
+      (await this.#file.tasks.run(
+        'Heat map',
+        (calling) => this.#file.client.with(calling).heatmap(this.#file.id, index, rowAxis, columnAxis, fixed, CELLS, CELLS, options),
+        AbortSignal.any([this.#signal, loading.signal]),
+      ));
+    if (loading.signal.aborted || this.#signal.aborted) {
+      return;
+    }
     if (picture === undefined) {
-      if (!this.#signal.aborted) {
+      if (this.#drawn === undefined) {
         fill(this.#stage, h('p', { class: 'empty' }, 'Not drawn. ', button('Draw', () => void this.#load())));
       }
       return;
     }
-    this.#picture = picture;
+    if (this.#file.pictures.get(name) === undefined) {
+      this.#file.pictures.set(name, picture);
+    }
+    this.#drawn = { picture, area, pixels: h('canvas', { width: picture.width, height: picture.height }) };
+    if (this.#viewport.isWhole) {
+      this.#whole = this.#drawn;
+    }
     this.#row = Math.min(this.#row, picture.height - 1);
     this.#column = Math.min(this.#column, picture.width - 1);
-    fill(
-      this.#stage,
-      h('div', { class: 'heat-frame' }, this.#canvas),
-      h('div', { class: 'heat-key' }, this.#low, this.#scale, this.#high),
-    );
-    this.#draw();
-    this.#read();
-  }
-
-  get #cells(): Float32Array {
-    return this.#picture![this.#mode];
-  }
-
-  #draw(): void {
-    const picture = this.#picture;
-    if (picture === undefined) {
-      return;
+    if (!this.#canvas.isConnected) {
+      fill(
+        this.#stage,
+        this.#zoom,
+        h('div', { class: 'heat-frame' }, this.#canvas),
+        h('div', { class: 'heat-key' }, this.#low, this.#scale, this.#high),
+      );
     }
-    const { height, width, bad } = picture;
-    const cells = this.#cells;
-    let least = Infinity;
-    let greatest = -Infinity;
+    this.#paint();
+  }
+
+  async #recolour(colours: Colours): Promise<void> {
+    if ((colours === 'thousandth' || colours === 'hundredth') && !this.#scales) {
+      this.#quantiles = (await statisticsOf(this.#file, this.#tensor.index, this.#signal))?.quantiles;
+    }
+    this.#colours = colours;
+    this.#paint();
+  }
+
+  /** Which values the colours stand for: those of the whole slice, however near one looks. */
+  #range(): Scale & { colours: Colours } {
+    const { picture } = (this.#whole ?? this.#drawn)!;
+    const cells = picture[this.#mode];
+    let [lo, hi] = [Infinity, -Infinity];
     for (const value of cells) {
-      if (value < least) least = value;
-      if (value > greatest) greatest = value;
+      if (value < lo) lo = value;
+      if (value > hi) hi = value;
+    }
+    const colours = this.#colours ?? (lo < 0 && hi > 0 ? 'even' : 'range');
+    const clip = colours === 'thousandth' ? 0 : colours === 'hundredth' ? 1 : undefined;
+    if (clip !== undefined) {
+      if (this.#scales) {
+        const all = cells.filter((value) => !Number.isNaN(value)).sort();
+        const share = clip === 0 ? 0.001 : 0.01;
+        [lo, hi] = [share, 1 - share].map((one) => all[Math.round(one * (all.length - 1))]);
+      } else if (this.#quantiles !== undefined) {
+        [lo, hi] = [this.#quantiles[clip], this.#quantiles[3 - clip]];
+      }
     }
     // Around zero, both sides get the same scale, so that zero is the middle.
-    const bound = Math.max(Math.abs(least), Math.abs(greatest));
-    const scale: Scale = least < 0 && greatest > 0 ? { lo: -bound, hi: bound, two: true } : { lo: least, hi: greatest, two: false };
-    this.#canvas.width = width;
-    this.#canvas.height = height;
-    // Square cells, as long as there is room.
-    this.#canvas.style.aspectRatio = `${width} / ${height}`;
-    this.#canvas.style.width = `min(100%, ${((56 * width) / height).toFixed(2)}vh)`;
-    const paint = this.#canvas.getContext('2d')!;
-    const image = paint.createImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < cells.length; i++) {
-      pixels[i] = bad[i] > 0 || Number.isNaN(cells[i]) ? 0xffb000ff : heatColour(cells[i], scale);
+    const two = colours === 'even' || (clip !== undefined && lo < 0 && hi > 0);
+    const bound = Math.max(Math.abs(lo), Math.abs(hi));
+    return two ? { lo: -bound, hi: bound, two, colours } : { lo, hi, two, colours };
+  }
+
+  /** Gives the pictures their colours. */
+  #paint(): void {
+    if (this.#drawn === undefined) {
+      return;
     }
-    paint.putImageData(image, 0, 0);
+    const scale = this.#range();
+    this.#choice.value = scale.colours;
+    for (const one of new Set([this.#whole, this.#drawn])) {
+      if (one === undefined) {
+        continue;
+      }
+      const { height, width, bad } = one.picture;
+      const cells = one.picture[this.#mode];
+      const paint = one.pixels.getContext('2d')!;
+      const image = paint.createImageData(width, height);
+      const pixels = new Uint32Array(image.data.buffer);
+      for (let i = 0; i < cells.length; i++) {
+        pixels[i] = bad[i] > 0 || Number.isNaN(cells[i]) ? 0xffb000ff : heatColour(cells[i], scale);
+      }
+      paint.putImageData(image, 0, 0);
+    }
     const key = this.#scale.getContext('2d')!;
     const strip = key.createImageData(256, 1);
     const steps = new Uint32Array(strip.data.buffer);
@@ -156,53 +269,152 @@ export class HeatView {
       steps[i] = heatColour(scale.lo + ((scale.hi - scale.lo) * i) / 255, scale);
     }
     key.putImageData(strip, 0, 0);
-    setText(this.#low, Number.isFinite(scale.lo) ? short(scale.lo) : '–');
-    setText(this.#high, Number.isFinite(scale.hi) ? short(scale.hi) : '–');
+    const clipped = scale.colours === 'thousandth' || scale.colours === 'hundredth';
+    const end = (sign: string, value: number) => (Number.isFinite(value) ? `${clipped ? sign : ''}${short(value)}` : '–');
+    setText(this.#low, end('≤ ', scale.lo));
+    setText(this.#high, end('≥ ', scale.hi));
+    this.#show();
+  }
+
+  /** Puts what there is of the part that is looked at onto the screen. */
+  #show(): void {
+    const { picture } = this.#drawn!;
+    const { area, whole, isWhole } = this.#viewport;
+    const [high, wide] = [Math.min(whole.rows, CELLS), Math.min(whole.columns, CELLS)];
+    this.#canvas.width = picture.width;
+    this.#canvas.height = picture.height;
+    // Square cells, as long as there is room; the frame stays when one looks nearer.
+    this.#canvas.style.aspectRatio = `${wide} / ${high}`;
+    this.#canvas.style.width = `min(100%, ${((56 * wide) / high).toFixed(2)}vh)`;
+    this.#canvas.toggleAttribute('data-near', !isWhole);
+    const paint = this.#canvas.getContext('2d')!;
+    paint.imageSmoothingEnabled = false;
+    for (const one of new Set([this.#whole, this.#drawn])) {
+      if (one !== undefined) {
+        const [x, y] = [picture.width / area.columns, picture.height / area.rows];
+        const { area: its, pixels } = one;
+        paint.drawImage(pixels, (its.left - area.left) * x, (its.top - area.top) * y, its.columns * x, its.rows * y);
+      }
+    }
+    const { top, left, rows, columns } = area;
+    const span = (noun: string, from: number, len: number) => (len === 1 ? `${noun} ${count(from)}` : `${noun}s ${count(from)}–${count(from + len - 1)}`);
+    setText(this.#part, isWhole ? '' : `${span('row', top, rows)}, ${span('column', left, columns)}`);
     this.#read();
   }
 
+  /** `factor` 0 shows all. The place at these shares of the picture stays where it is. */
+  #zoomBy(factor: number, x = 0.5, y = 0.5): boolean {
+    if (this.#drawn === undefined || !this.#viewport.zoom(factor, x, y)) {
+      return false;
+    }
+    this.#moved();
+    return true;
+  }
+
+  #moved(): void {
+    // What is known is drawn at once, what is not when there is time.
+    if (this.#file.pictures.get(this.#name()) !== undefined) {
+      void this.#load();
+      return;
+    }
+    this.#show();
+    this.#later();
+  }
+
+  #wheel(event: WheelEvent): void {
+    const box = this.#canvas.getBoundingClientRect();
+    const pixels = event.deltaMode === 0 ? event.deltaY : event.deltaY * 40;
+    const at = (share: number, cells: number) => clamp(Math.floor(share * cells), cells) / Math.max(1, cells - 1);
+    const { width, height } = this.#canvas;
+    const [x, y] = [at((event.clientX - box.left) / box.width, width), at((event.clientY - box.top) / box.height, height)];
+    if (this.#zoomBy(2 ** (-pixels / 200), x, y) || !this.#viewport.isWhole) {
+      event.preventDefault();
+    }
+  }
+
+  #held: { x: number; y: number } | undefined;
+
+  #grab(event: PointerEvent): void {
+    if (event.button === 0 && !this.#viewport.isWhole) {
+      this.#held = { x: event.clientX, y: event.clientY };
+      this.#canvas.setPointerCapture(event.pointerId);
+    }
+  }
+
   #point(event: PointerEvent): void {
-    const picture = this.#picture;
+    const picture = this.#drawn?.picture;
     if (picture === undefined) {
       return;
     }
     const box = this.#canvas.getBoundingClientRect();
+    if (this.#held !== undefined) {
+      const { area } = this.#viewport;
+      const [columns, rows] = [(this.#held.x - event.clientX) / box.width, (this.#held.y - event.clientY) / box.height];
+      const step = { rows: Math.round(rows * area.rows), columns: Math.round(columns * area.columns) };
+      if (this.#viewport.pan(step.rows, step.columns)) {
+        // What was rounded off counts for the next step.
+        this.#held = {
+          x: step.columns === 0 ? this.#held.x : event.clientX,
+          y: step.rows === 0 ? this.#held.y : event.clientY,
+        };
+        this.#moved();
+      }
+      return;
+    }
     this.#row = clamp(Math.floor(((event.clientY - box.top) / box.height) * picture.height), picture.height);
     this.#column = clamp(Math.floor(((event.clientX - box.left) / box.width) * picture.width), picture.width);
     this.#read();
   }
 
   #key(event: KeyboardEvent): void {
-    const picture = this.#picture;
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-    if (picture === undefined || step === undefined) {
+    const picture = this.#drawn?.picture;
+    if (picture === undefined || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
-    event.preventDefault();
-    const far = event.shiftKey ? 16 : 1;
-    this.#row = clamp(this.#row + step[0] * far, picture.height);
-    this.#column = clamp(this.#column + step[1] * far, picture.width);
-    this.#read();
+    const { width, height } = picture;
+    const factor = { '+': 2, '=': 2, '-': 0.5, '0': 0 }[event.key];
+    if (factor !== undefined) {
+      this.#zoomBy(factor, this.#column / Math.max(1, width - 1), this.#row / Math.max(1, height - 1));
+    }
+    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+    if (step !== undefined) {
+      const far = event.shiftKey ? 16 : 1;
+      const [row, column] = [this.#row + step[0] * far, this.#column + step[1] * far];
+      [this.#row, this.#column] = [clamp(row, height), clamp(column, width)];
+      // Beyond the edge the picture moves.
+      const { area } = this.#viewport;
+      const cells = (beyond: number, all: number, many: number) => Math.sign(beyond) * Math.ceil((Math.abs(beyond) * all) / many);
+      if (this.#viewport.pan(cells(row - this.#row, area.rows, height), cells(column - this.#column, area.columns, width))) {
+        this.#moved();
+      } else {
+        this.#read();
+      }
+    }
+    if (factor !== undefined || step !== undefined) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
   }
 
   /** What the cell under the cursor stands for. */
   #read(): void {
-    const picture = this.#picture;
-    if (picture === undefined) {
+    const drawn = this.#drawn;
+    if (drawn === undefined || drawn.area !== this.#viewport.area) {
       return;
     }
-    const { height, width, mean, min, max, bad } = picture;
+    const { height, width, mean, min, max, bad } = drawn.picture;
+    const { top, left, rows, columns } = drawn.area;
     const i = this.#row * width + this.#column;
-    const span = (at: number, cells: number, extent: bigint) => {
-      const from = (BigInt(at) * extent) / BigInt(cells);
-      const to = (BigInt(at + 1) * extent) / BigInt(cells);
-      return to - from <= 1n ? count(from) : `${count(from)}–${count(to - 1n)}`;
+    const span = (first: number, at: number, cells: number, extent: number) => {
+      const from = first + Math.floor((at * extent) / cells);
+      const to = first + Math.floor(((at + 1) * extent) / cells);
+      return to - from <= 1 ? count(from) : `${count(from)}–${count(to - 1)}`;
     };
-    const { rows, columns } = this.#slice;
-    const where = `[${span(this.#row, height, rows)}, ${span(this.#column, width, columns)}]`;
-    const single = BigInt(height) === rows && BigInt(width) === columns;
-    const value = single ? element(mean[i], this.#tensor.dtype) : `mean ${real(mean[i])}, ${element(min[i], this.#tensor.dtype)} to ${element(max[i], this.#tensor.dtype)}`;
-    setText(this.#readout, `${where} ${value}${bad[i] > 0 ? `, ${count(bad[i])} not finite` : ''}`);
+    const where = `[${span(top, this.#row, height, rows)}, ${span(left, this.#column, width, columns)}]`;
+    const single = height === rows && width === columns;
+    const dtype = this.#scales ? 'f32' : this.#tensor.dtype;
+    const value = single ? element(mean[i], dtype) : `mean ${real(mean[i])}, ${element(min[i], dtype)} to ${element(max[i], dtype)}`;
+    setText(this.#readout, `${where} ${this.#scales ? 'scale ' : ''}${value}${bad[i] > 0 ? `, ${count(bad[i])} not finite` : ''}`);
   }
 }
 

@@ -18,16 +18,23 @@ export class HexView {
   readonly #blocks = new Map<number, Uint8Array | undefined>();
   readonly #offset: HTMLInputElement;
   readonly #where = h('span', { class: 'hex-where', 'aria-live': 'polite' });
-  readonly #window: Span;
-  readonly #digits: number;
+  readonly #files: HTMLSelectElement | undefined;
+  #window!: Span;
+  /** Where the file begins that is shown, and where it ends: of several, each is shown by itself. */
+  #base!: bigint;
+  #end!: bigint;
+  #digits!: number;
   #width = 16;
   #mark: Span | undefined;
 
   /** Shows `window` only, or all of the file. */
-  constructor(file: OpenFile, window: Span = { at: 0n, len: file.info.size }) {
+  constructor(file: OpenFile, window?: Span) {
     this.#file = file;
-    this.#window = window;
-    this.#digits = Math.max(8, (window.at + window.len).toString(16).length);
+    this.#frame(window?.at ?? 0n, window);
+    if (window === undefined && file.parts !== undefined) {
+      const choices = file.parts.filter(({ size }) => size > 0n).map(({ name, base }) => h('option', { value: String(base) }, name));
+      this.#files = h('select', { 'aria-label': 'File', onchange: () => this.show({ at: BigInt(this.#files!.value), len: 1n }) }, ...choices);
+    }
     this.#offset = h('input', { class: 'go-to mono', placeholder: '0x… or decimal', 'aria-label': 'Go to byte', spellcheck: 'false' });
     this.#list = new VirtualList(
       {
@@ -51,13 +58,15 @@ export class HexView {
         onsubmit: (event: Event) => {
           event.preventDefault();
           const at = parseOffset(this.#offset.value);
-          const bad = at === undefined || at < window.at || at >= window.at + window.len;
+          const from = this.#window.at - this.#base;
+          const bad = at === undefined || at < from || at >= from + this.#window.len;
           this.#offset.setAttribute('aria-invalid', String(bad));
           if (!bad) {
-            this.show({ at, len: 1n });
+            this.show({ at: at + this.#base, len: 1n });
           }
         },
       },
+      this.#files ?? false,
       this.#offset,
       h('button', { type: 'submit' }, 'Go to byte'),
       this.#where,
@@ -70,7 +79,13 @@ export class HexView {
   /** Scrolls to bytes and marks them. */
   show(span: Span): void {
     this.#mark = span;
-    setText(this.#where, span.len > 1n ? `${range(span.at, span.len)}, ${span.len} bytes` : `${hex(span.at)} = ${span.at}`);
+    if (this.#files !== undefined && this.#file.partAt(span.at)?.base !== this.#base) {
+      this.#frame(span.at);
+      this.#files.value = String(this.#base);
+      this.#count();
+    }
+    const at = span.at - this.#base;
+    setText(this.#where, span.len > 1n ? `${range(at, span.len)}, ${span.len} bytes` : `${hex(at)} = ${at}`);
     const row = Number((span.at - this.#window.at) / BigInt(this.#width));
     this.#list.scrollTo(Math.max(0, row));
     this.#list.redraw();
@@ -78,6 +93,16 @@ export class HexView {
 
   focus(): void {
     this.#list.element.focus();
+  }
+
+  /** Shows `window`, or all of the file that a byte is in. */
+  #frame(at: bigint, window?: Span): void {
+    const part = this.#file.partAt(at);
+    this.#base = part?.base ?? 0n;
+    this.#end = this.#base + (part?.size ?? this.#file.info.size);
+    this.#window = window ?? { at: this.#base, len: this.#end - this.#base };
+    this.#digits = Math.max(8, (this.#window.at + this.#window.len - this.#base).toString(16).length);
+    this.#blocks.clear();
   }
 
   #count(): void {
@@ -103,7 +128,7 @@ export class HexView {
     const len = Number(end - at < BigInt(this.#width) ? end - at : BigInt(this.#width));
     const [head, bytes, text] = row.children as unknown as HTMLElement[];
     row.setAttribute('aria-rowindex', String(index + 1));
-    setText(head, at.toString(16).toUpperCase().padStart(this.#digits, '0'));
+    setText(head, (at - this.#base).toString(16).toUpperCase().padStart(this.#digits, '0'));
     const data = this.#bytes(at, len);
     if (data === undefined) {
       setText(bytes, '·· '.repeat(len).trimEnd());
@@ -131,15 +156,16 @@ export class HexView {
 
   /** What is there of `len` bytes from `at`; what is not is fetched. */
   #bytes(at: bigint, len: number): Uint8Array | undefined {
-    const first = Number(at / BigInt(BLOCK));
-    const last = Number((at + BigInt(len) - 1n) / BigInt(BLOCK));
+    const local = at - this.#base;
+    const first = Number(local / BigInt(BLOCK));
+    const last = Number((local + BigInt(len) - 1n) / BigInt(BLOCK));
     const out = new Uint8Array(len);
     for (let block = first; block <= last; block++) {
       const data = this.#block(block);
       if (data === undefined) {
         return undefined;
       }
-      const base = BigInt(block) * BigInt(BLOCK);
+      const base = this.#base + BigInt(block) * BigInt(BLOCK);
       const start = Number(at > base ? at - base : 0n);
       const target = Number(base > at ? base - at : 0n);
       out.set(data.subarray(start, start + len - target), target);
@@ -150,11 +176,15 @@ export class HexView {
   #block(block: number): Uint8Array | undefined {
     if (!this.#blocks.has(block)) {
       this.#blocks.set(block, undefined);
-      const at = BigInt(block) * BigInt(BLOCK);
-      const left = this.#file.info.size - at;
+      const at = this.#base + BigInt(block) * BigInt(BLOCK);
+      const left = this.#end - at;
       const len = Number(left < BigInt(BLOCK) ? left : BigInt(BLOCK));
       this.#file.api.bytes(this.#file.id, at, len).then(
         (data) => {
+          if (at !== this.#base + BigInt(block) * BigInt(BLOCK)) {
+            // Another file is shown by now.
+            return;
+          }
           this.#blocks.set(block, data);
           if (this.#blocks.size > KEEP) {
             this.#blocks.delete(this.#blocks.keys().next().value!);

@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { h, setText, uniqueId } from '../ui/dom.ts';
-import { exactSize, hex, size } from '../ui/format.ts';
+import { exactSize, size } from '../ui/format.ts';
 import { Blocks, VirtualList } from '../ui/virtual.ts';
 import type { Part } from '../worker/tables.ts';
 
@@ -94,13 +94,13 @@ export class LayoutView {
     element.setAttribute('aria-selected', 'false');
     element.classList.toggle('active', index === this.#active);
     const [offset, bytes, what, of, note] = element.children;
-    setText(offset, part === undefined ? '' : hex(part.at));
+    setText(offset, part === undefined ? '' : this.#file.hex(part.at));
     setText(bytes, part === undefined ? '' : size(part.len));
     bytes.setAttribute('title', part === undefined ? '' : exactSize(part.len));
     setText(what.lastElementChild!, part?.part ?? '');
     setText(of.firstElementChild!, part === undefined ? '' : partName(part));
     note.setAttribute('title', part !== undefined && part.overlap > 0n ? shared(part) : '');
-    setText(note, part !== undefined && part.overlap > 0n ? shared(part) : part?.part === 'gap' ? 'unused' : '');
+    setText(note, part !== undefined && part.overlap > 0n ? shared(part) : part?.part === 'gap' ? 'unused' : part === undefined ? '' : (this.#file.partAt(part.at)?.name ?? ''));
   }
 
   #move(index: number): void {

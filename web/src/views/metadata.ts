@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, setText, uniqueId } from '../ui/dom.ts';
-import { range, size } from '../ui/format.ts';
+import { size } from '../ui/format.ts';
 import { Blocks, VirtualList } from '../ui/virtual.ts';
 import type { MetaEntry } from '../worker/tables.ts';
 
@@ -129,7 +129,7 @@ export async function showValue(
       { class: 'facts' },
       [value.type, value.shape, size(entry.len)].filter((fact) => fact !== undefined).join(' · '),
       ' · ',
-      button(range(entry.at, entry.len), () => file.reveal(entry.at, entry.len), { class: 'link mono' }),
+      button(file.range(entry.at, entry.len), () => file.reveal(entry.at, entry.len), { class: 'link mono' }),
     ),
     // A block of its own with its direction isolated: what it holds cannot reach what surrounds it.
     h('pre', { class: 'value-text', dir: 'auto' }, visible(text)),

@@ -1,6 +1,6 @@
 /** The model: what it is, what it takes to run, its tokens, its chat template, its card. */
 
-import '../style/model.css';
+import styles from '../style/model.css?inline';
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon } from '../ui/dom.ts';
 import { count } from '../ui/format.ts';
@@ -10,6 +10,18 @@ import { cardView } from './card.ts';
 import { chatTemplate } from './chat.ts';
 import { overview } from './overview.ts';
 import { TokensView } from './tokens.ts';
+
+/** Its own styles, which are fetched with it. */
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(styles);
+
+/** Gives the styles to the tree that the view will be in: the page, or that of an element. */
+export function dress(root: Node): void {
+  const tree = root instanceof ShadowRoot ? root : document;
+  if (!tree.adoptedStyleSheets.includes(sheet)) {
+    tree.adoptedStyleSheets.push(sheet);
+  }
+}
 
 export class ModelView {
   readonly element = h('div', { class: 'model' });

@@ -192,6 +192,7 @@ export function distances({ count: all, different, finite, power, magnitudes }: 
     summary: { ...nothing, count: all, zeros: finite - differing, nans: 0n, infinities: different - differing },
     magnitudes: { first: power + 1075, negative: new Float64Array(positive.length), positive },
     bins: new Float64Array(),
+    quantiles: new Float64Array(),
   };
 }
 

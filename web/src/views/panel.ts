@@ -2,13 +2,12 @@
 
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, iconButton, pair, type Icon } from '../ui/dom.ts';
-import { count, counted, exactSize, hex, range, size } from '../ui/format.ts';
-import { accessOf, savedAs } from '../storage.ts';
+import { count, counted, exactSize, range, size } from '../ui/format.ts';
+import { accessOf, hasBlocks, savedAs } from '../storage.ts';
 import { Tabs } from '../ui/tabs.ts';
 import type { Verified } from '../worker/jobs.ts';
 import type { MetaEntry, TensorDetails } from '../worker/tables.ts';
 import { saveNpy } from './export.ts';
-import { HeatView } from './heat.ts';
 import { HexView } from './hex.ts';
 import { showValue } from './metadata.ts';
 import { StatisticsView } from './statistics.ts';
@@ -45,11 +44,14 @@ export class TensorPanel {
   /** Which tensor each tab shows. */
   readonly #drawn = new Map<string, number>();
   #leave = new AbortController();
+  /** The view that was asked for last; not every tensor has it. */
+  #wanted = '';
 
   constructor(file: OpenFile) {
     this.#file = file;
     this.#statistics = new StatisticsView(file);
-    this.tabs = new Tabs('Tensor views', () => {
+    this.tabs = new Tabs('Tensor views', (id) => {
+      this.#wanted = id;
       this.#draw();
       file.moved.emit(false);
     });
@@ -73,6 +75,7 @@ export class TensorPanel {
 
   /** Shows a view of the tensor, without writing it into the address. */
   view(id: string): void {
+    this.#wanted = id;
     this.tabs.select(id);
     this.#draw();
   }
@@ -96,6 +99,19 @@ export class TensorPanel {
     this.#tensor = tensor;
     this.element.hidden = false;
     this.#drawn.clear();
+    if (hasBlocks(tensor)) {
+      const body = h('div', { class: 'panel-body panel-blocks' });
+      if (!this.tabs.ids.includes('blocks')) {
+        this.#bodies.set('blocks', body);
+        this.tabs.add({ id: 'blocks', label: 'Blocks', make: () => body });
+      }
+      if (this.#wanted === 'blocks') {
+        this.tabs.select('blocks');
+      }
+    } else {
+      this.tabs.remove('blocks');
+      this.#bodies.delete('blocks');
+    }
     fill(
       this.#head,
       iconButton('back', 'Back to the list', () => this.#file.select(undefined), { class: 'icon-button panel-back' }),
@@ -140,7 +156,10 @@ export class TensorPanel {
         this.#statistics.show(tensor, body, this.#leave.signal);
         break;
       case 'heat':
-        fill(body, new HeatView(file, tensor, this.#leave.signal).element);
+        void this.#load(body, async () => new (await import('./heat.ts')).HeatView(file, tensor, this.#leave.signal));
+        break;
+      case 'blocks':
+        void this.#load(body, async () => new (await import('./block.ts')).BlockView(file, tensor, this.#leave.signal));
         break;
       case 'values':
         fill(body, new ValuesView(file, tensor).element);
@@ -148,6 +167,16 @@ export class TensorPanel {
       case 'hex':
         void this.#hex(tensor, body);
         break;
+    }
+  }
+
+  /** Shows a view whose code is fetched when it is first wanted. */
+  async #load(body: HTMLElement, make: () => Promise<{ element: HTMLElement }>): Promise<void> {
+    const tensor = this.#tensor;
+    fill(body);
+    const { element } = await make();
+    if (this.#tensor === tensor) {
+      fill(body, element);
     }
   }
 
@@ -188,6 +217,7 @@ export class TensorPanel {
       return;
     }
     const one = page?.chunks.length === 1 ? page.chunks[0] : undefined;
+    const part = file.partAt(tensor.at);
     const facts = h(
       'dl',
       { class: 'facts-list' },
@@ -201,7 +231,8 @@ export class TensorPanel {
       pair('Byte order', tensor.endianness),
       tensor.codec !== undefined && pair('Codec', h('code', {}, tensor.codec)),
       one !== undefined && pair('Data', this.#span(one.offset, one.stored)),
-      pair('Entry', button(hex(tensor.at), () => file.reveal(tensor.at, 1n), { class: 'link mono' })),
+      part !== undefined && pair('File', h('bdi', { class: 'breakable' }, part.name)),
+      pair('Entry', button(file.hex(tensor.at), () => file.reveal(tensor.at, 1n), { class: 'link mono' })),
       pair('State', tensor.status),
       tensor.id !== undefined && pair('ID', String(tensor.id)),
       tensor.nameHex !== undefined && pair('Name in hex', h('code', { class: 'breakable' }, tensor.nameHex)),
@@ -223,7 +254,8 @@ export class TensorPanel {
   }
 
   #span(at: bigint, len: bigint): HTMLElement {
-    return button(range(at, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes from ${count(at)}` });
+    const own = at - (this.#file.partAt(at)?.base ?? 0n);
+    return button(range(own, len), () => this.#file.reveal(at, len), { class: 'link mono', title: `${count(len)} bytes from ${count(own)}` });
   }
 
   #checksum(tensor: TensorDetails): Node {

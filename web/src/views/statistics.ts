@@ -10,12 +10,21 @@ import { Histogram } from './histogram.ts';
 
 /** Up to this size statistics are computed without asking. */
 const SMALL = 64n << 20n;
-/** Results that are kept; older ones are computed again. */
-const KEPT = 32;
+/** Statistics of a tensor, computed if they are not known; `undefined` if that was cancelled. */
+export async function statisticsOf(file: OpenFile, tensor: number, signal: AbortSignal): Promise<StatisticsResult | undefined> {
+  const known = file.statistics.get(tensor);
+  if (known !== undefined) {
+    return known;
+  }
+  const result = await file.tasks.run('Statistics', (options) => file.client.with(options).statistics(file.id, tensor), signal);
+  if (result !== undefined) {
+    file.statistics.set(tensor, result);
+  }
+  return result;
+}
 
 export class StatisticsView {
   readonly #file: OpenFile;
-  readonly #known = new Map<number, StatisticsResult>();
   #scale: 'linear' | 'log' = 'linear';
   /** The histogram that is shown: only this one may be reached from listeners. */
   #histogram: Histogram | undefined;
@@ -26,7 +35,7 @@ export class StatisticsView {
   }
 
   show(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): void {
-    const known = this.#known.get(tensor.index);
+    const known = this.#file.statistics.get(tensor.index);
     if (accessOf(tensor) === undefined) {
       fill(into, h('p', { class: 'empty' }, `There are no statistics for ${tensor.dtype}.`));
     } else if (known !== undefined) {
@@ -43,21 +52,13 @@ export class StatisticsView {
 
   async #run(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): Promise<void> {
     fill(into, h('p', { class: 'empty' }, 'Reading…'));
-    const result = await this.#file.tasks.run(
-      'Statistics',
-      (options) => this.#file.client.with(options).statistics(this.#file.id, tensor.index),
-      signal,
-    );
+    const result = await statisticsOf(this.#file, tensor.index, signal);
     if (signal.aborted) {
       return;
     }
     if (result === undefined) {
       fill(into, h('p', { class: 'empty' }, 'Not computed. ', button('Compute statistics', () => void this.#run(tensor, into, signal))));
       return;
-    }
-    this.#known.set(tensor.index, result);
-    if (this.#known.size > KEPT) {
-      this.#known.delete(this.#known.keys().next().value!);
     }
     this.#draw(tensor, result, into);
   }

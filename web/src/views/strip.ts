@@ -2,7 +2,7 @@
 
 import type { OpenFile } from '../file.ts';
 import { fill, h, setText } from '../ui/dom.ts';
-import { range, size } from '../ui/format.ts';
+import { size } from '../ui/format.ts';
 import type { Part } from '../worker/tables.ts';
 import { partName, shared } from './layout.ts';
 
@@ -37,7 +37,7 @@ export class StripView {
 
   constructor(file: OpenFile) {
     this.#file = file;
-    this.#len = file.info.size;
+    this.#len = file.info.extent;
     this.#bar = h(
       'div',
       {
@@ -85,7 +85,7 @@ export class StripView {
   }
 
   #zoom(factor: number, around: bigint): void {
-    const { size: all } = this.#file.info;
+    const { extent: all } = this.#file.info;
     const share = Number(around - this.#at) / (Number(this.#len) || 1);
     let len = BigInt(Math.max(16, Math.round(Number(this.#len) / factor)));
     len = len > all ? all : len;
@@ -186,10 +186,10 @@ export class StripView {
       return;
     }
     const name = partName(part);
-    const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
+    const text = `${part.part}${name === '' ? '' : ` · ${name}`} · ${this.#file.range(part.at, part.len)} · ${size(part.len)}${part.overlap > 0n ? ` · ${shared(part)}` : ''}`;
     setText(this.#note, text);
     this.#bar.setAttribute('aria-valuetext', text);
-    this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.size) || 1))));
+    this.#bar.setAttribute('aria-valuenow', String(Math.round((100 * Number(offset)) / (Number(this.#file.info.extent) || 1))));
   }
 
   /** Puts the cursor at a byte; `open` shows what is there. */

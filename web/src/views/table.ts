@@ -42,6 +42,8 @@ export class TensorTable {
   readonly #file: OpenFile;
   readonly #list: VirtualList;
   readonly #blocks: Blocks<Row>;
+  /** Of a model in several files, how tensors are encoded makes room for where they are. */
+  readonly #all: typeof COLUMNS;
   readonly #headers: HTMLElement[];
   readonly #prefix = uniqueId('row');
   readonly #settle = debounce(60, () => this.#choose());
@@ -67,7 +69,8 @@ export class TensorTable {
       },
       { role: 'rowgroup' },
     );
-    this.#headers = COLUMNS.map(([key, label, kind]) =>
+    this.#all = file.parts === undefined ? COLUMNS : COLUMNS.map((column) => (column[1] === 'Encoding' ? (['file', 'File', column[2]] as const) : column));
+    this.#headers = this.#all.map(([key, label, kind]) =>
       h(
         'div',
         { role: 'columnheader', class: `cell ${kind}`, 'aria-sort': key && 'none' },
@@ -113,7 +116,7 @@ export class TensorTable {
   /** Columns that are shown and can be sorted by. */
   get #sortable() {
     const hidden = this.#columns === 'storage' ? 'weights' : 'storage';
-    return COLUMNS.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
+    return this.#all.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
   }
 
   async refresh(filter: Choice): Promise<void> {
@@ -184,7 +187,9 @@ export class TensorTable {
     setText(stored, row === undefined ? '' : size(row.stored));
     stored.setAttribute('title', row === undefined ? '' : exactSize(row.stored));
     setText(offset, row?.offset === undefined ? '' : hex(row.offset));
-    setText(encoding, row === undefined ? '' : row.status === 'sound' ? row.encoding : row.status);
+    const { file } = row ?? {};
+    setText(encoding, row === undefined ? '' : row.status !== 'sound' ? row.status : file === undefined ? row.encoding : (/\d+-of-\d+/.exec(file)?.[0] ?? file));
+    encoding.setAttribute('title', file ?? '');
     this.#drawWeights(measured, row?.weights);
   }
 
@@ -213,7 +218,7 @@ export class TensorTable {
 
   #order(sort: Order): void {
     this.#sort = sort;
-    COLUMNS.forEach(([column], i) => {
+    this.#all.forEach(([column], i) => {
       if (column !== undefined) {
         const direction = this.#sort === column ? 'ascending' : this.#sort === `-${column}` ? 'descending' : 'none';
         this.#headers[i].setAttribute('aria-sort', direction);

@@ -19,6 +19,7 @@ export class TensorsView {
   readonly #smallest: HTMLInputElement;
   readonly #largest: HTMLInputElement;
   readonly #faulty: HTMLButtonElement;
+  readonly #files: HTMLSelectElement | undefined;
   #filter: Choice = {};
   readonly #nothing = h('div', { class: 'no-match', role: 'status', hidden: true });
   #mode: 'list' | 'tree' = 'list';
@@ -51,6 +52,10 @@ export class TensorsView {
       this.#faulty.setAttribute('aria-pressed', String(this.#faulty.getAttribute('aria-pressed') !== 'true'));
       this.#apply();
     }, { 'aria-pressed': 'false', class: 'toggle' });
+    if (file.parts !== undefined) {
+      const options = file.parts.filter(({ tensors }) => tensors > 0).map(({ name, first, tensors }) => h('option', { value: `${first} ${tensors}` }, `${name} (${count(tensors)})`));
+      this.#files = h('select', { class: 'in-file', 'aria-label': 'In file', onchange: () => this.#apply() }, h('option', { value: '' }, 'All files'), ...options);
+    }
     this.table = new TensorTable(file);
     this.#tree = new TensorTree(file);
     this.#tree.element.hidden = true;
@@ -95,6 +100,7 @@ export class TensorsView {
         h('span', { class: 'search' }, icon('search'), this.search),
         mode,
         columns,
+        this.#files ?? false,
         this.#smallest,
         this.#largest,
         this.#faulty,
@@ -129,6 +135,39 @@ export class TensorsView {
 
   /** Fetches again what is shown. */
   refresh(): void {
+    if (parseQuery(this.#filter.query ?? '').expressions.length > 0) {
+      void this.#attempt();
+    } else {
+      this.#endless = undefined;
+      this.#refresh();
+    }
+  }
+
+  /** Why the expressions that are searched for were given up. */
+  #endless: string | undefined;
+
+  /** Has expressions tried before anything is fetched by them: they may take for ever. */
+  async #attempt(): Promise<void> {
+    const filter = this.#filter;
+    this.#endless = undefined;
+    try {
+      await this.#file.api.totals(this.#file.id, filter);
+    } catch (error) {
+      if ((error as Error).name !== 'Endless') {
+        throw error;
+      }
+      if (filter === this.#filter) {
+        this.#endless = (error as Error).message;
+        this.#drawNothing(true);
+      }
+      return;
+    }
+    if (filter === this.#filter) {
+      this.#refresh();
+    }
+  }
+
+  #refresh(): void {
     void this.table.refresh(this.#filter);
     if (this.#mode === 'tree') {
       void this.#tree.refresh(this.#filter);
@@ -138,7 +177,7 @@ export class TensorsView {
 
   /** Says that nothing matches, in place of an empty list. */
   #drawNothing(empty: boolean): void {
-    const { fault } = parseQuery(this.search.value);
+    const fault = this.#endless ?? parseQuery(this.search.value).fault;
     const none = fault !== undefined || (empty && Object.keys(this.#filter).length > 0);
     this.#nothing.hidden = !none;
     this.table.element.hidden = none || this.#mode !== 'list';
@@ -155,8 +194,10 @@ export class TensorsView {
   }
 
   #clear(): void {
-    for (const field of [this.search, this.#smallest, this.#largest]) {
-      field.value = '';
+    for (const field of [this.search, this.#smallest, this.#largest, this.#files]) {
+      if (field !== undefined) {
+        field.value = '';
+      }
     }
     this.#faulty.setAttribute('aria-pressed', 'false');
     this.#totals.querySelectorAll('[aria-pressed=true]').forEach((one) => one.setAttribute('aria-pressed', 'false'));
@@ -183,6 +224,10 @@ export class TensorsView {
     }
     if (dtypes.length > 0) {
       this.#filter.dtypes = dtypes;
+    }
+    if (this.#files !== undefined && this.#files.value !== '') {
+      const [first, tensors] = this.#files.value.split(' ').map(Number);
+      this.#filter.within = [first, tensors];
     }
     if (this.#faulty.getAttribute('aria-pressed') === 'true') {
       this.#filter.faulty = true;

@@ -51,7 +51,7 @@ export class VerdictView {
         { class: 'verdict-facts' },
         h('strong', {}, info.title ?? 'Unknown format'),
         info.version === undefined ? '' : ` ${info.version}`,
-        ` · ${exactSize(info.size)} · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
+        `${file.parts === undefined ? '' : ` · ${counted(file.parts.length, 'file')}`} · ${exactSize(info.size)} · ${counted(info.tensorCount, file.isTable ? 'column' : 'tensor')}`,
         !file.isTable && info.elements > 0n && ` · ${parameters(info.elements)} parameters`,
       ),
       this.#checked,

@@ -19,7 +19,7 @@ export function crewSize(bytes: number): number {
 
 /** Has all stretches measured, the longest first. */
 export function share(
-  file: File,
+  files: File[],
   stretches: readonly Stretch[],
   size: number,
   seed: bigint,
@@ -59,7 +59,7 @@ export function share(
           reject(name === 'FileChanged' ? new FileChanged(message) : new Error(message));
         }
       });
-      worker.postMessage({ file, seed } satisfies Order);
+      worker.postMessage({ files, seed } satisfies Order);
       busy++;
       next(worker);
     }

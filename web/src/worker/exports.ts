@@ -7,7 +7,7 @@ import { savedAs } from '../storage.ts';
 import { bytesOf, rowElements } from './elements.ts';
 import { details, scan } from './scan.ts';
 import { session, type Session } from './session.ts';
-import { findings, rows, type Finding, type Row } from './tables.ts';
+import { findings, local, rows, verdict as judge, type Finding, type Row } from './tables.ts';
 import { NOWHERE, valueList } from './text.ts';
 
 /** Rows taken at once. */
@@ -128,7 +128,7 @@ async function* allRows(context: Context, id: number) {
   const step = pace(context);
   const total = session(id).document.tensorCount;
   for (let from = 0; from < total; from += PAGE) {
-    for (const row of rows(context, id, from, from + PAGE, 'index', {}).rows) {
+    for (const row of (await rows(context, id, from, from + PAGE, 'index', {})).rows) {
       await step('Tensors', row.index / total);
       yield row;
     }
@@ -167,7 +167,7 @@ export async function indexJson(context: Context, id: number): Promise<Blob> {
   const parts = [
     '{',
     `"file":${json(file.source.name)},"format":${json(document.format ?? null)},`,
-    `"version":${json(document.version ?? null)},"size":${document.length},\n"metadata":[`,
+    `"version":${json(document.version ?? null)},"size":${file.source.size},\n"metadata":[`,
   ];
   let first = true;
   const step = pace(context);
@@ -182,9 +182,9 @@ export async function indexJson(context: Context, id: number): Promise<Blob> {
   parts.push('],\n"tensors":[');
   first = true;
   for await (const row of allRows(context, id)) {
-    const { dtype, shape, layout, encoding, status, offset, stored, elements, chunks } = row;
+    const { dtype, shape, layout, encoding, status, offset, stored, elements, chunks, file: within } = row;
     const name = await exactName(context, file, row);
-    const entry = { ...name, dtype, shape: extents(shape), layout, encoding, status, elements, offset, stored, chunks };
+    const entry = { ...name, file: within, dtype, shape: extents(shape), layout, encoding, status, elements, offset, stored, chunks };
     parts.push(`${first ? '' : ','}\n`, json(entry));
     first = false;
   }
@@ -194,11 +194,12 @@ export async function indexJson(context: Context, id: number): Promise<Blob> {
 
 /** One row for each tensor. Names that a spreadsheet would take for a formula are quoted as text. */
 export async function indexCsv(context: Context, id: number): Promise<Blob> {
-  const parts = ['name,dtype,shape,elements,layout,encoding,status,offset,stored,chunks,findings\r\n'];
+  const { parts: set } = session(id).source;
+  const parts = [`name,dtype,shape,elements,layout,encoding,status,offset,stored,chunks,findings${set === undefined ? '' : ',file'}\r\n`];
   for await (const row of allRows(context, id)) {
     const { name, dtype, shape, elements, layout, encoding, status, offset, stored, chunks } = row;
     const cells = [name, dtype, shape, elements, layout, encoding, status, offset ?? '', stored, chunks];
-    parts.push(line([...cells, row.findings]));
+    parts.push(line([...cells, row.findings, ...(set === undefined ? [] : [row.file])]));
   }
   return new Blob(parts, { type: 'text/csv' });
 }
@@ -207,7 +208,7 @@ export async function indexCsv(context: Context, id: number): Promise<Blob> {
 export async function report(context: Context, id: number, profile: Profile): Promise<Blob> {
   const file = session(id);
   const { document } = file;
-  const verdict = document.verdict(profile);
+  const verdict = await judge(context, id, profile);
   const list: Finding[] = [];
   const step = pace(context);
   for (let from = 0; from < document.findingCount; from += PAGE) {
@@ -218,20 +219,21 @@ export async function report(context: Context, id: number, profile: Profile): Pr
     file: file.source.name,
     format: document.format ?? null,
     version: document.version ?? null,
-    size: document.length,
+    size: file.source.size,
     profile,
     verdict: verdict.verdict,
     diagnosis: verdict.diagnosis,
     checked: verdict.checked,
     unchecked: list
       .filter(({ severity }) => severity === 'unchecked')
-      .map(({ name, message }) => ({ entry: name, why: message })),
+      .map(({ name, message, at }) => ({ file: local(file, at).file, entry: name, why: message })),
     findings: list
       .filter(({ severity }) => severity !== 'unchecked')
       .map(({ rule, severity, at, len, name, numbers, message, spec }) => ({
         rule,
         severity,
-        offset: at,
+        file: local(file, at).file,
+        offset: local(file, at).at,
         len,
         entry: name || null,
         expected: numbers.expected ?? null,

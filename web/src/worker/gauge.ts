@@ -1,14 +1,14 @@
-/** A worker that measures tensors, beside others: it has the file, and is told what to read. */
+/** A worker that measures tensors, beside others: it has the files, and is told what to read. */
 
 import { load, type Weights } from 'weighbridge';
 import { measure, type Stretch } from './gauging.ts';
 import { PATIENCE } from './patience.ts';
-import { fromFile } from './sources.ts';
+import { concatenated, fromFile, type Source } from './sources.ts';
 
 /** The name of such a worker. */
 export const GAUGE = 'gauge';
 
-export type Order = { file: File; seed: bigint } | { stretch: Stretch };
+export type Order = { files: File[]; seed: bigint } | { stretch: Stretch };
 
 export type Reply =
   | { tensor: number; weights: Weights }
@@ -19,7 +19,7 @@ export type Reply =
 /** What is read at a time: several workers hold some of these each, until they are collected. */
 const PIECE = 1 << 20;
 
-let file: File;
+let source: Source;
 let seed: bigint;
 const never = new AbortController().signal;
 const post = (reply: Reply) => self.postMessage(reply);
@@ -27,14 +27,15 @@ const post = (reply: Reply) => self.postMessage(reply);
 /** Does what this worker is told. */
 export function serveGauge(): void {
   self.addEventListener('message', async ({ data }: MessageEvent<Order>) => {
-    if ('file' in data) {
-      ({ file, seed } = data);
+    if ('files' in data) {
+      source = concatenated('', data.files.map((file) => fromFile(file, PATIENCE, PIECE)));
+      seed = data.seed;
       return;
     }
     try {
       const library = await load('full');
       const give = (tensor: number, weights: Weights) => post({ tensor, weights });
-      await measure(library, fromFile(file, PATIENCE, PIECE), data.stretch, seed, never, give, (passed) => post({ passed }));
+      await measure(library, source, data.stretch, seed, never, give, (passed) => post({ passed }));
       post({ done: true });
     } catch (error) {
       const { name, message } = error as Error;

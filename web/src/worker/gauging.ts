@@ -13,6 +13,8 @@ export interface Part {
   elements: bigint;
   /** Extent of the first axis, where rows are looked at; else 0. */
   rows: bigint;
+  /** Where its file begins, of several. */
+  base?: bigint;
 }
 
 /** Tensors that follow each other closely: they are read together. */
@@ -23,7 +25,7 @@ export interface Stretch {
 }
 
 /** How a tensor is measured. */
-export function gaugeOf({ Gauge }: FullLibrary, part: Omit<Part, 'tensor' | 'at' | 'len'>, seed: bigint): Gauge {
+export function gaugeOf({ Gauge }: FullLibrary, part: Omit<Part, 'tensor' | 'at' | 'len' | 'base'>, seed: bigint): Gauge {
   const { dtype, endianness, elements, rows } = part;
   return new Gauge(dtype, { endianness, elements, rows, seed });
 }

@@ -1,10 +1,10 @@
 /** What reads payloads: statistics, pictures, comparisons, checksums. */
 
-import type { DifferenceSummary, Summary, Tensor } from 'weighbridge';
+import type { Block, DifferenceSummary, Summary, Tensor } from 'weighbridge';
 import { accessOf } from '../storage.ts';
 import { checksumOf } from './checksum.ts';
 import { bytesOf, entries, nameOf, rowElements } from './elements.ts';
-import { matched, type Rename } from './matching.ts';
+import { matched, renamed, type Rename } from './matching.ts';
 import type { Context } from './rpc.ts';
 import { bitsOf, details, scan, scanBytes } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
@@ -35,7 +35,12 @@ export interface StatisticsResult {
   magnitudes: { first: number; negative: Float64Array; positive: Float64Array };
   /** Equal steps from the least to the greatest finite element; empty when there are none. */
   bins: Float64Array;
+  /** What the shares of `SHARES` are less than. */
+  quantiles: Float64Array;
 }
+
+/** A thousandth and a hundredth at either end. */
+const SHARES = [0.001, 0.01, 0.99, 0.999];
 
 /** Bins of a magnitude histogram on either side of zero. */
 const MAGNITUDES = 2100;
@@ -67,7 +72,7 @@ export async function statistics(context: Context, id: number, tensor: number): 
     const summary = sums.summary();
     const { min, max } = summary;
     const bins = min < max ? sums.steps(min, max, BINS) : new Float64Array();
-    return { summary, magnitudes: trimmed(sums.magnitudes()), bins };
+    return { summary, magnitudes: trimmed(sums.magnitudes()), bins, quantiles: sums.quantiles(SHARES) };
   } finally {
     sums.free();
   }
@@ -105,11 +110,12 @@ export async function heatmap(
   fixed: BigUint64Array,
   height: number,
   width: number,
+  options: { window: bigint[]; scales: boolean },
 ): Promise<Picture> {
   const file = session(id);
   const { Heatmap } = await computing();
   const { dtype, endianness, shape } = await details(file, tensor, context);
-  const map = new Heatmap(dtype, endianness, shape, rowAxis, columnAxis, fixed, height, width);
+  const map = new Heatmap(dtype, endianness, shape, rowAxis, columnAxis, fixed, height, width, options);
   try {
     await scanBytes(file, tensor, map.firstByte, map.lastByte, context, 'Heat map', (bytes) => map.push(bytes));
     return {
@@ -123,6 +129,29 @@ export async function heatmap(
   } finally {
     map.free();
   }
+}
+
+export interface BlockResult extends Block {
+  /** Where its bytes lie. */
+  at: bigint;
+  len: number;
+  /** How many blocks the tensor has. */
+  blocks: number;
+}
+
+/** One block of a quantised tensor, and what its elements are made of. */
+export async function block(context: Context, id: number, tensor: number, number: number): Promise<BlockResult> {
+  const file = session(id);
+  const library = await computing();
+  const { dtype, endianness, stored } = await details(file, tensor, context);
+  const [, len] = library.unit(dtype);
+  const page = await file.settle(() => file.document.chunks(tensor, 0, 2), context);
+  if (page.total !== 1n || file.word(page.encoding[0]) !== 'raw') {
+    throw new Error('the blocks of this tensor are not stored one after the other');
+  }
+  const at = page.offset[0] + BigInt(number) * BigInt(len);
+  const bytes = await file.read(at, len, context.signal);
+  return { ...library.block(dtype, endianness as 'little' | 'big', bytes), at, len, blocks: Number(stored) / len };
 }
 
 /** What a tensor's stored bytes come to. */
@@ -141,7 +170,7 @@ export async function verify(context: Context, id: number, tensor: number): Prom
 }
 
 /** Tensors of two files: by name, then by what is known of names. */
-export async function pairs(_: Context, a: number, b: number, rename?: Rename) {
+export async function pairs({ signal }: Context, a: number, b: number, rename?: Rename) {
   const { compare, ggufNames } = await computing();
   const first = session(a);
   const second = session(b);
@@ -169,7 +198,8 @@ export async function pairs(_: Context, a: number, b: number, rename?: Rename) {
   const left = all.filter((pair) => pair.b === undefined);
   const right = all.filter((pair) => pair.a === undefined);
   const name = ({ a, b }: (typeof all)[number]) => (a ?? b)?.name ?? '';
-  const found = matched(left.map(name), right.map(name), ggufNames, rename);
+  const names = left.map(name);
+  const found = matched(names, right.map(name), ggufNames, rename && (await renamed(names, rename, signal)));
   const gone = new Set([...found.values()].map((j) => right[j]));
   for (const [i, j] of found) {
     left[i].b = right[j].b;

@@ -1,34 +1,49 @@
 /** The worker: owns the files and the WebAssembly. */
 
 import * as exports from './exports.ts';
+import { direct } from './hubs.ts';
+import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
 import { computing, library, session, start, stop } from './session.ts';
 import * as swept from './swept.ts';
 import { sweep } from './sweep.ts';
-import * as sharded from './shards.ts';
 import { fromPort, type Offer } from './port.ts';
-import { fromFile, fromUrl } from './sources.ts';
+import { fromFile, fromUrl, touch as look } from './sources.ts';
 import * as tables from './tables.ts';
 
 /** Files whose bytes only the full module reads. */
 const FULL = /\.(?:bt|gguf|idv|npy|npz|safetensors|zt|json)$/i;
 
-async function open(context: Context, what: File | Offer | string) {
+/** Opens a file, with those of its set among the files beside it. */
+async function open(context: Context, what: File | Offer | string, others: readonly File[] = []) {
   if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {
     // It may arrive together with the first bytes.
     computing().catch(() => undefined);
   }
   const source = typeof what === 'string' ? await fromUrl(what, context.signal) : 'port' in what ? fromPort(what) : fromFile(what);
   const begun = performance.now();
-  const [id, { document }] = await start(source, context);
+  const open = async (name: string) => {
+    if (typeof what === 'string') {
+      const there = direct(what);
+      there.pathname = there.pathname.replace(/[^/]*$/, encodeURIComponent(name));
+      return await fromUrl(there.href, context.signal);
+    }
+    const found = others.find((one) => one.name === name);
+    return found && fromFile(found);
+  };
+  const [id, { document, source: all, set }] = await start(source, context, { names: others.map(({ name }) => name), open });
   return {
     id,
     name: source.name,
     address: typeof what === 'string' ? what : undefined,
     remote: source.remote,
-    size: document.length,
+    size: all.size,
+    /** Where the last byte ends, as if the files of a set followed each other. */
+    extent: document.length,
+    /** The files of a set. */
+    parts: set?.files,
     format: document.format,
     title: document.title,
     version: document.version,
@@ -51,12 +66,14 @@ async function bytes(context: Context, id: number, at: bigint, len: number): Pro
   return await session(id).read(at, len, context.signal);
 }
 
-/** Looks whether a file is still the one that was opened: reading tells. */
+/** Looks whether a file is still the one that was opened. */
 async function touch(context: Context, id: number): Promise<void> {
-  const { source } = session(id);
-  if (!source.remote && source.size > 0n) {
-    await source.read(source.size - 1n, 1, context.signal);
-  }
+  await look(session(id).source, context.signal);
+}
+
+/** The files of a set, as the last verdict found them. */
+function parts(_: Context, id: number) {
+  return session(id).set?.files ?? [];
 }
 
 async function formats() {
@@ -74,7 +91,7 @@ const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await import('./summary.ts'))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
-const api = { ...tables, ...jobs, ...exports, ...sharded, ...swept, ...summaries, sweep, open, close, touch, bytes, formats, memory };
+const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, sweep, open, close, touch, parts, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),
@@ -85,6 +102,8 @@ export type Api = typeof api;
 
 if (self.name === GAUGE) {
   serveGauge();
+} else if (self.name === EXPRESSION) {
+  serveExpression();
 } else {
   serve(calls);
   // Compiling may go on while the user looks for a file.

@@ -1,25 +1,33 @@
 /** Tensors that two files call by different names. */
 
+import { expressed } from './expression.ts';
+
 /** What a name in the first file is changed to before it is looked for in the second. */
 export interface Rename {
   pattern: RegExp;
   replacement: string;
 }
 
+/** What each name is changed to; `undefined` where the pattern is not in it. */
+export async function renamed(names: readonly string[], { pattern: { source, flags }, replacement }: Rename, signal: AbortSignal): Promise<(string | undefined)[]> {
+  const to = await expressed({ source, flags, replacement, names }, signal);
+  return to.map((name, i) => (name === names[i] ? undefined : (name as string)));
+}
+
 /**
- * Positions in `left` and `right` of what is one tensor: by the rename, then by the names that
+ * Positions in `left` and `right` of what is one tensor: by what names are changed to, then by the names that
  * llama.cpp's converter gives. Where several would be one, none is.
  */
 export function matched(
   left: readonly string[],
   right: readonly string[],
   ggufNames: (name: string) => readonly string[],
-  rename: Rename | undefined,
+  to: readonly (string | undefined)[] | undefined,
 ): Map<number, number> {
   const pairs = new Map<number, number>();
   const taken = new Set<number>();
   /** `known` is asked for the names of one side that may stand for a name of the other. */
-  const join = (from: readonly string[], to: readonly string[], known: (name: string) => readonly string[], put: (i: number, j: number) => void, skip: (i: number, j: number) => boolean) => {
+  const join = (from: readonly string[], to: readonly string[], known: (name: string, i: number) => readonly string[], put: (i: number, j: number) => void, skip: (i: number, j: number) => boolean) => {
     // -1: several have the name, or want it.
     const places = new Map<string, number>();
     to.forEach((name, j) => places.set(name, places.has(name) ? -1 : j));
@@ -28,7 +36,7 @@ export function matched(
       if (skip(i, -1)) {
         return;
       }
-      const found = known(name).find((one) => (places.get(one) ?? -1) >= 0 && !skip(i, places.get(one)!));
+      const found = known(name, i).find((one) => (places.get(one) ?? -1) >= 0 && !skip(i, places.get(one)!));
       if (found !== undefined) {
         const j = places.get(found)!;
         wanted.set(j, wanted.has(j) ? -1 : i);
@@ -40,13 +48,10 @@ export function matched(
       }
     }
   };
-  const forwards = (known: (name: string) => readonly string[]) =>
+  const forwards = (known: (name: string, i: number) => readonly string[]) =>
     join(left, right, known, (i, j) => (pairs.set(i, j), taken.add(j)), (i, j) => pairs.has(i) || taken.has(j));
-  if (rename !== undefined) {
-    forwards((name) => {
-      const to = name.replace(rename.pattern, rename.replacement);
-      return to === name ? [] : [to];
-    });
+  if (to !== undefined) {
+    forwards((_, i) => (to[i] === undefined ? [] : [to[i]]));
   }
   forwards(ggufNames);
   join(right, left, ggufNames, (j, i) => (pairs.set(i, j), taken.add(j)), (j, i) => pairs.has(i) || taken.has(j));

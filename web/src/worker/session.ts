@@ -1,18 +1,22 @@
 /** The open files, and how their documents get bytes. */
 
-import { load, open, type Document, type FullLibrary, type Library } from 'weighbridge';
+import { load, open as openAlone, type FullLibrary, type Library } from 'weighbridge';
+import type { Beside, Joined, Paper } from './joined.ts';
 import { tell, type Context } from './rpc.ts';
 import { FileChanged, type Source } from './sources.ts';
 
 export class Session {
   readonly source: Source;
-  readonly document: Document;
+  readonly document: Paper;
+  /** The document, if it is that of several files. */
+  readonly set: Joined | undefined;
   #words: string[] = [];
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(source: Source, document: Document) {
+  constructor(source: Source, document: Paper, set?: Joined) {
     this.source = source;
     this.document = document;
+    this.set = set;
   }
 
   /** The text of a code. */
@@ -114,16 +118,30 @@ function observed(source: Source, changed: (message: string) => void): Source {
   };
 }
 
-export async function start(from: Source, context: Context): Promise<[number, Session]> {
+/** Opens a file, with those of its set that lie beside it. */
+export async function start(from: Source, context: Context, beside: Beside): Promise<[number, Session]> {
   const id = next++;
-  const source = observed(from, (message) => sessions.has(id) && tell({ changed: id, message }));
-  const document = await open(source, {
+  const watched = (one: Source) => observed(one, (message) => sessions.has(id) && tell({ changed: id, message }));
+  const source = watched(from);
+  const document = await openAlone(source, {
     goal: 'index',
     name: source.name,
     signal: context.signal,
     progress: (progress) => context.progress({ label: progress.stage, done: undefined }),
   });
-  const session = new Session(source, document);
+  const open = async (name: string) => {
+    const found = await beside.open(name);
+    return found && watched(found);
+  };
+  let session = new Session(source, document);
+  if (document.format === 'shards' || (document.format === 'gguf' && /-of-\d{5}\.gguf$/.test(source.name))) {
+    // Few files are one of several.
+    const { together } = await import('./joined.ts');
+    const [all, set] = (await together(source, document, context, { names: beside.names, open })) ?? [];
+    if (set !== undefined) {
+      session = new Session(all!, set, set);
+    }
+  }
   sessions.set(id, session);
   return [id, session];
 }

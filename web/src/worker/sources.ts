@@ -9,6 +9,8 @@ export interface Source {
   readonly size: bigint;
   /** The file of the user, if it is one: other workers may read it too. */
   readonly file?: File;
+  /** The sources that this one is made of. */
+  readonly parts?: readonly Source[];
   /** Whether reading costs network traffic. */
   readonly remote: boolean;
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
@@ -67,8 +69,14 @@ export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] 
         ahead.catch(() => undefined);
       }
       yield bytes;
+      release(bytes);
     }
   };
+}
+
+/** Frees memory that garbage is collected from late: browsers let some 64 MB of it grow in each worker. */
+function release({ buffer }: Uint8Array): void {
+  (buffer as ArrayBuffer & { transfer?(len: number): void }).transfer?.(0);
 }
 
 /** Thrown for a server that would send the whole file. */
@@ -80,6 +88,57 @@ export class NoRanges extends Error {
         '(it must expose the header Content-Range). The file was not downloaded.',
     );
   }
+}
+
+/** Looks whether files are still those that were opened: reading tells. */
+export async function touch({ parts, ...source }: Source, signal?: AbortSignal): Promise<void> {
+  for (const part of parts ?? []) {
+    await touch(part, signal);
+  }
+  if (parts === undefined && !source.remote && source.size > 0n) {
+    await source.read(source.size - 1n, 1, signal);
+  }
+}
+
+/** Files begin at multiples of this, and never where another ends: so each offset is one file's. */
+const STEP = 16n;
+
+/** Where files of these sizes begin. */
+export function basesOf(sizes: readonly bigint[]): bigint[] {
+  let next = 0n;
+  return sizes.map((size) => {
+    const base = next;
+    next = ((base + size) / STEP + 1n) * STEP;
+    return base;
+  });
+}
+
+/** Sources one after the other. What is read lies in one of them. */
+export function concatenated(name: string, sources: readonly Source[]): Source {
+  const bases = basesOf(sources.map(({ size }) => size));
+  const of = (at: bigint) => {
+    const i = bases.findLastIndex((base) => base <= at);
+    return { source: sources[i], at: at - bases[i] };
+  };
+  return {
+    name,
+    parts: sources,
+    size: sources.reduce((sum, { size }) => sum + size, 0n),
+    remote: sources.some(({ remote }) => remote),
+    read(from, len, signal) {
+      const { source, at } = of(from);
+      return source.read(at, len, signal);
+    },
+    pieces(from, len, signal) {
+      const { source, at } = of(from);
+      return source.pieces(at, len, signal);
+    },
+  };
+}
+
+/** There is no such file. */
+export class NotFound extends Error {
+  override name = 'NotFound';
 }
 
 /** Bytes that the first request asks for: the size comes with them, and most of what opening takes. */
@@ -230,5 +289,6 @@ async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal):
   if (response.ok) {
     throw new NoRanges(url.host);
   }
-  throw new Error(`${url.host} answered ${response.status} ${response.statusText}`.trimEnd());
+  const Failure = response.status === 404 || response.status === 410 ? NotFound : Error;
+  throw new Failure(`${url.host} answered ${response.status} ${response.statusText}`.trimEnd());
 }

@@ -8,7 +8,7 @@ import { gaugeOf, measure, type Part, type Stretch } from './gauging.ts';
 import type { Context } from './rpc.ts';
 import { details, scan } from './scan.ts';
 import { computing, session, type Session } from './session.ts';
-import { FileChanged } from './sources.ts';
+import { FileChanged, touch } from './sources.ts';
 import { NOWHERE } from './text.ts';
 import { begin, type Measurements } from './weights.ts';
 
@@ -38,13 +38,14 @@ export async function sweep(context: Context, id: number): Promise<void> {
   };
   const give = (tensor: number, weights: Weights) => found.add(tensor, weights);
   const raw = stretches.reduce((sum, { len }) => sum + Number(len), 0);
-  const size = file.source.file === undefined ? 0 : crewSize(raw);
+  const files = (file.source.parts ?? [file.source]).map((one) => one.file);
+  const size = files.includes(undefined) ? 0 : crewSize(raw);
   // What fails or is cancelled stops the other half too.
   const stop = new AbortController();
   const inner = { ...context, signal: AbortSignal.any([context.signal, stop.signal]), progress: () => undefined };
   const plain = async () => {
     if (size > 0) {
-      await share(file.source.file!, stretches, size, found.seed, inner.signal, give, passed);
+      await share(files as File[], stretches, size, found.seed, inner.signal, give, passed);
       return;
     }
     for (const stretch of stretches) {
@@ -62,7 +63,7 @@ export async function sweep(context: Context, id: number): Promise<void> {
     stop.abort();
     if (error instanceof FileChanged) {
       // Read where the page hears of it.
-      await file.read(file.source.size - 1n, 1).catch(() => undefined);
+      await touch(file.source).catch(() => undefined);
     }
     throw error;
   }
@@ -103,6 +104,7 @@ async function plan(file: Session, found: Measurements, context: Context): Promi
         endianness: page.big[i] === 1 ? 'big' : 'little',
         elements: page.elements[i],
         rows: rowsOf(layout, dims),
+        base: file.set?.of(tensor).base,
       });
     }
     context.signal.throwIfAborted();
@@ -125,7 +127,7 @@ function stretched(parts: Part[]): Stretch[] {
     const last = stretches.at(-1);
     const end = last && last.at + last.len;
     const stop = part.at + part.len;
-    if (last !== undefined && part.at >= end! && part.at - end! <= CLOSE && stop - last.at <= STRETCH) {
+    if (last !== undefined && part.base === last.parts[0].base && part.at >= end! && part.at - end! <= CLOSE && stop - last.at <= STRETCH) {
       last.parts.push(part);
       last.len = stop - last.at;
     } else {

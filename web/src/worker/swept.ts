@@ -3,6 +3,7 @@
 import { line } from '../csv.ts';
 import type { Context } from './rpc.ts';
 import { session } from './session.ts';
+import { layerOf } from './text.ts';
 import { measurements, type WeightKey } from './weights.ts';
 
 /** The verdict on the weights, and how far the sweep got; `undefined` before it. */
@@ -57,9 +58,6 @@ function nameOf(id: number, tensor: number): string {
   return session(id).document.entryName('tensor', tensor);
 }
 
-/** The number in a name that says which layer it belongs to, and what is around it. */
-const LAYER = /^(.*?(?:^|[./_-]))(\d+)(?=[./_-]|$)(.*)$/s;
-
 /** Weights of one kind, along the layers. */
 export interface Course {
   /** The name, with `#` in place of the layer. */
@@ -76,17 +74,16 @@ export function courses(_: Context, id: number): Course[] {
     return [];
   }
   [...document.rows(0, document.tensorCount).names].forEach((name, tensor) => {
-    const match = LAYER.exec(name);
-    if (match === null || found.known[tensor] === 0) {
+    const place = layerOf(name);
+    if (place === undefined || found.known[tensor] === 0) {
       return;
     }
-    const [, before, layer, after] = match;
-    const kind = `${before}#${after}`;
+    const { kind, layer } = place;
     const course = kinds.get(kind) ?? { kind, points: [] };
     kinds.set(kind, course);
     const { min, max, deviation } = found.columns;
     const most = Math.max(Math.abs(min[tensor]), Math.abs(max[tensor]));
-    course.points.push({ layer: Number(layer), tensor, name, deviation: deviation[tensor], most, bits: found.signs[tensor] });
+    course.points.push({ layer, tensor, name, deviation: deviation[tensor], most, bits: found.signs[tensor] });
   });
   const several = [...kinds.values()].filter(({ points }) => points.length > 1);
   several.forEach(({ points }) => points.sort((a, b) => a.layer - b.layer));

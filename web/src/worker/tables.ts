@@ -12,9 +12,16 @@ const NONE = 0xffffffff;
 /** The code of several types. */
 const MIXED = 0xffff;
 
-export function rows(_: Context, id: number, from: number, to: number, order: Order, choice: Choice) {
+/** Which file of a set a byte is in, and where there. */
+export function local({ set }: Session, at: bigint): { at: bigint; file: string | undefined } {
+  const member = set?.at(at);
+  return { at: at - (member?.base ?? 0n), file: member?.name };
+}
+
+export async function rows(context: Context, id: number, from: number, to: number, order: Order, choice: Choice) {
   const file = session(id);
-  const table = file.document.rows(from, to, sortOf(file, order), filterOf(file, choice));
+  const filter = await filterOf(file, choice, context);
+  const table = file.document.rows(from, to, sortOf(file, order), filter);
   const measured = measurements(file);
   const names = [...table.names];
   const list = Array.from(table.index, (index, i) => ({
@@ -26,7 +33,8 @@ export function rows(_: Context, id: number, from: number, to: number, order: Or
     encoding: file.word(table.encoding[i]),
     elements: table.elements[i],
     stored: table.stored[i],
-    offset: table.offset[i] === NOWHERE ? undefined : table.offset[i],
+    offset: table.offset[i] === NOWHERE ? undefined : local(file, table.offset[i]).at,
+    file: file.set?.of(index).name,
     shape: shapeText(table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i])),
     chunks: table.chunks[i],
     findings: table.findings[i],
@@ -35,13 +43,13 @@ export function rows(_: Context, id: number, from: number, to: number, order: Or
   return { total: table.total, rows: list };
 }
 
-export type Row = ReturnType<typeof rows>['rows'][number];
+export type Row = Awaited<ReturnType<typeof rows>>['rows'][number];
 
 export { prepareSearch, rankOf };
 
-export function groups(_: Context, id: number, prefix: string, choice: Choice) {
+export async function groups(context: Context, id: number, prefix: string, choice: Choice) {
   const file = session(id);
-  const table = file.document.groups(prefix, filterOf(file, choice));
+  const table = file.document.groups(prefix, await filterOf(file, choice, context));
   const [names, keys] = [[...table.names], [...table.keys]];
   return Array.from(table.count, (count, i) => ({
     name: names[i],
@@ -55,11 +63,11 @@ export function groups(_: Context, id: number, prefix: string, choice: Choice) {
   }));
 }
 
-export type Group = ReturnType<typeof groups>[number];
+export type Group = Awaited<ReturnType<typeof groups>>[number];
 
-export function totals(_: Context, id: number, choice: Choice) {
+export async function totals(context: Context, id: number, choice: Choice) {
   const file = session(id);
-  const table = file.document.totals(filterOf(file, choice));
+  const table = file.document.totals(await filterOf(file, choice, context));
   return Array.from(table.dtype, (dtype, i) => ({
     dtype: file.word(dtype),
     count: table.count[i],
@@ -68,10 +76,11 @@ export function totals(_: Context, id: number, choice: Choice) {
   }));
 }
 
-export type Total = ReturnType<typeof totals>[number];
+export type Total = Awaited<ReturnType<typeof totals>>[number];
 
-export function verdict(_: Context, id: number, profile: Profile) {
-  return session(id).document.verdict(profile);
+export async function verdict(context: Context, id: number, profile: Profile) {
+  const file = session(id);
+  return await file.settle(() => file.document.verdict(profile), context);
 }
 
 export function findings(_: Context, id: number, from: number, to: number) {

@@ -127,3 +127,12 @@ export function number(value: number | bigint, digits: number): string {
   }
   return String(Number(value.toPrecision(digits)));
 }
+
+/** The number in a name that says which layer it belongs to, and what is around it. */
+const LAYER = /^(.*?(?:^|[./_-]))(\d+)(?=[./_-]|$)(.*)$/s;
+
+/** The layer that a name says, and the name with `#` in its place. */
+export function layerOf(name: string): { kind: string; layer: number } | undefined {
+  const [, before, layer, after] = LAYER.exec(name) ?? [];
+  return layer === undefined ? undefined : { kind: `${before}#${after}`, layer: Number(layer) };
+}

@@ -1,5 +1,6 @@
 //! What a GGUF file says of the set that it is one part of.
 
+use super::Walk;
 use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
 
 /// What a GGUF file says of the set that it is one part of: for hosts that list its metadata
@@ -21,6 +22,7 @@ use weighbridge_core::{Element, File, Metadata, Source, Span, Stop, Value};
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SetPart {
+    walk: Walk,
     pub(crate) no: Option<Number>,
     pub(crate) count: Option<Number>,
     pub(crate) tensors: Option<Number>,
@@ -71,6 +73,38 @@ impl SetPart {
             *slot = whole(element).map(number);
         }
         Ok(())
+    }
+
+    /// Takes note of all metadata.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session, SetPart};
+    ///
+    /// # let bytes = weighbridge_tests::samples::part();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// session.advance(Goal::Header);
+    /// let mut part = SetPart::default();
+    /// session.ask(|file, source| part.read(source, file))?;
+    /// assert!(part.is_one_of_many());
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Stop::NeedBytes`]; then it is to be called again.
+    pub fn read(&mut self, source: &Source<'_>, file: &File) -> Result<(), Stop> {
+        let mut walk = core::mem::take(&mut self.walk);
+        let read = walk.each(source, file, |meta| self.note(source, file, meta));
+        self.walk = walk;
+        read
+    }
+
+    /// Whether it says which part it is, and of how many.
+    ///
+    /// ```
+    /// assert!(!weighbridge::SetPart::default().is_numbered());
+    /// ```
+    pub fn is_numbered(&self) -> bool {
+        self.no.is_some() && self.count.is_some()
     }
 
     /// Whether there are other parts.

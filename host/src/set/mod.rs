@@ -1,0 +1,88 @@
+//! Models that lie in several files, checked against one another: for hosts that read the files
+//! themselves.
+
+#[cfg(feature = "gguf")]
+mod part;
+#[cfg(feature = "shards")]
+mod shards;
+#[cfg(feature = "gguf")]
+mod splits;
+
+#[cfg(feature = "gguf")]
+pub(crate) use part::Number;
+#[cfg(feature = "gguf")]
+pub use part::SetPart;
+#[cfg(feature = "shards")]
+pub use shards::ShardSet;
+#[cfg(feature = "gguf")]
+pub(crate) use splits::PartName;
+#[cfg(feature = "gguf")]
+pub use splits::SplitSet;
+
+use crate::report::MOST_NAME;
+use crate::text::Text;
+use core::hash::Hasher as _;
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
+use weighbridge_core::{Cursor, File, Finding, Metadata, Name, Source, Stop};
+
+/// What became of a file of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Member {
+    /// It breaks no rule that counts.
+    Valid,
+    /// It breaks one.
+    Invalid,
+    /// There is no such file.
+    Missing,
+    /// It is a link that leads elsewhere.
+    Outside,
+    /// It could not be read, or was not looked for.
+    Unread,
+}
+
+/// Takes a finding on a set, and what makes the name of the entry that it is about.
+pub type Find<'f> = &'f mut dyn FnMut(Finding, &dyn Fn() -> Option<Text>);
+
+/// The name of a tensor, as much of it as is shown.
+fn named(name: &Name<'_>) -> Option<Text> {
+    Some(Text::start_of(name, MOST_NAME))
+}
+
+/// A name in few bytes: there may be millions.
+fn hash(seed: u64, name: &Name<'_>) -> u128 {
+    let mut hasher = SipHasher13::new_with_keys(seed, 1);
+    name.bytes().for_each(|byte| hasher.write_u8(byte));
+    hasher.finish128().as_u128()
+}
+
+/// A way through the metadata of a file, of which not all bytes need be there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Walk {
+    cursor: Cursor,
+    /// An entry whose name or value is missing is not asked for again: what was brought for it
+    /// may be gone by then.
+    at_hand: Option<Metadata>,
+}
+
+impl Walk {
+    /// Calls `take` with every entry that is left.
+    ///
+    /// # Errors
+    /// [`Stop::NeedBytes`]; then it is to be called again.
+    pub(crate) fn each(
+        &mut self,
+        source: &Source<'_>,
+        file: &File,
+        mut take: impl FnMut(&Metadata) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        loop {
+            if self.at_hand.is_none() {
+                let next = file.next_meta(source, &mut self.cursor, &mut |_| {})?;
+                self.at_hand = next.map(|entry| entry.metadata);
+            }
+            let Some(meta) = &self.at_hand else { return Ok(()) };
+            take(meta)?;
+            self.at_hand = None;
+        }
+    }
+}

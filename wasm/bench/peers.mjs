@@ -1,0 +1,19 @@
+// Packages of others, and the files that `scripts/wasm.sh bench` writes.
+
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
+export const trials = join(target, 'web-trials');
+
+/** A package of somebody else, if it is installed. */
+export async function peer(name) {
+  try {
+    return await import(pathToFileURL(createRequire(join(target, 'peers', 'x')).resolve(name)).href);
+  } catch {
+    console.log(`left out: ${name}, for scripts/peers.sh npm did not install it`);
+    return null;
+  }
+}

@@ -1,0 +1,34 @@
+/** What was computed last, up to a bound: what was asked for longest ago goes first. */
+
+export class Kept<K, V> {
+  readonly #all = new Map<K, V>();
+  readonly #most: number;
+  readonly #weigh: (value: V) => number;
+  #weight = 0;
+
+  constructor(most: number, weigh: (value: V) => number = () => 1) {
+    this.#most = most;
+    this.#weigh = weigh;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#all.get(key);
+    if (value !== undefined) {
+      this.#all.delete(key);
+      this.#all.set(key, value);
+    }
+    return value;
+  }
+
+  set(key: K, value: V): void {
+    this.#all.set(key, value);
+    this.#weight += this.#weigh(value);
+    for (const [oldest, old] of this.#all) {
+      if (this.#weight <= this.#most || oldest === key) {
+        break;
+      }
+      this.#all.delete(oldest);
+      this.#weight -= this.#weigh(old);
+    }
+  }
+}

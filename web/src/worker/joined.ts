@@ -1,0 +1,367 @@
+/** One document of several files: the shards of an index, the parts of a split GGUF. */
+
+import { load, settle, type Document, type Goal, type JointDocument, type Metadata, type Profile, type Texts, type Verdict } from 'weighbridge';
+import type { Context } from './rpc.ts';
+import { basesOf, concatenated, NotFound, type Source } from './sources.ts';
+
+/** A file of a model. It begins at `base`, as if all files followed each other. */
+export interface Member {
+  name: string;
+  base: bigint;
+  source?: Source;
+  document?: JointDocument;
+  /** Why it could not be read. */
+  why?: string;
+  /** It is called as the others, but not listed. */
+  surplus?: true;
+  /** Its first tensor, and its first metadata entry, among those of all. */
+  first: number;
+  firstEntry: number;
+}
+
+/** A file of a model, for the page. */
+export interface Part {
+  name: string;
+  base: bigint;
+  size: bigint;
+  state: 'index' | 'open' | 'missing' | 'unread' | 'surplus';
+  why: string | undefined;
+  /** Whether it is valid, as far as it was checked. */
+  valid: boolean;
+  first: number;
+  tensors: number;
+  /** Of an index: tensors that it lists for the file, and how many of them that has. */
+  listed: number;
+  found: number;
+}
+
+/** The first metadata entry of an index: it is not listed with those of its files. */
+const APART = 2 ** 31;
+/** What is asked of documents here. */
+export interface Paper extends Omit<Document, 'find' | 'positionOf' | 'verdict'> {
+  /** `undefined` lacks bytes. */
+  verdict(profile?: Profile): Verdict | undefined;
+}
+
+/** What the head answers for all. */
+const WHOLE = ['words', 'findings', 'rule', 'rows', 'give', 'rankOf', 'groups', 'totals', 'digest', 'layout', 'locate', 'strip'] as const;
+/** What is asked about one tensor, and comes without an offset. */
+const OWN = ['attributeValue', 'values', 'grid', 'keyValues', 'npy'] as const;
+
+export interface Joined extends Pick<Document, (typeof WHOLE)[number] | (typeof OWN)[number]> {}
+
+export class Joined implements Paper {
+  readonly length: bigint;
+  declare readonly format: string | undefined;
+  declare readonly title: string | undefined;
+  declare readonly version: string | undefined;
+  readonly #head: JointDocument;
+  readonly #files: readonly Member[];
+  /** Those with a document. */
+  readonly #open: Required<Omit<Member, 'why' | 'surplus'>>[];
+  /** The index, if there is one. */
+  readonly #index: Member | undefined;
+  #profile: Profile = 'strict';
+  /** The profile of a verdict that lacks bytes at its end. */
+  #ending: Profile | undefined;
+  /** Which document lacks bytes. */
+  #lacking: Member;
+
+  /** `head` has the tensors of all files in order; `index` is the file that lists them, and the first. */
+  constructor(head: JointDocument, files: readonly Member[], index: Member | undefined) {
+    this.#head = head;
+    this.#index = index;
+    this.#files = files;
+    this.#open = files.filter(({ document }) => document !== undefined) as Required<Member>[];
+    this.#lacking = this.#open[0];
+    const last = this.#open.at(-1)!;
+    this.length = last.base + last.source.size;
+    // What the first that is readable says, all are.
+    const { format, title, version } = (this.#parts.find(({ document }) => !document.refused) ?? this.#open[0]).document;
+    type Call = (...args: never[]) => unknown;
+    const own = (name: string) => (tensor: number, ...args: never[]) => this.#ask(tensor, (document, local) => (document[name as 'values'] as (tensor: number, ...args: never[]) => unknown)(local, ...args));
+    Object.assign(this, { format, title, version }, Object.fromEntries([...WHOLE.map((name) => [name, (...args: never[]) => (head[name] as Call)(...args)]), ...OWN.map((name) => [name, own(name)])]));
+  }
+
+  /** What the page is to know of the files. */
+  get files(): Part[] {
+    const { listed, found } = (this.#index && this.#head.listed()) ?? { listed: [], found: [] };
+    let number = 0;
+    return this.#files.map((file) => {
+      const { name, base, source, document, why, first, surplus } = file;
+      const isIndex = file === this.#index;
+      const state = isIndex ? 'index' : surplus ? 'surplus' : document !== undefined ? 'open' : why !== undefined ? 'unread' : 'missing';
+      const i = isIndex ? -1 : number++;
+      const valid = document?.verdict(this.#profile).valid ?? false;
+      return { name, base, size: source?.size ?? 0n, state, why, first, valid, tensors: isIndex ? 0 : (document?.tensorCount ?? 0), listed: listed[i] ?? 0, found: found[i] ?? 0 };
+    });
+  }
+
+  get #parts() {
+    return this.#open.filter((file) => file !== this.#index);
+  }
+
+  /** The file of a byte. */
+  at(offset: bigint) {
+    return this.#open.findLast(({ base }) => base <= offset) ?? this.#open[0];
+  }
+
+  /** The file of a tensor. */
+  of(tensor: number) {
+    const file = this.#parts.findLast(({ first }) => first <= tensor);
+    if (file === undefined) {
+      throw new Error('no such tensor');
+    }
+    return file;
+  }
+
+  /** Asks the document of a tensor. */
+  #ask<T>(tensor: number, call: (document: Document, tensor: number) => T): T {
+    const file = this.of(tensor);
+    const answer = call(file.document, tensor - file.first);
+    if (answer === undefined) {
+      this.#lacking = file;
+    }
+    return answer;
+  }
+
+  free(): void {
+    this.#open.forEach(({ document }) => document !== this.#head && document.free());
+    this.#head.free();
+  }
+
+  advance(goal: Goal): boolean {
+    const behind = this.#open.find(({ document }) => !document.advance(goal));
+    this.#lacking = behind ?? this.#lacking;
+    return behind === undefined;
+  }
+
+  need(): BigUint64Array {
+    const { document, base } = this.#lacking;
+    return document!.need().map((number, i) => (i % 2 === 0 ? number + base : number));
+  }
+
+  supply(at: bigint, bytes: Uint8Array): void {
+    const { document, base } = this.at(at);
+    document.supply(at - base, bytes);
+  }
+
+  progress() {
+    const { stage, entries } = this.#lacking.document!.progress();
+    return { stage, entries, supplied: this.#open.reduce((sum, { document }) => sum + document.progress().supplied, 0n) };
+  }
+
+  readonly refused = false;
+  readonly unknown = false;
+  readonly cut = false;
+
+  get tensorCount() {
+    return this.#head.tensorCount;
+  }
+
+  get metadataCount() {
+    const last = this.#parts.at(-1);
+    return last === undefined ? this.#head.metadataCount : last.firstEntry + last.document.metadataCount;
+  }
+
+  get findingCount() {
+    return this.#head.findingCount;
+  }
+
+  words() {
+    return this.#head.words();
+  }
+
+  /** The worst of the files, and what only all together tell; `undefined` lacks bytes. */
+  verdict(profile: Profile = 'strict'): Verdict | undefined {
+    const head = this.#head;
+    this.#profile = profile;
+    if (this.#parts.length > 0) {
+      if (this.#ending !== profile) {
+        if (!head.begin(profile)) {
+          this.#lacking = this.#index!;
+          return undefined;
+        }
+        this.#files
+          .filter((file) => file !== this.#index && !file.surplus)
+          .forEach(({ document, name, base, first, firstEntry, why }, number) =>
+            document === undefined ? head.addAbsent(number, why === undefined) : head.addPart(document, number, name, base, first, firstEntry),
+          );
+      }
+      const done = head.end();
+      this.#ending = done ? undefined : profile;
+      if (!done) {
+        this.#lacking = this.#index!;
+        return undefined;
+      }
+    }
+    const verdict = head.verdict(profile);
+    const failed = this.#files.find(({ why }) => why !== undefined);
+    return failed === undefined ? verdict : { ...verdict, leftOut: `${failed.name} could not be read: ${failed.why}` };
+  }
+
+  #entryOf(entry: number) {
+    return this.#parts.findLast(({ firstEntry }) => entry < APART && firstEntry <= entry) ?? this.#open[0];
+  }
+
+  entryName(kind: string, entry: number) {
+    if (kind === 'tensor' || kind === 'attribute') {
+      return this.#head.entryName(kind, entry);
+    }
+    const { document, firstEntry } = this.#entryOf(entry);
+    return document.entryName(kind, entry - (entry < APART ? firstEntry : APART));
+  }
+
+  tensor(index: number) {
+    const { base } = this.of(index);
+    const it = this.#ask(index, (document, own) => document.tensor(own));
+    return it && { ...it, index, at: it.at + base, offset: it.offset === undefined ? undefined : it.offset + base };
+  }
+
+  chunks(index: number, from: number, to: number) {
+    const { base, document } = this.of(index);
+    const table = this.#ask(index, (document, own) => document.chunks(own, from, to));
+    return table && { ...table, offset: table.offset.map((at) => at + base), encoding: table.encoding.map((code) => this.#head.code(document.words()[code])) };
+  }
+
+  attributes(index: number) {
+    const { base } = this.of(index);
+    const table = this.#ask(index, (document, own) => document.attributes(own));
+    return table && { ...table, at: table.at.map((at) => at + base) };
+  }
+
+  metadata(from: number, to: number): Metadata | undefined {
+    const tables: Metadata[] = [];
+    for (const file of this.#parts.length > 0 ? this.#parts : this.#open) {
+      const { document, firstEntry, base } = file;
+      const end = Math.max(0, Math.min(document.metadataCount, to - firstEntry));
+      const table = document.metadata(Math.min(end, Math.max(0, from - firstEntry)), end);
+      if (table === undefined) {
+        this.#lacking = file;
+        return undefined;
+      }
+      tables.push({ ...table, index: table.index.map((index) => index + firstEntry), at: table.at.map((at) => at + base) });
+    }
+    const all = <T>(of: (table: Metadata) => Iterable<T>) => tables.flatMap((table) => [...of(table)]);
+    return {
+      total: this.metadataCount,
+      index: Uint32Array.from(all(({ index }) => index)),
+      keys: all(({ keys }) => keys) as unknown as Texts,
+      types: all(({ types }) => types) as unknown as Texts,
+      previews: all(({ previews }) => previews) as unknown as Texts,
+      at: BigUint64Array.from(all(({ at }) => at)),
+      len: BigUint64Array.from(all(({ len }) => len)),
+    };
+  }
+
+  value(index: number) {
+    const file = this.#entryOf(index);
+    const value = file.document.value(index - file.firstEntry);
+    this.#lacking = file;
+    return value;
+  }
+
+  decoder(index: number, chunk: number) {
+    const { base } = this.of(index);
+    const decoder = this.#ask(index, (document, own) => document.decoder(own, chunk));
+    return decoder && Object.assign(decoder, { offset: decoder.offset + base });
+  }
+}
+
+/** What lies beside a file. */
+export interface Beside {
+  /** As far as names are known. */
+  names: readonly string[];
+  /** The file of a name; `undefined` if there is none. */
+  open(name: string): Promise<Source | undefined>;
+}
+
+/** What the name of a part of a split GGUF says. */
+const PART = /^(.*)-\d{5}-of-(\d{5})\.gguf$/;
+/** What the names of the shards of an index have in common; the name itself of another. */
+function stemOf(name: string): string {
+  return name.replace(/-\d{5}-of-\d{5}(?=\.safetensors$)/, '-');
+}
+
+/** Files of a set that are opened at once. */
+const AT_ONCE = 4;
+/** After so many files that are not there, the others are not looked for. */
+const MOST_MISSING = 1000;
+/** Most bytes that the document of each keeps, but for what is needed at once. */
+const KEPT = 1 << 20;
+
+/** The document of a set; `undefined` for a file of its own. */
+export async function together(source: Source, document: Document, context: Context, beside: Beside): Promise<[Source, Joined] | undefined> {
+  const split = document.format === 'gguf' ? PART.exec(source.name) : null;
+  const isIndex = document.format === 'shards' && !document.refused;
+  if (!isIndex && (split === null || Number(split[2]) < 2)) {
+    return undefined;
+  }
+  const { Document } = await load('full');
+  const { signal } = context;
+  const index: Member | undefined = isIndex ? { name: source.name, source, document: document as JointDocument, base: 0n, first: 0, firstEntry: APART } : undefined;
+  const head = index?.document ?? new Document(0n);
+  const names = split === null ? (await settle(document, source, () => head.listed(), { signal })).names : Array.from({ length: Number(split[2]) }, (_, i) => source.name.replace(/\d{5}(?=-of-\d{5}\.gguf$)/, String(i + 1).padStart(5, '0')));
+  const parts = names.map((name): Member => ({ name, base: 0n, first: 0, firstEntry: 0 }));
+  const options = { format: isIndex ? 'safetensors' : 'gguf', budget: KEPT };
+  let missing = 0;
+  let done = 0;
+  const open = async (part: Member) => {
+    try {
+      part.source = part.name === source.name ? source : missing < MOST_MISSING ? await beside.open(part.name) : undefined;
+      const { source: found } = part;
+      if (found !== undefined) {
+        const own = new Document(found.size, { ...options, name: part.name });
+        part.document = own;
+        await settle(own, found, () => own.advance('index'), { signal });
+      }
+    } catch (error) {
+      part.document?.free();
+      part.document = undefined;
+      signal.throwIfAborted();
+      if (!(error instanceof NotFound)) {
+        part.why = (error as Error).message;
+      }
+    }
+    missing += Number(part.document === undefined);
+    context.progress({ label: `file ${++done} of ${names.length}`, done: done / names.length });
+  };
+  const queue = parts.values();
+  // Files that are called as if they belonged to them.
+  const stems = new Set(names.map(stemOf));
+  const surplus = beside.names.filter((name) => isIndex && stems.has(stemOf(name)) && !names.includes(name));
+  const all = [...(index === undefined ? [] : [index]), ...parts, ...surplus.map((name): Member => ({ name, base: 0n, first: 0, firstEntry: 0, surplus: true }))];
+  try {
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (const part of queue) {
+          signal.throwIfAborted();
+          await open(part);
+        }
+      }),
+    );
+  } catch (error) {
+    all.forEach((one) => one.document?.free());
+    throw error;
+  }
+  const there = all.filter((one) => one.document !== undefined);
+  if (split !== null && there.length < 2) {
+    there.forEach((one) => one.document!.free());
+    return undefined;
+  }
+  const bases = basesOf(there.map((one) => one.source!.size));
+  let [first, firstEntry] = [0, 0];
+  there.forEach((one, i) => {
+    one.base = bases[i];
+    if (one !== index) {
+      Object.assign(one, { first, firstEntry });
+      first += one.document!.tensorCount;
+      firstEntry += one.document!.metadataCount;
+      head.join(one.document!, one.base);
+    }
+  });
+  if (split !== null) {
+    document.free();
+  }
+  return [concatenated(source.name, there.map((one) => one.source!)), new Joined(head, all, index)];
+}
