@@ -251,7 +251,8 @@ impl Header {
         c.state.is_array = record.name.ends_with(SUFFIX);
         about(r, c);
         member.report(r, &record, self.directory.offset, rules::zip);
-        if !c.state.is_array && member.size.max(member.stored) > 0 {
+        let is_empty = (member.stored, member.size, member.crc) == (0, 0, 0);
+        if !c.state.is_array && !is_empty {
             let name = member.name();
             r.flag(rules::NPZ_MEMBER, name.offset, name.len.into(), 0, 0);
         }
