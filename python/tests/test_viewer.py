@@ -95,9 +95,15 @@ def test_a_file_that_has_changed_is_opened_anew(viewer: Any, tmp_path: Path) -> 
     new.write_bytes(b"longer than before")
     os.replace(new, path)
     ask(it, {"kind": "open", "id": 1})
-    ask(it, {"kind": "read", "id": 2, "offset": 7, "length": 4})
-    assert sent == [({"id": 1, "size": 18}, []), ({"id": 2}, [b"than"])]
+    ask(it, {"kind": "read", "id": 2, "opening": 1, "offset": 7, "length": 4})
+    assert sent == [({"id": 1, "size": 18, "opening": 1}, []), ({"id": 2}, [b"than"])]
     assert it.size == 18
+    # A view that has the file as it was is told so, and gets no bytes of the new one.
+    ask(it, {"kind": "read", "id": 4, "opening": 0, "offset": 0, "length": 4})
+    assert sent.pop() == ({"id": 4, "failure": "the file has changed"}, [])
+    for opening in [2, -1, True, "1", None]:
+        ask(it, {"kind": "read", "id": 5, "opening": opening, "offset": 0, "length": 1})
+        assert "run its cell again" in sent.pop()[0]["failure"]
     path.unlink()
     ask(it, {"kind": "open", "id": 3})
     assert "No such file" in sent.pop()[0]["failure"]
@@ -135,7 +141,7 @@ def test_what_the_views_get(viewer: Any) -> None:
         "theme": "dark",
         "report": None,
     }
-    # The element, its worker and its WebAssembly, and no address that it would load from.
+    # The element, its worker and its WebAssembly.
     assert state["_esm"].count("weighbridge-viewer") > 0 and len(state["_esm"]) > 300_000
     it.set_state({"report": {"verdict": "valid"}})
     assert it.report == {"verdict": "valid"}

@@ -13,6 +13,9 @@ import traitlets
 from ._sources import Memory, Read, Remote, file_name, find
 from ._sources import Path as OnDisk
 
+#: As many openings are kept: each view of the widget has one.
+OPENINGS = 16
+
 #: The most bytes that leave the kernel at a time: what the viewer asks for at most.
 LONGEST = 4 << 20
 
@@ -42,7 +45,9 @@ class Viewer(anywidget.AnyWidget):
         **traits: Any,
     ) -> None:
         self._source = (source, storage_options)
-        size, self._read, found = _reader(*self._source)
+        size, read, found = _reader(*self._source)
+        self._openings: Dict[int, Tuple[int, Read]] = {0: (size, read)}
+        self._opened = 0
         super().__init__(**traits)
         self.set_trait("name", name or found or "file")
         self.set_trait("size", size)
@@ -56,22 +61,50 @@ class Viewer(anywidget.AnyWidget):
         buffers = []
         try:
             if asked["kind"] == "open":
-                size, self._read, _ = _reader(*self._source)
+                size, read, _ = _reader(*self._source)
+                self._opened += 1
+                self._openings[self._opened] = (size, read)
+                self._openings.pop(self._opened - OPENINGS, None)
                 self.set_trait("size", size)
-                answer["size"] = size
+                answer.update(size=size, opening=self._opened)
             else:
-                buffers = [self._range(asked.get("offset"), asked.get("length"))]
+                opening = asked.get("opening", 0)
+                buffers = [self._range(opening, asked.get("offset"), asked.get("length"))]
         except Exception as error:  # whatever the source raises is shown there
             answer["failure"] = str(error) or type(error).__name__
         self.send(answer, buffers=buffers)
 
-    def _range(self, offset: Any, length: Any) -> bytes:
+    def _range(self, opening: Any, offset: Any, length: Any) -> bytes:
+        if type(opening) is not int or opening not in self._openings:
+            raise ValueError("this view was closed: run its cell again")
+        size, read = self._openings[opening]
         for number in (offset, length):
             if type(number) is not int or number < 0:
                 raise ValueError("offset and length are to be whole numbers")
-        if length > LONGEST or offset + length > self.size:
+        if length > LONGEST or offset + length > size:
             raise ValueError(f"{length} bytes at offset {offset} are not to be had")
-        return self._read(offset, length)
+        return read(offset, length)
+
+
+def _on_disk(path: str, name: Optional[str]) -> Tuple[int, Read, Optional[str]]:
+    """Size, ranges and name of a file on disk, as long as it does not change."""
+    file = open(path, "rb")
+    it = find(file)
+    assert not isinstance(it, (OnDisk, Memory, Remote))
+    at_first = _state(os.fstat(file.fileno()))
+    read_all = it.read
+
+    def read(offset: int, length: int) -> bytes:
+        found = read_all(offset, length)
+        if _state(os.stat(path)) != at_first:
+            raise OSError("the file has changed")
+        return found
+
+    return it.size, read, name
+
+
+def _state(it: os.stat_result) -> Tuple[int, int, int]:
+    return it.st_ino, it.st_size, it.st_mtime_ns
 
 
 def _reader(
@@ -81,7 +114,7 @@ def _reader(
     it = find(source, storage_options)
     name = file_name(it)
     if isinstance(it, OnDisk):
-        it = find(open(it.path, "rb"))
+        return _on_disk(it.path, name)
     elif isinstance(it, Memory):
         it = find(memoryview(it.data))
     if isinstance(it, Remote):

@@ -256,7 +256,12 @@ impl Document {
         self.with_set(|set, find| match set {
             Set::Shards(set) => set.file(no as usize, member, find),
             Set::Splits(set, _) => set.file(u64::from(no) + 1, member, 0, find),
-            Set::Open(_) | Set::None => {}
+            // It waits for the part that answers, as those that are there do.
+            Set::Open(waiting) => {
+                let no = u64::from(no) + 1;
+                waiting.push(Waiting { no, member, count: 0, names: Vec::new() });
+            }
+            Set::None => {}
         });
     }
 

@@ -27,6 +27,8 @@ export interface Span {
 
 export class OpenFile {
   readonly info: Opened;
+  /** Whether files that are dropped join it. */
+  droppable = false;
   readonly client: Client<Api>;
   readonly tasks: Tasks;
   /** The next verdict, or the next stage. */

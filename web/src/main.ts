@@ -141,6 +141,7 @@ async function open(what: Given | string, origin: Place = {}, old?: Entry, other
     return undefined;
   }
   const file = new OpenFile(info, client, tasks, () => void reload(entry));
+  file.droppable = typeof what !== 'string';
   const view = new FileView(file, () => entries.filter((other) => other.file !== file).map((other) => other.file));
   const tab = h(
     'div',

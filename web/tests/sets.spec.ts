@@ -155,6 +155,13 @@ test('a part that is missing, and a tensor in two', async ({ page }) => {
   await expect(page.locator('.set')).toContainText('2 of 3 parts · 1 missing: drop it here too');
 });
 
+test('the first part is missing, which has no tensors', async ({ page }) => {
+  const { [partOf(1)]: _, ...files } = parts();
+  await open(page, files);
+  await expect(page.locator('.finding', { hasText: 'KEYS-SPLIT-MISSING' })).toContainText('part 1 of 3 is missing');
+  await expect(page.locator('.verdict-head')).toHaveText('Invalid');
+});
+
 test('a dropped folder with a model and other files', async ({ page }) => {
   const { files, map } = checkpoint();
   const path = folder({ ...files, [INDEX]: index(map), 'other.safetensors': safetensors({ x: floats(1) }), 'README.md': '# A model', 'config.json': '{}' });

@@ -96,6 +96,11 @@ pub(super) fn of(settings: &Settings, facts: &[Fact], counted: &Counted) -> Resu
     if settings.says("full_attention_interval").is_some() {
         return Err("some layers keep a state instead of keys and values".to_owned());
     }
+    if let Some(Value::List(kinds)) = Fact::value(facts, "sliding_window_pattern")
+        && kinds.iter().any(keeps_a_state)
+    {
+        return Err("some layers keep a state instead of keys and values".to_owned());
+    }
     let mut cache = Cache::default();
     let whole = "one sequence; a reader may reserve more".to_owned();
     let Some(layers) = number("block_count").filter(|_| settings.any()) else {
@@ -107,7 +112,8 @@ pub(super) fn of(settings: &Settings, facts: &[Fact], counted: &Counted) -> Resu
     cache.assumes.push(whole);
     // Predictions of further tokens, and layers that use what others keep.
     let without = ["nextn_predict_layers", "attention.shared_kv_layers"];
-    let without = without.iter().filter_map(|key| settings.number(key)).sum::<u64>();
+    let without =
+        without.iter().filter_map(|key| settings.number(key)).fold(0, u64::saturating_add);
     let layers = layers.saturating_sub(without);
     if without > 0 {
         cache.assumes.push(alloc::format!("{without} of the blocks keep nothing of their own"));
@@ -130,6 +136,10 @@ pub(super) fn of(settings: &Settings, facts: &[Fact], counted: &Counted) -> Resu
     let (Some(key), Some(value)) = (number("key_length"), number("value_length")) else {
         return from_shapes(counted, cache).map_err(|_| missing("the length of a head"));
     };
+    // Layers with a window may have shorter heads.
+    let narrow = settings
+        .number("attention.key_length_swa")
+        .zip(settings.number("attention.value_length_swa"));
     for layer in 0..layers {
         let heads = match heads {
             Value::List(list) => match list.get(layer as usize) {
@@ -141,15 +151,23 @@ pub(super) fn of(settings: &Settings, facts: &[Fact], counted: &Counted) -> Resu
             heads => whole_number(heads),
         };
         let Some(heads) = heads else { return Err(missing("the number of heads")) };
+        let window = windows(layer);
+        let (key, value) = narrow.filter(|_| window.is_some()).unwrap_or((key, value));
         let elements = heads.saturating_mul(key.saturating_add(value));
         if elements > 0 {
-            cache.add(elements, windows(layer));
+            cache.add(elements, window);
         }
     }
     if recurrent {
         cache.assumes.push("the state of layers without attention is not counted".to_owned());
     }
     if cache.groups.is_empty() { Err(missing("the number of heads")) } else { Ok(cache) }
+}
+
+/// Whether a layer of this type keeps something else than keys and values.
+fn keeps_a_state(kind: &Value) -> bool {
+    const ATTENTION: [&str; 3] = ["full_attention", "sliding_attention", "chunked_attention"];
+    matches!(kind, Value::Text(kind) if !ATTENTION.iter().any(|known| *kind == *known))
 }
 
 /// The number, unless it is negative.
@@ -201,6 +219,10 @@ fn windows(
 
 /// By the rows of the projections of each block.
 fn from_shapes(counted: &Counted, mut cache: Cache) -> Result<Cache, String> {
+    if counted.rows.len() as u64 > MOST_LAYERS {
+        let layers = counted.rows.len();
+        return Err(alloc::format!("the number of blocks, {layers}, is not believable"));
+    }
     let mut seen = 0;
     for rows in &counted.rows {
         let elements = match (rows.latent, rows.key, rows.value) {

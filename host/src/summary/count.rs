@@ -80,6 +80,9 @@ impl Counted {
     }
 }
 
+/// At most this many tensors that belong to one name: those of a sound file are five or so.
+const MOST_HELD: usize = 16;
+
 fn elements(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |all, extent| all.saturating_mul(*extent))
 }
@@ -89,7 +92,9 @@ impl Counts {
         let elements = elements(shape);
         if place::is_table(name, shape) || place::is_scale(name) {
             self.add(name, dtype, 0, elements, bytes);
-        } else if let Some((kind, base)) = place::packed(name, dtype) {
+        } else if let Some((kind, base)) = place::packed(name, dtype)
+            && self.held.get(&base).is_none_or(|group| group.len() < MOST_HELD)
+        {
             let held = Held { kind, name: name.to_string(), dtype, shape: shape.to_vec(), bytes };
             self.held.entry(base).or_default().push(held);
         } else {
@@ -228,8 +233,12 @@ fn factor(held: &Held, group: &[Held], settings: &Settings) -> Option<u64> {
         // Bytes of bitsandbytes are pairs if they have a table of values, whose names begin
         // with that of the weight: a column of bytes has no other reason.
         Packed::Integers if matches!(held.dtype, DType::U8 | DType::I8) => {
-            let column = matches!(held.shape.as_slice(), [_, 1]);
-            Some(if column { 2 } else { 1 })
+            match (held.shape.as_slice(), held.dtype) {
+                ([_, 1], _) => Some(2),
+                (_, DType::I8) => Some(1),
+                // Pairs of 4 bits as well, as in NVFP4.
+                _ => None,
+            }
         }
         Packed::Integers => match beside(".scales") {
             Some(_) => settings.bits().and_then(in_word),

@@ -294,7 +294,7 @@ fn work_out(
     if let Some(said) = Fact::number(facts, "block_count")
         && blocks > 0
         && said != blocks
-        && said != blocks + settings.number("nextn_predict_layers").unwrap_or(0)
+        && said != blocks.saturating_add(settings.number("nextn_predict_layers").unwrap_or(0))
     {
         let of = if said > blocks { "; the others may be in other files" } else { "" };
         note(notes, format!("block_count is {said}, and tensors are in {blocks} blocks{of}"));

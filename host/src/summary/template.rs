@@ -174,18 +174,14 @@ fn is_inner(name: &str) -> bool {
 /// Whether a string in quotes has such a name, once its escapes are decoded.
 fn has_inner(text: &str) -> bool {
     let text = lexer::unescaped(text);
-    let mut rest = text.as_str();
-    while let Some((_, after)) = rest.split_once("__") {
-        let name = after.trim_start_matches('_');
-        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(name.len());
-        let name = name.get(..end).unwrap_or_default();
-        if name.ends_with("__") || (!name.is_empty() && name == text.trim_start_matches('_')) {
-            return true;
-        }
-        rest = after;
-    }
+    let whole = text.trim_start_matches('_');
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let inner = words.any(|word| {
+        let name = word.split_once("__").map_or("", |(_, after)| after.trim_start_matches('_'));
+        name.ends_with("__") || (!name.is_empty() && name == whole)
+    });
     // Half of such a name, to be put together.
-    text == "__" || (text.len() > 2 && text.ends_with("__"))
+    inner || text == "__" || (text.len() > 2 && text.ends_with("__"))
 }
 
 /// What a statement binds.
@@ -267,6 +263,11 @@ impl<'t> Reader<'t> {
             Token::Str(text) => {
                 if has_inner(text) {
                     self.warn(at, text, UNDERSCORES);
+                } else if INSIDE.contains(&lexer::unescaped(text).as_str()) {
+                    self.warn(at, text, INNER);
+                } else if self.before == "''" {
+                    // Strings side by side are one.
+                    self.warn(at, text, BY_NAME);
                 }
                 self.markers_of(text);
                 self.before = "''";

@@ -111,9 +111,12 @@ export function viewer(start: () => Worker) {
     }
 
     attributeChangedCallback(name: string, old: string | null, value: string | null): void {
+      if (old === value) {
+        return;
+      }
       if (name === 'theme') {
         recolour();
-      } else if (old !== value) {
+      } else {
         this.#give(value === null || value === '' ? [] : [value]);
       }
     }
@@ -145,6 +148,7 @@ export function viewer(start: () => Worker) {
       this.#running = undefined;
       this.#entries.forEach(({ file }) => file.closing.abort());
       this.#entries = [];
+      this.#current = undefined;
       this.#tabs.replaceChildren();
       this.#tasks.dismiss();
     }

@@ -1,5 +1,6 @@
 /** The element in notebooks: a widget of anywidget, whose other half reads ranges in the kernel. */
 
+import { patiently } from '../worker/patience.ts';
 import type { Ranges } from './element.ts';
 
 /** What of anywidget's model is used here. */
@@ -18,8 +19,9 @@ type Viewer = HTMLElement & { source: Ranges | null; theme: string };
 interface Answer {
   id: number;
   failure?: string;
-  /** How long the file is that it has opened. */
+  /** How long the file is that it has opened, and the number of that opening. */
   size?: number;
+  opening?: number;
 }
 
 /** Whether a notebook is dark, as JupyterLab and VS Code say; `undefined` where nothing says. */
@@ -34,18 +36,18 @@ export function widget(create: () => Viewer) {
     render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       const viewer = create();
       const stop = new AbortController();
-      const waiting = new Map<number, { resolve(answer: { size: number; bytes: Uint8Array }): void; reject(error: Error): void }>();
-      const answered = ({ id, failure, size = 0 }: Answer, [bytes = new ArrayBuffer()]: (DataView | ArrayBuffer)[]) => {
+      const waiting = new Map<number, { resolve(answer: { size: number; opening: number; bytes: Uint8Array }): void; reject(error: Error): void }>();
+      const answered = ({ id, failure, size = 0, opening = 0 }: Answer, [bytes = new ArrayBuffer()]: (DataView | ArrayBuffer)[]) => {
         const asked = waiting.get(id);
         waiting.delete(id);
         if (failure !== undefined) {
           asked?.reject(new Error(failure));
         } else {
-          asked?.resolve({ size, bytes: bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes) });
+          asked?.resolve({ size, opening, bytes: bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes) });
         }
       };
       const ask = (content: object) =>
-        new Promise<{ size: number; bytes: Uint8Array }>((resolve, reject) => {
+        new Promise<{ size: number; opening: number; bytes: Uint8Array }>((resolve, reject) => {
           // Every view of the model hears every answer.
           const id = Math.floor(Math.random() * 2 ** 53);
           waiting.set(id, { resolve, reject });
@@ -54,9 +56,10 @@ export function widget(create: () => Viewer) {
       const open = async () => {
         const name = model.get('name') as string;
         const opened = ask({ kind: 'open' });
-        const read: Ranges['read'] = async (offset, length) => (await ask({ kind: 'read', offset, length })).bytes;
         try {
-          viewer.source = { name, size: (await opened).size, read };
+          const { size, opening } = await patiently(opened, 'Asking the kernel');
+          const read: Ranges['read'] = async (offset, length) => (await ask({ kind: 'read', opening, offset, length })).bytes;
+          viewer.source = { name, size, read };
         } catch (error) {
           // Shown where what goes wrong is shown.
           viewer.source = { name, size: 1, read: () => Promise.reject(error) };

@@ -50,6 +50,15 @@ function value(key: string, text: string): HTMLElement {
 
 /** JSON with line ends; `undefined` for what is none. */
 function pretty(text: string): string | undefined {
+  // What is nested deeply would be mostly spaces.
+  let [depth, deepest] = [0, 0];
+  for (const c of text) {
+    depth += c === '[' || c === '{' ? 1 : c === ']' || c === '}' ? -1 : 0;
+    deepest = Math.max(deepest, depth);
+  }
+  if (deepest > 16) {
+    return undefined;
+  }
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
   } catch {

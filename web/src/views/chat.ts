@@ -9,6 +9,8 @@ import { visible } from './metadata.ts';
 /** Characters that are shown before more are asked for, and at most. */
 const FIRST = 64 << 10;
 const MOST = 1 << 20;
+/** Templates that can be chosen. */
+const MOST_TEMPLATES = 32;
 
 export function chatTemplate(file: OpenFile, templates: { name: string; index: number }[]): HTMLElement {
   const body = h('div', { class: 'template' });
@@ -20,8 +22,11 @@ export function chatTemplate(file: OpenFile, templates: { name: string; index: n
   };
   void show(templates[0].index);
   // What names a template comes from the file; a choice is known by its place.
-  const choices = templates.slice(0, 32).map(({ name, index }) => [String(index), visible(name).slice(0, 60)] as const);
-  return h('div', { class: 'scroll', tabindex: '0' }, choices.length > 1 && h('div', { class: 'toolbar' }, segmented('Templates', choices, choices[0][0], (index) => void show(Number(index)))), body);
+  const choices = templates.slice(0, MOST_TEMPLATES).map(({ name, index }) => [String(index), visible(name || 'default').slice(0, 60)] as const);
+  return h('div', { class: 'scroll', tabindex: '0' }, choices.length > 1 && h('div', { class: 'toolbar' }, segmented('Templates', choices, choices[0][0], (index) => void show(Number(index)))),
+    templates.length > MOST_TEMPLATES && h('p', { class: 'note' }, `${counted(templates.length - MOST_TEMPLATES, 'template')} more were not looked at.`),
+    body,
+  );
 }
 
 function names(label: string, all: string[], none: string): HTMLElement {

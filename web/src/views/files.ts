@@ -25,7 +25,7 @@ export class FilesView {
     const [open, missing, unread, surplus] = (['open', 'missing', 'unread', 'surplus'] as const).map(of);
     const words = [
       `${count(open)} of ${counted(open + missing + unread, indexed ? 'shard' : 'part')}`,
-      missing > 0 && `${count(missing)} missing: drop ${missing === 1 ? 'it' : 'them'} here too`,
+      missing > 0 && `${count(missing)} missing${this.#file.droppable ? `: drop ${missing === 1 ? 'it' : 'them'} here too` : ''}`,
       unread > 0 && `${count(unread)} not readable`,
       surplus > 0 && `${count(surplus)} not in the index`,
     ];

@@ -111,7 +111,7 @@ export class VerdictView {
       !refused && done.includes('structure') && this.#weights(),
       verdict !== undefined && verdict.unchecked > 0 &&
         h('li', { class: 'stage' }, icon('unchecked'), `${counted(verdict.unchecked, 'part')} that cannot be checked`),
-      verdict?.leftOut !== undefined && this.#file.info.format !== 'shards' &&
+      verdict?.leftOut !== undefined && (this.#file.info.format !== 'shards' || this.#file.parts?.some(({ state }) => state === 'unread')) &&
         h('li', { class: 'stage' }, icon('unchecked'), sentence(verdict.leftOut)),
     );
   }

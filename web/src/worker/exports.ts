@@ -224,9 +224,13 @@ export async function report(context: Context, id: number, profile: Profile): Pr
     verdict: verdict.verdict,
     diagnosis: verdict.diagnosis,
     checked: verdict.checked,
-    unchecked: list
-      .filter(({ severity }) => severity === 'unchecked')
-      .map(({ name, message, at }) => ({ file: local(file, at).file, entry: name, why: message })),
+    unchecked: [
+      ...(document.refused ? [{ entry: null, why: 'the file could not be opened' }] : []),
+      ...(verdict.leftOut === undefined ? [] : [{ entry: null, why: verdict.leftOut }]),
+      ...list
+        .filter(({ severity }) => severity === 'unchecked')
+        .map(({ name, message, at }) => ({ file: local(file, at).file, entry: name, why: message })),
+    ],
     findings: list
       .filter(({ severity }) => severity !== 'unchecked')
       .map(({ rule, severity, at, len, name, numbers, message, spec }) => ({

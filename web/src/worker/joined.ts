@@ -176,7 +176,9 @@ export class Joined implements Paper {
   verdict(profile: Profile = 'strict'): Verdict | undefined {
     const head = this.#head;
     this.#profile = profile;
-    if (this.#parts.length > 0) {
+    // An index alone says what it lists; files that were looked for are there or they are not.
+    const looked = this.#index?.source?.remote === true || this.#files.some(({ why }) => why !== undefined);
+    if (this.#parts.length > 0 || looked) {
       if (this.#ending !== profile) {
         if (!head.begin(profile)) {
           this.#lacking = this.#index!;
@@ -287,6 +289,8 @@ function stemOf(name: string): string {
 const AT_ONCE = 4;
 /** After so many files that are not there, the others are not looked for. */
 const MOST_MISSING = 1000;
+/** More bytes than the files of a model have together. */
+const LONGEST = 1n << 63n;
 /** Most bytes that the document of each keeps, but for what is needed at once. */
 const KEPT = 1 << 20;
 
@@ -308,7 +312,10 @@ export async function together(source: Source, document: Document, context: Cont
   let done = 0;
   const open = async (part: Member) => {
     try {
-      part.source = part.name === source.name ? source : missing < MOST_MISSING ? await beside.open(part.name) : undefined;
+      if (part.name !== source.name && missing >= MOST_MISSING) {
+        throw new Error(`it was not looked for, after ${MOST_MISSING} others that could not be read`);
+      }
+      part.source = part.name === source.name ? source : await beside.open(part.name);
       const { source: found } = part;
       if (found !== undefined) {
         const own = new Document(found.size, { ...options, name: part.name });
@@ -350,6 +357,10 @@ export async function together(source: Source, document: Document, context: Cont
     return undefined;
   }
   const bases = basesOf(there.map((one) => one.source!.size));
+  if (there.length > 0 && bases.at(-1)! + there.at(-1)!.source!.size >= LONGEST) {
+    there.forEach((one) => one.document!.free());
+    throw new Error('its files say that they are longer than any disk');
+  }
   let [first, firstEntry] = [0, 0];
   there.forEach((one, i) => {
     one.base = bases[i];
@@ -362,6 +373,9 @@ export async function together(source: Source, document: Document, context: Cont
   });
   if (split !== null) {
     document.free();
+  }
+  if (index !== undefined && there.length === 1) {
+    index.firstEntry = 0;
   }
   return [concatenated(source.name, there.map((one) => one.source!)), new Joined(head, all, index)];
 }

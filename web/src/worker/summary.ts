@@ -143,10 +143,13 @@ export async function model(context: Context, id: number, config?: string): Prom
           tokens: count,
           merges: merges === undefined ? 0 : length(merges),
         },
-    templates: entries.flatMap(({ key, index, type }) => {
-      const found = TEMPLATE.exec(key);
-      return found === null || type !== 'string' ? [] : [{ name: found[1] ?? 'default', index }];
-    }),
+    // The one that readers use, which has no name of its own, comes first.
+    templates: entries
+      .flatMap(({ key, index, type }) => {
+        const found = TEMPLATE.exec(key);
+        return found === null || type !== 'string' ? [] : [{ name: found[1] ?? '', index }];
+      })
+      .sort((a, b) => Number(b.name === '') - Number(a.name === '')),
   };
 }
 
@@ -218,10 +221,10 @@ async function read(file: Session, what: TokenList, context: Context): Promise<[
   const kinds = what === 'tokens' ? numbers('token_type', /^ndarray [iu]32 /) : undefined;
   const scores = what === 'tokens' ? numbers('scores', /^ndarray f32 /) : undefined;
   if (kinds !== undefined) {
-    await stream(kinds, 'kinds', 4 * length(kinds));
+    await stream(kinds, 'kinds', 4 * Math.min(length(kinds), vocabulary.count));
   }
   if (scores !== undefined) {
-    await stream(scores, 'scores', 4 * length(scores));
+    await stream(scores, 'scores', 4 * Math.min(length(scores), vocabulary.count));
   }
   return [
     vocabulary,

@@ -1,6 +1,6 @@
 /** The extension on the desktop and on remote machines: it reads ranges of files of any size. */
 
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { ExtensionContext } from 'vscode';
 import { start } from './extension.ts';
 import type { Open } from './provider.ts';
@@ -11,8 +11,12 @@ const openRanges: Open = async (uri) => {
     return await openWhole(uri);
   }
   const file = await open(uri.fsPath, 'r');
+  const { size, ino, mtimeMs } = await file.stat().catch(async (error: unknown) => {
+    await file.close();
+    throw error;
+  });
   return {
-    size: (await file.stat()).size,
+    size,
     async read(offset, length) {
       const bytes = new Uint8Array(length);
       let filled = 0;
@@ -23,7 +27,9 @@ const openRanges: Open = async (uri) => {
         }
         filled += bytesRead;
       }
-      return bytes.subarray(0, filled);
+      // What was opened is no longer there: a viewer that gets fewer bytes says that it has changed.
+      const now = await stat(uri.fsPath).catch(() => undefined);
+      return now?.ino === ino && now.mtimeMs === mtimeMs ? bytes.subarray(0, filled) : new Uint8Array();
     },
     close: () => file.close(),
   };

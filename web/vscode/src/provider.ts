@@ -29,6 +29,7 @@ export interface Report {
   diagnosis?: string;
   checked: string[];
   findings: unknown[];
+  unchecked: { why: string }[];
 }
 
 /** The most bytes that are read at a time: what the element asks for at most. */
@@ -57,7 +58,9 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
     const { webview } = panel;
     let opened: Promise<Opened> | undefined;
     let report: Report | undefined;
-    const close = () => opened?.then((file) => file.close()).catch(() => undefined);
+    let active = panel.active;
+    let gone = false;
+    const close = (one: Promise<Opened> | undefined) => one?.then((file) => file.close()).catch(() => undefined);
     const show = () => {
       if (panel.active) {
         this.#show(report);
@@ -66,9 +69,17 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
     const post = (answer: Answer) => void webview.postMessage(answer);
     webview.onDidReceiveMessage(async (asked: Asked) => {
       if (asked.kind === 'open') {
-        await close();
-        opened = this.#open(uri);
-        await opened.then(
+        report = undefined;
+        show();
+        const before = opened;
+        const now = this.#open(uri);
+        opened = now;
+        await close(before);
+        if (gone) {
+          await close(now);
+          return;
+        }
+        await now.then(
           ({ size }) => post({ kind: 'open', name: uri.path.replace(/^.*\//, ''), size }),
           (error) => post({ kind: 'failed', message: said(error) }),
         );
@@ -88,10 +99,17 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
         show();
       }
     });
-    panel.onDidChangeViewState(() => (panel.active ? this.#show(report) : this.#status.hide()));
+    panel.onDidChangeViewState(() => {
+      active = panel.active;
+      this.#show(active ? report : undefined);
+    });
     panel.onDidDispose(() => {
-      void close();
-      this.#status.hide();
+      gone = true;
+      void close(opened);
+      // The bar may speak of another file.
+      if (active) {
+        this.#status.hide();
+      }
     });
     const media = vscode.Uri.joinPath(this.#extension, 'media');
     webview.options = { enableScripts: true, localResourceRoots: [media] };
@@ -106,7 +124,8 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
     const { verdict, checked, findings, diagnosis } = report;
     const count = findings.length === 0 ? '' : `, ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`;
     this.#status.text = `${MARKS[verdict]} Weighbridge: ${verdict}${count}`;
-    this.#status.tooltip = diagnosis ?? `Checked: ${checked.join(' and ') || 'nothing yet'}.`;
+    const left = report.unchecked.slice(0, 3).map(({ why }) => `Unchecked: ${why}.`);
+    this.#status.tooltip = diagnosis ?? [`Checked: ${checked.join(' and ') || 'nothing yet'}.`, ...left].join('\n');
     this.#status.show();
   }
 }

@@ -104,6 +104,12 @@ pub(super) fn unescaped(text: &str) -> String {
     let mut rest = inner;
     while let Some((before, after)) = rest.split_once('\\') {
         out.push_str(before);
+        // The end of a line goes with the backslash.
+        let line = after.strip_prefix("\r\n").or_else(|| after.strip_prefix(['\n', '\r']));
+        if let Some(next) = line {
+            rest = next;
+            continue;
+        }
         let digits = |from: usize, len: usize, radix: u32| {
             let code = u32::from_str_radix(after.get(from..from + len)?, radix).ok()?;
             Some((char::from_u32(code)?, from + len))
@@ -115,7 +121,7 @@ pub(super) fn unescaped(text: &str) -> String {
             Some(b'U') => digits(1, 8, 16),
             Some(b'0'..=b'7') => octal(),
             Some(b'n') => Some(('\n', 1)),
-            Some(b'N') if after.starts_with("N{LOW LINE}") => Some(('_', 11)),
+            Some(b'N') if is_low_line(after) => Some(('_', 11)),
             Some(b'\\' | b'\'' | b'"') => after.chars().next().map(|c| (c, 1)),
             _ => None,
         };
@@ -125,6 +131,18 @@ pub(super) fn unescaped(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Whether an escape is that of the underscore by its name, in any case.
+fn is_low_line(escape: &str) -> bool {
+    escape.get(..11).is_some_and(|name| name.eq_ignore_ascii_case("N{LOW LINE}"))
+}
+
+/// Whether a statement, after its brace, ends what is raw.
+fn ends_raw(inner: &str) -> bool {
+    let inner = inner.strip_prefix(['-', '+']).unwrap_or(inner).trim_start();
+    let close = inner.strip_prefix("endraw").map(str::trim_start);
+    close.is_some_and(|it| it.strip_prefix(['-', '+']).unwrap_or(it).starts_with("%}"))
 }
 
 /// Goes through a template, token by token with its place.
@@ -167,10 +185,10 @@ impl<'t> Lexer<'t> {
     fn outside(&mut self, rest: &'t str) -> (Token<'t>, usize) {
         if self.raw == Raw::Inside {
             self.raw = Raw::No;
-            let end = rest.match_indices("{%").map(|(i, _)| i).find(|i| {
-                let inner = rest.get(i + 2..).unwrap_or_default();
-                inner.trim_start_matches(['-', '+']).trim_start().starts_with("endraw")
-            });
+            let end = rest
+                .match_indices("{%")
+                .map(|(i, _)| i)
+                .find(|i| ends_raw(rest.get(i + 2..).unwrap_or_default()));
             match end {
                 Some(0) => {}
                 end => {
@@ -180,7 +198,8 @@ impl<'t> Lexer<'t> {
             }
         }
         if rest.starts_with("{#") {
-            let end = rest.find("#}").map_or(rest.len(), |end| end + 2);
+            let end = rest.get(2..).and_then(|inner| inner.find("#}"));
+            let end = end.map_or(rest.len(), |end| end + 4);
             let (text, at) = self.take(end);
             return (Token::Comment(text), at);
         }
