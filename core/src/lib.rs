@@ -39,6 +39,7 @@
 //! | `details` | yes | findings with their length and what was expected and found |
 //! | `payloads` | yes | the stage of an audit that needs the data |
 //! | `keys` | yes | keys of GGUF against one another |
+//! | `codebooks` | yes | the tables that IQ1 to IQ3 of ggml are decoded with, 9 KiB |
 //! | `deflate` | yes | raw deflate and zlib streams |
 //! | `checksum` | yes | CRC-32, CRC-32C and SHA-256 |
 //! | `zstd` | no | Zstandard frames, without a heap |

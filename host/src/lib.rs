@@ -41,6 +41,7 @@
 //! |---|---|---|
 //! | `std` | yes | files, readers that seek, checkpoints in shards, random seeds |
 //! | `formats` | yes | every format; or one by its name: `bintensors`, `gguf`, `idv`, `npy`, `npz`, `oinf`, `safetensors`, `shards`, `stb`, `ztensor` |
+//! | `codebooks` | yes | elements of the types IQ1 to IQ3 of ggml |
 //! | `deflate`, `zstd`, `checksum` | yes | decompression and checksums |
 //! | `serde` | no | reports and values serialise, to the JSON that the command prints |
 //! | `output` | no | reports as SARIF, as annotations of GitHub Actions, as JUnit |
