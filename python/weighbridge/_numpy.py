@@ -113,8 +113,7 @@ def _array(tensor: Tensor, dequantize: bool, rows: Any) -> Array:
     if dtype in _NARROW:
         return _cut(_stored(tensor, _narrow(dtype)), rows)
     if dtype in _COMPLEX:
-        order = ">" if tensor.big_endian else "<"
-        stored = np.dtype(_COMPLEX[dtype]).newbyteorder(order)
+        stored = np.dtype(_COMPLEX[dtype]).newbyteorder(">" if tensor.big_endian else "<")
         return _cut(_stored(tensor, stored).astype(_COMPLEX[dtype]), rows)
     if _is_block(tensor):
         blocks = _blocks(tensor)
