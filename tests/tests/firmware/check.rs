@@ -20,7 +20,7 @@ const SLOTS: usize = 70_000;
 const DECODED: usize = 64 << 10;
 
 /// Formats that no image reads. An index of shards is for who has the shards.
-const FOR_HOSTS: [&str; 3] = ["npy", "npz", "shards"];
+pub(crate) const FOR_HOSTS: [&str; 3] = ["npy", "npz", "shards"];
 
 /// The image with every format and all features: what a host has.
 const IMAGE: &str = "WEIGHBRIDGE_CHECK";

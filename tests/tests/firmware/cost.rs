@@ -1,6 +1,6 @@
 //! What each step takes, in instructions of the Cortex-M4.
 
-use crate::check::readers_folder;
+use crate::check::{FOR_HOSTS, readers_folder};
 use crate::rig::{image, record, run};
 use std::path::Path;
 use weighbridge_core::Format;
@@ -56,8 +56,10 @@ fn memory_of_each_value() {
     assert!(every.is_file(), "scripts/firmware.sh builds {}", every.display());
     let mut images = vec![("every".to_owned(), every)];
     if let Some(folder) = readers_folder() {
-        for format in Format::ALL.iter().filter(|format| **format != Format::Shards) {
-            images.push((format.name().to_owned(), folder.join(format.name())));
+        for name in Format::ALL.iter().map(|format| format.name()) {
+            if !FOR_HOSTS.contains(&name) {
+                images.push((name.to_owned(), folder.join(name)));
+            }
         }
     }
     for (reader, image) in &images {
