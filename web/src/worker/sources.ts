@@ -69,14 +69,8 @@ export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] 
         ahead.catch(() => undefined);
       }
       yield bytes;
-      release(bytes);
     }
   };
-}
-
-/** Frees memory that garbage is collected from late: browsers let some 64 MB of it grow in each worker. */
-function release({ buffer }: Uint8Array): void {
-  (buffer as ArrayBuffer & { transfer?(len: number): void }).transfer?.(0);
 }
 
 /** Thrown for a server that would send the whole file. */
