@@ -183,7 +183,7 @@ test('each layer that was compared has a bar', async ({ page }) => {
   await clean(page);
   await bars.focus();
   await page.keyboard.press('Enter');
-  await expect(page.locator('.compare-detail h3')).toHaveText('layers.7.mlp.weight');
+  await expect(page.locator('.compare-detail h2')).toHaveText('layers.7.mlp.weight');
   await page.screenshot({ path: `${PICTURES}/layers.png` });
 });
 

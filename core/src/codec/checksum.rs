@@ -107,9 +107,9 @@ impl fmt::Debug for Checksum {
 }
 
 /// Computes a checksum piece by piece.
+///
 /// CRC-32C uses processor instructions with the feature `std`, and a table of 1 KiB
 /// otherwise; SHA-256 uses them where available.
-/// on, and a table of 1 KiB otherwise; SHA-256 uses them where there are any.
 #[derive(Clone)]
 pub struct Hasher(State);
 

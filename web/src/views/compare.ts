@@ -279,7 +279,7 @@ export class CompareView {
     const about = (side: typeof a, absent: string) => (side === undefined ? absent : `${side.dtype} [${Array.from(side.shape).join(', ')}] ${size(side.stored)}`);
     fill(
       this.#detail,
-      h('h3', {}, h('bdi', {}, line.name)),
+      h('h2', {}, h('bdi', {}, line.name)),
       h('p', { class: 'mono facts' }, about(a, 'not in this file'), ' → ', about(b, 'not in the other file')),
       line.values !== undefined || line.error !== undefined
         ? h('p', { class: 'compare-result' }, sentence(line))

@@ -22,7 +22,7 @@ pub(super) mod flag {
     pub(crate) const STRONG: u16 = 1 << 6;
     pub(crate) const UTF8: u16 = 1 << 11;
     pub(crate) const MASKED: u16 = 1 << 13;
-    /// Those that mean nothing; two more say how deflate was told to work.
+    /// Those that mean nothing; two more are options of the deflate encoder.
     pub(crate) const RESERVED: u16 = 0b1101_0111_1001_0000;
 }
 

@@ -27,7 +27,7 @@ impl Reach {
     /// Sets how far the host may read ahead.
     pub(super) fn read_ahead(&mut self, _: u64) {}
 
-    /// Number of bytes that entries have referred to: nobody asks.
+    /// Number of bytes that entries have referred to, which is not counted here.
     #[inline(always)]
     pub(super) fn shared(&self) -> u64 {
         0
