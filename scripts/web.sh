@@ -56,7 +56,7 @@ case "$command" in
     exec scripts/web.sh test --grep @deep
     ;;
   bench)
-    BENCH=1 exec scripts/web.sh test --grep @bench
+    BENCH=1 exec scripts/web.sh test --grep @bench --workers 1
     ;;
   *)
     echo "usage: scripts/web.sh build|embed|view|test [SPEC...]|run [SPEC...]|deep|bench" >&2
