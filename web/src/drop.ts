@@ -1,5 +1,7 @@
 /** Files out of what is dropped, pasted or chosen: handles where the browser has them, folders too. */
 
+import { TENSORS } from './names.ts';
+
 /** A file, with what it can be had from again once it has changed. */
 export interface Given {
   file: File;
@@ -8,8 +10,6 @@ export interface Given {
   folder?: string;
 }
 
-/** Names of the files that are opened from a dropped folder. */
-const KNOWN = /(?:\.(?:bt|bintensors|gguf|idv|npy|npz|oinf|safetensors|stb|zt|index\.json)|^config\.json)$/i;
 /** Most files that are taken from a folder, beside those of models in several, and how deep folders are looked into. */
 const MOST = 100;
 /** So many files at most are looked at. */
@@ -61,7 +61,7 @@ async function ofHandle(folder: Directory, depth: number, path: string): Promise
   for await (const entry of folder.values()) {
     if (entry.kind === 'directory' && depth > 1) {
       list.push(...(await ofHandle(entry as unknown as Directory, depth - 1, `${path}/${entry.name}`)));
-    } else if (entry.kind === 'file' && KNOWN.test(entry.name)) {
+    } else if (entry.kind === 'file' && TENSORS.test(entry.name)) {
       const handle = entry as FileSystemFileHandle;
       list.push({ file: await handle.getFile(), handle, folder: path });
     }
@@ -84,7 +84,7 @@ async function ofEntry(folder: FileSystemDirectoryEntry, depth: number, path: st
     for (const entry of entries) {
       if (entry.isDirectory && depth > 1) {
         list.push(...(await ofEntry(entry as FileSystemDirectoryEntry, depth - 1, `${path}/${entry.name}`)));
-      } else if (entry.isFile && KNOWN.test(entry.name)) {
+      } else if (entry.isFile && TENSORS.test(entry.name)) {
         list.push({ file: await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)), folder: path });
       }
     }

@@ -270,8 +270,12 @@ async function openSample(sample: Sample): Promise<void> {
   tasks.dismiss();
   opening = sample.id;
   try {
-    const response = await fetch(`samples/${sample.file}`);
-    await open({ file: new File([await response.blob()], sample.file) }, { sample: sample.id });
+    const all = [sample.file, ...sample.beside].map(async (name): Promise<Given> => {
+      const response = await fetch(`samples/${name}`);
+      return { file: new File([await response.blob()], name) };
+    });
+    const [first, ...others] = await Promise.all(all);
+    await open(first, { sample: sample.id }, undefined, others);
   } catch (error) {
     abandon();
     tasks.fail(explain(error));

@@ -1,11 +1,12 @@
 /** The viewer as an element in pages of others. */
 
 import { readFileSync, statSync } from 'node:fs';
-import type { Server } from 'node:http';
 import AxeBuilder from '@axe-core/playwright';
 import type { Locator } from '@playwright/test';
-import { exposeRanges, modelIsShown, sampleAt, serve } from './embed.ts';
-import { TRIALS, expect, test } from './page.ts';
+import { exposeRanges, modelIsShown, sampleAt, test } from './embed.ts';
+import { fromPort, offer } from '../src/worker/port.ts';
+import { safetensors } from './files.ts';
+import { TRIALS, expect } from './page.ts';
 
 /** What the element takes. */
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; base-uri 'none'";
@@ -24,24 +25,13 @@ interface Viewer extends HTMLElement {
   report(): Promise<{ file: string; verdict: string }>;
 }
 
-let server: Server;
-let address: string;
-
-test.beforeAll(async () => {
-  ({ server, address } = await serve(BODY, POLICY));
-});
-
-test.afterAll(() => {
-  server.close();
-});
-
 const settled = async (viewer: Locator, state: RegExp) => {
   await expect(viewer.locator('.verdict')).toHaveAttribute('data-state', state);
   await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
 };
 
-test('a view that is fetched later has its styles', async ({ page }) => {
-  await page.goto(address);
+test('a view that is fetched later has its styles', async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
   const one = page.locator('#one');
   await settled(one, /^(valid|remarks)$/);
   await one.getByRole('tab', { name: 'Model', exact: true }).click();
@@ -49,13 +39,13 @@ test('a view that is fetched later has its styles', async ({ page }) => {
   expect(await page.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
 });
 
-test('two of them on a page that is left alone', async ({ page }) => {
+test('two of them on a page that is left alone', async ({ page, serve }) => {
   await page.addInitScript(() => {
     const told: unknown[] = [];
     addEventListener('weighbridge-report', (event) => told.push([(event.target as HTMLElement).id, (event as CustomEvent).detail]));
     Object.assign(window, { told });
   });
-  await page.goto(address);
+  await page.goto(await serve(BODY, POLICY));
   const [one, two] = [page.locator('#one'), page.locator('#two')];
   await settled(one, /^(valid|remarks)$/);
   await expect(two).toContainText('No file.');
@@ -103,8 +93,8 @@ test('two of them on a page that is left alone', async ({ page }) => {
   await expect.poll(() => page.workers().length).toBe(0);
 });
 
-test('axe: the element', { tag: '@deep' }, async ({ page }) => {
-  await page.goto(address);
+test('axe: the element', { tag: '@deep' }, async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
   await settled(page.locator('#one'), /^(valid|remarks)$/);
   await page.locator('#two').evaluate(async (element, files) => {
     const blobs = await Promise.all(files.map(async (file) => new File([await (await fetch(file)).blob()], file.split('/').pop()!)));
@@ -129,8 +119,8 @@ test('axe: the element', { tag: '@deep' }, async ({ page }) => {
   await expect(two.getByRole('tab', { name: 'Compare' })).toBeVisible();
 });
 
-test('a narrow element in a wide window is laid out as on a narrow screen', async ({ page }) => {
-  await page.goto(address);
+test('a narrow element in a wide window is laid out as on a narrow screen', async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
   const one = page.locator('#one');
   await settled(one, /^(valid|remarks)$/);
   const row = one.locator('.tensor-table .v-list [role=row]:not([hidden])').first();
@@ -144,10 +134,90 @@ test('a narrow element in a wide window is laid out as on a narrow screen', asyn
   expect(file).toEqual(host);
 });
 
-test('ranges of 6 GB that the page reads', async ({ page }) => {
+/** Two shards, and an index that names them. */
+function checkpoint(): Record<string, Buffer> {
+  const shard = (number: number) => `model-0000${number}-of-00002.safetensors`;
+  const tensor = (number: number) => safetensors({ [`layers.${number}.weight`]: { dtype: 'F32', data: Float32Array.of(number, 2) } });
+  const index = { metadata: { total_size: 16 }, weight_map: { 'layers.1.weight': shard(1), 'layers.2.weight': shard(2) } };
+  return { [shard(2)]: tensor(2), 'model.safetensors.index.json': Buffer.from(JSON.stringify(index)), [shard(1)]: tensor(1) };
+}
+
+test('files of one model are one, whether the page gives them or reads them', async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
+  const two = page.locator('#two');
+  const files = Object.entries({ ...checkpoint(), 'other.safetensors': safetensors({ x: { dtype: 'F32', data: Float32Array.of(1) } }) }).map(([name, bytes]) => ({ name, bytes: [...bytes] }));
+  const isOne = async () => {
+    await expect(two.locator('.verdict-facts').first()).toContainText('safetensors · 3 files');
+    await settled(two, /^valid$/);
+    await expect(two.locator('.tensor-table .v-list [role=row]:not([hidden]) .name bdi')).toHaveText(['layers.1.weight', 'layers.2.weight']);
+  };
+  await two.evaluate((element, list) => {
+    (element as Viewer).file = list.map(({ name, bytes }) => new File([new Uint8Array(bytes)], name));
+  }, files);
+  await isOne();
+  await expect(two.locator('.file-name')).toHaveText(['model.safetensors.index.json', 'other.safetensors']);
+  const asked = await two.evaluateHandle((element, list) => {
+    const asked: string[] = [];
+    const ranges = (name: string): unknown => {
+      const bytes = new Uint8Array(list.find((one) => one.name === name)!.bytes);
+      return {
+        name,
+        size: bytes.length,
+        read: async (offset: number, length: number) => bytes.slice(offset, offset + length),
+        beside: async (other: string) => {
+          asked.push(other);
+          return list.some((one) => one.name === other) ? ranges(other) : undefined;
+        },
+      };
+    };
+    (element as Viewer).source = ranges('model.safetensors.index.json');
+    return asked;
+  }, files);
+  await isOne();
+  // Only what the index names is looked for.
+  expect((await asked.jsonValue()).sort()).toEqual(['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors']);
+});
+
+test('readings that are given up are not asked for any more', async () => {
+  const reading: { offset: number; signal: AbortSignal; done(bytes: Uint8Array): void }[] = [];
+  const { port, ...about } = offer({
+    name: 'x',
+    size: 100,
+    // All but one stop when they are told to.
+    read: (offset, _, signal) =>
+      new Promise((done, reject) => {
+        reading.push({ offset, signal, done });
+        signal.addEventListener('abort', () => offset !== 3 && reject(signal.reason));
+      }),
+  });
+  const source = fromPort({ port, ...about });
+  const offsets = () => reading.map(({ offset }) => offset);
+  const [kept, given] = [new AbortController(), new AbortController()];
+  const reads = Array.from({ length: 10 }, (_, i) => source.read(BigInt(i), 1, (i % 2 === 0 ? kept : given).signal));
+  const outcomes = reads.map((read) => read.then(() => 'read', (error: Error) => error.name));
+  await expect.poll(offsets).toEqual([0, 1, 2, 3]);
+  given.abort();
+  await expect.poll(offsets).toEqual([0, 1, 2, 3, 4]);
+  expect(reading.map(({ signal }) => signal.aborted)).toEqual([false, true, false, true, false]);
+  reading[3].done(Uint8Array.of(3));
+  await expect.poll(offsets).toEqual([0, 1, 2, 3, 4, 6]);
+  for (const one of [0, 2, 4, 5]) {
+    reading[one].done(Uint8Array.of(reading[one].offset));
+  }
+  await expect.poll(offsets).toEqual([0, 1, 2, 3, 4, 6, 8]);
+  reading[6].done(Uint8Array.of(8));
+  expect(await Promise.all(outcomes)).toEqual(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'read' : 'AbortError')));
+  expect(await Promise.all(reads.filter((_, i) => i % 2 === 0))).toEqual([0, 2, 4, 6, 8].map((byte) => Uint8Array.of(byte)));
+  // What is given up before is not even sent.
+  await expect(source.read(50n, 1, given.signal)).rejects.toThrow();
+  expect(offsets()).toHaveLength(7);
+  port.close();
+});
+
+test('ranges of 6 GB that the page reads', async ({ page, serve }) => {
   const path = `${TRIALS}/big.stb`;
   const asked = await exposeRanges(page, path);
-  await page.goto(address);
+  await page.goto(await serve(BODY, POLICY));
   const two = page.locator('#two');
   await two.evaluate((element, size) => {
     (element as Viewer).source = { name: 'big.stb', size, read: (window as unknown as { ranges: unknown }).ranges };
@@ -167,16 +237,16 @@ test('ranges of 6 GB that the page reads', async ({ page }) => {
   await expect(two.getByRole('alert')).toContainText('cut.gguf has become shorter since it was opened');
 });
 
-test('the examples of docs/embed.md', async ({ page }) => {
+test('the examples of docs/embed.md', async ({ page, serve }) => {
   const blocks = (language: string) =>
     [...readFileSync('../docs/embed.md', 'utf8').matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code]) =>
       code.replaceAll("'model.safetensors')", `'/${sampleAt('safetensors')}')`).replace('"model.safetensors"', `"/${sampleAt('safetensors')}"`).replace('"weighbridge-viewer.js"', '"/element/weighbridge-viewer.js"'),
     );
   const [markup] = blocks('html');
   // It has a style in an attribute, and the scripts come out of this test.
-  const other = await serve(markup, `${POLICY.replace("'self' 'wasm", "'self' blob: 'wasm")}; style-src 'unsafe-inline'`);
+  const address = await serve(markup, `${POLICY.replace("'self' 'wasm", "'self' blob: 'wasm")}; style-src 'unsafe-inline'`);
   const viewer = page.locator('weighbridge-viewer');
-  await page.goto(other.address);
+  await page.goto(address);
   await settled(viewer, /^(valid|remarks)$/);
   expect((await viewer.boundingBox())!.height).toBe(800);
   const scripts = blocks('js');
@@ -192,11 +262,10 @@ test('the examples of docs/embed.md', async ({ page }) => {
     }, script);
     await settled(viewer, /^(valid|remarks)$/);
   }
-  other.server.close();
 });
 
-test('what is set last is shown', { tag: '@deep' }, async ({ page }) => {
-  await page.goto(address);
+test('what is set last is shown', { tag: '@deep' }, async ({ page, serve }) => {
+  await page.goto(await serve(BODY, POLICY));
   const two = page.locator('#two');
   await two.evaluate(async (element, paths) => {
     const [first, second, last] = await Promise.all(paths.map(async (path) => new File([await (await fetch(path)).blob()], path.split('/').pop()!)));

@@ -1,41 +1,56 @@
 /** A server for pages of others, in which the element lies: their policy, and files by ranges. */
 
 import { openSync, readFileSync, readSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { expect, samples } from './page.ts';
+import { expect, samples, test as base } from './page.ts';
 
 const TYPES: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm', '.html': 'text/html' };
 
-/** A page with this body and policy, or all of it, and what is built in `dist`. */
-export async function serve(body: string, policy: string, whole?: string): Promise<{ address: string; server: Server }> {
-  const server = createServer((request, response) => {
-    const path = new URL(request.url!, 'http://127.0.0.1').pathname;
-    if (path === '/') {
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
-      response.end(whole ?? `<!doctype html><html lang="en"><meta charset="utf-8"><title>Ours</title><body><main><h1>A page of others</h1>${body}</main></body></html>`);
-      return;
-    }
-    let bytes: Buffer;
-    try {
-      bytes = readFileSync(`dist${path}`);
-    } catch {
-      response.writeHead(404).end();
-      return;
-    }
-    const type = { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' };
-    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
-    if (range === null) {
-      response.writeHead(200, type).end(bytes);
-      return;
-    }
-    const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
-    response.writeHead(206, { ...type, 'content-range': `bytes ${from}-${to}/${bytes.length}` }).end(bytes.subarray(from, to + 1));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
+/** A page with this body and policy, or all of it, and what is built in `dist`; its address. */
+export type Serve = (body: string, policy: string, whole?: string) => Promise<string>;
+
+export const test = base.extend<{ serve: Serve }>({
+  serve: async ({}, use) => {
+    const servers: Server[] = [];
+    await use(async (body, policy, whole) => {
+      const server = createServer((request, response) => answer(request, response, { policy, html: whole ?? around(body) }));
+      servers.push(server);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    });
+    servers.forEach((server) => server.close());
+  },
+});
+
+function around(body: string): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Ours</title><body><main><h1>A page of others</h1>${body}</main></body></html>`;
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, { policy, html }: { policy: string; html: string }): void {
+  const path = new URL(request.url!, 'http://127.0.0.1').pathname;
+  if (path === '/') {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy });
+    response.end(html);
+    return;
+  }
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(`dist${path}`);
+  } catch {
+    response.writeHead(404).end();
+    return;
+  }
+  const type = { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' };
+  const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+  if (range === null) {
+    response.writeHead(200, type).end(bytes);
+    return;
+  }
+  const [from, to] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
+  response.writeHead(206, { ...type, 'content-range': `bytes ${from}-${to}/${bytes.length}` }).end(bytes.subarray(from, to + 1));
 }
 
 /** The file of a sample, below `dist`. */

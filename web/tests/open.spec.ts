@@ -4,7 +4,7 @@ import { expect, openFiles, openSample, sampleFile, samples, settled, test } fro
 const formats = [...new Set(samples.map(({ format }) => format))];
 
 test('there is a sound and a broken sample of every format', () => {
-  expect(formats.sort()).toEqual(['bintensors', 'gguf', 'idv', 'npy', 'npz', 'oinf', 'safetensors', 'stb', 'ztensor']);
+  expect(formats.sort()).toEqual(['bintensors', 'gguf', 'idv', 'npy', 'npz', 'oinf', 'safetensors', 'shards', 'stb', 'ztensor']);
   for (const format of formats) {
     expect(samples.filter((sample) => sample.format === format).map(({ sound }) => sound).sort()).toEqual([false, true]);
   }

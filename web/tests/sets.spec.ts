@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { folder, gguf, safetensors, written } from './files.ts';
-import { BY_URL, expect, openFiles, openTensor, panelTab, settled, test } from './page.ts';
+import { BY_URL, expect, openFiles, openSample, openTensor, panelTab, settled, test } from './page.ts';
 
 const floats = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.from(values) });
 const shardOf = (number: number, count = 3) => `model-0000${number}-of-0000${count}.safetensors`;
@@ -73,6 +73,18 @@ test('an index with its shards is one model', async ({ page }) => {
   await expect(page.locator('.hex-row mark').first()).toContainText('00 00 40 40');
   await filesTab(page).click();
   await expect(page.locator('.set tbody tr')).toHaveText([new RegExp(`^${INDEX}`), ...[1, 2, 3].map((n) => new RegExp(`^${shardOf(n)}.*222 open$`))]);
+});
+
+test('the sample in shards is one model, and the other misses a shard', async ({ page }) => {
+  await openSample(page, 'shards');
+  await expect(page.locator('.file-name')).toHaveCount(1);
+  await expect(page.locator('.verdict-facts')).toContainText('safetensors · 4 files · ');
+  await filesTab(page).click();
+  await expect(page.locator('.set [data-state=open]')).toHaveCount(3);
+  await page.getByRole('tab', { name: 'Model' }).click();
+  await expect(page.locator('.model').first()).toContainText('3');
+  await openSample(page, 'shards-broken');
+  await expect(findings(page)).toHaveText(['TENSOR-ELSEWHERE', 'TENSOR-MISSING', 'SHARD-MISSING']);
 });
 
 test('what index and shards do not agree on is found, as the command finds it', async ({ page }) => {

@@ -5,14 +5,13 @@
  */
 
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, statSync, truncateSync } from 'node:fs';
-import type { Server } from 'node:http';
 import Module, { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, posix, resolve } from 'node:path';
 import type { Page } from '@playwright/test';
 import { load } from 'weighbridge';
-import { serve } from './embed.ts';
-import { TRIALS, expect, sampleFile, samples, test } from './page.ts';
+import { test, type Serve } from './embed.ts';
+import { TRIALS, expect, sampleFile, samples } from './page.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -27,7 +26,7 @@ class Uri {
     return this.path;
   }
   static joinPath({ scheme, path }: Uri, ...parts: string[]): Uri {
-    return new Uri(scheme, [path, ...parts].join('/'));
+    return new Uri(scheme, posix.join(path, ...parts));
   }
 }
 
@@ -68,7 +67,7 @@ function start(script: string) {
 }
 
 /** Opens a file in an editor, which the page shows. */
-async function edit(page: Page, provider: any, uri: Uri) {
+async function edit(page: Page, serve: Serve, provider: any, uri: Uri) {
   const asked: any[] = [];
   const said = listeners();
   const [active, disposed] = [listeners(), listeners()];
@@ -98,11 +97,8 @@ async function edit(page: Page, provider: any, uri: Uri) {
     document.addEventListener('DOMContentLoaded', () => (document.body.dataset.vscodeThemeKind = 'vscode-light'));
     Object.assign(window, { acquireVsCodeApi: () => ({ postMessage: (window as unknown as { toExtension(message: unknown): void }).toExtension }) });
   });
-  let server: Server | undefined;
-  const served = await serve('', "frame-ancestors 'none'", webview.html);
-  server = served.server;
-  await page.goto(served.address);
-  return { asked, panel, activate: active.all, dispose: () => disposed.all.forEach((listener) => listener(undefined)), close: () => server!.close() };
+  await page.goto(await serve('', "frame-ancestors 'none'", webview.html));
+  return { asked, panel, activate: active.all, dispose: () => disposed.all.forEach((listener) => listener(undefined)) };
 }
 
 const viewer = (page: Page) => page.locator('weighbridge-viewer');
@@ -122,10 +118,10 @@ test('the manifest has the names of all formats', async () => {
   expect(readFileSync('dist/vscode/web.js', 'utf8').match(/require\("?[^)]*\)/g)?.map((call) => call.replace(/[`'"]/g, ''))).toEqual(['require(vscode)']);
 });
 
-test('an editor shows a file, and its verdict in the status bar', async ({ page }) => {
+test('an editor shows a file, and its verdict in the status bar', async ({ page, serve }) => {
   const sample = samples.find(({ id }) => id === 'safetensors-broken')!;
   const { status, editors } = start('desktop.js');
-  const editor = await edit(page, editors['weighbridge.viewer'], new Uri('file', resolve(sampleFile(sample.file))));
+  const editor = await edit(page, serve, editors['weighbridge.viewer'], new Uri('file', resolve(sampleFile(sample.file))));
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', 'invalid');
   await expect(viewer(page).locator('.verdict-checked .icon-busy')).toHaveCount(0);
   await expect.poll(() => status.text).toMatch(/^\$\(error\) Weighbridge: invalid, \d+ findings?$/);
@@ -138,12 +134,11 @@ test('an editor shows a file, and its verdict in the status bar', async ({ page 
   editor.activate.forEach((listener) => listener(undefined));
   expect(status.shown).toBe(false);
   editor.dispose();
-  editor.close();
 });
 
-test('an editor of 6 GB reads ranges only, and no others than those of the file', async ({ page }) => {
+test('an editor of 6 GB reads ranges only, and no others than those of the file', async ({ page, serve }) => {
   const { editors } = start('desktop.js');
-  const editor = await edit(page, editors['weighbridge.viewer'], new Uri('file', resolve(TRIALS, 'big.stb')));
+  const editor = await edit(page, serve, editors['weighbridge.viewer'], new Uri('file', resolve(TRIALS, 'big.stb')));
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
   await expect(viewer(page).locator('.verdict-facts')).toContainText('6,000,000,064 B');
   const ranges = editor.asked.filter(({ kind }) => kind === 'read');
@@ -153,41 +148,63 @@ test('an editor of 6 GB reads ranges only, and no others than those of the file'
     const found: unknown[] = [];
     addEventListener('message', ({ data }) => found.push(data));
     const ask = (window as unknown as { toExtension(message: unknown): Promise<void> }).toExtension;
-    await ask({ kind: 'read', id: 1e6, offset: 0, length: (4 << 20) + 1 });
-    await ask({ kind: 'read', id: 1e6 + 1, offset: -1, length: 1 });
-    await ask({ kind: 'read', id: 1e6 + 2, offset: 6_000_000_064, length: 1 });
-    await ask({ kind: 'read', id: 1e6 + 3, offset: '0', length: 1 });
-    while (found.length < 4) {
+    await ask({ kind: 'read', id: 1e6, file: 0, offset: 0, length: (4 << 20) + 1 });
+    await ask({ kind: 'read', id: 1e6 + 1, file: 0, offset: -1, length: 1 });
+    await ask({ kind: 'read', id: 1e6 + 2, file: 0, offset: 6_000_000_064, length: 1 });
+    await ask({ kind: 'read', id: 1e6 + 3, file: 0, offset: '0', length: 1 });
+    await ask({ kind: 'read', id: 1e6 + 4, file: 1, offset: 0, length: 1 });
+    while (found.length < 5) {
       await new Promise((done) => setTimeout(done, 20));
     }
     return found;
   });
-  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(4).fill(expect.stringContaining('are not to be had')));
-  editor.close();
+  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(5).fill(expect.stringContaining('are not to be had')));
 });
 
-test('in the browser files are read as a whole, up to a limit', { tag: '@deep' }, async ({ page }) => {
+test('shards beside an index are found, on the desktop', async ({ page, serve }) => {
+  const { editors } = start('desktop.js');
+  const { asked } = await edit(page, serve, editors['weighbridge.index'], new Uri('file', resolve(sampleFile(samples.find(({ id }) => id === 'shards-broken')!.file))));
+  await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', 'invalid');
+  await expect(viewer(page).locator('.verdict-facts')).toContainText('safetensors · 5 files');
+  await expect(viewer(page).locator('.finding .rule')).toHaveText(['TENSOR-ELSEWHERE', 'TENSOR-MISSING', 'SHARD-MISSING']);
+  expect(asked.filter(({ kind }) => kind === 'beside').map(({ name }) => name)).toHaveLength(4);
+  // Other files are none of its business.
+  const answers = await page.evaluate(async () => {
+    const found: unknown[] = [];
+    addEventListener('message', ({ data }) => data.kind === 'beside' && found.push(data));
+    const ask = (window as unknown as { toExtension(message: unknown): Promise<void> }).toExtension;
+    const names = ['../x.gguf', '/etc/x.gguf', '..\\x.gguf', 'index.json', '..', 'x.gguf\0', '', 7];
+    for (const [i, name] of names.entries()) {
+      await ask({ kind: 'beside', id: 1e6 + i, name });
+    }
+    while (found.length < names.length) {
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    return found;
+  });
+  expect(answers.map((answer) => (answer as { failure: string }).failure)).toEqual(Array(8).fill('only files of tensors in the same folder are looked for'));
+});
+
+test('in the browser files are read as a whole, up to a limit', { tag: '@deep' }, async ({ page, serve }) => {
   const sample = samples.find(({ id }) => id === 'gguf')!;
   const { status, editors } = start('web.js');
-  const editor = await edit(page, editors['weighbridge.viewer'], new Uri('vscode-vfs', resolve(sampleFile(sample.file))));
+  await edit(page, serve, editors['weighbridge.viewer'], new Uri('vscode-vfs', resolve(sampleFile(sample.file))));
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
   await expect.poll(() => status.text).toContain('Weighbridge: valid');
-  editor.close();
 });
 
-test('a file above the limit is refused in one sentence', { tag: '@deep' }, async ({ page }) => {
+test('a file above the limit is refused in one sentence', { tag: '@deep' }, async ({ page, serve }) => {
   const { editors } = start('web.js');
-  const editor = await edit(page, editors['weighbridge.viewer'], new Uri('vscode-vfs', resolve(TRIALS, 'big.stb')));
+  await edit(page, serve, editors['weighbridge.viewer'], new Uri('vscode-vfs', resolve(TRIALS, 'big.stb')));
   await expect(page.locator('body')).toContainText('those above 256 MiB are not opened');
-  editor.close();
 });
 
-test('a file that has become shorter can be reloaded', { tag: '@deep' }, async ({ page }) => {
+test('a file that has become shorter can be reloaded', { tag: '@deep' }, async ({ page, serve }) => {
   const sample = samples.find(({ id }) => id === 'gguf')!;
   const path = join(mkdtempSync(join(tmpdir(), 'weighbridge-')), sample.file);
   copyFileSync(sampleFile(sample.file), path);
   const { editors } = start('desktop.js');
-  const editor = await edit(page, editors['weighbridge.viewer'], new Uri('file', path));
+  await edit(page, serve, editors['weighbridge.viewer'], new Uri('file', path));
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
   await expect(viewer(page).locator('.verdict-checked .icon-busy')).toHaveCount(0);
   truncateSync(path, statSync(path).size - 100);
@@ -196,5 +213,4 @@ test('a file that has become shorter can be reloaded', { tag: '@deep' }, async (
   await viewer(page).getByRole('button', { name: 'Reload' }).click();
   await expect(viewer(page).locator('.verdict')).toHaveAttribute('data-state', 'invalid');
   await expect(viewer(page).locator('.verdict-head')).toHaveText('Cut off');
-  editor.close();
 });

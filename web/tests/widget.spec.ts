@@ -1,9 +1,8 @@
 /** The element in one file, as notebooks have it: a widget of anywidget, with a model that stands in. */
 
 import { statSync } from 'node:fs';
-import type { Server } from 'node:http';
-import { exposeRanges, modelIsShown, serve } from './embed.ts';
-import { TRIALS, expect, sampleFile, samples, test } from './page.ts';
+import { exposeRanges, modelIsShown, test } from './embed.ts';
+import { TRIALS, expect, sampleFile, samples } from './page.ts';
 
 /** A worker out of the file itself, and no server at all. */
 const POLICY = "default-src 'none'; script-src 'nonce-one' 'wasm-unsafe-eval'; worker-src blob:; base-uri 'none'";
@@ -36,17 +35,6 @@ const BODY = `
     widget.render({ model, el: document.querySelector('#again') });
   </script>`;
 
-let server: Server;
-let address: string;
-
-test.beforeAll(async () => {
-  ({ server, address } = await serve(BODY, POLICY));
-});
-
-test.afterAll(() => {
-  server.close();
-});
-
 interface Scope {
   saved: { report: { verdict: string; file: string } };
   sent: { kind: string; id: number; offset: number; length: number }[];
@@ -54,12 +42,12 @@ interface Scope {
   leave(): void;
 }
 
-test('a widget shows what the kernel reads, in two cells', async ({ page }) => {
+test('a widget shows what the kernel reads, in two cells', async ({ page, serve }) => {
   const sample = samples.find(({ id }) => id === 'gguf-broken')!;
   const path = sampleFile(sample.file);
   await exposeRanges(page, path);
   await page.addInitScript((file) => Object.assign(window, { file }), { name: sample.file, size: statSync(path).size });
-  await page.goto(address);
+  await page.goto(await serve(BODY, POLICY));
   const cell = page.locator('#cell weighbridge-viewer');
   for (const one of [cell, page.locator('#again weighbridge-viewer')]) {
     await expect(one.locator('.verdict')).toHaveAttribute('data-state', 'invalid');
@@ -91,11 +79,11 @@ test('a widget shows what the kernel reads, in two cells', async ({ page }) => {
   await expect.poll(() => page.workers().length).toBe(1);
 });
 
-test('a widget of 6 GB, and a kernel that fails', { tag: '@deep' }, async ({ page }) => {
+test('a widget of 6 GB, and a kernel that fails', { tag: '@deep' }, async ({ page, serve }) => {
   const path = `${TRIALS}/big.stb`;
   const asked = await exposeRanges(page, path);
   await page.addInitScript((file) => Object.assign(window, { file }), { name: 'big.stb', size: statSync(path).size });
-  await page.goto(address);
+  await page.goto(await serve(BODY, POLICY));
   const cell = page.locator('#cell weighbridge-viewer');
   await expect(cell.locator('.verdict')).toHaveAttribute('data-state', /^(valid|remarks)$/);
   await expect(cell.locator('.verdict-facts')).toContainText('6,000,000,064 B');

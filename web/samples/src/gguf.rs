@@ -84,6 +84,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         sound,
         what,
         bytes,
+        beside: Vec::new(),
     };
     vec![
         make("gguf", "tiny-lm.gguf", true, "Quantised blocks, a vocabulary", file().encode().bytes),

@@ -80,6 +80,7 @@ pub(crate) fn samples() -> Vec<Sample> {
         sound,
         what,
         bytes,
+        beside: Vec::new(),
     };
     vec![
         make(

@@ -11,6 +11,7 @@ mod data;
 mod gguf;
 mod idv;
 mod other;
+mod shards;
 mod trials;
 
 use std::fs;
@@ -28,6 +29,8 @@ struct Sample {
     /// A sentence on what there is to see.
     what: &'static str,
     bytes: Vec<u8>,
+    /// The other files of its set: names and bytes.
+    beside: Vec<(String, Vec<u8>)>,
 }
 
 fn main() -> io::Result<()> {
@@ -53,16 +56,27 @@ fn write_samples(folder: &Path) -> io::Result<()> {
         .chain(other::bintensors())
         .chain(other::stb())
         .chain(other::safetensors())
+        .chain(shards::samples())
         .chain(gguf::samples())
         .chain(other::npy())
         .collect();
     let mut index = Vec::new();
     for sample in &all {
         fs::write(folder.join(sample.file), &sample.bytes)?;
+        for (name, bytes) in &sample.beside {
+            fs::write(folder.join(name), bytes)?;
+        }
+        let beside: Vec<_> = sample.beside.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         // The texts are ours and need no escapes.
         index.push(format!(
-            "{{\"id\":\"{}\",\"file\":\"{}\",\"format\":\"{}\",\"title\":\"{}\",\"sound\":{},\"what\":\"{}\"}}",
-            sample.id, sample.file, sample.format, sample.title, sample.sound, sample.what
+            "{{\"id\":\"{}\",\"file\":\"{}\",\"beside\":[{}],\"format\":\"{}\",\"title\":\"{}\",\"sound\":{},\"what\":\"{}\"}}",
+            sample.id,
+            sample.file,
+            beside.join(","),
+            sample.format,
+            sample.title,
+            sample.sound,
+            sample.what
         ));
     }
     fs::write(folder.join("index.json"), format!("[\n{}\n]\n", index.join(",\n")))

@@ -93,11 +93,20 @@ pub(crate) fn model() -> Model {
     }
 }
 
-fn sample(
+pub(crate) fn sample(
     format: &'static str,
     title: &'static str,
 ) -> impl Fn(&'static str, &'static str, bool, &'static str, Vec<u8>) -> Sample {
-    move |id, file, sound, what, bytes| Sample { id, file, format, title, sound, what, bytes }
+    move |id, file, sound, what, bytes| Sample {
+        id,
+        file,
+        format,
+        title,
+        sound,
+        what,
+        bytes,
+        beside: Vec::new(),
+    }
 }
 
 pub(crate) fn oinf() -> Vec<Sample> {

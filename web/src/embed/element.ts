@@ -9,7 +9,9 @@ import model from '../style/model.css?inline';
 import styles from '../style/viewer.css?inline';
 import { OpenFile } from '../file.ts';
 import { copyInFull } from '../ui/copy.ts';
+import { indexesFirst } from '../names.ts';
 import { h } from '../ui/dom.ts';
+import { recolour } from '../ui/recolour.ts';
 import { Tasks } from '../ui/tasks.ts';
 import { FileView } from '../views/file.ts';
 import type { Api } from '../worker/main.ts';
@@ -82,7 +84,7 @@ export function viewer(start: () => Worker) {
       this.setAttribute('theme', theme);
     }
 
-    /** Files that the page has: one, or several to compare. */
+    /** Files that the page has: one, or several, of which those of one model are shown as one. */
     set file(given: Blob | FileList | readonly Blob[] | null) {
       const blobs = given === null ? [] : given instanceof Blob ? [given] : Array.from(given);
       this.#give(blobs.map((blob) => (blob instanceof File ? blob : new File([blob], 'file'))));
@@ -154,15 +156,20 @@ export function viewer(start: () => Worker) {
     }
 
     async #open({ client, stop: { signal } }: Running): Promise<void> {
-      for (const given of this.#given) {
+      const nameOf = (given: Given) => (typeof given === 'string' ? given : (given.name ?? 'file'));
+      const files = this.#given.filter((given) => given instanceof File);
+      const left = new Set(this.#given);
+      for (const given of indexesFirst(this.#given, nameOf)) {
+        if (!left.delete(given)) {
+          continue;
+        }
         // While the one before was checked.
         if (signal.aborted) {
           return;
         }
-        const name = typeof given === 'string' ? given : (given.name ?? 'file');
         const info = await this.#tasks.run(
-          `Opening ${name}`,
-          (options) => client.with(options).open(typeof given === 'string' ? absolute(given) : given instanceof File ? given : offer(given)),
+          `Opening ${nameOf(given)}`,
+          (options) => client.with(options).open(typeof given === 'string' ? absolute(given) : given instanceof File ? given : offer(given), files),
           signal,
         );
         if (signal.aborted) {
@@ -171,6 +178,9 @@ export function viewer(start: () => Worker) {
         if (info === undefined) {
           continue;
         }
+        // They are part of it now.
+        const own = new Set(info.parts?.filter(({ state }) => state !== 'surplus').map(({ name }) => name));
+        files.forEach((one) => own.has(one.name) && left.delete(one));
         const file = new OpenFile(info, client, this.#tasks, () => this.#reload());
         const view = new FileView(file, () => this.#entries.filter((other) => other.file !== file).map((other) => other.file));
         // There may be several viewers on a page.
@@ -231,9 +241,4 @@ export function viewer(start: () => Worker) {
 
 function absolute(address: string): string {
   return new URL(address, document.baseURI).href;
-}
-
-/** Canvases take their colours when they are drawn. */
-function recolour(): void {
-  dispatchEvent(new Event('theme'));
 }

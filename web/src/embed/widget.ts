@@ -58,6 +58,7 @@ export function widget(create: () => Viewer) {
         const opened = ask({ kind: 'open' });
         try {
           const { size, opening } = await patiently(opened, 'Asking the kernel');
+          // The kernel does one after the other, and what it was asked it does.
           const read: Ranges['read'] = async (offset, length) => (await ask({ kind: 'read', opening, offset, length })).bytes;
           viewer.source = { name, size, read };
         } catch (error) {

@@ -1,5 +1,7 @@
 /** Light or dark: as the system says, until somebody says otherwise. */
 
+import { recolour } from './recolour.ts';
+
 const STORED = 'theme';
 const root = document.documentElement;
 
@@ -12,12 +14,7 @@ export function switchTheme(): void {
   const dark = root.dataset.theme === undefined ? matchMedia('(prefers-color-scheme: dark)').matches : root.dataset.theme === 'dark';
   root.dataset.theme = dark ? 'light' : 'dark';
   localStorage.setItem(STORED, root.dataset.theme);
-  tell();
+  recolour();
 }
 
-/** Canvases take their colours when they are drawn. */
-function tell(): void {
-  dispatchEvent(new Event('theme'));
-}
-
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', tell);
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', recolour);

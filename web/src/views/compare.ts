@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, segmented, setText } from '../ui/dom.ts';
 import { count, size } from '../ui/format.ts';
+import { onRecolour } from '../ui/recolour.ts';
 import { VirtualList } from '../ui/virtual.ts';
 import { isAbort, type CallOptions } from '../worker/rpc.ts';
 import type { Rename } from '../worker/matching.ts';
@@ -126,7 +127,7 @@ export class CompareView {
       this.#detail,
       this.#counts,
     );
-    addEventListener('theme', () => this.#histogram?.draw(), { signal: file.closing.signal });
+    onRecolour(() => this.#histogram?.draw(), file.closing.signal);
     void this.load();
   }
 

@@ -8,6 +8,8 @@ export interface Sample {
   id: string;
   /** Its file. */
   file: string;
+  /** The other files of its set. */
+  beside: string[];
   format: string;
   title: string;
   sound: boolean;
@@ -23,6 +25,11 @@ export interface StartActions {
 
 /** What most people come with comes first. */
 const FIRST = ['safetensors', 'GGUF'];
+
+/** A set by what its files have in common. */
+function nameOf({ file, beside }: Sample): string {
+  return beside.length === 0 ? file : `${file.replace('.safetensors.index.json', '')} (${beside.length} shards)`;
+}
 
 /** What the page may do, in words that its policy can be held to. */
 function policy(byUrl: boolean): HTMLElement {
@@ -67,7 +74,7 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
         const of = (sound: boolean) =>
           all
             .filter((sample) => sample.title === title && sample.sound === sound)
-            .map((sample) => button(sample.file, () => actions.open(sample), { class: 'sample', title: sample.what, 'data-sample': sample.id }));
+            .map((sample) => button(nameOf(sample), () => actions.open(sample), { class: 'sample', title: sample.what, 'data-sample': sample.id }));
         return h('tr', {}, h('th', { scope: 'row' }, title), h('td', {}, ...of(true)), h('td', {}, ...of(false)));
       }),
     );

@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { button, fill, h, icon, pair, segmented } from '../ui/dom.ts';
 import { count, counted, element, real, size } from '../ui/format.ts';
+import { onRecolour } from '../ui/recolour.ts';
 import type { StatisticsResult } from '../worker/jobs.ts';
 import type { TensorDetails } from '../worker/tables.ts';
 import { accessOf } from '../storage.ts';
@@ -31,7 +32,7 @@ export class StatisticsView {
 
   constructor(file: OpenFile) {
     this.#file = file;
-    addEventListener('theme', () => this.#histogram?.draw(), { signal: file.closing.signal });
+    onRecolour(() => this.#histogram?.draw(), file.closing.signal);
   }
 
   show(tensor: TensorDetails, into: HTMLElement, signal: AbortSignal): void {

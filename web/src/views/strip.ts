@@ -3,6 +3,7 @@
 import type { OpenFile } from '../file.ts';
 import { fill, h, setText } from '../ui/dom.ts';
 import { size } from '../ui/format.ts';
+import { onRecolour } from '../ui/recolour.ts';
 import type { Part } from '../worker/tables.ts';
 import { partName, shared } from './layout.ts';
 
@@ -75,7 +76,7 @@ export class StripView {
     new ResizeObserver(() => void this.draw()).observe(this.#bar);
     file.validated.on(() => void this.draw());
     file.selected.on(() => void this.draw());
-    addEventListener('theme', () => void this.draw(), { signal: file.closing.signal });
+    onRecolour(() => void this.draw(), file.closing.signal);
   }
 
   #offsetAt(event: MouseEvent): bigint {

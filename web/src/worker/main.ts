@@ -22,13 +22,17 @@ async function open(context: Context, what: File | Offer | string, others: reado
     // It may arrive together with the first bytes.
     computing().catch(() => undefined);
   }
-  const source = typeof what === 'string' ? await fromUrl(what, context.signal) : 'port' in what ? fromPort(what) : fromFile(what);
+  const offered = typeof what !== 'string' && 'port' in what ? fromPort(what) : undefined;
+  const source = offered ?? (typeof what === 'string' ? await fromUrl(what, context.signal) : fromFile(what as File));
   const begun = performance.now();
   const open = async (name: string) => {
     if (typeof what === 'string') {
       const there = direct(what);
       there.pathname = there.pathname.replace(/[^/]*$/, encodeURIComponent(name));
       return await fromUrl(there.href, context.signal);
+    }
+    if (offered !== undefined) {
+      return await offered.beside(name);
     }
     const found = others.find((one) => one.name === name);
     return found && fromFile(found);

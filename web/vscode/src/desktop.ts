@@ -1,7 +1,7 @@
 /** The extension on the desktop and on remote machines: it reads ranges of files of any size. */
 
 import { open, stat } from 'node:fs/promises';
-import type { ExtensionContext } from 'vscode';
+import { Uri, type ExtensionContext } from 'vscode';
 import { start } from './extension.ts';
 import type { Open } from './provider.ts';
 import { openWhole } from './whole.ts';
@@ -32,6 +32,7 @@ const openRanges: Open = async (uri) => {
       return now?.ino === ino && now.mtimeMs === mtimeMs ? bytes.subarray(0, filled) : new Uint8Array();
     },
     close: () => file.close(),
+    beside: (name) => openRanges(Uri.joinPath(uri, '..', name)),
   };
 };
 

@@ -7,6 +7,8 @@ export interface Opened {
   readonly size: number;
   read(offset: number, length: number): Promise<Uint8Array>;
   close(): Promise<void>;
+  /** Opens another file of its folder, where that takes no reading. */
+  beside?(name: string): Promise<Opened>;
 }
 
 export type Open = (uri: vscode.Uri) => Promise<Opened>;
@@ -14,14 +16,20 @@ export type Open = (uri: vscode.Uri) => Promise<Opened>;
 /** What the web view says. */
 export type Asked =
   | { kind: 'open' }
-  | { kind: 'read'; id: number; offset: number; length: number }
+  /** Of a file by its number: 0 is the one in the editor. */
+  | { kind: 'read'; id: number; file: number; offset: number; length: number }
+  /** A file in the same folder, of a model in several. */
+  | { kind: 'beside'; id: number; name: string }
+  | { kind: 'cancel'; id: number }
   | { kind: 'report'; report: Report };
 
 /** What it is answered. */
 export type Answer =
   | { kind: 'open'; name: string; size: number }
   | { kind: 'failed'; message: string }
-  | { kind: 'read'; id: number; bytes?: Uint8Array; failure?: string };
+  | { kind: 'read'; id: number; bytes?: Uint8Array; failure?: string }
+  /** Without a number there is none. */
+  | { kind: 'beside'; id: number; file?: number; size?: number; failure?: string };
 
 /** Of the report that the element makes, what the status bar shows. */
 export interface Report {
@@ -56,11 +64,14 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
 
   resolveCustomEditor({ uri }: vscode.CustomDocument, panel: vscode.WebviewPanel): void {
     const { webview } = panel;
-    let opened: Promise<Opened> | undefined;
+    /** The file, and others of its set. */
+    let files: Promise<Opened>[] = [];
+    /** Answers that are waited for. */
+    const wanted = new Set<number>();
     let report: Report | undefined;
     let active = panel.active;
     let gone = false;
-    const close = (one: Promise<Opened> | undefined) => one?.then((file) => file.close()).catch(() => undefined);
+    const close = (all: Promise<Opened>[]) => Promise.all(all.map((one) => one.then((file) => file.close()).catch(() => undefined)));
     const show = () => {
       if (panel.active) {
         this.#show(report);
@@ -71,12 +82,12 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
       if (asked.kind === 'open') {
         report = undefined;
         show();
-        const before = opened;
+        const before = files;
         const now = this.#open(uri);
-        opened = now;
+        files = [now];
         await close(before);
         if (gone) {
-          await close(now);
+          await close([now]);
           return;
         }
         await now.then(
@@ -85,14 +96,40 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
         );
       } else if (asked.kind === 'read') {
         const { id, offset, length } = asked;
+        wanted.add(id);
+        let answer: Answer;
         try {
-          const file = await opened!;
-          if (!isRange(offset, length, file.size)) {
+          const file = await files[asked.file];
+          if (file === undefined || !isRange(offset, length, file.size)) {
             throw new Error(`${length} bytes at offset ${offset} are not to be had`);
           }
-          post({ kind: 'read', id, bytes: await file.read(offset, length) });
+          answer = { kind: 'read', id, bytes: await file.read(offset, length) };
         } catch (error) {
-          post({ kind: 'read', id, failure: said(error) });
+          answer = { kind: 'read', id, failure: said(error) };
+        }
+        if (wanted.delete(id)) {
+          post(answer);
+        }
+      } else if (asked.kind === 'cancel') {
+        wanted.delete(asked.id);
+      } else if (asked.kind === 'beside') {
+        const { id, name } = asked;
+        const all = files;
+        try {
+          if (!isBeside(name)) {
+            throw new Error('only files of tensors in the same folder are looked for');
+          }
+          const found = (await all[0])?.beside?.(name);
+          const size = (await found)?.size;
+          // Not opened anew meanwhile, or closed.
+          const file = found !== undefined && all === files && !gone ? files.push(found) - 1 : undefined;
+          if (found !== undefined && file === undefined) {
+            await close([found]);
+          }
+          post({ kind: 'beside', id, file, size });
+        } catch (error) {
+          const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+          post({ kind: 'beside', id, failure: isMissing ? undefined : said(error) });
         }
       } else {
         report = asked.report;
@@ -105,7 +142,7 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
     });
     panel.onDidDispose(() => {
       gone = true;
-      void close(opened);
+      void close(files);
       // The bar may speak of another file.
       if (active) {
         this.#status.hide();
@@ -132,6 +169,11 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
 
 function isRange(offset: unknown, length: unknown, size: number): boolean {
   return Number.isSafeInteger(offset) && Number.isSafeInteger(length) && (offset as number) >= 0 && (length as number) >= 0 && (length as number) <= LONGEST && (offset as number) + (length as number) <= size;
+}
+
+/** Whether a name is one of a part of a model, and leads nowhere else. */
+function isBeside(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= 255 && /^[^/\\\0]+\.(?:safetensors|gguf)$/.test(name);
 }
 
 function said(error: unknown): string {

@@ -9,29 +9,54 @@ type Viewer = HTMLElement & { source: Ranges | null; theme: string };
 
 const code = acquireVsCodeApi();
 const viewer = document.querySelector('weighbridge-viewer') as Viewer;
-const waiting = new Map<number, { resolve(bytes: Uint8Array): void; reject(error: Error): void }>();
+type Answered = Exclude<Answer, { kind: 'open' | 'failed' }>;
+const waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
 let next = 0;
 
-const read: Ranges['read'] = (offset, length) =>
-  new Promise((resolve, reject) => {
+/** Asks, and gives up waiting when `signal` is aborted. */
+function ask(what: { kind: 'read'; file: number; offset: number; length: number } | { kind: 'beside'; name: string }, signal?: AbortSignal): Promise<Answered> {
+  return new Promise((resolve, reject) => {
     const id = next++;
     waiting.set(id, { resolve, reject });
-    code.postMessage({ kind: 'read', id, offset, length });
+    code.postMessage({ ...what, id });
+    signal?.addEventListener('abort', () => {
+      if (waiting.delete(id)) {
+        code.postMessage({ kind: 'cancel', id });
+        reject(signal.reason as Error);
+      }
+    });
   });
+}
+
+/** A file by its number. */
+function ranges(name: string, size: number, file: number): Ranges {
+  return {
+    name,
+    size,
+    async read(offset, length, signal) {
+      const answer = await ask({ kind: 'read', file, offset, length }, signal);
+      return (answer.kind === 'read' && answer.bytes) || new Uint8Array();
+    },
+    async beside(name) {
+      const answer = await ask({ kind: 'beside', name });
+      return answer.kind === 'beside' && answer.file !== undefined ? ranges(name, answer.size ?? 0, answer.file) : undefined;
+    },
+  };
+}
 
 addEventListener('message', ({ data }: MessageEvent<Answer>) => {
   if (data.kind === 'open') {
-    viewer.source = { name: data.name, size: data.size, read };
-  } else if (data.kind === 'read') {
-    const asked = waiting.get(data.id);
-    waiting.delete(data.id);
-    if (data.bytes === undefined) {
-      asked?.reject(new Error(data.failure));
-    } else {
-      asked?.resolve(data.bytes);
-    }
+    viewer.source = ranges(data.name, data.size, 0);
   } else if (data.kind === 'failed') {
     viewer.replaceWith(data.message);
+  } else if (data.kind === 'read' || data.kind === 'beside') {
+    const asked = waiting.get(data.id);
+    waiting.delete(data.id);
+    if (data.failure === undefined) {
+      asked?.resolve(data);
+    } else {
+      asked?.reject(new Error(data.failure));
+    }
   }
 });
 
