@@ -3,6 +3,7 @@
 import './style/viewer.css';
 import './style/start.css';
 import { hashOf, readPlace, type Place } from './address.ts';
+import { TENSORS, indexesFirst } from './names.ts';
 import { dropped, hasPicker, ofFile, picked, type Given } from './drop.ts';
 import { OpenFile } from './file.ts';
 import { copyInFull } from './ui/copy.ts';
@@ -14,7 +15,7 @@ import { remember, reopen } from './recent.ts';
 import { startView, type Sample } from './views/start.ts';
 import { Trail } from './trail.ts';
 import { switchTheme } from './ui/theme.ts';
-import { isOpenable } from './worker/hubs.ts';
+import { addressOf, isOpenable, repositoryOf, type Repository } from './worker/hubs.ts';
 import type { Api } from './worker/main.ts';
 import { Client } from './worker/rpc.ts';
 
@@ -225,9 +226,7 @@ async function openAll(list: Given[]): Promise<void> {
       await open(entry.given[0], entry.origin, entry, [...entry.given, ...found]);
     }
   }
-  // An index says what belongs to it.
-  const rank = ({ file }: Given) => Number(!file.name.endsWith('.index.json'));
-  const ordered = [...left].sort((a, b) => rank(a) - rank(b));
+  const ordered = indexesFirst([...left], ({ file }) => file.name);
   for (const given of ordered) {
     if (!left.has(given)) {
       continue;
@@ -248,9 +247,37 @@ async function openAll(list: Given[]): Promise<void> {
   }
 }
 
-async function openUrl(address: string): Promise<void> {
+/** Opens an address; in the build for addresses, what a repository of the hub has. */
+async function openUrl(text: string): Promise<void> {
   tasks.dismiss();
-  await open(address, isPlain(address) ? { url: address } : {});
+  const address = text.trim().replace(/^(?=(?:huggingface|hf)\.co\/)/, 'https://');
+  const repository = repositoryOf(address);
+  if (repository === undefined) {
+    await open(address, isPlain(address) ? { url: address } : {});
+  } else if (TENSORS.test(repository.path) && !URL.canParse(address)) {
+    const url = addressOf(repository, repository.path);
+    await open(url, { url });
+  } else {
+    await openRepository(repository).catch((error) => tasks.fail(explain(error)));
+  }
+}
+
+/** Opens the only tensor file of a repository, or the one that the user chooses. */
+async function openRepository(repository: Repository): Promise<void> {
+  // The build for local files has nothing of it.
+  if (import.meta.env.MODE === 'url') {
+    const { chosen, settingsOf } = await import('./hub.ts');
+    const choice = await chosen(repository, client, tasks);
+    if (choice === undefined) {
+      abandon();
+      return;
+    }
+    const entry = await open(choice.address, { url: choice.address });
+    const config = entry && (await settingsOf(choice, repository, client, tasks));
+    if (config !== undefined) {
+      entry!.file.configure(config);
+    }
+  }
 }
 
 /** Whether an address can be shown: what follows its path may be a key to the file. */
@@ -331,9 +358,11 @@ addEventListener('drop', (event) => {
 addEventListener('paste', (event) => {
   const pasted = Array.from(event.clipboardData?.files ?? [], (file) => ({ file }));
   const text = event.clipboardData?.getData('text/plain').trim() ?? '';
+  // Much is written as a model is: where files are shown, an address alone is meant to be opened.
+  const isAddress = WITH_URL && (/^https?:\/\/\S+$/.test(text) ? URL.canParse(text) && isOpenable(new URL(text)) : current === undefined && repositoryOf(text) !== undefined);
   if (pasted.length > 0) {
     void openAll(pasted);
-  } else if (WITH_URL && /^https?:\/\/\S+$/.test(text) && URL.canParse(text) && isOpenable(new URL(text)) && !(event.target instanceof HTMLInputElement)) {
+  } else if (isAddress && !(event.target instanceof HTMLInputElement)) {
     void openUrl(text);
   }
 });
@@ -358,7 +387,7 @@ addEventListener('keydown', (event) => {
     current?.view.focusList();
     return;
   }
-  if (event.defaultPrevented || typing || help.open || event.ctrlKey || event.metaKey || event.altKey) {
+  if (event.defaultPrevented || typing || document.querySelector('dialog[open]') !== null || event.ctrlKey || event.metaKey || event.altKey) {
     return;
   }
   if (event.key === 'Escape') {

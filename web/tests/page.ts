@@ -35,14 +35,16 @@ export const samples: SampleEntry[] = JSON.parse(readFileSync('dist/local/sample
 export const sampleFile = (file: string) => `dist/local/samples/${file}`;
 
 /** Every test fails when the policy is violated, the page throws, or a request leaves the origin. */
-export const test = base.extend<{ guarded: void }>({
+export const test = base.extend<{ guarded: void; elsewhere: string[] }>({
+  /** Other servers that a test answers for. */
+  elsewhere: [['https://files.test/'], { option: true }],
   guarded: [
-    async ({ page, context }, use, info) => {
+    async ({ page, context, elsewhere }, use, info) => {
       const faults: string[] = [];
       const origin = 'http://127.0.0.1:';
       context.on('request', (request) => {
         const url = request.url();
-        if (!url.startsWith(origin) && !url.startsWith('blob:') && !url.startsWith('https://files.test/')) {
+        if (!url.startsWith(origin) && !url.startsWith('blob:') && !elsewhere.some((server) => url.startsWith(server))) {
           faults.push(`request to ${url}`);
         }
       });

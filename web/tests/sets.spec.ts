@@ -6,6 +6,7 @@ import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { folder, gguf, safetensors, written } from './files.ts';
 import { BY_URL, expect, openFiles, openSample, openTensor, panelTab, settled, test } from './page.ts';
+import { sendRange } from './remote.ts';
 
 const floats = (...values: number[]) => ({ dtype: 'F32', data: Float32Array.from(values) });
 const shardOf = (number: number, count = 3) => `model-0000${number}-of-0000${count}.safetensors`;
@@ -220,23 +221,7 @@ test('the address of an index opens the shards beside it', async ({ page, contex
   const path = folder({ ...files, [INDEX]: index(map) });
   await context.route('https://files.test/**', async (route) => {
     const name = basename(new URL(route.request().url()).pathname);
-    const known = name in files || name === INDEX;
-    if (!known) {
-      await route.fulfill({ status: 404, headers: { 'access-control-allow-origin': '*' } });
-      return;
-    }
-    const bytes = readFileSync(join(path, name));
-    if (route.request().method() === 'OPTIONS') {
-      await route.fulfill({ status: 204, headers: { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'range' } });
-      return;
-    }
-    const [, from, to] = /bytes=(\d+)-(\d+)/.exec(route.request().headers().range ?? '')!;
-    const end = Math.min(Number(to), bytes.length - 1);
-    await route.fulfill({
-      status: 206,
-      headers: { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'content-range', 'content-range': `bytes ${from}-${end}/${bytes.length}` },
-      body: bytes.subarray(Number(from), end + 1),
-    });
+    await sendRange(route, name in files || name === INDEX ? readFileSync(join(path, name)) : undefined);
   });
   await page.goto(BY_URL);
   await page.getByLabel('Address of a file').fill(`https://files.test/org/model/${INDEX}`);

@@ -38,7 +38,7 @@ function policy(byUrl: boolean): HTMLElement {
     { class: 'muted small policy' },
     h('strong', {}, byUrl ? 'Your files stay in this tab.' : 'Nothing leaves this tab.'),
     byUrl
-      ? ' The page reads files on this computer and uploads nothing. It connects only to the address that you enter, to read from it, without cookies or sign-in.'
+      ? ' The page reads files on this computer and uploads nothing. It connects only to the address that you enter (for org/model, to huggingface.co) and to where that leads, to read from there, without cookies or sign-in.'
       : " The browser itself blocks connections to other servers (Content-Security-Policy: connect-src 'self'); from its own the page loads its code and the samples, and sends nothing.",
     ' No account, no cookies, no statistics of use; it works offline, and files are only read.',
   );
@@ -79,7 +79,17 @@ export function startView(samples: Promise<Sample[]>, actions: StartActions): { 
       }),
     );
   });
-  const address = h('input', { type: 'url', placeholder: 'https://…', 'aria-label': 'Address of a file', required: true });
+  const address = h('input', {
+    // Names of models are no addresses to the browser.
+    type: 'text',
+    inputmode: 'url',
+    autocapitalize: 'off',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'https://… or org/model',
+    'aria-label': 'Address of a file, or a model of huggingface.co',
+    required: true,
+  });
   const element = h(
     'section',
     { class: 'start', 'aria-label': 'Open a file' },

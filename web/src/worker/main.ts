@@ -1,11 +1,12 @@
 /** The worker: owns the files and the WebAssembly. */
 
 import * as exports from './exports.ts';
-import { direct } from './hubs.ts';
+import { direct, type Repository } from './hubs.ts';
 import { EXPRESSION, serveExpression } from './expression.ts';
 import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
+import type { Listing } from './repository.ts';
 import { computing, library, session, start, stop } from './session.ts';
 import * as swept from './swept.ts';
 import { sweep } from './sweep.ts';
@@ -80,6 +81,20 @@ function parts(_: Context, id: number) {
   return session(id).set?.files ?? [];
 }
 
+/** What reads from the hub, in the build for addresses alone. */
+const hub: () => Promise<typeof import('./repository.ts')> =
+  import.meta.env.MODE === 'url' ? () => import('./repository.ts') : () => Promise.reject(new Error('this page connects to no hub'));
+
+/** What can be opened of a repository of the hub. */
+async function listing(context: Context, of: Repository): Promise<Listing> {
+  return await (await hub()).list(context, of);
+}
+
+/** The text of its `config.json`. */
+async function settings(context: Context, address: string, of: Repository): Promise<string> {
+  return await (await hub()).settings(context, address, of);
+}
+
 async function formats() {
   return (await library()).formats();
 }
@@ -95,7 +110,7 @@ const summaries = Object.fromEntries(
   SUMMARIES.map((name) => [name, async (...args: unknown[]) => ((await import('./summary.ts'))[name] as (...args: unknown[]) => unknown)(...args)]),
 ) as unknown as Summaries;
 
-const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, sweep, open, close, touch, parts, bytes, formats, memory };
+const api = { ...tables, ...jobs, ...exports, ...swept, ...summaries, sweep, open, close, touch, parts, listing, settings, bytes, formats, memory };
 
 const calls = Object.fromEntries(
   Object.entries(api).filter(([, value]) => typeof value === 'function'),

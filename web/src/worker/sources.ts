@@ -1,7 +1,8 @@
 /** Where bytes come from: a file of the user, or a server that does ranges. */
 
-import { direct } from './hubs.ts';
+import { decoded, direct } from './hubs.ts';
 import { PATIENCE, patiently } from './patience.ts';
+import { refusal, unreachable } from './refusals.ts';
 
 /** A file, to be read in pieces or streamed. */
 export interface Source {
@@ -240,39 +241,6 @@ async function fill(bytes: Uint8Array, pieces: AsyncIterable<Uint8Array>): Promi
   return filled;
 }
 
-/** A part of an address as people write it; as it is where it is not UTF-8. */
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
-/** Addresses that the policy of this page has blocked. */
-const blocked = new Set<string>();
-globalThis.addEventListener?.('securitypolicyviolation', ({ blockedURI }) => blocked.add(blockedURI));
-
-/** Why a request failed, as far as a page is allowed to know. */
-async function reason(url: URL): Promise<string> {
-  // The event comes after the failure.
-  await new Promise((resolve) => setTimeout(resolve));
-  if ([...blocked].some((uri) => uri === url.href || uri === url.origin)) {
-    return `This page is not allowed to connect to ${url.origin}: its policy permits https, and http on this computer only.`;
-  }
-  if (!navigator.onLine) {
-    return `${url.host} could not be reached: this computer is offline.`;
-  }
-  // A request whose answer stays hidden from the page tells whether anybody is there.
-  const there = await fetch(url, { method: 'HEAD', mode: 'no-cors', cache: 'no-store', credentials: 'omit', referrerPolicy: 'no-referrer' }).then(
-    () => true,
-    () => false,
-  );
-  return there
-    ? `${url.host} does not let other pages read its files (it sends no CORS headers). Download the file and open it from disk.`
-    : `${url.host} could not be reached: check the address and the connection.`;
-}
-
 async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal): Promise<Response> {
   const range = `bytes=${at}-${at + len - 1n}`;
   // With its own controller, a body that is not wanted can be dropped.
@@ -291,7 +259,7 @@ async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal):
   } catch (error) {
     signal?.throwIfAborted();
     stop.abort();
-    throw error instanceof TypeError ? new Error(await reason(url)) : error;
+    throw error instanceof TypeError ? new Error(await unreachable(url)) : error;
   }
   if (response.status === 206 || (response.status === 416 && at === 0n)) {
     return response;
@@ -301,5 +269,5 @@ async function request(url: URL, at: bigint, len: bigint, signal?: AbortSignal):
     throw new NoRanges(url.host);
   }
   const Failure = response.status === 404 || response.status === 410 ? NotFound : Error;
-  throw new Failure(`${url.host} answered ${response.status} ${response.statusText}`.trimEnd());
+  throw new Failure(refusal(response, url.host, 'This file'));
 }

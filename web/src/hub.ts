@@ -1,0 +1,96 @@
+/** Repositories of the hub, in the build for addresses: which of their files is opened. */
+
+import './style/hub.css';
+import { button, fill, h, setText, uniqueId } from './ui/dom.ts';
+import { count, counted, size } from './ui/format.ts';
+import type { Tasks } from './ui/tasks.ts';
+import type { Repository } from './worker/hubs.ts';
+import type { Api } from './worker/main.ts';
+import type { Choice, Listing } from './worker/repository.ts';
+import type { Client } from './worker/rpc.ts';
+
+/** More choices than these are searched. */
+const FEW = 8;
+/** Choices that are shown at once. */
+const SHOWN = 200;
+
+/** What of a repository is to be opened: the only one, or what the user chooses. */
+export async function chosen(repository: Repository, client: Client<Api>, tasks: Tasks): Promise<Choice | undefined> {
+  const { name } = repository;
+  const listing = await tasks.run(`Looking into ${name}`, (options) => client.with(options).listing(repository));
+  if (listing === undefined) {
+    return undefined;
+  }
+  const { choices, entries, cut } = listing;
+  if (choices.length === 0) {
+    const where = repository.path === '' ? name : `${name}/${repository.path}`;
+    const among = counted(entries, cut ? 'first entry' : 'entry', cut ? 'first entries' : 'entries');
+    tasks.fail(`${where} has no tensor files: among its ${among} is no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV file.`);
+    return undefined;
+  }
+  return choices.length === 1 && !cut ? choices[0] : await ask(repository, listing);
+}
+
+/** The text of the `config.json` beside it. */
+export async function settingsOf({ config }: Choice, repository: Repository, client: Client<Api>, tasks: Tasks): Promise<string | undefined> {
+  return config === undefined ? undefined : await tasks.run('Reading config.json', (options) => client.with(options).settings(config, repository));
+}
+
+/** A list to choose from. */
+function ask({ name, revision, path }: Repository, { choices, entries, cut, strange }: Listing): Promise<Choice | undefined> {
+  const id = uniqueId('hub');
+  const list = h('ul', { class: 'choices' });
+  const summary = h('p', { class: 'muted', role: 'status' });
+  const search = h('input', { type: 'search', 'aria-label': 'Search the files', placeholder: 'Search', hidden: choices.length <= FEW, oninput: () => draw() });
+  let answer: Choice | undefined;
+  const dialog = h(
+    'dialog',
+    { class: 'hub', 'aria-labelledby': id },
+    h('h2', { id }, h('bdi', {}, [name, revision === 'main' ? '' : `@${revision}`, path === '' ? '' : `/${path}`].join(''))),
+    summary,
+    search,
+    list,
+    cut && h('p', { class: 'muted small' }, `Only ${count(entries)} entries were looked at. Enter a folder to see what is in it: ${name}/folder.`),
+    strange > 0 && h('p', { class: 'muted small' }, `${counted(strange, 'file')} with a name or a size that no file can have ${strange === 1 ? 'is' : 'are'} left out.`),
+    h('p', {}, button('Cancel', () => dialog.close())),
+  );
+  const draw = () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    const found = choices.filter((one) => words.every((word) => one.path.toLowerCase().includes(word)));
+    const more = found.length - SHOWN;
+    setText(summary, `${found.length === choices.length ? counted(choices.length, 'file or set', 'files and sets') : `${count(found.length)} of ${count(choices.length)}`}${more > 0 ? `, the first ${SHOWN} shown` : ''}`);
+    fill(list, ...found.slice(0, SHOWN).map((one) => h('li', {}, choiceButton(one, choose))));
+  };
+  const choose = (choice: Choice) => {
+    answer = choice;
+    dialog.close();
+  };
+  list.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const buttons = [...list.querySelectorAll('button')];
+    if (step !== undefined) {
+      event.preventDefault();
+      buttons[buttons.indexOf(event.target as HTMLButtonElement) + step]?.focus();
+    }
+  });
+  draw();
+  document.body.append(dialog);
+  dialog.showModal();
+  (search.hidden ? list.querySelector('button') : search)?.focus();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      resolve(answer);
+    });
+  });
+}
+
+function choiceButton(choice: Choice, choose: (choice: Choice) => void): HTMLButtonElement {
+  const { path, size: bytes, files } = choice;
+  return h(
+    'button',
+    { type: 'button', class: 'choice', onclick: () => choose(choice) },
+    h('bdi', {}, path),
+    h('span', { class: 'muted' }, `${files > 1 ? `${count(files)} files, ` : ''}${size(bytes)}`),
+  );
+}
