@@ -21,14 +21,14 @@ export async function chosen(repository: Repository, client: Client<Api>, tasks:
   if (listing === undefined) {
     return undefined;
   }
-  const { choices, entries, cut } = listing;
+  const { choices, entries, cut, strange } = listing;
   if (choices.length === 0) {
     const where = repository.path === '' ? name : `${name}/${repository.path}`;
     const among = counted(entries, cut ? 'first entry' : 'entry', cut ? 'first entries' : 'entries');
-    tasks.fail(`${where} has no tensor files: among its ${among} is no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV file.`);
+    tasks.fail(`${where} has no tensor files: among its ${among} is no safetensors, GGUF, NPY, NPZ, zTensor, OINF, BinTensors, STB or IDV file${strange > 0 ? ` with a name and a size that can be shown (${count(strange)} left out)` : ''}.`);
     return undefined;
   }
-  return choices.length === 1 && !cut ? choices[0] : await ask(repository, listing);
+  return choices.length === 1 && !cut && strange === 0 ? choices[0] : await ask(repository, listing);
 }
 
 /** The text of the `config.json` beside it. */

@@ -254,11 +254,14 @@ async function openUrl(text: string): Promise<void> {
   const repository = repositoryOf(address);
   if (repository === undefined) {
     await open(address, isPlain(address) ? { url: address } : {});
-  } else if (TENSORS.test(repository.path) && !URL.canParse(address)) {
+  } else if (TENSORS.test(repository.path) && !/^https?:/.test(address)) {
     const url = addressOf(repository, repository.path);
     await open(url, { url });
   } else {
-    await openRepository(repository).catch((error) => tasks.fail(explain(error)));
+    await openRepository(repository).catch((error) => {
+      abandon();
+      tasks.fail(explain(error));
+    });
   }
 }
 
@@ -359,7 +362,7 @@ addEventListener('paste', (event) => {
   const pasted = Array.from(event.clipboardData?.files ?? [], (file) => ({ file }));
   const text = event.clipboardData?.getData('text/plain').trim() ?? '';
   // Much is written as a model is: where files are shown, an address alone is meant to be opened.
-  const isAddress = WITH_URL && (/^https?:\/\/\S+$/.test(text) ? URL.canParse(text) && isOpenable(new URL(text)) : current === undefined && repositoryOf(text) !== undefined);
+  const isAddress = WITH_URL && (/^https?:\/\/\S+$/.test(text) ? URL.canParse(text) && isOpenable(new URL(text)) : current === undefined && /^\S+$/.test(text) && repositoryOf(text) !== undefined);
   if (pasted.length > 0) {
     void openAll(pasted);
   } else if (isAddress && !(event.target instanceof HTMLInputElement)) {
@@ -382,7 +385,7 @@ interface LaunchQueue {
 addEventListener('keydown', (event) => {
   const target = event.target as HTMLElement;
   const typing = target.matches('input:not([type=checkbox]), select, textarea');
-  if (event.key === 'Escape' && typing) {
+  if (event.key === 'Escape' && typing && document.querySelector('dialog[open]') === null) {
     target.blur();
     current?.view.focusList();
     return;

@@ -75,6 +75,7 @@ test('names of models, and pages of the hub', () => {
   for (const text of [
     `${HUB}/org/model/blob/main/m.gguf`,
     'huggingface.co/org/model/blob/main/m.gguf',
+    'bucket.s3.amazonaws.com/org/m.gguf?X-Amz-Signature=abc',
     'https://files.test/org/model',
     'model',
     '',
@@ -177,6 +178,8 @@ test('a name that is pasted, and a link that has to be confirmed', async ({ page
   // Where a file is shown, the same text may be anything.
   const before = asked.length;
   await paste();
+  await page.waitForTimeout(500);
+  expect(asked.length).toBe(before);
   await page.goto('about:blank');
   await page.goto(`./#url=${encodeURIComponent(`${HUB}/org/model`)}`);
   await expect(page.getByRole('alert')).toContainText(`The link points to ${HUB}/org/model`);

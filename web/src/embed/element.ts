@@ -180,7 +180,8 @@ export function viewer(start: () => Worker) {
         }
         // They are part of it now.
         const own = new Set(info.parts?.filter(({ state }) => state !== 'surplus').map(({ name }) => name));
-        files.forEach((one) => own.has(one.name) && left.delete(one));
+        // Of several with one name, the first.
+        files.forEach((one) => own.delete(one.name) && left.delete(one));
         const file = new OpenFile(info, client, this.#tasks, () => this.#reload());
         const view = new FileView(file, () => this.#entries.filter((other) => other.file !== file).map((other) => other.file));
         // There may be several viewers on a page.

@@ -16,7 +16,7 @@ export type Reply =
   | { done: true }
   | { failure: { name: string; message: string } };
 
-/** What is read at a time: several workers hold some of these each, until they are collected. */
+/** What is read at a time: several workers hold two of these each. */
 const PIECE = 1 << 20;
 
 let source: Source;

@@ -17,7 +17,7 @@ export interface Repository {
 /** The address of a page of the hub: of a repository, or of a folder in it. */
 const PAGE = /^(?:https?:\/\/)?(?:huggingface\.co|hf\.co)\/(?:(datasets|spaces)\/)?([^/?#]+\/[^/?#]+)(?:\/tree\/([^/?#]+)(\/[^?#]*)?)?\/?(?:[?#].*)?$/;
 /** As people and the command name one: `org/model`, `org/model@revision/folder`. */
-const NAMED = /^(?!(?:huggingface|hf)\.co\/)(?:hf:\/\/)?(?:(datasets|spaces)\/)?([^/@]+\/[^/@]+)(?:@(refs\/[^/]+\/[^/]+|[^/]+))?(\/.*)?$/;
+const NAMED = /^(?!(?:huggingface|hf)\.co\/)(?:hf:\/\/)?(?:(datasets|spaces)\/)?([^/@]+\/[^/@]+)(?:@(refs\/[^/?#]+\/[^/?#]+|[^/?#]+))?(\/[^?#]*)?$/;
 /** An owner, or a name. */
 const WORD = /^(?!\.{1,2}$)[\w.-]{1,96}$/;
 

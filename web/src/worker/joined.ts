@@ -177,7 +177,8 @@ export class Joined implements Paper {
     const head = this.#head;
     this.#profile = profile;
     // An index alone says what it lists; files that were looked for are there or they are not.
-    const looked = this.#index?.source?.remote === true || this.#files.some(({ why }) => why !== undefined);
+    const { remote, looks } = this.#index?.source ?? {};
+    const looked = remote === true || looks === true || this.#files.some(({ why }) => why !== undefined);
     if (this.#parts.length > 0 || looked) {
       if (this.#ending !== profile) {
         if (!head.begin(profile)) {

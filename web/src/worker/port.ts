@@ -1,6 +1,6 @@
 /** A file whose bytes somebody else reads: the worker asks for ranges, the owner answers. */
 
-import { patiently } from './patience.ts';
+import { PATIENCE, patiently } from './patience.ts';
 import { PIECE, inPieces, type Source } from './sources.ts';
 
 /** Something that is read by offset and length. */
@@ -20,6 +20,8 @@ export interface Ranges {
 export interface Offer {
   name: string;
   size: number;
+  /** Whether files beside it can be looked for. */
+  looks: boolean;
   port: MessagePort;
 }
 
@@ -60,7 +62,7 @@ export function offer(ranges: Ranges): Offer {
     }
     port1.postMessage(answer, 'beside' in answer && answer.beside !== undefined ? [answer.beside.port] : []);
   };
-  return { name: ranges.name ?? 'file', size: ranges.size, port: port2 };
+  return { name: ranges.name ?? 'file', size: ranges.size, looks: ranges.beside !== undefined, port: port2 };
 }
 
 /** A source that knows what lies beside it. */
@@ -69,7 +71,7 @@ export interface Sibling extends Source {
 }
 
 /** The worker's end. */
-export function fromPort({ name, size, port }: Offer): Sibling {
+export function fromPort({ name, size, port, looks }: Offer): Sibling {
   const waiting = new Map<number, (answer: Answer) => void>();
   const queue: (() => void)[] = [];
   let next = 0;
@@ -95,6 +97,8 @@ export function fromPort({ name, size, port }: Offer): Sibling {
       } else {
         // It has its place until the owner is through with it: some cannot stop.
         port.postMessage({ cancel: id } satisfies Ask);
+        // Who never answers does not keep it.
+        setTimeout(() => waiting.delete(id) && go(), PATIENCE);
       }
     };
     signal?.addEventListener('abort', abort, { once: true });
@@ -140,5 +144,5 @@ export function fromPort({ name, size, port }: Offer): Sibling {
     const answer = await patiently(ask({ name }), `Looking for ${name}`);
     return 'beside' in answer && answer.beside !== undefined ? fromPort(answer.beside) : undefined;
   }
-  return { name, size: BigInt(size), remote: false, read, pieces: inPieces(read), beside };
+  return { name, size: BigInt(size), remote: false, looks, read, pieces: inPieces(read), beside };
 }

@@ -116,7 +116,12 @@ export function choicesOf(files: readonly Listed[], of: Repository): Choice[] {
   for (const file of files.filter(({ path }) => !/(?:^|\/)config\.json$/.test(path)).sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const index = `${file.path.replace(SHARD, '')}.index.json`;
     const key = SHARD.test(file.path) && indexes.has(index) ? index : file.path.replace(PART, '');
-    sets.set(key, [...(sets.get(key) ?? []), file]);
+    const set = sets.get(key);
+    if (set === undefined) {
+      sets.set(key, [file]);
+    } else {
+      set.push(file);
+    }
   }
   const depth = (path: string) => path.split('/').length;
   return [...sets]

@@ -14,6 +14,8 @@ export interface Source {
   readonly parts?: readonly Source[];
   /** Whether reading costs network traffic. */
   readonly remote: boolean;
+  /** Whether files beside it are looked for: those that do not come are not there. */
+  readonly looks?: boolean;
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** Bytes from `at` to `at + len`, in order. What is given is valid until the next step. */
   pieces(at: bigint, len: bigint, signal: AbortSignal): AsyncGenerator<Uint8Array>;

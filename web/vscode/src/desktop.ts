@@ -1,6 +1,7 @@
 /** The extension on the desktop and on remote machines: it reads ranges of files of any size. */
 
-import { open, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
 import { Uri, type ExtensionContext } from 'vscode';
 import { start } from './extension.ts';
 import type { Open } from './provider.ts';
@@ -32,7 +33,18 @@ const openRanges: Open = async (uri) => {
       return now?.ino === ino && now.mtimeMs === mtimeMs ? bytes.subarray(0, filled) : new Uint8Array();
     },
     close: () => file.close(),
-    beside: (name) => openRanges(Uri.joinPath(uri, '..', name)),
+    async beside(name) {
+      const other = Uri.joinPath(uri, '..', name);
+      const way = relative(await realpath(Uri.joinPath(uri, '..').fsPath), await realpath(other.fsPath));
+      // Whoever made the folder would choose what is read.
+      if (isAbsolute(way) || way.split(sep)[0] === '..') {
+        throw new Error('it is a link that leads out of the folder');
+      }
+      if (!(await stat(other.fsPath)).isFile()) {
+        throw new Error('it is not a file');
+      }
+      return await openRanges(other);
+    },
   };
 };
 

@@ -25,7 +25,7 @@ export type Asked =
 
 /** What it is answered. */
 export type Answer =
-  | { kind: 'open'; name: string; size: number }
+  | { kind: 'open'; name: string; size: number; /** Whether others of its folder can be opened. */ beside: boolean }
   | { kind: 'failed'; message: string }
   | { kind: 'read'; id: number; bytes?: Uint8Array; failure?: string }
   /** Without a number there is none. */
@@ -91,7 +91,7 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
           return;
         }
         await now.then(
-          ({ size }) => post({ kind: 'open', name: uri.path.replace(/^.*\//, ''), size }),
+          ({ size, beside }) => post({ kind: 'open', name: uri.path.replace(/^.*\//, ''), size, beside: beside !== undefined }),
           (error) => post({ kind: 'failed', message: said(error) }),
         );
       } else if (asked.kind === 'read') {
@@ -107,9 +107,7 @@ export class ViewerProvider implements vscode.CustomReadonlyEditorProvider {
         } catch (error) {
           answer = { kind: 'read', id, failure: said(error) };
         }
-        if (wanted.delete(id)) {
-          post(answer);
-        }
+        post(wanted.delete(id) ? answer : { kind: 'read', id, failure: 'given up' });
       } else if (asked.kind === 'cancel') {
         wanted.delete(asked.id);
       } else if (asked.kind === 'beside') {

@@ -13,16 +13,15 @@ type Answered = Exclude<Answer, { kind: 'open' | 'failed' }>;
 const waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
 let next = 0;
 
-/** Asks, and gives up waiting when `signal` is aborted. */
+/** Asks. Once `signal` is aborted, the bytes need not be sent. */
 function ask(what: { kind: 'read'; file: number; offset: number; length: number } | { kind: 'beside'; name: string }, signal?: AbortSignal): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const id = next++;
     waiting.set(id, { resolve, reject });
     code.postMessage({ ...what, id });
     signal?.addEventListener('abort', () => {
-      if (waiting.delete(id)) {
+      if (waiting.has(id)) {
         code.postMessage({ kind: 'cancel', id });
-        reject(signal.reason as Error);
       }
     });
   });
@@ -46,7 +45,8 @@ function ranges(name: string, size: number, file: number): Ranges {
 
 addEventListener('message', ({ data }: MessageEvent<Answer>) => {
   if (data.kind === 'open') {
-    viewer.source = ranges(data.name, data.size, 0);
+    const { beside, ...file } = ranges(data.name, data.size, 0);
+    viewer.source = data.beside ? { ...file, beside } : file;
   } else if (data.kind === 'failed') {
     viewer.replaceWith(data.message);
   } else if (data.kind === 'read' || data.kind === 'beside') {
