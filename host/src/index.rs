@@ -4,10 +4,13 @@ use crate::access::within;
 use crate::entry::{Entry, Shape, read_extents};
 use crate::text::Text;
 use alloc::vec::Vec;
-use weighbridge_core::{Name, NameEncoding, Source, Stop, Tensor};
+use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Stop, Tensor};
 
-/// All tensors of a file, in its order. Names and shapes lie together, so that a tensor has no
-/// memory of its own.
+/// Stands for data whose place is not known.
+const NOWHERE: u64 = u64::MAX;
+
+/// All tensors of a file, in its order, or of several files one after the other. Names and
+/// shapes lie together, so that a tensor has no memory of its own.
 ///
 /// ```
 /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -20,17 +23,45 @@ use weighbridge_core::{Name, NameEncoding, Source, Stop, Tensor};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    rows: Vec<Row>,
-    names: Vec<u8>,
-    extents: Vec<Option<u64>>,
+    tensors: Vec<Tensor>,
+    /// Stored bytes of all pieces of the data.
+    stored: Vec<u64>,
+    /// Where the first piece lies.
+    offsets: Vec<u64>,
+    names: Slices<u8>,
+    extents: Slices<Option<u64>>,
 }
 
-/// A tensor, and where its name and its shape end.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    tensor: Tensor,
-    name_end: usize,
-    shape_end: usize,
+/// Slices of different lengths, one after the other.
+#[derive(Clone, Debug)]
+struct Slices<T> {
+    items: Vec<T>,
+    ends: Vec<usize>,
+}
+
+impl<T> Default for Slices<T> {
+    fn default() -> Self {
+        Slices { items: Vec::new(), ends: Vec::new() }
+    }
+}
+
+impl<T: Copy> Slices<T> {
+    /// Ends the slice that was added to the items.
+    fn end(&mut self) {
+        self.ends.push(self.items.len());
+    }
+
+    fn extend(&mut self, other: &Slices<T>) {
+        let first = self.items.len();
+        self.items.extend_from_slice(&other.items);
+        self.ends.extend(other.ends.iter().map(|end| first + end));
+    }
+
+    fn get(&self, at: usize) -> &[T] {
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or_default();
+        let start = at.checked_sub(1).map_or(0, end);
+        self.items.get(start..end(at)).unwrap_or_default()
+    }
 }
 
 impl Index {
@@ -43,7 +74,7 @@ impl Index {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.tensors.len()
     }
 
     /// Whether there are none.
@@ -55,7 +86,7 @@ impl Index {
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.tensors.is_empty()
     }
 
     /// The tensor at a position, as the core has it.
@@ -70,10 +101,23 @@ impl Index {
     /// # Panics
     /// If there is none.
     pub fn tensor(&self, at: usize) -> &Tensor {
-        &self.rows[at].tensor
+        &self.tensors[at]
     }
 
-    /// The name of the tensor at a position.
+    /// All of them, as the core has them.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// let elements: u64 = model.index()?.tensors().iter().map(|tensor| tensor.elements).sum();
+    /// assert_eq!(elements, 6);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// The name of the tensor at a position; an empty one if there is none.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -81,12 +125,20 @@ impl Index {
     /// assert_eq!(model.index()?.name(0).to_string(), "emb");
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn name(&self, at: usize) -> Name<'_> {
-        let start = self.before(at).map_or(0, |row| row.name_end);
-        Name::new(&self.names[start..self.rows[at].name_end], NameEncoding::Plain)
+        Name::new(self.name_bytes(at), NameEncoding::Plain)
+    }
+
+    /// The decoded bytes of that name, which should be UTF-8.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.index()?.name_bytes(0), b"emb");
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn name_bytes(&self, at: usize) -> &[u8] {
+        self.names.get(at)
     }
 
     /// The extents of the tensor at a position, outermost first; `None` for one that varies or
@@ -98,12 +150,34 @@ impl Index {
     /// assert_eq!(model.index()?.shape(0), [Some(2), Some(3)]);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn shape(&self, at: usize) -> &[Option<u64>] {
-        let start = self.before(at).map_or(0, |row| row.shape_end);
-        &self.extents[start..self.rows[at].shape_end]
+        self.extents.get(at)
+    }
+
+    /// How many bytes the data of a tensor takes in the file; of one in several pieces, those
+    /// that were [noted](Self::note).
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.index()?.stored(0), 12);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn stored(&self, at: usize) -> u64 {
+        self.stored.get(at).copied().unwrap_or(0)
+    }
+
+    /// Where the data of a tensor begins, if that is known: of one in several pieces, the first
+    /// of those that were [noted](Self::note).
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert_eq!(model.index()?.offset(0), Some(bytes.len() as u64 - 12));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn offset(&self, at: usize) -> Option<u64> {
+        self.offsets.get(at).copied().filter(|offset| *offset != NOWHERE)
     }
 
     /// The entry at a position, which [`Model::tensor_of`](crate::Model::tensor_of) takes.
@@ -123,33 +197,123 @@ impl Index {
         Entry { tensor: *self.tensor(at), name, shape: Shape(self.shape(at).to_vec()) }
     }
 
-    /// None yet, with memory for `expected` tensors if there is as much.
-    pub(crate) fn of(expected: u64) -> Self {
-        let mut index = Index::default();
-        let expected = usize::try_from(expected).unwrap_or_default();
-        // Without it there is less to be gained, and nothing lost.
-        let _ = index.rows.try_reserve_exact(expected);
-        index
+    /// How many bytes of memory it takes.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let model = weighbridge::Model::from_bytes(&bytes)?;
+    /// assert!(model.index()?.memory() < 500);
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn memory(&self) -> usize {
+        let each = size_of::<Tensor>() + 2 * size_of::<u64>() + 2 * size_of::<usize>();
+        self.len() * each + self.names.items.len() + size_of_val(self.extents.items.as_slice())
+    }
+
+    /// Makes room for so many more tensors, if there is as much memory.
+    ///
+    /// ```
+    /// let mut index = weighbridge::Index::default();
+    /// index.reserve(1 << 60);
+    /// assert!(index.is_empty());
+    /// ```
+    pub fn reserve(&mut self, more: u64) {
+        let more = usize::try_from(more).unwrap_or_default();
+        let Index { tensors, stored, offsets, names, extents } = self;
+        // Without it, room is made bit by bit.
+        let _ = tensors.try_reserve_exact(more).is_ok()
+            && stored.try_reserve_exact(more).is_ok()
+            && offsets.try_reserve_exact(more).is_ok()
+            && names.ends.try_reserve_exact(more).is_ok()
+            && extents.ends.try_reserve_exact(more).is_ok();
     }
 
     /// Adds a tensor.
     ///
+    /// ```
+    /// use weighbridge::{Goal, Index, Options, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// session.advance(Goal::Header);
+    /// let (mut index, mut cursor) = (Index::default(), Default::default());
+    /// session.ask(|file, source| {
+    ///     while let Some(entry) = file.next_tensor(source, &mut cursor, &mut |_| {})? {
+    ///         index.push(source, entry.tensor)?;
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(index.len(), 1);
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Stop::NeedBytes`]; then nothing is added.
-    pub(crate) fn push(&mut self, source: &Source<'_>, tensor: Tensor) -> Result<(), Stop> {
+    pub fn push(&mut self, source: &Source<'_>, tensor: Tensor) -> Result<(), Stop> {
+        // What a broken entry points at need not be in the file.
         let inside = within(source, tensor.name.span());
         let name = if inside { tensor.name(source)? } else { Name::default() };
-        read_extents(source, &tensor, &mut self.extents)?;
+        read_extents(source, &tensor, &mut self.extents.items)?;
+        self.extents.end();
         match name.as_bytes() {
-            Some(bytes) => self.names.extend_from_slice(bytes),
-            None => self.names.extend(name.bytes()),
+            Some(bytes) => self.names.items.extend_from_slice(bytes),
+            None => self.names.items.extend(name.bytes()),
         }
-        let (name_end, shape_end) = (self.names.len(), self.extents.len());
-        self.rows.push(Row { tensor, name_end, shape_end });
+        self.names.end();
+        let (offset, stored) = match tensor.chunks {
+            Chunks::One(span) => (span.offset, span.len),
+            _ => (NOWHERE, 0),
+        };
+        self.offsets.push(offset);
+        self.stored.push(stored);
+        self.tensors.push(tensor);
         Ok(())
     }
 
-    fn before(&self, at: usize) -> Option<&Row> {
-        self.rows.get(at.checked_sub(1)?)
+    /// Takes note of where a piece of a tensor's data lies, of one that is in several.
+    ///
+    /// ```
+    /// use weighbridge::core::{Part, Region};
+    /// use weighbridge::{Model, Span};
+    ///
+    /// # let bytes = weighbridge_tests::samples::columns();
+    /// let mut index = Model::from_bytes(&bytes)?.index()?; // of a data view, in blocks
+    /// assert_eq!((index.offset(0), index.stored(0)), (None, 0));
+    /// for span in [Span::new(500, 10), Span::new(400, 20)] {
+    ///     index.note(&Region { part: Part::Payload, span, ..Region::default() });
+    /// }
+    /// assert_eq!((index.offset(0), index.stored(0)), (Some(400), 30));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn note(&mut self, region: &Region) {
+        let at = region.entry as usize;
+        let Some(tensor) = self.tensors.get(at) else { return };
+        if region.part != Part::Payload || !matches!(tensor.chunks, Chunks::Table { .. }) {
+            return;
+        }
+        if let (Some(offset), Some(stored)) = (self.offsets.get_mut(at), self.stored.get_mut(at)) {
+            *offset = (*offset).min(region.span.offset);
+            *stored = stored.saturating_add(region.span.len);
+        }
+    }
+
+    /// Adds the tensors of a file that begins at `base`, as if files followed each other.
+    ///
+    /// ```
+    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// let part = weighbridge::Model::from_bytes(&bytes)?.index()?;
+    /// let mut index = part.clone();
+    /// index.join(&part, 1000);
+    /// assert_eq!(index.len(), 2);
+    /// assert_eq!(index.offset(1), Some(1000 + index.offset(0).unwrap()));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    pub fn join(&mut self, other: &Index, base: u64) {
+        let at = |at: &u64| if *at == NOWHERE { NOWHERE } else { at.saturating_add(base) };
+        self.tensors.extend_from_slice(&other.tensors);
+        self.stored.extend_from_slice(&other.stored);
+        self.offsets.extend(other.offsets.iter().map(at));
+        self.names.extend(&other.names);
+        self.extents.extend(&other.extents);
     }
 }

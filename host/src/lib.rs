@@ -101,6 +101,7 @@ mod naming;
 mod npy;
 mod opening;
 mod options;
+mod outline;
 #[cfg(feature = "output")]
 pub mod output;
 mod particulars;
@@ -126,6 +127,7 @@ mod stats;
 mod store;
 mod summary;
 mod sweep;
+pub mod table;
 mod tensor;
 pub mod text;
 mod value;
@@ -152,6 +154,7 @@ pub use model::Model;
 pub use names::gguf_names;
 pub use npy::Npy;
 pub use options::{Goal, Options, Progress};
+pub use outline::{Outline, OutlinePair, Outlined};
 pub use particulars::{Particulars, Quantization};
 #[cfg(feature = "std")]
 pub use parts::{Parts, Placed};
@@ -165,6 +168,8 @@ pub use session::{Poll, Session};
 #[cfg(feature = "shards")]
 pub use set::ShardSet;
 pub use set::{Find, Member};
+#[cfg(all(feature = "gguf", feature = "shards"))]
+pub use set::{SetCheck, SetFile, SetPlace};
 #[cfg(feature = "gguf")]
 pub use set::{SetPart, SplitSet};
 pub use stats::Summary;

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::model::Model;
+use crate::table::sorted;
 use alloc::vec;
 use alloc::vec::Vec;
 use weighbridge_core::{Cursor, EntryKind, Finding, Part, Region};
@@ -76,7 +77,6 @@ impl Model<'_> {
             }
             Ok(())
         })?;
-        regions.sort_by_key(|region| region.span);
         Ok(FileMap::of(&regions, self.len()))
     }
 }
@@ -92,7 +92,7 @@ impl FileMap {
     /// The bit of a byte that a finding is about.
     pub const FINDING: u16 = 256;
 
-    /// Of a file of `len` bytes with these regions, in their order.
+    /// Of a file of `len` bytes with these regions.
     ///
     /// ```
     /// use weighbridge::core::{Part, Region};
@@ -102,10 +102,12 @@ impl FileMap {
     /// let map = FileMap::of(&[header], 10);
     /// assert_eq!(map.areas()[1].part, None); // two bytes that nothing refers to
     /// ```
-    pub fn of<'r>(regions: impl IntoIterator<Item = &'r Region>, len: u64) -> Self {
+    pub fn of(regions: &[Region], len: u64) -> Self {
         let mut map = FileMap::default();
         let mut end = 0_u64;
-        for region in regions {
+        let span = |i: u32| regions.get(i as usize).map(|region| region.span);
+        let order = sorted(regions.len(), &mut |a, b| span(a) < span(b));
+        for region in order.iter().filter_map(|i| regions.get(*i as usize)) {
             let at = region.span.offset;
             map.gap(end, at);
             map.areas.push(Area {

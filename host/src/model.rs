@@ -203,7 +203,8 @@ impl<'a> Model<'a> {
     pub fn index(&self) -> Result<Index, Error> {
         let most = self.access.options().memory / Catalog::ENTRY;
         let expected = self.tensor_count().min(self.len() / SHORTEST_ENTRY).min(most);
-        let (mut index, mut cursor) = (Index::of(expected), Cursor::default());
+        let (mut index, mut cursor) = (Index::default(), Cursor::default());
+        index.reserve(expected);
         self.access.ask_or_end(|source| {
             let mut next = cursor;
             while let Some(found) = self.file.next_tensor(source, &mut next, &mut |_| {})? {

@@ -8,8 +8,9 @@ use crate::error::{Error, ReadError};
 use crate::memory::Bytes;
 use crate::options::{Goal, Options};
 use crate::store::Store;
+use crate::text::Text;
 use alloc::vec::Vec;
-use weighbridge_core::{Absent, File, Source, Span, Stop};
+use weighbridge_core::{Absent, File, Metadata, Source, Span, Stop};
 
 /// A file that is checked or read, of which only the parts asked for are in memory.
 ///
@@ -283,6 +284,25 @@ impl<'a> Session<'a> {
     /// ```
     pub fn look<T>(&self, look: impl FnOnce(&Source<'_>) -> T) -> T {
         self.store.ask(look)
+    }
+
+    /// The key of a metadata entry, if it is in memory.
+    ///
+    /// ```
+    /// use weighbridge::{Goal, Options, Session};
+    ///
+    /// # let bytes = weighbridge_tests::samples::words();
+    /// let mut session = Session::whole(&bytes, Options::new());
+    /// session.advance(Goal::Header);
+    /// let entry = session.ask(|file, source| {
+    ///     let entry = file.next_meta(source, &mut Default::default(), &mut |_| {})?;
+    ///     Ok(entry.map(|entry| entry.metadata))
+    /// })?;
+    /// assert_eq!(session.key(&entry.unwrap().unwrap()), "words");
+    /// # Ok::<(), weighbridge::core::Stop>(())
+    /// ```
+    pub fn key(&self, meta: &Metadata) -> Text {
+        self.look(|source| meta.key.read(source).map(Text::from)).unwrap_or_default()
     }
 
     /// Calls `take` with the bytes of each span that is in memory, and what comes with it.

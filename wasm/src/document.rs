@@ -1,18 +1,20 @@
 //! A document: a file's index, its findings, its layout, and how far they are.
 
 use crate::findings::Findings;
-use crate::layout::Layout;
 use crate::listing::Listing;
-use crate::order::{Filter, Order, Sort};
-use crate::table::{self, Table};
-use crate::text;
 use crate::words::Words;
 use alloc::vec::Vec;
 use core::ops::Range;
-use weighbridge::{Goal as Depth, Meta, Options, Session};
+use weighbridge::table::{Filter, Selection, Sort};
+use weighbridge::{FileMap, Goal as Depth, Index, Meta, Options, Session, Text};
 #[cfg(feature = "full")]
 use weighbridge_core::File;
-use weighbridge_core::{Audit, Cursor, EntryKind, Finding, Metadata, Stop, Tally, general};
+use weighbridge_core::{
+    Audit, Cursor, EntryKind, Finding, Metadata, Region, Stop, Tally, Tensor, general,
+};
+
+/// Most bytes that the index may take in memory, names and extents included.
+const MOST_BYTES: usize = 1 << 30;
 
 /// The findings of a document, while its other fields are borrowed.
 macro_rules! all_findings {
@@ -58,12 +60,14 @@ pub struct Document {
     /// The order of what was found.
     pub findings: Findings,
     /// Its tensors.
-    pub table: Table,
+    pub index: Index,
     /// Its metadata entries.
     pub metadata: Vec<Metadata>,
     /// Its parts.
-    pub layout: Layout,
-    pub(crate) order: Order,
+    pub(crate) layout: FileMap,
+    /// What they are made of, until they are all known.
+    regions: Vec<Region>,
+    pub(crate) selection: Selection,
     /// Whether the data of some tensor has rules, as far as the first so many tell.
     ruled: (bool, usize),
     step: Step,
@@ -76,7 +80,7 @@ pub struct Document {
     pub(crate) listed: Option<(weighbridge::ShardSet, bool)>,
     /// What was found in all files of a model in several.
     #[cfg(feature = "full")]
-    pub(crate) joint: Option<crate::joint::Joint>,
+    pub(crate) joint: Option<weighbridge::SetCheck>,
     /// Not all entries fit into memory.
     cut: bool,
     pub(crate) listing: Listing,
@@ -95,10 +99,11 @@ impl Document {
             session: Session::new(len, options),
             words: Words::default(),
             findings: Findings::default(),
-            table: Table::default(),
+            index: Index::default(),
             metadata: Vec::new(),
-            layout: Layout::default(),
-            order: Order::default(),
+            layout: FileMap::default(),
+            regions: Vec::new(),
+            selection: Selection::default(),
             ruled: (false, 0),
             step: Step::Opening,
             cursor: Cursor::default(),
@@ -186,7 +191,7 @@ impl Document {
                 let Some(entry) = file.next_meta(source, cursor, &mut |_| {})? else {
                     return Ok(());
                 };
-                if metadata.len() * size_of::<Metadata>() >= table::MOST_BYTES / 4 {
+                if metadata.len() * size_of::<Metadata>() >= MOST_BYTES / 4 {
                     *cut = true;
                     return Ok(());
                 }
@@ -197,55 +202,59 @@ impl Document {
     }
 
     fn list_tensors(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, table, words, cursor, cut, .. } = self;
+        let Document { session, index, cursor, cut, .. } = self;
         // Whatever is declared, an entry takes bytes, a few at least.
-        let room = session.resident() / 8;
+        let room = (session.resident() / 8).min((MOST_BYTES / (2 * size_of::<Tensor>())) as u64);
         session.ask(|file, source| {
-            if table.is_empty() {
-                let room = file.tensor_count().min(room);
-                table.reserve(usize::try_from(room).unwrap_or(0));
+            if index.is_empty() {
+                index.reserve(file.tensor_count().min(room));
             }
             loop {
                 let mut next = *cursor;
                 let Some(entry) = file.next_tensor(source, &mut next, &mut |_| {})? else {
                     return Ok(());
                 };
-                if table.memory() >= table::MOST_BYTES {
+                if index.memory() >= MOST_BYTES {
                     *cut = true;
                     return Ok(());
                 }
-                table.push(entry.tensor, source, words)?;
+                index.push(source, entry.tensor)?;
                 *cursor = next;
             }
         })
     }
 
     fn list_regions(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, table, layout, cursor, cut, .. } = self;
+        let Document { session, index, layout, regions, cursor, cut, .. } = self;
         session.ask(|file, source| {
+            let mut keep = |region: Region| {
+                if regions.len() < FileMap::MOST && !region.span.is_empty() {
+                    regions.push(region);
+                }
+            };
             loop {
                 let mut next = *cursor;
                 let Some(region) = file.next_region(source, &mut next)? else { break };
-                table.locate(&region);
-                layout.push(region);
+                index.note(&region);
+                keep(region);
                 *cursor = next;
                 // Nearly all tensors were listed before.
                 let of = |tensor| file.region_of(source, tensor);
-                let listed = table.tensors.get(region.entry as usize..).unwrap_or_default();
+                let listed = index.tensors().get(region.entry as usize..).unwrap_or_default();
                 if !*cut && listed.first().and_then(of) == Some(region) {
-                    listed.iter().skip(1).filter_map(of).for_each(|region| layout.push(region));
+                    listed.iter().skip(1).filter_map(of).for_each(&mut keep);
                     break;
                 }
             }
-            layout.settle(source.len());
+            *layout = FileMap::of(&core::mem::take(regions), source.len());
             Ok(())
         })
     }
 
     fn look_for_rules(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, table, ruled: (ruled, seen), .. } = self;
+        let Document { session, index, ruled: (ruled, seen), .. } = self;
         session.ask(|file, source| {
-            while let (false, Some(tensor)) = (*ruled, table.tensors.get(*seen)) {
+            while let (false, Some(tensor)) = (*ruled, index.tensors().get(*seen)) {
                 *ruled = Audit::has_rules(file, source, tensor)?;
                 *seen += 1;
             }
@@ -258,7 +267,7 @@ impl Document {
     pub fn is_ruled(&self) -> bool {
         #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {
-            return joint.ruled;
+            return joint.is_ruled();
         }
         self.ruled.0 || self.cut
     }
@@ -344,18 +353,27 @@ impl Document {
     /// Rows that pass `filter`, in the order of `sort`.
     pub fn rows(&mut self, sort: Sort, filter: Filter) -> &[u32] {
         let findings = all_findings!(self);
-        self.order.select(&self.table, sort, filter, findings)
+        self.selection.select(&self.index, sort, filter, findings)
     }
 
     /// Brings the numbers of findings up to date.
     pub fn count_findings(&mut self) {
         let findings = all_findings!(self);
-        self.order.count(&self.table, findings);
+        self.selection.count(&self.index, findings);
     }
 
-    /// The rows that were chosen last.
-    pub fn selected(&self) -> &[u32] {
-        self.order.rows()
+    /// A tensor; an empty one where there is none.
+    pub fn tensor(&self, i: u32) -> Tensor {
+        self.index.tensors().get(i as usize).copied().unwrap_or_default()
+    }
+
+    /// What lies where in the file, or in all files of a model in several.
+    pub fn map(&self) -> &FileMap {
+        #[cfg(feature = "full")]
+        if let Some(joint) = &self.joint {
+            return joint.map();
+        }
+        &self.layout
     }
 
     /// Where entry `index` of the table of this kind is in the list of metadata.
@@ -364,21 +382,9 @@ impl Document {
     }
 
     /// The key of a metadata entry, as far as it is in memory.
-    pub fn key_of(&self, kind: EntryKind, index: u32) -> Vec<u8> {
-        let mut key = Vec::new();
-        if let Some(meta) = self.position_of(kind, index).and_then(|i| self.metadata.get(i)) {
-            self.session.look(|source| {
-                if let Ok(name) = meta.key.read(source) {
-                    text::push_bytes(&name, &mut key);
-                }
-            });
-        }
-        key
-    }
-
-    /// How many findings are about a tensor, as of the last [`rows`](Self::rows).
-    pub fn findings_of(&self, tensor: u32) -> u32 {
-        self.order.findings(tensor)
+    pub fn key_of(&self, kind: EntryKind, index: u32) -> Text {
+        let meta = self.position_of(kind, index).and_then(|i| self.metadata.get(i));
+        meta.map(|meta| self.session.key(meta)).unwrap_or_default()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Elements of a tensor, wherever in it they are.
 
 use crate::document::Document;
-use crate::table::NONE;
 use crate::values::{Numbers, place};
 use alloc::vec::Vec;
 use weighbridge::column_major;
@@ -89,7 +88,7 @@ impl Document {
             return Err(Refusal::Unsupported);
         }
         if tensor.layout == Layout::ColumnMajor {
-            let extents = self.table.dims(tensor.index as usize);
+            let extents = self.index.shape(tensor.index as usize);
             runs = stored(&runs, extents).ok_or(Refusal::Unsupported)?;
         }
         match tensor.raw() {
@@ -138,14 +137,14 @@ impl Document {
 
 /// Where the elements of `runs` lie, which count the last axis as the fastest, if the
 /// first is. `None` where the extents are not known.
-fn stored(runs: &[(u64, u64)], extents: &[u64]) -> Option<Vec<(u64, u64)>> {
+fn stored(runs: &[(u64, u64)], extents: &[Option<u64>]) -> Option<Vec<(u64, u64)>> {
     let most: u64 = runs.iter().map(|(_, len)| len).sum();
-    if extents.contains(&NONE) {
+    let Some(extents) = extents.iter().copied().collect::<Option<Vec<u64>>>() else {
         return if most > 1 { None } else { Some(runs.to_vec()) };
-    }
+    };
     let mut places: Vec<(u64, u64)> = Vec::new();
     for at in runs.iter().flat_map(|(first, len)| *first..first.saturating_add(*len)) {
-        let place = column_major(at, extents);
+        let place = column_major(at, &extents);
         match places.last_mut() {
             Some((first, len)) if first.saturating_add(*len) == place => *len += 1,
             _ => places.push((place, 1)),
@@ -161,13 +160,13 @@ mod tests {
     #[test]
     fn column_major_elements_are_found_in_row_major_order() {
         assert_eq!(
-            stored(&[(0, 6)], &[2, 3]).unwrap(),
+            stored(&[(0, 6)], &[Some(2), Some(3)]).unwrap(),
             [(0, 1), (2, 1), (4, 1), (1, 1), (3, 1), (5, 1)]
         );
-        assert_eq!(stored(&[(1, 2)], &[1, 4]).unwrap(), [(1, 2)]);
-        let places = stored(&[(0, 8)], &[2, 2, 2]).unwrap();
+        assert_eq!(stored(&[(1, 2)], &[Some(1), Some(4)]).unwrap(), [(1, 2)]);
+        let places = stored(&[(0, 8)], &[Some(2); 3]).unwrap();
         assert!(places.iter().map(|(at, _)| *at).eq([0, 4, 2, 6, 1, 5, 3, 7]));
-        assert_eq!(stored(&[(0, 2)], &[NONE, NONE]), None);
+        assert_eq!(stored(&[(0, 2)], &[None, None]), None);
     }
 
     #[test]

@@ -18,25 +18,18 @@ extern crate std;
 pub mod cells;
 #[cfg(feature = "full")]
 pub mod decode;
-pub mod digest;
 pub mod document;
 pub mod elements;
 pub mod findings;
 #[cfg(feature = "full")]
 pub mod joint;
-pub mod layout;
 mod listing;
 pub mod meta;
-pub mod order;
 pub mod pack;
 #[cfg(feature = "full")]
-pub mod pairs;
-#[cfg(feature = "full")]
 pub mod rows;
-pub mod sort;
 #[cfg(feature = "full")]
 pub mod sparse;
-pub mod table;
 pub mod text;
 pub mod values;
 pub mod words;

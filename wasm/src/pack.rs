@@ -22,6 +22,9 @@ pub struct Pack {
 /// Stands for "absent" in optional fields of 64 bits, which have a flag.
 const ABSENT: u64 = 0;
 
+/// Stands for "none" in columns of 64 bits, and for an extent that varies.
+pub const NONE: u64 = u64::MAX;
+
 impl Pack {
     /// A copy outside of the memory of WebAssembly, which may move.
     #[inline(never)]

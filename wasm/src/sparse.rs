@@ -21,7 +21,8 @@ impl Document {
             return Err(Refusal::Unsupported);
         }
         let count = count.min(crate::elements::MOST);
-        let dims = self.table.dims(tensor.index as usize).to_vec();
+        let dims = self.index.shape(tensor.index as usize).iter();
+        let dims: Vec<u64> = dims.map(|extent| extent.unwrap_or(u64::MAX)).collect();
         let chunk = self.session.ask(|file, source| file.chunk(source, tensor, 0));
         let chunk = chunk?.flatten();
         let Some(chunk) = chunk else { return Ok(Cells::sparse(tensor.dtype)) };

@@ -112,14 +112,6 @@ pub fn push_decimal(n: u64, out: &mut String) {
     out.extend(digits.iter().skip(from).map(|digit| char::from(*digit)));
 }
 
-/// The decoded bytes of a name.
-pub fn push_bytes(name: &Name<'_>, out: &mut Vec<u8>) {
-    match name.as_bytes() {
-        Some(bytes) => out.extend_from_slice(bytes),
-        None => out.extend(name.bytes()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use alloc::borrow::ToOwned as _;
 use alloc::string::String;
 use alloc::vec::Vec;
+use weighbridge_core::{EntryKind, Part};
 
 /// A list of distinct words that only ever grows.
 #[derive(Debug, Default)]
@@ -33,4 +34,20 @@ impl Words {
     pub fn all(&self) -> &[String] {
         &self.0
     }
+}
+
+/// What an area is called.
+pub fn part_word(part: Option<Part>, words: &mut Words) -> u16 {
+    words.code(part.map_or("gap", Part::name))
+}
+
+/// What a kind of entry is called.
+pub fn kind_word(kind: EntryKind, words: &mut Words) -> u16 {
+    words.code(match kind {
+        EntryKind::Tensor => "tensor",
+        EntryKind::Metadata => "metadata",
+        EntryKind::SizeVar => "sizevar",
+        EntryKind::Attribute => "attribute",
+        _ => "file",
+    })
 }

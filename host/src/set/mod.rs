@@ -1,6 +1,10 @@
 //! Models that lie in several files, checked against one another: for hosts that read the files
 //! themselves.
 
+#[cfg(all(feature = "gguf", feature = "shards"))]
+mod check;
+#[cfg(all(feature = "gguf", feature = "shards"))]
+mod found;
 #[cfg(feature = "gguf")]
 mod part;
 #[cfg(feature = "shards")]
@@ -8,6 +12,10 @@ mod shards;
 #[cfg(feature = "gguf")]
 mod splits;
 
+#[cfg(all(feature = "gguf", feature = "shards"))]
+pub use check::SetCheck;
+#[cfg(all(feature = "gguf", feature = "shards"))]
+pub use found::{SetFile, SetPlace};
 #[cfg(feature = "gguf")]
 pub(crate) use part::Number;
 #[cfg(feature = "gguf")]

@@ -77,7 +77,7 @@ impl RawDocument {
     /// What checks the stored bytes of a tensor; `undefined` when it has no
     /// checksum, or bytes are missing, which `tensor` has fetched.
     pub fn hasher(&mut self, index: u32) -> Option<RawHasher> {
-        let tensor = self.inner.table.tensors.get(index as usize).copied()?;
+        let tensor = self.inner.index.tensors().get(index as usize).copied()?;
         let found: Result<_, Stop> = self.inner.session.ask(|file, source| {
             let File::ZTensor(header) = file else { return Ok(None) };
             if header.text(source, &tensor, "checksum")?.is_none() {

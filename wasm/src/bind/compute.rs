@@ -3,14 +3,13 @@
 use super::thrown::error;
 use super::{RawDocument, dtype, endianness};
 use crate::pack::Pack;
-use crate::pairs;
 use alloc::string::ToString as _;
 use alloc::vec;
 use alloc::vec::Vec;
 use js_sys::{Error, Uint8Array};
 use wasm_bindgen::prelude::*;
 use weighbridge::heatmap::{Heatmap, Slice};
-use weighbridge::{ChunkStream, Difference};
+use weighbridge::{ChunkStream, Difference, Outline};
 use weighbridge_core::{DType, Histogram, Quant, Stats, Stop, Summary};
 
 /// Statistics of elements that stream by, with a histogram.
@@ -225,11 +224,11 @@ pub fn raw_gguf_names(name: &str) -> alloc::string::String {
 #[wasm_bindgen(js_name = rawCompare)]
 #[allow(unreachable_pub, reason = "called from JavaScript")]
 pub fn raw_compare(a: &[u8], b: &[u8]) -> Uint8Array {
-    let pairs = pairs::pairs(a, b);
+    let pairs = Outline::read(a).pairs(&Outline::read(b));
     let mut pack = Pack::default();
-    pack.items(4, &pairs, |pair| pair.0.into());
-    pack.items(4, &pairs, |pair| pair.1.into());
-    pack.items(1, &pairs, |pair| pair.2.into());
+    pack.items(4, &pairs, |pair| pair.a.unwrap_or(u32::MAX).into());
+    pack.items(4, &pairs, |pair| pair.b.unwrap_or(u32::MAX).into());
+    pack.items(1, &pairs, |pair| pair.differs.into());
     pack.done()
 }
 
@@ -275,7 +274,7 @@ impl RawDocument {
     /// A decoder of a chunk; `undefined` when bytes are missing or there is no
     /// such chunk, which `chunks` tells apart.
     pub fn decoder(&mut self, index: u32, chunk: u32) -> Option<RawDecoder> {
-        let tensor = self.inner.table.tensors.get(index as usize).copied()?;
+        let tensor = self.inner.index.tensors().get(index as usize).copied()?;
         let found: Result<_, Stop> =
             self.inner.session.ask(|file, source| file.chunk(source, &tensor, chunk.into()));
         Some(RawDecoder { inner: ChunkStream::new(found.ok()???) })

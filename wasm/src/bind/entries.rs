@@ -5,8 +5,7 @@ use super::{Answer, RawDocument, answer, dtype, endianness};
 use crate::document::Document;
 use crate::elements::{Grid, Refusal};
 use crate::meta::{self, Shown};
-use crate::pack::Pack;
-use crate::table::NONE;
+use crate::pack::{NONE, Pack};
 use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
 use alloc::vec::Vec;
@@ -87,7 +86,7 @@ fn list(all: Vec<Shown>, pack: &mut Pack) {
 impl RawDocument {
     /// A tensor, or the error that there is none.
     pub(super) fn tensor_at(&self, index: u32) -> Result<Tensor, Error> {
-        let tensor = self.inner.table.tensors.get(index as usize).copied();
+        let tensor = self.inner.index.tensors().get(index as usize).copied();
         tensor.ok_or_else(|| error("no such tensor", None))
     }
 }
@@ -98,7 +97,7 @@ impl RawDocument {
     pub fn tensor(&mut self, index: u32) -> Answer {
         let tensor = self.tensor_at(index)?;
         let result = self.inner.session.ask(|file, source| Particulars::of(source, file, &tensor));
-        let table = &self.inner.table;
+        let table = &self.inner.index;
         answer(&self.inner, result, |it, pack| {
             let i = index as usize;
             raw_text(table.name_bytes(i), pack);
@@ -112,21 +111,13 @@ impl RawDocument {
             ] {
                 pack.text(word);
             }
-            pack.items(8, table.dims(i), |n| *n);
-            for number in [
-                tensor.elements,
-                table.stored.get(i).copied().unwrap_or(0),
-                tensor.chunks.count(),
-                tensor.offset,
-            ] {
+            pack.items(8, table.shape(i), |n| n.unwrap_or(NONE));
+            for number in [tensor.elements, table.stored(i), tensor.chunks.count(), tensor.offset] {
                 pack.u64(number);
             }
-            for number in [
-                tensor.bytes(),
-                table.offsets.get(i).copied().filter(|at| *at != NONE),
-                it.id,
-                it.shape_table_index.map(u64::from),
-            ] {
+            for number in
+                [tensor.bytes(), table.offset(i), it.id, it.shape_table_index.map(u64::from)]
+            {
                 pack.optional(number);
             }
             // A number of the file's own, or its spelling.

@@ -1,17 +1,17 @@
 //! Documents of several files that are one model.
 
 use super::{Answer, RawDocument, stopped};
-use crate::joint::Place;
 use crate::pack::Pack;
 use crate::text::Texts;
 use wasm_bindgen::prelude::*;
+use weighbridge::{SetCheck, SetPlace};
 use weighbridge_core::Profile;
 
 #[wasm_bindgen]
 impl RawDocument {
     /// Adds the tensors of a file that begins at `base`.
     pub fn join(&mut self, part: &RawDocument, base: u64) {
-        self.inner.join(&part.inner, base);
+        self.inner.index.join(&part.inner.index, base);
     }
 
     /// The names of the files that this index lists, how many tensors it lists for each, and
@@ -24,7 +24,9 @@ impl RawDocument {
         }
         let mut pack = Pack::default();
         pack.texts(&names);
-        let counts = self.inner.counts();
+        let listed = || self.inner.listed.as_ref().map(|(set, _)| set.counts());
+        let counts = self.inner.joint.as_ref().and_then(SetCheck::counts).or_else(listed);
+        let counts = counts.unwrap_or_default();
         let count = |i: usize| counts.get(i).copied().unwrap_or_default();
         pack.column(4, counts.len(), &mut |i| count(i).0.into());
         pack.column(4, counts.len(), &mut |i| count(i).1.into());
@@ -49,13 +51,15 @@ impl RawDocument {
         first: u32,
         first_entry: u32,
     ) {
-        self.inner.add_part(&part.inner, Place { no, name, base, first, first_entry });
+        self.inner.add_part(&part.inner, SetPlace { no, name, base, first, first_entry });
     }
 
     /// Notes that file number `no` is missing, or cannot be read.
     #[wasm_bindgen(js_name = addAbsent)]
     pub fn add_absent(&mut self, no: u32, missing: bool) {
-        self.inner.add_absent(no, missing);
+        if let Some(joint) = &mut self.inner.joint {
+            joint.absent(no, missing);
+        }
     }
 
     /// Compares what all files together have; `false` when bytes are missing.

@@ -167,7 +167,7 @@ impl RawDocument {
         for flag in flags {
             pack.u32(flag.into());
         }
-        pack.u32(inner.table.len() as u32);
+        pack.u32(inner.index.len() as u32);
         pack.u32(inner.metadata.len() as u32);
         pack.u32(inner.all_findings().len() as u32);
         pack.done()
@@ -199,9 +199,10 @@ impl RawDocument {
         pack.optional(missing);
         pack.u64(tensors);
         let other = sentence(other);
+        let other = other.as_deref();
         #[cfg(feature = "full")]
-        let other = self.inner.joint.as_ref().map_or(other, |joint| joint.diagnosis.clone());
-        pack.optional_text(other.as_deref());
+        let other = self.inner.joint.as_ref().map_or(other, |joint| joint.diagnosis());
+        pack.optional_text(other);
         pack.optional_text(self.inner.left_out());
         pack.optional_text(findings.worst().map(Severity::name));
         for severity in [Severity::Fatal, Severity::Violation, Severity::Lint, Severity::Unchecked]

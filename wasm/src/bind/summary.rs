@@ -1,18 +1,15 @@
 //! What a model is: its summary, its vocabulary, its chat template.
 
 use super::endianness;
-use crate::pack::Pack;
-use crate::pairs;
-use crate::table::NONE;
+use crate::pack::{NONE, Pack};
 use crate::text::Texts;
 use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 use weighbridge::{
-    ModelPart, ModelSummary, Share, Summariser, Template, TokenKind, Value, Vocabulary,
+    ModelPart, ModelSummary, Outline, Share, Summariser, Template, TokenKind, Value, Vocabulary,
 };
-use weighbridge_core::DType;
 
 fn list(items: impl IntoIterator<Item = impl AsRef<str>>, pack: &mut Pack) {
     let mut texts = Texts::default();
@@ -69,14 +66,9 @@ impl RawSummariser {
 
     /// Takes the tensors of a document.
     pub fn tensors(&mut self, digest: &[u8]) {
-        for entry in pairs::entries(digest) {
-            let code = entry.kinds.first().copied().unwrap_or_default();
-            let dtype = DType::ALL.iter().find(|dtype| **dtype as u8 == code);
-            let dims: Vec<u64> =
-                entry.dims.as_chunks().0.iter().map(|extent| u64::from_le_bytes(*extent)).collect();
-            let stored = entry.stored.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            let name = String::from_utf8_lossy(entry.name);
-            self.inner.tensor(&name, dtype.copied().unwrap_or_default(), &dims, stored);
+        for it in Outline::read(digest).tensors() {
+            let name = String::from_utf8_lossy(it.name());
+            self.inner.tensor(&name, it.dtype(), &it.extents(), it.stored());
         }
     }
 

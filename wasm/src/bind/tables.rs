@@ -2,15 +2,14 @@
 
 use super::RawDocument;
 use crate::document::within;
-use crate::layout::{kind_word, part_word};
-use crate::order::{self, Filter, Key, Sort};
-use crate::pack::Pack;
-use crate::sort;
-use crate::text::{SHOWN, Texts, push_bytes};
+use crate::pack::{NONE, Pack};
+use crate::text::{SHOWN, Texts};
+use crate::words::{kind_word, part_word};
 use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
-use weighbridge_core::{Endianness, EntryKind};
+use weighbridge::table::{Filter, Key, Sort};
+use weighbridge_core::{DType, Endianness, EntryKind};
 
 /// The number of a column to sort by, greatest first if its bit 4 is set.
 fn sort_of(code: u32) -> Sort {
@@ -44,11 +43,12 @@ impl RawDocument {
         most: u64,
         flags: u32,
     ) -> u32 {
+        let words = &self.inner.words;
+        let typed = |code: &u16| DType::ALL.iter().find(|it| it.name() == words.word(*code));
         let filter = Filter {
             text: text.to_ascii_lowercase().into(),
             prefix: prefix.into(),
-            dtypes,
-            typed: flags & 1 == 0,
+            dtypes: (flags & 1 == 0).then(|| dtypes.iter().filter_map(typed).copied().collect()),
             stored: Some((least, most)),
             faulty: flags & 2 != 0,
         };
@@ -57,18 +57,18 @@ impl RawDocument {
 
     /// Takes a number for each tensor to sort by; NaN for those that have none.
     pub fn give(&mut self, numbers: Vec<f64>) {
-        self.inner.order.give(&numbers);
+        self.inner.selection.give(&numbers);
     }
 
     /// Shows only these tensors from now on; all if there is no list.
     pub fn allow(&mut self, rows: Option<Vec<u32>>) {
-        let len = self.inner.table.len();
-        self.inner.order.allow(rows.as_deref(), len);
+        let len = self.inner.index.len();
+        self.inner.selection.allow(rows.as_deref(), len);
     }
 
     /// Names, types, shapes and sizes, to compare.
     pub fn digest(&self) -> Vec<u8> {
-        crate::digest::digest(&self.inner.table)
+        self.inner.index.outline()
     }
 
     /// Code of a word, to choose by.
@@ -78,7 +78,7 @@ impl RawDocument {
 
     /// Rows of the table that was selected.
     pub fn rows(&mut self, from: u32, to: u32) -> Uint8Array {
-        let all = self.inner.selected();
+        let all = self.inner.selection.rows();
         let total = all.len();
         let rows = all.get(within(from, to, total)).unwrap_or_default().to_vec();
         self.table_of(total, &rows)
@@ -87,7 +87,7 @@ impl RawDocument {
     /// Rows in the order of the file, whatever was selected.
     #[wasm_bindgen(js_name = plainRows)]
     pub fn plain_rows(&mut self, from: u32, to: u32) -> Uint8Array {
-        let total = self.inner.table.len();
+        let total = self.inner.index.len();
         let rows: Vec<u32> = within(from, to, total).map(|row| row as u32).collect();
         self.inner.count_findings();
         self.table_of(total, &rows)
@@ -98,42 +98,42 @@ impl RawDocument {
         let inner = &mut self.inner;
         let mut codes = Vec::new();
         for row in rows {
-            let tensor = inner.table.tensor(*row);
+            let tensor = inner.tensor(*row);
             codes.push([
+                inner.words.code(tensor.dtype.name()),
                 inner.words.code(tensor.status.name()),
                 inner.words.code(tensor.layout.name()),
                 inner.words.code(tensor.encoding.name()),
             ]);
         }
-        let table = &inner.table;
+        let table = &inner.index;
         let mut pack = Pack::default();
         pack.u32(total as u32);
         pack.items(4, rows, |row| (*row).into());
         pack.labels(rows.iter().map(|row| table.name(*row as usize)));
-        pack.items(2, rows, |row| table.dtypes.get(*row as usize).copied().unwrap_or(0).into());
-        for k in 0..3 {
+        for k in 0..4 {
             pack.items(2, &codes, |code| code[k].into());
         }
-        pack.items(8, rows, |row| table.tensor(*row).elements);
-        pack.items(8, rows, |row| table.stored.get(*row as usize).copied().unwrap_or(0));
-        pack.items(8, rows, |row| table.offsets.get(*row as usize).copied().unwrap_or(0));
+        pack.items(8, rows, |row| inner.tensor(*row).elements);
+        pack.items(8, rows, |row| table.stored(*row as usize));
+        pack.items(8, rows, |row| table.offset(*row as usize).unwrap_or(NONE));
         let (mut dims, mut ends) = (Vec::new(), Vec::new());
         for row in rows {
-            dims.extend_from_slice(table.dims(*row as usize));
+            dims.extend_from_slice(table.shape(*row as usize));
             ends.push(dims.len());
         }
-        pack.items(8, &dims, |n| *n);
+        pack.items(8, &dims, |n| n.unwrap_or(NONE));
         pack.items(4, &ends, |end| *end as u64);
-        pack.items(8, rows, |row| table.tensor(*row).chunks.count());
-        pack.items(4, rows, |row| inner.findings_of(*row).into());
-        pack.items(1, rows, |row| (table.tensor(*row).endianness == Endianness::Big).into());
+        pack.items(8, rows, |row| inner.tensor(*row).chunks.count());
+        pack.items(4, rows, |row| inner.selection.findings(*row).into());
+        pack.items(1, rows, |row| (inner.tensor(*row).endianness == Endianness::Big).into());
         pack.done()
     }
 
     /// The rank of a tensor among the rows that were selected; -1 when it is
     /// not among them.
     pub fn rank(&mut self, tensor: u32) -> i32 {
-        let rank = self.inner.selected().iter().position(|row| *row == tensor);
+        let rank = self.inner.selection.rows().iter().position(|row| *row == tensor);
         rank.map_or(-1, |rank| rank as i32)
     }
 
@@ -141,13 +141,11 @@ impl RawDocument {
     /// bytes of their names.
     pub fn groups(&mut self, prefix: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let rows = inner.selected().to_vec();
-        let findings = |tensor| inner.findings_of(tensor);
-        let groups = order::groups(&inner.table, &rows, prefix as usize, &findings);
+        let groups = inner.selection.groups(&inner.index, prefix as usize);
         let (mut names, mut keys) = (Texts::default(), Texts::default());
         for group in &groups {
-            let name = inner.table.name_bytes(group.first as usize);
-            let segment = name.get(group.segment.0..group.segment.1).unwrap_or_default();
+            let name = inner.index.name_bytes(group.first as usize);
+            let segment = name.get(group.segment.clone()).unwrap_or_default();
             names.push_safe(segment, SHOWN);
             keys.push_lossy(segment);
         }
@@ -159,38 +157,21 @@ impl RawDocument {
         pack.items(4, &groups, |group| if group.leaf { group.first.into() } else { u64::MAX });
         pack.items(4, &groups, |group| group.findings.into());
         pack.items(8, &groups, |group| group.elements);
-        pack.items(2, &groups, |group| group.dtype.unwrap_or(u16::MAX).into());
+        let words = &mut inner.words;
+        let mut code = |dtype: DType| words.code(dtype.name());
+        pack.items(2, &groups, |group| group.dtype.map_or(u16::MAX, &mut code).into());
         pack.done()
     }
 
     /// The rows that were selected by type, the largest total first.
     pub fn totals(&mut self) -> Uint8Array {
-        let rows = self.inner.selected().to_vec();
-        let table = &self.inner.table;
-        // Type, number, elements, stored bytes.
-        let mut totals: Vec<[u64; 4]> = Vec::new();
-        for row in rows {
-            let code = table.dtypes.get(row as usize).copied().unwrap_or(0).into();
-            let stored = table.stored.get(row as usize).copied().unwrap_or(0);
-            let elements = table.tensor(row).elements;
-            match totals.iter_mut().find(|total| total[0] == code) {
-                Some([_, count, all, bytes]) => {
-                    *count += 1;
-                    *all = all.saturating_add(elements);
-                    *bytes = bytes.saturating_add(stored);
-                }
-                None => totals.push([code, 1, elements, stored]),
-            }
-        }
-        let stored = |i: u32| totals.get(i as usize).map(|total| total[3]);
-        let order = sort::sorted(totals.len(), &mut |a, b| stored(a) > stored(b));
+        let inner = &mut self.inner;
+        let totals = inner.selection.totals(&inner.index);
         let mut pack = Pack::default();
-        for (k, width) in [2, 4, 8, 8].into_iter().enumerate() {
-            pack.column(width, order.len(), &mut |i| {
-                let total = order.get(i).and_then(|i| totals.get(*i as usize));
-                total.map_or(0, |total| total[k])
-            });
-        }
+        pack.items(2, &totals, |it| inner.words.code(it.dtype.name()).into());
+        pack.items(4, &totals, |it| it.count);
+        pack.items(8, &totals, |it| it.elements);
+        pack.items(8, &totals, |it| it.stored);
         pack.done()
     }
 
@@ -209,12 +190,12 @@ impl RawDocument {
             match finding.kind {
                 _ if let Some(name) = known => names.push_safe(name, SHOWN),
                 EntryKind::Tensor | EntryKind::Attribute => {
-                    names.push_name(&inner.table.name(finding.entry as usize), SHOWN);
+                    names.push_name(&inner.index.name(finding.entry as usize), SHOWN);
                 }
                 EntryKind::File => names.end(),
                 kind => {
                     let key = inner.key_of(kind, finding.entry);
-                    names.push_safe(&key, SHOWN);
+                    names.push_safe(key.as_bytes(), SHOWN);
                 }
             }
             let severity = inner.words.code(finding.severity().name());
@@ -238,7 +219,7 @@ impl RawDocument {
 
     /// The first tensor with this name; -1 when there is none.
     pub fn find(&self, name: &str) -> i32 {
-        let table = &self.inner.table;
+        let table = &self.inner.index;
         let found = (0..table.len()).find(|i| table.name_bytes(*i) == name.as_bytes());
         found.map_or(-1, |i| i as i32)
     }
@@ -246,12 +227,12 @@ impl RawDocument {
     /// Parts of the file, with the gaps between them.
     pub fn layout(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let areas = inner.layout.map.areas();
+        let areas = inner.map().areas();
         let total = areas.len();
         let range = within(from, to, total);
-        let partners: Vec<_> = range.clone().map(|i| inner.layout.map.partner(i)).collect();
-        let areas = areas.get(range).unwrap_or_default();
-        let words = &mut inner.words;
+        let partners: Vec<_> = range.clone().map(|i| inner.map().partner(i).copied()).collect();
+        let areas = areas.get(range).unwrap_or_default().to_vec();
+        let (areas, words) = (areas.as_slice(), &mut inner.words);
         let mut pack = Pack::default();
         pack.u32(total as u32);
         pack.items(2, areas, |it| part_word(it.part, words).into());
@@ -268,13 +249,13 @@ impl RawDocument {
 
     /// The part that holds the byte at `at`; -1 when none does.
     pub fn locate(&self, at: u64) -> i32 {
-        self.inner.layout.map.locate(at).map_or(-1, |area| area as i32)
+        self.inner.map().locate(at).map_or(-1, |area| area as i32)
     }
 
     /// Which parts touch each of `columns` columns, as bits.
     pub fn strip(&self, at: u64, len: u64, columns: u32) -> Vec<u16> {
         let columns = (columns as usize).min(1 << 16);
-        self.inner.layout.map.strip(at, len, columns, self.inner.all_findings())
+        self.inner.map().strip(at, len, columns, self.inner.all_findings())
     }
 
     /// Where an entry that `entryName` names is in the list of its kind; -1 when
@@ -282,7 +263,7 @@ impl RawDocument {
     #[wasm_bindgen(js_name = positionOf)]
     pub fn position_of(&self, kind: u32, entry: u32) -> i32 {
         let kind = match kind {
-            1 if (entry as usize) < self.inner.table.len() => return entry as i32,
+            1 if (entry as usize) < self.inner.index.len() => return entry as i32,
             1 => return -1,
             2 => EntryKind::Metadata,
             _ => EntryKind::SizeVar,
@@ -294,14 +275,16 @@ impl RawDocument {
     /// 1 for tensors, 2 for metadata, 3 for size variables.
     #[wasm_bindgen(js_name = entryName)]
     pub fn entry_name(&mut self, kind: u32, entry: u32) -> Uint8Array {
-        let mut name = Vec::new();
-        match kind {
-            1 => push_bytes(&self.inner.table.name(entry as usize), &mut name),
-            2 => name = self.inner.key_of(EntryKind::Metadata, entry),
-            _ => name = self.inner.key_of(EntryKind::SizeVar, entry),
-        }
         let mut pack = Pack::default();
-        pack.label(&crate::text::plain(&name));
+        let kind = match kind {
+            1 => {
+                pack.label(&self.inner.index.name(entry as usize));
+                return pack.done();
+            }
+            2 => EntryKind::Metadata,
+            _ => EntryKind::SizeVar,
+        };
+        pack.label(&crate::text::plain(self.inner.key_of(kind, entry).as_bytes()));
         pack.done()
     }
 }

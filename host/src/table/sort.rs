@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 /// Sorts positions so that `less` holds between none and one before it. Equal
 /// ones keep their order. `less` must be a total order for the result to make
 /// sense.
-pub fn sort(rows: &mut [u32], less: &mut dyn FnMut(u32, u32) -> bool) {
+pub(crate) fn sort(rows: &mut [u32], less: &mut dyn FnMut(u32, u32) -> bool) {
     // Most tables are in order as they come.
     if rows.array_windows().all(|[before, row]| !less(*row, *before)) {
         return;
@@ -39,7 +39,7 @@ pub fn sort(rows: &mut [u32], less: &mut dyn FnMut(u32, u32) -> bool) {
 }
 
 /// The positions of `0..len`, sorted.
-pub fn sorted(len: usize, less: &mut dyn FnMut(u32, u32) -> bool) -> Vec<u32> {
+pub(crate) fn sorted(len: usize, less: &mut dyn FnMut(u32, u32) -> bool) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..u32::try_from(len).unwrap_or(u32::MAX)).collect();
     sort(&mut rows, less);
     rows
