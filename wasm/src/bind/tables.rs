@@ -44,11 +44,11 @@ impl RawDocument {
         flags: u32,
     ) -> u32 {
         let words = &self.inner.words;
-        let typed = |code: &u16| DType::ALL.iter().find(|it| it.name() == words.word(*code));
+        let typed = |code: &u16| DType::by_name(words.word(*code));
         let filter = Filter {
             text: text.to_ascii_lowercase().into(),
             prefix: prefix.into(),
-            dtypes: (flags & 1 == 0).then(|| dtypes.iter().filter_map(typed).copied().collect()),
+            dtypes: (flags & 1 == 0).then(|| dtypes.iter().filter_map(typed).collect()),
             stored: Some((least, most)),
             faulty: flags & 2 != 0,
         };
