@@ -266,7 +266,7 @@ pub(crate) fn read_extents(
     if dims.encoding == DimEncoding::External {
         // Formats that do so have one byte for the rank.
         extents.extend((0..dims.rank().min(255)).map(|_| None));
-    } else if within(source, Span::new(dims.offset, u64::from(dims.len))) {
+    } else if within(source, dims.span()) {
         // A column has a number of rows, then the extents of one row, of which 0
         // stands for one that varies.
         let rows = if tensor.layout == Layout::Blocks { 1 } else { usize::MAX };

@@ -51,6 +51,11 @@ fn members_are_tensors_whether_they_are_deflated_or_not() {
         let out = std::fs::read(folder.path().join("out")).expect("it was written");
         assert_eq!(out, npy.encode(), "{name}");
     }
+    // The shape of a deflated array is not in the file as such.
+    let long = Npy::new("'<f8'", 8, &[5_000, 40]);
+    folder.write("long.npz", &Npz::new(vec![Member::new("a", &long).deflated()]).encode());
+    let tensors = run(&folder, &["inspect", "long.npz", "--json"]).json()["tensors"].clone();
+    assert_eq!(tensors[0]["shape"], json!([5_000, 40]));
     let digests = |file: &str| run(&folder, &["digest", file, "--json"]).json()["tensors"].clone();
     let mut stored = archive();
     stored.members[0].deflated = false;
