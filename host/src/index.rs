@@ -2,7 +2,7 @@
 
 use crate::access::within;
 use crate::entry::{Entry, Shape, read_extents};
-use crate::text::Text;
+use crate::text::{Text, push_bytes};
 use alloc::vec::Vec;
 use weighbridge_core::{Chunks, Name, NameEncoding, Part, Region, Source, Stop, Tensor};
 
@@ -255,10 +255,7 @@ impl Index {
         let name = if inside { tensor.name(source)? } else { Name::default() };
         read_extents(source, &tensor, &mut self.extents.items)?;
         self.extents.end();
-        match name.as_bytes() {
-            Some(bytes) => self.names.items.extend_from_slice(bytes),
-            None => self.names.items.extend(name.bytes()),
-        }
+        push_bytes(&name, &mut self.names.items);
         self.names.end();
         let (offset, stored) = match tensor.chunks {
             Chunks::One(span) => (span.offset, span.len),

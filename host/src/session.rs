@@ -10,7 +10,7 @@ use crate::options::{Goal, Options};
 use crate::store::Store;
 use crate::text::Text;
 use alloc::vec::Vec;
-use weighbridge_core::{Absent, File, Metadata, Source, Span, Stop};
+use weighbridge_core::{Absent, EntryKind, File, Metadata, Source, Span, Stop};
 
 /// A file that is checked or read, of which only the parts asked for are in memory.
 ///
@@ -286,9 +286,11 @@ impl<'a> Session<'a> {
         self.store.ask(look)
     }
 
-    /// The key of a metadata entry, if it is in memory.
+    /// The key of the metadata entry of this kind and position in its table, if it is among
+    /// those that were listed, and in memory; an empty text if not.
     ///
     /// ```
+    /// use weighbridge::core::EntryKind;
     /// use weighbridge::{Goal, Options, Session};
     ///
     /// # let bytes = weighbridge_tests::samples::words();
@@ -298,11 +300,14 @@ impl<'a> Session<'a> {
     ///     let entry = file.next_meta(source, &mut Default::default(), &mut |_| {})?;
     ///     Ok(entry.map(|entry| entry.metadata))
     /// })?;
-    /// assert_eq!(session.key(&entry.unwrap().unwrap()), "words");
+    /// let listed = [entry.flatten().unwrap()];
+    /// assert_eq!(session.key(&listed, EntryKind::Metadata, 0), "words");
     /// # Ok::<(), weighbridge::core::Stop>(())
     /// ```
-    pub fn key(&self, meta: &Metadata) -> Text {
-        self.look(|source| meta.key.read(source).map(Text::from)).unwrap_or_default()
+    pub fn key(&self, listed: &[Metadata], kind: EntryKind, index: u32) -> Text {
+        let entry = listed.iter().find(|meta| meta.kind == kind && meta.index == index);
+        let read = |meta: &Metadata| self.look(|source| meta.key.read(source).map(Text::from));
+        entry.and_then(|meta| read(meta).ok()).unwrap_or_default()
     }
 
     /// Calls `take` with the bytes of each span that is in memory, and what comes with it.

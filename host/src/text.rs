@@ -89,6 +89,14 @@ impl Text {
     }
 }
 
+/// Adds the decoded bytes of a name to others.
+pub(crate) fn push_bytes(name: &Name<'_>, out: &mut Vec<u8>) {
+    match name.as_bytes() {
+        Some(bytes) => out.extend_from_slice(bytes),
+        None => out.extend(name.bytes()),
+    }
+}
+
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Through a string, so that a width pads it.
@@ -105,7 +113,9 @@ impl fmt::Debug for Text {
 
 impl From<Name<'_>> for Text {
     fn from(name: Name<'_>) -> Self {
-        Text(name.as_bytes().map_or_else(|| name.bytes().collect(), <[u8]>::to_vec))
+        let mut bytes = Vec::new();
+        push_bytes(&name, &mut bytes);
+        Text(bytes)
     }
 }
 

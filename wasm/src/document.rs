@@ -27,6 +27,18 @@ macro_rules! all_findings {
     }};
 }
 
+/// What lies where in the file, or in all files of a model in several.
+macro_rules! map {
+    ($document:expr) => {{
+        #[cfg(feature = "full")]
+        let joint = $document.joint.as_ref().map(|joint| joint.map());
+        #[cfg(not(feature = "full"))]
+        let joint: Option<&weighbridge::FileMap> = None;
+        joint.unwrap_or(&$document.layout)
+    }};
+}
+pub(crate) use map;
+
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Goal {
@@ -227,22 +239,17 @@ impl Document {
     fn list_regions(&mut self) -> Result<Option<()>, Stop> {
         let Document { session, index, layout, regions, cursor, cut, .. } = self;
         session.ask(|file, source| {
-            let mut keep = |region: Region| {
-                if regions.len() < FileMap::MOST && !region.span.is_empty() {
-                    regions.push(region);
-                }
-            };
             loop {
                 let mut next = *cursor;
                 let Some(region) = file.next_region(source, &mut next)? else { break };
                 index.note(&region);
-                keep(region);
+                keep(regions, region);
                 *cursor = next;
                 // Nearly all tensors were listed before.
                 let of = |tensor| file.region_of(source, tensor);
                 let listed = index.tensors().get(region.entry as usize..).unwrap_or_default();
                 if !*cut && listed.first().and_then(of) == Some(region) {
-                    listed.iter().skip(1).filter_map(of).for_each(&mut keep);
+                    listed.iter().skip(1).filter_map(of).for_each(|it| keep(regions, it));
                     break;
                 }
             }
@@ -367,15 +374,6 @@ impl Document {
         self.index.tensors().get(i as usize).copied().unwrap_or_default()
     }
 
-    /// What lies where in the file, or in all files of a model in several.
-    pub fn map(&self) -> &FileMap {
-        #[cfg(feature = "full")]
-        if let Some(joint) = &self.joint {
-            return joint.map();
-        }
-        &self.layout
-    }
-
     /// Where entry `index` of the table of this kind is in the list of metadata.
     pub fn position_of(&self, kind: EntryKind, index: u32) -> Option<usize> {
         self.metadata.iter().position(|meta| meta.kind == kind && meta.index == index)
@@ -383,8 +381,14 @@ impl Document {
 
     /// The key of a metadata entry, as far as it is in memory.
     pub fn key_of(&self, kind: EntryKind, index: u32) -> Text {
-        let meta = self.position_of(kind, index).and_then(|i| self.metadata.get(i));
-        meta.map(|meta| self.session.key(meta)).unwrap_or_default()
+        self.session.key(&self.metadata, kind, index)
+    }
+}
+
+/// Takes note of a part of the file.
+fn keep(regions: &mut Vec<Region>, region: Region) {
+    if regions.len() < FileMap::MOST && !region.span.is_empty() {
+        regions.push(region);
     }
 }
 

@@ -42,14 +42,11 @@ impl Document {
     /// # Errors
     /// [`Stop::NeedBytes`].
     pub fn begin(&mut self, profile: Profile, seed: u64) -> Result<(), Stop> {
-        self.joint = None;
-        let joint = match self.session.file() {
-            Some(File::Shards(_)) => {
-                let set = self.listed(seed)?.clone();
-                self.as_file(|index| SetCheck::of_index(index, set, profile, seed))
-            }
-            _ => SetCheck::new(profile, seed),
+        let set = match self.session.file() {
+            Some(File::Shards(_)) => Some(self.listed(seed)?.clone()),
+            _ => None,
         };
+        let joint = self.as_file(|index| SetCheck::of_index(index, set, profile, seed));
         self.joint = Some(joint);
         self.findings = Default::default();
         self.selection.forget();

@@ -98,7 +98,8 @@ impl SetCheck {
         }
     }
 
-    /// Of an index that was checked, and of the shards that it lists.
+    /// Of an index that was checked, and of the shards that it lists; `None` if it could not be
+    /// opened.
     ///
     /// ```
     /// use weighbridge::{FileMap, Goal, Index, Options, Profile, Session};
@@ -117,16 +118,23 @@ impl SetCheck {
     ///     is_ruled: false,
     ///     metadata: &[],
     /// };
-    /// let mut check = SetCheck::of_index(&index, shards, Profile::Strict, 7);
+    /// let mut check = SetCheck::of_index(&index, Some(shards), Profile::Strict, 7);
     /// check.absent(0, true);
     /// check.finish(&mut session)?;
     /// assert_eq!(check.findings()[0].rule.id(), "SHARD-MISSING");
     /// # Ok::<(), weighbridge::core::Stop>(())
     /// ```
-    pub fn of_index(index: &SetFile<'_>, shards: ShardSet, profile: Profile, seed: u64) -> Self {
+    pub fn of_index(
+        index: &SetFile<'_>,
+        shards: Option<ShardSet>,
+        profile: Profile,
+        seed: u64,
+    ) -> Self {
         let mut check = SetCheck::new(profile, seed);
         check.found.gather(index, SetPlace { no: 0, name: "", base: 0, first: 0, first_entry: 0 });
-        SetCheck { set: Set::Shards(shards), map: index.map.clone(), ..check }
+        check.map = index.map.clone();
+        check.set = shards.map_or(check.set, Set::Shards);
+        check
     }
 
     /// Adds what was found in a file, and compares it with the set.

@@ -70,11 +70,7 @@ impl Found {
                     Text::from(file.index.name(finding.entry as usize))
                 }
                 EntryKind::File => Text::default(),
-                kind => {
-                    let is_it = |meta: &&Metadata| meta.kind == kind && meta.index == finding.entry;
-                    let meta = file.metadata.iter().find(is_it);
-                    meta.map(|meta| file.session.key(meta)).unwrap_or_default()
-                }
+                kind => file.session.key(file.metadata, kind, finding.entry),
             });
         }
         for count in file.session.tally().rules() {

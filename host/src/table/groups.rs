@@ -147,8 +147,14 @@ impl Selection {
                 None => totals.push(Total { dtype, count: 1, elements, stored }),
             }
         }
-        let stored = |i: u32| totals.get(i as usize).map(|total| total.stored);
-        let order = sorted(totals.len(), &mut |a, b| stored(a) > stored(b));
-        order.iter().filter_map(|i| totals.get(*i as usize).copied()).collect()
+        // There are few types: each goes before those that take less.
+        for end in 1..totals.len() {
+            let mut at = end;
+            while at > 0 && totals[at - 1].stored < totals[at].stored {
+                totals.swap(at - 1, at);
+                at -= 1;
+            }
+        }
+        totals
     }
 }

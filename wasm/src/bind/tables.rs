@@ -1,13 +1,14 @@
 //! Packed tables: findings, rows, groups, totals, layout.
 
 use super::RawDocument;
-use crate::document::within;
+use crate::document::{map, within};
 use crate::pack::{NONE, Pack};
 use crate::text::{SHOWN, Texts};
 use crate::words::{kind_word, part_word};
 use alloc::vec::Vec;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
+use weighbridge::Text;
 use weighbridge::table::{Filter, Key, Sort};
 use weighbridge_core::{DType, Endianness, EntryKind};
 
@@ -44,11 +45,16 @@ impl RawDocument {
         flags: u32,
     ) -> u32 {
         let words = &self.inner.words;
-        let typed = |code: &u16| DType::by_name(words.word(*code));
+        let mut typed = Vec::new();
+        for code in dtypes {
+            if let Some(dtype) = DType::by_name(words.word(code)) {
+                typed.push(dtype);
+            }
+        }
         let filter = Filter {
             text: text.to_ascii_lowercase().into(),
             prefix: prefix.into(),
-            dtypes: (flags & 1 == 0).then(|| dtypes.iter().filter_map(typed).collect()),
+            dtypes: (flags & 1 == 0).then_some(typed),
             stored: Some((least, most)),
             faulty: flags & 2 != 0,
         };
@@ -227,12 +233,13 @@ impl RawDocument {
     /// Parts of the file, with the gaps between them.
     pub fn layout(&mut self, from: u32, to: u32) -> Uint8Array {
         let inner = &mut self.inner;
-        let areas = inner.map().areas();
+        let map = map!(inner);
+        let areas = map.areas();
         let total = areas.len();
         let range = within(from, to, total);
-        let partners: Vec<_> = range.clone().map(|i| inner.map().partner(i).copied()).collect();
-        let areas = areas.get(range).unwrap_or_default().to_vec();
-        let (areas, words) = (areas.as_slice(), &mut inner.words);
+        let partners: Vec<_> = range.clone().map(|i| map.partner(i)).collect();
+        let areas = areas.get(range).unwrap_or_default();
+        let words = &mut inner.words;
         let mut pack = Pack::default();
         pack.u32(total as u32);
         pack.items(2, areas, |it| part_word(it.part, words).into());
@@ -249,13 +256,13 @@ impl RawDocument {
 
     /// The part that holds the byte at `at`; -1 when none does.
     pub fn locate(&self, at: u64) -> i32 {
-        self.inner.map().locate(at).map_or(-1, |area| area as i32)
+        map!(self.inner).locate(at).map_or(-1, |area| area as i32)
     }
 
     /// Which parts touch each of `columns` columns, as bits.
     pub fn strip(&self, at: u64, len: u64, columns: u32) -> Vec<u16> {
         let columns = (columns as usize).min(1 << 16);
-        self.inner.map().strip(at, len, columns, self.inner.all_findings())
+        map!(self.inner).strip(at, len, columns, self.inner.all_findings())
     }
 
     /// Where an entry that `entryName` names is in the list of its kind; -1 when
@@ -275,16 +282,14 @@ impl RawDocument {
     /// 1 for tensors, 2 for metadata, 3 for size variables.
     #[wasm_bindgen(js_name = entryName)]
     pub fn entry_name(&mut self, kind: u32, entry: u32) -> Uint8Array {
-        let mut pack = Pack::default();
-        let kind = match kind {
-            1 => {
-                pack.label(&self.inner.index.name(entry as usize));
-                return pack.done();
-            }
-            2 => EntryKind::Metadata,
-            _ => EntryKind::SizeVar,
+        let inner = &self.inner;
+        let name = match kind {
+            1 => Text::from(inner.index.name(entry as usize)),
+            2 => inner.key_of(EntryKind::Metadata, entry),
+            _ => inner.key_of(EntryKind::SizeVar, entry),
         };
-        pack.label(&crate::text::plain(self.inner.key_of(kind, entry).as_bytes()));
+        let mut pack = Pack::default();
+        pack.label(&crate::text::plain(name.as_bytes()));
         pack.done()
     }
 }
