@@ -1,6 +1,10 @@
 //! Checksums over stored bytes.
 
+#[cfg_attr(not(feature = "checksum"), path = "no_state.rs")]
+mod state;
+
 use core::fmt;
+use state::State;
 
 /// How a checksum is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -113,20 +117,6 @@ impl fmt::Debug for Checksum {
 #[derive(Clone)]
 pub struct Hasher(State);
 
-#[derive(Clone)]
-enum State {
-    #[cfg(all(feature = "checksum", feature = "crc32"))]
-    Crc32(crc::Digest<'static, u32, crc::Table<1>>),
-    #[cfg(feature = "checksum")]
-    Crc32c(Crc),
-    #[cfg(feature = "checksum")]
-    Sha256(sha2::Sha256),
-    /// A build without checksums makes no hasher.
-    #[cfg(not(feature = "checksum"))]
-    #[allow(dead_code, reason = "it only keeps the enum from being empty")]
-    Never(core::convert::Infallible),
-}
-
 impl fmt::Debug for Hasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Hasher")
@@ -136,92 +126,17 @@ impl fmt::Debug for Hasher {
 impl Hasher {
     /// A new hasher; `None` if this build does not compute checksums.
     pub fn new(algorithm: Algorithm) -> Option<Self> {
-        #[cfg(feature = "checksum")]
-        return Some(Hasher(match algorithm {
-            #[cfg(feature = "crc32")]
-            Algorithm::Crc32 => State::Crc32(CRC_32.digest()),
-            #[cfg(not(feature = "crc32"))]
-            Algorithm::Crc32 => return None,
-            Algorithm::Crc32c => State::Crc32c(Crc::new()),
-            Algorithm::Sha256 => State::Sha256(sha2::Digest::new()),
-        }));
-        #[cfg(not(feature = "checksum"))]
-        {
-            let _ = algorithm;
-            None
-        }
+        State::new(algorithm).map(Hasher)
     }
 
     /// Takes the next bytes.
     pub fn update(&mut self, bytes: &[u8]) {
-        match &mut self.0 {
-            #[cfg(all(feature = "checksum", feature = "crc32"))]
-            State::Crc32(crc) => crc.update(bytes),
-            #[cfg(feature = "checksum")]
-            State::Crc32c(crc) => crc.update(bytes),
-            #[cfg(feature = "checksum")]
-            State::Sha256(sha) => sha2::Digest::update(sha, bytes),
-            #[cfg(not(feature = "checksum"))]
-            State::Never(never) => match (*never, bytes) {},
-        }
+        self.0.update(bytes);
     }
 
     /// The checksum of all bytes.
     pub fn finish(self) -> Checksum {
-        match self.0 {
-            #[cfg(all(feature = "checksum", feature = "crc32"))]
-            State::Crc32(crc) => Checksum::crc32(crc.finalize()),
-            #[cfg(feature = "checksum")]
-            State::Crc32c(crc) => Checksum::crc32c(crc.finish()),
-            #[cfg(feature = "checksum")]
-            State::Sha256(sha) => Checksum::sha256(sha2::Digest::finalize(sha).into()),
-            #[cfg(not(feature = "checksum"))]
-            State::Never(never) => match never {},
-        }
-    }
-}
-
-#[cfg(all(feature = "checksum", feature = "crc32"))]
-static CRC_32: crc::Crc<u32, crc::Table<1>> =
-    crc::Crc::<u32, crc::Table<1>>::new(&crc::CRC_32_ISO_HDLC);
-
-#[cfg(all(feature = "checksum", feature = "std"))]
-#[derive(Clone)]
-struct Crc(u32);
-
-#[cfg(all(feature = "checksum", feature = "std"))]
-impl Crc {
-    fn new() -> Self {
-        Crc(0)
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        self.0 = crc32c::crc32c_append(self.0, bytes);
-    }
-
-    fn finish(self) -> u32 {
-        self.0
-    }
-}
-
-#[cfg(all(feature = "checksum", not(feature = "std")))]
-#[derive(Clone)]
-struct Crc(crc::Digest<'static, u32, crc::Table<1>>);
-
-#[cfg(all(feature = "checksum", not(feature = "std")))]
-impl Crc {
-    fn new() -> Self {
-        static CRC: crc::Crc<u32, crc::Table<1>> =
-            crc::Crc::<u32, crc::Table<1>>::new(&crc::CRC_32_ISCSI);
-        Crc(CRC.digest())
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn finish(self) -> u32 {
-        self.0.finalize()
+        self.0.finish()
     }
 }
 

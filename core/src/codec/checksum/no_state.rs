@@ -1,0 +1,21 @@
+//! A build that computes no checksums.
+
+use super::{Algorithm, Checksum};
+
+/// There is none.
+#[derive(Clone)]
+pub(super) enum State {}
+
+impl State {
+    pub(super) fn new(_: Algorithm) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn update(&mut self, _: &[u8]) {
+        match *self {}
+    }
+
+    pub(super) fn finish(self) -> Checksum {
+        match self {}
+    }
+}

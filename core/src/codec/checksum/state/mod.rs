@@ -1,0 +1,44 @@
+//! What is computed so far.
+
+#[cfg_attr(not(feature = "crc32"), path = "no_crc32.rs")]
+mod crc32;
+#[cfg_attr(not(feature = "std"), path = "table.rs")]
+mod crc32c;
+
+use super::{Algorithm, Checksum};
+use crc32::Crc32;
+use crc32c::Crc32c;
+use sha2::{Digest as _, Sha256};
+
+#[derive(Clone)]
+pub(super) enum State {
+    Crc32(Crc32),
+    Crc32c(Crc32c),
+    Sha256(Sha256),
+}
+
+impl State {
+    pub(super) fn new(algorithm: Algorithm) -> Option<Self> {
+        Some(match algorithm {
+            Algorithm::Crc32 => State::Crc32(Crc32::new()?),
+            Algorithm::Crc32c => State::Crc32c(Crc32c::new()),
+            Algorithm::Sha256 => State::Sha256(Sha256::new()),
+        })
+    }
+
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            State::Crc32(crc) => crc.update(bytes),
+            State::Crc32c(crc) => crc.update(bytes),
+            State::Sha256(sha) => sha.update(bytes),
+        }
+    }
+
+    pub(super) fn finish(self) -> Checksum {
+        match self {
+            State::Crc32(crc) => Checksum::crc32(crc.finish()),
+            State::Crc32c(crc) => Checksum::crc32c(crc.finish()),
+            State::Sha256(sha) => Checksum::sha256(sha.finalize().into()),
+        }
+    }
+}
