@@ -13,6 +13,8 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress_with_limit};
 pub(super) struct Inflate(DecompressorOxide);
 
 impl Inflate {
+    pub(super) const IS_BUILT: bool = true;
+
     pub(super) fn new() -> Self {
         Inflate(DecompressorOxide::new())
     }

@@ -39,6 +39,11 @@ pub(super) struct Outcome {
     pub(super) end: End,
 }
 
+impl Outcome {
+    pub(super) const UNSUPPORTED: Outcome =
+        Outcome { read: 0, written: 0, end: End::Fault(Fault::Unsupported) };
+}
+
 /// The encoding `raw`.
 pub(super) fn copy(job: &mut Job<'_>) -> Outcome {
     let target = job.output.get_mut(job.at..).unwrap_or_default();

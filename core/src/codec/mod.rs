@@ -20,10 +20,10 @@
 
 pub mod checksum;
 mod fault;
-#[cfg(feature = "deflate")]
+#[cfg_attr(not(feature = "deflate"), path = "no_inflate.rs")]
 mod inflate;
 mod job;
-#[cfg(feature = "ruzstd")]
+#[cfg_attr(not(feature = "ruzstd"), path = "no_ruzstd.rs")]
 mod ruzstd;
 mod step;
 #[cfg(feature = "ruzstd")]
@@ -37,6 +37,7 @@ use crate::base::widen;
 use crate::input::{Absent, Source, Span};
 use crate::model::{Chunk, Encoding};
 use core::fmt;
+use inflate::Inflate;
 use job::{End, Job, Outcome, copy};
 
 /// How far back a deflate stream can refer: the smallest output buffer that can be reused
@@ -77,12 +78,9 @@ pub struct Decoder {
     /// Work budget of the stream.
     allowed: u64,
     end: End,
-    #[cfg(feature = "deflate")]
-    inflate: inflate::Inflate,
-    #[cfg(feature = "zstd")]
+    inflate: Inflate,
     zstd: zstd::Frames,
     /// Decodes zstd instead.
-    #[cfg(feature = "ruzstd")]
     ruzstd: Option<ruzstd::Frames>,
 }
 
@@ -118,11 +116,8 @@ impl Decoder {
             lead: 0,
             allowed: u64::MAX,
             end: End::NotYet,
-            #[cfg(feature = "deflate")]
-            inflate: inflate::Inflate::new(),
-            #[cfg(feature = "zstd")]
+            inflate: Inflate::new(),
             zstd: zstd::Frames::new(),
-            #[cfg(feature = "ruzstd")]
             ruzstd: None,
         }
     }
@@ -138,8 +133,8 @@ impl Decoder {
     pub const fn decodes(encoding: Encoding) -> bool {
         match encoding {
             Encoding::Raw => true,
-            Encoding::Deflate | Encoding::Zlib => cfg!(feature = "deflate"),
-            Encoding::Zstd => cfg!(feature = "zstd"),
+            Encoding::Deflate | Encoding::Zlib => Inflate::IS_BUILT,
+            Encoding::Zstd => zstd::Frames::IS_BUILT,
             Encoding::Unknown => false,
         }
     }
@@ -158,11 +153,8 @@ impl Decoder {
             true => End::NotYet,
             false => End::Fault(Fault::Unsupported),
         };
-        #[cfg(feature = "deflate")]
         self.inflate.start();
-        #[cfg(feature = "zstd")]
         self.zstd.start();
-        #[cfg(feature = "ruzstd")]
         if let Some(ruzstd) = &mut self.ruzstd {
             ruzstd.start();
         }
@@ -193,15 +185,11 @@ impl Decoder {
     /// and frames in bytes that take as long ([`limits::WORK`](crate::base::limits::WORK)
     /// and the following). It is the same on every machine.
     pub fn work(&self) -> u64 {
-        #[cfg(feature = "ruzstd")]
-        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
-            return self.written.saturating_add(ruzstd.work());
-        }
-        #[cfg(feature = "zstd")]
-        if self.encoding == Encoding::Zstd {
-            return self.written.saturating_add(self.zstd.work());
-        }
-        self.written
+        self.written.saturating_add(match (self.encoding, &self.ruzstd) {
+            (Encoding::Zstd, Some(ruzstd)) => ruzstd.work(),
+            (Encoding::Zstd, None) => self.zstd.work(),
+            _ => 0,
+        })
     }
 
     /// Number of stored bytes used so far.
@@ -222,52 +210,33 @@ impl Decoder {
     /// Number of zstd frames begun, skippable ones included; 0 for other encodings. Real
     /// writers store one.
     pub fn frames(&self) -> u64 {
-        #[cfg(feature = "ruzstd")]
-        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &self.ruzstd) {
-            return ruzstd.count();
+        match (self.encoding, &self.ruzstd) {
+            (Encoding::Zstd, Some(ruzstd)) => ruzstd.count(),
+            (Encoding::Zstd, None) => self.zstd.count(),
+            _ => 0,
         }
-        #[cfg(feature = "zstd")]
-        if self.encoding == Encoding::Zstd {
-            return self.zstd.count();
-        }
-        0
     }
 
     /// Number of stored bytes from [`read`](Self::read) on that the next call needs: a zstd
     /// block is decoded when all of it is available.
     pub fn needs(&self) -> u64 {
-        #[cfg(feature = "zstd")]
-        if self.is_own() {
-            let rest = self.stored.len.saturating_sub(self.read);
-            return widen(self.zstd.needs()).min(rest).max(1);
+        if !self.is_own() {
+            return 1;
         }
-        1
+        let rest = self.stored.len.saturating_sub(self.read);
+        widen(self.zstd.needs()).min(rest).max(1)
     }
 
     /// The output buffer size with which the current zstd frame, or the one of
     /// [`Fault::Buffer`], is decoded without moving its window: the window and two blocks,
     /// or the whole frame. Room for one block is enough. 0 for other encodings.
     pub fn buffer(&self) -> u64 {
-        #[cfg(feature = "zstd")]
-        if self.is_own() {
-            return self.zstd.buffer();
-        }
-        0
+        if self.is_own() { self.zstd.buffer() } else { 0 }
     }
 
     /// Zstd, decoded here.
-    #[cfg(feature = "zstd")]
     fn is_own(&self) -> bool {
-        #[cfg(feature = "ruzstd")]
-        if self.ruzstd.is_some() {
-            return false;
-        }
-        self.encoding == Encoding::Zstd
-    }
-
-    #[cfg(not(feature = "zstd"))]
-    fn is_own(&self) -> bool {
-        false
+        zstd::Frames::IS_BUILT && self.encoding == Encoding::Zstd && self.ruzstd.is_none()
     }
 
     /// Decodes some of `input`, the stored bytes from [`read`](Self::read) on, into
@@ -429,19 +398,13 @@ impl Decoder {
     }
 
     fn run(&mut self, job: &mut Job<'_>) -> Outcome {
-        #[cfg(feature = "ruzstd")]
-        if let (Encoding::Zstd, Some(ruzstd)) = (self.encoding, &mut self.ruzstd) {
-            return ruzstd.step(job);
-        }
-        match self.encoding {
-            #[cfg(feature = "deflate")]
-            Encoding::Deflate => self.inflate.step(job, false),
-            #[cfg(feature = "deflate")]
-            Encoding::Zlib => self.inflate.step(job, true),
-            #[cfg(feature = "zstd")]
-            Encoding::Zstd => self.zstd.step(job),
-            Encoding::Raw => copy(job),
-            _ => Outcome { read: 0, written: 0, end: End::Fault(Fault::Unsupported) },
+        match (self.encoding, &mut self.ruzstd) {
+            (Encoding::Deflate, _) => self.inflate.step(job, false),
+            (Encoding::Zlib, _) => self.inflate.step(job, true),
+            (Encoding::Zstd, Some(ruzstd)) => ruzstd.step(job),
+            (Encoding::Zstd, None) => self.zstd.step(job),
+            (Encoding::Raw, _) => copy(job),
+            (Encoding::Unknown, _) => Outcome::UNSUPPORTED,
         }
     }
 

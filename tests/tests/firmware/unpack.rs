@@ -30,7 +30,7 @@ fn tensor(name: &str, data: &[u8], stored: Vec<u8>) -> Tensor {
 }
 
 /// Tensors that fit into the buffer, weights and text first; such that go through it as a
-/// ring; and broken ones.
+/// ring; broken ones; and such that are longer than declared.
 fn file() -> Vec<u8> {
     let weights = weights_bf16(12_000, 3);
     let text = samples(24_000).swap_remove(1).1;
@@ -47,6 +47,10 @@ fn file() -> Vec<u8> {
                 let at = broken.len() * cut / 4000;
                 broken[at] ^= 0x55;
                 tensors.push(tensor(&format!("{kind}, level {level}, {at}"), &data, broken));
+            }
+            for len in [3, 60_000, 150_000] {
+                let name = format!("{kind}, level {level}, declared to have {len}");
+                tensors.push(tensor(&name, &data[..len], stored.clone()));
             }
         }
     }

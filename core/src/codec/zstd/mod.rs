@@ -21,6 +21,8 @@
 //! sequences (each stands for at least three bytes) and its tables; all of them are
 //! counted.
 
+#[cfg_attr(not(feature = "zstd"), path = "no_decode.rs")]
+mod decode;
 #[cfg_attr(
     not(feature = "zstd"),
     allow(dead_code, reason = "who only walks reads headers field by field")
@@ -28,38 +30,10 @@
 pub(super) mod frame;
 pub(crate) mod walk;
 
-#[cfg(feature = "zstd")]
-mod bits;
-#[cfg(feature = "zstd")]
-mod block;
-#[cfg(feature = "zstd")]
-mod cut;
-#[cfg(feature = "zstd")]
-mod execute;
-#[cfg(feature = "zstd")]
-mod frames;
-#[cfg(feature = "zstd")]
-mod fse;
-#[cfg(feature = "zstd")]
-mod huffman;
-#[cfg(feature = "zstd")]
-mod ring;
-#[cfg(feature = "zstd")]
-mod room;
-#[cfg(feature = "zstd")]
-mod sequences;
-#[cfg(feature = "zstd")]
-mod streams;
-#[cfg(feature = "zstd")]
-mod xxh64;
+pub(super) use decode::Frames;
 
 /// The ring in which a window never has to be moved.
 pub(super) const fn ring(window: u64) -> u64 {
     // Two blocks of 128 KiB, and the bytes that copies may touch past them.
     window.saturating_add(258 << 10)
 }
-
-#[cfg(feature = "zstd")]
-use super::Fault;
-#[cfg(feature = "zstd")]
-pub(super) use frames::Frames;

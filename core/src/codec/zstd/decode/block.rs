@@ -2,10 +2,9 @@
 
 use super::Fault;
 use super::bits::{low, wide};
-use super::execute;
 use super::huffman::Huffman;
 use super::room::Room;
-use super::sequences::{self, Tables};
+use super::sequences::Tables;
 
 /// State of a frame between its blocks.
 pub(super) struct State {
@@ -71,38 +70,26 @@ impl State {
         self.tables.forget();
     }
 
-    /// Decodes a block; returns where it ends in the buffer and its number of sequences.
+    /// Decodes a block to the start of its room; `to` is where it ends. Returns its number of
+    /// sequences.
     ///
     /// # Errors
-    /// The fault of the block. If it is too long, [`cut`](Self::cut) produces its start.
-    pub(super) fn block(&mut self, block: &[u8], room: &mut Room<'_>) -> Result<(u32, u32), Fault> {
+    /// The fault of the block. If it is too long, its start is in the room.
+    pub(super) fn block(
+        &mut self,
+        block: &[u8],
+        room: &mut Room<'_>,
+        to: &mut u32,
+    ) -> Result<u32, Fault> {
         self.tables.keep();
-        let (Header { kind, four, count, .. }, mut data, rest) = Header::split(block)?;
-        let (sequences, rest) = sequences::count(rest)?;
-        room.bound(count)?;
-        if kind == 2 {
-            data = self.huffman.read(data)?;
+        let decoded = self.whole(block, room, to);
+        if decoded.is_err_and(|fault| room.is_over(fault)) {
+            // The tables that the block describes are or will be in place.
+            self.tables.again();
+            *to = room.at;
+            // Whatever else is wrong further on, the block is too long first.
+            let _ = self.plainly(block, room, to, true);
         }
-        // Without sequences the literals are the block. Otherwise they wait at the end of
-        // the room, which the output reaches only after they are used.
-        let at = match sequences {
-            0 => room.at,
-            _ => room.end.wrapping_sub(count),
-        };
-        let part = room.part(at, count)?;
-        match kind {
-            0 => part.iter_mut().zip(data).for_each(|(to, from)| *to = *from),
-            1 => part.fill(data.first().copied().unwrap_or(0)),
-            _ => self.huffman.decode(data, four, part)?,
-        }
-        let end = if sequences > 0 {
-            let stream = self.tables.read(rest)?;
-            execute::run(&mut self.tables, stream, sequences, count, room)?
-        } else if rest.is_empty() {
-            room.at.wrapping_add(count)
-        } else {
-            return Err(Fault::Malformed);
-        };
-        Ok((end, sequences))
+        decoded
     }
 }

@@ -1,8 +1,8 @@
 //! A sequence of frames, header by header and block by block.
 
+use super::super::frame::{BlockHeader, COMPRESSED, Descriptor, Header, Kind, MAGIC, SKIPPABLE};
 use super::bits::wide;
 use super::block::State;
-use super::frame::{BlockHeader, COMPRESSED, Descriptor, Header, Kind, MAGIC, SKIPPABLE};
 use super::ring::{Extent, FURTHEST, Ring};
 use super::xxh64::Xxh64;
 use crate::base::{
@@ -74,6 +74,8 @@ impl From<Fault> for Pause {
 }
 
 impl Frames {
+    pub(in crate::codec) const IS_BUILT: bool = true;
+
     pub(in crate::codec) const fn new() -> Self {
         Frames {
             state: State::new(),
@@ -287,18 +289,19 @@ impl Frames {
         }
         let (first, mut room) = self.ring.room(job.output, &extent).ok_or(Fault::Buffer)?;
         let mut fault = None;
-        let end = match header.kind {
+        let mut end = room.at;
+        match header.kind {
             Kind::Compressed => {
-                let (end, sequences) = match self.state.block(data, &mut room) {
-                    Err(over) if over == room.over && over != Fault::Malformed => {
+                let sequences = match self.state.block(data, &mut room, &mut end) {
+                    Ok(sequences) => sequences,
+                    Err(over) if room.is_over(over) => {
                         fault = Some(over);
-                        (self.state.cut(data, &mut room), 0)
+                        0
                     }
-                    decoded => decoded?,
+                    Err(fault) => return Err(fault.into()),
                 };
                 let work = u64::from(sequences).saturating_mul(WORK_PER_SEQUENCE);
                 self.work = self.work.saturating_add(WORK_PER_BLOCK).saturating_add(work);
-                end
             }
             _ => {
                 // Of a block that is too long, the permitted part comes first.
@@ -309,9 +312,9 @@ impl Frames {
                     _ => part.fill(data.first().copied().unwrap_or(0)),
                 }
                 fault = room.bound(header.size).err();
-                room.at.saturating_add(len)
+                end = end.saturating_add(len);
             }
-        };
+        }
         let end = first.saturating_add(wide(end));
         let written = end.saturating_sub(self.ring.at);
         if self.frame.checked {

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use super::bits::wide;
+use core::cell::Cell;
 
 /// Number of bytes after a block that copies in steps of 16 bytes may touch; it keeps
 /// literals out of their reach.
@@ -35,10 +36,35 @@ impl Room<'_> {
         part.ok_or(Fault::Malformed)
     }
 
+    /// Copies `len` bytes one by one; `to` follows them.
+    pub(super) fn copy(&mut self, from: u32, to: &mut u32, len: u32) -> Result<(), Fault> {
+        bytewise(self.bytes, wide(from), wide(*to), wide(len)).ok_or(Fault::Malformed)?;
+        *to = to.wrapping_add(len);
+        Ok(())
+    }
+
     /// The fault if a block becomes `len` bytes and that is too many.
     pub(super) fn bound(&self, len: u32) -> Result<(), Fault> {
         if len > self.most { Err(self.over) } else { Ok(()) }
     }
+
+    /// Whether a fault is that of a block whose start is valid, but which exceeds its limit.
+    pub(super) fn is_over(&self, fault: Fault) -> bool {
+        fault == self.over && fault != Fault::Malformed
+    }
+}
+
+/// Copies `len` bytes from the first to the last: to later places, it repeats those in between.
+#[inline(never)]
+pub(super) fn bytewise(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
+    if len == 0 {
+        return Some(());
+    }
+    let cells = Cell::from_mut(bytes).as_slice_of_cells();
+    let source = cells.get(from..from.wrapping_add(len));
+    let target = cells.get(to..to.wrapping_add(len))?;
+    target.iter().zip(source?).for_each(|(to, from)| to.set(from.get()));
+    Some(())
 }
 
 /// Copies `N` bytes within a buffer.
@@ -55,38 +81,5 @@ pub(super) fn load<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 #[inline(always)]
 pub(super) fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) -> Option<()> {
     *bytes.get_mut(at..at.wrapping_add(N))?.first_chunk_mut()? = value;
-    Some(())
-}
-
-/// Copies `len` bytes, and up to `N - 1` more, to a place at least `N` bytes further on, or
-/// anywhere before.
-#[inline(always)]
-pub(super) fn copy<const N: usize>(
-    bytes: &mut [u8],
-    mut from: usize,
-    mut to: usize,
-    len: usize,
-) -> Option<()> {
-    let end = to.wrapping_add(len);
-    loop {
-        chunk::<N>(bytes, from, to)?;
-        to = to.wrapping_add(N);
-        from = from.wrapping_add(N);
-        if to >= end {
-            return Some(());
-        }
-    }
-}
-
-/// Moves `len` bytes to an earlier place, and touches nothing else.
-#[inline(never)]
-pub(super) fn move_down(bytes: &mut [u8], from: usize, to: usize, len: usize) -> Option<()> {
-    let whole = len & !63;
-    if whole > 0 {
-        copy::<64>(bytes, from, to, whole)?;
-    }
-    for i in whole..len {
-        chunk::<1>(bytes, from.wrapping_add(i), to.wrapping_add(i))?;
-    }
     Some(())
 }

@@ -2,7 +2,7 @@
 //! §4.1).
 
 use super::Fault;
-use super::bits::{Forwards, wide};
+use super::bits::{Forwards, narrow, wide};
 
 /// Largest number of symbols in a table: that of match lengths.
 pub(super) const SYMBOLS: usize = 53;
@@ -24,8 +24,8 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) const NONE: Entry = Entry { state: 0, value: 0 };
 
-    pub(super) fn new(value: u32, extra: u8, next: u32, width: u32) -> Self {
-        let state = next.wrapping_shl(16) | (u32::from(extra) << 8) | (!width & 63);
+    fn new(value: u32, extra: u32, next: u32, width: u32) -> Self {
+        let state = next.wrapping_shl(16) | (extra << 8) | (!width & 63);
         Entry { state, value }
     }
 
@@ -68,6 +68,32 @@ impl Entry {
     }
 }
 
+/// The values of codes: each begins where the one before ends.
+pub(super) struct Values {
+    /// Where the first begins.
+    pub(super) least: u32,
+    /// The number of bits to add to each; none to those that are not here.
+    pub(super) added: &'static [u8],
+}
+
+impl Values {
+    fn extra(&self, code: u8) -> u8 {
+        self.added.get(usize::from(code)).copied().unwrap_or(0)
+    }
+
+    /// The state of a table with one code.
+    pub(super) fn only(&self, code: u8) -> Entry {
+        let value = self.added.iter().take(code.into());
+        let value = value.fold(self.least, |value, extra| after(value, *extra));
+        Entry::new(value, self.extra(code).into(), 0, 0)
+    }
+}
+
+/// Where the value ends that begins at `value`.
+fn after(value: u32, extra: u8) -> u32 {
+    value.wrapping_add(1_u32.wrapping_shl(extra.into()))
+}
+
 /// How often symbols occur: the number of states of each, -1 for one state of full width.
 pub(super) struct Chances {
     pub(super) of: [i16; SYMBOLS],
@@ -77,7 +103,7 @@ pub(super) struct Chances {
 
 impl Chances {
     /// The predefined distributions.
-    pub(super) fn known(known: &[i8], width: u32) -> Self {
+    pub(super) fn known((known, width): (&[i8], u32)) -> Self {
         let mut of = [0; SYMBOLS];
         for (to, from) in of.iter_mut().zip(known) {
             *to = i16::from(*from);
@@ -86,8 +112,8 @@ impl Chances {
     }
 
     /// Reads a description of up to `symbols` symbols, in states of up to `most` bits;
-    /// returns its length in bytes (§4.1.1).
-    pub(super) fn read(bytes: &[u8], symbols: usize, most: u32) -> Result<(Self, usize), Fault> {
+    /// returns the rest (§4.1.1).
+    pub(super) fn read(bytes: &[u8], symbols: usize, most: u32) -> Result<(Self, &[u8]), Fault> {
         let mut bits = Forwards::new(bytes);
         let width = bits.take(4).wrapping_add(5);
         if width > most {
@@ -126,32 +152,34 @@ impl Chances {
                 }
             }
         }
-        let used = bits.used().ok_or(Fault::Malformed)?;
-        Ok((Chances { of, width }, used))
+        let rest = bits.rest().ok_or(Fault::Malformed)?;
+        Ok((Chances { of, width }, rest))
     }
 
-    /// Fills a table with the states (§4.1.1): `value` returns the base value of a symbol
-    /// and the number of bits to add.
-    pub(super) fn fill(&self, table: &mut [Entry], value: fn(u8) -> (u32, u8)) {
+    /// Fills a table with the states (§4.1.1).
+    pub(super) fn fill(&self, table: &mut [Entry], values: &Values) {
         let width = self.width;
-        let size = 1_u32.wrapping_shl(width);
+        let size = 1_usize.wrapping_shl(width);
         let mask = size.wrapping_sub(1);
-        let mut symbols = [0_u8; STATES];
+        let step = (size >> 1).wrapping_add(size >> 3).wrapping_add(3);
+        // The states of rare symbols are the last ones.
+        let high = size.wrapping_sub(self.of.iter().filter(|chance| **chance < 0).count());
+        let (mut at, mut rare) = (0, size);
+        let mut value = values.least;
         // How many states of a symbol were numbered.
         let mut numbers = [0_u16; 64];
-        let mut high = size;
         for ((symbol, chance), number) in (0_u8..).zip(self.of).zip(&mut numbers) {
             *number = chance.unsigned_abs();
+            let extra = values.extra(symbol);
+            // Until states are numbered, the symbol is in place of the next one.
+            let entry = Entry::new(value, extra.into(), symbol.into(), 0);
+            value = after(value, extra);
             if chance < 0 {
-                high = high.wrapping_sub(1);
-                set(&mut symbols, high, symbol);
+                rare = rare.wrapping_sub(1);
+                set(table, rare, entry);
             }
-        }
-        let step = (size >> 1).wrapping_add(size >> 3).wrapping_add(3);
-        let mut at = 0;
-        for (symbol, chance) in (0_u8..).zip(self.of) {
-            for _ in 0..chance.max(0) {
-                set(&mut symbols, at, symbol);
+            for _ in 0..chance {
+                set(table, at, entry);
                 at = at.wrapping_add(step) & mask;
                 // If all states are rare ones, no other place is left.
                 while at >= high && high > 0 {
@@ -159,19 +187,19 @@ impl Chances {
                 }
             }
         }
-        for (entry, symbol) in table.iter_mut().zip(symbols).take(wide(size)) {
-            let Some(number) = numbers.get_mut(usize::from(symbol & 63)) else { return };
+        for entry in table.iter_mut().take(size) {
+            let Some(number) = numbers.get_mut(wide(entry.next() & 63)) else { return };
             let count = u32::from(*number);
             *number = number.wrapping_add(1);
             let bits = width.wrapping_sub(count.checked_ilog2().unwrap_or(0));
-            let (value, extra) = value(symbol);
-            *entry = Entry::new(value, extra, count.wrapping_shl(bits).wrapping_sub(size), bits);
+            let next = count.wrapping_shl(bits).wrapping_sub(narrow(size));
+            *entry = Entry::new(entry.value(), entry.extra(), next, bits);
         }
     }
 }
 
-fn set(symbols: &mut [u8; STATES], at: u32, symbol: u8) {
-    if let Some(to) = symbols.get_mut(wide(at) & (STATES - 1)) {
-        *to = symbol;
+fn set(table: &mut [Entry], at: usize, entry: Entry) {
+    if let Some(to) = table.get_mut(at) {
+        *to = entry;
     }
 }

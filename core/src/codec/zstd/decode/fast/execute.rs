@@ -4,10 +4,12 @@
 //! Copies go in steps of 16 bytes and may write up to 32 bytes too many into unused room.
 //! Near the end of the room, and near literals that wait there, every byte is counted.
 
-use super::Fault;
-use super::bits::{Backwards, narrow, wide};
-use super::room::{Room, chunk, copy, load, move_down, store};
-use super::sequences::{Sequence, Tables};
+use super::super::Fault;
+use super::super::bits::{narrow, wide};
+use super::super::room::{Room, chunk, load, store};
+use super::super::sequences::{Sequence, Tables};
+use super::bits::Backwards;
+use super::copies::{copy, move_down};
 
 /// Number of sequences that are decoded before they are executed. Two short loops hide more
 /// memory latency than one long one.
@@ -113,8 +115,7 @@ fn elsewhere(
         return Err(bounds.over);
     }
     let from = middle.wrapping_sub(offset).wrapping_add(bounds.older);
-    let copied = if cfg!(feature = "sweep")
-        && offset > middle
+    let copied = if offset > middle
         && offset >= 16
         && from.wrapping_add(len).wrapping_add(SLACK) <= bounds.older
         && end.wrapping_add(SLACK) <= after

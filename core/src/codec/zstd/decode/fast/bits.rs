@@ -1,11 +1,12 @@
-//! Bits, read from either end of a slice.
+//! Bits from the end of a slice, in words of 64.
 
-use super::Fault;
+use super::super::Fault;
+use super::super::bits::{low, wide};
 
 /// A stream that is read from its end: the highest bit set in its last byte marks the end,
 /// and the first value is just below (RFC 8878 §4.1).
 #[derive(Clone, Copy)]
-pub(super) struct Backwards<'s> {
+pub(in super::super) struct Backwards<'s> {
     bytes: &'s [u8],
     /// Number of bits left, less [`WORD`]; an eighth of it is where the next word begins. Wraps
     /// if fewer are left, or too many were taken.
@@ -18,18 +19,22 @@ const WORD: usize = 57;
 pub(super) const RESTS: u32 = 3 * 63;
 
 impl<'s> Backwards<'s> {
-    pub(super) fn new(bytes: &'s [u8]) -> Result<Self, Fault> {
+    /// A stream without a bit.
+    pub(in super::super) const NONE: Backwards<'static> =
+        Backwards { bytes: &[], at: WORD.wrapping_neg() };
+
+    pub(in super::super) fn new(bytes: &'s [u8]) -> Result<Self, Fault> {
         let last = bytes.last().and_then(|last| last.checked_ilog2()).ok_or(Fault::Malformed)?;
         let before = bytes.len().wrapping_sub(1).wrapping_mul(8);
         Ok(Backwards { bytes, at: before.wrapping_add(wide(last)).wrapping_sub(WORD) })
     }
 
-    pub(super) fn left(&self) -> usize {
+    pub(in super::super) fn left(&self) -> usize {
         self.at.wrapping_add(WORD)
     }
 
     /// Whether more bits were taken than there are.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in super::super) fn is_over(&self) -> bool {
         self.left() > self.bytes.len().wrapping_mul(8)
     }
 
@@ -46,7 +51,7 @@ impl<'s> Backwards<'s> {
     }
 
     #[inline(always)]
-    pub(super) fn pass(&mut self, width: u32) {
+    pub(in super::super) fn pass(&mut self, width: u32) {
         self.at = self.at.wrapping_sub(wide(width));
     }
 
@@ -62,8 +67,13 @@ impl<'s> Backwards<'s> {
     }
 
     /// The next `width` bits, at most 31.
+    pub(in super::super) fn next(&self, width: u32) -> u32 {
+        top(&mut self.peek(), !width)
+    }
+
+    /// Takes the next `width` bits, at most 31.
     #[inline(always)]
-    pub(super) fn take(&mut self, width: u32) -> u32 {
+    pub(in super::super) fn take(&mut self, width: u32) -> u32 {
         let mut word = self.peek();
         self.pass(width);
         top(&mut word, !width)
@@ -86,62 +96,4 @@ pub(super) fn top(word: &mut u64, rest: u32) -> u32 {
     let half = *word >> 1;
     *word = half.rotate_right(rest);
     low(half.wrapping_shr(rest))
-}
-
-/// The low half of a word.
-#[inline(always)]
-pub(super) fn low(word: u64) -> u32 {
-    let [a, b, c, d, ..] = word.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
-}
-
-/// A number of 32 bits as a size: no target of this crate has fewer.
-#[inline(always)]
-pub(super) fn wide(value: u32) -> usize {
-    usize::try_from(value).unwrap_or(usize::MAX)
-}
-
-/// A size as a number of 32 bits, for sizes that are known to fit.
-#[inline(always)]
-pub(super) fn narrow(value: usize) -> u32 {
-    u32::try_from(value).unwrap_or(u32::MAX)
-}
-
-/// Bits from the lowest of the first byte on, zeros after the last.
-pub(super) struct Forwards<'s> {
-    bytes: &'s [u8],
-    at: u32,
-}
-
-impl<'s> Forwards<'s> {
-    pub(super) fn new(bytes: &'s [u8]) -> Self {
-        Forwards { bytes, at: 0 }
-    }
-
-    /// The next `width` bits, 16 at most.
-    pub(super) fn peek(&self, width: u32) -> u32 {
-        let first = wide(self.at >> 3);
-        let mut bytes = [0; 4];
-        for (to, from) in bytes.iter_mut().zip(self.bytes.get(first..).unwrap_or_default()) {
-            *to = *from;
-        }
-        let mask = 1_u32.wrapping_shl(width).wrapping_sub(1);
-        u32::from_le_bytes(bytes).wrapping_shr(self.at & 7) & mask
-    }
-
-    pub(super) fn pass(&mut self, width: u32) {
-        self.at = self.at.saturating_add(width);
-    }
-
-    pub(super) fn take(&mut self, width: u32) -> u32 {
-        let value = self.peek(width);
-        self.pass(width);
-        value
-    }
-
-    /// Number of bytes begun; `None` if there are not as many.
-    pub(super) fn used(&self) -> Option<usize> {
-        let used = wide(self.at.saturating_add(7) >> 3);
-        (used <= self.bytes.len()).then_some(used)
-    }
 }

@@ -5,10 +5,11 @@
 //! takes the window and room for two blocks. With less, the window is moved to the start
 //! instead.
 
+use super::super::frame::BLOCK;
 use super::Fault;
 use super::bits::{narrow, wide};
-use super::frame::BLOCK;
-use super::room::{MARGIN, Room, move_down};
+use super::kernel::move_down;
+use super::room::{MARGIN, Room};
 use crate::base::widen;
 
 /// Most bytes of a buffer that serve as a ring, and the furthest reach of a match:

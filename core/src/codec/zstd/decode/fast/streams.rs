@@ -6,14 +6,13 @@
 //! codes of 11 bits fit in a word, so five literals of each stream are decoded between two
 //! loads.
 
-use super::Fault;
-use super::bits::{narrow, wide};
-use super::huffman::{LONGEST, Table};
+use super::super::Fault;
+use super::super::bits::{narrow, wide};
+use super::super::codes::FEWEST;
+use super::super::huffman::{Huffman, LONGEST, Table};
 
 /// Number of codes that a word always holds: up to 8 of its 64 bits may be used up.
 const RUN: usize = 5;
-/// Fewest literals in four streams.
-const FEWEST: usize = 6;
 
 /// One stream, `start..end` of some bytes, without those whose bits are all used.
 #[derive(Clone, Copy)]
@@ -100,14 +99,25 @@ fn take(word: &mut u64, table: &Table) -> u8 {
     symbol
 }
 
+impl Huffman {
+    /// Literals in one stream or four.
+    pub(super) fn decode(&self, bytes: &[u8], four: bool, out: &mut [u8]) -> Result<(), Fault> {
+        match (self.known, four) {
+            (true, false) => one(&self.table, bytes, out),
+            (true, true) => self::four(&self.table, bytes, out),
+            (false, _) => Err(Fault::Malformed),
+        }
+    }
+}
+
 /// Fills `out` with one stream.
-pub(super) fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
+fn one(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     Stream::new(bytes, 0, bytes.len())?.finish(bytes, table, out)
 }
 
 /// Fills `out` with four streams, the first three of which hold a quarter each, rounded up.
 /// The lengths of these three come first.
-pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
+fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fault> {
     let (bytes, [a, b, c]) = ends(bytes)?;
     let mut streams = [
         Stream::new(bytes, 0, a)?,
@@ -115,7 +125,7 @@ pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fa
         Stream::new(bytes, b, c)?,
         Stream::new(bytes, c, bytes.len())?,
     ];
-    if out.len() < FEWEST {
+    if out.len() < wide(FEWEST) {
         return Err(Fault::Malformed);
     }
     let quarter = out.len().wrapping_add(3) >> 2;
@@ -123,11 +133,7 @@ pub(super) fn four(table: &Table, bytes: &[u8], out: &mut [u8]) -> Result<(), Fa
     let (out2, rest) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
     let (out3, out4) = rest.split_at_mut_checked(quarter).ok_or(Fault::Malformed)?;
     let mut outs = [out1, out2, out3, out4];
-    // Small processors wait for each step, and have no registers for four streams.
-    let done = match cfg!(feature = "sweep") {
-        true => abreast(table, bytes, &mut streams, &mut outs),
-        false => 0,
-    };
+    let done = abreast(table, bytes, &mut streams, &mut outs);
     for (stream, out) in streams.into_iter().zip(outs) {
         stream.finish(bytes, table, out.get_mut(done..).unwrap_or_default())?;
     }
@@ -182,51 +188,4 @@ fn ends(bytes: &[u8]) -> Result<(&[u8], [usize; 3]), Fault> {
         end
     });
     Ok((bytes, ends))
-}
-
-/// The literals of one stream or four, one at a time.
-pub(super) struct Codes<'s> {
-    table: &'s Table,
-    bytes: &'s [u8],
-    /// Ends of the streams still to come.
-    ends: core::array::IntoIter<usize, 4>,
-    start: usize,
-    end: usize,
-    /// Literals of a stream, and number of literals left in the current one.
-    each: u32,
-    count: u32,
-    /// Number of bits left in the current stream.
-    left: usize,
-}
-
-impl<'s> Codes<'s> {
-    pub(super) fn new(
-        table: &'s Table,
-        bytes: &'s [u8],
-        four: bool,
-        count: u32,
-    ) -> Result<Self, Fault> {
-        let (bytes, ends, each) = if four {
-            let (bytes, [a, b, c]) = ends(bytes)?;
-            (bytes, [a, b, c, bytes.len()], count.wrapping_add(3) >> 2)
-        } else {
-            (bytes, [bytes.len(); 4], count)
-        };
-        let ends = ends.into_iter();
-        Ok(Codes { table, bytes, ends, start: 0, end: 0, each, count: 0, left: 0 })
-    }
-
-    pub(super) fn next(&mut self) -> Result<u8, Fault> {
-        if self.count == 0 {
-            self.start = self.end;
-            self.end = self.ends.next().ok_or(Fault::Malformed)?;
-            self.count = self.each;
-            let stream = Stream::new(self.bytes, self.start, self.end)?;
-            let all = self.end.wrapping_sub(self.start).wrapping_mul(8);
-            self.left = all.checked_sub(wide(stream.used)).ok_or(Fault::Malformed)?;
-        }
-        self.count = self.count.wrapping_sub(1);
-        let bytes = self.bytes.get(self.start..self.end).unwrap_or_default();
-        careful(bytes, self.table, &mut self.left)
-    }
 }
