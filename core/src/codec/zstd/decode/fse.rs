@@ -14,9 +14,9 @@ pub(super) const OFFSETS: usize = 1 << 8;
 /// A table entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
-    /// From the lowest bit: [`rest`](Entry::rest) (8 bits), the number of bits to add to the
-    /// value (8), and the base of the next state (16).
-    state: u32,
+    /// From the lowest bit: 63 less the width of the next state (8 bits), the number of bits to
+    /// add to the value (8), and the base of the next state (16).
+    pub(super) state: u32,
     /// The base of the value.
     value: u32,
 }
@@ -34,12 +34,6 @@ impl Entry {
         !self.state & 63
     }
 
-    /// 63 less that number in the lowest six bits, for [`top`](super::bits::top).
-    #[inline(always)]
-    pub(super) fn rest(self) -> u32 {
-        self.state
-    }
-
     #[inline(always)]
     pub(super) fn extra(self) -> u32 {
         (self.state >> 8) & 0xFF
@@ -53,18 +47,6 @@ impl Entry {
     #[inline(always)]
     pub(super) fn value(self) -> u32 {
         self.value
-    }
-
-    /// Whether both entries add no bits to the value.
-    #[inline(always)]
-    pub(super) fn are_plain(self, other: Entry) -> bool {
-        (self.state | other.state) & 0xFF00 == 0
-    }
-
-    /// The sum of three rests.
-    #[inline(always)]
-    pub(super) fn rests(self, second: Entry, third: Entry) -> u32 {
-        self.state.wrapping_add(second.state).wrapping_add(third.state) & 0xFF
     }
 }
 

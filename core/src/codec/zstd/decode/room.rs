@@ -15,6 +15,7 @@ pub(super) struct Room<'b> {
     /// Start of the block.
     pub(super) at: u32,
     /// End of the bytes that may be overwritten.
+    #[cfg_attr(not(feature = "sweep"), allow(dead_code, reason = "only literals wait there"))]
     pub(super) end: u32,
     /// Most bytes that the block may become; the room has as many.
     pub(super) most: u32,
@@ -64,22 +65,5 @@ pub(super) fn bytewise(bytes: &mut [u8], from: usize, to: usize, len: usize) -> 
     let source = cells.get(from..from.wrapping_add(len));
     let target = cells.get(to..to.wrapping_add(len))?;
     target.iter().zip(source?).for_each(|(to, from)| to.set(from.get()));
-    Some(())
-}
-
-/// Copies `N` bytes within a buffer.
-#[inline(always)]
-pub(super) fn chunk<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
-    store::<N>(bytes, to, load::<N>(bytes, from)?)
-}
-
-#[inline(always)]
-pub(super) fn load<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..at.wrapping_add(N))?.first_chunk().copied()
-}
-
-#[inline(always)]
-pub(super) fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) -> Option<()> {
-    *bytes.get_mut(at..at.wrapping_add(N))?.first_chunk_mut()? = value;
     Some(())
 }

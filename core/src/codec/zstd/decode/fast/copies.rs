@@ -1,6 +1,21 @@
 //! Copies in steps of several bytes.
 
-use super::super::room::chunk;
+/// Copies `N` bytes within a buffer.
+#[inline(always)]
+pub(super) fn chunk<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
+    store::<N>(bytes, to, load::<N>(bytes, from)?)
+}
+
+#[inline(always)]
+pub(super) fn load<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..at.wrapping_add(N))?.first_chunk().copied()
+}
+
+#[inline(always)]
+pub(super) fn store<const N: usize>(bytes: &mut [u8], at: usize, value: [u8; N]) -> Option<()> {
+    *bytes.get_mut(at..at.wrapping_add(N))?.first_chunk_mut()? = value;
+    Some(())
+}
 
 /// Copies `len` bytes, and up to `N - 1` more, to a place at least `N` bytes further on, or
 /// anywhere before.

@@ -6,10 +6,10 @@
 
 use super::super::Fault;
 use super::super::bits::{narrow, wide};
-use super::super::room::{Room, chunk, load, store};
+use super::super::room::Room;
 use super::super::sequences::{Sequence, Tables};
 use super::bits::Backwards;
-use super::copies::{copy, move_down};
+use super::copies::{chunk, copy, load, move_down, store};
 
 /// Number of sequences that are decoded before they are executed. Two short loops hide more
 /// memory latency than one long one.

@@ -2,9 +2,29 @@
 
 use super::super::Fault;
 use super::super::bits::wide;
-use super::super::fse::{OFFSETS, STATES};
+use super::super::fse::{Entry, OFFSETS, STATES};
 use super::super::sequences::{Sequence, Tables, repeat};
 use super::bits::{Backwards, RESTS, top};
+
+impl Entry {
+    /// 63 less the width of the next state in the lowest six bits, for [`top`].
+    #[inline(always)]
+    pub(super) fn rest(self) -> u32 {
+        self.state
+    }
+
+    /// Whether both entries add no bits to the value.
+    #[inline(always)]
+    pub(super) fn are_plain(self, other: Entry) -> bool {
+        (self.state | other.state) & 0xFF00 == 0
+    }
+
+    /// The sum of three rests.
+    #[inline(always)]
+    pub(super) fn rests(self, second: Entry, third: Entry) -> u32 {
+        self.state.wrapping_add(second.state).wrapping_add(third.state) & 0xFF
+    }
+}
 
 impl Tables {
     /// Decodes the next sequences to `batch`; `last` says that they are the last of the block.
