@@ -106,6 +106,13 @@ impl File {
         }
     }
 
+    /// Turns the cursor at which listing all tensors ended into that at which the audit of the
+    /// format begins.
+    #[cfg(feature = "sweep")]
+    pub(crate) fn start_audit(&self, cursor: &mut Cursor) {
+        each!(self, header => header.start_audit(cursor.of(header)), ());
+    }
+
     /// Whether listing all tensors, which ended at `listed`, has proved that
     /// the parts of the file come in order with nothing but sound padding
     /// between them.

@@ -98,6 +98,7 @@ impl<S: AsRef<[Slot]> + AsMut<[Slot]>> Index<S> {
         let Index { slots, seed, filled, cursor, .. } = self;
         let mut sink = |_| {};
         let mut reader = Reader::new(source, &mut sink);
+        reader.mute();
         file.sweep(&mut reader, cursor, &mut |glance| {
             let Some(slot) = slots.as_mut().get_mut(*filled) else {
                 return false;

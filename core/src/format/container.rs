@@ -158,6 +158,13 @@ pub(crate) trait Container: Sized {
         self.sweep(r, c, goes_on);
     }
 
+    /// Turns the cursor at which listing all tensors ended into that at which
+    /// [`audit`](Self::audit) begins, which need not prove again what listing has proved.
+    #[cfg(feature = "sweep")]
+    fn start_audit(&self, c: &mut Cursor<Self::State>) {
+        *c = Cursor::START;
+    }
+
     /// Whether listing all tensors, which ended at `listed`, has proved that the
     /// parts of the file come in order with nothing but sound padding between them.
     fn is_covered(&self, _listed: &Cursor<Self::State>) -> bool {

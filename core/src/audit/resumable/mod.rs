@@ -51,6 +51,9 @@ pub struct Audit {
     /// The longest run of tensors that sweeps have passed.
     #[cfg(feature = "sweep")]
     swept: names::Swept,
+    /// Where the stage of values begins.
+    #[cfg(feature = "sweep")]
+    values: Cursor,
     sorting: sorting::Sorting,
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
@@ -81,6 +84,8 @@ impl Audit {
             counted: 0,
             #[cfg(feature = "sweep")]
             swept: names::Swept::default(),
+            #[cfg(feature = "sweep")]
+            values: Cursor::default(),
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: coverage::Covering::default(),
@@ -270,6 +275,10 @@ impl Audit {
         self.sorting = sorting::Sorting::default();
         self.covering = coverage::Covering::default();
         self.cursor = Cursor::default();
+        #[cfg(feature = "sweep")]
+        if self.stage == Stage::Values {
+            self.cursor = self.values;
+        }
         self.payload.set_shared(0);
     }
 

@@ -60,6 +60,7 @@ impl Audit {
                 self.cursor = next;
                 let tensors = self.stage == Stage::Tensors;
                 self.covered = tensors && self.file.is_covered(&mut next);
+                self.keep_listed(next);
                 self.incomplete |= tensors && u64::from(self.counted) < self.file.tensor_count();
                 return Ok(());
             };
@@ -124,6 +125,18 @@ impl Audit {
             sorting.keep(slots, Slot::named(hash, EntryKind::Tensor, glance.index, &glance.name_at))
         });
     }
+
+    /// Keeps where the audit of the format begins after listing all tensors.
+    #[cfg(feature = "sweep")]
+    fn keep_listed(&mut self, mut listed: Cursor) {
+        if self.stage == Stage::Tensors {
+            self.file.start_audit(&mut listed);
+            self.values = listed;
+        }
+    }
+
+    #[cfg(not(feature = "sweep"))]
+    fn keep_listed(&mut self, _: Cursor) {}
 
     /// Only hosts have this fast path; nothing depends on it.
     #[cfg(not(feature = "sweep"))]

@@ -39,7 +39,7 @@ mod fields;
 mod open;
 mod order;
 mod spans;
-#[cfg(feature = "sweep")]
+#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
 mod sweep;
 
 use crate::base::{Word, place, utf8, wide, widen, word};
@@ -124,6 +124,8 @@ pub(crate) struct State {
     shaped: u64,
     /// The entry before, where the order of the list is validated.
     before: order::Before,
+    /// What listing has found out about the order.
+    listed: sweep::Listed,
     /// What opening has read.
     #[cfg(feature = "windows")]
     header: Header,
@@ -134,6 +136,7 @@ impl parse::State for State {
         stated: 0,
         shaped: 0,
         before: order::Before::NONE,
+        listed: sweep::Listed::START,
         #[cfg(feature = "windows")]
         header: Header::NONE,
     };
@@ -211,8 +214,9 @@ impl Container for Header {
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
         let (at, index) = (self.go(r, c, EntryKind::Tensor), c.index);
         if index >= self.count {
-            if !r.is_partial() {
-                self.follow(r, at);
+            match r.is_partial() {
+                true => c.state.listed.finish(at),
+                false => self.follow(r, at),
             }
             c.finish();
             return Ok(None);
@@ -231,8 +235,9 @@ impl Container for Header {
         c.advance(r.at());
         let validated = spans::validate(r, &entry);
         let status = self.validate_place(r, c, &entry, validated);
-        if !r.is_partial() {
-            order::follow(r, c, &entry, rules::C1);
+        match r.is_partial() {
+            true => c.state.listed.add(r, index, &entry),
+            false => order::follow(r, c, &entry, rules::C1),
         }
         Ok(Some(self.describe(index, at, &entry, status)))
     }
@@ -280,6 +285,24 @@ impl Container for Header {
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
         self.sweep_sound(r, c, goes_on);
+    }
+
+    #[cfg(feature = "sweep")]
+    fn sweep_again<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        self.sweep_names(r, c, until, goes_on);
+    }
+
+    #[cfg(feature = "sweep")]
+    fn start_audit(&self, c: &mut Cursor) {
+        let listed = c.state.listed;
+        *c = Cursor::START;
+        c.state.listed = listed;
     }
 }
 

@@ -1,8 +1,9 @@
 //! The order of the lists, and the padding after them.
 //!
 //! An entry and the previous one need not be resident together, so both are read again
-//! after all were validated, by the functions of [`walk`]. For files that are in memory as
-//! a whole, that happens during validation.
+//! after all were validated, by the functions of [`walk`], unless a host has followed the order
+//! while it listed the tensors. For files that are in memory as a whole, that happens during
+//! validation.
 
 use super::{Cursor, fields::Entry};
 use super::{Header, field, rules};

@@ -5,11 +5,14 @@
 //! that is not in its shortest form, the sweep ends and the entry is checked in full. That
 //! takes a fifth of the time.
 
+use super::fields::Entry;
 use super::{Cursor, Header, field, is_utf8, rules};
-use crate::base::widen;
+use crate::base::{utf8, widen};
 use crate::format::Glance;
+use crate::input::{Source, Span};
 use crate::model::{Name, NameAt, NameEncoding, dims::product};
 use crate::parse::Reader;
+use crate::rule::EntryKind;
 
 /// State of a sweep.
 pub(super) struct Brief<'a> {
@@ -22,18 +25,174 @@ pub(super) struct Brief<'a> {
     left: usize,
 }
 
+/// What listing all tensors has found out about their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Listed {
+    order: Order,
+    /// Position, type and name of the entry before or, if the order is broken, of the first that
+    /// comes too late.
+    index: u32,
+    dtype: u64,
+    name: Span,
+    /// The end of the list, once it is reached.
+    end: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Order {
+    Kept,
+    Broken,
+    Unknown,
+}
+
+impl Listed {
+    pub(super) const START: Listed =
+        Listed { order: Order::Kept, index: 0, dtype: u64::MAX, name: Span::new(0, 0), end: 0 };
+
+    /// The name of the entry before, if it is still needed and resident.
+    fn before<'a>(&mut self, source: &Source<'a>) -> &'a [u8] {
+        if self.order != Order::Kept {
+            return &[];
+        }
+        source.get(self.name).unwrap_or_else(|_| {
+            self.order = Order::Unknown;
+            &[]
+        })
+    }
+
+    /// Compares entry `index`, with its name at `name_at`, with the one before, `before`.
+    #[inline(always)]
+    fn compare<'a>(
+        &mut self,
+        before: &mut &'a [u8],
+        (index, dtype): (u32, u64),
+        (name, name_at): (&'a [u8], u64),
+    ) {
+        if self.order == Order::Kept {
+            if dtype > self.dtype || (dtype == self.dtype && name < *before) {
+                self.order = Order::Broken;
+            }
+            (self.index, self.dtype, *before) = (index, dtype, name);
+            self.name = Span::new(name_at, widen(name.len()));
+        }
+    }
+
+    /// Adds entry `index`.
+    pub(super) fn add(&mut self, r: &Reader<'_, '_>, index: u32, entry: &Entry<'_>) {
+        let mut before = self.before(r.source());
+        let name_at = entry.name_span().offset;
+        self.compare(&mut before, (index, entry.dtype.value), (entry.name, name_at));
+    }
+
+    /// The list ended at `end`.
+    pub(super) fn finish(&mut self, end: u64) {
+        self.end = end;
+    }
+}
+
 impl Header {
+    /// Takes the order from the listing; returns the end of the list, if it was listed.
+    pub(super) fn order_listed(&self, r: &mut Reader<'_, '_>, c: &Cursor) -> Option<u64> {
+        let Listed { order, index, name, end, .. } = c.state.listed;
+        if end == 0 || order == Order::Unknown {
+            return None;
+        }
+        if order == Order::Broken {
+            r.about(EntryKind::Tensor, index);
+            r.flag(rules::C1, name.offset, name.len, 0, 0);
+        }
+        Some(end)
+    }
+
     pub(super) fn sweep_sound<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
         c: &mut Cursor,
         goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
     ) {
+        let mut listed = c.state.listed;
+        // Who reports nothing needs no order.
+        if r.is_muted() {
+            listed.order = Order::Unknown;
+        }
+        let mut before = listed.before(r.source());
         self.sweep_while(r, c, |index, at, name_at, brief| {
-            let name = Name::new(brief.name, NameEncoding::Plain);
-            let name_at = NameAt::plain(name_at, widen(brief.name.len()));
-            is_utf8(brief.name) && goes_on(&Glance { index, at, name_at, name })
+            let Brief { name: bytes, dtype, .. } = *brief;
+            let name = Name::new(bytes, NameEncoding::Plain);
+            let place = NameAt::plain(name_at, widen(bytes.len()));
+            let sound = (utf8::is_ascii(bytes) || is_utf8(bytes))
+                && goes_on(&Glance { index, at, name_at: place, name });
+            if sound {
+                listed.compare(&mut before, (index, dtype), (bytes, name_at));
+            }
+            sound
         });
+        c.state.listed = listed;
+    }
+
+    /// Passes again over entries that [`sweep_sound`](Self::sweep_sound) has passed, up to
+    /// `until`: only their names are looked at.
+    pub(super) fn sweep_names<'a>(
+        &self,
+        r: &mut Reader<'_, 'a>,
+        c: &mut Cursor,
+        until: u32,
+        goes_on: &mut dyn FnMut(&Glance<'a>) -> bool,
+    ) {
+        r.region(c.at.max(self.list_at.into()), self.data_at(), rules::F4);
+        let (at, run) = (r.at(), r.resident());
+        let offset = |left: usize| at.saturating_add(widen(run.len().saturating_sub(left)));
+        let (mut last, mut rest, mut next) = (run, run, c.index);
+        for index in c.index..until.min(self.count) {
+            let Some((name, left, after)) = known(rest) else { break };
+            let len = widen(name.len());
+            let glance = Glance {
+                index,
+                at: offset(rest.len()),
+                name_at: NameAt::plain(offset(left).saturating_sub(len), len),
+                name: Name::new(name, NameEncoding::Plain),
+            };
+            if !goes_on(&glance) {
+                break;
+            }
+            (last, rest, next) = (rest, after, index.saturating_add(1));
+        }
+        if next > c.index
+            && let Some((brief, _)) = brief(last)
+        {
+            r.pass(rest);
+            (c.at, c.index) = (r.at(), next);
+            (c.state.stated, c.state.shaped) = (brief.end, brief.end);
+        }
+    }
+
+    /// Passes over entries that are valid and in order, from the start of the list, or over
+    /// valid entries once the order does not matter. Returns whether there were any.
+    pub(super) fn sweep_in_order(
+        &self,
+        r: &mut Reader<'_, '_>,
+        c: &mut Cursor,
+        compares: bool,
+    ) -> bool {
+        let from = c.index;
+        if compares && from > 0 {
+            return false;
+        }
+        let mut last: Option<(u64, &[u8])> = None;
+        let mut before = c.state.before.offset;
+        self.sweep_while(r, c, |_, at, _, brief| {
+            let ascends = last.is_none_or(|(dtype, name)| {
+                dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
+            });
+            let goes_on = ascends || !compares;
+            if goes_on {
+                last = Some((brief.dtype, brief.name));
+                before = at;
+            }
+            goes_on
+        });
+        c.state.before.offset = before;
+        c.index > from
     }
 
     /// Passes over entries whose data lies where it should and for which
@@ -97,6 +256,28 @@ fn brief(input: &[u8]) -> Option<(Brief<'_>, &[u8])> {
     let width = field::DTYPES.get(usize::try_from(dtype).ok()?)?.bits() >> 3;
     let size = product(elements, u64::from(width))?;
     Some((Brief { name, dtype, size, start, end, left }, rest))
+}
+
+/// The name of the entry at the start of `input`, which is known to be sound, how many bytes
+/// are left after it, and the rest.
+#[inline(always)]
+fn known(input: &[u8]) -> Option<(&[u8], usize, &[u8])> {
+    let (len, rest) = int(input)?;
+    let (name, rest) = rest.split_at_checked(usize::try_from(len).ok()?)?;
+    let left = rest.len();
+    let (rank, mut rest) = int(past(rest)?)?;
+    for _ in 0..rank {
+        rest = past(rest)?;
+    }
+    Some((name, left, past(past(rest)?)?))
+}
+
+/// What follows the integer at the start of `input`.
+#[inline(always)]
+fn past(input: &[u8]) -> Option<&[u8]> {
+    let wider = input.first()?.saturating_sub(field::ONE_BYTE);
+    // One byte, or a tag before two, four or eight bytes.
+    input.get(1_usize.wrapping_shl(wider.into()) | 1..)
 }
 
 /// The integer at the start of `input`, if it has its shortest form.

@@ -19,7 +19,16 @@ pub(crate) fn hash(seed: u64, table: u8, name: &Name<'_>) -> u64 {
         for word in words {
             state.word(u64::from_le_bytes(*word));
         }
-        let word = tail.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte));
+        let word = match bytes.last_chunk() {
+            // What the last eight bytes have besides the tail is shifted out, in two steps: if
+            // there is no tail, all of it.
+            Some(last) => {
+                let before = crate::base::widen(8_usize.wrapping_sub(tail.len()));
+                let bits = u32::try_from(before).unwrap_or(8).wrapping_mul(8);
+                (u64::from_le_bytes(*last) >> 8).wrapping_shr(bits.wrapping_sub(8))
+            }
+            None => tail.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+        };
         return state.finish(word, bytes.len());
     }
     let (mut word, mut len) = (0_u64, 0_usize);

@@ -70,7 +70,11 @@ impl Header {
                 self.ascends(r, c, List { at, count, rule: rules::M5, kind: EntryKind::Metadata })
             }
             phase::TENSORS | phase::REST => {
-                if self.sweep_in_order(r, c) {
+                if let Some(end) = self.order_listed(r, c) {
+                    self.next_list(r, c, end);
+                    return Ok(());
+                }
+                if self.sweep_in_order(r, c, c.phase != phase::REST) {
                     return Ok(());
                 }
                 let (at, count) = (self.list_at.into(), self.count);
@@ -78,37 +82,6 @@ impl Header {
             }
             _ => self.padding(r, c),
         }
-    }
-
-    /// Only hosts have this fast path; nothing depends on it.
-    #[cfg(not(feature = "sweep"))]
-    fn sweep_in_order(&self, _: &mut Reader<'_, '_>, _: &mut Cursor) -> bool {
-        false
-    }
-
-    /// Passes over entries that are valid and in order, from the start of the list, or over
-    /// valid entries once the order does not matter. Returns whether there were any.
-    #[cfg(feature = "sweep")]
-    fn sweep_in_order(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> bool {
-        let (compares, from) = (c.phase != phase::REST, c.index);
-        if compares && from > 0 {
-            return false;
-        }
-        let mut last: Option<(u64, &[u8])> = None;
-        let mut before = c.state.before.offset;
-        self.sweep_while(r, c, |_, at, _, brief| {
-            let ascends = last.is_none_or(|(dtype, name)| {
-                dtype > brief.dtype || (dtype == brief.dtype && name < brief.name)
-            });
-            let goes_on = ascends || !compares;
-            if goes_on {
-                last = Some((brief.dtype, brief.name));
-                before = at;
-            }
-            goes_on
-        });
-        c.state.before.offset = before;
-        c.index > from
     }
 
     /// Looks at entries until the list ends, bytes are absent, or one is out of
@@ -163,7 +136,9 @@ impl Header {
     /// Goes on with the next list; after the tensors, at `end`, comes the padding.
     fn next_list(&self, r: &mut Reader<'_, '_>, c: &mut Cursor, end: u64) {
         if c.phase == phase::METADATA {
+            let listed = c.state.listed;
             c.next_phase();
+            c.state.listed = listed;
             return;
         }
         *c = Cursor { at: end, phase: phase::PADDING, ..Cursor::START };
