@@ -114,13 +114,11 @@ pub use half;
 #[cfg(feature = "heapless")]
 pub use heapless;
 pub use input::{Absent, Source, Span, Window};
-#[cfg(feature = "blocks")]
-pub use model::Quant;
 pub use model::name::{Bytes, Chars, is_hidden};
 pub use model::{
     Chunk, Chunks, DType, DimEncoding, Dims, DimsAt, Element, Elements, Encoding, Endianness,
-    Entry, KeyedMetadata, Layout, Metadata, Name, NameAt, NameEncoding, Number, Part, Region,
-    Sparse, Status, Tensor, Value, Version,
+    Entry, KeyedMetadata, Layout, Metadata, Name, NameAt, NameEncoding, Number, Part, Quant,
+    Region, Sparse, Status, Tensor, Value, Version,
 };
 pub use parse::Stop;
 #[cfg(feature = "heapless")]

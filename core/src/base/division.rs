@@ -1,5 +1,9 @@
 //! Division of 64-bit numbers.
 
+/// Whether the processor divides them, or size does not matter: the compiler's routine takes
+/// 0.9 KiB on a 32-bit processor, and an entry needs one or two divisions at most.
+const NATIVE: bool = cfg!(any(feature = "sweep", target_pointer_width = "64"));
+
 /// How many bytes it is from `at` to the next multiple of `alignment`, which is not
 /// 0. Few formats have alignments that are no power of two.
 #[cfg_attr(not(feature = "names"), inline(always))]
@@ -15,26 +19,18 @@ pub(crate) fn padding(at: u64, alignment: u64) -> u64 {
 }
 
 /// Quotient and remainder; `None` if `divisor` is 0.
-#[cfg(any(feature = "sweep", target_pointer_width = "64"))]
 #[inline]
 pub(crate) const fn div_rem(number: u64, divisor: u64) -> Option<(u64, u64)> {
+    if !NATIVE {
+        return bit_by_bit(number, divisor);
+    }
     match (number.checked_div(divisor), number.checked_rem(divisor)) {
         (Some(quotient), Some(remainder)) => Some((quotient, remainder)),
         _ => None,
     }
 }
 
-/// Quotient and remainder; `None` if `divisor` is 0.
-///
-/// Bit by bit: the compiler's routine takes 0.9 KiB on a 32-bit processor, and an entry
-/// needs one or two divisions at most.
-#[cfg(not(any(feature = "sweep", target_pointer_width = "64")))]
 #[inline(never)]
-pub(crate) const fn div_rem(number: u64, divisor: u64) -> Option<(u64, u64)> {
-    bit_by_bit(number, divisor)
-}
-
-#[cfg(any(test, not(any(feature = "sweep", target_pointer_width = "64"))))]
 const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     if divisor == 0 {
         return None;
@@ -62,14 +58,13 @@ pub(crate) fn quotient(number: u64, divisor: u32) -> Option<u64> {
     if divisor == 0 || divisor >> 31 != 0 {
         return None;
     }
-    #[cfg(any(feature = "sweep", target_pointer_width = "64"))]
-    return number.checked_div(u64::from(divisor));
-    #[cfg(not(any(feature = "sweep", target_pointer_width = "64")))]
-    Some(by_half(number, divisor))
+    match NATIVE {
+        true => number.checked_div(u64::from(divisor)),
+        false => Some(by_half(number, divisor)),
+    }
 }
 
 /// The remainder has 32 bits, which is a third of the code of [`bit_by_bit`].
-#[cfg(any(test, not(any(feature = "sweep", target_pointer_width = "64"))))]
 fn by_half(number: u64, divisor: u32) -> u64 {
     // Quotient bits move in as bits of the number move out.
     let (mut rest, mut remainder) = (number, 0_u32);

@@ -1,5 +1,8 @@
 //! Words, offsets and bytes: helpers that know nothing about files.
 
+#[cfg(feature = "sweep")]
+pub(crate) mod ascii;
+pub(crate) mod build;
 pub(crate) mod division;
 pub(crate) mod hash;
 pub mod limits;

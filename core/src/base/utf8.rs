@@ -1,23 +1,21 @@
 //! Whether bytes are UTF-8.
 
+use super::build::SWEEP;
+
 /// Length of the whole characters at the start of `bytes`, and whether the rest may be an
 /// incomplete character. `None` if nothing follows.
-#[cfg(feature = "sweep")]
 #[inline]
 pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
-    let error = core::str::from_utf8(bytes).err()?;
-    Some((error.valid_up_to(), error.error_len().is_none()))
-}
-
-/// The same in a fifth of the code: the library's version reads words and has a table.
-#[cfg(not(feature = "sweep"))]
-#[inline(never)]
-pub(crate) fn fault(bytes: &[u8]) -> Option<(usize, bool)> {
+    if SWEEP {
+        let error = core::str::from_utf8(bytes).err()?;
+        return Some((error.valid_up_to(), error.error_len().is_none()));
+    }
     by_character(bytes)
 }
 
-/// An invalid sequence that is cut off may pass as incomplete; one more byte decides.
-#[cfg(any(test, not(feature = "sweep")))]
+/// The same in a fifth of the code: the library's version reads words and has a table. An
+/// invalid sequence that is cut off may pass as incomplete; one more byte decides.
+#[inline(never)]
 fn by_character(bytes: &[u8]) -> Option<(usize, bool)> {
     let mut rest = bytes;
     while let Some((first, after)) = rest.split_first() {
@@ -49,21 +47,6 @@ fn by_character(bytes: &[u8]) -> Option<(usize, bool)> {
 /// Whether all of `bytes` is UTF-8.
 pub(crate) fn is(bytes: &[u8]) -> bool {
     fault(bytes).is_none()
-}
-
-/// The top bit of each of eight bytes.
-#[cfg(feature = "sweep")]
-pub(crate) const HIGH: u64 = 0x8080_8080_8080_8080;
-
-/// Whether all of `bytes` is ASCII, checked without an early exit. The library's version
-/// stops at the first other byte, and on 32-bit targets reads 32 bits at a time.
-#[cfg(feature = "sweep")]
-#[inline(always)]
-pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
-    let (words, tail) = bytes.as_chunks::<8>();
-    let any = words.iter().fold(0, |any, word| any | u64::from_le_bytes(*word));
-    let last = tail.iter().fold(0, |any, byte| any | byte);
-    any & HIGH == 0 && last < 0x80
 }
 
 #[cfg(test)]
@@ -98,20 +81,6 @@ mod tests {
         for text in ["", "a", "é", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}", "zwölf 🚢"] {
             same(text.as_bytes());
             assert!(super::is(text.as_bytes()));
-        }
-    }
-
-    #[cfg(feature = "sweep")]
-    #[test]
-    fn ascii_wherever_a_byte_lies() {
-        for len in 0..40 {
-            let mut bytes = std::vec![0x7F; len];
-            assert!(super::is_ascii(&bytes));
-            for at in 0..len {
-                bytes[at] = 0x80;
-                assert!(!super::is_ascii(&bytes), "{at} of {len}");
-                bytes[at] = 0;
-            }
         }
     }
 }

@@ -93,7 +93,6 @@ impl File {
     }
 
     /// The same up to entry `until`, if a sweep has passed over all of these before.
-    #[cfg(feature = "sweep")]
     pub(crate) fn sweep_again<'a>(
         &self,
         reader: &mut Reader<'_, 'a>,
@@ -161,7 +160,6 @@ impl File {
         each!(self, header => header.audit(reader, cursor.of(header)), Ok(()))
     }
 
-    #[cfg(feature = "keys")]
     pub(crate) fn keys(
         &self,
         reader: &mut Reader<'_, '_>,

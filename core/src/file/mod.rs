@@ -1,5 +1,6 @@
 //! An open file of any format.
 
+use crate::base::build::WINDOWS;
 use crate::codec::checksum::Checksum;
 use crate::format::{self, Container, Format, Policy, formats};
 use crate::input::{Absent, Source};
@@ -333,7 +334,7 @@ impl File {
             if let Ok(Some(tensor)) = &result {
                 found = reader.name(&tensor.name)? == *name;
             }
-            if result.is_ok() || cfg!(feature = "windows") && next.is_inside() {
+            if result.is_ok() || WINDOWS && next.is_inside() {
                 *cursor = next;
             }
             if found || !matches!(result, Ok(Some(_))) {

@@ -1,11 +1,11 @@
 //! Working memory of the caller, and sorting it.
 
+use crate::base::build::{SWEEP, WINDOWS};
 use crate::base::{Word, wide, word};
 use crate::input::{Source, Span};
 use crate::model::Name;
 use crate::model::{NameAt, NameEncoding};
 use crate::rule::EntryKind;
-#[cfg(any(test, all(feature = "windows", not(feature = "sweep"))))]
 use core::cell::Cell;
 
 /// One entry of working memory that the caller provides, for each tensor or each part of
@@ -64,31 +64,6 @@ impl Slot {
     }
 }
 
-#[cfg(feature = "windows")]
-impl Slot {
-    /// Entry `index` with the name at `name`, whose hash is `key`. Offsets fit in 56 bits;
-    /// the top byte holds the kind.
-    pub(crate) fn named(key: u64, kind: EntryKind, index: u32, name: &NameAt) -> Slot {
-        let code = u64::from(kind.code()) | (u64::from(name.encoding.code()) << 4);
-        Slot { key, at: (name.offset & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
-    }
-
-    /// The name of an entry made by [`Slot::named`].
-    pub(crate) fn name(&self) -> NameAt {
-        let encoding = NameEncoding::of(u32::try_from(self.at >> 60).unwrap_or(0));
-        NameAt { offset: self.at & OFFSET, len: self.unpack().1, encoding }
-    }
-
-    /// Its kind.
-    pub(crate) fn kind(&self) -> EntryKind {
-        EntryKind::of(u32::try_from((self.at >> 56) & 0xF).unwrap_or(0))
-    }
-}
-
-/// The bits of an offset.
-#[cfg(feature = "windows")]
-const OFFSET: u64 = u64::MAX >> 8;
-
 /// What the audit of a file that is in memory as a whole keeps of an entry.
 impl Slot {
     /// Makes it entry `index` of `table` with the name at `name`. It stays unchanged if the
@@ -139,13 +114,14 @@ impl Slot {
 /// the heap sort of other hosts, which has no panic path. A reader of files that are in
 /// memory as a whole has a shorter sort.
 pub(crate) fn sort(slots: &mut [Slot]) {
-    #[cfg(feature = "sweep")]
-    #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
-    slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
-    #[cfg(all(feature = "windows", not(feature = "sweep")))]
-    heap_sort(slots);
-    #[cfg(not(any(feature = "windows", feature = "sweep")))]
-    shell_sort(slots, &Slot::precedes);
+    if SWEEP {
+        #[allow(clippy::disallowed_methods, reason = "tuples of integers have one order")]
+        slots.sort_unstable_by_key(|slot| (slot.key, slot.at, slot.who));
+    } else if WINDOWS {
+        heap_sort(slots);
+    } else {
+        shell_sort(slots, &Slot::precedes);
+    }
 }
 
 /// Sorts slots by `precedes`, in two thirds of the code of a heap sort. With these gaps
@@ -174,7 +150,6 @@ pub(crate) fn shell_sort(slots: &mut [Slot], precedes: &dyn Fn(&Slot, &Slot) -> 
 }
 
 /// Sorts slots by key, then by the rest, in O(n log n) steps at most.
-#[cfg(any(test, all(feature = "windows", not(feature = "sweep"))))]
 fn heap_sort(slots: &mut [Slot]) {
     let mut end = slots.len();
     let mut root = end >> 1;
@@ -207,7 +182,6 @@ fn heap_sort(slots: &mut [Slot]) {
     }
 }
 
-#[cfg(any(test, all(feature = "windows", not(feature = "sweep"))))]
 fn exchange(slots: &mut [Slot], a: usize, b: usize) {
     let slots = Cell::from_mut(slots).as_slice_of_cells();
     if let (Some(a), Some(b)) = (slots.get(a), slots.get(b)) {

@@ -124,7 +124,6 @@ pub(crate) trait Container: Sized {
 
     /// Looks at what readers of models rely on beyond the format, as far as bytes are
     /// resident. The cursor and `keys` are kept when bytes are missing.
-    #[cfg(feature = "keys")]
     fn keys(
         &self,
         _: &mut Reader<'_, '_>,
@@ -147,7 +146,6 @@ pub(crate) trait Container: Sized {
 
     /// The same up to entry `until`, if [`sweep`](Self::sweep) has passed over all of these
     /// before: fewer checks suffice.
-    #[cfg(feature = "sweep")]
     fn sweep_again<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -203,10 +201,6 @@ pub(crate) struct Glance<'a> {
     /// Absolute offset of its entry.
     pub(crate) at: u64,
     /// The place of its name.
-    #[cfg_attr(
-        not(feature = "sweep"),
-        allow(dead_code, reason = "only an audit that sweeps keeps it")
-    )]
     pub(crate) name_at: NameAt,
     /// Its name.
     pub(crate) name: Name<'a>,

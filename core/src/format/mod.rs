@@ -36,5 +36,7 @@ pub(crate) use formats::formats;
 /// What an audit keeps of the keys of metadata; only GGUF has any that readers rely on.
 #[cfg(feature = "keys")]
 pub(crate) use gguf::Keys;
+#[cfg(not(feature = "keys"))]
+pub(crate) type Keys = ();
 pub use pickle::is_pickle;
 pub(crate) use policy::Policy;

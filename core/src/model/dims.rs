@@ -1,5 +1,6 @@
 //! Shapes as files store them: any rank, read lazily.
 
+use crate::base::build::{SWEEP, WINDOWS};
 use crate::input::{
     Absent, Source, Span,
     leaf::{Parsed, byte, incomplete, le_u16, le_u32, le_u64},
@@ -69,9 +70,9 @@ impl DimsAt {
     /// [`Absent`] when their bytes are not resident in one window.
     pub fn read<'a>(&self, source: &Source<'a>) -> Result<Dims<'a>, Absent> {
         let DimsAt { offset, len, rank, lead, encoding } = *self;
-        #[cfg(any(feature = "packed", test))]
-        if encoding == DimEncoding::Packed {
+        if DimEncoding::Packed.is_used() && encoding == DimEncoding::Packed {
             let packed = Packed { low: offset, high: lead.unwrap_or(0), ..Packed::default() };
+            let packed = [packed; PACKED];
             return Ok(Dims { packed, left: rank, encoding, ..Dims::default() });
         }
         let bytes = source.get(Span { offset, len: u64::from(len) })?;
@@ -82,7 +83,6 @@ impl DimsAt {
 /// Extents in 32 hexadecimal digits, three bits in each: the highest bit says that
 /// more of the same extent follow. Those of an array of at most 2^63 bytes fit up to
 /// eleven dimensions, and usually more.
-#[cfg(any(feature = "packed", test))]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packed {
     low: u64,
@@ -91,7 +91,6 @@ pub(crate) struct Packed {
     rank: u32,
 }
 
-#[cfg(any(feature = "packed", test))]
 impl Packed {
     /// Appends an extent.
     pub(crate) fn push(&mut self, extent: u64) {
@@ -127,10 +126,7 @@ impl Packed {
             _ => DimsAt { rank, encoding: DimEncoding::External, ..DimsAt::default() },
         }
     }
-}
 
-#[cfg(any(feature = "packed", test))]
-impl Packed {
     /// Takes the first extent off.
     fn pop(&mut self) -> u64 {
         let (mut extent, mut shift) = (0, 0_u32);
@@ -147,6 +143,9 @@ impl Packed {
     }
 }
 
+/// How many shapes of this kind [`Dims`] has room for.
+const PACKED: usize = if DimEncoding::Packed.is_used() { 1 } else { 0 };
+
 /// The dims of a shape, outermost first.
 #[derive(Clone, Debug, Default)]
 pub struct Dims<'a> {
@@ -154,14 +153,14 @@ pub struct Dims<'a> {
     bytes: &'a [u8],
     left: u32,
     encoding: DimEncoding,
-    #[cfg(any(feature = "packed", test))]
-    packed: Packed,
+    /// Extents that are packed; nothing where no format packs them.
+    packed: [Packed; PACKED],
 }
 
 impl DimEncoding {
     /// Whether a format of this build stores shapes this way; code for the others is not
     /// compiled in.
-    const fn is_used(self) -> bool {
+    pub(crate) const fn is_used(self) -> bool {
         match self {
             DimEncoding::U64 => cfg!(any(feature = "dims64", test)),
             DimEncoding::U32 => cfg!(any(feature = "dims32", test)),
@@ -177,13 +176,7 @@ impl DimEncoding {
     }
 }
 
-impl<'a> Dims<'a> {
-    /// `rank` dims that are stored as `bytes`.
-    #[cfg(test)]
-    pub(crate) fn new(bytes: &'a [u8], rank: u32, encoding: DimEncoding) -> Self {
-        Dims { bytes, left: rank, encoding, ..Dims::default() }
-    }
-
+impl Dims<'_> {
     /// The product of the dims: 1 for rank 0, and 0 if a dim is 0. `None` if the product of
     /// the other dims exceeds `u64`, even with a 0 among them, so that the result does not
     /// depend on their order.
@@ -221,8 +214,9 @@ impl Iterator for Dims<'_> {
             DimEncoding::ReversedBig if DimEncoding::ReversedBig.is_used() => {
                 le_u64_last(self.bytes).map(|(rest, n)| (rest, n.swap_bytes()))
             }
-            #[cfg(any(feature = "packed", test))]
-            DimEncoding::Packed => Ok((&[][..], self.packed.pop())),
+            DimEncoding::Packed if DimEncoding::Packed.is_used() => {
+                Ok((&[][..], self.packed.first_mut().map_or(0, Packed::pop)))
+            }
             _ => incomplete(1),
         };
         match parsed {
@@ -251,10 +245,10 @@ fn le_u64_last(input: &[u8]) -> Parsed<'_, u64> {
 /// hosts are slow at checked 64-bit multiplication.
 #[inline(always)]
 pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
-    if cfg!(feature = "sweep") && (a | b) >> 32 == 0 {
+    if SWEEP && (a | b) >> 32 == 0 {
         return Some(a.wrapping_mul(b));
     }
-    if cfg!(not(feature = "windows")) {
+    if !WINDOWS {
         // The product of two numbers above 32 bits exceeds 64 bits, and a multiplication by
         // a 32-bit number takes much less code.
         let (long, short) = if a >> 32 == 0 { (b, a) } else { (a, b) };
@@ -267,7 +261,6 @@ pub(crate) fn product(a: u64, b: u64) -> Option<u64> {
 }
 
 /// The product, or `u64::MAX` if it is as much or more.
-#[cfg(feature = "dims-reversed")]
 pub(crate) fn times(a: u64, b: u64) -> u64 {
     product(a, b).unwrap_or(u64::MAX)
 }
@@ -373,11 +366,12 @@ mod tests {
     #[test]
     fn variable_widths() {
         let bytes = [250, 251, 0, 1, 252, 0, 0, 1, 0, 253, 0, 0, 0, 0, 1, 0, 0, 0];
-        let read: std::vec::Vec<u64> = Dims::new(&bytes, 4, DimEncoding::Bincode).collect();
+        let dims = |bytes, left, encoding| Dims { bytes, left, encoding, ..Dims::default() };
+        let read: std::vec::Vec<u64> = dims(&bytes, 4, DimEncoding::Bincode).collect();
         assert_eq!(read, [250, 256, 65_536, 1 << 32]);
         let bytes = [23, 24, 24, 25, 1, 0, 26, 0, 1, 0, 0, 27, 0, 0, 0, 1, 0, 0, 0, 0];
-        let read: std::vec::Vec<u64> = Dims::new(&bytes, 5, DimEncoding::Cbor).collect();
+        let read: std::vec::Vec<u64> = dims(&bytes, 5, DimEncoding::Cbor).collect();
         assert_eq!(read, [23, 24, 256, 65_536, 1 << 32]);
-        assert_eq!(Dims::new(&[254], 1, DimEncoding::Bincode).count(), 0);
+        assert_eq!(dims(&[254], 1, DimEncoding::Bincode).count(), 0);
     }
 }

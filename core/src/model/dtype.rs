@@ -1,7 +1,12 @@
 //! Element types of all formats.
 
-#[cfg(any(feature = "blocks", test))]
 use crate::base::division::div_rem;
+
+/// Whether some format of this build has elements in blocks.
+pub(super) const BLOCKS: bool = cfg!(any(feature = "blocks", test));
+
+/// Whether some format of this build has the rarer types.
+const MORE: bool = cfg!(any(feature = "more-dtypes", test));
 
 /// The type of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -258,7 +263,7 @@ impl DType {
             DType::Unknown | DType::BitSet | DType::Text => 0,
             // Few formats have the following; readers of the others go
             // without them in their tables.
-            _ if cfg!(not(any(feature = "more-dtypes", test))) => 0,
+            _ if !MORE => 0,
             DType::F4 => 4,
             DType::F6E2M3 | DType::F6E3M2 => 6,
             DType::F8E8M0 | DType::F8E4M3Fnuz | DType::F8E5M2Fnuz => 8,
@@ -271,7 +276,7 @@ impl DType {
     /// Elements and bytes of one block, for types whose elements share a scale in blocks;
     /// `None` for others.
     pub const fn block(self) -> Option<(u32, u32)> {
-        if cfg!(not(any(feature = "blocks", test))) {
+        if !BLOCKS {
             return None;
         }
         Some(match self {
@@ -325,9 +330,6 @@ impl DType {
     /// exceeds `u64`, the width is not fixed, or the elements do not fill blocks.
     pub const fn bytes(self, elements: u64) -> Option<u64> {
         match self.bits() {
-            #[cfg(not(any(feature = "blocks", test)))]
-            0 => None,
-            #[cfg(any(feature = "blocks", test))]
             0 => match self.block() {
                 Some((count, bytes)) => match div_rem(elements, widen32(count)) {
                     Some((blocks, 0)) => blocks.checked_mul(widen32(bytes)),
@@ -338,7 +340,7 @@ impl DType {
             1 => Some((elements >> 3).wrapping_add(if elements & 7 == 0 { 0 } else { 1 })),
             2 => Some((elements >> 2).wrapping_add(if elements & 3 == 0 { 0 } else { 1 })),
             4 => Some((elements >> 1).wrapping_add(elements & 1)),
-            6 if cfg!(any(feature = "more-dtypes", test)) => match elements.checked_mul(3) {
+            6 if MORE => match elements.checked_mul(3) {
                 Some(n) => Some((n >> 2).wrapping_add(if n & 3 == 0 { 0 } else { 1 })),
                 None => None,
             },

@@ -1,15 +1,16 @@
 //! One element of any fixed-width type, as a number.
 
+use crate::model::dtype::BLOCKS;
 use crate::model::{DType, Endianness};
 
 /// Most bytes that one element takes to be read: those of a block that is taken
 /// apart, where elements come in blocks.
-pub(crate) const WIDEST: usize = if cfg!(any(feature = "blocks", test)) { 256 } else { 8 };
+pub(crate) const WIDEST: usize = if BLOCKS { 256 } else { 8 };
 
 /// The longest of them; `Q8_K` is longer, and is not taken apart.
-#[cfg(any(feature = "blocks", test))]
 #[allow(clippy::as_conversions, clippy::disallowed_macros, reason = "a constant")]
-const _: () = assert!(matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
+const _: () =
+    assert!(!BLOCKS || matches!(DType::Q6K.block(), Some((_, len)) if len as usize <= WIDEST));
 
 /// The value of an element, without loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,7 +67,6 @@ impl DType {
             64 => {
                 self.wide(*bytes.as_chunks::<8>().0.get(usize::try_from(index).ok()?)?, endianness)
             }
-            #[cfg(any(feature = "blocks", test))]
             0 => {
                 let (count, len) = self.block()?;
                 let block = index.checked_div(count.into())?;

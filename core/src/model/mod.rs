@@ -1,6 +1,5 @@
 //! What every tensor looks like from outside, whatever its format.
 
-#[cfg(any(feature = "blocks", test))]
 pub(crate) mod block;
 pub(crate) mod dims;
 mod dtype;
@@ -12,10 +11,7 @@ mod tensor;
 pub(crate) mod values;
 mod view;
 
-#[cfg(any(feature = "blocks", test))]
 pub use block::Quant;
-#[cfg(feature = "packed")]
-pub(crate) use dims::Packed;
 pub use dims::{DimEncoding, Dims, DimsAt};
 pub use dtype::DType;
 pub use element::Element;

@@ -3,7 +3,6 @@
 //! Every loop does one thing to elements of one width, so that compilers turn it into
 //! vectors. [`DType::element`] gives the same values one by one.
 
-#[cfg(any(feature = "blocks", test))]
 use crate::model::block;
 use crate::model::{DType, Endianness};
 
@@ -27,7 +26,6 @@ impl DType {
         bytes: &[u8],
         out: &mut [f32],
     ) -> Option<usize> {
-        #[cfg(any(feature = "blocks", test))]
         if self.block().is_some() {
             return block::decode(self, endianness, bytes, out);
         }
@@ -46,13 +44,13 @@ impl DType {
     /// assert_eq!(DType::Q4_0.decode_quants(Endianness::Little, &block, &mut out), Some(32));
     /// assert_eq!((out[0].scale, out[0].quant, out[31].quant), (0.5, -7.0, 1.0));
     /// ```
-    #[cfg(any(feature = "blocks", test))]
     pub fn decode_quants(
         self,
         endianness: Endianness,
         bytes: &[u8],
         out: &mut [block::Quant],
     ) -> Option<usize> {
+        self.block()?;
         block::decode(self, endianness, bytes, out)
     }
 
@@ -63,7 +61,6 @@ impl DType {
         bytes: &[u8],
         out: &mut [f64],
     ) -> Option<usize> {
-        #[cfg(any(feature = "blocks", test))]
         if let Some((_, len)) = self.block() {
             let mut buffer = [0.0; block::MOST];
             let (mut done, mut bytes, mut out) = (0_usize, bytes, out);

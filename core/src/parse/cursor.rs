@@ -1,5 +1,6 @@
 //! Where an iteration over a file of one format stands.
 
+use crate::base::build::WINDOWS;
 use crate::rule::Halt;
 
 /// What a format remembers from one entry to the next.
@@ -68,7 +69,7 @@ impl<S: State> Cursor<S> {
         &mut self,
         step: impl FnOnce(&mut Self) -> Result<O, Halt>,
     ) -> Result<O, Halt> {
-        if cfg!(not(feature = "windows")) {
+        if !WINDOWS {
             return step(self);
         }
         let mut next = *self;

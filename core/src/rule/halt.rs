@@ -1,5 +1,6 @@
 //! Why parsing stops.
 
+use crate::base::build::WINDOWS;
 use crate::rule::Rule;
 use core::num::NonZeroU32;
 
@@ -28,7 +29,7 @@ impl Halt {
     /// Whether bytes are not resident; never in a build without windows.
     #[inline(always)]
     pub(crate) fn is_absent(self) -> bool {
-        cfg!(feature = "windows") && self == Halt::ABSENT
+        WINDOWS && self == Halt::ABSENT
     }
 
     /// The current position breaks this rule, and parsing cannot go on. Nothing has been

@@ -6,7 +6,6 @@
 
 mod attributes;
 mod coverage;
-#[cfg(feature = "sweep")]
 mod distinct;
 mod entries;
 mod names;
@@ -14,8 +13,6 @@ mod names;
 mod payload;
 mod sorting;
 mod twins;
-#[cfg(feature = "payloads")]
-mod watch;
 
 use crate::audit::Stage;
 use crate::file::{Cursor, File, Slot};
@@ -49,7 +46,6 @@ pub struct Audit {
     /// Number of entries, or parts, seen.
     counted: u32,
     /// The longest run of tensors that sweeps have passed.
-    #[cfg(feature = "sweep")]
     swept: names::Swept,
     /// Where the stage of values begins.
     #[cfg(feature = "sweep")]
@@ -58,7 +54,6 @@ pub struct Audit {
     /// The comparison of two names, once begun.
     twins: Option<Twins>,
     covering: coverage::Covering,
-    #[cfg(feature = "keys")]
     keys: crate::format::Keys,
     attributes: attributes::Attributes,
     /// The tensor that is looked at, kept because its entry need not be resident
@@ -82,14 +77,12 @@ impl Audit {
             unmeasured: false,
             covered: false,
             counted: 0,
-            #[cfg(feature = "sweep")]
             swept: names::Swept::default(),
             #[cfg(feature = "sweep")]
             values: Cursor::default(),
             sorting: sorting::Sorting::default(),
             twins: None,
             covering: coverage::Covering::default(),
-            #[cfg(feature = "keys")]
             keys: crate::format::Keys::default(),
             attributes: attributes::Attributes::default(),
             hand: None,
@@ -208,10 +201,7 @@ impl Audit {
             Stage::Metadata | Stage::Tensors => self.entries(r),
             Stage::Values => self.values(r),
             // What it keeps when bytes are missing is in the cursor and the keys.
-            #[cfg(feature = "keys")]
             Stage::Keys => self.file.keys(r, &mut self.cursor, &mut self.keys),
-            #[cfg(not(feature = "keys"))]
-            Stage::Keys => Ok(()),
             Stage::Attributes if File::COMPARES_ATTRIBUTES => self.attributes(r, slots),
             Stage::Attributes => Ok(()),
             Stage::Payloads => self.last(r, slots, streams),
@@ -256,7 +246,6 @@ impl Audit {
             let needed = match self.stage {
                 Stage::MetadataNames => !self.ordered,
                 Stage::TensorNames => !self.ordered && policy.duplicate_tensor.is_some(),
-                Stage::Keys => cfg!(feature = "keys"),
                 Stage::Attributes => policy.duplicate_attribute.is_some(),
                 Stage::Order | Stage::Coverage => policy.covers() && !self.covered,
                 Stage::Payloads => self.payload.is_wanted(),

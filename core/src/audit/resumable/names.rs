@@ -3,25 +3,20 @@
 use super::Audit;
 use super::entries::Named;
 use crate::audit::{Stage, resumable::twins::Twins};
-use crate::file::Cursor;
-#[cfg(feature = "sweep")]
-use crate::file::File;
-use crate::file::Slot;
-#[cfg(feature = "sweep")]
+use crate::base::build::SWEEP;
+use crate::file::{Cursor, File, Slot};
 use crate::format::Glance;
 use crate::model::{NameAt, name};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// The longest run of tensors that consecutive sweeps have passed.
-#[cfg(feature = "sweep")]
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Swept {
     from: u32,
     until: u32,
 }
 
-#[cfg(feature = "sweep")]
 impl Swept {
     /// Notes a sweep.
     fn add(&mut self, from: u32, until: u32) {
@@ -89,11 +84,13 @@ impl Audit {
     }
 
     /// Passes over valid tensors. While names are in order, this needs the previous name,
-    /// if there is one.
-    #[cfg(feature = "sweep")]
+    /// if there is one. Only hosts have this fast path; nothing depends on it.
     fn sweep(&mut self, r: &mut Reader<'_, '_>) {
+        if !SWEEP || self.stage != Stage::Tensors {
+            return;
+        }
         let mut last = self.previous.read(r.source()).ok();
-        if self.stage != Stage::Tensors || (self.ordered && self.counted > 0 && last.is_none()) {
+        if self.ordered && self.counted > 0 && last.is_none() {
             return;
         }
         if self.counted == 0 {
@@ -114,9 +111,8 @@ impl Audit {
     }
 
     /// Keeps the names of valid tensors, while there is room.
-    #[cfg(feature = "sweep")]
     fn sweep_names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) {
-        if self.stage != Stage::TensorNames {
+        if !SWEEP || self.stage != Stage::TensorNames {
             return;
         }
         let Audit { file, cursor, seed, sorting, swept, .. } = self;
@@ -137,13 +133,6 @@ impl Audit {
 
     #[cfg(not(feature = "sweep"))]
     fn keep_listed(&mut self, _: Cursor) {}
-
-    /// Only hosts have this fast path; nothing depends on it.
-    #[cfg(not(feature = "sweep"))]
-    fn sweep(&mut self, _: &mut Reader<'_, '_>) {}
-
-    #[cfg(not(feature = "sweep"))]
-    fn sweep_names(&mut self, _: &mut Reader<'_, '_>, _: &mut [Slot]) {}
 
     /// The next entry, validated. If bytes are missing, progress within a list is kept.
     fn kept(&mut self, r: &mut Reader<'_, '_>, cursor: &mut Cursor) -> Result<Option<Named>, Halt> {
@@ -170,8 +159,7 @@ impl Audit {
     /// Sorts the names by hash and compares those with equal hashes.
     #[inline(never)]
     pub(super) fn names(&mut self, r: &mut Reader<'_, '_>, slots: &mut [Slot]) -> Result<(), Halt> {
-        #[cfg(feature = "sweep")]
-        if self.are_distinct(r, slots) {
+        if SWEEP && self.are_distinct(r, slots) {
             return Ok(());
         }
         while !self.cursor.is_done() {

@@ -4,8 +4,32 @@ use crate::file::{
     Slot,
     slot::{room, sort},
 };
+use crate::model::{NameAt, NameEncoding};
 use crate::parse::Reader;
-use crate::rule::Halt;
+use crate::rule::{EntryKind, Halt};
+
+/// The bits of an offset.
+const OFFSET: u64 = u64::MAX >> 8;
+
+impl Slot {
+    /// Entry `index` with the name at `name`, whose hash is `key`. Offsets fit in 56 bits;
+    /// the top byte holds the kind.
+    pub(crate) fn named(key: u64, kind: EntryKind, index: u32, name: &NameAt) -> Slot {
+        let code = u64::from(kind.code()) | (u64::from(name.encoding.code()) << 4);
+        Slot { key, at: (name.offset & OFFSET) | (code << 56), who: Slot::pack(index, name.len) }
+    }
+
+    /// The name of an entry made by [`Slot::named`].
+    pub(crate) fn name(&self) -> NameAt {
+        let encoding = NameEncoding::of(u32::try_from(self.at >> 60).unwrap_or(0));
+        NameAt { offset: self.at & OFFSET, len: self.unpack().1, encoding }
+    }
+
+    /// Its kind.
+    pub(crate) fn kind(&self) -> EntryKind {
+        EntryKind::of(u32::try_from((self.at >> 56) & 0xF).unwrap_or(0))
+    }
+}
 
 /// Slots of the caller that are filled one by one, then sorted, then read in order; plain
 /// numbers, because the slots are passed in with every call.

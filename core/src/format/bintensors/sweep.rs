@@ -7,7 +7,7 @@
 
 use super::fields::Entry;
 use super::{Cursor, Header, field, is_utf8, rules};
-use crate::base::{utf8, widen};
+use crate::base::{ascii, widen};
 use crate::format::Glance;
 use crate::input::{Source, Span};
 use crate::model::{Name, NameAt, NameEncoding, dims::product};
@@ -120,7 +120,7 @@ impl Header {
             let Brief { name: bytes, dtype, .. } = *brief;
             let name = Name::new(bytes, NameEncoding::Plain);
             let place = NameAt::plain(name_at, widen(bytes.len()));
-            let sound = (utf8::is_ascii(bytes) || is_utf8(bytes))
+            let sound = (ascii::is_ascii(bytes) || is_utf8(bytes))
                 && goes_on(&Glance { index, at, name_at: place, name });
             if sound {
                 listed.compare(&mut before, (index, dtype), (bytes, name_at));

@@ -8,6 +8,7 @@
 //! here, and is settled at the end of the entry.
 
 use super::{Cursor, field, rules};
+use crate::base::build::{DETAILS, WINDOWS};
 use crate::base::{Word, division::div_rem, limits, wide, word};
 use crate::model::dims::times;
 use crate::parse::Reader;
@@ -125,7 +126,7 @@ fn array(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Content {
 
 /// Number of entries of `least` bytes that there is room for, as used in findings.
 pub(super) fn room(left: u64, least: u64) -> u64 {
-    if cfg!(feature = "details") { div_rem(left, least).map_or(0, |(room, _)| room) } else { 0 }
+    if DETAILS { div_rem(left, least).map_or(0, |(room, _)| room) } else { 0 }
 }
 
 /// Reports the last `len` bytes, which end the entry.
@@ -180,8 +181,7 @@ pub(super) fn item(
 pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<(), Halt> {
     let mut content = Content::default();
     while content.holds != Content::OVER {
-        #[cfg(feature = "windows")]
-        if c.state.within & TEXTS != 0 {
+        if WINDOWS && c.state.within & TEXTS != 0 {
             texts(r, c, big);
         }
         content.len = 0;
@@ -193,7 +193,6 @@ pub(super) fn pass(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) -> Result<
 
 /// Skips strings that are completely resident; a reader of mapped flash skips them one by
 /// one.
-#[cfg(feature = "windows")]
 pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool) {
     go(r, c.at);
     let mut rest = r.resident();

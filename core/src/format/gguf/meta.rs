@@ -16,7 +16,6 @@ impl Header {
     ) -> Result<Option<Metadata>, Halt> {
         // The list of the previous entry.
         r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
-        #[cfg(feature = "sweep")]
         self.leap(c);
         match head::pass(r, c, self.big) {
             Ok(()) => {}

@@ -38,11 +38,9 @@ mod head;
 mod items;
 #[cfg(feature = "keys")]
 mod keys;
-#[cfg(feature = "sweep")]
-mod lists;
 mod meta;
 mod open;
-#[cfg(feature = "sweep")]
+#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
 mod sweep;
 mod tensor;
 mod values;
@@ -52,9 +50,7 @@ pub use items::{Item, Items};
 pub(crate) use keys::Keys;
 
 use crate::base::{Word, wide, word};
-#[cfg(feature = "sweep")]
-use crate::format::Glance;
-use crate::format::{Container, Policy};
+use crate::format::{Container, Glance, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Endianness, Metadata, Part, Region, Tensor, Value, Version};
 use crate::parse::{self, Reader};
@@ -137,8 +133,7 @@ pub struct Header {
     version: u8,
     big: bool,
     /// Place of the items of the longest list in the metadata.
-    #[cfg(feature = "sweep")]
-    longest: Span,
+    longest: sweep::List,
 }
 
 /// What is remembered from one call to the next.
@@ -148,9 +143,6 @@ pub(crate) struct State {
     next_data: u64,
     /// What ggml adds to that.
     astray: u64,
-    /// What is known of the data that was listed, of `sweep::cover`.
-    #[cfg(feature = "sweep")]
-    cover: u8,
     /// Items left of the lists that the cursor is within, level by level.
     left: [u64; 3],
     /// How deep it is within lists, and whether the innermost has texts.
@@ -158,29 +150,23 @@ pub(crate) struct State {
     /// The value that is looked at was found faulty.
     faulty: bool,
     /// Where the value that is looked at ends.
-    #[cfg(feature = "windows")]
     end: u64,
     /// What opening has read.
     header: Header,
-    /// The longest list so far, and where the one that opening is within begins.
-    #[cfg(feature = "sweep")]
-    longest: lists::Longest,
+    /// What fast passes remember.
+    swept: sweep::Swept,
 }
 
 impl parse::State for State {
     const START: State = State {
         next_data: 0,
         astray: 0,
-        #[cfg(feature = "sweep")]
-        cover: sweep::cover::TIGHT,
         left: [0; 3],
         within: 0,
         faulty: false,
-        #[cfg(feature = "windows")]
         end: 0,
         header: Header::NONE,
-        #[cfg(feature = "sweep")]
-        longest: lists::Longest::NONE,
+        swept: sweep::Swept::NONE,
     };
     const ALONE: State = State { next_data: Cursor::UNKNOWN, ..State::START };
 
@@ -266,7 +252,6 @@ impl Container for Header {
         self.audit_keys(r, c, keys)
     }
 
-    #[cfg(feature = "sweep")]
     fn sweep<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -278,9 +263,8 @@ impl Container for Header {
 
     /// Whether the tensors, which ended at `listed`, are in the order of their data with
     /// only zero padding between them.
-    #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {
-        sweep::cover::is_proved(listed)
+        listed.state.swept.is_covered()
     }
 }
 
@@ -296,8 +280,7 @@ impl Header {
         align_entry: 0,
         version: 0,
         big: false,
-        #[cfg(feature = "sweep")]
-        longest: Span::new(0, 0),
+        longest: sweep::NO_LIST,
     };
 
     /// The byte order of everything in the file.

@@ -5,8 +5,7 @@
 //! scan.
 
 use super::head::{self, u64};
-use super::tensor;
-use super::{Cursor, Header, field, rules};
+use super::{Cursor, Header, field, rules, sweep, tensor};
 use crate::base::{division::padding, wide, word};
 use crate::parse::Reader;
 use crate::rule::Halt;
@@ -51,8 +50,7 @@ impl Header {
             (0, _) | (_, 0) => 0,
             (end, alignment) => end.saturating_add(word(padding(wide(end), alignment.into()))),
         };
-        #[cfg(feature = "sweep")]
-        (header.longest = c.state.longest.span());
+        header.longest = c.state.swept.longest();
         Ok(header)
     }
 }
@@ -122,7 +120,6 @@ fn header(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
 fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Result<(), Halt> {
     while c.index < metas || c.state.within != 0 {
         head::pass(r, c, big)?;
-        #[cfg(feature = "sweep")]
         c.state.leave(c.at);
         if c.index >= metas {
             break;
@@ -137,7 +134,6 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
                 known.align_entry = c.index;
             }
             c.index = c.index.wrapping_add(1);
-            #[cfg(feature = "sweep")]
             c.state.enter(c.at);
             Ok(())
         })?;
@@ -149,15 +145,11 @@ fn metadata(r: &mut Reader<'_, '_>, c: &mut Cursor, metas: u32, big: bool) -> Re
 fn tensors(r: &mut Reader<'_, '_>, c: &mut Cursor, count: u32, big: bool) -> Result<(), Halt> {
     while c.index < count {
         head::go(r, c.at);
-        #[cfg(feature = "sweep")]
-        {
-            let (skimmed, rest) =
-                super::sweep::skim(r.resident(), count.wrapping_sub(c.index), big);
-            if skimmed > 0 {
-                r.pass(rest);
-                (c.at, c.index) = (r.at(), c.index.saturating_add(skimmed));
-                continue;
-            }
+        let (skimmed, rest) = sweep::skim(r.resident(), count.wrapping_sub(c.index), big);
+        if skimmed > 0 {
+            r.pass(rest);
+            (c.at, c.index) = (r.at(), c.index.saturating_add(skimmed));
+            continue;
         }
         tensor::entry(r, big, &mut tensor::Entry::default())?;
         c.advance(r.at());

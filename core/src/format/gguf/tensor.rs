@@ -2,8 +2,6 @@
 
 use super::elements::{NEWEST, Stored, is_newer, stored};
 use super::head::{self, u32, u64};
-#[cfg(feature = "sweep")]
-use super::sweep;
 use super::{Cursor, Header, field, rules};
 use crate::base::{Word, division::padding, limits, place, utf8, wide, widen, word};
 use crate::input::Span;
@@ -67,16 +65,13 @@ pub(super) fn entry<'a>(
 }
 
 impl Header {
-    /// The cursor's `state` is the end of the data before, if its length is known. The
-    /// first of `inner` is what ggml adds to that: its running sum of sizes, wherever the
-    /// data lies.
+    /// The tensor of the next entry.
     pub(super) fn next_tensor(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
     ) -> Result<Option<Tensor>, Halt> {
         if self.tensors_at == 0 || c.index >= self.count {
-            #[cfg(feature = "sweep")]
             self.prove(r.source(), c);
             c.finish();
             return Ok(None);
@@ -86,7 +81,6 @@ impl Header {
             r.read_ahead(wide(self.tables_end));
         }
         r.about(EntryKind::Tensor, c.index);
-        #[cfg(feature = "sweep")]
         if let Some(tensor) = self.plain_tensor(r, c) {
             return Ok(Some(tensor));
         }
@@ -202,13 +196,12 @@ impl Header {
                 (tensor.status, tensor.chunks) = (Status::Broken, Chunks::None);
             }
         }
-        #[cfg(feature = "sweep")]
         match tensor.chunks {
             Chunks::One(span) if tensor.status == Status::Sound => {
                 let end = span.end().unwrap_or(u64::MAX);
                 self.cover(r.source(), c, before, entry.offset, end);
             }
-            _ => c.state.cover = sweep::cover::LOOSE,
+            _ => c.state.swept.loosen(),
         }
         tensor
     }

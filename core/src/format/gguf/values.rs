@@ -1,18 +1,13 @@
 //! The audit of values: strings are UTF-8, Booleans are 0 or 1.
 
 use super::head::{self, Content, Entry};
-#[cfg(feature = "sweep")]
-use super::lists;
-use super::{Cursor, Header, field, rules};
+use super::{Cursor, Header, field, rules, sweep};
 use crate::base::{utf8, wide, widen};
-#[cfg(feature = "windows")]
-use crate::input::Absent;
-use crate::input::Span;
+use crate::input::{Absent, Span};
 use crate::parse::Reader;
 use crate::rule::{EntryKind, Halt};
 
 /// What the cursor of the audit stands in, as its phase.
-#[cfg(feature = "windows")]
 mod phase {
     pub(super) const BETWEEN: u8 = 0;
     pub(super) const TEXT: u8 = 1;
@@ -21,7 +16,6 @@ mod phase {
 
 impl Header {
     /// Checks values as far as they are resident.
-    #[cfg(feature = "windows")]
     pub(super) fn audit_resident(
         &self,
         r: &mut Reader<'_, '_>,
@@ -29,9 +23,8 @@ impl Header {
     ) -> Result<(), Halt> {
         let mut went = false;
         while !c.done {
-            #[cfg(feature = "sweep")]
             if c.phase == phase::BETWEEN {
-                went |= lists::texts(r, c, self.big, c.state.faulty);
+                went |= sweep::texts(r, c, self.big, c.state.faulty);
             }
             match self.audit_step(r, c) {
                 Ok(()) => went = true,
@@ -47,7 +40,6 @@ impl Header {
 
     /// Checks the next value or item.
     pub(super) fn audit_values(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        #[cfg(feature = "windows")]
         if r.is_partial() {
             return self.audit_resident(r, c);
         }
@@ -79,7 +71,6 @@ impl Header {
         Ok(())
     }
 
-    #[cfg(feature = "windows")]
     pub(super) fn audit_step(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         if c.phase != phase::BETWEEN {
             r.about(EntryKind::Metadata, c.index.wrapping_sub(1));
@@ -126,7 +117,6 @@ impl Header {
 }
 
 /// Checks the resident bytes of a string or of Booleans.
-#[cfg(feature = "windows")]
 fn look(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
     let left = c.state.end.wrapping_sub(c.at);
     if left == 0 {

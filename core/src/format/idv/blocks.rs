@@ -12,6 +12,7 @@ use super::definition::{Definition, Head};
 use super::text::LARGEST;
 use super::toc::Column;
 use super::{Cursor, Header, family, field, rules};
+use crate::base::build::WINDOWS;
 use crate::base::{Word, limits, place, wide, word};
 use crate::input::Span;
 use crate::model::{Chunk, Chunks, Tensor};
@@ -127,7 +128,7 @@ impl Measure {
 pub(super) struct Blocks {
     /// Offset of the next entry.
     at: Word,
-    left: Word,
+    pub(super) left: Word,
     /// Number of the next entry.
     number: Word,
     /// Offset of the column's entry.
@@ -142,7 +143,6 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// There are none.
-    #[cfg(feature = "windows")]
     pub(super) const NONE: Blocks = Blocks {
         at: 0,
         left: 0,
@@ -155,7 +155,7 @@ impl Blocks {
         dead: false,
     };
 
-    fn of(header: &Header, column: &Column) -> Self {
+    pub(super) fn of(header: &Header, column: &Column) -> Self {
         let Head { at, definition, compression, .. } = &column.head;
         let dead = column.head.is_dead();
         let (left, rows_per_block) = (column.blocks(), word(column.rows_per_block));
@@ -229,9 +229,7 @@ impl Header {
         entry.stored = r.next_u32();
         entry.decoded = r.next_u32();
         // All of the table was proved to be in the file.
-        if cfg!(feature = "windows")
-            && let Err(halt) = r.settle()
-        {
+        if WINDOWS && let Err(halt) = r.settle() {
             self.widen(r, column);
             return Err(halt);
         }
@@ -242,21 +240,8 @@ impl Header {
     /// without windows.
     pub(super) fn audit_blocks(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
         let mut column = Column::NONE;
-        #[cfg(feature = "windows")]
         if r.is_partial() {
-            let mut blocks = c.state.blocks;
-            if blocks.left == 0 {
-                self.silently_next(r, c, &mut column)?;
-                if !c.done {
-                    blocks = Blocks::of(self, &column);
-                    r.charge(blocks.left.saturating_mul(field::ENTRY));
-                    c.state.blocks = blocks;
-                }
-                return Ok(());
-            }
-            self.validate_block_at(r, c, &mut blocks)?;
-            c.state.blocks = blocks;
-            return Ok(());
+            return self.audit_step(r, c, &mut column);
         }
         loop {
             self.silently_next(r, c, &mut column)?;
@@ -272,14 +257,14 @@ impl Header {
     }
 
     /// The next entry of the table of contents, which was validated before.
-    fn silently_next(
+    pub(super) fn silently_next(
         &self,
         r: &mut Reader<'_, '_>,
         c: &mut Cursor,
         column: &mut Column,
     ) -> Result<(), Halt> {
         // Without windows no audit is muted here.
-        let muted = cfg!(feature = "windows") && r.is_muted();
+        let muted = WINDOWS && r.is_muted();
         r.mute();
         let taken = self.next_column(r, c, column);
         if !muted {
@@ -296,7 +281,7 @@ impl Header {
     }
 
     /// Validates the next block of a column, and advances.
-    fn validate_block_at(
+    pub(super) fn validate_block_at(
         &self,
         r: &mut Reader<'_, '_>,
         c: &Cursor,

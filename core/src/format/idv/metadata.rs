@@ -17,6 +17,7 @@ use super::definition::Head;
 use super::text::LARGEST;
 use super::toc::Column;
 use super::{Cursor, Header, family, rules};
+use crate::base::build::WINDOWS;
 use crate::base::{Word, limits, wide, word};
 use crate::input::Span;
 use crate::model::{Metadata, Status};
@@ -240,7 +241,7 @@ impl Header {
         annotation: &mut Attribute,
     ) -> Result<(), Halt> {
         let mut taken = Ok(());
-        if cfg!(feature = "windows") && !r.is_muted() {
+        if WINDOWS && !r.is_muted() {
             // First muted: all of its bytes must be resident.
             r.mute();
             taken = self.validate_annotation(r, metadata, at, annotation);

@@ -33,28 +33,27 @@
 //! each other is not compared with its rows. An entry whose end is unknown ends its table.
 //! Regions that only a broken entry refers to show as `R.gap`.
 
-mod annotation;
+pub(crate) mod annotation;
 pub mod block;
-mod blocks;
+pub(crate) mod blocks;
 mod codec;
 mod definition;
 mod family;
 mod metadata;
 mod regions;
+#[cfg_attr(not(feature = "windows"), path = "no_resume.rs")]
+mod resume;
 pub mod rules;
 mod spelling;
 mod text;
 mod toc;
 
-#[cfg(feature = "payloads")]
-pub(crate) use annotation::has_payload;
-#[cfg(feature = "payloads")]
-pub(crate) use blocks::Measure;
 pub use codec::{Codec, Item, Key, Vector};
 use definition::Definition;
 pub use spelling::Spelling;
 use text::LARGEST;
 
+use crate::base::build::WINDOWS;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::format::{Container, Policy};
 use crate::input::{Absent, Source, Span};
@@ -110,23 +109,12 @@ pub(crate) struct State {
     rows_per_block: u64,
     /// Where an entry's own table stands.
     table: [Word; 4],
-    /// The blocks of a column that are still to be validated.
-    #[cfg(feature = "windows")]
-    blocks: blocks::Blocks,
-    /// What opening has read.
-    #[cfg(feature = "windows")]
-    header: Header,
+    /// What is held while bytes are missing.
+    held: resume::Held,
 }
 
 impl parse::State for State {
-    const START: State = State {
-        rows_per_block: 0,
-        table: [0; 4],
-        #[cfg(feature = "windows")]
-        blocks: blocks::Blocks::NONE,
-        #[cfg(feature = "windows")]
-        header: Header { version: 0, rows: 0, toc: 0, tail: 0, columns: 0, revision: 0 },
-    };
+    const START: State = State { rows_per_block: 0, table: [0; 4], held: resume::Held::NONE };
     const ALONE: State = State { rows_per_block: Cursor::UNKNOWN, ..State::START };
 }
 
@@ -153,7 +141,7 @@ impl Container for Header {
     fn open(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
         let header = Header::head(r, c)?;
         let (toc, tail, end) = (wide(header.toc), wide(header.tail), wide(header.end()));
-        if cfg!(feature = "windows") && c.phase == 1 && header.columns > 0 {
+        if WINDOWS && c.phase == 1 && header.columns > 0 {
             // Table of contents and tail are neighbours, and fetched together.
             r.region(toc, tail, rules::T_EOF);
             r.read_ahead(end.min(toc.saturating_add(limits::READ_AHEAD)));
@@ -315,9 +303,8 @@ impl Header {
 
     /// Reads the header, and validates it unless the cursor says that this was done.
     fn head(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Header, Halt> {
-        #[cfg(feature = "windows")]
-        if c.phase > 0 {
-            return Ok(c.state.header);
+        if let Some(header) = resume::header(c) {
+            return Ok(header);
         }
         let len = r.source().len();
         r.region(0, field::HEADER, rules::H_SIZE);
@@ -337,13 +324,7 @@ impl Header {
             revision: revision(number(head, field::VERSION)),
         };
         header.validate(r, head);
-        #[cfg(feature = "windows")]
-        {
-            r.settle()?;
-            c.state.header = header;
-            c.phase = 1;
-        }
-        let _ = c;
+        resume::hold(r, c, header)?;
         Ok(header)
     }
 

@@ -23,7 +23,7 @@ mod phase {
 
 /// Number of entries of the table of contents that are scanned to decide what to read ahead:
 /// it is decided for each request, and a file may have millions.
-const COLUMNS_AHEAD: u32 = 4096;
+pub(super) const COLUMNS_AHEAD: u32 = 4096;
 
 /// A region, or none.
 #[derive(Clone, Copy, Default)]
@@ -176,40 +176,12 @@ impl Header {
         }
     }
 
-    /// Extends the current request to the tables of this and later columns that begin close
-    /// after it.
-    #[cfg(feature = "windows")]
-    #[cold]
-    pub(super) fn widen(&self, r: &mut Reader<'_, '_>, (at, index): (u64, u32)) {
-        let column = Cursor::before(at, index);
-        let Absent { offset: at, want, .. } = r.absent();
-        let mut joined = Span::new(at, want);
-        let limit = at.saturating_add(limits::TABLE_AHEAD);
-        let source = *r.source();
-        let _ = self.tables(&source, column, COLUMNS_AHEAD, &mut |table| {
-            if table.offset >= at {
-                let Some(both) =
-                    join(joined, table).filter(|both| both.end().is_some_and(|end| end <= limit))
-                else {
-                    return false;
-                };
-                joined = both;
-            }
-            true
-        });
-        r.want_until(joined.end().unwrap_or(u64::MAX));
-    }
-
-    /// Nothing is ever absent.
-    #[cfg(not(feature = "windows"))]
-    pub(super) fn widen(&self, _: &mut Reader<'_, '_>, _: (u64, u32)) {}
-
     /// Visits the lookup tables of at most `columns` columns, then their metadata tables,
     /// of which only the start is known. Goes on to the next kind if `visit` returns false.
     ///
     /// # Errors
     /// [`Absent`] if the table of contents itself is not resident.
-    fn tables(
+    pub(super) fn tables(
         &self,
         source: &Source<'_>,
         start: Cursor,
@@ -250,7 +222,7 @@ impl Header {
 }
 
 /// Both spans and the bytes between them, if they are neighbours in order.
-fn join(before: Span, after: Span) -> Option<Span> {
+pub(super) fn join(before: Span, after: Span) -> Option<Span> {
     let reach = before.end()?.checked_add(limits::TABLE_SLACK)?;
     let end = after.end()?.max(before.end()?);
     (after.offset >= before.offset && after.offset <= reach)

@@ -15,6 +15,7 @@
 use super::definition::Head;
 use super::text::{LARGEST, NUMBER};
 use super::{Cursor, Header, encoding, family, field, is_positive, rules};
+use crate::base::build::WINDOWS;
 use crate::base::{Word, division::quotient, limits, place, wide};
 use crate::input::Span;
 use crate::model::{Chunks, DimsAt, Layout, Status, Tensor};
@@ -125,7 +126,7 @@ impl Header {
             c.finish();
             return Ok(());
         }
-        if cfg!(feature = "windows") && !r.is_muted() {
+        if WINDOWS && !r.is_muted() {
             // First muted: all of its bytes must be resident.
             r.mute();
             let taken = self.column(r, c, column);

@@ -4,7 +4,7 @@ use super::literal::Literal;
 use super::{descr, field, rules};
 use crate::base::{limits, utf8, widen};
 use crate::input::Span;
-use crate::model::{DType, DimEncoding, DimsAt, Endianness, Status, dims::product};
+use crate::model::{DType, DimEncoding, DimsAt, Endianness, Status, dims::Packed, dims::product};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -51,7 +51,7 @@ impl Place {
         Place { at: 0, stream: Some(stream) }
     }
 
-    #[cfg(feature = "packed")]
+    /// Whether the bytes of the shape are not in the file as such.
     pub(super) const fn is_decoded(&self) -> bool {
         self.stream.is_some()
     }
@@ -243,8 +243,7 @@ fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Hal
     literal.shape = literal.at();
     literal.product = Some(1);
     array.elements = 1;
-    #[cfg(feature = "packed")]
-    (literal.packed = crate::model::Packed::default());
+    literal.packed = Packed::default();
     let start = literal.at();
     if !literal.eat(b'(')? {
         return Err(literal.refuse(rules::NPY_SHAPE, start, 0));
@@ -265,8 +264,9 @@ fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Hal
         if extent == Some(0) {
             array.elements = 0;
         }
-        #[cfg(feature = "packed")]
-        literal.packed.push(extent.unwrap_or(0));
+        if DimEncoding::Packed.is_used() {
+            literal.packed.push(extent.unwrap_or(0));
+        }
         rank = rank.saturating_add(1);
         comma = literal.eat(b',')?;
     }
@@ -291,8 +291,7 @@ fn shape(literal: &mut Literal<'_, '_, '_>, array: &mut Array) -> Result<(), Hal
         lead: None,
         encoding: DimEncoding::Decimal,
     };
-    #[cfg(feature = "packed")]
-    if literal.place.is_decoded() {
+    if DimEncoding::Packed.is_used() && literal.place.is_decoded() {
         array.dims = literal.packed.dims();
     }
     Ok(())

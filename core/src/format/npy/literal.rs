@@ -3,7 +3,7 @@
 
 use super::header::{Place, Prelude};
 use super::rules;
-use crate::model::dims::product;
+use crate::model::dims::{Packed, product};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule};
 
@@ -21,8 +21,7 @@ pub(super) struct Literal<'l, 'r, 'a> {
     /// The product of the extents that are not 0; `None` if it exceeds `u64`.
     pub(super) product: Option<u64>,
     /// The extents, three bits in each hexadecimal digit, the first in the lowest.
-    #[cfg(feature = "packed")]
-    pub(super) packed: crate::model::Packed,
+    pub(super) packed: Packed,
 }
 
 impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
@@ -46,8 +45,7 @@ impl<'l, 'r, 'a> Literal<'l, 'r, 'a> {
             spaced: false,
             shape: 0,
             product: None,
-            #[cfg(feature = "packed")]
-            packed: crate::model::Packed::default(),
+            packed: Packed::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::text::{is_no_name, validate_bytes, validate_padding};
 use super::{Cursor, Header, element_type, field, rules, size_of};
+use crate::base::build::WINDOWS;
 use crate::base::{Word, wide, widen, word};
 use crate::input::Span;
 use crate::model::{Metadata, NameAt, Status};
@@ -347,10 +348,10 @@ pub(super) fn refuse(
 /// Whether bytes are missing; never if the file is in memory as a whole, because this
 /// module only reads inside the file.
 pub(super) fn lacks(r: &Reader<'_, '_>) -> bool {
-    cfg!(feature = "windows") && r.is_halted()
+    WINDOWS && r.is_halted()
 }
 
 /// The same, as the result of a step.
 pub(super) fn settle(r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-    if cfg!(feature = "windows") { r.settle() } else { Ok(()) }
+    if WINDOWS { r.settle() } else { Ok(()) }
 }

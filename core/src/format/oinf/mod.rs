@@ -41,11 +41,9 @@
 mod header;
 mod index;
 mod quant;
-#[cfg(feature = "windows")]
+#[cfg_attr(not(feature = "windows"), path = "no_resume.rs")]
 mod resume;
 pub mod rules;
-#[cfg(feature = "windows")]
-mod scan;
 mod tensor;
 mod text;
 mod value;
@@ -59,6 +57,7 @@ use crate::model::{DType, Metadata, Part, Region, Status, Tensor, Value, Version
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
 use index::Entry;
+use resume::State;
 
 /// Where fields lie and what they hold (guide, FileHeader and ValueType tags).
 mod field {
@@ -98,12 +97,6 @@ pub struct Header {
     /// Sizevars, metadata, tensors, data.
     sections: [Section; 4],
 }
-
-/// What is remembered from one call to the next.
-#[cfg(feature = "windows")]
-type State = resume::State;
-#[cfg(not(feature = "windows"))]
-type State = ();
 
 /// Where an iteration stands.
 type Cursor = parse::Cursor<State>;
@@ -247,7 +240,6 @@ impl Container for Header {
     /// memory.
     #[inline(never)]
     fn audit(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<(), Halt> {
-        #[cfg(feature = "windows")]
         if r.is_partial() {
             return self.audit_step(r, c);
         }

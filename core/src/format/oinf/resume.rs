@@ -1,9 +1,10 @@
 //! The audit of values and quantisation where an entry and what it refers to need
 //! not be resident together: what is known is held from one step to the next.
 
+mod scan;
+
 use super::index::{Entry, settle};
 use super::quant::{Parameters, not_finite};
-use super::scan::{self, Scan};
 use super::text::validate_padding;
 use super::value::{Shape, content, mask, rest, shape};
 use super::{Cursor, Header, rules};
@@ -11,6 +12,7 @@ use crate::input::Span;
 use crate::model::DType;
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
+use scan::Scan;
 
 /// Steps of the audit of one entry, as phases of its cursor: first those of
 /// metadata, then those of tensors.

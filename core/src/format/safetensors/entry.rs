@@ -1,9 +1,7 @@
 //! The entry of a tensor: its fields in any order, with any white space.
 
-#[cfg(feature = "windows")]
-use super::Cursor;
 use super::json::Json;
-use super::{KEYS, field, rules};
+use super::{Cursor, KEYS, field, rules};
 use crate::base::{wide, widen};
 use crate::input::Span;
 use crate::model::{Chunks, DType, DimEncoding, DimsAt, Status, Tensor, dims::product};
@@ -205,7 +203,6 @@ impl Entry {
 
     /// End of the data of all tensors so far, if this tensor follows without a gap after
     /// `before`.
-    #[cfg(feature = "windows")]
     pub(super) fn data_end(&self, usable: bool, before: u64) -> u64 {
         if usable && self.begin == before { self.end } else { Cursor::UNKNOWN }
     }

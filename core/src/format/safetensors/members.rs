@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use super::json::Json;
 use super::{Cursor, Header, KEYS, far, rules, stands};
+use crate::base::build::WINDOWS;
 use crate::base::{Word, wide, widen, word};
 use crate::model::{Status, Tensor};
 use crate::parse::Reader;
@@ -11,7 +12,7 @@ use crate::rule::{EntryKind, Halt};
 impl Header {
     /// Goes to the start of the next member, past the metadata. If the header ends there,
     /// nothing follows; its entries report that.
-    fn next_member(&self, c: &mut Cursor) -> Word {
+    pub(super) fn next_member(&self, c: &mut Cursor) -> Word {
         let start = word(c.at).max(far(self.first));
         if start != far(self.meta_from) || c.state.stands == stands::END {
             return start;
@@ -23,18 +24,6 @@ impl Header {
         c.at = wide(start);
         c.state.stands = if start == far(self.end) { stands::END } else { stands::AFTER };
         start
-    }
-
-    /// The tensor of the next member, if it needs no full check.
-    #[cfg(feature = "sweep")]
-    pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
-        let start = self.next_member(c);
-        if c.state.stands == stands::END || c.done {
-            return None;
-        }
-        r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
-        r.about(EntryKind::Tensor, c.index);
-        self.plain_tensor(r, c, start)
     }
 
     /// The tensor of the next member, into `found`.
@@ -119,8 +108,9 @@ impl Header {
         if usable {
             entry.settle(tensor, self.data_at());
         }
-        #[cfg(feature = "windows")]
-        (c.state.data_end = entry.data_end(usable, c.state.data_end));
+        if WINDOWS {
+            c.state.data_end = entry.data_end(usable, c.state.data_end);
+        }
         c.advance(wide(end));
         c.state.stands = if last { stands::END } else { stands::AFTER };
         Ok(true)
@@ -134,9 +124,9 @@ impl Header {
             let len = wide(far(self.data_at).wrapping_sub(stray));
             r.flag(rules::JSON_TRAILING, wide(stray), len, 0, len);
         }
-        #[cfg(feature = "windows")]
-        {
-            c.at = at;
+        // Only an audit that can stop asks for it.
+        if WINDOWS {
+            c.at = wide(at);
             if c.state.data_end == r.source().len().saturating_sub(self.data_at()) {
                 c.state.stands = stands::COVERED;
             }

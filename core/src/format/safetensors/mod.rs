@@ -27,21 +27,15 @@ pub(in crate::format) mod json;
 mod members;
 pub(in crate::format) mod metadata;
 mod open;
-#[cfg(feature = "sweep")]
+#[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
 mod sweep;
 
 use crate::base::{Word, word};
-#[cfg(feature = "sweep")]
-use crate::format::Glance;
-use crate::format::{Container, Policy};
+use crate::format::{Container, Glance, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{Metadata, Name, Part, Region, Status, Tensor, Value, Version};
 use crate::parse::{self, Reader};
 use crate::rule::{EntryKind, Halt};
-
-/// The member that is not a tensor.
-#[cfg(feature = "sweep")]
-const METADATA: &str = "__metadata__";
 
 /// Keys: the member that is not a tensor, and the fields of an entry.
 const KEYS: &[u8] = b"__metadata__ dtype shape data_offsets ";
@@ -234,7 +228,6 @@ impl Container for Header {
     /// A member is read with the comma or brace after it, so that the place of
     /// the metadata, which is passed over, is known without reading it again.
     fn tensor(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Option<Tensor>, Halt> {
-        #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_plain(r, c) {
             return Ok(Some(tensor));
         }
@@ -267,7 +260,6 @@ impl Container for Header {
         self.payload(r, c)
     }
 
-    #[cfg(feature = "sweep")]
     fn sweep<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -277,7 +269,6 @@ impl Container for Header {
         self.sweep_sound(r, c, goes_on);
     }
 
-    #[cfg(feature = "sweep")]
     fn sweep_again<'a>(
         &self,
         r: &mut Reader<'_, 'a>,

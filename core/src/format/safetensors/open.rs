@@ -130,7 +130,6 @@ impl Scan {
 
     /// Reads the key of a member of the header, after the comma.
     fn key(&mut self, json: &mut Json<'_>) {
-        #[cfg(feature = "sweep")]
         if let (count @ 1.., rest, ended) = super::sweep::skim(json.rest()) {
             self.header.count = self.header.count.wrapping_add(count);
             json.at = json.at.wrapping_add(json.rest().len().wrapping_sub(rest.len()));

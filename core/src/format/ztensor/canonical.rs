@@ -31,7 +31,7 @@ mod text {
     pub(super) const LITTLE: &[u8; 23] = b"\x6Fdata_endianness\x66little";
     pub(super) const BIG: &[u8; 20] = b"\x6Fdata_endianness\x63big";
     pub(super) const CRC32C: &[u8; 19] = b"\x68checksum\x71crc32c:0x";
-    pub(super) const END: &[u8; 1] = &[super::super::head::BREAK];
+    pub(super) const END: &[u8; 1] = b"\xFF";
 }
 
 /// The fields of a map. Offsets are relative to its start.

@@ -3,6 +3,7 @@
 
 use super::head::{Head, double_is_single, head, major, single_is_half};
 use super::rules;
+use crate::base::build::WINDOWS;
 use crate::base::{Word, limits::CBOR_DEPTH, wide, widen, word};
 use crate::model::{Name, NameAt, NameEncoding};
 use crate::parse::Reader;
@@ -267,7 +268,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
             }
             return bytes;
         }
-        if cfg!(feature = "windows")
+        if WINDOWS
             && len <= self.r.left()
             && let Err(halt) = self.r.require(len)
         {
@@ -302,7 +303,7 @@ impl<'p, 'r, 'a> Pull<'p, 'r, 'a> {
     #[inline]
     pub(super) fn count_resident(&mut self) -> u32 {
         let count = self.count();
-        if cfg!(feature = "windows")
+        if WINDOWS
             && count != OPEN
             && let Err(halt) = self.r.require(u64::from(count))
         {

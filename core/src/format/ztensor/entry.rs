@@ -3,6 +3,7 @@
 use super::cbor::{OPEN, Pull, odd};
 use super::head::{Head, major};
 use super::keys::{Found, Keys};
+use crate::base::build::SWEEP;
 use crate::base::{Word, wide};
 use crate::model::Name;
 use core::cmp::Ordering;
@@ -33,8 +34,7 @@ impl Key {
     #[inline(always)]
     pub(super) fn of(name: &Name<'_>) -> Option<Key> {
         match name.as_bytes() {
-            #[cfg(feature = "sweep")]
-            Some(bytes) => Key::of_bytes(bytes),
+            Some(bytes) if SWEEP => Key::of_bytes(bytes),
             _ => match name.word_of(Key::NAMES) {
                 Some((number, true)) => Some(Key(number)),
                 _ => None,
@@ -43,7 +43,6 @@ impl Key {
     }
 
     /// A decision tree, which is faster and larger than the list.
-    #[cfg(feature = "sweep")]
     #[inline]
     fn of_bytes(bytes: &[u8]) -> Option<Key> {
         match bytes {

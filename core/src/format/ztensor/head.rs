@@ -16,10 +16,6 @@ pub(super) mod major {
     pub(in super::super) const OTHER: u8 = 7;
 }
 
-/// The byte that ends an item of indefinite length.
-#[cfg(feature = "sweep")]
-pub(super) const BREAK: u8 = 0xFF;
-
 /// Additional information of "indefinite length" and of a break.
 const INDEFINITE: u8 = 31;
 const NULL: u8 = 22;

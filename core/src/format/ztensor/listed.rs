@@ -2,6 +2,7 @@
 //! that compare them.
 
 use super::{Cursor, field};
+use crate::base::build::SWEEP;
 use crate::input::{Source, Span};
 
 /// What a cursor knows of the blobs that were listed.
@@ -27,9 +28,7 @@ pub(super) fn pass_blob(source: &Source<'_>, c: &mut Cursor, blob: Span) {
     if blob.is_empty() {
         return;
     }
-    if cfg!(feature = "sweep")
-        && c.state.cover == cover::TIGHT
-        && !is_padding(source, c.state.data_end, blob.offset)
+    if SWEEP && c.state.cover == cover::TIGHT && !is_padding(source, c.state.data_end, blob.offset)
     {
         c.state.cover = cover::LOOSE;
     }

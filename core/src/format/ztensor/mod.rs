@@ -42,7 +42,7 @@
 //! others.
 
 mod attribute;
-#[cfg(feature = "sweep")]
+#[cfg_attr(not(feature = "sweep"), path = "no_canonical.rs")]
 mod canonical;
 mod cbor;
 mod checksum;
@@ -60,11 +60,10 @@ mod value;
 
 pub use item::{Item, Items};
 
+use crate::base::build::SWEEP;
 use crate::base::{Word, wide, word};
 use crate::codec::checksum::Checksum;
-#[cfg(feature = "sweep")]
-use crate::format::Glance;
-use crate::format::{Container, Policy};
+use crate::format::{Container, Glance, Policy};
 use crate::input::{Absent, Source, Span};
 use crate::model::{
     Chunk, Chunks, Encoding, Layout, Metadata, Name, Part, Region, Tensor, Value, Version,
@@ -297,7 +296,6 @@ impl Container for Header {
         Ok(Some(region))
     }
 
-    #[cfg(feature = "sweep")]
     fn sweep<'a>(
         &self,
         r: &mut Reader<'_, 'a>,
@@ -309,7 +307,6 @@ impl Container for Header {
 
     /// Whether the tensors, which ended at `listed`, are in the order of their blobs with
     /// only zero padding between them.
-    #[cfg(feature = "sweep")]
     fn is_covered(&self, listed: &Cursor) -> bool {
         listed.state.cover == cover::PROVED
     }
@@ -366,7 +363,6 @@ impl Header {
             return self.end(r, c, at);
         }
         r.about(EntryKind::Tensor, c.index);
-        #[cfg(feature = "sweep")]
         if let Some(tensor) = self.next_canonical(r, c) {
             return Ok(Some(tensor));
         }
@@ -430,7 +426,7 @@ impl Header {
             let rest = wide(self.index_end.saturating_sub(at));
             r.flag(rules::INDEX_TRAILING, wide(at), rest, 0, rest);
         }
-        if cfg!(feature = "sweep")
+        if SWEEP
             && c.state.cover == cover::TIGHT
             && listed::is_padding(r.source(), wide(data_end), wide(self.index_at))
         {

@@ -3,6 +3,7 @@
 
 use super::cbor::Pull;
 use super::{Cursor, field, rules};
+use crate::base::build::WINDOWS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::parse::Reader;
@@ -27,7 +28,7 @@ pub(super) fn generation(head: &[u8]) -> Option<usize> {
 /// resident.
 #[inline]
 pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], Halt> {
-    if cfg!(feature = "windows") { r.get(span) } else { Ok(r.source().run(span.offset)) }
+    if WINDOWS { r.get(span) } else { Ok(r.source().run(span.offset)) }
 }
 
 /// Start of the index.
@@ -38,7 +39,7 @@ pub(super) fn look<'a>(r: &mut Reader<'_, 'a>, span: Span) -> Result<&'a [u8], H
 pub(super) fn index(r: &mut Reader<'_, '_>, c: &mut Cursor) -> Result<Word, Halt> {
     let len = r.source().len();
     // If all bytes are resident, nothing is resumed.
-    let resumed = cfg!(feature = "windows");
+    let resumed = WINDOWS;
     if !resumed || c.phase == 0 {
         let head = Span::new(0, len.min(field::MAGIC_LEN));
         let rule = match generation(look(r, head)?) {

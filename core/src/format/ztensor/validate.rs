@@ -4,6 +4,7 @@ use super::cbor::{OPEN, Pull};
 use super::entry::{Entry, Key};
 use super::head::major;
 use super::{Cursor, Header, checksum, field, listed, rules};
+use crate::base::build::DETAILS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::model::{Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor};
@@ -139,7 +140,7 @@ impl Validator<'_, '_, '_, '_> {
     /// Reports a fault of a field's value.
     fn flag(&mut self, rule: Rule, key: Key, expected: u64, found: u64) {
         let at = self.entry.place(key);
-        let len = if cfg!(feature = "details") { self.len_of(at) } else { 0 };
+        let len = if DETAILS { self.len_of(at) } else { 0 };
         self.report(rule, at, len, expected, found);
     }
 

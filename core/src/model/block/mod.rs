@@ -8,11 +8,12 @@ use crate::model::values::half;
 use crate::model::{DType, Endianness};
 use k::{pairs, q2_k, q3_k, q4_k, q5_k, q6_k};
 
-#[cfg(any(feature = "codebooks", test))]
 mod codebook;
-#[cfg(any(feature = "codebooks", test))]
 mod grids;
 mod k;
+
+/// Whether the types are decoded whose codes number entries of tables.
+const CODEBOOKS: bool = cfg!(any(feature = "codebooks", test));
 
 /// Most elements of a block.
 pub(crate) const MOST: usize = 256;
@@ -87,9 +88,7 @@ pub(crate) fn decode<T: Decoded>(
         DType::Iq4Xs => each::<136, 256, T>(bytes, out, |b, out| iq4_xs(&mut Fields(b, e), out)),
         DType::MxFp4 => each::<17, 32, T>(bytes, out, |b, out| mxfp4(&mut Fields(b, e), out)),
         DType::NvFp4 => each::<36, 64, T>(bytes, out, |b, out| nvfp4(&mut Fields(b, e), out)),
-        #[cfg(any(feature = "codebooks", test))]
-        _ => return codebook::decode(dtype, endianness, bytes, out),
-        #[cfg(not(any(feature = "codebooks", test)))]
+        _ if CODEBOOKS => return codebook::decode(dtype, endianness, bytes, out),
         _ => return None,
     })
 }

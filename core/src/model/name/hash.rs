@@ -1,5 +1,6 @@
 //! The hash of a name.
 
+use crate::base::build::SWEEP;
 use crate::base::hash::Sip;
 use crate::model::{Name, name::NUMBERS_ONLY};
 
@@ -12,9 +13,7 @@ pub(crate) fn hash(seed: u64, table: u8, name: &Name<'_>) -> u64 {
         });
     }
     let mut state = Sip::new(seed, u64::from(table));
-    if cfg!(feature = "sweep")
-        && let Some(bytes) = name.as_bytes()
-    {
+    if SWEEP && let Some(bytes) = name.as_bytes() {
         let (words, tail) = bytes.as_chunks::<8>();
         for word in words {
             state.word(u64::from_le_bytes(*word));

@@ -10,6 +10,7 @@ mod reach;
 mod report;
 mod sticky;
 
+use crate::base::build::PAYLOADS;
 use crate::base::{Word, limits, place, wide, widen, word};
 use crate::input::Absent;
 use crate::input::leaf::Parsed;
@@ -99,7 +100,7 @@ impl core::fmt::Debug for Reader<'_, '_> {
 /// few bytes per request would take quadratic time.
 #[inline(always)]
 fn more_of(len: u64) -> u64 {
-    if cfg!(not(feature = "payloads")) || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
+    if !PAYLOADS || len < limits::LONG_ENTRY { 0 } else { len >> 3 }
 }
 
 impl<'r, 'a> Reader<'r, 'a> {
@@ -183,7 +184,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Whether entries have referred to more bytes than that.
     #[inline(always)]
     pub(crate) fn is_spent(&self) -> bool {
-        cfg!(feature = "payloads") && self.is_partial() && self.shared() > self.allowance()
+        PAYLOADS && self.is_partial() && self.shared() > self.allowance()
     }
 
     /// Sets another end and another rule within the current entry, for parts with their own

@@ -1,6 +1,7 @@
 //! What a reader reports: findings, and why it stopped.
 
 use super::{Field, Reader};
+use crate::base::build::DETAILS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
 use crate::rule::Halt;
@@ -49,7 +50,7 @@ impl Reader<'_, '_> {
         let at = wide(at);
         self.fatal |= rule.severity() == Severity::Fatal;
         let Subject { kind, entry, part } = self.subject;
-        let (len, expected, found) = if cfg!(feature = "details") {
+        let (len, expected, found) = if DETAILS {
             (u32::try_from(len).unwrap_or(u32::MAX), expected, found)
         } else {
             (0, 0, 0)

@@ -13,7 +13,7 @@ use super::stream::Scratch;
 use crate::base::{limits, widen};
 use crate::codec::{self, Decoder, Size, Step};
 use crate::file::{Cursor, File};
-use crate::format::idv::{Codec, Header, Measure, has_payload, rules};
+use crate::format::idv::{Codec, Header, annotation::has_payload, blocks::Measure, rules};
 use crate::input::{Absent, Span};
 use crate::model::{Chunk, Encoding, Tensor};
 use crate::parse::Reader;

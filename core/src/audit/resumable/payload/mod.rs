@@ -8,13 +8,14 @@ mod blocks;
 mod raw;
 mod sparse;
 mod stream;
+mod watch;
 mod work;
 
 pub use stream::{Paused, Scratch};
+use watch::Watch;
 use work::Work;
 
 use super::Audit;
-use super::watch::Watch;
 use crate::base::limits;
 use crate::codec::zstd::walk::{Fault, Walk};
 use crate::file::{File, Slot};
@@ -52,7 +53,7 @@ pub(super) struct Payloads {
     current: Progress,
     /// Decoding work done so far.
     work: Work,
-    pub(super) watch: Watch,
+    watch: Watch,
     /// Number of bytes that entries have referred to in this stage.
     shared: u64,
 }

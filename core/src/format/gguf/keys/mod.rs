@@ -208,7 +208,6 @@ impl Header {
         c: &mut Cursor,
         entry: &mut Entry<'a>,
     ) -> Result<Option<&'a [u8]>, Halt> {
-        #[cfg(feature = "sweep")]
         self.leap(c);
         head::pass(r, c, self.big)?;
         if c.index >= self.metas {

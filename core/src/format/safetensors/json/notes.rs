@@ -2,6 +2,7 @@
 //! each is reported once.
 
 use super::{Json, rules};
+use crate::base::build::{DETAILS, WINDOWS};
 use crate::base::{limits::JSON_DEPTH, wide, widen};
 use crate::parse::Reader;
 use crate::rule::{Halt, Rule, Severity};
@@ -11,9 +12,8 @@ use crate::rule::{Halt, Rule, Severity};
 pub(super) struct Note {
     rule: Rule,
     at: usize,
-    /// Length, what was expected, and what was found.
-    #[cfg(feature = "details")]
-    details: (usize, u64, u64),
+    /// Length, what was expected, and what was found; nothing where that is not reported.
+    details: [(usize, u64, u64); if DETAILS { 1 } else { 0 }],
 }
 
 /// Number of notes that are kept for an entry: the seven rules that a member can break
@@ -45,10 +45,7 @@ impl Json<'_> {
         if self.failed {
             return;
         }
-        #[cfg(feature = "details")]
-        let details = (len, expected, found);
-        #[cfg(not(feature = "details"))]
-        let _ = (len, expected, found);
+        let details = [(len, expected, found); _];
         let mut left = NOTES;
         for slot in &mut self.notes {
             left = left.wrapping_sub(1);
@@ -56,12 +53,7 @@ impl Json<'_> {
                 Some(note) if note.rule == rule => return,
                 Some(_) if left > 0 || rule.severity() != Severity::Fatal => {}
                 _ => {
-                    *slot = Some(Note {
-                        rule,
-                        at,
-                        #[cfg(feature = "details")]
-                        details,
-                    });
+                    *slot = Some(Note { rule, at, details });
                     return;
                 }
             }
@@ -82,16 +74,12 @@ impl Json<'_> {
         r: &mut Reader<'_, '_>,
         own: fn(Rule) -> Rule,
     ) -> Result<bool, Halt> {
-        #[cfg(feature = "windows")]
         self.resident(r)?;
         let mut fatal = self.failed;
         for note in self.notes.iter().flatten() {
             let rule = own(note.rule);
             fatal |= rule.severity() == Severity::Fatal;
-            #[cfg(feature = "details")]
-            let (len, expected, found) = note.details;
-            #[cfg(not(feature = "details"))]
-            let (len, expected, found) = (0, 0, 0);
+            let (len, expected, found) = note.details.first().copied().unwrap_or_default();
             r.flag(rule, wide(self.place(note.at)), widen(len), expected, found);
         }
         if self.failed {
@@ -106,9 +94,8 @@ impl Json<'_> {
     ///
     /// # Errors
     /// Reading failed because bytes of the file are not resident.
-    #[cfg(feature = "windows")]
     pub(in crate::format) fn resident(&self, r: &mut Reader<'_, '_>) -> Result<(), Halt> {
-        if self.failed && self.broken.is_none() {
+        if WINDOWS && self.failed && self.broken.is_none() {
             let halt = r.lacks(1);
             if halt.is_absent() {
                 return Err(halt);

@@ -1,13 +1,13 @@
 //! Strings that are one of a list of words.
 
 use super::Json;
+use crate::base::build::SWEEP;
 use crate::model::Name;
 
 impl Json<'_> {
     /// The number of the string in `words`, which have a space after each.
     pub(in crate::format) fn which(&self, words: &[u8]) -> Option<u8> {
-        #[cfg(feature = "sweep")]
-        if !self.text.escaped {
+        if SWEEP && !self.text.escaped {
             return plain_word(self.inside(), words);
         }
         let name = Name::new(self.inside(), self.text.encoding());
@@ -16,7 +16,6 @@ impl Json<'_> {
 }
 
 /// The number of a string without escapes in `words`.
-#[cfg(feature = "sweep")]
 fn plain_word(text: &[u8], words: &[u8]) -> Option<u8> {
     let (mut rest, mut number) = (words, 0_u8);
     while let Some(len) = rest.iter().position(|letter| *letter == b' ') {

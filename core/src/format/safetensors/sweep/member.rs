@@ -1,6 +1,7 @@
 //! Parsing of one member in the form that writers emit.
 
-use super::super::{METADATA, field};
+use super::super::field;
+use super::METADATA;
 use super::words::{before_byte, int, long_int, past_list, text_len};
 use crate::base::widen;
 use crate::model::{DType, dims::product};

@@ -6,23 +6,34 @@
 mod member;
 mod words;
 
-use super::{Cursor, Header, METADATA, State, rules, stands};
+use super::{Cursor, Header, State, rules, stands};
 use crate::base::widen;
 use crate::format::Glance;
 use crate::input::Span;
 use crate::model::{Chunks, DimEncoding, DimsAt, Name, NameAt, NameEncoding, Status, Tensor};
 use crate::parse::Reader;
+use crate::rule::EntryKind;
 use member::{brief, known, skim_one};
 
+/// The member that is not a tensor.
+const METADATA: &str = "__metadata__";
+
 impl Header {
+    /// The tensor of the next member, if it needs no full check.
+    #[cfg(feature = "sweep")]
+    pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
+        let start = self.next_member(c);
+        if c.state.stands == stands::END || c.done {
+            return None;
+        }
+        r.region(start, u64::from(self.data_at), rules::JSON_TRUNCATED);
+        r.about(EntryKind::Tensor, c.index);
+        self.plain_tensor(r, c, start)
+    }
+
     /// The tensor of the member at the reader's position, `start`; `None` if it needs the
     /// full check.
-    pub(super) fn plain_tensor(
-        &self,
-        r: &Reader<'_, '_>,
-        c: &mut Cursor,
-        start: u64,
-    ) -> Option<Tensor> {
+    fn plain_tensor(&self, r: &Reader<'_, '_>, c: &mut Cursor, start: u64) -> Option<Tensor> {
         let run = r.resident();
         let (brief, after) = brief(run)?;
         let last = match after.first()? {

@@ -3,9 +3,9 @@
 //! The audit passes over valid UTF-8 strings many at a time, and leaves the first invalid
 //! one to the careful path. Listing metadata skips the longest list.
 
-use super::sweep::u64;
-use super::{Cursor, Header, State, head};
-use crate::base::{utf8, widen};
+use super::super::{Cursor, Header, State, head};
+use super::u64;
+use crate::base::{ascii, utf8, widen};
 use crate::input::Span;
 use crate::parse::Reader;
 
@@ -15,7 +15,12 @@ const BATCH: usize = 4096;
 
 /// Passes over strings of the current list, as far as they are resident and UTF-8, or
 /// already `validated`; returns whether there were any.
-pub(super) fn texts(r: &mut Reader<'_, '_>, c: &mut Cursor, big: bool, validated: bool) -> bool {
+pub(in super::super) fn texts(
+    r: &mut Reader<'_, '_>,
+    c: &mut Cursor,
+    big: bool,
+    validated: bool,
+) -> bool {
     if c.state.within & head::TEXTS == 0 {
         return false;
     }
@@ -90,7 +95,7 @@ impl<'a> Batch<'a> {
     /// so the strings are UTF-8 exactly if the whole range is.
     #[inline]
     fn is_sound(&self) -> bool {
-        utf8::is_ascii(self.bytes) || (self.lengths & utf8::HIGH == 0 && utf8::is(self.bytes))
+        ascii::is_ascii(self.bytes) || (self.lengths & ascii::HIGH == 0 && utf8::is(self.bytes))
     }
 }
 
@@ -124,17 +129,17 @@ impl Longest {
 
 impl State {
     /// The cursor was put after the head of a value, at `at`: within a list, or not.
-    pub(super) fn enter(&mut self, at: u64) {
+    pub(in super::super) fn enter(&mut self, at: u64) {
         match self.within {
             0 => {}
-            within if within == head::TEXTS | 1 => self.longest.begin = at,
-            _ => self.longest.nested = true,
+            within if within == head::TEXTS | 1 => self.swept.longest.begin = at,
+            _ => self.swept.longest.nested = true,
         }
     }
 
     /// The list that the cursor was within, if any, is over at `at`.
-    pub(super) fn leave(&mut self, at: u64) {
-        let found = &mut self.longest;
+    pub(in super::super) fn leave(&mut self, at: u64) {
+        let found = &mut self.swept.longest;
         let begin = core::mem::take(&mut found.begin);
         if begin != 0 && at.saturating_sub(begin) > found.end.saturating_sub(found.at) {
             (found.at, found.end) = (begin, at);
@@ -145,7 +150,7 @@ impl State {
 impl Header {
     /// Puts the cursor after the longest list, if it is at its start. Opening has skipped
     /// its items.
-    pub(super) fn leap(&self, c: &mut Cursor) {
+    pub(in super::super) fn leap(&self, c: &mut Cursor) {
         if c.state.within != 0 && c.at == self.longest.offset {
             c.at = self.longest.end().unwrap_or(u64::MAX);
             c.state.within = 0;

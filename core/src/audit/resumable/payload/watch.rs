@@ -5,9 +5,10 @@
 //! and goes on after the current tensor or stage. That ends, because each time a tensor or
 //! a stage is passed.
 
-use super::Audit;
-use super::payload::Streams;
+use super::Streams;
 use crate::audit::Stage;
+use crate::audit::resumable::Audit;
+use crate::base::build::SWEEP;
 use crate::input::{Source, Span};
 use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, general::INTERNAL};
@@ -58,7 +59,7 @@ impl Watch {
 
     /// Whether the audit stops without reason; `state` is a hash of its state.
     fn is_stuck(&mut self, stop: Stop, given: &Given<'_, '_>, state: u64) -> bool {
-        if given.has(&stop) || (cfg!(feature = "sweep") && self.stood == Some(state)) {
+        if given.has(&stop) || (SWEEP && self.stood == Some(state)) {
             *self = Watch::default();
             return true;
         }
@@ -72,12 +73,17 @@ impl Watch {
 
 impl Audit {
     /// The host calls again.
-    pub(super) fn resume(&mut self, source: &Source<'_>, slots: usize, streams: &dyn Streams) {
+    pub(in crate::audit::resumable) fn resume(
+        &mut self,
+        source: &Source<'_>,
+        slots: usize,
+        streams: &dyn Streams,
+    ) {
         self.payload.watch.resume(&Given { source, slots, buffer: streams.buffer() });
     }
 
     /// Whether the audit stops without reason.
-    pub(super) fn is_stuck(
+    pub(in crate::audit::resumable) fn is_stuck(
         &mut self,
         stop: &Stop,
         source: &Source<'_>,
@@ -91,7 +97,7 @@ impl Audit {
 
     /// Skips what no host can provide.
     #[cold]
-    pub(super) fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
+    pub(in crate::audit::resumable) fn stand_still(&mut self, r: &mut Reader<'_, '_>) {
         r.unmute();
         let at = self.hand.map_or(0, |tensor| tensor.offset);
         r.about(EntryKind::File, 0);
@@ -109,20 +115,16 @@ impl Audit {
     /// rely on what was requested and provided.
     fn state(&self, stop: &Stop, streams: u64) -> u64 {
         let mut state = Fold(0xCBF2_9CE4_8422_2325);
-        if cfg!(feature = "sweep") {
+        if SWEEP {
             let asked = match *stop {
                 Stop::NeedBytes(absent) => [0, absent.offset, absent.need],
                 Stop::NeedSlots { needed } => [1, needed.into(), 0],
                 Stop::NeedBuffer { needed } => [2, needed, 0],
                 Stop::Invalid(_) => [3; 3],
             };
-            (asked, streams, self.stage, self.cursor, self.counted).hash(&mut state);
-            #[cfg(feature = "sweep")]
-            self.swept.hash(&mut state);
+            (asked, streams, self.stage, self.cursor, self.counted, self.swept).hash(&mut state);
             (self.previous, self.sorting, self.twins, self.covering).hash(&mut state);
-            #[cfg(feature = "keys")]
-            self.keys.hash(&mut state);
-            self.attributes.hash(&mut state);
+            (self.keys, self.attributes).hash(&mut state);
             (self.hand, self.payload).hash(&mut state);
         }
         state.0
@@ -149,7 +151,7 @@ impl Hasher for Fold {
 
 #[cfg(all(test, feature = "ztensor"))]
 mod tests {
-    use super::super::payload::{Pause, Streams};
+    use super::super::{Pause, Streams};
     use super::*;
     use crate::file::{File, Slot};
     use crate::input::{Absent, Window};
@@ -177,7 +179,6 @@ mod tests {
         /// Wants bytes that are resident.
         Absent,
         /// Wants one byte after the other, again and again.
-        #[cfg(feature = "sweep")]
         Cycle(u64),
     }
 
@@ -193,7 +194,6 @@ mod tests {
                 Idle::Buffer => Pause::Buffer(100),
                 Idle::Room => Pause::Room(3),
                 Idle::Absent => r.lack(Absent { offset: 0, need: 1, want: 1 }).into(),
-                #[cfg(feature = "sweep")]
                 Idle::Cycle(at) => {
                     *at = (*at + 1) % 5;
                     r.lack(Absent { offset: *at, need: 1, want: 1 }).into()

@@ -3,10 +3,13 @@
 //! This passes over entries for which the careful path would report nothing; at anything
 //! else the sweep ends, and the entry is checked in full.
 
+mod lists;
+
+pub(super) use lists::texts;
+
 use super::elements::{Stored, stored};
-use super::lists::text;
 use super::{Cursor, Header, field, head};
-use crate::base::{utf8, widen};
+use crate::base::{ascii, utf8, widen};
 use crate::format::Glance;
 use crate::input::{Source, Span};
 use crate::model::{
@@ -14,30 +17,54 @@ use crate::model::{
     dims::product,
 };
 use crate::parse::Reader;
+use lists::text;
 
-/// What a cursor knows of the tensors that were listed.
-pub(super) mod cover {
-    use super::super::Cursor;
-
-    /// Nothing but padding lies between them so far.
-    pub(in super::super) const TIGHT: u8 = 0;
+/// What is known of the data that was listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Cover {
+    /// Nothing but padding lies between tensors so far.
+    Tight,
     /// Something may.
-    pub(in super::super) const LOOSE: u8 = 1;
-    /// They are over, and the file ends with them.
-    const PROVED: u8 = 2;
+    Loose,
+    /// The tensors are over, and the file ends with them.
+    Proved,
+}
 
-    /// Whether the listing that ended with this cursor proved that.
-    pub(in super::super) fn is_proved(listed: &Cursor) -> bool {
-        listed.state.cover == PROVED
+/// What is remembered from one call to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Swept {
+    cover: Cover,
+    /// The longest list so far, and where the one that opening is within begins.
+    longest: lists::Longest,
+}
+
+impl Swept {
+    pub(super) const NONE: Swept = Swept { cover: Cover::Tight, longest: lists::Longest::NONE };
+
+    /// The place of the items of the longest list.
+    pub(super) fn longest(&self) -> List {
+        self.longest.span()
     }
 
-    pub(super) fn prove(c: &mut Cursor) {
-        c.state.cover = PROVED;
+    /// Takes note of a tensor whose data is not known.
+    pub(super) fn loosen(&mut self) {
+        self.cover = Cover::Loose;
+    }
+
+    /// Whether the data of all tensors was listed in order, with only padding between.
+    pub(super) fn is_covered(&self) -> bool {
+        self.cover == Cover::Proved
     }
 }
 
+/// The place of the items of a list.
+pub(super) type List = Span;
+
+/// There is none.
+pub(super) const NO_LIST: List = Span::new(0, 0);
+
 #[inline(always)]
-pub(super) fn u64(input: &[u8], big: bool) -> Option<(u64, &[u8])> {
+fn u64(input: &[u8], big: bool) -> Option<(u64, &[u8])> {
     let (bytes, rest) = input.split_first_chunk()?;
     Some((if big { u64::from_be_bytes(*bytes) } else { u64::from_le_bytes(*bytes) }, rest))
 }
@@ -96,7 +123,7 @@ fn brief(input: &[u8], big: bool) -> Option<(Brief<'_>, &[u8])> {
         && row & stored.block().wrapping_sub(1) == 0
         && widen(name.len()) < field::LONGEST_NAME
         && !name.contains(&0)
-        && (utf8::is_ascii(name) || utf8::is(name));
+        && (ascii::is_ascii(name) || utf8::is(name));
     sound.then_some((Brief { name, rank, stored, elements, size, offset }, rest))
 }
 
@@ -214,21 +241,23 @@ impl Header {
         end: u64,
     ) {
         let next = self.data_at.saturating_add(c.state.next_data);
-        if c.state.cover == cover::TIGHT && (offset != expected || !is_padding(source, end, next)) {
-            c.state.cover = cover::LOOSE;
+        if c.state.swept.cover == Cover::Tight
+            && (offset != expected || !is_padding(source, end, next))
+        {
+            c.state.swept.loosen();
         }
     }
 
     /// Notes that all tensors were listed.
     pub(super) fn prove(&self, source: &Source<'_>, c: &mut Cursor) {
         let end = self.data_at.saturating_add(c.state.next_data);
-        if c.state.cover == cover::TIGHT
+        if c.state.swept.cover == Cover::Tight
             && c.index > 0
             && self.tables_end != 0
             && end >= source.len()
             && is_padding(source, self.tables_end, self.data_at)
         {
-            cover::prove(c);
+            c.state.swept.cover = Cover::Proved;
         }
     }
 }
@@ -306,7 +335,7 @@ mod tests {
         if !cursor.done {
             header.prove(&source, &mut cursor);
         }
-        (plain, cover::is_proved(&cursor))
+        (plain, cursor.state.swept.is_covered())
     }
 
     #[test]
