@@ -128,6 +128,28 @@ fn what_is_not_decoded_is_unchecked() {
     }
 }
 
+/// An audit that has no memory to decode in says once of each tensor what is left.
+#[test]
+fn a_tensor_is_unchecked_once() {
+    let sum = Checksum::Crc32c;
+    let raw = Tensor { checksum: sum.clone(), ..Tensor::raw("a", "uint8", &[4], vec![7; 4]) };
+    let other = Tensor { encoding: "lz4".to_owned(), name: "b".to_owned(), ..raw.clone() };
+    let frame = Frame::raw(&[7; 24]).encode();
+    let framed = Tensor { checksum: sum, ..Tensor::framed("c", "uint8", &[24], frame) };
+    for (tensor, rule) in
+        [(raw, "CHECKSUM-UNCHECKED"), (other, "DATA-UNCHECKED"), (framed, "PAYLOAD-UNCHECKED")]
+    {
+        let bytes = ztensor::File::of([tensor]).draft().finish();
+        let source = Source::whole(&bytes);
+        let file = File::open(&source, &mut |f| panic!("{f:?}")).expect("it opens");
+        let mut findings = Vec::new();
+        let step = Audit::new(file).step(&source, &mut [Slot::EMPTY; 4], &mut |f| findings.push(f));
+        assert_eq!(step, Ok(()));
+        findings.retain(|f| f.severity() == Severity::Unchecked && f.rule.format().is_none());
+        assert_eq!(ids(&findings), [rule]);
+    }
+}
+
 /// So many sequences without a bit, and how long the data is.
 fn bomb(blocks: u64) -> (Vec<u8>, u64) {
     let sequences = (0..blocks).map(|_| Block::sequences(43_690, 0));

@@ -322,13 +322,12 @@ impl Audit {
 
     /// Without a scratch, data that is more than raw elements stays unchecked.
     fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
-        if tensor.chunks.count() == 0 {
+        // Of data whose values are unknown, one finding says that it was not checked.
+        if tensor.chunks.count() == 0 || tensor.status == Status::Unsupported {
             return Ok(());
         }
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
-        // For unknown values that was reported already.
-        let sound = tensor.status == Status::Sound;
-        if sound && !plain && self.payload.current.frames == Frames::Sound {
+        if !plain && self.payload.current.frames == Frames::Sound {
             r.flag(general::PAYLOAD_UNCHECKED, tensor.offset, 0, 0, 0);
         } else if self.file.policy().checksum.is_some() {
             let found = self.file.checksum(r.source(), tensor);
