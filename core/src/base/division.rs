@@ -6,7 +6,6 @@ const NATIVE: bool = cfg!(any(feature = "sweep", target_pointer_width = "64"));
 
 /// How many bytes it is from `at` to the next multiple of `alignment`, which is not
 /// 0. Few formats have alignments that are no power of two.
-#[cfg_attr(not(feature = "names"), inline(always))]
 pub(crate) fn padding(at: u64, alignment: u64) -> u64 {
     let mask = alignment.wrapping_sub(1);
     if cfg!(not(any(feature = "any-alignment", test))) || alignment & mask == 0 {

@@ -83,7 +83,6 @@ impl Head {
 }
 
 /// Leaf parser of a head; the caller sets its offsets.
-#[inline(always)]
 pub(super) fn head(input: &[u8]) -> Parsed<'_, Head> {
     let (rest, first) = byte(input)?;
     let (major, info) = (first >> 5, first & 0x1F);
@@ -118,44 +117,43 @@ pub(super) fn double_is_single(bits: u64) -> bool {
 /// the three widths: its bits in double precision, with unsigned zeros and NaNs (RFC 8949
 /// §5.6.1).
 pub(super) fn float_value(info: u8, bits: u64) -> u64 {
-    // Widths of exponent and mantissa in bits.
-    let (exponent_len, mantissa_len) = match info {
-        25 => (5, 10),
-        26 => (8, 23),
-        _ => (11, DOUBLE_MANTISSA),
+    // Bits of the number, and of its exponent.
+    let (len, exponent_len) = match info {
+        25 => (16, 5),
+        26 => (32, 8),
+        _ => (64, DOUBLE_EXPONENT),
     };
+    // All of these have their highest bit at the top.
+    let number = bits.wrapping_shl(64_u32.wrapping_sub(len));
+    let mut sign = number & 1 << 63;
+    let mut mantissa = number.wrapping_shl(exponent_len.wrapping_add(1));
+    let mut exponent = (low(number >> 32) << 1).wrapping_shr(32_u32.wrapping_sub(exponent_len));
     let most = mask(exponent_len);
-    let mantissa = bits & mask(mantissa_len);
-    let exponent = bits.wrapping_shr(mantissa_len) & most;
-    let sign = bits.wrapping_shr(mantissa_len.wrapping_add(exponent_len)) & 1;
-    let widened = DOUBLE_MANTISSA.wrapping_sub(mantissa_len);
     // Difference of the exponent bias to double precision.
     let bias = (mask(DOUBLE_EXPONENT) >> 1).wrapping_sub(most >> 1);
-    let (exponent, mantissa) = match (exponent, mantissa) {
-        (0, 0) => return 0,
-        (0, _) if bias > 0 => {
-            // The highest set bit becomes the implicit one.
-            let shift = mantissa.leading_zeros().wrapping_sub(63_u32.wrapping_sub(mantissa_len));
-            let exponent = bias.wrapping_add(1).wrapping_sub(shift.into());
-            (exponent, mantissa.wrapping_shl(shift) & mask(mantissa_len))
+    if exponent == most {
+        exponent = mask(DOUBLE_EXPONENT);
+        if mantissa != 0 {
+            sign = 0;
         }
-        (0, _) => (0, mantissa),
-        (_, 0) if exponent == most => (mask(DOUBLE_EXPONENT), 0),
-        _ if exponent == most => {
-            let whole = mask(DOUBLE_EXPONENT).wrapping_shl(DOUBLE_MANTISSA);
-            return whole | mantissa.wrapping_shl(widened);
-        }
-        _ => (exponent.wrapping_add(bias), mantissa),
-    };
-    sign.wrapping_shl(63) | exponent.wrapping_shl(DOUBLE_MANTISSA) | mantissa.wrapping_shl(widened)
+    } else if exponent > 0 {
+        exponent = exponent.wrapping_add(bias);
+    } else if mantissa == 0 {
+        sign = 0;
+    } else if bias > 0 {
+        // The highest set bit becomes the implicit one.
+        let zeros = mantissa.leading_zeros();
+        exponent = bias.wrapping_sub(zeros);
+        mantissa = mantissa.wrapping_shl(zeros.wrapping_add(1));
+    }
+    sign | u64::from(exponent) << 52 | mantissa >> 12
 }
 
 const DOUBLE_EXPONENT: u32 = 11;
-const DOUBLE_MANTISSA: u32 = 52;
 
 /// The lowest `count` bits.
-fn mask(len: u32) -> u64 {
-    1_u64.wrapping_shl(len).wrapping_sub(1)
+fn mask(count: u32) -> u32 {
+    1_u32.wrapping_shl(count).wrapping_sub(1)
 }
 
 /// The low half of a number.

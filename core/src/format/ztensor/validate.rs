@@ -7,7 +7,9 @@ use super::{Cursor, Header, checksum, field, listed, rules};
 use crate::base::build::DETAILS;
 use crate::base::{Word, wide, word};
 use crate::input::Span;
-use crate::model::{Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor};
+use crate::model::{
+    Chunks, DimEncoding, DimsAt, Encoding, Endianness, Layout, Status, Tensor, dims::product,
+};
 use crate::rule::{Rule, Severity, Subject};
 
 /// The common faults of fields: missing, another type, not in lower case, unknown text.
@@ -67,9 +69,6 @@ pub(super) struct Validator<'j, 'p, 'r, 'a> {
     width: u8,
     /// The first dim.
     rows: u64,
-    /// A product, and whether it exceeds 64 bits.
-    product: u64,
-    exceeds: bool,
 }
 
 impl Header {
@@ -91,8 +90,6 @@ impl Header {
             void: false,
             width: 0,
             rows: 0,
-            product: 1,
-            exceeds: false,
         };
         validator.tensor.index = c.index;
         validator.tensor.offset = wide(entry.at);
@@ -310,6 +307,8 @@ impl Validator<'_, '_, '_, '_> {
         let at = self.pull.at();
         let mut rank = 0_u32;
         let mut zero = false;
+        // A product that exceeds 64 bits also does so next to a zero.
+        let mut elements = Some(1);
         let end = loop {
             let here = self.pull.at();
             if left == 0 {
@@ -330,10 +329,9 @@ impl Validator<'_, '_, '_, '_> {
             if rank == 0 {
                 self.rows = dim;
             }
-            // A product that exceeds 64 bits also does so next to a zero.
             match dim {
                 0 => zero = true,
-                _ => self.multiply(dim),
+                _ => elements = elements.and_then(|elements| product(elements, dim)),
             }
             rank = rank.wrapping_add(1);
             left = if left == OPEN { OPEN } else { left.wrapping_sub(1) };
@@ -345,18 +343,12 @@ impl Validator<'_, '_, '_, '_> {
             let (most, rank) = (u64::from(field::RANK), u64::from(rank));
             self.flag(rules::SHAPE_RANK, Key::SHAPE, most, rank);
         }
-        if self.exceeds {
-            self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE);
-        } else if !zero {
-            self.tensor.elements = self.product;
+        match elements {
+            None => self.flag_alone(rules::SHAPE_OVERFLOW, Key::SHAPE),
+            Some(elements) if !zero => self.tensor.elements = elements,
+            Some(_) => {}
         }
-        !self.exceeds
-    }
-
-    fn multiply(&mut self, factor: u64) {
-        let (product, exceeds) = self.product.overflowing_mul(factor);
-        self.product = product;
-        self.exceeds |= exceeds;
+        elements.is_some()
     }
 
     /// Validates the place of the blob; returns whether it is inside the file's data.
@@ -399,9 +391,7 @@ impl Validator<'_, '_, '_, '_> {
     fn size(&mut self, len: u64) {
         let Tensor { layout, encoding, elements, dims, .. } = self.tensor;
         let width = u64::from(self.width);
-        self.product = elements;
-        self.multiply(width);
-        let dense = (!self.exceeds).then_some(self.product);
+        let dense = product(elements, width);
         let raw = encoding == Encoding::Raw;
         let rank = u64::from(dims.rank);
         let broken = match layout {

@@ -4,6 +4,7 @@ use super::cbor::OPEN;
 use super::head::{Head, float_value, major};
 use super::item::Items;
 use crate::base::limits::CBOR_KEY_DEPTH;
+use crate::model::Name;
 use core::cmp::Ordering;
 
 /// How two keys are ordered.
@@ -33,55 +34,53 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
     let mut unordered = usize::MAX;
     let mut tagged = false;
     loop {
-        let pair = match tagged {
-            true => (Some(a.head()), Some(b.head())),
+        let within_tag = core::mem::take(&mut tagged);
+        let (follows, other) = match within_tag {
+            true => {
+                a.read();
+                b.read();
+                (true, true)
+            }
             false => (a.next(depth), b.next(depth)),
         };
-        let within_tag = core::mem::take(&mut tagged);
-        let order = match pair {
-            (None, None) => {
-                depth = depth.saturating_sub(1);
-                if depth < unordered {
-                    unordered = usize::MAX;
-                }
-                Order::both(Ordering::Equal)
+        let mut order = Order::both(follows.cmp(&other));
+        if !follows && !other {
+            depth = depth.saturating_sub(1);
+            if depth < unordered {
+                unordered = usize::MAX;
             }
-            (None, Some(_)) => Order::both(Ordering::Less),
-            (Some(_), None) => Order::both(Ordering::Greater),
-            (Some(x), Some(y)) => {
-                let mut order = Order::both(x.major.cmp(&y.major));
-                if order.value.is_eq() {
-                    order = match x.major {
-                        major::BYTES | major::TEXT => strings(&mut a, &x, &mut b, &y),
-                        major::OTHER => Order::both(scalar(&x).cmp(&scalar(&y))),
-                        major::ARRAY | major::MAP => {
-                            let definite = !x.is_indefinite() && !y.is_indefinite();
-                            let map = x.major == major::MAP;
-                            let counts = x.argument.cmp(&y.argument);
-                            let single = definite && x.argument < 2;
-                            if map && definite && counts.is_ne() {
-                                Order::both(counts)
-                            } else {
-                                a.open(depth, &x)?;
-                                b.open(depth, &y)?;
-                                depth = depth.saturating_add(1);
-                                if map && !single {
-                                    unordered = unordered.min(depth);
-                                }
-                                Order::both(Ordering::Equal)
+        } else if follows && other {
+            order = Order::both(a.head.major.cmp(&b.head.major));
+            if order.value.is_eq() {
+                let (x, y) = (&a.head, &b.head);
+                tagged = x.major == major::TAG;
+                order = match x.major {
+                    major::BYTES | major::TEXT => strings(&mut a, &mut b),
+                    major::ARRAY | major::MAP => {
+                        let definite = !x.is_indefinite() && !y.is_indefinite();
+                        let map = x.major == major::MAP;
+                        let counts = x.argument.cmp(&y.argument);
+                        let single = definite && x.argument < 2;
+                        if map && definite && counts.is_ne() {
+                            Order::both(counts)
+                        } else {
+                            a.open(depth)?;
+                            b.open(depth)?;
+                            depth = depth.saturating_add(1);
+                            if map && !single {
+                                unordered = unordered.min(depth);
                             }
+                            Order::both(Ordering::Equal)
                         }
-                        _ => Order::both(x.argument.cmp(&y.argument)),
-                    };
-                    tagged = x.major == major::TAG;
-                }
-                // Only strings that are keys themselves differ in form.
-                if depth > 0 || within_tag {
-                    order.form = order.value;
-                }
-                order
+                    }
+                    _ => Order::both(number(x).cmp(&number(y))),
+                };
             }
-        };
+            // Only strings that are keys themselves differ in form.
+            if depth > 0 || within_tag {
+                order.form = order.value;
+            }
+        }
         if order.value.is_ne() {
             return (unordered == usize::MAX).then_some(order);
         }
@@ -94,59 +93,65 @@ pub(super) fn order(first: &[u8], second: &[u8]) -> Option<Order> {
 /// One of two data items that are read in step.
 struct Side<'a> {
     items: Items<'a>,
+    /// The last head.
+    head: Head,
     /// Number of data items left in each open array or map; [`OPEN`] if a break ends it.
     left: [u32; CBOR_KEY_DEPTH],
 }
 
 impl<'a> Side<'a> {
     fn new(bytes: &'a [u8]) -> Self {
-        Side { items: Items::new(bytes), left: [0; CBOR_KEY_DEPTH] }
+        Side { items: Items::new(bytes), head: Head::default(), left: [0; CBOR_KEY_DEPTH] }
     }
 
-    /// The head of the next data item on level `depth`; `None` at the end of the array or
-    /// map.
-    /// map ends.
-    fn next(&mut self, depth: usize) -> Option<Head> {
+    /// Reads the head of the next data item on level `depth`; `false` at the end of the
+    /// array or map.
+    fn next(&mut self, depth: usize) -> bool {
         let left = depth.checked_sub(1).and_then(|top| self.left.get_mut(top));
         match left {
-            Some(0) => return None,
+            Some(0) => return false,
             Some(&mut OPEN) | None => {}
             Some(left) => *left = left.wrapping_sub(1),
         }
-        Some(self.head()).filter(|head| !head.is_break())
+        self.read();
+        !self.head.is_break()
     }
 
-    /// The next head, which exists: the bytes were read before.
-    fn head(&mut self) -> Head {
-        self.items.head().unwrap_or_else(Head::of_break)
+    /// Reads the next head, which exists: the bytes were read before.
+    fn read(&mut self) {
+        self.head = self.items.head().unwrap_or_else(Head::of_break);
     }
 
-    /// Opens an array or a map on level `depth`; `None` if that is too deep.
-    fn open(&mut self, depth: usize, head: &Head) -> Option<()> {
-        let items = u32::try_from(head.argument).unwrap_or(0);
-        *self.left.get_mut(depth)? = match (head.is_indefinite(), head.major) {
+    /// Opens the current array or map on level `depth`; `None` if that is too deep.
+    fn open(&mut self, depth: usize) -> Option<()> {
+        let items = u32::try_from(self.head.argument).unwrap_or(0);
+        *self.left.get_mut(depth)? = match (self.head.is_indefinite(), self.head.major) {
             (true, _) => OPEN,
             (false, major::MAP) => items.wrapping_mul(2),
             (false, _) => items,
         };
         Some(())
     }
+
+    /// The rest of the current string.
+    fn string(&mut self) -> Name<'a> {
+        self.items.string(&self.head).unwrap_or_default()
+    }
 }
 
 /// The order of two strings of the same type.
-fn strings(a: &mut Side<'_>, x: &Head, b: &mut Side<'_>, y: &Head) -> Order {
-    let x = a.items.string(x).unwrap_or_default();
-    let y = b.items.string(y).unwrap_or_default();
+fn strings(a: &mut Side<'_>, b: &mut Side<'_>) -> Order {
+    let (x, y) = (a.string(), b.string());
     let value = x.cmp(&y);
-    let len = |name: &crate::model::Name<'_>| match name.as_bytes() {
+    let len = |name: &Name<'_>| match name.as_bytes() {
         Some(bytes) => bytes.len(),
         None => name.bytes().count(),
     };
     Order { value, form: len(&x).cmp(&len(&y)).then(value) }
 }
 
-/// The canonical form of a float or a simple value.
-fn scalar(head: &Head) -> (bool, u64) {
+/// What a number, a simple value or a tag is ordered by: floats come last.
+fn number(head: &Head) -> (bool, u64) {
     match head.float_width() {
         0 => (false, head.argument),
         _ => (true, float_value(head.info, head.argument)),
