@@ -29,7 +29,6 @@ pub(crate) const fn div_rem(number: u64, divisor: u64) -> Option<(u64, u64)> {
     }
 }
 
-#[inline(never)]
 const fn bit_by_bit(number: u64, divisor: u64) -> Option<(u64, u64)> {
     if divisor == 0 {
         return None;
