@@ -142,7 +142,7 @@ impl Index {
     }
 
     /// The extents of the tensor at a position, outermost first; `None` for one that varies or
-    /// is not in the file.
+    /// is not in the file. None at all if there is no such tensor.
     ///
     /// ```
     /// # let bytes = weighbridge_tests::samples::safetensors();
@@ -302,6 +302,8 @@ impl Index {
     /// let mut index = part.clone();
     /// index.join(&part, 1000);
     /// assert_eq!(index.len(), 2);
+    /// assert_eq!(index.name_bytes(1), b"emb");
+    /// assert_eq!(index.shape(1), [Some(2), Some(3)]);
     /// assert_eq!(index.offset(1), Some(1000 + index.offset(0).unwrap()));
     /// # Ok::<(), weighbridge::Error>(())
     /// ```

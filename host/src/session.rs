@@ -7,6 +7,7 @@ use crate::entry::Catalog;
 use crate::error::{Error, ReadError};
 use crate::memory::Bytes;
 use crate::options::{Goal, Options};
+use crate::report::MOST_NAME;
 use crate::store::Store;
 use crate::text::Text;
 use alloc::vec::Vec;
@@ -287,7 +288,7 @@ impl<'a> Session<'a> {
     }
 
     /// The key of the metadata entry of this kind and position in its table, if it is among
-    /// those that were listed, and in memory; an empty text if not.
+    /// those that were listed, and in memory, cut after 512 bytes; an empty text if not.
     ///
     /// ```
     /// use weighbridge::core::EntryKind;
@@ -306,7 +307,9 @@ impl<'a> Session<'a> {
     /// ```
     pub fn key(&self, listed: &[Metadata], kind: EntryKind, index: u32) -> Text {
         let entry = listed.iter().find(|meta| meta.kind == kind && meta.index == index);
-        let read = |meta: &Metadata| self.look(|source| meta.key.read(source).map(Text::from));
+        let read = |meta: &Metadata| {
+            self.look(|source| meta.key.read(source).map(|key| Text::start_of(&key, MOST_NAME)))
+        };
         entry.and_then(|meta| read(meta).ok()).unwrap_or_default()
     }
 

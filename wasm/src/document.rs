@@ -5,6 +5,8 @@ use crate::listing::Listing;
 use crate::words::Words;
 use alloc::vec::Vec;
 use core::ops::Range;
+#[cfg(feature = "full")]
+use weighbridge::SetCheck;
 use weighbridge::table::{Filter, Selection, Sort};
 use weighbridge::{FileMap, Goal as Depth, Index, Meta, Options, Session, Text};
 #[cfg(feature = "full")]
@@ -92,7 +94,7 @@ pub struct Document {
     pub(crate) listed: Option<(weighbridge::ShardSet, bool)>,
     /// What was found in all files of a model in several.
     #[cfg(feature = "full")]
-    pub(crate) joint: Option<weighbridge::SetCheck>,
+    pub(crate) joint: Option<SetCheck>,
     /// Not all entries fit into memory.
     cut: bool,
     pub(crate) listing: Listing,
@@ -307,7 +309,7 @@ impl Document {
     #[cfg(feature = "full")]
     pub fn left_out(&self) -> Option<&'static str> {
         match self.session.file()? {
-            _ if self.joint.is_some() => None,
+            _ if self.joint.as_ref().is_some_and(SetCheck::is_compared) => None,
             File::Shards(_) => Some("the files that it lists were not looked at"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")

@@ -25,10 +25,7 @@ impl<'a> Entry<'a> {
     pub(crate) fn of(tensor: Tensor, source: &Source<'a>) -> Result<Self, Absent> {
         match (tensor.name(source), tensor.dims(source)) {
             (Ok(name), Ok(dims)) => Ok(Entry { tensor, name, dims }),
-            _ => {
-                let shape = Span::new(tensor.dims.offset, tensor.dims.len.into());
-                Err(around(tensor.offset, [tensor.name.span(), shape]))
-            }
+            _ => Err(around(tensor.offset, [tensor.name.span(), tensor.dims.span()])),
         }
     }
 }

@@ -78,8 +78,10 @@ struct Waiting {
 }
 
 impl SetCheck {
-    /// Of the parts of a split GGUF, of which none was looked at yet. Names are hashed with the
-    /// seed, which should not be known to writers.
+    /// Of the parts of a split GGUF, of which none was looked at yet. They are compared, and
+    /// missing ones reported, once a part says that it is one and has a name like
+    /// `m-00001-of-00003.gguf`: see [`is_compared`](Self::is_compared). Names are hashed with
+    /// the seed, which should not be known to writers.
     ///
     /// ```
     /// let check = weighbridge::SetCheck::new(weighbridge::Profile::Strict, 7);
@@ -98,8 +100,8 @@ impl SetCheck {
         }
     }
 
-    /// Of an index that was checked, and of the shards that it lists; `None` if it could not be
-    /// opened.
+    /// Of an index that was checked, and of the shards that it lists. Without `shards`, what
+    /// comes next is taken for the parts of a split GGUF, as by [`new`](Self::new).
     ///
     /// ```
     /// use weighbridge::{FileMap, Goal, Index, Options, Profile, Session};
@@ -150,9 +152,12 @@ impl SetCheck {
     /// # let (session, index, map, stated) = (&session, &index, &map, &SetPart::default());
     /// # let file = SetFile { session, index, map, stated, metadata: &[], is_ruled: false };
     /// let mut check = SetCheck::new(Profile::Strict, 7);
-    /// let place = SetPlace { no: 0, name: "a.safetensors", base: 0, first: 0, first_entry: 0 };
+    /// let place = SetPlace { no: 0, name: "a.safetensors", base: 1000, first: 0, first_entry: 0 };
     /// check.file(&file, place);
     /// assert_eq!(check.checked(), ["structure", "payloads"]);
+    /// assert_eq!(check.map().areas()[0].at, 1000);
+    /// check.absent(1, false); // another file could not be read
+    /// assert!(check.checked().is_empty());
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn file(&mut self, file: &SetFile<'_>, place: SetPlace<'_>) {
@@ -291,8 +296,8 @@ impl SetCheck {
         &self.found.findings
     }
 
-    /// What the finding at a position is about: the bytes of the name of a tensor, of a key or
-    /// of a file, and none for a file as a whole.
+    /// What the finding at a position is about: the first bytes of the name of a tensor, of
+    /// a key or of a file, and none for a file as a whole.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
@@ -330,6 +335,16 @@ impl SetCheck {
     /// ```
     pub fn is_ruled(&self) -> bool {
         self.is_ruled
+    }
+
+    /// Whether the files are compared with one another: by an index, or as parts of a split GGUF.
+    ///
+    /// ```
+    /// # use weighbridge::{Profile, SetCheck};
+    /// assert!(!SetCheck::new(Profile::Strict, 7).is_compared()); // no file was added
+    /// ```
+    pub fn is_compared(&self) -> bool {
+        matches!(self.set, Set::Shards(_) | Set::Splits(..))
     }
 
     /// What the first file is that is not what it should be.

@@ -1,6 +1,6 @@
 //! The findings of all files of a model, at offsets as if the files followed each other.
 
-use super::SetPart;
+use super::{SetPart, named};
 use crate::index::Index;
 use crate::map::FileMap;
 use crate::session::Session;
@@ -67,7 +67,7 @@ impl Found {
             };
             self.push(shifted, || match finding.kind {
                 EntryKind::Tensor | EntryKind::Attribute => {
-                    Text::from(file.index.name(finding.entry as usize))
+                    named(&file.index.name(finding.entry as usize)).unwrap_or_default()
                 }
                 EntryKind::File => Text::default(),
                 kind => file.session.key(file.metadata, kind, finding.entry),

@@ -106,7 +106,9 @@ fn contains(name: &[u8], text: &[u8]) -> bool {
 }
 
 /// The rows of a table that were asked for last, each the position of a tensor in an index.
-/// What was sorted or counted is kept for the next time.
+/// It is for one index: what was sorted or counted is kept for the next time, as long as there
+/// are as many tensors and findings. After [`Index::note`] or other findings,
+/// [`forget`](Self::forget) it.
 ///
 /// ```
 /// use weighbridge::table::{Filter, Key, Selection, Sort};
@@ -162,14 +164,22 @@ impl Selection {
         }
     }
 
-    /// Counts anew when it is next asked: there are other findings.
+    /// Counts and chooses anew when it is next asked: there are other findings, or other places
+    /// of data.
     ///
     /// ```
-    /// # let bytes = weighbridge_tests::samples::safetensors();
+    /// # let mut bytes = weighbridge_tests::samples::safetensors();
     /// # let index = weighbridge::Model::from_bytes(&bytes)?.index()?;
+    /// # bytes.pop();
+    /// # let mut session = weighbridge::Session::whole(&bytes, weighbridge::Options::new());
+    /// # session.advance(weighbridge::Goal::Structure);
     /// let mut selection = weighbridge::table::Selection::default();
-    /// selection.count(&index, &[]);
+    /// selection.count(&index, session.findings()); // one, about the first tensor
+    /// let mut others = session.findings().to_vec();
+    /// others[0].entry = 7;
     /// selection.forget();
+    /// selection.count(&index, &others);
+    /// assert_eq!(selection.findings(0), 0);
     /// # Ok::<(), weighbridge::Error>(())
     /// ```
     pub fn forget(&mut self) {
