@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the JavaScript package in wasm/dist: two WebAssembly modules, the code
+# Builds the JavaScript package in wasm/dist: three WebAssembly modules, the code
 # that loads them, and the types. Prints sizes and fails above the budget.
 #
 #   scripts/wasm.sh          builds what is not up to date
@@ -31,8 +31,8 @@ echo "wasm: $target_note"
   export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS='-Zunstable-options -Cpanic=immediate-abort'
 npm_packages wasm
 
-# full_cargo ARGUMENTS...: as target_cargo, for what computes: with vectors of 128 bits.
-full_cargo() {
+# vector_cargo ARGUMENTS...: as target_cargo, with vectors of 128 bits.
+vector_cargo() {
   local flags=${CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS:-}
   CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS="$flags -Ctarget-feature=+simd128" target_cargo "$@"
 }
@@ -42,12 +42,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 folder=$target_dir/$target
 
-# Three builds in folders of their own, at the same time: cargo links each in one thread.
+# Builds in folders of their own, at the same time: cargo links each in one thread.
 bindgen=${BINDGEN:-$target_dir/bindgen/release/weighbridge-bindgen}
 [ -n "${BINDGEN:-}" ] || in_background cargo build --release --quiet \
   --manifest-path wasm/bindgen/Cargo.toml --target-dir "$target_dir/bindgen"
-in_background target_cargo build -p weighbridge-wasm --lib --profile wasm --no-default-features
-in_background full_cargo build -p weighbridge-wasm --lib --profile wasm-full
+in_background target_cargo build -p weighbridge-wasm --lib --profile wasm --no-default-features --features documents
+in_background vector_cargo build -p weighbridge-wasm --lib --profile wasm-full --no-default-features --features full
+in_background vector_cargo build -p weighbridge-wasm --lib --profile wasm-compute --no-default-features --features compute
 in_background_done
 
 # pack NAME OPTIONS PROFILE: one module, optimised for size or for speed, and the code
@@ -61,28 +62,32 @@ pack() {
 }
 # What the package is made of, as one sum: it is not packed again for each script.
 made_of() {
-  cat scripts/wasm.sh wasm/package-lock.json "$bindgen" "$folder"/wasm{,-full}/weighbridge_wasm.wasm | sha256sum
+  cat scripts/wasm.sh wasm/package-lock.json "$bindgen" "$folder"/wasm{,-full,-compute}/weighbridge_wasm.wasm | sha256sum
 }
 # Functions that are called once stay apart: more bytes, which pack better. LLVM has inlined
 # what is worth it for speed.
-if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/full_bg.wasm" ]; then
+if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/compute_bg.wasm" ]; then
   in_background pack base '-Oz --converge' wasm
   in_background pack full '-O3 --enable-simd' wasm-full
+  in_background pack compute '-O3 --enable-simd' wasm-compute
   in_background_done
   made_of >"$folder/packed"
 fi
 cp wasm/js/*.js wasm/js/*.d.ts LICENSE-* "$dist/"
 
-# The rules of the small module's formats; the full one has its own inside.
-formats=$(sed -n 's/^weighbridge-core = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ')
-{
-  printf '// Made from the rule catalogue.\nexport default '
-  cargo run --quiet -p weighbridge-core --example catalogue --no-default-features --features "$formats"
-} >"$work/rules.js"
-cp "$work/rules.js" "$dist/"
+# The rules of the small module's formats, and those of all, which come with the full one.
+mapfile -t small < <(sed -n 's/^weighbridge = .*features = \[\(.*\)\] }$/\1/p' wasm/Cargo.toml | tr -d '" ' | tr , '\n')
+for file in rules every-rule; do
+  [ "$file" = rules ] || small=()
+  {
+    printf '// Made from the rule catalogue.\nexport default '
+    cargo run --quiet -p weighbridge-core --example catalogue -- "${small[@]}"
+  } >"$work/$file.js"
+  cp "$work/$file.js" "$dist/"
+done
 
 failed=0
-for file in base_bg.wasm full_bg.wasm base.js rules.js; do
+for file in base_bg.wasm full_bg.wasm compute_bg.wasm base.js rules.js every-rule.js; do
   packed=$(gzip -9 -c "$dist/$file" | wc -c)
   limit=''
   if [ "$file" = base_bg.wasm ]; then

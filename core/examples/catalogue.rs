@@ -1,6 +1,6 @@
-//! Prints the rule catalogue as JSON: for each format its name and its rules,
-//! as [id, severity, basis, message, rule]; the key is the format's number, 0
-//! for the rules that belong to none.
+//! `catalogue [FORMAT...]` prints the rules of these formats as JSON, or of all: for
+//! each format its name and its rules, as [id, severity, basis, message, rule]; the key
+//! is the format's number, 0 for the rules that belong to none.
 
 use weighbridge_core::{Format, RuleInfo, general};
 
@@ -9,7 +9,10 @@ fn main() {
     print!("{{\"0\":{{\"name\":\"\",\"rules\":[");
     rows(general::RULES);
     print!("]}}");
-    for format in Format::ALL {
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted =
+        |format: &Format| wanted.is_empty() || wanted.iter().any(|it| it == format.name());
+    for format in Format::ALL.iter().filter(|format| is_wanted(format)) {
         print!(",\n\"{}\":{{\"name\":{},\"rules\":[", *format as u8, quoted(format.name()));
         rows(format.rules());
         print!("]}}");

@@ -48,7 +48,7 @@ function widened(all) {
   return new Float32Array(words.buffer);
 }
 
-const { Statistics } = await load('full');
+const { Statistics } = await load('compute');
 
 /** Compares statistics of one tensor with the peer's. */
 async function row(dtype, all, peer, theirs) {

@@ -1,6 +1,6 @@
 /** A file: its index, and the windows of it that are in memory. */
 
-import type { Decoder, Npy } from './compute.d.ts';
+import type { Decoder, Npy } from './accumulators.d.ts';
 import type { Chunks, Metadata, MetaValue, Tensor, Values } from './entry.d.ts';
 import type { Filter, Findings, Groups, Layout, Profile, Progress, Rows, Rule, Sort, Texts, Totals, Verdict } from './tables.d.ts';
 

@@ -7,27 +7,27 @@
  * number will do.
  */
 
-import type { Block, DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './compute.d.ts';
+import type { Block, DifferenceConstructor, GaugeConstructor, HeatmapConstructor, Pairs, Sign, StatisticsConstructor } from './accumulators.d.ts';
 import type { Document, DocumentOptions, Goal, JointDocument } from './document.d.ts';
 import type { ModelSummary, SummaryOptions, Template, TemplatePiece, VocabularyConstructor } from './summary.d.ts';
 import type { Format, Progress, Rule } from './tables.d.ts';
 
-export type * from './compute.d.ts';
+export type * from './accumulators.d.ts';
 export type * from './document.d.ts';
 export type * from './entry.d.ts';
 export type * from './summary.d.ts';
 export type * from './tables.d.ts';
 
 /**
- * Which of the two WebAssembly modules. `base` is small: it reads the formats
- * that have a magic and store all data as it is. `full` reads all formats, decompresses
- * (deflate, zlib, zstd) and computes.
+ * Which of the three WebAssembly modules. `base` is small: it reads the formats
+ * that have a magic and store all data as it is. `full` reads all formats and decompresses
+ * (deflate, zlib, zstd). `compute` computes over elements, whatever file they come from.
  */
-export type Flavour = 'base' | 'full';
+export type Flavour = 'base' | 'full' | 'compute';
 
-/** What `load` gives: the classes of one WebAssembly module. */
+/** What `load` gives: the class of documents of one WebAssembly module. */
 export interface Library {
-  readonly flavour: Flavour;
+  readonly flavour: 'base' | 'full';
   readonly Document: new (length: bigint | number, options?: DocumentOptions) => Document;
   /** The rules of a format (by name), or of none. */
   rules(format?: string): Rule[];
@@ -37,10 +37,17 @@ export interface Library {
   memory(): number;
 }
 
-/** What the full module has besides. */
+/** What reads every format. */
 export interface FullLibrary extends Library {
   readonly flavour: 'full';
   readonly Document: new (length: bigint | number, options?: DocumentOptions) => JointDocument;
+}
+
+/** What computes. */
+export interface ComputeLibrary {
+  readonly flavour: 'compute';
+  /** Bytes of WebAssembly memory in use; it never shrinks. */
+  memory(): number;
   readonly Statistics: StatisticsConstructor;
   readonly Heatmap: HeatmapConstructor;
   readonly Difference: DifferenceConstructor;
@@ -73,11 +80,12 @@ export type ModuleSource = URL | Response | BufferSource | WebAssembly.Module;
 
 /**
  * Loads a module, once. In Node and in browsers it is found beside this file.
- * `full` is only fetched when asked for, and refused where WebAssembly has no SIMD.
+ * `full` and `compute` are only fetched when asked for, and refused where WebAssembly has no SIMD.
  */
 export function load(flavour?: 'base', module?: ModuleSource): Promise<Library>;
 export function load(flavour: 'full', module?: ModuleSource): Promise<FullLibrary>;
-export function load(flavour: Flavour, module?: ModuleSource): Promise<Library | FullLibrary>;
+export function load(flavour: 'compute', module?: ModuleSource): Promise<ComputeLibrary>;
+export function load(flavour: Flavour, module?: ModuleSource): Promise<Library | FullLibrary | ComputeLibrary>;
 
 /** A file, to be read in pieces. */
 export interface ByteSource {

@@ -7,11 +7,14 @@ const libraries = new Map();
 
 const inNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 
-async function wasmOf(flavour) {
-  const url =
-    flavour === 'full'
-      ? new URL('./full_bg.wasm', import.meta.url)
-      : new URL('./base_bg.wasm', import.meta.url);
+/** Where the WebAssembly of each module lies, and the code around it: bundlers look for such lines. */
+const MODULES = {
+  base: { url: () => new URL('./base_bg.wasm', import.meta.url), glue: () => import('./base.js') },
+  full: { url: () => new URL('./full_bg.wasm', import.meta.url), glue: () => import('./full.js') },
+  compute: { url: () => new URL('./compute_bg.wasm', import.meta.url), glue: () => import('./compute.js') },
+};
+
+async function wasmOf(url) {
   if (inNode && url.protocol === 'file:') {
     const { readFile } = await import(/* @vite-ignore */ 'node:fs/promises');
     return readFile(url);
@@ -19,40 +22,35 @@ async function wasmOf(flavour) {
   return url;
 }
 
-// A function that returns a vector: the second module computes with vectors.
+// A function that returns a vector: all but the first module use vectors.
 const VECTORS = Uint8Array.of(
   0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11,
 );
 
 async function start(flavour, module) {
-  if (flavour === 'full' && !WebAssembly.validate(VECTORS)) {
+  if (flavour !== 'base' && !WebAssembly.validate(VECTORS)) {
     throw failure('WebAssembly has no vectors here (SIMD), which most formats, decompression and statistics need');
   }
-  const glue = flavour === 'full' ? await import('./full.js') : await import('./base.js');
-  const { memory } = await glue.default({ module_or_path: module ?? (await wasmOf(flavour)) });
-  // The full module has its rules inside; those of the small one are in a file.
-  if (glue.rawRules !== undefined) {
-    unpack(glue.rawRules(), learn);
-  }
-  // What computes comes with the module that does.
-  const computing = flavour === 'full' ? (await import('./compute.js')).accumulators(glue) : {};
+  const { url, glue: loaded } = MODULES[flavour];
+  const [glue, rules] = await Promise.all([loaded(), flavour === 'full' ? import('./every-rule.js') : undefined]);
+  learn(rules?.default);
+  const { memory } = await glue.default({ module_or_path: module ?? (await wasmOf(url())) });
+  const parts = flavour === 'compute' ? (await import('./accumulators.js')).accumulators(glue) : reading(glue);
+  return Object.freeze({ flavour, ...parts, memory: () => memory.buffer.byteLength });
+}
+
+/** What reads files, of one module. */
+function reading(glue) {
   const formats = () =>
     Array.from(unpack(glue.rawFormats(), (fields) => fields.texts()), (row) => {
       const [name, title, ...extensions] = row.split('\t');
       return { name, title, extensions };
     });
-  return Object.freeze({
-    flavour,
-    Document: documents({ ...glue, formats }),
-    ...computing,
-    rules: rulesOf,
-    formats,
-    memory: () => memory.buffer.byteLength,
-  });
+  return { Document: documents({ ...glue, formats }), rules: rulesOf, formats };
 }
 
 export function load(flavour = 'base', module = undefined) {
-  if (flavour !== 'base' && flavour !== 'full') {
+  if (!Object.hasOwn(MODULES, flavour)) {
     return Promise.reject(failure(`no module ${flavour}`));
   }
   let library = libraries.get(flavour);

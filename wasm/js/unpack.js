@@ -5,15 +5,9 @@ import known from './rules.js';
 /** Formats by number, with their rules. */
 const catalogue = { ...known };
 
-/** Adds the rules of further formats: five texts a rule. */
-export function learn(fields) {
-  for (let left = fields.u32(); left > 0; left--) {
-    const number = fields.u32();
-    const name = fields.text();
-    const all = [...fields.texts()];
-    const rules = Array.from({ length: all.length / 5 }, (_, i) => all.slice(5 * i, 5 * i + 5));
-    catalogue[number] = { name, rules };
-  }
+/** Adds the rules of further formats. */
+export function learn(more) {
+  Object.assign(catalogue, more);
 }
 
 const utf8 = new TextDecoder();

@@ -6,8 +6,8 @@
 //!
 //! In a browser every byte is downloaded, so this crate does without the
 //! standard library and without `core::fmt`. Sentences are written by the
-//! JavaScript beside it, from the rule catalogue: the small module's is a table
-//! in JavaScript (`core/examples/catalogue.rs`), the full module hands it out.
+//! JavaScript beside it, from the rule catalogue, which is a table there
+//! (`core/examples/catalogue.rs`).
 #![no_std]
 
 extern crate alloc;

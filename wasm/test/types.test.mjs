@@ -43,7 +43,8 @@ function written(instance) {
 }
 
 test('what is declared is there, and nothing else', async () => {
-  const { Document, Statistics, Heatmap, Difference } = await weighbridge.load('full');
+  const { Document } = await weighbridge.load('full');
+  const { Statistics, Heatmap, Difference } = await weighbridge.load('compute');
   const document = new Document(0n);
   const declared = ['Document', 'JointDocument'].flatMap((name) => members('document.d.ts', name));
   assert.deepEqual(written(document).sort(), declared.sort());
@@ -52,7 +53,7 @@ test('what is declared is there, and nothing else', async () => {
     [new Heatmap('f32', 'little', BigUint64Array.of(2n, 2n), 0, 1, BigUint64Array.of(0n, 0n), 2, 2), 'Heatmap'],
     [new Difference('f32', 'little', 'f32', 'little'), 'Difference'],
   ]) {
-    assert.deepEqual(written(instance).sort(), members('compute.d.ts', name).sort(), name);
+    assert.deepEqual(written(instance).sort(), members('accumulators.d.ts', name).sort(), name);
     instance.free();
   }
   document.free();

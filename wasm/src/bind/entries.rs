@@ -255,13 +255,3 @@ pub fn raw_elements(name: &str, big: bool, bytes: &[u8], most: u64) -> Uint8Arra
     pack.numbers(&Numbers::of(dtype(name), bytes, most, endianness(big)));
     pack.done()
 }
-
-/// How data of a type can be cut: elements and bytes that go together, and whether
-/// they are numbers that `rawElements` gives. Zeros where the width is not fixed.
-#[wasm_bindgen(js_name = rawUnit)]
-#[allow(unreachable_pub, reason = "called from JavaScript")]
-pub fn raw_unit(name: &str) -> Vec<u32> {
-    let dtype = dtype(name);
-    let (elements, bytes) = dtype.unit().unwrap_or_default();
-    [elements, bytes, dtype.is_numeric().into()].to_vec()
-}

@@ -7,7 +7,7 @@ use weighbridge_core::Rule;
 
 #[wasm_bindgen(raw_module = "./unpack.js")]
 extern "C" {
-    /// The id of a rule: the small module has no texts of rules inside.
+    /// The id of a rule: no module has texts of rules inside.
     #[wasm_bindgen(js_name = ruleId)]
     fn rule_id(code: u16) -> String;
 }

@@ -33,7 +33,7 @@ export function serveGauge(): void {
       return;
     }
     try {
-      const library = await load('full');
+      const library = await load('compute');
       const give = (tensor: number, weights: Weights) => post({ tensor, weights });
       await measure(library, source, data.stretch, seed, never, give, (passed) => post({ passed }));
       post({ done: true });

@@ -1,6 +1,6 @@
 /** Measures the tensors of one stretch of a file, whose bytes are those of their elements. */
 
-import type { FullLibrary, Gauge, Weights } from 'weighbridge';
+import type { ComputeLibrary, Gauge, Weights } from 'weighbridge';
 import type { Source } from './sources.ts';
 
 /** A tensor that lies in one piece, as it is. */
@@ -25,14 +25,14 @@ export interface Stretch {
 }
 
 /** How a tensor is measured. */
-export function gaugeOf({ Gauge }: FullLibrary, part: Omit<Part, 'tensor' | 'at' | 'len' | 'base'>, seed: bigint): Gauge {
+export function gaugeOf({ Gauge }: ComputeLibrary, part: Omit<Part, 'tensor' | 'at' | 'len' | 'base'>, seed: bigint): Gauge {
   const { dtype, endianness, elements, rows } = part;
   return new Gauge(dtype, { endianness, elements, rows, seed });
 }
 
 /** Reads a stretch once, and gives what was measured, tensor by tensor. */
 export async function measure(
-  library: FullLibrary,
+  library: ComputeLibrary,
   source: Source,
   { at, len, parts }: Stretch,
   seed: bigint,

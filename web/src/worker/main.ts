@@ -7,7 +7,7 @@ import { GAUGE, serveGauge } from './gauge.ts';
 import * as jobs from './jobs.ts';
 import { serve, type Context } from './rpc.ts';
 import type { Listing } from './repository.ts';
-import { computing, library, session, start, stop } from './session.ts';
+import { everyFormat, library, session, start, stop } from './session.ts';
 import * as swept from './swept.ts';
 import { sweep } from './sweep.ts';
 import { fromPort, type Offer } from './port.ts';
@@ -21,7 +21,7 @@ const FULL = /\.(?:bt|gguf|idv|npy|npz|safetensors|zt|json)$/i;
 async function open(context: Context, what: File | Offer | string, others: readonly File[] = []) {
   if (FULL.test(typeof what === 'string' ? what.replace(/[?#].*$/, '') : what.name)) {
     // It may arrive together with the first bytes.
-    computing().catch(() => undefined);
+    everyFormat().catch(() => undefined);
   }
   const offered = typeof what !== 'string' && 'port' in what ? fromPort(what) : undefined;
   const source = offered ?? (typeof what === 'string' ? await fromUrl(what, context.signal) : fromFile(what as File));

@@ -1,6 +1,6 @@
 /** The open files, and how their documents get bytes. */
 
-import { load, open as openAlone, type FullLibrary, type Library } from 'weighbridge';
+import { load, open as openAlone, type ComputeLibrary, type FullLibrary, type Library } from 'weighbridge';
 import type { Beside, Joined, Paper } from './joined.ts';
 import { tell, type Context } from './rpc.ts';
 import { FileChanged, type Source } from './sources.ts';
@@ -164,7 +164,12 @@ export function library(): Promise<Library> {
   return load();
 }
 
-/** The module that also computes; it is fetched when it is needed first. */
-export function computing(): Promise<FullLibrary> {
+/** The module that reads every format. */
+export function everyFormat(): Promise<FullLibrary> {
   return load('full');
+}
+
+/** The module that computes; it is fetched when it is needed first. */
+export function computing(): Promise<ComputeLibrary> {
+  return load('compute');
 }

@@ -1,6 +1,6 @@
 /** What was measured of the weights of a file, by tensor. */
 
-import type { FullLibrary, Weights } from 'weighbridge';
+import type { ComputeLibrary, Weights } from 'weighbridge';
 import type { Session } from './session.ts';
 
 /** The numbers that tensors have, in the order of the columns. */
@@ -13,7 +13,7 @@ export function isWeightKey(key: string): key is WeightKey {
 }
 
 export class Measurements {
-  readonly library: FullLibrary;
+  readonly library: ComputeLibrary;
   /** Makes digests comparable, and hard to forge. */
   readonly seed = crypto.getRandomValues(new BigUint64Array(1))[0];
   readonly columns: Record<WeightKey, Float64Array>;
@@ -34,7 +34,7 @@ export class Measurements {
   /** The bits of signs that are faults. */
   readonly faults: number;
 
-  constructor(library: FullLibrary, tensors: number) {
+  constructor(library: ComputeLibrary, tensors: number) {
     this.library = library;
     this.columns = Object.fromEntries(NUMBERS.map((key) => [key, new Float64Array(tensors).fill(NaN)])) as Record<WeightKey, Float64Array>;
     this.signs = new Uint8Array(tensors);
@@ -128,7 +128,7 @@ export function measurements(file: Session): Measurements | undefined {
 }
 
 /** The same, made where there is none. */
-export function begin(file: Session, library: FullLibrary): Measurements {
+export function begin(file: Session, library: ComputeLibrary): Measurements {
   const found = all.get(file) ?? new Measurements(library, file.document.tensorCount);
   all.set(file, found);
   return found;

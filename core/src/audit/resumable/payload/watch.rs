@@ -135,10 +135,13 @@ impl Audit {
 struct Fold(u64);
 
 impl Hasher for Fold {
+    // Out of line: a state has some hundred fields.
+    #[inline(never)]
     fn write(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
     }
 
+    #[inline(never)]
     fn write_u64(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0100_0000_01B3);
         self.0 ^= self.0 >> 29;
