@@ -16,9 +16,7 @@ cargo fmt --all --check
 say "clippy, everything"
 cargo clippy --workspace --all-targets -- -D warnings
 
-# The formats of core are its features that are named like a folder in
-# core/src/format.
-formats=$(find core/src/format -mindepth 1 -maxdepth 1 -type d -exec basename {} \; | sort)
+formats=$(sed -n 's/^formats = \[\(.*\)\]$/\1/p' core/Cargo.toml | tr -d '",')
 
 # A helper that several formats share may have no user in a subset of them, and
 # a file of the only format is of that format.

@@ -2,6 +2,8 @@
 //! start of a download.
 
 use crate::text::{plural, thousands};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use weighbridge_core::{Absent, File, Finding, Format, Rule, Severity, Source, Span, Tally};
@@ -188,39 +190,53 @@ impl Diagnosis {
     }
 }
 
-impl fmt::Display for Diagnosis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Diagnosis::Generation(rule) => f.write_str(rule.info().message),
-            Diagnosis::Other(what) | Diagnosis::Message(what) => f.write_str(what),
-            Diagnosis::Pickle(what) => write!(f, "{what}, which can run code when it is loaded"),
+impl Diagnosis {
+    /// The sentence that says it, or the rule whose message says it: for hosts that keep the
+    /// messages of rules elsewhere. `Display` has both.
+    ///
+    /// ```
+    /// let report = weighbridge::check(b"")?;
+    /// assert_eq!(report.diagnosis().unwrap().sentence().as_deref(), Ok("an empty file"));
+    /// # Ok::<(), weighbridge::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The rule.
+    pub fn sentence(&self) -> Result<String, Rule> {
+        Ok(match self {
+            Diagnosis::Generation(rule) => return Err(*rule),
+            Diagnosis::Other(what) | Diagnosis::Message(what) => String::from(*what),
+            Diagnosis::Pickle(what) => format!("{what}, which can run code when it is loaded"),
             Diagnosis::LfsPointer(size) => {
-                f.write_str("a Git LFS pointer, not the file that it stands for")?;
-                match size {
-                    Some(size) => {
-                        write!(f, "; `git lfs pull` fetches its {}", plural(*size, "byte"))
-                    }
-                    None => Ok(()),
+                let mut text = String::from("a Git LFS pointer, not the file that it stands for");
+                if let Some(size) = size {
+                    text += &format!("; `git lfs pull` fetches its {}", plural(*size, "byte"));
                 }
+                text
             }
-            Diagnosis::Unknown => f.write_str("of no known format"),
-            Diagnosis::Empty => f.write_str("an empty file"),
+            Diagnosis::Unknown => String::from("of no known format"),
+            Diagnosis::Empty => String::from("an empty file"),
             Diagnosis::Zeros(len) => {
-                write!(
-                    f,
-                    "zeros: its first {} are 0, as of a copy that failed",
-                    plural(*len, "byte")
-                )
+                let len = plural(*len, "byte");
+                format!("zeros: its first {len} are 0, as of a copy that failed")
             }
             Diagnosis::CutOff { missing, tensors } => {
-                write!(f, "{} short", plural(*missing, "byte"))?;
-                match tensors {
-                    0 => {}
-                    1 => f.write_str("; 1 tensor reaches past the end")?,
-                    n => write!(f, "; {} tensors reach past the end", thousands(*n))?,
-                }
-                f.write_str(": download it again")
+                let past = match tensors {
+                    0 => String::new(),
+                    1 => String::from("; 1 tensor reaches past the end"),
+                    n => format!("; {} tensors reach past the end", thousands(*n)),
+                };
+                format!("{} short{past}: download it again", plural(*missing, "byte"))
             }
+        })
+    }
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.sentence() {
+            Ok(text) => f.write_str(&text),
+            Err(rule) => f.write_str(rule.info().message),
         }
     }
 }

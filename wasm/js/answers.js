@@ -131,17 +131,26 @@ export function metaValue(fields) {
 export function validity(fields) {
   const accepted = fields.flag();
   const unsupported = fields.flag();
-  const missing = fields.optional();
-  const tensors = fields.u64();
-  const other = fields.optionalText();
+  const { diagnosis, missing } = described(fields);
   const leftOut = fields.optionalText();
   return {
     verdict: unsupported ? 'unsupported' : accepted ? 'valid' : 'invalid',
     valid: accepted && !unsupported,
-    diagnosis: missing === undefined ? other : cutOff(missing, tensors),
+    diagnosis,
     missing,
     leftOut,
   };
+}
+
+/** What a file is, if not what it should be; the bytes that are missing at the end of a single one. */
+function described(fields) {
+  const name = fields.optionalText();
+  const missing = fields.optional();
+  const tensors = fields.u64();
+  const sentence = fields.optionalText();
+  const code = fields.u32();
+  const text = missing !== undefined ? cutOff(missing, tensors) : code !== 0 ? ruleOf(code).message : sentence;
+  return name === undefined ? { diagnosis: text, missing } : { diagnosis: `${name}: ${text}`, missing: undefined };
 }
 
 /** As the command says it. */

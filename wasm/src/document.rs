@@ -393,9 +393,3 @@ fn keep(regions: &mut Vec<Region>, region: Region) {
         regions.push(region);
     }
 }
-
-/// Positions that a caller asks for, as far as they exist.
-pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
-    let to = (to as usize).min(len);
-    (from as usize).min(to)..to
-}

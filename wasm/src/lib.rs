@@ -18,12 +18,17 @@ extern crate std;
 pub mod cells;
 #[cfg(feature = "full")]
 pub mod decode;
+#[cfg(feature = "documents")]
 pub mod document;
+#[cfg(feature = "documents")]
 pub mod elements;
+#[cfg(feature = "documents")]
 pub mod findings;
 #[cfg(feature = "full")]
 pub mod joint;
+#[cfg(feature = "documents")]
 mod listing;
+#[cfg(feature = "documents")]
 pub mod meta;
 pub mod pack;
 #[cfg(feature = "full")]
@@ -32,6 +37,7 @@ pub mod rows;
 pub mod sparse;
 pub mod text;
 pub mod values;
+#[cfg(feature = "documents")]
 pub mod words;
 
 pub mod bind;

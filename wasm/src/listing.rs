@@ -1,7 +1,8 @@
 //! Lists of metadata entries, with the start of each value.
 
-use crate::document::{Document, within};
+use crate::document::Document;
 use crate::meta::{self, Shown};
+use crate::pack::within;
 use alloc::vec::Vec;
 use core::ops::Range;
 use weighbridge_core::{Cursor, Stop, Tensor};

@@ -10,6 +10,7 @@ use crate::text::{SHOWN, Texts};
 use crate::values::Numbers;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 use js_sys::Uint8Array;
 use weighbridge_core::Name;
 
@@ -139,6 +140,12 @@ impl Pack {
         self.align(numbers.array.width());
         self.bytes.extend_from_slice(&numbers.bytes);
     }
+}
+
+/// Positions that a caller asks for, as far as they exist.
+pub fn within(from: u32, to: u32, len: usize) -> Range<usize> {
+    let to = (to as usize).min(len);
+    (from as usize).min(to)..to
 }
 
 #[cfg(test)]

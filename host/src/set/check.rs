@@ -3,10 +3,10 @@
 
 use super::found::{Found, SetFile, SetPlace};
 use super::{Member, ShardSet, SplitSet};
+use crate::diagnosis::Diagnosis;
 use crate::map::FileMap;
 use crate::session::Session;
 use crate::text::Text;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::{Chunks, File, Finding, Name, NameEncoding, Profile, Severity, Stop, Tally};
@@ -52,7 +52,7 @@ pub struct SetCheck {
     /// What was checked in all files; `None` before the first.
     checked: Option<&'static [&'static str]>,
     is_ruled: bool,
-    diagnosis: Option<String>,
+    diagnosis: Option<(String, Diagnosis)>,
     map: FileMap,
 }
 
@@ -231,7 +231,7 @@ impl SetCheck {
         }
         self.is_ruled |= file.is_ruled;
         if let (None, Some(diagnosis)) = (&self.diagnosis, file.session.diagnosis()) {
-            self.diagnosis = Some(format!("{name}: {diagnosis}"));
+            self.diagnosis = Some((String::from(name), diagnosis));
         }
     }
 
@@ -347,14 +347,14 @@ impl SetCheck {
         matches!(self.set, Set::Shards(_) | Set::Splits(..))
     }
 
-    /// What the first file is that is not what it should be.
+    /// The first file that is not what it should be, and what it is.
     ///
     /// ```
     /// # use weighbridge::{Profile, SetCheck};
     /// assert_eq!(SetCheck::new(Profile::Strict, 7).diagnosis(), None); // no file was added
     /// ```
-    pub fn diagnosis(&self) -> Option<&str> {
-        self.diagnosis.as_deref()
+    pub fn diagnosis(&self) -> Option<(&str, &Diagnosis)> {
+        self.diagnosis.as_ref().map(|(name, diagnosis)| (name.as_str(), diagnosis))
     }
 
     /// What lies where in all files, as if they followed each other.

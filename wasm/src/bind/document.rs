@@ -165,17 +165,11 @@ impl RawDocument {
         let mut pack = Pack::default();
         pack.u32(findings.accepted(profile).into());
         pack.u32(self.inner.session.is_unsupported().into());
-        let (missing, tensors, other) = match self.inner.session.diagnosis() {
-            Some(Diagnosis::CutOff { missing, tensors }) => (Some(missing), tensors, None),
-            other => (None, 0, other),
-        };
-        pack.optional(missing);
-        pack.u64(tensors);
-        let other = sentence(other);
-        let other = other.as_deref();
+        let own = self.inner.session.diagnosis();
+        let diagnosis = own.as_ref().map(|own| ("", own));
         #[cfg(feature = "full")]
-        let other = self.inner.joint.as_ref().map_or(other, |joint| joint.diagnosis());
-        pack.optional_text(other);
+        let diagnosis = self.inner.joint.as_ref().map_or(diagnosis, |joint| joint.diagnosis());
+        describe(diagnosis, &mut pack);
         pack.optional_text(self.inner.left_out());
         pack.optional_text(findings.worst().map(Severity::name));
         for severity in [Severity::Fatal, Severity::Violation, Severity::Lint, Severity::Unchecked]
@@ -196,16 +190,21 @@ impl RawDocument {
     }
 }
 
-#[cfg(feature = "full")]
-fn sentence(diagnosis: Option<Diagnosis>) -> Option<String> {
-    use alloc::string::ToString as _;
-    diagnosis.map(|diagnosis| diagnosis.to_string())
-}
-
-/// The small module knows no other.
-#[cfg(not(feature = "full"))]
-fn sentence(_: Option<Diagnosis>) -> Option<String> {
-    None
+/// What a file is, if not what it should be: its name in a set, bytes and tensors that are
+/// missing, a sentence, a rule whose message is one.
+fn describe(diagnosis: Option<(&str, &Diagnosis)>, pack: &mut Pack) {
+    pack.optional_text(diagnosis.map(|(name, _)| name).filter(|name| !name.is_empty()));
+    let (missing, tensors, sentence) = match diagnosis {
+        Some((_, Diagnosis::CutOff { missing, tensors })) => (Some(*missing), *tensors, None),
+        // The small module knows no other.
+        Some((_, other)) if cfg!(feature = "full") => (None, 0, Some(other.sentence())),
+        _ => (None, 0, None),
+    };
+    pack.optional(missing);
+    pack.u64(tensors);
+    let sentence = sentence.as_ref().map(Result::as_deref);
+    pack.optional_text(sentence.and_then(Result::ok));
+    pack.u32(sentence.and_then(Result::err).map_or(0, |rule| rule.code().into()));
 }
 
 /// The formats that this build reads: name, title, extensions.

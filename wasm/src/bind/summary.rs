@@ -172,7 +172,7 @@ impl RawVocabulary {
 
     /// What was found.
     pub fn found(&self, from: u32, to: u32) -> Uint8Array {
-        let places = crate::document::within(from, to, self.found.len());
+        let places = crate::pack::within(from, to, self.found.len());
         self.tokens(self.found.get(places).unwrap_or_default())
     }
 

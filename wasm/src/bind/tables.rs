@@ -1,7 +1,8 @@
 //! Packed tables: findings, rows, groups, totals, layout.
 
 use super::RawDocument;
-use crate::document::{map, within};
+use crate::document::map;
+use crate::pack::within;
 use crate::pack::{NONE, Pack};
 use crate::text::{SHOWN, Texts};
 use crate::words::{kind_word, part_word};
