@@ -232,6 +232,7 @@ impl FileAudit {
         feature = "bintensors",
         feature = "gguf",
         feature = "idv",
+        feature = "npz",
         feature = "safetensors",
         feature = "ztensor"
     ))]
@@ -259,6 +260,7 @@ impl FileAudit {
         feature = "bintensors",
         feature = "gguf",
         feature = "idv",
+        feature = "npz",
         feature = "safetensors",
         feature = "ztensor"
     )))]

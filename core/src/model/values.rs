@@ -36,6 +36,7 @@ impl DType {
     /// has room for; returns how many, and `None` for types without blocks that are decoded.
     ///
     /// ```
+    /// # #[cfg(feature = "blocks")] {
     /// use weighbridge_core::{DType, Endianness, Quant};
     ///
     /// let mut out = [Quant::default(); 32];
@@ -43,6 +44,7 @@ impl DType {
     /// block[..2].copy_from_slice(&[0x00, 0x38]); // the scale, a binary16
     /// assert_eq!(DType::Q4_0.decode_quants(Endianness::Little, &block, &mut out), Some(32));
     /// assert_eq!((out[0].scale, out[0].quant, out[31].quant), (0.5, -7.0, 1.0));
+    /// # }
     /// ```
     pub fn decode_quants(
         self,

@@ -4,7 +4,7 @@
 //! reported at the end of the entry.
 
 use super::{field, low, rules};
-use crate::base::{Word, division::div_rem, wide, widen, word};
+use crate::base::{Word, build::DETAILS, division::div_rem, wide, widen, word};
 use crate::input::Span;
 use crate::model::dims::{bincode_uint, product};
 use crate::parse::{Reader, reader::Overlong};
@@ -95,7 +95,7 @@ fn many(r: &mut Reader<'_, '_>, least: Word, rule: Rule, n: &mut Int) -> Word {
     // Each item takes at least a byte, so their number fits in memory size.
     let most = wide(word(found)).saturating_mul(wide(least));
     if found > left || most > left {
-        let most = if cfg!(feature = "details") { div_rem(left, wide(least)) } else { None };
+        let most = if DETAILS { div_rem(left, wide(least)) } else { None };
         refuse(r, rule, n.at, most.map_or(0, |(most, _)| most), found);
         return 0;
     }
@@ -181,7 +181,7 @@ pub(super) fn flag_overlong(r: &mut Reader<'_, '_>) {
     if at != 0 {
         let run = r.source().run(wide(at));
         let (rest, value) = match bincode_uint(run) {
-            Ok(number) if cfg!(feature = "details") => number,
+            Ok(number) if DETAILS => number,
             _ => (run, 0),
         };
         let len = widen(run.len().wrapping_sub(rest.len()));

@@ -42,7 +42,7 @@ mod spans;
 #[cfg_attr(not(feature = "sweep"), path = "no_sweep.rs")]
 mod sweep;
 
-use crate::base::{Word, place, utf8, wide, widen, word};
+use crate::base::{Word, build::WINDOWS, place, utf8, wide, widen, word};
 #[cfg(feature = "sweep")]
 use crate::format::Glance;
 use crate::format::{Container, Policy};
@@ -393,5 +393,5 @@ fn dtype(code: u64) -> DType {
 }
 
 fn is_utf8(text: &[u8]) -> bool {
-    cfg!(feature = "windows") && text.is_ascii() || utf8::is(text)
+    WINDOWS && text.is_ascii() || utf8::is(text)
 }

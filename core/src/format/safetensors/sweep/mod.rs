@@ -20,7 +20,6 @@ const METADATA: &str = "__metadata__";
 
 impl Header {
     /// The tensor of the next member, if it needs no full check.
-    #[cfg(feature = "sweep")]
     pub(super) fn next_plain(&self, r: &mut Reader<'_, '_>, c: &mut Cursor) -> Option<Tensor> {
         let start = self.next_member(c);
         if c.state.stands == stands::END || c.done {
