@@ -37,7 +37,7 @@ fn main() -> ! {
             let mut sum = Sum::default();
             printed = printed.and_then(|()| match unpack(&mut |piece| sum.add(piece)) {
                 Ok(len) => write!(console, "bytes {len} sum {:08x}", sum.0),
-                Err(stop) => write!(console, "{stop:?}"),
+                Err(stop) => write!(console, "{stop:?} sum {:08x}", sum.0),
             });
             let ticks = ticks.unwrap_or(0);
             printed = printed.and_then(|()| writeln!(console, " stack {used} ticks {ticks}"));

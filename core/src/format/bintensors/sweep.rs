@@ -157,12 +157,12 @@ impl Header {
             }
             (last, rest, next) = (rest, after, index.saturating_add(1));
         }
-        if next > c.index
-            && let Some((brief, _)) = brief(last)
-        {
+        if next > c.index {
+            // None only if the bytes have changed since: the names are kept all the same.
+            let end = brief(last).map_or(Cursor::UNKNOWN, |(brief, _)| brief.end);
             r.pass(rest);
             (c.at, c.index) = (r.at(), next);
-            (c.state.stated, c.state.shaped) = (brief.end, brief.end);
+            (c.state.stated, c.state.shaped) = (end, end);
         }
     }
 

@@ -9,8 +9,9 @@ use super::kernel::Backwards;
 use super::room::Room;
 use super::sequences::{self, Sequence};
 
-/// Number of sequences that are decoded before they are executed.
-const BATCH: usize = 64;
+/// Number of sequences that are decoded before they are executed. It is the same on hosts: it
+/// decides whether a block is malformed or too long if it is both.
+pub(super) const BATCH: usize = 64;
 
 /// The literals of a block that are left.
 enum Literals<'l> {
@@ -111,7 +112,9 @@ impl State {
             whole = stream.left() == 0;
         }
         literals.fill(left.min(end.wrapping_sub(*to)), room, to)?;
-        literals.finish()?;
+        if !cut {
+            literals.finish()?;
+        }
         if whole { Ok(all) } else { Err(Fault::Malformed) }
     }
 }

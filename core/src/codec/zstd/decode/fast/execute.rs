@@ -6,14 +6,12 @@
 
 use super::super::Fault;
 use super::super::bits::{narrow, wide};
+use super::super::plain::BATCH;
 use super::super::room::Room;
 use super::super::sequences::{Sequence, Tables};
 use super::bits::Backwards;
 use super::copies::{chunk, copy, load, move_down, store};
 
-/// Number of sequences that are decoded before they are executed. Two short loops hide more
-/// memory latency than one long one.
-const BATCH: usize = 64;
 /// How far copies may go past the end of a match.
 const SLACK: usize = 32;
 /// Number of literals from which larger steps pay off.
@@ -41,6 +39,7 @@ pub(super) fn run(
     let mut states = tables.states(&mut stream);
     let literal = wide(room.end.wrapping_sub(literals));
     let mut place = Place { to: wide(room.at), literal };
+    // Two short loops hide more memory latency than one long one.
     let mut batch = [Sequence::default(); BATCH];
     let mut left = wide(count);
     while left > 0 {
