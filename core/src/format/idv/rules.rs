@@ -126,7 +126,7 @@ rules! { Format::Idv.code();
         "IDV sets no bound; the loader keeps 32 bits of it";
     T_RPB_DIFFERS = "T.rpb.differs", Lint, Silent,
         "{found} rows per block, and {expected} in the first column",
-        "IDV, table of contents: rows per block in this column; the loader wants all alike";
+        "IDV, table of contents: rows per block in this column; the loader expects the same in every column";
     T_LOOKUP_RANGE = "T.lookup.range", Fatal, Implied,
         "the lookup table at {found:#x} does not fit before the tail: it has {expected} entries of 16 bytes",
         "IDV, lookup table format: 16 bytes times the number of blocks, at the lookup table offset";
