@@ -56,7 +56,7 @@ in_background_done
 pack() {
   "$bindgen" "$folder/$3/weighbridge_wasm.wasm" "$work" "$1"
   # shellcheck disable=SC2086
-  wasm/node_modules/.bin/wasm-opt $2 --one-caller-inline-max-function-size=0 --reorder-functions \
+  wasm/node_modules/.bin/wasm-opt $2 --one-caller-inline-max-function-size=0 \
     --strip-producers --strip-target-features "${features[@]}" "$work/$1_bg.wasm" -o "$dist/$1_bg.wasm"
   cp "$work/$1.js" "$work/$1.d.ts" "$dist/"
 }
@@ -67,7 +67,7 @@ made_of() {
 # Functions that are called once stay apart: more bytes, which pack better. LLVM has inlined
 # what is worth it for speed.
 if [ "$(made_of)" != "$(cat "$folder/packed" 2>/dev/null)" ] || [ ! -f "$dist/compute_bg.wasm" ]; then
-  in_background pack base '-Oz --converge' wasm
+  in_background pack base '--flatten --rereloop -Oz --converge --always-inline-max-function-size=6' wasm
   in_background pack full '-O3 --enable-simd' wasm-full
   in_background pack compute '-O3 --enable-simd' wasm-compute
   in_background_done
