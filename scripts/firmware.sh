@@ -168,7 +168,7 @@ deep() {
 # write: budgets 5 % above what was measured, in steps of 50 (code) and 10 (stack).
 write() {
   awk '
-    function up(n, step) { return int((n + step - 1) / step) * step }
+    function up(n, step) { return int((n + step - 0.01) / step) * step }
     FILENAME ~ /code$/ { code[$1] = $2; next }
     FILENAME ~ /deepest$/ { stack[$1] = $2; next }
     /^#/ { print; next }

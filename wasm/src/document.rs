@@ -308,8 +308,11 @@ impl Document {
     /// What only other files can tell, and was not looked at: a sentence.
     #[cfg(feature = "full")]
     pub fn left_out(&self) -> Option<&'static str> {
+        if let Some(joint) = &self.joint {
+            return (!joint.is_compared())
+                .then_some("its files were not compared with one another");
+        }
         match self.session.file()? {
-            _ if self.joint.as_ref().is_some_and(SetCheck::is_compared) => None,
             File::Shards(_) => Some("the files that it lists were not looked at"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")

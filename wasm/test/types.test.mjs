@@ -44,7 +44,7 @@ function written(instance) {
 
 test('what is declared is there, and nothing else', async () => {
   const { Document } = await weighbridge.load('full');
-  const { Statistics, Heatmap, Difference } = await weighbridge.load('compute');
+  const { Statistics, Heatmap, Difference, Gauge } = await weighbridge.load('compute');
   const document = new Document(0n);
   const declared = ['Document', 'JointDocument'].flatMap((name) => members('document.d.ts', name));
   assert.deepEqual(written(document).sort(), declared.sort());
@@ -52,9 +52,14 @@ test('what is declared is there, and nothing else', async () => {
     [new Statistics('f32'), 'Statistics'],
     [new Heatmap('f32', 'little', BigUint64Array.of(2n, 2n), 0, 1, BigUint64Array.of(0n, 0n), 2, 2), 'Heatmap'],
     [new Difference('f32', 'little', 'f32', 'little'), 'Difference'],
+    [new Gauge('f32'), 'Gauge'],
   ]) {
     assert.deepEqual(written(instance).sort(), members('accumulators.d.ts', name).sort(), name);
     instance.free();
+  }
+  for (const [flavour, ...names] of [['base', 'Library'], ['full', 'Library', 'FullLibrary'], ['compute', 'ComputeLibrary']]) {
+    const declared = new Set(names.flatMap((name) => members('index.d.ts', name)));
+    assert.deepEqual(Object.keys(await weighbridge.load(flavour)).sort(), [...declared].sort(), flavour);
   }
   document.free();
   const functions = program

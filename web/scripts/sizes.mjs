@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** `later` is what is fetched when something is to be computed, or a view is opened first; `hub` for a model by its name. */
+/** `later` is what is fetched for most formats, when something is to be computed, or a view is opened first; `hub` for a model by its name. */
 const BUDGETS = { page: 84_000, later: 54_000, hub: 4_000, wasm: 63_000 };
 const HUB = /^(?:hub|repository)-/;
 const LATER = /^(?:accumulators|block|compute|every-rule|files|full|heat|joined|model|summary)-/;

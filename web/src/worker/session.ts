@@ -159,7 +159,7 @@ export function stop(id: number): void {
   sessions.delete(id);
 }
 
-/** The small module: all that it takes to open most files. */
+/** The small module, which opens OINF and STB. */
 export function library(): Promise<Library> {
   return load();
 }

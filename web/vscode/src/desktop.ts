@@ -1,11 +1,16 @@
 /** The extension on the desktop and on remote machines: it reads ranges of files of any size. */
 
 import { open, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { Uri, type ExtensionContext } from 'vscode';
 import { start } from './extension.ts';
 import type { Open } from './provider.ts';
 import { openWhole } from './whole.ts';
+
+/** Whether a relative path leads out of the folder that it begins at. */
+function leadsOut(way: string): boolean {
+  return isAbsolute(way) || way.split(sep)[0] === '..';
+}
 
 const openRanges: Open = async (uri) => {
   if (uri.scheme !== 'file') {
@@ -35,9 +40,10 @@ const openRanges: Open = async (uri) => {
     close: () => file.close(),
     async beside(name) {
       const other = Uri.joinPath(uri, '..', name);
-      const way = relative(await realpath(Uri.joinPath(uri, '..').fsPath), await realpath(other.fsPath));
-      // Whoever made the folder would choose what is read.
-      if (isAbsolute(way) || way.split(sep)[0] === '..') {
+      const there = await realpath(other.fsPath);
+      // Whoever made the folder would choose what is read. In the cache of Hugging Face, all are links to one place.
+      const folders = [await realpath(Uri.joinPath(uri, '..').fsPath), dirname(await realpath(uri.fsPath))];
+      if (folders.every((folder) => leadsOut(relative(folder, there)))) {
         throw new Error('it is a link that leads out of the folder');
       }
       if (!(await stat(other.fsPath)).isFile()) {
