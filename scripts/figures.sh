@@ -57,7 +57,7 @@ in_page() {
   size 'second module: every format, decompression' wasm/dist/full_bg.wasm
   size 'third module: statistics, pictures, differences, summaries' wasm/dist/compute_bg.wasm
   mapfile -t page < <(find web/dist/local -path '*/samples' -prune -o -name '*.html' -print -o -name '*.css' -print -o -name '*.js' -print)
-  size 'page: HTML, CSS, JavaScript' "${page[@]}"
+  size 'page: all HTML, CSS and JavaScript' "${page[@]}"
 }
 
 compare() {
