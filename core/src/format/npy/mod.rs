@@ -8,7 +8,7 @@
 //! | 10 or 12 | | header: the literal of a Python dictionary, spaces, a newline |
 //! | then | | elements, row-major or column-major |
 //!
-//! The header is a text, and is never evaluated: [`literal`] reads the forms that
+//! The header is a text, and is never evaluated: `literal` reads the forms that
 //! `numpy.save` has ever written, and the white space, order and commas that Python
 //! allows. What else Python takes for the same value (comments, numbers in other
 //! bases, joined strings, lists for tuples) breaks `NPY-SYNTAX` or `NPY-SHAPE`.

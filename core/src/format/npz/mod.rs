@@ -2,7 +2,7 @@
 //! `numpy.savez_compressed` write.
 //!
 //! Each member whose name ends in `.npy` is a tensor, under the rest of its name.
-//! The archive is read by [`zip`](crate::format::archive), and headers of arrays by
+//! The archive is read by `format::archive`, and headers of arrays by
 //! [`npy`](crate::format::npy): what is wrong with one breaks a rule of NPY. The header
 //! of a deflated member lies in its stream, and what is wrong with it is reported at
 //! the stored bytes; its shape comes with the tensor and not from the file.
