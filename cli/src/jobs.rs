@@ -67,7 +67,7 @@ fn in_order_on<I: Send, R: Send>(
 
         let mut inputs = first.into_iter().chain(inputs);
         if jobs == 0 {
-            // Nobody else works.
+            // No other thread works.
             let _ = inputs.map(work).try_for_each(take);
             return;
         }

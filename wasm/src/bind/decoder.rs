@@ -49,7 +49,7 @@ impl RawDecoder {
 #[wasm_bindgen]
 impl RawDocument {
     /// A decoder of a chunk; `undefined` when bytes are missing or there is no
-    /// such chunk, which `chunks` tells apart.
+    /// such chunk, for which see `chunks`.
     pub fn decoder(&mut self, index: u32, chunk: u32) -> Option<RawDecoder> {
         let tensor = self.inner.index.tensors().get(index as usize).copied()?;
         let found: Result<_, Stop> =

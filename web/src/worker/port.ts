@@ -85,7 +85,7 @@ export function fromPort({ name, size, port, looks }: Offer): Sibling {
     waiting.delete(data.id);
     go();
   };
-  /** Asks when it is its turn, unless nobody waits for it any more. */
+  /** Asks when it is its turn, unless it is given up before. */
   async function ask(what: { offset: number; length: number } | { name: string }, signal?: AbortSignal): Promise<Answer> {
     signal?.throwIfAborted();
     const id = next++;
