@@ -53,7 +53,7 @@ size() {
 in_page() {
   local page
   scripts/web.sh bench
-  size 'first module: OINF and STB' wasm/dist/base_bg.wasm
+  size 'first module: safetensors and GGUF' wasm/dist/base_bg.wasm
   size 'second module: every format, decompression' wasm/dist/full_bg.wasm
   size 'third module: statistics, pictures, differences, summaries' wasm/dist/compute_bg.wasm
   mapfile -t page < <(find web/dist/local -path '*/samples' -prune -o -name '*.html' -print -o -name '*.css' -print -o -name '*.js' -print)

@@ -36,10 +36,15 @@ pub(crate) fn show(out: &mut dyn Write, summary: &ModelSummary) -> io::Result<()
         (Some(cache), _) => {
             let context = summary.fact("context_length").and_then(Value::as_int);
             let context = context.and_then(|it| u64::try_from(it).ok()).unwrap_or(4096);
-            for dtype in [DType::F16, DType::Q8_0] {
+            let dtypes = [DType::F16, DType::Q8_0];
+            for dtype in dtypes.into_iter().filter(|_| !cache.groups.is_empty()) {
                 let taken = bytes(cache.bytes(context, dtype).unwrap_or(0.0) as u64);
                 let (positions, name) = (plural(context, "position"), dtype.name());
                 writeln!(out, "  {taken} for the KV cache of {positions} in {name}")?;
+            }
+            if let Some((state, taken)) = cache.state.and_then(|it| Some((it, it.bytes()?))) {
+                let (taken, layers) = (bytes(taken), plural(state.layers, "layer"));
+                writeln!(out, "  {taken} for the state of {layers}")?;
             }
             for assumed in &cache.assumes {
                 writeln!(out, "  {}", dim(Text::from(assumed.as_str())))?;

@@ -174,8 +174,8 @@ pub use set::{SetCheck, SetFile, SetPlace};
 pub use set::{SetPart, SplitSet};
 pub use stats::Summary;
 pub use summary::{
-    Cache, CacheGroup, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share, Summariser,
-    Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
+    Cache, CacheGroup, CacheState, Fact, ModelBlock, ModelPart, ModelSummary, Origin, Share,
+    Summariser, Template, TemplatePiece, TemplateWarning, TokenKind, Vocabulary,
 };
 pub use sweep::{Measured, Sweep, TensorWeights};
 pub use tensor::{Preview, Tensor};

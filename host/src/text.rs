@@ -183,6 +183,30 @@ pub fn hex(bytes: &[u8]) -> String {
     out
 }
 
+/// Appends a text as JSON has it, with characters escaped that could mislead a reader.
+///
+/// ```
+/// let mut json = String::from("[");
+/// weighbridge::text::quote("a\"b\u{202e}", &mut json);
+/// assert_eq!(json, "[\"a\\\"b\\u202e\"");
+/// ```
+pub fn quote(text: &str, json: &mut String) {
+    json.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => json.extend(['\\', c]),
+            c if weighbridge_core::is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    json.push_str("\\u");
+                    json.push_str(&hex(&unit.to_be_bytes()));
+                }
+            }
+            c => json.push(c),
+        }
+    }
+    json.push('"');
+}
+
 /// A number of bytes: exact, with its magnitude where that helps.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! Values of metadata and of elements, of any type.
 
-use crate::text::Text;
+use crate::text::{Text, quote};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -196,19 +196,9 @@ impl fmt::Display for Value {
 
 /// A text as JSON has it.
 fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str("\"")?;
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => write!(f, "\\{c}")?,
-            c if weighbridge_core::is_hidden(c) => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    write!(f, "\\u{unit:04x}")?;
-                }
-            }
-            c => fmt::Write::write_char(f, c)?,
-        }
-    }
-    f.write_str("\"")
+    let mut json = String::new();
+    quote(text, &mut json);
+    f.write_str(&json)
 }
 
 #[cfg(feature = "serde")]

@@ -143,6 +143,11 @@ def file_name(source: Source) -> Optional[str]:
     return source.parts()[1] if isinstance(source, Remote) else None
 
 
+def is_index(name: str) -> bool:
+    """Whether a file of this name lists the shards of a checkpoint."""
+    return name.endswith(_INDEX)
+
+
 def in_folder(source: Source) -> Source:
     """The index of a checkpoint in a folder; what is no folder as it is."""
     if isinstance(source, Path) and os.path.isdir(source.path):

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Dict, Mapping, Optional
 
 import anywidget
 import traitlets
 
-from ._sources import Memory, Read, Remote, file_name, find
-from ._sources import Path as OnDisk
+from ._model_files import ModelFiles, Opened
 
 #: As many openings are kept: each view of the widget has one.
 OPENINGS = 16
@@ -23,6 +21,10 @@ LONGEST = 4 << 20
 class Viewer(anywidget.AnyWidget):
     """Shows what is in a tensor file, and whether it is valid: of a path, bytes, a buffer,
     a file object in binary mode or a URL of fsspec.
+
+    The index of a checkpoint in shards, a folder with one, and any part of a split GGUF are shown
+    with the other files of the model, if they lie in the same folder and the index, or the name of
+    the part, names them. A list has the files of a model one by one, and no others are read.
 
     Files of any size: the viewer asks for the ranges that it shows, and nothing else leaves the
     kernel. `report` is what it found, as the command writes it, once it has.
@@ -44,80 +46,55 @@ class Viewer(anywidget.AnyWidget):
         storage_options: Optional[Mapping[str, Any]] = None,
         **traits: Any,
     ) -> None:
-        self._source = (source, storage_options)
-        size, read, found = _reader(*self._source)
-        self._openings: Dict[int, Tuple[int, Read]] = {0: (size, read)}
+        self._files = ModelFiles(source, storage_options)
+        first = self._files.open()
+        self._openings: Dict[int, Opened] = {0: first}
         self._opened = 0
         super().__init__(**traits)
-        self.set_trait("name", name or found or "file")
-        self.set_trait("size", size)
+        self.set_trait("name", name or first.name or "file")
+        self.set_trait("size", first.size)
         self.on_msg(self._answer)
 
     def _answer(self, _widget: Any, asked: Any, _buffers: Any) -> None:
-        """Opens the file for a view, or sends the range that it asks for."""
-        if not isinstance(asked, dict) or asked.get("kind") not in ("open", "read"):
+        """Opens the file or another of its model for a view, or sends the range that it asks
+        for."""
+        if not isinstance(asked, dict) or asked.get("kind") not in ("open", "beside", "read"):
             return
         answer: Dict[str, Any] = {"id": asked.get("id")}
         buffers = []
         try:
             if asked["kind"] == "open":
-                size, read, _ = _reader(*self._source)
+                opened = self._files.open()
                 self._opened += 1
-                self._openings[self._opened] = (size, read)
+                self._openings[self._opened] = opened
                 self._openings.pop(self._opened - OPENINGS, None)
-                self.set_trait("size", size)
-                answer.update(size=size, opening=self._opened)
+                self.set_trait("size", opened.size)
+                answer.update(size=opened.size, opening=self._opened)
+                if opened.has_others:
+                    answer["beside"] = True
+            elif asked["kind"] == "beside":
+                size = self._opening(asked).add(asked.get("name"))
+                answer.update({} if size is None else {"size": size})
             else:
-                opening = asked.get("opening", 0)
-                buffers = [self._range(opening, asked.get("offset"), asked.get("length"))]
+                part, span = asked.get("part"), (asked.get("offset"), asked.get("length"))
+                buffers = [_range(self._opening(asked), part, *span)]
         except Exception as error:  # whatever the source raises is shown there
             answer["failure"] = str(error) or type(error).__name__
         self.send(answer, buffers=buffers)
 
-    def _range(self, opening: Any, offset: Any, length: Any) -> bytes:
+    def _opening(self, asked: Dict[str, Any]) -> Opened:
+        opening = asked.get("opening", 0)
         if type(opening) is not int or opening not in self._openings:
             raise ValueError("this view was closed: run its cell again")
-        size, read = self._openings[opening]
-        for number in (offset, length):
-            if type(number) is not int or number < 0:
-                raise ValueError("offset and length are to be whole numbers")
-        if length > LONGEST or offset + length > size:
-            raise ValueError(f"{length} bytes at offset {offset} are not to be had")
-        return read(offset, length)
+        return self._openings[opening]
 
 
-def _on_disk(path: str, name: Optional[str]) -> Tuple[int, Read, Optional[str]]:
-    """Size, ranges and name of a file on disk, as long as it does not change."""
-    file = open(path, "rb")
-    it = find(file)
-    assert not isinstance(it, (OnDisk, Memory, Remote))
-    at_first = _state(os.fstat(file.fileno()))
-    read_all = it.read
-
-    def read(offset: int, length: int) -> bytes:
-        found = read_all(offset, length)
-        if _state(os.stat(path)) != at_first:
-            raise OSError("the file has changed")
-        return found
-
-    return it.size, read, name
-
-
-def _state(it: os.stat_result) -> Tuple[int, int, int]:
-    return it.st_ino, it.st_size, it.st_mtime_ns
-
-
-def _reader(
-    source: Any, storage_options: Optional[Mapping[str, Any]]
-) -> Tuple[int, Read, Optional[str]]:
-    """Size, ranges and name of a source."""
-    it = find(source, storage_options)
-    name = file_name(it)
-    if isinstance(it, OnDisk):
-        return _on_disk(it.path, name)
-    elif isinstance(it, Memory):
-        it = find(memoryview(it.data))
-    if isinstance(it, Remote):
-        return it.size(), it.read, name
-    assert not isinstance(it, (OnDisk, Memory))
-    return it.size, it.read, name or (os.path.basename(it.name) if it.name else None)
+def _range(opened: Opened, part: Any, offset: Any, length: Any) -> bytes:
+    """Bytes of a file, or of another of its model by its name."""
+    size, read = opened.reader(part)
+    for number in (offset, length):
+        if type(number) is not int or number < 0:
+            raise ValueError("offset and length are to be whole numbers")
+    if length > LONGEST or offset + length > size:
+        raise ValueError(f"{length} bytes at offset {offset} are not to be had")
+    return read(offset, length)

@@ -46,12 +46,14 @@ export function decoders() {
       let all = new Uint8Array(take === undefined ? Math.min(left, 4 * bytes.length, MOST) : 0);
       let total = 0;
       this.#raw.give(bytes);
-      for (let piece = this.#raw.take(); piece.length > 0; piece = this.#raw.take()) {
+      for (let length = this.#raw.next(); length > 0; length = this.#raw.next()) {
         if (take !== undefined) {
+          const piece = new Uint8Array(length);
+          this.#raw.put(piece, 0);
           take(piece);
           continue;
         }
-        const end = total + piece.length;
+        const end = total + length;
         if (end > MOST) {
           throw failure('decoded data is too large for one array: give `push` a callback');
         }
@@ -60,7 +62,7 @@ export function decoders() {
           more.set(all);
           all = more;
         }
-        all.set(piece, total);
+        this.#raw.put(all, total);
         total = end;
       }
       return total === all.length ? all : all.slice(0, total);
@@ -73,7 +75,7 @@ export function decoders() {
         }
         return { decoded: this.#passed, checksum: this.#checksum() };
       }
-      this.#raw.take();
+      this.#raw.next();
       if (!this.#raw.done()) {
         throw failure('the stream is cut off', { offset: this.offset });
       }

@@ -55,6 +55,8 @@ export interface Document {
   readonly unknown: boolean;
   /** Whether the lists of entries end early because they do not fit into memory. */
   readonly cut: boolean;
+  /** Whether the module `full` shows more of this file, or the same sooner; `open` loads it then. */
+  readonly needsFull: boolean;
   readonly tensorCount: number;
   readonly metadataCount: number;
   readonly findingCount: number;

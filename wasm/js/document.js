@@ -79,6 +79,7 @@ export function documents(glue) {
         refused: fields.flag(),
         unknown: fields.flag(),
         cut: fields.flag(),
+        needsFull: fields.flag(),
         tensors: fields.u32(),
         metadata: fields.u32(),
         findings: fields.u32(),
@@ -107,6 +108,10 @@ export function documents(glue) {
 
     get cut() {
       return this.#known().cut;
+    }
+
+    get needsFull() {
+      return this.#known().needsFull;
     }
 
     get tensorCount() {
@@ -387,7 +392,7 @@ export function documents(glue) {
     }
 
     values(index, from, count) {
-      // The small module has no formats with rows or sparse layouts.
+      // The first module has no formats with rows or sparse layouts.
       const packed = this.#raw.cells === undefined ? [] : this.#raw.cells(index, BigInt(from), count);
       if (packed === undefined || packed.length > 0) {
         return unpack(packed, (fields) => cells(fields.text(), fields));

@@ -19,9 +19,9 @@ export type * from './summary.d.ts';
 export type * from './tables.d.ts';
 
 /**
- * Which of the three WebAssembly modules. `base` is small: it reads the formats
- * that have a magic and store all data as it is. `full` reads all formats and decompresses
- * (deflate, zlib, zstd). `compute` computes over elements, whatever file they come from.
+ * Which of the three WebAssembly modules. `base` is small: it reads safetensors and GGUF.
+ * `full` reads all formats and decompresses (deflate, zlib, zstd). `compute` computes over
+ * elements, whatever file they come from.
  */
 export type Flavour = 'base' | 'full' | 'compute';
 
@@ -102,6 +102,8 @@ export function fromBytes(bytes: Uint8Array): ByteSource;
 export interface OpenOptions extends DocumentOptions {
   /** How far to go before the promise resolves; `structure` if absent. */
   goal?: Goal;
+  /** The module to try first; `full` if absent in Node, where nothing is downloaded, and `base` elsewhere. */
+  module?: 'base' | 'full';
   signal?: AbortSignal;
   /** Called between reads. */
   progress?: (progress: Progress) => void;
@@ -109,8 +111,8 @@ export interface OpenOptions extends DocumentOptions {
 
 /**
  * Opens a file. A file that is refused opens too: `document.refused` says so,
- * its findings say why, and its verdict says what it is instead. What the base module does not
- * open comes from the full one, which is loaded then.
+ * its findings say why, and its verdict says what it is instead. What the module `base` does not
+ * open, or opens in part, comes from `full`, which is loaded then.
  */
 export function open(source: ByteSource, options?: OpenOptions): Promise<Document>;
 

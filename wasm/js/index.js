@@ -29,7 +29,7 @@ const VECTORS = Uint8Array.of(
 
 async function start(flavour, module) {
   if (flavour !== 'base' && !WebAssembly.validate(VECTORS)) {
-    throw failure('WebAssembly has no vectors here (SIMD), which most formats, decompression and statistics need');
+    throw failure('WebAssembly has no vectors here (SIMD), which all but plain safetensors and GGUF files need, and statistics too');
   }
   const { url, glue: loaded } = MODULES[flavour];
   const [glue, rules] = await Promise.all([loaded(), flavour === 'full' ? import('./every-rule.js') : undefined]);
@@ -120,7 +120,7 @@ export async function settle(document, source, call, { signal, progress } = {}) 
 async function openIn(library, source, goal, options, driving) {
   const document = new library.Document(source.size, options);
   try {
-    await settle(document, source, () => document.advance(goal), driving);
+    await settle(document, source, () => document.advance(goal) || document.needsFull, driving);
     return document;
   } catch (error) {
     document.free();
@@ -128,13 +128,12 @@ async function openIn(library, source, goal, options, driving) {
   }
 }
 
-export async function open(source, { goal = 'structure', signal, progress, ...options } = {}) {
+export async function open(source, { goal = 'structure', signal, progress, module = inNode ? 'full' : 'base', ...options } = {}) {
   const driving = { signal, progress };
-  const base = await load();
-  // The base module knows the formats whose data is never compressed.
-  if (options.format === undefined || base.formats().some(({ name }) => name === options.format)) {
-    const document = await openIn(base, source, goal, options, driving);
-    if (!document.refused) {
+  const first = await load(module);
+  if (module === 'base' && (options.format === undefined || first.formats().some(({ name }) => name === options.format))) {
+    const document = await openIn(first, source, goal, options, driving);
+    if (!document.refused && !document.needsFull) {
       return document;
     }
     document.free();

@@ -29,8 +29,10 @@ export interface ModelSummary {
   parts: (Share & { name: string })[];
   /** `parts` are parameters, in the order of the parts above. */
   blocks: (Share & { stack: string; number: bigint; parts: bigint[] })[];
-  /** Layers by what they keep for each position; empty if that is not known. */
+  /** Layers by what they keep for each position; empty if that is not known, or if none does. */
   cache: { layers: bigint; elements: bigint; window: bigint | undefined }[];
+  /** Layers that keep a state, and its bytes in f32 for any length, if they are known. */
+  state: { layers: bigint; bytes: bigint | undefined } | undefined;
   /** What is assumed of the cache. */
   assumes: string[];
   /** Why nothing is known of the cache. */

@@ -41,10 +41,13 @@ function summary(fields) {
     elements: elements[i],
     window: windows[i] === NONE ? undefined : windows[i],
   }));
+  const stateLayers = fields.optional();
+  const stateBytes = fields.optional();
+  const state = stateLayers === undefined ? undefined : { layers: stateLayers, bytes: stateBytes };
   const assumes = [...fields.texts()];
   const noCache = fields.optionalText();
   const notes = [...fields.texts()];
-  return { facts, all, active, others, dtypes, parts, blocks, cache, assumes, noCache, notes };
+  return { facts, all, active, others, dtypes, parts, blocks, cache, state, assumes, noCache, notes };
 }
 
 function tokens(fields) {

@@ -11,12 +11,19 @@ use weighbridge::table::{Filter, Selection, Sort};
 use weighbridge::{FileMap, Goal as Depth, Index, Meta, Options, Session, Text};
 #[cfg(feature = "full")]
 use weighbridge_core::File;
+use weighbridge_core::format::gguf::rules;
 use weighbridge_core::{
-    Audit, Cursor, EntryKind, Finding, Metadata, Region, Stop, Tally, Tensor, general,
+    Audit, Cursor, DType, EntryKind, Finding, Metadata, Region, Stop, Tally, Tensor, general,
 };
 
 /// Most bytes that the index may take in memory, names and extents included.
 const MOST_BYTES: usize = 1 << 30;
+
+/// From so many tensors on, what the faster module saves is longer than it takes to load.
+const MANY: u64 = 10_000;
+
+/// Whether this build is the first module, which leaves to the other what it shows in part.
+const FIRST: bool = !cfg!(feature = "full");
 
 /// The findings of a document, while its other fields are borrowed.
 macro_rules! all_findings {
@@ -86,8 +93,9 @@ pub struct Document {
     ruled: (bool, usize),
     step: Step,
     cursor: Cursor,
+    /// The module of every format shows more of it, or the same sooner.
+    needs_full: bool,
     /// What the first so many entries of the metadata say of other files.
-    #[cfg(feature = "full")]
     pub(crate) part: (weighbridge::SetPart, usize),
     /// What an index lists, and whether all of it was read.
     #[cfg(feature = "full")]
@@ -121,7 +129,7 @@ impl Document {
             ruled: (false, 0),
             step: Step::Opening,
             cursor: Cursor::default(),
-            #[cfg(feature = "full")]
+            needs_full: false,
             part: Default::default(),
             #[cfg(feature = "full")]
             listed: None,
@@ -180,9 +188,11 @@ impl Document {
             return None;
         }
         if !self.session.is_refused() {
+            let tensors = self.session.file().map_or(0, |file| file.tensor_count());
+            self.needs_full = FIRST && tensors > MANY;
             return Some(Step::Metadata);
         }
-        // The small module opens what it recognises, and leaves all else to the other.
+        // The first module opens what it recognises, and leaves all else to the other.
         #[cfg(feature = "full")]
         if !self.session.diagnose() {
             return None;
@@ -191,18 +201,19 @@ impl Document {
     }
 
     fn list_metadata(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, metadata, cursor, cut, .. } = self;
-        #[cfg(feature = "full")]
-        let (part, noted) = &mut self.part;
+        let Document { session, metadata, cursor, cut, needs_full, part: (part, noted), .. } = self;
+        // Lists in lists are shown as JSON, which takes the module of every format.
+        let mut nested = |finding: Finding| {
+            *needs_full |= FIRST && finding.rule == rules::ARRAY_NESTED;
+        };
         session.ask(|file, source| {
             loop {
-                #[cfg(feature = "full")]
                 while let Some(meta) = metadata.get(*noted) {
                     part.note(source, file, meta)?;
                     *noted += 1;
                 }
                 // It also advances inside the list of an entry.
-                let Some(entry) = file.next_meta(source, cursor, &mut |_| {})? else {
+                let Some(entry) = file.next_meta(source, cursor, &mut nested)? else {
                     return Ok(());
                 };
                 if metadata.len() * size_of::<Metadata>() >= MOST_BYTES / 4 {
@@ -216,7 +227,7 @@ impl Document {
     }
 
     fn list_tensors(&mut self) -> Result<Option<()>, Stop> {
-        let Document { session, index, cursor, cut, .. } = self;
+        let Document { session, index, cursor, cut, needs_full, .. } = self;
         // Whatever is declared, an entry takes bytes, a few at least.
         let room = (session.resident() / 8).min((MOST_BYTES / (2 * size_of::<Tensor>())) as u64);
         session.ask(|file, source| {
@@ -232,6 +243,7 @@ impl Document {
                     *cut = true;
                     return Ok(());
                 }
+                *needs_full |= FIRST && is_undecoded(entry.tensor.dtype);
                 index.push(source, entry.tensor)?;
                 *cursor = next;
             }
@@ -291,6 +303,11 @@ impl Document {
         self.cut
     }
 
+    /// Whether the module of every format shows more of this file, or the same sooner.
+    pub fn needs_full(&self) -> bool {
+        self.needs_full
+    }
+
     /// What is being done, and how many entries of it are done.
     pub fn progress(&self) -> (&'static str, u32) {
         let audited = self.session.position();
@@ -306,25 +323,20 @@ impl Document {
     }
 
     /// What only other files can tell, and was not looked at: a sentence.
-    #[cfg(feature = "full")]
     pub fn left_out(&self) -> Option<&'static str> {
+        #[cfg(feature = "full")]
         if let Some(joint) = &self.joint {
             return (!joint.is_compared())
                 .then_some("its files were not compared with one another");
         }
         match self.session.file()? {
+            #[cfg(feature = "full")]
             File::Shards(_) => Some("the files that it lists were not looked at"),
             _ if self.part.0.is_one_of_many() => {
                 Some("the other parts of its set were not looked for")
             }
             _ => None,
         }
-    }
-
-    /// Files of the small module stand alone.
-    #[cfg(not(feature = "full"))]
-    pub fn left_out(&self) -> Option<&'static str> {
-        None
     }
 
     /// Whether no format of this build recognises the file.
@@ -388,6 +400,11 @@ impl Document {
     pub fn key_of(&self, kind: EntryKind, index: u32) -> Text {
         self.session.key(&self.metadata, kind, index)
     }
+}
+
+/// Whether elements are stored in blocks that this build does not decode.
+fn is_undecoded(dtype: DType) -> bool {
+    dtype.block().is_some() && !dtype.is_numeric()
 }
 
 /// Takes note of a part of the file.

@@ -2,6 +2,8 @@
 
 use crate::values::Numbers;
 use alloc::string::String;
+#[cfg(not(feature = "full"))]
+use weighbridge::text::quote;
 use weighbridge::{Meta, Value};
 use weighbridge_core::{DType, Element, File, Metadata, Source, Stop};
 
@@ -55,19 +57,30 @@ impl Shown {
     }
 
     /// Anything else, as JSON.
-    #[cfg(feature = "full")]
     pub fn json(&self) -> Option<String> {
-        use alloc::string::ToString as _;
         let value = self.meta.value();
         let other = matches!(value, Value::List(_)) && self.numbers().is_none();
-        (other || self.meta.kind() == CBOR).then(|| value.to_string())
+        (other || self.meta.kind() == CBOR).then(|| json(value))
     }
+}
 
-    /// The formats of the small module have nothing else.
-    #[cfg(not(feature = "full"))]
-    pub fn json(&self) -> Option<String> {
-        None
+#[cfg(feature = "full")]
+fn json(value: &Value) -> String {
+    alloc::string::ToString::to_string(value)
+}
+
+/// A list of texts: the first module shows no other as JSON.
+#[cfg(not(feature = "full"))]
+fn json(value: &Value) -> String {
+    let mut json = String::from("[");
+    for (i, item) in value.as_list().unwrap_or_default().iter().enumerate() {
+        json.push_str(if i == 0 { "" } else { "," });
+        if let Value::Text(text) = item {
+            quote(&text.lossy(), &mut json);
+        }
     }
+    json.push(']');
+    json
 }
 
 /// The kind of a value that is neither a number nor a text.

@@ -89,6 +89,15 @@ impl Pack {
         self.column(width, items.len(), &mut |i| items.get(i).map_or(0, &mut of));
     }
 
+    /// A column of numbers of 32 bits, which may be very many.
+    pub fn words(&mut self, words: impl ExactSizeIterator<Item = u32>) {
+        self.u32(words.len() as u32);
+        let at = self.bytes.len();
+        self.bytes.resize(at + 4 * words.len(), 0);
+        let (room, _) = self.bytes.get_mut(at..).unwrap_or_default().as_chunks_mut();
+        room.iter_mut().zip(words).for_each(|(to, word)| *to = word.to_le_bytes());
+    }
+
     /// Bytes with their length.
     #[inline(never)]
     pub fn bytes(&mut self, bytes: &[u8]) {
@@ -159,12 +168,14 @@ mod tests {
         pack.bytes(b"abc");
         pack.column(8, 1, &mut |_| 7);
         pack.column(2, 2, &mut |i| i as u64);
+        pack.words([5, u32::MAX].into_iter());
         assert_eq!(
             pack.bytes,
             [
                 vec![3, 0, 0, 0, b'a', b'b', b'c', 0, 1, 0, 0, 0, 0, 0, 0, 0],
                 vec![7, 0, 0, 0, 0, 0, 0, 0],
                 vec![2, 0, 0, 0, 0, 0, 1, 0],
+                vec![2, 0, 0, 0, 5, 0, 0, 0, 255, 255, 255, 255],
             ]
             .concat()
         );

@@ -4,12 +4,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { test } from 'node:test';
-import { fromBytes, open, settle } from '../dist/index.js';
+import { fromBytes, load, open, settle } from '../dist/index.js';
 import { check, corpus, files, fixtures, inspect } from './host.mjs';
 import { describe, judge } from './facts.mjs';
 
 /** Every file where all are asked for, as `scripts/wasm.sh deep` does; else every eighth. */
 const STEP = process.env.DEEP === '1' ? 1 : 8;
+
+/** The formats of the first module. */
+const FIRST = (await load()).formats().map(({ name }) => name);
 
 /** Elements compared of each tensor. */
 const VALUES = 40;
@@ -17,9 +20,9 @@ const VALUES = 40;
 /** Small windows, so that every file is read in pieces. */
 const WINDOWS = { budget: 64 << 10, granule: 512 };
 
-async function opened(path, goal) {
+async function opened(path, goal, module = 'full') {
   const source = fromBytes(readFileSync(path));
-  const document = await open(source, { ...WINDOWS, name: path, goal });
+  const document = await open(source, { ...WINDOWS, name: path, goal, module });
   const ask = (call) => settle(document, source, call);
   return { document, ask };
 }
@@ -55,6 +58,19 @@ async function compareFile(path, verdict) {
   for (const [k, tensor] of tensors.entries()) {
     assert.deepEqual(tensor, unbounded(expected.tensors[k]), `tensor ${k}`);
   }
+  if (FIRST.includes(listed.document.format)) {
+    await compareModules(path, validated, { metadata, tensors });
+  }
+  listed.document.free();
+}
+
+/** What the first module opens, or leaves to the other, has the same findings and values. */
+async function compareModules(path, validated, described) {
+  const checked = await opened(path, 'payloads', 'base');
+  assert.deepEqual(await judge(checked.document, checked.ask), validated, 'the modules differ');
+  checked.document.free();
+  const listed = await opened(path, 'structure', 'base');
+  assert.deepEqual(await describe(listed.document, listed.ask, VALUES), described, 'the modules differ');
   listed.document.free();
 }
 

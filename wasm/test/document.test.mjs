@@ -4,13 +4,14 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { inflateRawSync, inflateSync } from 'node:zlib';
 import { fromBytes, load, open, settle, stream } from '../dist/index.js';
 import { files, fixtures } from './host.mjs';
 
 async function* documents(goal) {
   for (const path of files(fixtures)) {
     const source = fromBytes(readFileSync(path));
-    const document = await open(source, { name: path, goal });
+    const document = await open(source, { name: path, goal, module: 'base' });
     yield { path, source, document };
     document.free();
   }
@@ -50,6 +51,80 @@ test('texts are read as an array is', async () => {
     texts.seen += all.length;
   }
   assert.ok(texts.seen > 100);
+});
+
+/** The document of a module that knows `bytes`, as far as `goal`. */
+async function openIn(flavour, bytes, goal, name) {
+  const { Document } = await load(flavour);
+  const source = fromBytes(bytes);
+  const document = new Document(source.size, { name });
+  await settle(document, source, () => document.advance(goal));
+  return document;
+}
+
+test('the first module takes no file for another format', async () => {
+  const heads = new Set();
+  for (const path of files(fixtures)) {
+    const bytes = readFileSync(path);
+    // What identifies a format is followed by what safetensors begins with.
+    for (const magic of [2, 4, 6, 8]) {
+      heads.add(Buffer.concat([bytes.subarray(0, magic), Buffer.alloc(Math.max(0, 8 - magic)), Buffer.from('{"a":{}}')]).toString('latin1'));
+    }
+  }
+  for (const magic of ['PK\x03\x04', 'PK\x05\x06', '\x93NUMPY', '\x80\x02', '\x89HDF', '{"weight_map":{}}', '{']) {
+    heads.add(`${magic.padEnd(8, '\0')}{"a":{}}`);
+  }
+  let own = 0;
+  for (const head of heads) {
+    const bytes = Buffer.from(head, 'latin1');
+    const [first, full] = [await openIn('base', bytes, 'index'), await openIn('full', bytes, 'index')];
+    if (!first.refused || !first.unknown) {
+      assert.equal(first.format, full.format, JSON.stringify(head));
+      own++;
+    }
+    first.free();
+    full.free();
+  }
+  assert.ok(own > 2 && own < heads.size, `${own} of ${heads.size}`);
+});
+
+test('what the first module shows in part comes from the other', async () => {
+  const wanted = { blocks: 0, lists: 0 };
+  for (const path of files(fixtures).filter((it) => it.endsWith('.gguf'))) {
+    const bytes = readFileSync(path);
+    const first = await openIn('base', bytes, 'index', path);
+    if (!first.refused && first.needsFull) {
+      const document = await open(fromBytes(bytes), { name: path, goal: 'index', module: 'base' });
+      assert.equal(document.needsFull, false);
+      const { dtype } = document.rows(0, document.tensorCount);
+      const coded = Array.from(dtype).findIndex((code) => /^iq[123]/.test(document.words()[code]));
+      wanted[coded < 0 ? 'lists' : 'blocks']++;
+      document.free();
+    }
+    first.free();
+  }
+  assert.ok(wanted.blocks > 0 && wanted.lists > 0, JSON.stringify(wanted));
+});
+
+test('many tensors are listed by the faster module', async () => {
+  const file = (count) => {
+    const header = Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, { dtype: 'U8', shape: [1], data_offsets: [i, i + 1] }]));
+    const text = Buffer.from(JSON.stringify(header));
+    const length = Buffer.alloc(8);
+    length.writeUInt32LE(text.length);
+    return Buffer.concat([length, text, Buffer.alloc(count)]);
+  };
+  for (const [count, needed] of [[10_000, false], [10_001, true]]) {
+    const bytes = file(count);
+    const first = await openIn('base', bytes, 'index');
+    assert.equal(first.needsFull, needed);
+    assert.equal(first.tensorCount, count);
+    const document = await open(fromBytes(bytes), { module: 'base' });
+    assert.equal(document.needsFull, false);
+    assert.equal(document.tensorCount, count);
+    assert.equal(document.verdict().valid, true);
+    [first, document].forEach((one) => one.free());
+  }
 });
 
 test('without vectors all but the first module are refused with a reason', () => {
@@ -154,4 +229,50 @@ test('a file that is cut off is called that', async () => {
     assert.equal(cut.verdict().verdict, 'invalid');
     cut.free();
   }
+});
+
+/** What a new decoder makes of stored bytes that come `size` at a time. */
+function decoded(document, i, bytes, size, taken) {
+  const decoder = document.decoder(i, 0);
+  const { offset, stored } = decoder;
+  const parts = [];
+  for (let at = 0; at < Number(stored); at += size) {
+    const from = Number(offset) + at;
+    const piece = bytes.subarray(from, Math.min(from + size, Number(offset + stored)));
+    parts.push(decoder.push(piece, taken ? (data) => parts.push(data) : undefined));
+  }
+  assert.equal(decoder.finish().decoded, BigInt(parts.reduce((sum, part) => sum + part.length, 0)));
+  decoder.free();
+  return Buffer.concat(parts);
+}
+
+test('decoded bytes are the same however they come', async () => {
+  const seen = new Map();
+  for await (const { path, document } of documents('structure')) {
+    const bytes = readFileSync(path);
+    for (let i = 0; i < document.tensorCount; i++) {
+      const { encoding, status, chunks } = document.tensor(i);
+      if (encoding === 'raw' || status !== 'sound' || chunks !== 1n) {
+        continue;
+      }
+      let whole;
+      try {
+        whole = decoded(document, i, bytes, bytes.length, false);
+      } catch (error) {
+        assert.equal(error.name, 'WeighbridgeError', path);
+        continue;
+      }
+      for (const [size, taken] of [[bytes.length, true], [7, false], [7, true], [1000, false]]) {
+        assert.deepEqual(decoded(document, i, bytes, size, taken), whole, `${path}: ${size}, ${taken}`);
+      }
+      const known = { zlib: inflateSync, deflate: inflateRawSync }[encoding];
+      if (known) {
+        const { offset, stored } = document.decoder(i, 0);
+        const peer = known(bytes.subarray(Number(offset), Number(offset + stored)));
+        assert.deepEqual(whole, peer.subarray(peer.length - whole.length), path);
+      }
+      seen.set(encoding, (seen.get(encoding) ?? 0) + whole.length);
+    }
+  }
+  assert.ok(seen.get('zstd') > 0 && seen.size > 1, [...seen]);
 });

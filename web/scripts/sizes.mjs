@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** `later` is what is fetched for most formats, when something is to be computed, or a view is opened first; `hub` for a model by its name. */
-const BUDGETS = { page: 84_000, later: 54_000, hub: 4_000, wasm: 63_000 };
+const BUDGETS = { page: 87_000, later: 54_000, hub: 4_000, wasm: 83_000 };
 const HUB = /^(?:hub|repository)-/;
 const LATER = /^(?:accumulators|block|compute|every-rule|files|full|heat|joined|model|summary)-/;
 /** The element with its worker and all WebAssembly in one file, which the wheel has. */
-const SINGLE = 640_000;
+const SINGLE = 690_000;
 
 let failed = false;
 for (const build of ['dist/local', 'dist/url']) {

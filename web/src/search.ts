@@ -4,10 +4,12 @@ import { parseSize } from './ui/format.ts';
 
 /** What a tensor is searched by. */
 export interface Subject {
-  name: string;
-  dtype: string;
-  dims: ArrayLike<bigint>;
-  stored: bigint;
+  readonly name: string;
+  /** Its name in lower case. */
+  readonly lower: string;
+  readonly dtype: string;
+  readonly dims: ArrayLike<bigint>;
+  readonly stored: bigint;
   /** Whether it has findings, or a sign of this name. */
   has(what: string): boolean;
   /** Whether its name matches this expression. */
@@ -28,10 +30,13 @@ export interface Query {
 
 /** Words, and `/…/` with spaces in it. */
 const PARTS = /\/(?:\\.|[^/\\])+\/i?(?=\s|$)|\S+/g;
+const EXPRESSION = /^\/(.+)\/(i?)$/s;
+const KEYED = /^(dtype|type|shape|size|has):(.+)$/i;
+const GLOB = /[*?]/;
 
 /** All terms must be true of a tensor. */
 export function parseQuery(text: string): Query {
-  const parts = text.trim().match(PARTS) ?? [];
+  const parts = partsOf(text);
   if (parts.length === 1 && !/[*?/:]/.test(parts[0])) {
     return { terms: [], expressions: [], word: parts[0] };
   }
@@ -43,8 +48,53 @@ export function parseQuery(text: string): Query {
   }
 }
 
+function partsOf(text: string): string[] {
+  return text.trim().match(PARTS) ?? [];
+}
+
+/** Whether `query` finds nothing that `before` does not, as far as the texts tell: each term of that is one of this, or a part of a word. */
+export function narrows(query: string, before: string): boolean {
+  const parts = partsOf(query);
+  const word = (part: string) => ([EXPRESSION, KEYED, GLOB].some((kind) => kind.test(part)) ? undefined : part.toLowerCase());
+  return partsOf(before).every((other) => {
+    const less = word(other);
+    return parts.some((part) => part === other || (less !== undefined && word(part)?.includes(less)));
+  });
+}
+
+/** Those of `count` positions where all terms are true of `subject`, after `go`; of `among` only, if there is such a list. */
+export function matching(terms: readonly Term[], subject: Subject, go: (i: number) => void, count: number, among?: Uint32Array): Uint32Array {
+  const rows: number[] = [];
+  const many = among?.length ?? count;
+  for (let k = 0; k < many; k++) {
+    const i = among === undefined ? k : among[k];
+    go(i);
+    if (terms.every((term) => term(subject))) {
+      rows.push(i);
+    }
+  }
+  return Uint32Array.from(rows);
+}
+
+/** What was found last. */
+export class Hits {
+  #query = '';
+  #stamp: string | undefined;
+  #rows: Uint32Array = new Uint32Array();
+
+  /** What a query finds. `look` goes through these positions, or all; `stamp` is another where it may find others. */
+  of(query: string, stamp: string, look: (among?: Uint32Array) => Uint32Array): Uint32Array {
+    if (stamp !== this.#stamp || query !== this.#query) {
+      this.#rows = stamp === this.#stamp && narrows(query, this.#query) ? look(this.#rows) : look();
+      this.#query = query;
+      this.#stamp = stamp;
+    }
+    return this.#rows;
+  }
+}
+
 function term(part: string, expressions: RegExp[]): Term {
-  const pattern = /^\/(.+)\/(i?)$/s.exec(part);
+  const pattern = EXPRESSION.exec(part);
   if (pattern !== null) {
     let compiled: RegExp;
     try {
@@ -55,7 +105,7 @@ function term(part: string, expressions: RegExp[]): Term {
     expressions.push(compiled);
     return (subject) => subject.matches(compiled);
   }
-  const [, key, value] = /^(dtype|type|shape|size|has):(.+)$/i.exec(part) ?? [];
+  const [, key, value] = KEYED.exec(part) ?? [];
   switch (key?.toLowerCase()) {
     case 'dtype':
     case 'type': {
@@ -69,12 +119,12 @@ function term(part: string, expressions: RegExp[]): Term {
     case 'has':
       return (subject) => subject.has(value.toLowerCase());
   }
-  if (/[*?]/.test(part)) {
+  if (GLOB.test(part)) {
     const whole = glob(part);
     return ({ name }) => whole.test(name);
   }
   const word = part.toLowerCase();
-  return ({ name }) => name.toLowerCase().includes(word);
+  return ({ lower }) => lower.includes(word);
 }
 
 /** `*` stands for anything, `?` for one character; capitals do not matter. */

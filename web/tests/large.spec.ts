@@ -45,7 +45,7 @@ test('statistics of tensors longer than a read come to the end', { tag: '@deep' 
   }
 });
 
-test('pieces are read one ahead of the other, in order, and to the last byte', async () => {
+test('pieces are read ahead of each other, in order, and to the last byte', async () => {
   const bytes = new Uint8Array((9 << 20) + 5).map((_, i) => i % 251);
   const file = new File([bytes], 'x');
   const slices: number[] = [];
@@ -61,6 +61,14 @@ test('pieces are read one ahead of the other, in order, and to the last byte', a
     parts.push(piece.slice()); // it is valid until the next step
   }
   expect(seen).toEqual([2, 3, 3]);
+  expect(Buffer.concat(parts).equals(Buffer.from(bytes.subarray(3)))).toBe(true);
+  // Smaller ones, three ahead.
+  [slices.length, seen.length, parts.length] = [0, 0, 0];
+  for await (const piece of fromFile(file).pieces(3n, BigInt(bytes.length - 3), new AbortController().signal, 2 << 20, 3)) {
+    seen.push(slices.length);
+    parts.push(piece.slice());
+  }
+  expect(seen).toEqual([4, 5, 5, 5, 5]);
   expect(Buffer.concat(parts).equals(Buffer.from(bytes.subarray(3)))).toBe(true);
 });
 

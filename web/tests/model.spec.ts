@@ -136,6 +136,19 @@ test('parameters, settings and memory', async ({ page }) => {
   await expect(page.locator('.block-chart')).toContainText('block 15: ');
 });
 
+test('the state of layers takes the same for any context', async ({ page }) => {
+  const dims = { conv_kernel: 4, inner_size: 8, state_size: 16 };
+  const keys = Object.fromEntries(Object.entries(dims).map(([key, value]) => [`mamba.ssm.${key}`, value]));
+  const tensor = { type: 0, shape: [2], data: Buffer.from(Float32Array.of(1, 2).buffer) };
+  await openModel(page, 'model.gguf', gguf({ 'general.architecture': 'mamba', 'mamba.block_count': 2, ...keys }, { 'blk.0.ssm_d': tensor }));
+  // 2 layers × (3 × 8 + 16 × 8) elements × 4 bytes.
+  await expect(fact(page, 'State')).toHaveText('1.19 KiB of 2 layers');
+  await expect(fact(page, 'Layers with a state')).toContainText('2');
+  await page.getByLabel('Context length', { exact: true }).fill('9');
+  await expect(fact(page, 'KV cache')).toContainText('0 B');
+  await expect(fact(page, 'Together')).toHaveText('1.20 KiB');
+});
+
 test('tokens are found by text, id and type, and copied as they are', async ({ page, context }) => {
   test.slow();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);

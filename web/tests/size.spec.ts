@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import type { CDPSession, Page } from '@playwright/test';
 import { safetensors, written } from './files.ts';
+import { count, real } from '../src/ui/format.ts';
 import { TRIALS, expect, openFiles, panelTab, settled, test, within } from './page.ts';
 
 const LINUX = process.platform === 'linux';
@@ -136,6 +137,23 @@ test('96 MiB as a picture, and 384 MiB of weights scanned in little memory', { t
   console.log(`heat map: 96 MiB of bf16 in ${milliseconds.toFixed(0)} ms, ${rate.toFixed(0)} MB/s`);
   record('a heat map of 96 MiB of bf16', rate, 'MB/s');
   within(milliseconds, data.byteLength / 300_000);
+  // Its first cells, some in the middle, and the last, whichever piece they were read in.
+  const single = new DataView(new ArrayBuffer(4));
+  const value = (row: number, column: number) => {
+    single.setUint32(0, data[row * shape[1] + column] << 16);
+    return single.getFloat32(0);
+  };
+  await page.locator('.heat-canvas').focus();
+  for (const [row, keys] of [[0, []], [272, Array(17).fill('Shift+ArrowDown')], [281, Array(9).fill('ArrowDown')], [282, ['ArrowDown']], [511, Array(16).fill('Shift+ArrowDown')]] as [number, string[]][]) {
+    for (const key of keys) {
+      await page.keyboard.press(key);
+    }
+    let sum = 0;
+    for (let i = 0; i < 12 * 16; i++) {
+      sum += value(12 * row + Math.floor(i / 16), i % 16);
+    }
+    await expect(page.locator('.heat .readout')).toContainText(`[${count(12 * row)}–${count(12 * row + 11)}, 0–15] mean ${real(Math.fround(sum / 192))},`);
+  }
 
   const session = await page.context().newCDPSession(page);
   const before = await resident(page, session);

@@ -1,7 +1,9 @@
 /** The element in one file, as notebooks have it: a widget of anywidget, with a model that stands in. */
 
 import { statSync } from 'node:fs';
+import type { Locator } from '@playwright/test';
 import { exposeRanges, modelIsShown, test } from './embed.ts';
+import { gguf, safetensors } from './files.ts';
 import { TRIALS, expect, sampleFile, samples } from './page.ts';
 
 /** A worker out of the file itself, and no server at all. */
@@ -93,4 +95,76 @@ test('a widget of 6 GB, and a kernel that fails', { tag: '@deep' }, async ({ pag
   await cell.locator('.hex input').fill('5000000000');
   await cell.locator('.hex input').press('Enter');
   await expect(cell.getByRole('alert')).toContainText('The kernel says no.');
+});
+
+const settled = async (viewer: Locator, state: RegExp) => {
+  await expect(viewer.locator('.verdict')).toHaveAttribute('data-state', state);
+  await expect(viewer.locator('.verdict-checked .icon-busy')).toHaveCount(0);
+};
+
+/** A kernel that has the files of a model, and shows those that are asked for by their names. */
+const SEVERAL = `
+  <div id="cell"></div>
+  <script type="module" nonce="one">
+    import widget from '/single/weighbridge-viewer.js';
+    const [first] = window.given;
+    const state = { name: first.name, height: 500, theme: '', report: null };
+    const bytes = new Map(window.given.map(({ name, bytes }) => [name, new Uint8Array(bytes)]));
+    const opened = new Set();
+    window.sent = [];
+    const answers = {
+      open: () => [{ size: first.bytes.length, opening: 3, beside: true }, []],
+      beside({ name }) {
+        opened.add(name);
+        return [bytes.has(name) ? { size: bytes.get(name).length } : name.includes('00003') ? {} : { failure: 'The kernel has no such file.' }, []];
+      },
+      read: ({ part, offset, length }) => part === undefined || opened.has(part) ? [{}, [new DataView(bytes.get(part ?? first.name).slice(offset, offset + length).buffer)]] : [{ failure: 'It was not opened.' }, []],
+    };
+    const listeners = new Set();
+    widget.render({
+      el: document.querySelector('#cell'),
+      model: {
+        get: (name) => state[name],
+        set: () => undefined,
+        save_changes: () => undefined,
+        on: (name, listener) => name === 'msg:custom' && listeners.add(listener),
+        off: (name, listener) => listeners.delete(listener),
+        // As text, which is how a message of a notebook travels.
+        send(content) {
+          const asked = JSON.parse(JSON.stringify(content));
+          window.sent.push(asked);
+          const [answer, buffers] = answers[asked.kind](asked);
+          setTimeout(() => listeners.forEach((listener) => listener({ id: asked.id, ...answer }, buffers)));
+        },
+      },
+    });
+  </script>`;
+
+test('a widget shows the files of a model as one', async ({ page, serve }) => {
+  const tensor = (number: number) => safetensors({ [`layers.${number}.weight`]: { dtype: 'F32', data: Float32Array.of(number, 2) } });
+  const shard = (number: number) => `model-0000${number}-of-00004.safetensors`;
+  const map = Object.fromEntries([1, 2, 3, 4].map((number) => [`layers.${number}.weight`, shard(number)]));
+  const index = Buffer.from(JSON.stringify({ metadata: { total_size: 32 }, weight_map: map }));
+  const given = [['model.safetensors.index.json', index] as const, [shard(1), tensor(1)] as const, [shard(2), tensor(2)] as const].map(([name, bytes]) => ({ name, bytes: [...bytes] }));
+  await page.addInitScript((given) => Object.assign(window, { given }), given);
+  await page.goto(await serve(SEVERAL, POLICY));
+  const cell = page.locator('#cell weighbridge-viewer');
+  // One is not there, and one the kernel does not show.
+  await settled(cell, /^invalid$/);
+  await expect(cell.locator('.tensor-table .v-list [role=row]:not([hidden]) .name bdi')).toHaveText(['layers.1.weight', 'layers.2.weight']);
+  const sent = await page.evaluate(() => (window as unknown as { sent: { kind: string; opening?: number; name?: string; part?: string }[] }).sent);
+  const beside = sent.filter(({ kind }) => kind === 'beside');
+  expect(new Set(beside.map(({ name }) => name))).toEqual(new Set([1, 2, 3, 4].map(shard)));
+  expect(sent.every(({ kind, opening }) => kind === 'open' || opening === 3)).toBe(true);
+  expect(new Set(sent.filter(({ kind }) => kind === 'read').map(({ part }) => part))).toEqual(new Set([undefined, shard(1), shard(2)]));
+});
+
+test('a widget shows the parts of a split as one', async ({ page, serve }) => {
+  const part = (number: number) => gguf({ ...(number === 1 && { 'general.architecture': 'llama' }), 'split.no': { u16: number - 1 }, 'split.count': { u16: 2 }, 'split.tensors.count': { i32: 2 } }, { [`blk.${number}.weight`]: { type: 0, shape: [2], data: Buffer.from(Float32Array.of(number, 2).buffer) } });
+  const given = [2, 1].map((number) => ({ name: `m-0000${number}-of-00002.gguf`, bytes: [...part(number)] }));
+  await page.addInitScript((given) => Object.assign(window, { given }), given);
+  await page.goto(await serve(SEVERAL, POLICY));
+  const cell = page.locator('#cell weighbridge-viewer');
+  await settled(cell, /^(valid|remarks)$/);
+  await expect(cell.locator('.tensor-table .v-list [role=row]:not([hidden]) .name bdi')).toHaveText(['blk.1.weight', 'blk.2.weight']);
 });

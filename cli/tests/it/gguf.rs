@@ -135,6 +135,21 @@ fn a_summary_says_what_the_model_is() {
     assert!(shown.contains("3,072 in 3 tensors"), "{shown}");
     assert!(shown.contains("(128.0 KiB) for the KV cache of 1,024 positions in f16"), "{shown}");
     assert!(!shown.contains('\u{202e}') && !shown.contains("blk.0"), "{shown}");
+    // A layer that keeps 3 columns of 8 elements and a state of 16 × 8, in f32, and no keys.
+    let settings = [
+        ("general.architecture", Meta::text("mamba")),
+        ("mamba.block_count", Meta::u32(2)),
+        ("mamba.ssm.conv_kernel", Meta::u32(4)),
+        ("mamba.ssm.inner_size", Meta::u32(8)),
+        ("mamba.ssm.state_size", Meta::u32(16)),
+    ];
+    folder.write("c.gguf", &model(&settings, Vec::new()).encode().bytes);
+    let shown = run(&folder, &["inspect", "c.gguf", "--summary", "--json"]);
+    let state = json!({"layers": 2, "elements": 152});
+    assert_eq!(shown.json()["summary"]["cache"]["state"], state);
+    let shown = run(&folder, &["inspect", "c.gguf", "--summary"]).out;
+    assert!(shown.contains("1,216 bytes (1.2 KiB) for the state of 2 layers"), "{shown}");
+    assert!(!shown.contains("KV cache of"), "{shown}");
     // A file without any of this has a summary all the same.
     folder.write("b.gguf", &model(&[], Vec::new()).encode().bytes);
     let shown = run(&folder, &["inspect", "b.gguf", "--summary", "--json"]);

@@ -1,8 +1,10 @@
 //! Division of 64-bit numbers.
 
+use super::build::SWEEP;
+
 /// Whether the processor divides them, or size does not matter: the compiler's routine takes
 /// 0.9 KiB on a 32-bit processor, and an entry needs one or two divisions at most.
-const NATIVE: bool = cfg!(any(feature = "sweep", target_pointer_width = "64"));
+const NATIVE: bool = SWEEP || usize::BITS == 64;
 
 /// How many bytes it is from `at` to the next multiple of `alignment`, which is not
 /// 0. Few formats have alignments that are no power of two.

@@ -8,6 +8,9 @@ pub(super) const BLOCKS: bool = cfg!(any(feature = "blocks", test));
 /// Whether some format of this build has the rarer types.
 const MORE: bool = cfg!(any(feature = "more-dtypes", test));
 
+/// Whether some format of this build has complex numbers.
+const COMPLEX: bool = cfg!(any(feature = "complex", test));
+
 /// The type of an element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -258,8 +261,8 @@ impl DType {
             DType::TimeSpan | DType::DateTime => 64,
             DType::DateTimeOffset => 80,
             DType::RowId => 128,
-            DType::C128 if cfg!(any(feature = "complex", test)) => 128,
-            DType::C64 if cfg!(any(feature = "complex", test)) => 64,
+            DType::C128 if COMPLEX => 128,
+            DType::C64 if COMPLEX => 64,
             DType::Unknown | DType::BitSet | DType::Text => 0,
             // Few formats have the following; readers of the others go
             // without them in their tables.

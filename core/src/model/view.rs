@@ -123,10 +123,7 @@ impl Tensor {
         &self,
         bytes: &'a [u8],
     ) -> Option<&'a [T]> {
-        let native = match self.endianness {
-            Endianness::Little => cfg!(target_endian = "little"),
-            Endianness::Big => cfg!(target_endian = "big"),
-        };
+        let native = (self.endianness == Endianness::Little) == cfg!(target_endian = "little");
         if self.dtype != T::DTYPE || !(native || size_of::<T>() == 1) {
             return None;
         }

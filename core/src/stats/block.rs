@@ -129,6 +129,10 @@ pub(super) fn singles<T: Copy, const W: usize>(
     if block.squares * 3.0 < squares {
         let origin = near(block.mean);
         let (sum, squares) = sums(groups, |value| float(value).map(|value| value - origin));
+        // One far off may differ so much that only its own square is in range.
+        if !squares.is_finite() {
+            return None;
+        }
         block = Block::new(count, origin.into(), sum, squares, ends);
     }
     let equal = least == greatest;

@@ -16,7 +16,7 @@ use crate::model::{DType, Endianness};
 pub struct Histogram<'w> {
     dtype: DType,
     counts: &'w mut [u64; CODES],
-    /// The bits that were cut off, of all values together.
+    /// Not 0 once digits of a finite value were cut off.
     cut: &'w mut u64,
 }
 
@@ -24,6 +24,9 @@ pub struct Histogram<'w> {
 const CODES: usize = 1 << 16;
 /// Elements that are decoded to be counted, a multiple of any block's.
 const FEW: usize = 256;
+/// The exponent of what is not finite, in the upper half of a double and in an `f32`.
+const DOUBLE: u32 = 0x7FF0_0000;
+const SINGLE: u32 = 0x7F80_0000;
 /// The bits of a double that an `f32` has no room for.
 const CUT: u64 = (1 << 29) - 1;
 
@@ -175,6 +178,9 @@ impl<'w> Histogram<'w> {
         }
         // Smaller ones have the least code other than 0's.
         let near = if code & 0x7FFF == 1 { 0.0 } else { near };
+        // Beyond the largest there is only infinity.
+        let most = if self.dtype == DType::F64 { f64::MAX } else { f32::MAX.into() };
+        let far = far.max(-most).min(most);
         Some(if far > near { (near, far) } else { (far, near) })
     }
 
@@ -188,7 +194,7 @@ impl<'w> Histogram<'w> {
             (16, Endianness::Little) => self.shorts(bytes, u16::from_le_bytes),
             (16, Endianness::Big) => self.shorts(bytes, u16::from_be_bytes),
             (32, Endianness::Little) if self.dtype == DType::F32 => {
-                self.words(bytes.as_chunks().0, u32::from_le_bytes);
+                self.words(bytes.as_chunks().0, SINGLE, u32::from_le_bytes);
             }
             _ => self.values(endianness, bytes),
         }
@@ -207,8 +213,9 @@ impl<'w> Histogram<'w> {
         }
     }
 
-    /// Counts the upper halves of what `word` gives; the lower ones are cut off.
-    fn words<T: Copy>(&mut self, all: &[T], word: impl Fn(T) -> u32) {
+    /// Counts the upper halves of what `word` gives; the lower ones are cut off. Those whose
+    /// bits include `special` are not finite.
+    fn words<T: Copy>(&mut self, all: &[T], special: u32, word: impl Fn(T) -> u32) {
         let zeros = |counts: &[u64; CODES]| {
             [0, 0x8000].map(|code: usize| counts.get(code).copied().unwrap_or(0))
         };
@@ -219,8 +226,12 @@ impl<'w> Histogram<'w> {
                 *at = at.wrapping_add(1);
             }
         }
-        let cut = all.iter().fold(0, |cut, one| cut | word(*one));
-        *self.cut |= u64::from(cut & 0xFFFF);
+        if *self.cut == 0 {
+            // Digits of a NaN are none of a number.
+            let finite = |word: u32| if word & special == special { 0 } else { word };
+            let cut = all.iter().fold(0, |cut, one| cut | finite(word(*one)));
+            *self.cut = u64::from(cut & 0xFFFF != 0);
+        }
         // The smallest have the code of 0, and get the next one.
         let is_small = |word: u32| (word & 0x7FFF_FFFF).wrapping_sub(1) < 0xFFFF;
         if before == zeros(self.counts)
@@ -247,7 +258,7 @@ impl<'w> Histogram<'w> {
             let mut values = [0.0; FEW];
             for bytes in pieces(bytes, len) {
                 let count = dtype.decode_f32(endianness, bytes, &mut values).unwrap_or(0);
-                self.words(values.get(..count).unwrap_or_default(), f32::to_bits);
+                self.words(values.get(..count).unwrap_or_default(), SINGLE, f32::to_bits);
             }
             return;
         }
@@ -259,9 +270,11 @@ impl<'w> Histogram<'w> {
                 pairs.for_each(|(to, value)| *to = upper(*value));
             } else {
                 pairs.for_each(|(to, value)| *to = single(*value));
-                *self.cut |= values.iter().fold(0, |cut, value| cut | value.to_bits()) & CUT;
+                let cut = values.iter().fold(0, |cut, value| cut | value.to_bits()) & CUT;
+                *self.cut |= u64::from(cut != 0);
             }
-            self.words(words.get(..count).unwrap_or_default(), |word| word);
+            let special = if dtype == DType::F64 { DOUBLE } else { SINGLE };
+            self.words(words.get(..count).unwrap_or_default(), special, |word| word);
         }
     }
 

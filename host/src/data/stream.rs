@@ -106,6 +106,23 @@ impl ChunkStream {
         }
     }
 
+    /// The bytes that [`take`](Self::take) decoded last.
+    ///
+    /// ```
+    /// use weighbridge::core::Chunk;
+    /// use weighbridge::{ChunkStream, Span};
+    ///
+    /// let stored = Span::new(0, 4);
+    /// let mut stream = ChunkStream::new(Chunk { stored, decoded: Some(4), ..Chunk::default() });
+    /// stream.give(b"abcd".to_vec());
+    /// assert_eq!(stream.take()?.len(), 4);
+    /// assert_eq!(stream.piece(), b"abcd");
+    /// # Ok::<(), weighbridge::core::codec::Fault>(())
+    /// ```
+    pub fn piece(&self) -> &[u8] {
+        self.decoding.piece()
+    }
+
     /// Decoded bytes so far.
     ///
     /// ```

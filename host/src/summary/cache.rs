@@ -2,14 +2,15 @@
 
 use super::count::Counted;
 use super::facts::{Fact, Settings};
+use super::layers::{Kind, Layers, MOST_LAYERS};
+use super::state::{self, CacheState};
+use crate::text::plural;
 use crate::value::Value;
 use alloc::borrow::ToOwned as _;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use weighbridge_core::DType;
-
-/// More layers than any model has: what says more is not believed.
-const MOST_LAYERS: u64 = 1 << 12;
 
 /// Layers that keep the same for each position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,20 +25,22 @@ pub struct CacheGroup {
     pub window: Option<u64>,
 }
 
-/// What the keys and values of a sequence take.
+/// What the keys and values of a sequence take, and its states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Cache {
     /// Layers, by what they keep.
     pub groups: Vec<CacheGroup>,
+    /// Layers that keep a state, alone or besides.
+    pub state: Option<CacheState>,
     /// What is assumed: sentences.
     pub assumes: Vec<String>,
 }
 
 impl Cache {
-    /// Bytes for one sequence of so many positions, with elements of this type, such as `f16`
-    /// or the blocks of `q8_0`. `None` for a type without a width.
+    /// Bytes of keys and values for one sequence of so many positions, with elements of this type,
+    /// such as `f16` or the blocks of `q8_0`. `None` for a type without a width.
     ///
     /// ```
     /// use weighbridge::core::DType;
@@ -75,7 +78,12 @@ impl Cache {
 }
 
 /// What is certain of it, or why nothing is.
-pub(super) fn of(settings: &Settings, facts: &[Fact], counted: &Counted) -> Result<Cache, String> {
+pub(super) fn of(
+    settings: &Settings,
+    facts: &[Fact],
+    counted: &Counted,
+    layers: &Result<Option<Layers>, String>,
+) -> Result<Cache, String> {
     if settings.says("attention.causal").and_then(Value::as_bool) == Some(false) {
         return Err("the model reads all of its input at once (attention is not causal)".to_owned());
     }
@@ -84,90 +92,135 @@ pub(super) fn of(settings: &Settings, facts: &[Fact], counted: &Counted) -> Resu
     if both || named.starts_with("t5") {
         return Err("the model has an encoder and a decoder".to_owned());
     }
-    let number = |name: &str| Fact::number(facts, name);
-    let recurrent = settings.has_prefix("ssm.") || settings.has_prefix("wkv.");
-    let heads = Fact::value(facts, "head_count_kv").or(Fact::value(facts, "head_count"));
-    if recurrent && heads.and_then(Value::as_list).is_none() {
-        return Err(
-            "some layers keep a state instead of keys and values, and which ones is not said"
-                .to_owned(),
-        );
-    }
-    if settings.says("full_attention_interval").is_some() {
-        return Err("some layers keep a state instead of keys and values".to_owned());
-    }
-    if let Some(Value::List(kinds)) = Fact::value(facts, "sliding_window_pattern")
-        && kinds.iter().any(keeps_a_state)
-    {
-        return Err("some layers keep a state instead of keys and values".to_owned());
-    }
+    let layers = layers.as_ref().map_err(Clone::clone)?.as_ref();
     let mut cache = Cache::default();
-    let whole = "one sequence; a reader may reserve more".to_owned();
-    let Some(layers) = number("block_count").filter(|_| settings.any()) else {
+    let Some(layers) = layers.filter(|_| settings.any()) else {
         return from_shapes(counted, cache);
     };
-    if layers == 0 || layers > MOST_LAYERS {
-        return Err(alloc::format!("the number of blocks, {layers}, is not believable"));
+    cache.assumes.push("one sequence; a reader may reserve more".to_owned());
+    if layers.ahead > 0 {
+        let ahead = plural(layers.ahead, "block");
+        cache.assumes.push(format!("{ahead} for the prediction of further tokens not counted"));
     }
-    cache.assumes.push(whole);
-    // Predictions of further tokens, and layers that use what others keep.
-    let without = ["nextn_predict_layers", "attention.shared_kv_layers"];
-    let without =
-        without.iter().filter_map(|key| settings.number(key)).fold(0, u64::saturating_add);
-    let layers = layers.saturating_sub(without);
-    if without > 0 {
-        cache.assumes.push(alloc::format!("{without} of the blocks keep nothing of their own"));
+    if layers.shared > 0 {
+        let shared = plural(layers.shared, "layer");
+        cache.assumes.push(format!("the last {shared} without keys and values of their own"));
     }
-    let windows = windows(settings, facts, layers, &mut cache);
-    if let Some(rank) = number("kv_lora_rank").filter(|rank| *rank > 0) {
-        let Some(rope) = number("rope_dimension_count") else {
-            return Err("attention is latent, and the part that is rotated is not said".to_owned());
+    let missing = |what: &str| format!("{what} is not said");
+    let heads = Heads::of(facts, layers);
+    let mut windows = None;
+    for (layer, kind) in layers.all().enumerate() {
+        if !kind.attends() || layer as u64 >= layers.count - layers.shared {
+            continue;
+        }
+        let heads = match &heads {
+            Ok(heads) => heads,
+            // Shapes say as much where all blocks are alike.
+            Err(what) if layers.plain() => {
+                return from_shapes(counted, cache).map_err(|_| missing(what));
+            }
+            Err(what) => return Err(missing(what)),
         };
-        cache.assumes.push(alloc::format!(
-            "attention is latent: a layer keeps {rank} + {rope} elements for a position, not the keys and values of each head"
-        ));
-        (0..layers).for_each(|layer| cache.add(rank.saturating_add(rope), windows(layer)));
-        return Ok(cache);
-    }
-    let missing = |what: &str| alloc::format!("{what} is not said");
-    let Some(heads) = heads else {
-        return from_shapes(counted, cache).map_err(|_| missing("the number of heads"));
-    };
-    let (Some(key), Some(value)) = (number("key_length"), number("value_length")) else {
-        return from_shapes(counted, cache).map_err(|_| missing("the length of a head"));
-    };
-    // Layers with a window may have shorter heads.
-    let narrow = settings
-        .number("attention.key_length_swa")
-        .zip(settings.number("attention.value_length_swa"));
-    for layer in 0..layers {
-        let heads = match heads {
-            Value::List(list) => match list.get(layer as usize) {
-                Some(heads) => whole_number(heads),
-                None => {
-                    return Err("the list of heads is shorter than the list of blocks".to_owned());
-                }
-            },
-            heads => whole_number(heads),
-        };
-        let Some(heads) = heads else { return Err(missing("the number of heads")) };
-        let window = windows(layer);
-        let (key, value) = narrow.filter(|_| window.is_some()).unwrap_or((key, value));
-        let elements = heads.saturating_mul(key.saturating_add(value));
+        if windows.is_none() {
+            windows = Some(Windows::of(settings, facts, layers, &mut cache)?);
+        }
+        let window = windows.as_ref().and_then(|windows| windows.at(layer, kind));
+        let elements = heads.elements(settings, layer, kind, window.is_some())?;
         if elements > 0 {
             cache.add(elements, window);
         }
     }
-    if recurrent {
-        cache.assumes.push("the state of layers without attention is not counted".to_owned());
+    if let (Some(Ok(Heads::Latent { rank, rope })), false) = (Some(&heads), cache.groups.is_empty())
+    {
+        cache.assumes.push(format!(
+            "attention is latent: a layer keeps {rank} + {rope} elements for a position, not the keys and values of each head"
+        ));
     }
-    if cache.groups.is_empty() { Err(missing("the number of heads")) } else { Ok(cache) }
+    let states = layers.all().filter(|kind| kind.has_state()).count() as u64;
+    if states > 0 {
+        let elements = state::elements(settings, facts);
+        cache.state = Some(CacheState { layers: states, elements });
+        let states = plural(states, "layer");
+        cache.assumes.push(match elements {
+            Some(_) => format!("the state of {states} is in f32, as in llama.cpp, and takes the same for any length"),
+            None => format!("the state of {states} is not counted: its size is not said"),
+        });
+    }
+    if ["attention.indexer.key_length", "index_head_dim"]
+        .iter()
+        .any(|key| settings.says(key).is_some())
+    {
+        cache
+            .assumes
+            .push("the keys of the index that chooses positions are not counted".to_owned());
+    }
+    if cache.groups.is_empty() && states == 0 {
+        return Err(missing("the number of heads"));
+    }
+    Ok(cache)
 }
 
-/// Whether a layer of this type keeps something else than keys and values.
-fn keeps_a_state(kind: &Value) -> bool {
-    const ATTENTION: [&str; 3] = ["full_attention", "sliding_attention", "chunked_attention"];
-    matches!(kind, Value::Text(kind) if !ATTENTION.iter().any(|known| *kind == *known))
+/// What decides how much a layer with attention keeps for a position.
+enum Heads<'f> {
+    /// Compressed keys and values, and the part that is rotated.
+    Latent { rank: u64, rope: u64 },
+    /// KV heads, or a list of them for each layer; the lengths of a key and of a value.
+    Each { heads: &'f Value, key: u64, value: u64 },
+}
+
+impl<'f> Heads<'f> {
+    /// What is said of them, or what is not said.
+    fn of(facts: &'f [Fact], layers: &Layers) -> Result<Self, &'static str> {
+        let number = |name: &str| Fact::number(facts, name);
+        if let Some(rank) = number("kv_lora_rank").filter(|rank| *rank > 0) {
+            let rope = number("rope_dimension_count");
+            let rope = rope.ok_or("the part of a latent key that is rotated")?;
+            return Ok(Heads::Latent { rank, rope });
+        }
+        let heads = Fact::value(facts, "head_count_kv").ok_or("the number of heads")?;
+        if heads.as_list().is_some_and(|list| !layers.fits(list.len())) {
+            return Err("the number of heads of each layer");
+        }
+        let (Some(key), Some(value)) = (number("key_length"), number("value_length")) else {
+            return Err("the length of a head");
+        };
+        Ok(Heads::Each { heads, key, value })
+    }
+
+    /// Elements that a layer keeps for a position.
+    fn elements(
+        &self,
+        settings: &Settings,
+        layer: usize,
+        kind: Kind,
+        narrow: bool,
+    ) -> Result<u64, String> {
+        let Heads::Each { heads, key, value } = self else {
+            let Heads::Latent { rank, rope } = self else { return Ok(0) };
+            return Ok(rank.saturating_add(*rope));
+        };
+        let heads = match heads {
+            Value::List(list) => list.get(layer).and_then(whole_number),
+            heads => whole_number(heads),
+        };
+        let heads = heads.ok_or("the number of heads is not said")?;
+        // Those of Gemma 4 that see everything have longer heads, and may have fewer.
+        if let (Kind::Attention, Some(length)) =
+            (kind, settings.configured_number("global_head_dim"))
+            && settings.architecture().is_none()
+        {
+            let fewer = settings.says("attention_k_eq_v").and_then(Value::as_bool) == Some(true);
+            let fewer = settings.configured_number("num_global_key_value_heads").filter(|_| fewer);
+            let each = length.saturating_mul(2);
+            return Ok(fewer.unwrap_or(heads).saturating_mul(each));
+        }
+        // Layers with a window may have shorter heads.
+        let shorter = settings
+            .number("attention.key_length_swa")
+            .zip(settings.number("attention.value_length_swa"));
+        let (key, value) = shorter.filter(|_| narrow).unwrap_or((*key, *value));
+        Ok(heads.saturating_mul(key.saturating_add(value)))
+    }
 }
 
 /// The number, unless it is negative.
@@ -176,44 +229,62 @@ pub(super) fn whole_number(value: &Value) -> Option<u64> {
 }
 
 /// The window of each layer, where it is said which layers have one.
-fn windows(
-    settings: &Settings,
-    facts: &[Fact],
-    layers: u64,
-    cache: &mut Cache,
-) -> impl Fn(u64) -> Option<u64> + use<> {
-    let window = Fact::number(facts, "sliding_window").filter(|window| *window > 0);
-    let pattern = Fact::value(facts, "sliding_window_pattern").cloned();
-    let known = match &pattern {
-        Some(Value::List(list)) => list.len() as u64 >= layers,
-        Some(every) => whole_number(every).is_some(),
-        None => false,
-    };
-    let used = settings.says("use_sliding_window").and_then(Value::as_bool) != Some(false);
-    if let Some(window) = window.filter(|_| used) {
-        cache.assumes.push(if known {
-            alloc::format!("layers with a window keep its {window} positions")
-        } else {
-            alloc::format!("every layer keeps all positions: which of them have the window of {window} is not said, so this is the most that it takes")
-        });
+struct Windows {
+    window: Option<u64>,
+    /// For each layer, or every how many layers; `None` if kinds of layers say it.
+    pattern: Option<Value>,
+}
+
+impl Windows {
+    fn of(
+        settings: &Settings,
+        facts: &[Fact],
+        layers: &Layers,
+        cache: &mut Cache,
+    ) -> Result<Self, String> {
+        let used = settings.says("use_sliding_window").and_then(Value::as_bool) != Some(false);
+        let window = Fact::number(facts, "sliding_window").filter(|window| *window > 0 && used);
+        if layers.windowed {
+            let any = layers.all().any(|kind| kind == Kind::Window);
+            if any && used && window.is_none() {
+                return Err("the length of the window is not said".to_owned());
+            }
+            if let Some(window) = window.filter(|_| any) {
+                cache.assumes.push(format!("layers with a window keep its {window} positions"));
+            }
+            return Ok(Windows { window, pattern: None });
+        }
+        let pattern = Fact::value(facts, "sliding_window_pattern").cloned();
+        let known = match &pattern {
+            Some(Value::List(list)) => list.len() as u64 >= layers.count,
+            Some(every) => whole_number(every).is_some(),
+            None => false,
+        };
+        if let Some(window) = window {
+            cache.assumes.push(if known {
+                format!("layers with a window keep its {window} positions")
+            } else {
+                format!("every layer keeps all positions: which of them have the window of {window} is not said, so this is the most that it takes")
+            });
+        }
+        Ok(Windows { window: window.filter(|_| known), pattern })
     }
-    let window = window.filter(|_| known && used);
-    move |layer| {
-        let window = window?;
-        let slides = match pattern.as_ref()? {
-            Value::List(list) => match list.get(layer as usize)? {
+
+    fn at(&self, layer: usize, kind: Kind) -> Option<u64> {
+        let slides = match &self.pattern {
+            None => kind == Kind::Window,
+            Some(Value::List(list)) => match list.get(layer)? {
                 Value::Bool(slides) => *slides,
                 Value::Int(slides) => *slides != 0,
-                Value::Text(kind) => *kind == "sliding_attention",
                 _ => false,
             },
             // Every so many layers one sees everything: of 6, five have the window.
-            every => match whole_number(every)? {
+            Some(every) => match whole_number(every)? {
                 0 => true,
-                every => layer % every < every - 1,
+                every => layer as u64 % every < every - 1,
             },
         };
-        slides.then_some(window)
+        self.window.filter(|_| slides)
     }
 }
 
@@ -221,7 +292,7 @@ fn windows(
 fn from_shapes(counted: &Counted, mut cache: Cache) -> Result<Cache, String> {
     if counted.rows.len() as u64 > MOST_LAYERS {
         let layers = counted.rows.len();
-        return Err(alloc::format!("the number of blocks, {layers}, is not believable"));
+        return Err(format!("the number of blocks, {layers}, is not believable"));
     }
     let mut seen = 0;
     for rows in &counted.rows {

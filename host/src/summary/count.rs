@@ -20,6 +20,8 @@ pub(super) struct Counts {
     /// What may be packed, or belong to what is: counted once all names are known.
     held: BTreeMap<String, Vec<Held>>,
     embedding: Option<[u64; 2]>,
+    /// Parameters that predict further tokens, as their names say, and those of experts.
+    ahead: [u64; 2],
 }
 
 #[derive(Debug, Default)]
@@ -65,18 +67,30 @@ pub(super) struct Counted {
     /// Experts of a block: of a stacked tensor or by their numbers, the most of any block.
     pub(super) stacked: Option<u64>,
     pub(super) numbered: Option<u64>,
+    /// Numbers of these blocks, with their parameters and those of experts.
+    blocks: Vec<(u64, [u64; 2])>,
+    ahead: [u64; 2],
 }
 
 impl Counted {
-    /// Parameters that a token passes.
-    pub(super) fn active(&self, facts: &[Fact]) -> Option<u64> {
+    /// Parameters that a token passes in so many blocks: the others predict further tokens.
+    pub(super) fn active(&self, facts: &[Fact], main: Option<u64>) -> Option<u64> {
         let number = |name: &str| Fact::number(facts, name);
         let (all, used) = (number("expert_count")?, number("expert_used_count")?);
         if self.experts == 0 || all == 0 || used > all {
             return None;
         }
-        let used = u128::from(self.experts) * u128::from(used) / u128::from(all);
-        Some(self.parameters - self.experts + u64::try_from(used).ok()?)
+        let blocks =
+            self.blocks.iter().filter(|(number, _)| main.is_some_and(|main| *number >= main));
+        let ahead = number("nextn_layer_count").is_some_and(|count| count > 0);
+        let left_out = blocks.map(|(_, share)| share).filter(|_| ahead).chain([&self.ahead]);
+        let [mut passed, mut experts] = [self.parameters, self.experts];
+        for [parameters, of_experts] in left_out {
+            passed = passed.saturating_sub(*parameters);
+            experts = experts.saturating_sub(*of_experts);
+        }
+        let used = u128::from(experts) * u128::from(used) / u128::from(all);
+        Some(passed.saturating_sub(experts).saturating_add(u64::try_from(used).ok()?))
     }
 }
 
@@ -110,6 +124,11 @@ impl Counts {
         self.all.add(parameters, bytes);
         self.dtypes.entry(dtype.name()).or_default().add(parameters, bytes);
         self.parts.entry(part).or_default().add(parameters, bytes);
+        if place::predicts_ahead(name) {
+            let experts = if part == ModelPart::Experts { parameters } else { 0 };
+            self.ahead =
+                [self.ahead[0].saturating_add(parameters), self.ahead[1].saturating_add(experts)];
+        }
         if let Some(block) = self.block(name) {
             block.share.add(parameters, bytes);
             let of = block.parts.entry(part).or_default();
@@ -191,6 +210,7 @@ impl Counts {
             experts: self.parts.get(&ModelPart::Experts).map_or(0, |share| share.parameters),
             parameters: self.all.parameters,
             embedding: self.embedding,
+            ahead: self.ahead,
             ..Counted::default()
         };
         let weight = |blocks: &BTreeMap<u64, Block>| {
@@ -198,6 +218,11 @@ impl Counts {
         };
         if let Some((_, main)) = self.stacks.iter().max_by_key(|(_, blocks)| weight(blocks)) {
             counted.rows = main.values().map(|block| block.rows).collect();
+            let experts = |block: &Block| block.parts.get(&ModelPart::Experts).copied();
+            let shares = main.iter().map(|(number, block)| {
+                (*number, [block.share.parameters, experts(block).unwrap_or(0)])
+            });
+            counted.blocks = shares.collect();
             counted.stacked = main.values().filter_map(|block| block.stacked).max();
             let numbered = main.values().map(|block| block.experts.len() as u64).max();
             counted.numbered = numbered.filter(|experts| *experts > 0);

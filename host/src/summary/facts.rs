@@ -2,7 +2,10 @@
 
 use super::cache::whole_number;
 use super::count::Counted;
+use super::heads;
+use super::layers::{self, Layers};
 use super::note;
+use super::rows::{GENERAL, ROWS, file_type};
 use crate::value::Value;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -97,17 +100,17 @@ impl Settings {
         self.architecture().is_some() || !self.config.is_empty()
     }
 
-    fn architecture(&self) -> Option<&str> {
+    pub(super) fn architecture(&self) -> Option<&str> {
         self.metadata.get("general.architecture")?.as_str()
     }
 
-    fn own(&self, key: &str) -> Option<(String, &Value)> {
+    pub(super) fn own(&self, key: &str) -> Option<(String, &Value)> {
         let key = format!("{}.{key}", self.architecture()?);
         let value = self.metadata.get(&key)?;
         Some((key, value))
     }
 
-    fn configured(&self, key: &str) -> Option<(String, &Value)> {
+    pub(super) fn configured(&self, key: &str) -> Option<(String, &Value)> {
         INNER.iter().find_map(|inner| {
             let key = format!("{inner}{key}");
             let value = self.config.get(&key).filter(|value| **value != Value::Null)?;
@@ -122,6 +125,11 @@ impl Settings {
 
     pub(super) fn number(&self, key: &str) -> Option<u64> {
         whole_number(self.own(key)?.1)
+    }
+
+    /// A number of a `config.json`.
+    pub(super) fn configured_number(&self, key: &str) -> Option<u64> {
+        whole_number(self.configured(key)?.1)
     }
 
     /// Whether the architecture has settings whose keys begin so.
@@ -151,93 +159,12 @@ fn keep(all: &mut BTreeMap<String, Value>, key: &str, value: &Value) {
 /// The key of the list of tokens.
 pub(super) const TOKENS: &str = "tokenizer.ggml.tokens";
 
-/// A fact, its keys in GGUF after the architecture, and in a `config.json`.
-type Row = (&'static str, &'static [&'static str], &'static [&'static str]);
-
-const ROWS: &[Row] = &[
-    (
-        "context_length",
-        &["context_length"],
-        &["max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"],
-    ),
-    ("block_count", &["block_count"], &["num_hidden_layers", "n_layer", "num_layers", "n_layers"]),
-    ("embedding_length", &["embedding_length"], &["hidden_size", "n_embd", "d_model", "dim"]),
-    (
-        "feed_forward_length",
-        &["feed_forward_length"],
-        &["intermediate_size", "n_inner", "ffn_dim", "d_ff"],
-    ),
-    ("head_count", &["attention.head_count"], &["num_attention_heads", "n_head", "num_heads"]),
-    (
-        "head_count_kv",
-        &["attention.head_count_kv"],
-        &["num_key_value_heads", "num_kv_heads", "n_head_kv"],
-    ),
-    ("key_length", &["attention.key_length"], &["head_dim"]),
-    ("value_length", &["attention.value_length"], &["v_head_dim", "head_dim"]),
-    ("kv_lora_rank", &["attention.kv_lora_rank"], &["kv_lora_rank"]),
-    ("q_lora_rank", &["attention.q_lora_rank"], &["q_lora_rank"]),
-    ("sliding_window", &["attention.sliding_window"], &["sliding_window"]),
-    (
-        "sliding_window_pattern",
-        &["attention.sliding_window_pattern"],
-        &["layer_types", "sliding_window_pattern"],
-    ),
-    ("expert_count", &["expert_count"], &["num_local_experts", "num_experts", "n_routed_experts"]),
-    (
-        "expert_used_count",
-        &["expert_used_count"],
-        &["num_experts_per_tok", "num_experts_per_token", "top_k_experts"],
-    ),
-    ("expert_shared_count", &["expert_shared_count"], &["n_shared_experts"]),
-    ("expert_feed_forward_length", &["expert_feed_forward_length"], &["moe_intermediate_size"]),
-    (
-        "rope_base",
-        &["rope.freq_base"],
-        &["rope_theta", "rope_parameters.rope_theta", "rotary_emb_base"],
-    ),
-    ("rope_dimension_count", &["rope.dimension_count"], &["qk_rope_head_dim", "rotary_dim"]),
-    (
-        "rope_scaling_type",
-        &["rope.scaling.type"],
-        &["rope_scaling.rope_type", "rope_scaling.type", "rope_parameters.rope_type"],
-    ),
-    (
-        "rope_scaling_factor",
-        &["rope.scaling.factor", "rope.scale_linear"],
-        &["rope_scaling.factor", "rope_parameters.factor"],
-    ),
-    (
-        "rope_original_context_length",
-        &["rope.scaling.original_context_length"],
-        &[
-            "rope_scaling.original_max_position_embeddings",
-            "rope_parameters.original_max_position_embeddings",
-            "original_max_position_embeddings",
-        ],
-    ),
-    (
-        "norm_epsilon",
-        &["attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon"],
-        &["rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps"],
-    ),
-    ("vocab_size", &["vocab_size"], &["vocab_size"]),
-];
-
-/// Keys of metadata that are the same in all architectures.
-const GENERAL: &[(&str, &[&str], &[&str])] = &[
-    ("name", &["general.name", "modelspec.title", "ss_output_name"], &["_name_or_path"]),
-    (
-        "architecture",
-        &["general.architecture", "modelspec.architecture"],
-        &["architectures", "model_type"],
-    ),
-    ("size_label", &["general.size_label"], &[]),
-    ("file_type", &["general.file_type"], &["quantization_config.quant_method"]),
-];
-
-/// All facts, those of the file before those that are worked out.
-pub(super) fn all(settings: &Settings, counted: &Counted, notes: &mut Vec<String>) -> Vec<Fact> {
+/// All facts, those of the file before those that are worked out, and what is said of layers.
+pub(super) fn all(
+    settings: &Settings,
+    counted: &Counted,
+    notes: &mut Vec<String>,
+) -> (Vec<Fact>, Result<Option<Layers>, String>) {
     let mut facts = Vec::new();
     for (name, keys, others) in GENERAL {
         let from_file = keys.iter().find_map(|key| {
@@ -269,12 +196,14 @@ pub(super) fn all(settings: &Settings, counted: &Counted, notes: &mut Vec<String
         }
     }
     work_out(settings, counted, &mut facts, notes);
+    let found = layers::of(settings, &facts);
+    layers::describe(&found, settings, &mut facts, notes);
     let order = |fact: &Fact| {
         let general = GENERAL.iter().position(|row| row.0 == fact.name);
         general.or_else(|| ROWS.iter().position(|row| row.0 == fact.name).map(|i| i + 8))
     };
     facts.sort_by_key(order);
-    facts
+    (facts, found)
 }
 
 /// Adds what follows from tensors and other facts, and notes what contradicts them.
@@ -291,10 +220,14 @@ fn work_out(
         }
     };
     let blocks = counted.rows.len() as u64;
+    // Those that predict further tokens are counted in metadata, and not in a config.json; a file
+    // may leave them out.
+    let ahead = Fact::number(facts, "nextn_layer_count").unwrap_or(0);
     if let Some(said) = Fact::number(facts, "block_count")
         && blocks > 0
         && said != blocks
-        && said != blocks.saturating_add(settings.number("nextn_predict_layers").unwrap_or(0))
+        && said != blocks.saturating_add(ahead)
+        && blocks != said.saturating_add(ahead)
     {
         let of = if said > blocks { "; the others may be in other files" } else { "" };
         note(notes, format!("block_count is {said}, and tensors are in {blocks} blocks{of}"));
@@ -324,6 +257,7 @@ fn work_out(
         counted.rows.iter().all(|rows| of(rows) == Some(first)).then_some(first)
     };
     add(facts, "feed_forward_length", same(|rows| rows.up), Origin::Shapes);
+    let grouped = heads::settle(settings, facts);
     let heads = Fact::number(facts, "head_count");
     if heads == Some(0) {
         note(notes, "head_count is 0".to_string());
@@ -347,7 +281,11 @@ fn work_out(
         let key = Fact::number(facts, "key_length");
         add(facts, "value_length", key, Origin::Computed);
         // Without grouping each head has its own key and value.
-        add(facts, "head_count_kv", heads, Origin::Computed);
+        let each = Fact::value(facts, "head_count").cloned().filter(|_| !grouped);
+        if let (Some(value), None) = (each, Fact::value(facts, "head_count_kv")) {
+            let (name, from) = ("head_count_kv", Origin::Computed);
+            facts.push(Fact { name, value, from, key: String::new() });
+        }
     }
     add(facts, "expert_count", counted.stacked, Origin::Shapes);
     add(facts, "expert_count", counted.numbered, Origin::Names);
@@ -358,51 +296,4 @@ fn work_out(
             note(notes, format!("{} is {}, not a finite number", fact.name, fact.value));
         }
     }
-}
-
-/// What llama.cpp calls a file in which most tensors have a type.
-fn file_type(code: i128) -> Option<&'static str> {
-    const NAMES: [&str; 39] = [
-        "F32",
-        "F16",
-        "Q4_0",
-        "Q4_1",
-        "",
-        "",
-        "",
-        "Q8_0",
-        "Q5_0",
-        "Q5_1",
-        "Q2_K",
-        "Q3_K_S",
-        "Q3_K_M",
-        "Q3_K_L",
-        "Q4_K_S",
-        "Q4_K_M",
-        "Q5_K_S",
-        "Q5_K_M",
-        "Q6_K",
-        "IQ2_XXS",
-        "IQ2_XS",
-        "Q2_K_S",
-        "IQ3_XS",
-        "IQ3_XXS",
-        "IQ1_S",
-        "IQ4_NL",
-        "IQ3_S",
-        "IQ3_M",
-        "IQ2_S",
-        "IQ2_M",
-        "IQ4_XS",
-        "IQ1_M",
-        "BF16",
-        "",
-        "",
-        "",
-        "TQ1_0",
-        "TQ2_0",
-        "MXFP4_MOE",
-    ];
-    let code = usize::try_from(code).ok()?;
-    NAMES.get(code).copied().filter(|name| !name.is_empty())
 }

@@ -6,13 +6,18 @@
 mod cache;
 mod count;
 mod facts;
+mod heads;
+mod layers;
 mod place;
+mod rows;
+mod state;
 mod template;
 mod vocabulary;
 
 pub use cache::{Cache, CacheGroup};
 pub use facts::{Fact, Origin};
 pub use place::ModelPart;
+pub use state::CacheState;
 pub use template::{Template, TemplatePiece, TemplateWarning};
 pub use vocabulary::{TokenKind, Vocabulary};
 
@@ -105,7 +110,7 @@ pub struct ModelSummary {
     pub parts: Vec<(ModelPart, Share)>,
     /// By block, in the order of stacks and numbers.
     pub blocks: Vec<ModelBlock>,
-    /// What keys and values take for each position, if that is known.
+    /// What keys and values take for each position, and states, if that is known.
     pub cache: Option<Cache>,
     /// Why it is not known.
     pub no_cache: Option<String>,
@@ -244,12 +249,13 @@ impl Summariser {
         let Summariser { settings, counts } = self;
         let mut summary = ModelSummary::default();
         let counted = counts.finish(&settings, &mut summary);
-        let facts = facts::all(&settings, &counted, &mut summary.notes);
-        match cache::of(&settings, &facts, &counted) {
+        let (facts, layers) = facts::all(&settings, &counted, &mut summary.notes);
+        match cache::of(&settings, &facts, &counted, &layers) {
             Ok(cache) => summary.cache = Some(cache),
             Err(why) => summary.no_cache = Some(why),
         }
-        summary.active = counted.active(&facts);
+        let main = layers.ok().flatten().map(|layers| layers.count);
+        summary.active = counted.active(&facts, main);
         summary.facts = facts;
         summary
     }

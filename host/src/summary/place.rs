@@ -142,6 +142,11 @@ pub(super) fn block_of(name: &str) -> Option<(&str, u64)> {
     None
 }
 
+/// Whether a tensor predicts further tokens in a stack of its own: `mtp.layers.0.…`.
+pub(super) fn predicts_ahead(name: &str) -> bool {
+    name.split('.').any(|part| part == "mtp" || part.starts_with("mtp_"))
+}
+
 /// What follows `experts.`: the number of an expert.
 pub(super) fn expert_of(name: &str) -> Option<u64> {
     let (_, rest) = name.split_once("experts.")?;

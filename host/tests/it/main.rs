@@ -2,9 +2,11 @@
 
 mod documented;
 mod inputs;
+mod layers;
 mod limits;
 mod reports;
 mod ruled;
+mod shared;
 mod summary;
 mod tensors;
 

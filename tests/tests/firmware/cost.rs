@@ -2,7 +2,7 @@
 
 use crate::check::{FOR_HOSTS, readers_folder};
 use crate::rig::{image, record, run};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use weighbridge_core::Format;
 use weighbridge_tests::alike;
 
@@ -17,26 +17,29 @@ const TICKS: f64 = 128.0 / 40.0;
 /// What one run prints: open, list, audit, index, find, in instructions.
 struct Cost([f64; 5]);
 
+/// The image that is measured: the reader of the format alone where scripts/firmware.sh built
+/// it, else that of every format.
+fn image_of(format: &str) -> PathBuf {
+    readers_folder().map_or_else(|| image("WEIGHBRIDGE_CHECK"), |folder| folder.join(format))
+}
+
 fn measure() -> Vec<(&'static str, Cost)> {
-    let files = alike::files(TENSORS);
-    let mut records = Vec::new();
-    for (format, bytes) in &files {
-        records.extend(record(bytes, format, true));
-    }
-    records.extend([0; 64]);
-    let run = run(&image("WEIGHBRIDGE_CHECK"), &records, &["-icount", SHIFT]);
-    assert!(run.success, "{}", run.output);
-    assert_eq!(run.output.lines().count(), files.len(), "{}", run.output);
-    let cost = |line: &str| {
-        let words: Vec<_> = line.split(' ').collect();
-        assert_eq!(words[..4], ["tensors", &TENSORS.to_string(), "indexed", "true"], "{line}");
+    let cost = |(format, bytes): (&'static str, Vec<u8>)| {
+        let mut records = record(&bytes, format, true);
+        records.extend([0; 64]);
+        let run = run(&image_of(format), &records, &["-icount", SHIFT]);
+        assert!(run.success, "{format}: {}", run.output);
+        let words: Vec<_> = run.output.split_whitespace().collect();
+        let listed = ["tensors", &TENSORS.to_string(), "indexed", "true"];
+        assert_eq!(words[..4], listed, "{format}: {}", run.output);
         let names = ["open", "list", "audit", "index", "find"];
-        Cost(std::array::from_fn(|i| {
+        let cost = Cost(std::array::from_fn(|i| {
             assert_eq!(words[4 + 2 * i], names[i]);
             words[5 + 2 * i].parse::<f64>().expect("ticks") / TICKS
-        }))
+        }));
+        (format, cost)
     };
-    files.iter().zip(run.output.lines()).map(|((format, _), line)| (*format, cost(line))).collect()
+    alike::files(TENSORS).into_iter().map(cost).collect()
 }
 
 /// What an image says of itself when it is given an empty file.

@@ -148,3 +148,46 @@ fn histograms_at_their_limits() {
     assert_eq!(magnitudes.iter().sum::<u64>(), 5);
     assert_eq!(magnitudes[Histogram::MAGNITUDES + 1075 + 127], 1);
 }
+
+/// The largest numbers are as far as they are known, and no farther.
+#[test]
+fn quantiles_of_the_largest() {
+    let quantiles = |dtype, bytes: &[u8], count| {
+        let mut words = vec![0; Histogram::WORDS];
+        let mut histogram = Histogram::new(dtype, &mut words).unwrap();
+        let mut stats = Stats::new(dtype, Endianness::Little, 0, count).unwrap();
+        stats.add(bytes, Some(&mut histogram));
+        [0.0, 0.5, 1.0].map(|share| histogram.quantile(share).unwrap())
+    };
+    let singles = [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
+    let bytes: Vec<u8> = singles.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let found = quantiles(DType::F32, &bytes, 4);
+    for (found, expected) in found.iter().zip([f32::MIN, f32::MAX, f32::MAX].map(f64::from)) {
+        let off = (found - expected).abs() / f64::from(f32::MAX);
+        assert!(off <= 1.0 / 128.0 && found.abs() <= f32::MAX.into(), "{found}");
+    }
+    let doubles = [f64::MIN, f64::MIN, f64::MAX, f64::MAX];
+    let bytes: Vec<u8> = doubles.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let found = quantiles(DType::F64, &bytes, 4);
+    for (found, expected) in found.iter().zip([f64::MIN, f64::MAX, f64::MAX]) {
+        assert!((found / expected - 1.0).abs() <= 1.0 / 16.0, "{found}");
+    }
+}
+
+/// The digits of a NaN say nothing about those of numbers.
+#[test]
+fn digits_of_nan_are_not_cut_off() {
+    for nan in [0x7FC0_0001_u32, 0xFFFF_FFFF, 0x7F80_0001] {
+        let values = [1.0, 1.0, 2.0, f32::from_bits(nan), f32::INFINITY, 2.0, 3.0];
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let mut words = vec![0; Histogram::WORDS];
+        let mut histogram = Histogram::new(DType::F32, &mut words).unwrap();
+        let mut stats = Stats::new(DType::F32, Endianness::Little, 0, 7).unwrap();
+        stats.add(&bytes, Some(&mut histogram));
+        assert_eq!((stats.summary().nans(), stats.summary().infinities()), (1, 1));
+        assert_eq!(
+            [0.3, 0.5, 0.9].map(|share| histogram.quantile(share)),
+            [1.0, 2.0, 3.0].map(Some)
+        );
+    }
+}

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use weighbridge_core::format::idv::{Codec, Header, Item};
 use weighbridge_core::{
-    Audit, Cursor, DType, Encoding, EntryKind, File, Format, Opening, Part, Severity, Slot, Source,
-    Status, Stop, Window,
+    Audit, Cursor, DType, Encoding, EntryKind, File, Finding, Format, Opening, Part, Scratch,
+    Severity, Slot, Source, Status, Stop, Window,
 };
 use weighbridge_tests::encode::idv::{self, Compression, Number, Region, encode};
 use weighbridge_tests::survey::{Access, Host, TensorFact, survey, survey_whole};
@@ -275,4 +275,33 @@ fn codecs_are_spelled_as_they_are_stored() {
         let spelling = header(survey.file).spelling(&source, &survey.tensors[0].tensor).unwrap();
         assert_eq!(spelling.to_string(), spelled);
     }
+}
+
+/// The rules that an audit reports, with the subject's number.
+fn reported(bytes: &[u8], scratch: Option<&mut Scratch<'_>>) -> Vec<(&'static str, u32)> {
+    let source = Source::whole(bytes);
+    let file = Opening::of(Some(Format::Idv)).step(&source, &mut |_| {}).expect("a header");
+    let (mut slots, mut found) = ([Slot::EMPTY; 64], Vec::new());
+    let mut sink = |finding: Finding| found.push((finding.rule.id(), finding.entry));
+    let mut audit = Audit::new(file);
+    match scratch {
+        Some(scratch) => audit.step_with(&source, &mut slots, scratch, &mut sink),
+        None => audit.step(&source, &mut slots, &mut sink),
+    }
+    .expect("an audit of a whole file");
+    found
+}
+
+#[test]
+fn annotations_of_a_column_without_rows_are_unchecked() {
+    let bytes = wide(3, 0, 0);
+    let unchecked = [0, 1, 2].map(|column| ("PAYLOAD-UNCHECKED", column));
+    assert_eq!(reported(&bytes, None), unchecked);
+    let mut buffer = [0; 64];
+    assert_eq!(reported(&bytes, Some(&mut Scratch::new(&mut buffer))), []);
+    // A number has no rule that its bytes could break.
+    let plain = idv::Annotation::new("Rank", idv::Codec::Number(Number::Byte), idv::Cell::Bits(1));
+    let column = idv::Column::new("c", idv::Codec::Number(Number::Byte), Vec::new());
+    let file = idv::File::new(0, vec![column.annotated(plain)]);
+    assert_eq!(reported(&encode(&file).bytes, None), []);
 }

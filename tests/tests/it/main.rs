@@ -29,6 +29,7 @@ mod properties;
 mod quants;
 mod readback;
 mod region;
+mod scales;
 mod sizes;
 mod stats;
 mod sweeps;

@@ -212,23 +212,23 @@ fn extremes_of_wide_integers_are_exact() {
 
 /// A sum that loses nothing that matters: Neumaier's, with products split in two.
 #[derive(Default)]
-struct Exact(f64, f64);
+pub(super) struct Exact(f64, f64);
 
 impl Exact {
-    fn add(&mut self, term: f64) {
+    pub(super) fn add(&mut self, term: f64) {
         let sum = self.0 + term;
         let large = self.0.abs() >= term.abs();
         self.1 += if large { (self.0 - sum) + term } else { (term - sum) + self.0 };
         self.0 = sum;
     }
 
-    fn add_square(&mut self, value: f64) {
+    pub(super) fn add_square(&mut self, value: f64) {
         let square = value * value;
         self.add(square);
         self.add(value.mul_add(value, -square));
     }
 
-    fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         self.0 + self.1
     }
 }
@@ -381,5 +381,23 @@ fn largest_doubles() {
         assert!(off <= 1e-12 * f64::max(values[0], 1.0), "{stats:?}");
         let deviation = if values[0] == values[1] { 0.0 } else { f64::INFINITY };
         assert_eq!(stats.deviation(), Some(deviation));
+    }
+}
+
+/// Squares that single precision holds, though it does not hold those of the deviations.
+#[test]
+fn a_far_one_whose_deviation_overflows() {
+    for far in [-1.5e19_f32, -1.8e19, -1.84e19] {
+        for rows in [1, 3] {
+            // Sums of 64 values each are just below the largest number.
+            let near = |i: usize| if i < 256 && i.is_multiple_of(4) { 0.0 } else { 2.2e18 };
+            let mut values: Vec<f32> = (0..1024 * rows).map(near).collect();
+            values[128] = far;
+            let (mean, deviation) = errors(DType::F32, &bytes_of(DType::F32, &values));
+            assert!(
+                mean < 2.0_f64.powi(-18) && deviation < 2.0_f64.powi(-17),
+                "{far}: {deviation}"
+            );
+        }
     }
 }

@@ -136,12 +136,12 @@ impl RawHeatmap {
 
     /// Means, least, greatest, and numbers of what is not finite.
     pub fn cells(&self) -> Uint8Array {
-        let cells: Vec<_> = self.inner.cells().collect();
+        let cells = || self.inner.cells();
         let mut pack = Pack::default();
-        pack.items(4, &cells, |cell| cell.mean.to_bits().into());
-        pack.items(4, &cells, |cell| cell.least.to_bits().into());
-        pack.items(4, &cells, |cell| cell.greatest.to_bits().into());
-        pack.items(4, &cells, |cell| cell.bad.into());
+        pack.words(cells().map(|cell| cell.mean.to_bits()));
+        pack.words(cells().map(|cell| cell.least.to_bits()));
+        pack.words(cells().map(|cell| cell.greatest.to_bits()));
+        pack.words(cells().map(|cell| cell.bad));
         pack.done()
     }
 }

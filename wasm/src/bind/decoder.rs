@@ -9,6 +9,13 @@ use wasm_bindgen::prelude::*;
 use weighbridge::ChunkStream;
 use weighbridge_core::Stop;
 
+#[wasm_bindgen]
+extern "C" {
+    /// Without an array in between, as `Uint8Array::from` makes one.
+    #[wasm_bindgen(js_namespace = ["Uint8Array", "prototype", "set"], js_name = call)]
+    fn set(into: &Uint8Array, from: &[u8], at: u32);
+}
+
 /// A chunk that is being decoded.
 #[wasm_bindgen]
 #[derive(Debug)]
@@ -23,16 +30,21 @@ impl RawDecoder {
         self.inner.give(bytes);
     }
 
-    /// The next decoded bytes; none when more must be given first.
+    /// Decodes the next bytes and returns how many; 0 when more must be given first.
     ///
     /// # Errors
     /// What is wrong with the data.
-    pub fn take(&mut self) -> Result<Uint8Array, Error> {
+    pub fn next(&mut self) -> Result<u32, Error> {
         let offset = self.inner.chunk().stored.offset;
         match self.inner.take() {
-            Ok(bytes) => Ok(Uint8Array::from(bytes)),
+            Ok(bytes) => Ok(bytes.len() as u32),
             Err(fault) => Err(error(&fault.to_string(), Some(offset))),
         }
+    }
+
+    /// Copies them to `into`, from byte `at` on, where there must be room.
+    pub fn put(&self, into: &Uint8Array, at: u32) {
+        set(into, self.inner.piece(), at);
     }
 
     /// Decoded bytes so far.

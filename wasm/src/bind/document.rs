@@ -136,7 +136,7 @@ impl RawDocument {
             push_decimal((*part).into(), &mut version);
         }
         pack.optional_text(Some(version.as_str()).filter(|version| !version.is_empty()));
-        let flags = [inner.refused(), inner.is_unknown(), inner.is_cut()];
+        let flags = [inner.refused(), inner.is_unknown(), inner.is_cut(), inner.needs_full()];
         for flag in flags {
             pack.u32(flag.into());
         }
@@ -196,7 +196,7 @@ fn describe(diagnosis: Option<(&str, &Diagnosis)>, pack: &mut Pack) {
     pack.optional_text(diagnosis.map(|(name, _)| name).filter(|name| !name.is_empty()));
     let (missing, tensors, sentence) = match diagnosis {
         Some((_, Diagnosis::CutOff { missing, tensors })) => (Some(*missing), *tensors, None),
-        // The small module knows no other.
+        // Other formats are for the module of every format.
         Some((_, other)) if cfg!(feature = "full") => (None, 0, Some(other.sentence())),
         _ => (None, 0, None),
     };

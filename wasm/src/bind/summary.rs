@@ -111,6 +111,8 @@ fn write(summary: &ModelSummary, pack: &mut Pack) {
     pack.items(8, groups, |group| group.layers);
     pack.items(8, groups, |group| group.elements);
     pack.items(8, groups, |group| group.window.unwrap_or(NONE));
+    pack.optional(cache.state.map(|state| state.layers));
+    pack.optional(cache.state.and_then(|state| state.bytes()));
     list(&cache.assumes, pack);
     pack.optional_text(summary.no_cache.as_deref());
     list(&summary.notes, pack);

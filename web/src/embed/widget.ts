@@ -19,10 +19,14 @@ type Viewer = HTMLElement & { source: Ranges | null; theme: string };
 interface Answer {
   id: number;
   failure?: string;
-  /** How long the file is that it has opened, and the number of that opening. */
+  /** How long the file is that it has opened, and the number of that opening; no size if there is none. */
   size?: number;
   opening?: number;
+  /** Whether it opens others of the same model. */
+  beside?: boolean;
 }
+
+type Answered = Omit<Answer, 'id' | 'failure'> & { bytes: Uint8Array };
 
 /** Whether a notebook is dark, as JupyterLab and VS Code say; `undefined` where nothing says. */
 function isDark({ body }: Document): boolean | undefined {
@@ -36,18 +40,18 @@ export function widget(create: () => Viewer) {
     render({ model, el }: { model: Model; el: HTMLElement }): () => void {
       const viewer = create();
       const stop = new AbortController();
-      const waiting = new Map<number, { resolve(answer: { size: number; opening: number; bytes: Uint8Array }): void; reject(error: Error): void }>();
-      const answered = ({ id, failure, size = 0, opening = 0 }: Answer, [bytes = new ArrayBuffer()]: (DataView | ArrayBuffer)[]) => {
+      const waiting = new Map<number, { resolve(answer: Answered): void; reject(error: Error): void }>();
+      const answered = ({ id, failure, ...rest }: Answer, [bytes = new ArrayBuffer()]: (DataView | ArrayBuffer)[]) => {
         const asked = waiting.get(id);
         waiting.delete(id);
         if (failure !== undefined) {
           asked?.reject(new Error(failure));
         } else {
-          asked?.resolve({ size, opening, bytes: bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes) });
+          asked?.resolve({ ...rest, bytes: bytes instanceof DataView ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength) : new Uint8Array(bytes) });
         }
       };
       const ask = (content: object) =>
-        new Promise<{ size: number; opening: number; bytes: Uint8Array }>((resolve, reject) => {
+        new Promise<Answered>((resolve, reject) => {
           // Every view of the model hears every answer.
           const id = Math.floor(Math.random() * 2 ** 53);
           waiting.set(id, { resolve, reject });
@@ -57,10 +61,14 @@ export function widget(create: () => Viewer) {
         const name = model.get('name') as string;
         const opened = ask({ kind: 'open' });
         try {
-          const { size, opening } = await patiently(opened, 'Asking the kernel');
+          const { size = 0, opening = 0, beside: others } = await patiently(opened, 'Asking the kernel');
           // The kernel does one after the other, and what it was asked it does.
-          const read: Ranges['read'] = async (offset, length) => (await ask({ kind: 'read', opening, offset, length })).bytes;
-          viewer.source = { name, size, read };
+          const reader = (part?: string): Ranges['read'] => async (offset, length) => (await ask({ kind: 'read', opening, part, offset, length })).bytes;
+          const beside: Ranges['beside'] = async (other) => {
+            const found = await ask({ kind: 'beside', opening, name: other });
+            return found.size === undefined ? undefined : { name: other, size: found.size, read: reader(other) };
+          };
+          viewer.source = { name, size, read: reader(), ...(others && { beside }) };
         } catch (error) {
           // Shown where what goes wrong is shown.
           viewer.source = { name, size: 1, read: () => Promise.reject(error) };

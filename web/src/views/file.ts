@@ -110,7 +110,7 @@ export class FileView {
       this.#hexView().focus();
     });
     file.validated.on(() => this.#validated());
-    this.#tensors.refresh();
+    void this.#tensors.refresh();
   }
 
   #hexView(): HexView {

@@ -140,6 +140,7 @@ export class HeatView {
     this.#canvas.addEventListener('pointercancel', () => (this.#held = undefined));
     this.#canvas.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
     this.#canvas.addEventListener('keydown', (event) => this.#key(event));
+    void file.api.prepareComputing();
     const bytes = (this.#slice.rows * this.#slice.columns * BigInt(bitsOf(tensor.dtype))) / 8n;
     if (this.#file.pictures.get(this.#name()) === undefined && (bytes > SMALL || file.info.remote)) {
       fill(this.#stage, h('p', { class: 'empty' }, `${size(bytes)} will be read. `, button('Draw', () => void this.#load(), { class: 'primary' })));

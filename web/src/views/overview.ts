@@ -25,7 +25,13 @@ const LABELS: Record<string, string> = {
   q_lora_rank: 'Query rank',
   sliding_window: 'Sliding window',
   sliding_window_pattern: 'Windows by block',
+  layer_types: 'Types of layers',
+  attention_layer_count: 'Layers with attention',
+  state_layer_count: 'Layers with a state',
+  kv_shared_layer_count: 'Layers without own keys',
+  nextn_layer_count: 'Layers that predict ahead',
   expert_count: 'Experts',
+  expert_layer_count: 'Layers with experts',
   expert_used_count: 'Experts per token',
   expert_shared_count: 'Shared experts',
   expert_feed_forward_length: 'Expert length',
@@ -140,8 +146,8 @@ const CACHES = [
   ['q4_0', 'q4_0', 18 / 32],
 ] as const;
 
-function memory({ cache, assumes, noCache, all }: ModelSummary, context: number | undefined): HTMLElement {
-  if (cache.length === 0) {
+function memory({ cache, state, assumes, noCache, all }: ModelSummary, context: number | undefined): HTMLElement {
+  if (cache.length === 0 && state === undefined) {
     return section('Memory', h('p', { class: 'note' }, `Weights take ${size(all.bytes)}. What the KV cache takes is not claimed: ${noCache ?? 'nothing is known of it'}.`));
   }
   let bytes: number = CACHES[0][2];
@@ -153,7 +159,7 @@ function memory({ cache, assumes, noCache, all }: ModelSummary, context: number 
     field.setAttribute('aria-invalid', String(!(positions > 0)));
     const elements = cache.reduce((total, { layers, elements: each, window }) => total + Number(layers) * Number(each) * Math.min(positions, Number(window ?? positions)), 0);
     const taken = elements * bytes;
-    const together = Number(all.bytes) + taken;
+    const together = Number(all.bytes) + taken + Number(state?.bytes ?? 0);
     setText(weights, size(all.bytes));
     setText(kept, `${size(taken)}${positions > 0 ? ` (${size(taken / positions)} for each position)` : ''}`);
     setText(sum, size(together));
@@ -181,7 +187,7 @@ function memory({ cache, assumes, noCache, all }: ModelSummary, context: number 
       type,
     ),
     bar,
-    h('dl', { class: 'model-facts', 'aria-live': 'polite' }, swatched('Weights', 'stack-weights', weights), swatched('KV cache', 'stack-cache', kept), h('div', { class: 'pair' }, h('dt', {}, 'Together'), sum)),
+    h('dl', { class: 'model-facts', 'aria-live': 'polite' }, swatched('Weights', 'stack-weights', weights), swatched('KV cache', 'stack-cache', kept), state !== undefined && pair('State', `${state.bytes === undefined ? 'Not known' : size(state.bytes)} of ${counted(state.layers, 'layer')}`), h('div', { class: 'pair' }, h('dt', {}, 'Together'), sum)),
     h('details', { class: 'note' }, h('summary', {}, 'What is assumed'), h('ul', { class: 'assumes' }, ...assumes.map((line) => h('li', {}, `${visible(line)}.`)), h('li', {}, 'the weights as they are stored; what computing takes besides is not counted.'))),
   );
 }

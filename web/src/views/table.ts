@@ -119,9 +119,14 @@ export class TensorTable {
     return this.#all.filter(([key, , kind]) => key !== undefined && !kind.startsWith(hidden));
   }
 
-  async refresh(filter: Choice): Promise<void> {
+  /** Says that other rows will come. */
+  expect(filter: Choice): void {
     this.#filter = filter;
     this.element.setAttribute('aria-busy', 'true');
+  }
+
+  async refresh(filter: Choice): Promise<void> {
+    this.expect(filter);
     const from = Math.floor(this.#list.first / Blocks.SIZE);
     const { total, rows } = await this.#file.api.rows(
       this.#file.id,
@@ -130,6 +135,9 @@ export class TensorTable {
       this.#sort,
       filter,
     );
+    if (filter !== this.#filter) {
+      return;
+    }
     // Only now, so that the old rows stay until the new ones are there.
     this.#blocks.clear();
     this.#blocks.seed(from, rows);
@@ -137,9 +145,7 @@ export class TensorTable {
     this.#widest = Math.min(72, rows.reduce((widest, row) => Math.max(widest, row.name.length), this.#widest));
     this.element.style.setProperty('--name', String(this.#widest));
     this.#list.count = total;
-    if (filter === this.#filter) {
-      this.element.setAttribute('aria-busy', 'false');
-    }
+    this.element.setAttribute('aria-busy', 'false');
     performance.mark('rows');
     const { tensor } = this.#file;
     if (tensor !== undefined) {

@@ -1,9 +1,10 @@
 /** The list of tensors: filters, totals by type, table and tree. */
 
 import type { OpenFile } from '../file.ts';
-import { button, debounce, fill, h, icon, segmented } from '../ui/dom.ts';
+import { button, fill, h, icon, segmented } from '../ui/dom.ts';
 import { count, counted, parameters, parseSize, size } from '../ui/format.ts';
 import { parseQuery } from '../search.ts';
+import { isAbort } from '../worker/rpc.ts';
 import type { Choice } from '../worker/select.ts';
 import { TensorTable } from './table.ts';
 import { TensorTree } from './tree.ts';
@@ -27,12 +28,6 @@ export class TensorsView {
 
   constructor(file: OpenFile) {
     this.#file = file;
-    const soon = debounce(80, () => this.#apply());
-    const apply = () => {
-      // What is shown is not yet what was asked for.
-      this.table.element.setAttribute('aria-busy', 'true');
-      soon();
-    };
     const noun = file.isTable ? 'columns' : 'tensors';
     this.search = h('input', {
       type: 'search',
@@ -41,11 +36,11 @@ export class TensorsView {
       'aria-label': `Search ${noun} by name`,
       autocomplete: 'off',
       spellcheck: 'false',
-      oninput: () => apply(),
+      oninput: () => this.#apply(),
       onfocus: () => void file.api.prepareSearch(file.id),
     });
     const limit = (label: string) =>
-      h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label}, such as 10 MiB`, oninput: () => apply() });
+      h('input', { class: 'size-limit', placeholder: label, 'aria-label': `${label}, such as 10 MiB`, oninput: () => this.#apply() });
     this.#smallest = limit('min size');
     this.#largest = limit('max size');
     this.#faulty = button('With findings', () => {
@@ -83,7 +78,7 @@ export class TensorsView {
     columns.hidden = true;
     file.swept.on(() => {
       if (file.health !== undefined) {
-        this.refresh();
+        void this.refresh();
         if (columns.hidden) {
           columns.hidden = false;
           columns.choose('weights');
@@ -123,7 +118,7 @@ export class TensorsView {
       const findings = verdict === undefined ? 0 : verdict.fatal + verdict.violation + verdict.lint;
       if (findings !== this.#findings) {
         this.#findings = findings;
-        this.refresh();
+        void this.refresh();
       }
     });
     file.selected.on((tensor) => tensor !== undefined && void this.table.follow(tensor));
@@ -133,46 +128,64 @@ export class TensorsView {
     (this.#mode === 'list' ? this.table : this.#tree).focus();
   }
 
-  /** Fetches again what is shown. */
-  refresh(): void {
-    if (parseQuery(this.#filter.query ?? '').expressions.length > 0) {
-      void this.#attempt();
-    } else {
-      this.#endless = undefined;
-      this.#refresh();
-    }
-  }
-
+  /** Whether something is being fetched, and whether what it is fetched by has changed since. */
+  #fetching = false;
+  #stale = false;
+  #trying = new AbortController();
   /** Why the expressions that are searched for were given up. */
   #endless: string | undefined;
 
-  /** Has expressions tried before anything is fetched by them: they may take for ever. */
-  async #attempt(): Promise<void> {
-    const filter = this.#filter;
-    this.#endless = undefined;
-    try {
-      await this.#file.api.totals(this.#file.id, filter);
-    } catch (error) {
-      if ((error as Error).name !== 'Endless') {
-        throw error;
-      }
-      if (filter === this.#filter) {
-        this.#endless = (error as Error).message;
-        this.#drawNothing(true);
-      }
+  /** Fetches again what is shown: once at a time, so that the last letter waits for one search at most. */
+  async refresh(): Promise<void> {
+    this.#stale = true;
+    this.table.expect(this.#filter);
+    if (this.#fetching) {
       return;
     }
-    if (filter === this.#filter) {
-      this.#refresh();
+    this.#fetching = true;
+    try {
+      while (this.#stale) {
+        this.#stale = false;
+        await this.#fetch();
+      }
+    } finally {
+      this.#fetching = false;
     }
   }
 
-  #refresh(): void {
-    void this.table.refresh(this.#filter);
-    if (this.#mode === 'tree') {
-      void this.#tree.refresh(this.#filter);
+  async #fetch(): Promise<void> {
+    const filter = this.#filter;
+    this.#endless = undefined;
+    if (parseQuery(filter.query ?? '').expressions.length > 0 && !(await this.#attempt(filter))) {
+      return;
     }
-    void this.#drawTotals();
+    await this.table.refresh(filter);
+    if (this.#stale) {
+      return;
+    }
+    if (this.#mode === 'tree') {
+      await this.#tree.refresh(filter);
+    }
+    await this.#drawTotals(filter);
+  }
+
+  /** Has expressions tried before anything is fetched by them: they may take for ever. */
+  async #attempt(filter: Choice): Promise<boolean> {
+    const { signal } = (this.#trying = new AbortController());
+    try {
+      await this.#file.client.with({ signal }).totals(this.#file.id, filter);
+      return true;
+    } catch (error) {
+      const { name, message } = error as Error;
+      if (name !== 'Endless' && !isAbort(error)) {
+        throw error;
+      }
+      if (filter === this.#filter) {
+        this.#endless = message;
+        this.#drawNothing(true);
+      }
+      return false;
+    }
   }
 
   /** Says that nothing matches, in place of an empty list. */
@@ -214,6 +227,8 @@ export class TensorsView {
   }
 
   #apply(): void {
+    // What is tried for what was asked before.
+    this.#trying.abort();
     const dtypes = Array.from(this.#totals.querySelectorAll<HTMLElement>('[aria-pressed=true]'), (one) => one.dataset.dtype!);
     this.#filter = {};
     const query = this.search.value.trim();
@@ -242,15 +257,16 @@ export class TensorsView {
         this.#filter[key] = value;
       }
     }
-    this.refresh();
+    void this.refresh();
   }
 
-  async #drawTotals(): Promise<void> {
-    const { dtypes: chosen, ...rest } = this.#filter;
-    const [all, shown] = await Promise.all([
-      this.#file.api.totals(this.#file.id, rest),
-      this.#file.api.totals(this.#file.id, this.#filter),
-    ]);
+  async #drawTotals(filter: Choice): Promise<void> {
+    const { dtypes: chosen, ...rest } = filter;
+    const shown = await this.#file.api.totals(this.#file.id, filter);
+    const all = chosen === undefined ? shown : await this.#file.api.totals(this.#file.id, rest);
+    if (this.#stale) {
+      return;
+    }
     const focused = this.#totals.querySelector<HTMLElement>(':focus')?.dataset.dtype;
     fill(
       this.#totals,

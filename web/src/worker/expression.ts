@@ -9,52 +9,77 @@ const PATIENCE = 2000;
 export interface Expression {
   source: string;
   flags: string;
-  /** What is put in the place of what is found; without it, the answer is whether there is any. */
+  /** What is put in the place of what is found; without it, the answer is 1 where there is any, else 0. */
   replacement?: string;
   names: readonly string[];
 }
+
+/** The worker is sent names once. */
+type Message = { names: readonly string[] } | Omit<Expression, 'names'>;
+
+/** What became of each name. */
+export type Outcome = Uint8Array | string[];
 
 export class Endless extends Error {
   override name = 'Endless';
 }
 
 let worker: Worker | undefined;
+/** The names that it has. */
+let sent: readonly string[] | undefined;
 let tail: Promise<unknown> = Promise.resolve();
 
 /** What becomes of each name. One expression is tried at a time. */
-export function expressed(expression: Expression, signal: AbortSignal): Promise<(boolean | string)[]> {
+export function expressed(expression: Expression, signal: AbortSignal): Promise<Outcome> {
   const turn = tail.then(() => attempt(expression, signal));
   tail = turn.catch(() => undefined);
   return turn;
 }
 
-function attempt(expression: Expression, signal: AbortSignal): Promise<(boolean | string)[]> {
-  signal.throwIfAborted();
+/** Starts the worker, which takes longer than most expressions, and gives it names. */
+export function prepareExpressions(names: readonly string[]): Worker {
   // The script that runs here: nothing more has to be fetched.
-  const here = (worker ??= new Worker(self.location.href, { type: 'module', name: EXPRESSION }));
+  worker ??= new Worker(self.location.href, { type: 'module', name: EXPRESSION });
+  if (sent !== names) {
+    worker.postMessage({ names } satisfies Message);
+    sent = names;
+  }
+  return worker;
+}
+
+function attempt({ names, ...expression }: Expression, signal: AbortSignal): Promise<Outcome> {
+  signal.throwIfAborted();
+  const here = prepareExpressions(names);
   const listening = new AbortController();
-  return new Promise<(boolean | string)[]>((resolve, reject) => {
+  return new Promise<Outcome>((resolve, reject) => {
     const give = (error: Error) => {
       here.terminate();
-      worker = undefined;
+      worker = sent = undefined;
       reject(error);
     };
-    const { source, names } = expression;
+    const { source } = expression;
     const why = `/${source}/ was stopped after ${PATIENCE / 1000} s on ${names.length} names: it tries too many ways to match. Nested repetitions like (a+)+ do`;
     const timer = setTimeout(() => give(new Endless(why)), PATIENCE);
     const options = { signal: listening.signal };
     listening.signal.addEventListener('abort', () => clearTimeout(timer));
-    here.addEventListener('message', ({ data }: MessageEvent<(boolean | string)[]>) => resolve(data), options);
+    here.addEventListener('message', ({ data }: MessageEvent<Outcome>) => resolve(data), options);
     here.addEventListener('error', ({ message }) => give(new Error(message || 'a worker stopped')), options);
     signal.addEventListener('abort', () => give(signal.reason as Error), options);
-    here.postMessage(expression);
+    here.postMessage(expression satisfies Message);
   }).finally(() => listening.abort());
 }
 
 /** Tries what this worker is given. */
 export function serveExpression(): void {
-  self.addEventListener('message', ({ data: { source, flags, replacement, names } }: MessageEvent<Expression>) => {
+  let names: readonly string[] = [];
+  self.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    if ('names' in data) {
+      names = data.names;
+      return;
+    }
+    const { source, flags, replacement } = data;
     const pattern = new RegExp(source, flags);
-    self.postMessage(names.map((name) => (replacement === undefined ? pattern.test(name) : name.replace(pattern, replacement))));
+    const outcome: Outcome = replacement === undefined ? Uint8Array.from(names, (name) => Number(pattern.test(name))) : names.map((name) => name.replace(pattern, replacement));
+    self.postMessage(outcome);
   });
 }

@@ -131,6 +131,11 @@ export async function heatmap(
   }
 }
 
+/** Loads what computes, before it is needed. */
+export async function prepareComputing(): Promise<void> {
+  await computing().catch(() => undefined);
+}
+
 export interface BlockResult extends Block {
   /** Where its bytes lie. */
   at: bigint;

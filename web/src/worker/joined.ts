@@ -154,6 +154,7 @@ export class Joined implements Paper {
   readonly refused = false;
   readonly unknown = false;
   readonly cut = false;
+  readonly needsFull = false;
 
   get tensorCount() {
     return this.#head.tensorCount;

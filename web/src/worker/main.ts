@@ -15,7 +15,7 @@ import { fromFile, fromUrl, touch as look } from './sources.ts';
 import * as tables from './tables.ts';
 
 /** Files whose bytes only the full module reads. */
-const FULL = /\.(?:bt|gguf|idv|npy|npz|safetensors|zt|json)$/i;
+const FULL = /\.(?:bt|idv|json|npy|npz|oinf|stb|zt)$|-of-\d{5}\.gguf$/i;
 
 /** Opens a file, with those of its set among the files beside it. */
 async function open(context: Context, what: File | Offer | string, others: readonly File[] = []) {

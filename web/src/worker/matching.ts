@@ -10,8 +10,8 @@ export interface Rename {
 
 /** What each name is changed to; `undefined` where the pattern is not in it. */
 export async function renamed(names: readonly string[], { pattern: { source, flags }, replacement }: Rename, signal: AbortSignal): Promise<(string | undefined)[]> {
-  const to = await expressed({ source, flags, replacement, names }, signal);
-  return to.map((name, i) => (name === names[i] ? undefined : (name as string)));
+  const to = (await expressed({ source, flags, replacement, names }, signal)) as string[];
+  return to.map((name, i) => (name === names[i] ? undefined : name));
 }
 
 /**

@@ -83,6 +83,11 @@ export function details(session: Session, tensor: number, context: Context) {
   return session.settle(() => session.document.tensor(tensor), context);
 }
 
+/** What is read at a time of a raw chunk, of which two are ahead. */
+const PIECE = 8 << 20;
+/** What is looked at at a time: it stays in the cache. */
+const STEP = 256 << 10;
+
 /**
  * Calls `take` with the decoded bytes `from..to` of a tensor in one raw chunk
  * without reading the others; other tensors are streamed up to `to`.
@@ -100,8 +105,10 @@ export async function scanBytes(
   if (page.total === 1n && session.word(page.encoding[0]) === 'raw') {
     let passed = 0;
     const total = Number(to - from) || 1;
-    for await (const bytes of session.source.pieces(page.offset[0] + from, to - from, context.signal)) {
-      take(bytes);
+    for await (const bytes of session.source.pieces(page.offset[0] + from, to - from, context.signal, PIECE, 2)) {
+      for (let start = 0; start < bytes.length; start += STEP) {
+        take(bytes.subarray(start, start + STEP));
+      }
       passed += bytes.length;
       context.progress({ label, done: passed / total });
     }

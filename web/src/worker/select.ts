@@ -1,8 +1,8 @@
 /** Orders and filters that the page knows and a document does not. */
 
 import type { Filter, Rows, Sort } from 'weighbridge';
-import { parseQuery, type Term } from '../search.ts';
-import { Endless, expressed } from './expression.ts';
+import { Hits, matching, parseQuery, type Subject, type Term } from '../search.ts';
+import { Endless, prepareExpressions, expressed, type Outcome } from './expression.ts';
 import type { Context } from './rpc.ts';
 import { session, type Session } from './session.ts';
 import { isWeightKey, measurements, type WeightKey } from './weights.ts';
@@ -39,17 +39,22 @@ export function sortOf(file: Session, order: Order): Sort {
   return order.startsWith('-') ? '-given' : 'given';
 }
 
-/** What was found last, and for what. */
-const found = new WeakMap<Session, { stamp: string; only: Uint32Array }>();
+/** What was found last. */
+const found = new WeakMap<Session, Hits>();
 
 /** For each document, what became of the expressions that were tried last, by name. */
-const tried = new WeakMap<Session, Map<string, (boolean | string)[] | Endless>>();
+const tried = new WeakMap<Session, Map<string, Outcome | Endless>>();
 
 /** The filter as the document knows it. */
 export async function filterOf(file: Session, choice: Choice, { signal }: Context): Promise<Filter> {
-  const { expressions } = parseQuery(choice.query ?? '');
+  const { query = '' } = choice;
+  const { expressions } = parseQuery(query);
+  if (/(?:^|\s)\//.test(query)) {
+    // One is being written, perhaps.
+    prepareExpressions(list(file).names);
+  }
   const last = tried.get(file);
-  const results = new Map<string, (boolean | string)[] | Endless>();
+  const results = new Map<string, Outcome | Endless>();
   for (const { source, flags } of expressions) {
     const key = `${flags}/${source}`;
     let result = last?.get(key);
@@ -80,26 +85,35 @@ function filtered(file: Session, { query = '', within, ...rest }: Choice): Filte
   if (terms.length === 0 && within === undefined) {
     return filter;
   }
-  const measured = measurements(file);
   // Findings and signs may have been added since.
-  const stamp = `${query}\n${within} ${measured?.version ?? 0} ${file.document.findingCount}`;
-  let last = found.get(file);
-  if (last?.stamp !== stamp) {
-    last = { stamp, only: search(file, terms, within) };
-    found.set(file, last);
+  const stamp = `${within} ${measurements(file)?.version ?? 0} ${file.document.findingCount}`;
+  const hits = found.get(file) ?? new Hits();
+  found.set(file, hits);
+  const all = () => spanned(file, within);
+  const only = hits.of(query, stamp, (among) => (terms.length === 0 ? all()! : search(file, terms, among ?? all())));
+  return { ...filter, only };
+}
+
+/** The positions of the tensors of a file of a set. */
+function spanned({ document }: Session, within: Choice['within']): Uint32Array | undefined {
+  if (within === undefined) {
+    return undefined;
   }
-  return { ...filter, only: last.only };
+  const [first, count] = within;
+  return Uint32Array.from({ length: Math.max(0, Math.min(count, document.tensorCount - first)) }, (_, i) => first + i);
 }
 
 /** All tensors as they are searched, listed once, and again when there are more findings. */
-const listed = new WeakMap<Session, { names: string[]; table: Rows; findings: number }>();
+const listed = new WeakMap<Session, { names: string[]; lower: string[]; table: Rows; findings: number }>();
 
 function list(file: Session) {
   const { document } = file;
   let all = listed.get(file);
   if (all?.findings !== document.findingCount) {
     const table = document.rows(0, document.tensorCount);
-    all = { names: [...table.names], table, findings: document.findingCount };
+    const names = all?.names ?? [...table.names];
+    // Most are in lower case already, and no copies are made of them.
+    all = { names, lower: all?.lower ?? names.map((name) => name.toLowerCase()), table, findings: document.findingCount };
     listed.set(file, all);
   }
   return all;
@@ -110,27 +124,32 @@ export function prepareSearch(_: unknown, id: number): void {
   list(session(id));
 }
 
-function search(file: Session, terms: Term[], [first, count]: readonly [number, number] = [0, Infinity]): Uint32Array {
-  const { names, table } = list(file);
+/** Looks among some of the tensors, or all. What terms do not ask for is not made. */
+function search(file: Session, terms: Term[], among: Uint32Array | undefined): Uint32Array {
+  const { names, lower, table } = list(file);
   const measured = measurements(file);
   const bits = new Map(measured?.library.signs.map(({ name, bit }) => [name, bit]));
-  let i = first;
-  const has = (what: string) => (what === 'findings' ? table.findings[i] > 0 : ((measured?.signs[i] ?? 0) & (bits.get(what) ?? 0)) !== 0);
-  const rows: number[] = [];
-  for (; i < Math.min(names.length, first + count); i++) {
-    const subject = {
-      name: names[i],
-      dtype: file.word(table.dtype[i]),
-      dims: table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i]),
-      stored: table.stored[i],
-      has,
-      matches: ({ source, flags }: RegExp) => (tried.get(file)!.get(`${flags}/${source}`) as boolean[])[i],
-    };
-    if (terms.every((term) => term(subject))) {
-      rows.push(i);
-    }
-  }
-  return Uint32Array.from(rows);
+  let i = 0;
+  const subject: Subject = {
+    get name() {
+      return names[i];
+    },
+    get lower() {
+      return lower[i];
+    },
+    get dtype() {
+      return file.word(table.dtype[i]);
+    },
+    get dims() {
+      return table.dims.subarray(i === 0 ? 0 : table.dimEnds[i - 1], table.dimEnds[i]);
+    },
+    get stored() {
+      return table.stored[i];
+    },
+    has: (what) => (what === 'findings' ? table.findings[i] > 0 : ((measured?.signs[i] ?? 0) & (bits.get(what) ?? 0)) !== 0),
+    matches: ({ source, flags }) => (tried.get(file)!.get(`${flags}/${source}`) as Uint8Array)[i] === 1,
+  };
+  return matching(terms, subject, (at) => (i = at), names.length, among);
 }
 
 /** The rank of a tensor in an order; -1 when it is filtered out. */

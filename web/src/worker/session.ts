@@ -108,9 +108,9 @@ function observed(source: Source, changed: (message: string) => void): Source {
         throw noticed(error);
       }
     },
-    async *pieces(at, len, signal) {
+    async *pieces(...what) {
       try {
-        yield* source.pieces(at, len, signal);
+        yield* source.pieces(...what);
       } catch (error) {
         throw noticed(error);
       }
@@ -159,7 +159,7 @@ export function stop(id: number): void {
   sessions.delete(id);
 }
 
-/** The small module, which opens OINF and STB. */
+/** The first module, which opens safetensors and GGUF. */
 export function library(): Promise<Library> {
   return load();
 }

@@ -17,8 +17,11 @@ export interface Source {
   /** Whether files beside it are looked for: those that do not come are not there. */
   readonly looks?: boolean;
   read(at: bigint, len: number, signal?: AbortSignal): Promise<Uint8Array>;
-  /** Bytes from `at` to `at + len`, in order. What is given is valid until the next step. */
-  pieces(at: bigint, len: bigint, signal: AbortSignal): AsyncGenerator<Uint8Array>;
+  /**
+   * Bytes from `at` to `at + len`, in order. What is given is valid until the next step. Of a file, pieces
+   * may be larger than others, and more may be read ahead: faster, and more memory.
+   */
+  pieces(at: bigint, len: bigint, signal: AbortSignal, large?: number, ahead?: number): AsyncGenerator<Uint8Array>;
 }
 
 /** Big enough for the disk to be the limit, small enough to cancel at once. */
@@ -57,20 +60,27 @@ export function fromFile(file: File, patience = PATIENCE, piece = PIECE): Source
   };
 }
 
-/** Reads pieces one after the other, one ahead. */
+/** Reads pieces one after the other, as many ahead as are asked for. */
 export function inPieces(read: Source['read'], piece = PIECE): Source['pieces'] {
-  return async function* (at, len, signal) {
-    const lengthAt = (from: bigint) => Math.min(piece, Number(len - from));
-    let ahead = read(at, lengthAt(0n), signal);
-    for (let from = 0n; from < len; from += BigInt(piece)) {
-      const bytes = await ahead;
-      signal.throwIfAborted();
-      const next = from + BigInt(piece);
+  return async function* (at, len, signal, large = piece, ahead = 1) {
+    const reading: Promise<Uint8Array>[] = [];
+    let next = 0n;
+    const go = () => {
       if (next < len) {
-        // The disk works while this piece is being looked at.
-        ahead = read(at + next, lengthAt(next), signal);
-        ahead.catch(() => undefined);
+        const one = read(at + next, Math.min(large, Number(len - next)), signal);
+        one.catch(() => undefined);
+        reading.push(one);
+        next += BigInt(large);
       }
+    };
+    for (let i = 0; i < ahead; i++) {
+      go();
+    }
+    for (let one = reading.shift(); one !== undefined; one = reading.shift()) {
+      const bytes = await one;
+      signal.throwIfAborted();
+      // The disk works while this piece is being looked at.
+      go();
       yield bytes;
       release(bytes);
     }
@@ -143,9 +153,9 @@ export function concatenated(name: string, sources: readonly Source[]): Source {
       const { source, at } = of(from);
       return source.read(at, len, signal);
     },
-    pieces(from, len, signal) {
+    pieces(from, len, signal, ...way) {
       const { source, at } = of(from);
-      return source.pieces(at, len, signal);
+      return source.pieces(at, len, signal, ...way);
     },
   };
 }

@@ -66,10 +66,6 @@ mod field {
     /// The largest one-byte integer; above it are the tags of wider ones.
     pub(super) const ONE_BYTE: u8 = 250;
     pub(super) const TWO_BYTES: u8 = 251;
-    #[cfg(feature = "sweep")]
-    pub(super) const FOUR_BYTES: u8 = 252;
-    #[cfg(feature = "sweep")]
-    pub(super) const EIGHT_BYTES: u8 = 253;
     pub(super) const SIXTEEN_BYTES: u8 = 254;
     /// Length of an element type, or of another integer, after the tag of eight bytes.
     pub(super) const WIDE: Word = 9;

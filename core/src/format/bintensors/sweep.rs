@@ -297,6 +297,10 @@ fn int(input: &[u8]) -> Option<(u64, &[u8])> {
 /// Marks the length of an integer that fits a shorter form.
 const OVERLONG: u8 = 0x80;
 
+/// Tags of integers that follow in so many bytes.
+const FOUR_BYTES: u8 = 252;
+const EIGHT_BYTES: u8 = 253;
+
 /// Reads an integer after a width tag: its value and its length, which is 0 if it cannot be
 /// read. Not inlined, because it would be copied for each field; a pair of numbers fits in
 /// registers.
@@ -307,10 +311,10 @@ fn wide(input: &[u8]) -> (u64, u8) {
     };
     let (value, least, len) = match (*tag, rest) {
         (field::TWO_BYTES, [a, b, ..]) => (u64::from(u16::from_le_bytes([*a, *b])), 251, 3),
-        (field::FOUR_BYTES, [a, b, c, d, ..]) => {
+        (FOUR_BYTES, [a, b, c, d, ..]) => {
             (u64::from(u32::from_le_bytes([*a, *b, *c, *d])), 1 << 16, 5)
         }
-        (field::EIGHT_BYTES, rest) => match rest.first_chunk() {
+        (EIGHT_BYTES, rest) => match rest.first_chunk() {
             Some(bytes) => (u64::from_le_bytes(*bytes), 1 << 32, 9),
             None => return (0, 0),
         },

@@ -9,11 +9,14 @@ impl Name<'_> {
         let mut number = 0_u8;
         let (mut bytes, mut same, mut exact) = (self.bytes(), true, true);
         for letter in words {
-            let byte = bytes.next();
             if *letter != b' ' {
-                same &= byte.is_some_and(|byte| byte.eq_ignore_ascii_case(letter));
-                exact &= byte == Some(*letter);
-            } else if same && byte.is_none() {
+                // A word that differs is compared no further: bytes of a name are decoded.
+                if same {
+                    let byte = bytes.next();
+                    same = byte.is_some_and(|byte| byte.eq_ignore_ascii_case(letter));
+                    exact &= byte == Some(*letter);
+                }
+            } else if same && bytes.next().is_none() {
                 return Some((number, exact));
             } else {
                 number = number.wrapping_add(1);

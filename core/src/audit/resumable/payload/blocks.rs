@@ -194,6 +194,28 @@ impl Scratch<'_> {
     }
 }
 
+impl Audit {
+    /// Whether a block or an annotation of a column has bytes that must be decoded or
+    /// validated.
+    pub(super) fn has_blocks(
+        &mut self,
+        r: &mut Reader<'_, '_>,
+        tensor: &Tensor,
+    ) -> Result<bool, Pause> {
+        let File::Idv(header) = self.file else { return Ok(false) };
+        let mut p = self.payload.current.blocks;
+        loop {
+            let found = next(self, &header, &mut p, r, tensor);
+            self.payload.current.blocks = p;
+            match found? {
+                Some(payload)
+                    if payload.chunk.encoding == Encoding::Raw && !payload.is_wanted() => {}
+                payload => return Ok(payload.is_some()),
+            }
+        }
+    }
+}
+
 /// The next block of a column or, after the last, the next readable annotation.
 fn next(
     audit: &Audit,

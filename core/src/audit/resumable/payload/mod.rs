@@ -25,6 +25,10 @@ use crate::parse::{Reader, Stop};
 use crate::rule::{EntryKind, Finding, Halt, general};
 use core::hash::{Hash, Hasher};
 
+/// Whether some format of this build stores data that is more than raw elements, or has
+/// checksums: a build without one is spared their decoders.
+const ENCODED: bool = cfg!(any(feature = "columns", feature = "frames", feature = "packed"));
+
 /// Progress within the payload of the current tensor.
 #[derive(Clone, Copy, Debug, Default, Hash)]
 struct Progress {
@@ -232,7 +236,8 @@ impl Audit {
         scratch: &mut Scratch<'_>,
         sink: &mut dyn FnMut(Finding),
     ) -> Result<(), Stop> {
-        self.drive(source, slots, sink, scratch)
+        let streams: &mut dyn Streams = if ENCODED { scratch } else { &mut NoStreams };
+        self.drive(source, slots, sink, streams)
     }
 
     /// The payload stage, if it is wanted.
@@ -323,7 +328,16 @@ impl Audit {
     /// Without a scratch, data that is more than raw elements stays unchecked.
     fn unstreamed(&mut self, r: &mut Reader<'_, '_>, tensor: &Tensor) -> Result<(), Pause> {
         // Of data whose values are unknown, one finding says that it was not checked.
-        if tensor.chunks.count() == 0 || tensor.status == Status::Unsupported {
+        if tensor.status == Status::Unsupported {
+            return Ok(());
+        }
+        let any = match tensor.layout {
+            // A column without rows may have annotations.
+            #[cfg(feature = "columns")]
+            Layout::Blocks if tensor.chunks.count() == 0 => self.has_blocks(r, tensor)?,
+            _ => tensor.chunks.count() > 0,
+        };
+        if !any {
             return Ok(());
         }
         let plain = tensor.raw().is_some() && tensor.layout == Layout::RowMajor;
