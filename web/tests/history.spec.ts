@@ -64,6 +64,26 @@ test('walking through a list is one step', { tag: '@deep' }, async ({ page }) =>
   await expect(page.locator('.panel')).toBeHidden();
 });
 
+test('a key that follows at once is not lost', async ({ page }) => {
+  await openSample(page, 'oinf');
+  const grid = page.getByRole('grid', { name: 'Tensors' });
+  await grid.focus();
+  await page.keyboard.press('Home');
+  await expect(page).toHaveURL(/tensor=0$/);
+  // The second key comes while the table is still asking where the first tensor stands.
+  await page.evaluate(() => {
+    const written = history.replaceState.bind(history);
+    history.replaceState = (...args) => {
+      written(...args);
+      if (location.hash.endsWith('tensor=1')) {
+        document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true }));
+      }
+    };
+  });
+  await page.keyboard.press('ArrowDown');
+  await expect(page).toHaveURL(/tensor=2$/);
+});
+
 test('Back switches to the file that was shown before', { tag: '@deep' }, async ({ page }) => {
   const [one, two] = written({
     'one.safetensors': safetensors({ a: { dtype: 'F32', data: Float32Array.of(1) } }),

@@ -51,6 +51,8 @@ export class TensorTable {
   #columns: Columns = 'storage';
   #filter: Choice = {};
   #active = 0;
+  /** How often a reader moved: what was asked for before a move no longer moves the mark. */
+  #moves = 0;
   /** Characters of the name column; it only grows. */
   #widest = 24;
 
@@ -155,7 +157,11 @@ export class TensorTable {
 
   /** Marks the row of a tensor that was chosen elsewhere. */
   async follow(tensor: number, scroll = true): Promise<void> {
+    const moves = this.#moves;
     const rank = await this.#file.api.rankOf(this.#file.id, tensor, this.#sort, this.#filter);
+    if (moves !== this.#moves || tensor !== this.#file.tensor) {
+      return;
+    }
     if (rank >= 0) {
       this.#active = rank;
       if (scroll) {
@@ -237,6 +243,7 @@ export class TensorTable {
   }
 
   #move(rank: number): void {
+    this.#moves++;
     this.#active = Math.max(0, Math.min(rank, this.#list.count - 1));
     this.#list.scrollTo(this.#active);
     this.#mark();

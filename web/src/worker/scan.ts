@@ -86,7 +86,7 @@ export function details(session: Session, tensor: number, context: Context) {
 /** What is read at a time of a raw chunk, of which two are ahead. */
 const PIECE = 8 << 20;
 /** What is looked at at a time: it stays in the cache. */
-const STEP = 256 << 10;
+const SLICE = 256 << 10;
 
 /**
  * Calls `take` with the decoded bytes `from..to` of a tensor in one raw chunk
@@ -106,8 +106,8 @@ export async function scanBytes(
     let passed = 0;
     const total = Number(to - from) || 1;
     for await (const bytes of session.source.pieces(page.offset[0] + from, to - from, context.signal, PIECE, 2)) {
-      for (let start = 0; start < bytes.length; start += STEP) {
-        take(bytes.subarray(start, start + STEP));
+      for (let start = 0; start < bytes.length; start += SLICE) {
+        take(bytes.subarray(start, start + SLICE));
       }
       passed += bytes.length;
       context.progress({ label, done: passed / total });
