@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 .DEFAULT_GOAL := help
-.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke miri zstd hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch wheel bench-python clean
+.PHONY: help setup view web test-wasm test-web test test-deep check tree firmware firmware-write lint doc bench bench-wasm bench-web figures figures-check peers package fuzz fuzz-smoke miri zstd hard dependencies deny gates test-remote advisories test-python test-python-engines test-python-torch test-notebook wheel bench-python clean
 # Targets share the folder that they build in, and the order below is meant.
 .NOTPARALLEL:
 
@@ -85,6 +85,9 @@ test-python: ## build the Python wheel and test it in an environment of its own
 
 test-python-engines: ## the Python package in real local Ray and Spark, over S3 on the loopback
 	scripts/python.sh engines
+
+test-notebook: ## the widget in a real JupyterLab in Chromium; installs 260 MB
+	scripts/python.sh notebook
 
 test-python-torch: ## the Python package with PyTorch, and the tests of safetensors that load
 	scripts/python.sh torch

@@ -10,6 +10,7 @@
 #   scripts/python.sh engines  tests with Ray and Spark, of 1.4 GB and Java 17
 #   scripts/python.sh torch    tests with PyTorch, of 540 MB and more, and those that
 #                              `safetensors` has for itself, loading with this package
+#   scripts/python.sh notebook the widget in a real JupyterLab in Chromium, of 260 MB
 #   scripts/python.sh wheel    the wheel as it is published; fails above the budget
 #   scripts/python.sh bench    the published wheel against the crate and `safetensors`
 #
@@ -130,6 +131,17 @@ case ${1:-} in
     cd "$theirs/bindings/python"
     PYTHONPATH=$root/python/tests "$bin/pytest" -q -p no:cacheprovider -p drop_in \
       -W ignore::pytest.PytestAssertRewriteWarning tests
+    ;;
+  notebook)
+    viewer
+    test_wheel dev
+    environment notebook python/requirements-notebook.txt
+    install notebook
+    CHROMIUM=$(chromium_path)
+    JUPYTER=$work/notebook/bin/jupyter
+    export CHROMIUM JUPYTER
+    cd web
+    npx playwright test --config playwright.jupyter.ts "${@:2}"
     ;;
   wheel | bench)
     environment venv python/requirements.txt

@@ -41,6 +41,7 @@ interface Scope {
   saved: { report: { verdict: string; file: string } };
   sent: { kind: string; id: number; offset: number; length: number }[];
   listeners: Set<unknown>;
+  keys: string[];
   leave(): void;
 }
 
@@ -72,8 +73,17 @@ test('a widget shows what the kernel reads, in two cells', async ({ page, serve 
   await expect.poll(surface).toBe('rgb(27, 30, 34)');
   await page.evaluate(() => (document.body.dataset.jpThemeLight = 'true'));
   await expect.poll(surface).toBe('rgb(255, 255, 255)');
-  // Keys are not for the notebook.
-  await expect(page.locator('#cell')).toHaveAttribute('data-lm-suppress-shortcuts', 'true');
+  // Keys are not for the notebook, except to save it.
+  await page.evaluate(() => {
+    (window as unknown as Scope).keys = [];
+    document.body.addEventListener('keydown', ({ key }) => (window as unknown as Scope).keys.push(key));
+  });
+  await cell.getByRole('grid').first().focus();
+  await page.keyboard.press('d');
+  await expect(page.locator('#cell')).toHaveAttribute('data-lm-suppress-shortcuts');
+  await page.keyboard.press('Control+s');
+  await expect(page.locator('#cell')).not.toHaveAttribute('data-lm-suppress-shortcuts');
+  expect(await page.evaluate(() => (window as unknown as Scope).keys)).toEqual(['s']);
   // A cell that is cleared leaves nothing.
   await page.evaluate(() => (window as unknown as Scope).leave());
   await expect(cell).toHaveCount(0);

@@ -87,9 +87,13 @@ export function widget(create: () => Viewer) {
         event.preventDefault();
         void open();
       });
-      // Keys are for the viewer while it has the focus: JupyterLab would delete cells.
-      el.dataset.lmSuppressShortcuts = 'true';
-      viewer.addEventListener('keydown', (event) => event.stopPropagation());
+      // JupyterLab would delete cells, so the focused viewer keeps its keys to itself; only saving reaches the notebook.
+      const saves = ({ key, ctrlKey, metaKey }: KeyboardEvent) => (ctrlKey || metaKey) && key === 's';
+      window.addEventListener('keydown', (event) => void el.toggleAttribute('data-lm-suppress-shortcuts', !saves(event)), {
+        capture: true,
+        signal: stop.signal,
+      });
+      viewer.addEventListener('keydown', (event) => void (saves(event) || event.stopPropagation()));
       model.on('msg:custom', answered);
       model.on('change:theme', paint);
       model.on('change:height', paint);
