@@ -21,9 +21,8 @@ pub(super) struct Columns<'e> {
 }
 
 impl Columns<'_> {
-    /// Calls `take` with the first `count` elements in row-major order. Handles as many
-    /// rows
-    /// at a time as fit into memory, with one read per run along the first axis.
+    /// Calls `take` with the first `count` elements in row-major order. Handles as many rows at
+    /// a time as fit into memory, with one read per run along the first axis.
     pub(super) fn read<E: From<Error>>(
         &self,
         access: &Access<'_>,
@@ -59,8 +58,8 @@ impl Columns<'_> {
     }
 }
 
-/// The position, with the first axis fastest, of the element that has position `at` with
-/// the last axis fastest.
+/// The position, with the first axis fastest, of the element that has position `at` with the
+/// last axis fastest.
 ///
 /// ```
 /// let places: Vec<u64> = (0..6).map(|at| weighbridge::column_major(at, &[2, 3])).collect();

@@ -36,8 +36,7 @@ pub struct Decoding {
 }
 
 impl Decoding {
-    /// Starts decoding a chunk. If its decoded size is not recorded, the limit is the most
-    /// its
+    /// Starts decoding a chunk. If its decoded size is not recorded, the limit is the most its
     /// stored bytes can decode to. Nothing but these sizes bounds the work.
     ///
     /// ```
@@ -65,8 +64,7 @@ impl Decoding {
         self.decoder.allow(self.work);
     }
 
-    /// Decodes the next [`piece`](Self::piece). Returns `false` at the end of the stream,
-    /// after
+    /// Decodes the next [`piece`](Self::piece). Returns `false` at the end of the stream, after
     /// all its checks have passed.
     ///
     /// ```
@@ -246,8 +244,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Starts a chunk that decodes to at most `most` bytes. Nothing but its sizes bounds
-    /// the
+    /// Starts a chunk that decodes to at most `most` bytes. Nothing but its sizes bounds the
     /// work.
     ///
     /// ```

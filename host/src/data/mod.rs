@@ -19,12 +19,12 @@ use columns::Columns;
 use weighbridge_core::codec::Decoder;
 use weighbridge_core::{Chunk, Chunks, Element, Encoding, File, Layout, Span, Status, Tensor};
 
-/// Most bytes of a sparse tensor that are decoded to show some of its entries. In
-/// compressed rows, the pointers, columns and values of an entry lie apart.
+/// Most bytes of a sparse tensor that are decoded to show some of its entries. In compressed
+/// rows, the pointers, columns and values of an entry lie apart.
 const SPARSE: u64 = 64 << 20;
 
-/// Whether a tensor's data is an array that holds every element in sequence. An
-/// unknown layout has an unknown size.
+/// Whether a tensor's data is an array that holds every element in sequence. An unknown layout
+/// has an unknown size.
 pub(crate) fn is_dense(tensor: &Tensor) -> bool {
     matches!(tensor.layout, Layout::RowMajor | Layout::ColumnMajor | Layout::ChannelsLast)
 }
@@ -83,8 +83,8 @@ pub(crate) fn ordered<E: From<Error>>(
     }
 }
 
-/// Calls `take` for each piece of a tensor that [`is_plain`], in file order, with the bytes
-/// and the number of elements in them. Stops after the first `count` elements.
+/// Calls `take` for each piece of a tensor that [`is_plain`], in file order, with the bytes and
+/// the number of elements in them. Stops after the first `count` elements.
 pub(crate) fn elements<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
@@ -122,8 +122,7 @@ pub(crate) fn elements<E: From<Error>>(
 }
 
 /// Like [`elements`], for the elements in a range. `take` receives the bytes, the number of
-/// elements in them before the range, and the number within it. Raw data outside is not
-/// read.
+/// elements in them before the range, and the number within it. Raw data outside is not read.
 pub(crate) fn range<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
@@ -181,8 +180,8 @@ pub(crate) fn bytes<E: From<Error>>(
     Ok(())
 }
 
-/// The number of decoded and of stored bytes needed for the first `count` elements or
-/// entries of a tensor, whose only chunk has `stored` stored and `decoded` decoded bytes.
+/// The number of decoded and of stored bytes needed for the first `count` elements or entries
+/// of a tensor, whose only chunk has `stored` stored and `decoded` decoded bytes.
 pub(crate) fn extent(tensor: &Tensor, count: u64, decoded: Option<u64>, stored: u64) -> (u64, u64) {
     let most = decoded.unwrap_or(stored);
     let decoded = match tensor.dtype.unit() {
@@ -202,8 +201,8 @@ pub(crate) fn len(chunk: &Chunk) -> Option<u64> {
     chunk.decoded.or((chunk.encoding == Encoding::Raw).then_some(chunk.stored.len))
 }
 
-/// Calls `give` with the coordinates and the value of the first `count` entries of a
-/// sparse tensor. Returns `false` if it is not sparse or is too large.
+/// Calls `give` with the coordinates and the value of the first `count` entries of a sparse
+/// tensor. Returns `false` if it is not sparse or is too large.
 pub(crate) fn entries<E: From<Error>>(
     access: &Access<'_>,
     file: &File,

@@ -24,8 +24,8 @@ pub fn sparse_len(tensor: &Tensor, rank: usize, count: u64) -> u64 {
     }
 }
 
-/// The entries of a sparse tensor in file order, with their coordinates, which may lie
-/// outside its shape. `None` if the tensor is not sparse or `bytes` is too short.
+/// The entries of a sparse tensor in file order, with their coordinates, which may lie outside
+/// its shape. `None` if the tensor is not sparse or `bytes` is too short.
 ///
 /// ```
 /// use weighbridge::core::Tensor;

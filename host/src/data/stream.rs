@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use weighbridge_core::codec::{Fault, Undecoded};
 use weighbridge_core::{Chunk, Source, Window};
 
-/// Decodes one chunk whose stored bytes are pushed in order, for hosts that have no
-/// [`Source`].
+/// Decodes one chunk whose stored bytes are pushed in order, for hosts that have no [`Source`].
 ///
 /// ```
 /// use weighbridge::core::Chunk;
@@ -80,8 +79,7 @@ impl ChunkStream {
         self.at += used;
     }
 
-    /// Returns the next decoded bytes; empty if more input is needed or everything is
-    /// decoded.
+    /// Returns the next decoded bytes; empty if more input is needed or everything is decoded.
     ///
     /// ```
     /// use weighbridge::core::Chunk;

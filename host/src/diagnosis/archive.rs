@@ -44,8 +44,8 @@ pub(super) fn diagnose(source: &Source<'_>) -> Result<Diagnosis, Absent> {
     };
     let record = bytes.get(end..).unwrap_or_default();
     let (stated, size) = (u64::from(u32_at(record, 16)), u64::from(u32_at(record, 12)));
-    // Readers use the stated offset, or the bytes just before this record, with or without
-    // the records of an archive above 4 GiB in between.
+    // Readers use the stated offset, or the bytes just before this record, with or without the
+    // records of an archive above 4 GiB in between.
     let record = tail.offset + end as u64;
     let before = [0, ZIP64].map(|more| record.checked_sub(size.saturating_add(more)));
     for place in [Some(stated), before[0], before[1]].into_iter().flatten() {

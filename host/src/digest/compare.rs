@@ -80,8 +80,8 @@ pub struct Comparison<'d> {
     pub a: &'d Digests,
     /// The second file.
     pub b: &'d Digests,
-    /// The tensors of both files by name: those of the first file in its order, then those
-    /// only in the second.
+    /// The tensors of both files by name: those of the first file in its order, then those only
+    /// in the second.
     pub pairs: Vec<Pair<'d>>,
 }
 

@@ -77,8 +77,8 @@ pub struct TensorDigest {
 }
 
 impl Digests {
-    /// Checks a file and digests it: one read covers the file and all tensors stored
-    /// unencoded, the others are decoded.
+    /// Checks a file and digests it: one read covers the file and all tensors stored unencoded,
+    /// the others are decoded.
     ///
     /// # Errors
     /// When the file cannot be read, or changes meanwhile.
@@ -147,8 +147,7 @@ impl Digests {
         Ok(Digests { report, sha256, tensors, decodes })
     }
 
-    /// The verdict of the check; `Invalid` if stored data cannot be decoded, `Unchecked` if
-    /// a
+    /// The verdict of the check; `Invalid` if stored data cannot be decoded, `Unchecked` if a
     /// tensor has no digest.
     ///
     /// ```

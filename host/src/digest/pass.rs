@@ -11,8 +11,7 @@ use weighbridge_core::Span;
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 20;
-/// Bytes of ranges digested per byte of the file: entries may share data, and a few bytes
-/// of
+/// Bytes of ranges digested per byte of the file: entries may share data, and a few bytes of
 /// index may refer to all of it many times over.
 const SHARED: u64 = 4;
 

@@ -1,5 +1,4 @@
-//! Serialises digests: the objects of `weighbridge digest --json`. The names and order of
-//! their
+//! Serialises digests: the objects of `weighbridge digest --json`. The names and order of their
 //! members are part of the interface.
 
 use super::{Change, Comparison, Digests, Pair, TensorDigest};
@@ -9,13 +8,11 @@ use alloc::collections::BTreeMap;
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
-/// The schema of digests, `docs/schema/digest-1.json` in the repository. Members may be
-/// added;
+/// The schema of digests, `docs/schema/digest-1.json` in the repository. Members may be added;
 /// existing ones keep their meaning.
 pub const SCHEMA_DIGEST: &str = "weighbridge/digest-1";
 
-/// The schema of a comparison, `docs/schema/compare-1.json` in the repository, with the
-/// same
+/// The schema of a comparison, `docs/schema/compare-1.json` in the repository, with the same
 /// guarantee.
 pub const SCHEMA_COMPARE: &str = "weighbridge/compare-1";
 

@@ -36,8 +36,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Creates a gauge for `elements` elements, in `rows` rows of equal length if known;
-    /// `None`
+    /// Creates a gauge for `elements` elements, in `rows` rows of equal length if known; `None`
     /// for types that are not numbers. Digests are comparable if made with the same seed.
     ///
     /// ```
@@ -181,8 +180,7 @@ impl Weights {
         &self.stats
     }
 
-    /// The number of rows (parts along the first axis) examined, and how many of them are
-    /// all
+    /// The number of rows (parts along the first axis) examined, and how many of them are all
     /// zeros.
     ///
     /// ```
@@ -216,10 +214,8 @@ impl Weights {
         Some(far / std).filter(|ratio| ratio.is_finite())
     }
 
-    /// A digest for finding equal tensors. It covers type, byte order, number of elements
-    /// and
-    /// their bytes, and depends on the seed. `None` if all elements are equal, because a
-    /// match
+    /// A digest for finding equal tensors. It covers type, byte order, number of elements and
+    /// their bytes, and depends on the seed. `None` if all elements are equal, because a match
     /// would mean nothing.
     ///
     /// ```

@@ -154,8 +154,7 @@ impl Heatmap {
         axes.reverse();
         let last = axes.pop()?;
         let to = if step == 0 { from } else { to.checked_add(1)? };
-        // Packed elements may start inside a byte, others inside a block, which is pushed
-        // as a
+        // Packed elements may start inside a byte, others inside a block, which is pushed as a
         // whole.
         let (unit, stored) = dtype.unit()?;
         let (unit, stored) = (u64::from(unit), u64::from(stored));

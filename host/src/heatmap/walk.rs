@@ -4,8 +4,8 @@ use super::Cell;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Maps elements to cells. Elements along the last axis are contiguous: the cells of such a
-/// run are known in advance, and the other axes advance once per run.
+/// Maps elements to cells. Elements along the last axis are contiguous: the cells of such a run
+/// are known in advance, and the other axes advance once per run.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     /// All axes but the last.

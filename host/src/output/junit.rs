@@ -1,5 +1,4 @@
-//! JUnit XML: a suite with one test case per file, so that each states its counts before
-//! the
+//! JUnit XML: a suite with one test case per file, so that each states its counts before the
 //! next file is checked.
 
 use super::{Seen, unchecked, verdict};

@@ -1,5 +1,4 @@
-//! Reports about files in formats for other programs: SARIF, GitHub Actions annotations,
-//! JUnit.
+//! Reports about files in formats for other programs: SARIF, GitHub Actions annotations, JUnit.
 //!
 //! Each is written file by file, so that no output is held in memory as a whole.
 
@@ -14,8 +13,7 @@ use core::fmt;
 /// The outcome for a file.
 #[derive(Clone, Copy)]
 pub enum Seen<'a> {
-    /// It was checked. The function takes a rule id and returns the reason why breaches of
-    /// that
+    /// It was checked. The function takes a rule id and returns the reason why breaches of that
     /// rule do not count.
     Checked(&'a Report, &'a dyn Fn(&str) -> Option<&'a str>),
     /// It was not examined, because of what it is.

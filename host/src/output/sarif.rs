@@ -1,7 +1,6 @@
 //! SARIF 2.1.0, for code scanning.
 //!
-//! Results are written as files are checked, and the rules they refer to afterwards: memory
-//! use
+//! Results are written as files are checked, and the rules they refer to afterwards: memory use
 //! is bounded by the catalogue of rules.
 
 mod objects;
@@ -66,9 +65,8 @@ struct Said<'a> {
 }
 
 impl Report {
-    /// Returns a SARIF log of this report alone, as `weighbridge check --output sarif`
-    /// prints it,
-    /// but without the reasons why rules are ignored, which a report does not know. A file
+    /// Returns a SARIF log of this report alone, as `weighbridge check --output sarif` prints
+    /// it, but without the reasons why rules are ignored, which a report does not know. A file
     /// without a name is `-`.
     ///
     /// ```
@@ -344,8 +342,8 @@ fn specification(format: Format) -> Option<&'static str> {
     })
 }
 
-/// Converts a path to a relative reference, or to a `file` URI if it is absolute. If it is
-/// a URI already, only characters that no URI may contain are escaped.
+/// Converts a path to a relative reference, or to a `file` URI if it is absolute. If it is a
+/// URI already, only characters that no URI may contain are escaped.
 fn uri(name: &Text) -> String {
     let mut out = String::new();
     let (mut bytes, mut is_uri) = (name.as_bytes(), false);

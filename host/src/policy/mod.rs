@@ -1,7 +1,6 @@
 //! `weighbridge.toml`: the settings of a project, for every gate it uses.
 //!
-//! The file is looked up in the current folder and its parents, never beside the checked
-//! files:
+//! The file is looked up in the current folder and its parents, never beside the checked files:
 //! whoever made those could otherwise weaken the check.
 
 mod date;
@@ -114,7 +113,7 @@ impl Policy {
     /// Parses the text of a policy file.
     ///
     /// # Errors
-    /// A message with the line, when the text has an unknown key or is not valid TOML.
+    /// A message with the line if the text has an unknown key or is not valid TOML.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -130,12 +129,11 @@ impl Policy {
         })
     }
 
-    /// Loads the policy from `path`, or else from the nearest `weighbridge.toml` in the
-    /// current
+    /// Loads the policy from `path`, or else from the nearest `weighbridge.toml` in the current
     /// folder and its parents. Without such a file, returns a policy without exceptions.
     ///
     /// # Errors
-    /// A message, when the file cannot be read or is not valid.
+    /// A message if the file cannot be read or is not valid.
     ///
     /// ```
     /// use weighbridge::policy::Policy;
@@ -176,15 +174,13 @@ impl Policy {
         self.depth == Depth::Structure
     }
 
-    /// Adds the policy to `options`, and returns them with the rules that do not count
-    /// today. A
+    /// Adds the policy to `options`, and returns them with the rules that do not count today. A
     /// rule denied by its id counts nevertheless. The goal becomes the policy's; a lenient
-    /// profile stays. `include`, `exclude` and `skip_unknown` are for the caller that lists
-    /// the
+    /// profile stays. `include`, `exclude` and `skip_unknown` are for the caller that lists the
     /// files.
     ///
     /// # Errors
-    /// A message, when a rule does not exist or cannot be ignored.
+    /// A message if a rule does not exist or cannot be ignored.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -283,8 +279,7 @@ impl Exceptions {
 /// The nearest policy file in the current folder and its parents.
 fn nearest() -> Result<Option<PathBuf>, String> {
     let here = env::current_dir().map_err(|err| format!("the current folder: {err}"))?;
-    // A file that exists but cannot be reached, such as a dangling link, fails when it is
-    // read.
+    // A file that exists but cannot be reached, such as a dangling link, fails when it is read.
     let missing = |path: &PathBuf| {
         fs::symlink_metadata(path).is_err_and(|err| err.kind() == std::io::ErrorKind::NotFound)
     };
@@ -297,8 +292,7 @@ fn catalogue() -> impl Iterator<Item = &'static RuleInfo> {
     Format::ALL.iter().flat_map(|format| format.rules()).chain(general::RULES)
 }
 
-/// The ids of rules about faults that are not fatal. Rules about what was not checked
-/// cannot be
+/// The ids of rules about faults that are not fatal. Rules about what was not checked cannot be
 /// deselected.
 fn selectable() -> impl Iterator<Item = &'static str> {
     let chosen = [Severity::Lint, Severity::Violation];
@@ -307,8 +301,8 @@ fn selectable() -> impl Iterator<Item = &'static str> {
     unique.into_iter()
 }
 
-/// The ids of the rules that match an id, or the start of one with a star at its end. A
-/// pattern with a star only matches rules that can be ignored.
+/// The ids of the rules that match an id, or the start of one with a star at its end. A pattern
+/// with a star only matches rules that can be ignored.
 fn matching(pattern: &str) -> Result<Vec<&'static str>, String> {
     let is = |id: &str| match pattern.strip_suffix('*') {
         Some(start) => id.get(..start.len()).is_some_and(|part| part.eq_ignore_ascii_case(start)),

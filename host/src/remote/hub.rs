@@ -46,7 +46,7 @@ struct Repository<'u> {
 
 impl<'u> Repository<'u> {
     /// # Errors
-    /// A message, when there is no owner or no name.
+    /// A message if there is no owner or no name.
     fn of(rest: &'u str) -> Result<Self, String> {
         let (kind, rest) = match rest.split_once('/') {
             Some((kind @ ("datasets" | "spaces"), rest)) => (kind, rest),
@@ -79,7 +79,7 @@ impl Hub {
     /// Reads the hub's URL from `HF_ENDPOINT`, and the token from `HF_TOKEN`.
     ///
     /// # Errors
-    /// A message, when a variable is invalid.
+    /// A message if a variable is invalid.
     pub(super) fn from_environment(timeout: Option<Duration>) -> Result<Self, String> {
         let get = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let endpoint = get("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
@@ -106,7 +106,7 @@ impl Hub {
     /// The URL of a file's content.
     ///
     /// # Errors
-    /// A message, when `rest` names no file.
+    /// A message if `rest` names no file.
     pub(super) fn file(&self, rest: &str) -> Result<String, String> {
         let Repository { kind, name, revision, path } = Repository::of(rest)?;
         let kind = if kind == "models" { String::new() } else { format!("{kind}/") };
@@ -117,7 +117,7 @@ impl Hub {
     /// Validates the URL of the next page, if there is one.
     ///
     /// # Errors
-    /// A message, when it is on another server, or there were too many pages.
+    /// A message if it is on another server, or there were too many pages.
     fn further(&self, next: Option<String>, pages: u64) -> Result<Option<String>, String> {
         let Some(next) = next else { return Ok(None) };
         if next.strip_prefix(&self.endpoint).is_none_or(|rest| !rest.starts_with('/')) {
@@ -178,7 +178,7 @@ struct Page {
 /// Lists the files below a path, page by page.
 ///
 /// # Errors
-/// A message, when the path is not in a repository.
+/// A message if the path is not in a repository.
 pub(super) fn list(stores: Arc<Stores>, rest: &str) -> Result<Listing, String> {
     let repository = Repository::of(rest)?;
     let within = match repository.path.trim_end_matches('/') {
@@ -269,7 +269,7 @@ fn links(headers: &HeaderMap) -> String {
 /// The URL of the next page, from the `Link` header.
 ///
 /// # Errors
-/// A message, when the header announces a next page without a valid URL.
+/// A message if the header announces a next page without a valid URL.
 fn next_of(links: &str) -> Result<Option<String>, String> {
     // URLs may contain commas, but no angle brackets.
     let next = links.split('<').skip(1).find_map(|one| {

@@ -233,8 +233,7 @@ impl Shared {
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
-        // Like the library's own client, but without the `Referer` header, which would send
-        // the
+        // Like the library's own client, but without the `Referer` header, which would send the
         // URL's query, a possible secret, to the target of a redirection.
         let client = reqwest::Client::builder()
             .referer(false)

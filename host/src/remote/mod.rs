@@ -1,8 +1,7 @@
 //! Files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://`.
 //!
-//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature
-//! `remote`,
-//! a path that names one is an error that says so.
+//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature `remote`, a
+//! path that names one is an error that says so.
 
 #[cfg(feature = "remote")]
 mod hub;
@@ -40,7 +39,7 @@ use without::{Object, Stores};
 /// Reads from a server start and end at multiples of this.
 const GRANULE: u64 = 64 << 10;
 
-/// Amount read from a server.
+/// How much was read of a file on a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -118,8 +117,8 @@ impl Location {
         }
     }
 
-    /// Returns the options with a granule that suits the location: each request to a server
-    /// is a round trip.
+    /// Returns the options with a granule that suits the location: each request to a server is
+    /// a round trip.
     ///
     /// ```
     /// use weighbridge::Options;
@@ -174,14 +173,11 @@ struct Limits {
     retries: Option<usize>,
 }
 
-/// Access to the servers that a program reads from. Connections are shared; credentials
-/// come
+/// Access to the servers that a program reads from. Connections are shared; credentials come
 /// from the environment variables of each service.
 ///
-/// Calls block: an async program must use and drop this type on a thread that may block,
-/// such
-/// as those of `spawn_blocking`; elsewhere they panic. The first call makes ring the
-/// default
+/// Calls block: an async program must use and drop this type on a thread that may block, such
+/// as those of `spawn_blocking`; elsewhere they panic. The first call makes ring the default
 /// provider of rustls if the program has set none.
 #[derive(Default)]
 pub struct Servers {
@@ -227,8 +223,7 @@ impl Servers {
     /// Locates a path, which may be a URL. Sends no request yet.
     ///
     /// # Errors
-    /// When it is a URL and this build reads no servers, or an environment variable is
-    /// invalid.
+    /// When it is a URL and this build reads no servers, or an environment variable is invalid.
     ///
     /// ```
     /// use weighbridge::remote::Servers;
@@ -243,7 +238,7 @@ impl Servers {
     /// Lists the files of a folder on a server.
     ///
     /// # Errors
-    /// A message, when the folder cannot be listed.
+    /// A message if the folder cannot be listed.
     ///
     /// ```
     /// use weighbridge::remote::{Servers, Url};

@@ -21,19 +21,16 @@ use weighbridge_core::Span;
 
 /// Bytes read by the first request: the whole index of most files.
 const FIRST: u64 = 512 << 10;
-/// Growth factor of sequential reads: a longer index takes few round trips, and at most
-/// this
+/// Growth factor of sequential reads: a longer index takes few round trips, and at most this
 /// many times its length is read.
 const GROWTH: u64 = 4;
-/// Most bytes that one request reads ahead: at 300 kB/s they arrive before a request times
-/// out.
+/// Most bytes that one request reads ahead: at 300 kB/s they arrive before a request times out.
 const MOST: u64 = 8 << 20;
 /// Ranges at most this far apart share a request.
 const GAP: u64 = 128 << 10;
 /// Maximum number of concurrent requests for one file.
 const AT_ONCE: usize = 8;
-/// Round trips allowed per file, plus one per MiB of it: a malicious file could otherwise
-/// keep
+/// Round trips allowed per file, plus one per MiB of it: a malicious file could otherwise keep
 /// a command busy for days with scattered reads of a few bytes.
 const TRIPS: u64 = 4096;
 /// Most round trips granted for the length, which only the server claims: those of 1 TiB.

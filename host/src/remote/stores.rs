@@ -52,8 +52,7 @@ pub(super) struct Located {
 
 impl Stores {
     /// # Errors
-    /// A message, when the system provides no threads, or an environment variable is
-    /// invalid.
+    /// A message if the system provides no threads, or an environment variable is invalid.
     pub(super) fn new(limits: Limits) -> Result<Self, String> {
         // ring is the smaller of the two TLS libraries.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -77,7 +76,7 @@ impl Stores {
     /// Finds the store and the key of an object.
     ///
     /// # Errors
-    /// A message, when the URL or an environment variable is invalid.
+    /// A message if the URL or an environment variable is invalid.
     pub(super) fn locate(&self, url: Url<'_>) -> Result<Located, String> {
         if url.text.len() > LONGEST {
             return Err("its name is too long".to_owned());
@@ -148,7 +147,7 @@ impl Stores {
     /// Lists the files of a folder as needed.
     ///
     /// # Errors
-    /// A message, when the folder cannot be listed.
+    /// A message if the folder cannot be listed.
     pub(super) fn list(self: Arc<Self>, url: Url<'_>) -> Result<Listing, String> {
         if url.scheme == "hf" {
             return super::hub::list(self, url.rest);
@@ -185,12 +184,11 @@ impl Stores {
     }
 }
 
-/// Checks that an HTTP URL has a server and a path, and that the library parses them as
-/// this
+/// Checks that an HTTP URL has a server and a path, and that the library parses them as this
 /// module does: names of files beside it are put after the last slash of the path.
 ///
 /// # Errors
-/// A message, when a check fails.
+/// A message if a check fails.
 fn whole(url: Url<'_>) -> Result<(), String> {
     if url.text.contains(|c: char| c == '\\' || c.is_ascii_control()) {
         return Err("its URL has a backslash or a control character".to_owned());

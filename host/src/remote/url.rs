@@ -58,8 +58,7 @@ impl<'u> Url<'u> {
     }
 
     /// Whether the URL names a folder: a repository, a bucket, or a path that ends with a
-    /// slash.
-    /// HTTP URLs never do, because HTTP folders cannot be listed.
+    /// slash. HTTP URLs never do, because HTTP folders cannot be listed.
     ///
     /// ```
     /// use weighbridge::remote::Url;

@@ -73,8 +73,7 @@ impl Report {
         self.unchecked_more + self.dropped(true)
     }
 
-    /// The number of findings not listed, either of the rules about unchecked things or of
-    /// all
+    /// The number of findings not listed, either of the rules about unchecked things or of all
     /// others.
     fn dropped(&self, unchecked: bool) -> u64 {
         let of = |count: &Count| (count.rule.severity() == Severity::Unchecked) == unchecked;

@@ -180,8 +180,7 @@ pub struct Unchecked {
 
 impl Unchecked {
     /// Creates an entry for something in `entry`, or in the file, that was not checked.
-    /// `asked`:
-    /// the caller asked for it.
+    /// `asked`: the caller asked for it.
     ///
     /// ```
     /// use weighbridge::Unchecked;

@@ -211,8 +211,8 @@ impl Report {
         self.criteria.profile
     }
 
-    /// Whether a finding makes the file invalid, under the profile of the options and what
-    /// they deny.
+    /// Whether a finding makes the file invalid, under the profile of the options and what they
+    /// deny.
     ///
     /// ```
     /// # let mut bytes = weighbridge_tests::samples::safetensors();
@@ -370,9 +370,8 @@ impl Report {
         }
     }
 
-    /// Closes the report of a [`Session`](crate::Session) that checks nothing more, and
-    /// sets the
-    /// file's name.
+    /// Closes the report of a [`Session`](crate::Session) that checks nothing more, and sets
+    /// the file's name.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};

@@ -6,8 +6,7 @@ use crate::text::Text;
 use alloc::string::{String, ToString as _};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be
-/// added;
+/// The schema of a report, `docs/schema/check-1.json` in the repository. Members may be added;
 /// existing ones keep their meaning.
 pub const SCHEMA_CHECK: &str = "weighbridge/check-1";
 
@@ -59,8 +58,7 @@ impl Report {
         map.serialize_entry("verdict", self.verdict_on_checked().name())
     }
 
-    /// The line that `weighbridge check --json` prints: serialised, with control characters
-    /// and
+    /// The line that `weighbridge check --json` prints: serialised, with control characters and
     /// other hidden characters as `\u` escapes.
     ///
     /// ```

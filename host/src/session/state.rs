@@ -131,8 +131,7 @@ impl Session<'_> {
     }
 
     /// Whether this build does not read the file's format or generation, as far as
-    /// [`diagnose`](Self::diagnose) found out. Always `false` if the options state the
-    /// format.
+    /// [`diagnose`](Self::diagnose) found out. Always `false` if the options state the format.
     ///
     /// ```
     /// use weighbridge::{Goal, Options, Session};
