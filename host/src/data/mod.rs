@@ -122,7 +122,7 @@ pub(crate) fn elements<E: From<Error>>(
 }
 
 /// Like [`elements`], for the elements in a range. `take` receives the bytes, the number of
-/// elements in them before the range, and the number within it. Raw data outside is not read.
+/// elements in them before the range, and the number within it. Raw data outside it is not read.
 pub(crate) fn range<E: From<Error>>(
     access: &Access<'_>,
     file: &File,
