@@ -19,8 +19,8 @@ use columns::Columns;
 use weighbridge_core::codec::Decoder;
 use weighbridge_core::{Chunk, Chunks, Element, Encoding, File, Layout, Span, Status, Tensor};
 
-/// Most bytes of a sparse tensor that are decoded to show some of its entries. In compressed
-/// rows, the pointers, columns and values of an entry lie apart.
+/// Maximum number of bytes decoded to show some entries of a sparse tensor. In compressed rows,
+/// the pointers, columns and values of an entry lie apart.
 const SPARSE: u64 = 64 << 20;
 
 /// Whether a tensor's data is an array that holds every element in sequence. An unknown layout

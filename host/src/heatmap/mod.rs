@@ -9,7 +9,7 @@ use core::ops::Range;
 use walk::{Axis, Sums, Walk};
 use weighbridge_core::{DType, Endianness};
 
-/// Most cells in a picture.
+/// Maximum number of cells in a picture.
 const MOST: u64 = 1 << 24;
 
 /// Two axes of a tensor, at a fixed position on each of the others.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use std::io::{self, Write};
 use weighbridge_core::Severity;
 
-/// Most annotations per file: the page shows ten per step.
+/// Maximum number of annotations per file: the page shows ten per step.
 const MOST: usize = 10;
 
 /// Writes the findings of one file, one workflow command per line.

@@ -10,7 +10,7 @@ use alloc::string::{String, ToString as _};
 use core::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Most findings listed per file.
+/// Maximum number of findings listed per file.
 const MOST: usize = 100;
 
 /// Writes the part before the first file.

@@ -22,7 +22,7 @@ use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
 use weighbridge_core::{Format, Severity};
 
-/// Most results per run that GitHub accepts.
+/// Maximum number of results per run that GitHub accepts.
 const MOST: u64 = 25_000;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 

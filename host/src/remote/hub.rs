@@ -23,7 +23,7 @@ const ENDPOINT: &str = "https://huggingface.co";
 const PAGE: usize = 64 << 20;
 /// Pause before a page is requested again; doubles with each retry.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Most pages in a listing, with a thousand files each.
+/// Maximum number of pages in a listing, with a thousand files each.
 const PAGES: u64 = 4096;
 
 /// The hub's URL, and the connector that authenticates to it.

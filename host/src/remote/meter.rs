@@ -20,8 +20,8 @@ use std::time::Duration;
 
 /// The largest file length accepted from a server.
 const LONGEST: u64 = 1 << 62;
-/// Most files opened beside the named one: an index could otherwise keep a command busy for
-/// days. The largest models have a few hundred shards.
+/// Maximum number of files opened beside the named one: an index could otherwise keep a command
+/// busy for days. The largest models have a few hundred shards.
 const FILES: u64 = 4096;
 /// Default timeouts for a request and for a connection, the same as the library has for
 /// buckets.

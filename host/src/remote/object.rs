@@ -24,7 +24,7 @@ const FIRST: u64 = 512 << 10;
 /// Growth factor of sequential reads: a longer index takes few round trips, and at most this
 /// many times its length is read.
 const GROWTH: u64 = 4;
-/// Most bytes that one request reads ahead: at 300 kB/s they arrive before a request times out.
+/// Maximum read-ahead of a request: at 300 kB/s it arrives before the request times out.
 const MOST: u64 = 8 << 20;
 /// Ranges at most this far apart share a request.
 const GAP: u64 = 128 << 10;
@@ -33,7 +33,7 @@ const AT_ONCE: usize = 8;
 /// Round trips allowed per file, plus one per MiB of it: a malicious file could otherwise keep
 /// a command busy for days with scattered reads of a few bytes.
 const TRIPS: u64 = 4096;
-/// Most round trips granted for the length, which only the server claims: those of 1 TiB.
+/// Maximum number of round trips granted for the length, which only the server claims: 1 TiB.
 const MORE_TRIPS: u64 = 1 << 20;
 /// How often a range is requested again if some of its bytes did not arrive.
 const AGAIN: usize = 3;

@@ -21,8 +21,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use weighbridge_core::{File, Finding, Format, Profile, Severity, Tally, Version, limits};
 
-/// Most bytes of a name shown with a finding: there may be as many findings as a name has
-/// bytes.
+/// Maximum number of bytes of a name shown with a finding: there may be as many findings as a
+/// name has bytes.
 pub(crate) const MOST_NAME: usize = 512;
 
 /// The result of checking a file: a verdict, and the findings it is based on.

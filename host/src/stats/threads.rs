@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread;
 use weighbridge_core::{File, Histogram, Summary, Tensor};
 
-/// Most threads that sum up: a single reader cannot keep more busy.
+/// Maximum number of threads that sum up: a single reader cannot keep more busy.
 const MOST: usize = 4;
 
 /// The number of threads for summing up on this machine.

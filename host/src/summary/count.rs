@@ -64,7 +64,7 @@ pub(super) struct Counted {
     pub(super) embedding: Option<[u64; 2]>,
     /// The blocks of the stack with most parameters, by number.
     pub(super) rows: Vec<Rows>,
-    /// Most experts in any block: by a stacked tensor's extent, or by their numbers.
+    /// Largest number of experts in a block: by a stacked tensor's extent, or by their numbers.
     pub(super) stacked: Option<u64>,
     pub(super) numbered: Option<u64>,
     /// Numbers of these blocks, with their parameters and those of experts.
@@ -95,7 +95,7 @@ impl Counted {
     }
 }
 
-/// Most tensors held per name: sound files have about five.
+/// Maximum number of tensors held per name: sound files have about five.
 const MOST_HELD: usize = 16;
 
 fn elements(shape: &[u64]) -> u64 {

@@ -71,7 +71,7 @@ impl Origin {
     }
 }
 
-/// Most settings kept: models have about a hundred.
+/// Maximum number of settings kept: models have about a hundred.
 const MOST: usize = 1 << 12;
 
 /// Metadata and settings by key.

@@ -295,7 +295,7 @@ impl Model<'_> {
     }
 }
 
-/// Most notes kept: the first ones suffice for a file that contradicts itself.
+/// Maximum number of notes: the first ones suffice for a file that contradicts itself.
 const MOST_NOTES: usize = 64;
 
 /// Adds a note, unless there are too many.

@@ -7,7 +7,7 @@ use alloc::string::{String, ToString as _};
 use alloc::vec::Vec;
 use lexer::{Lexer, Token};
 
-/// Most items listed of each kind: templates have about a dozen.
+/// Maximum number of items listed of each kind: templates have about a dozen.
 const MOST: usize = 128;
 
 /// What a chat template reads, calls and writes.

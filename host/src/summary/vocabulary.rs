@@ -63,7 +63,7 @@ impl TokenKind {
 
 /// More tokens than any model has: 16 times 256,000.
 const MOST_TOKENS: usize = 1 << 22;
-/// Most bytes of all tokens; large vocabularies have 3 MB.
+/// Maximum total bytes of tokens; large vocabularies have 3 MB.
 const MOST_BYTES: usize = 64 << 20;
 /// Separates texts that are searched as one string: not a character, and never searched for.
 const BETWEEN: char = '\u{10FFFF}';
