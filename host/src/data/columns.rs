@@ -58,8 +58,8 @@ impl Columns<'_> {
     }
 }
 
-/// The position, with the first axis fastest, of the element that has position `at` with the
-/// last axis fastest.
+/// Converts the row-major position `at` of an element of an array with these extents to its
+/// column-major position.
 ///
 /// ```
 /// let places: Vec<u64> = (0..6).map(|at| weighbridge::column_major(at, &[2, 3])).collect();

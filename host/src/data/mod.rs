@@ -64,7 +64,7 @@ pub(crate) fn order(access: &Access<'_>, tensor: &Tensor) -> Result<Order, Error
     }
 }
 
-/// Like [`elements`], in row-major order. Calls nothing if the order is unknown.
+/// Like [`elements`], in row-major order. Does nothing if the order is unknown.
 pub(crate) fn ordered<E: From<Error>>(
     access: &Access<'_>,
     file: &File,

@@ -57,7 +57,7 @@ pub struct Digests {
     pub sha256: Sha256,
     /// Digests of the tensors, in file order.
     pub tensors: Vec<TensorDigest>,
-    /// Whether every encoded tensor that was read could be decoded.
+    /// Whether every tensor that had to be decoded could be decoded.
     pub decodes: bool,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Pass {
 struct Begun {
     span: Span,
     hasher: Sha256,
-    /// Every number that asked for it.
+    /// The numbers under which it was added.
     takers: Vec<usize>,
 }
 

@@ -16,9 +16,9 @@ pub enum Seen<'a> {
     /// It was checked. The function takes a rule id and returns the reason why breaches of that
     /// rule do not count.
     Checked(&'a Report, &'a dyn Fn(&str) -> Option<&'a str>),
-    /// It was not examined, because of what it is.
+    /// It was skipped. The text says what it is.
     Aside(&'a str),
-    /// It could not be read, for this reason.
+    /// It could not be read. The text says why.
     Failed(&'a str),
 }
 

@@ -1,7 +1,7 @@
 //! `weighbridge.toml`: the settings of a project, for every gate it uses.
 //!
-//! The file is looked up in the current folder and its parents, never beside the checked files:
-//! whoever made those could otherwise weaken the check.
+//! The file is looked up from the current folder upwards, never relative to the checked files:
+//! their author could otherwise weaken the check.
 
 mod date;
 

@@ -1,7 +1,7 @@
 //! Files on servers: `https://`, `hf://`, `s3://`, `gs://`, `az://`.
 //!
-//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature `remote`, a
-//! path that names one is an error that says so.
+//! A remote object is a [`Place`] that is read by ranges. Without the Cargo feature `remote`, such
+//! a path is an error that says so.
 
 #[cfg(feature = "remote")]
 mod hub;
@@ -39,7 +39,7 @@ use without::{Object, Stores};
 /// Reads from a server start and end at multiples of this.
 const GRANULE: u64 = 64 << 10;
 
-/// How much was read of a file on a server.
+/// The traffic caused by reading a file on a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]

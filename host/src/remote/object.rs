@@ -33,7 +33,8 @@ const AT_ONCE: usize = 8;
 /// Round trips allowed per file, plus one per MiB of it: a malicious file could otherwise keep
 /// a command busy for days with scattered reads of a few bytes.
 const TRIPS: u64 = 4096;
-/// Maximum number of round trips granted for the length, which only the server claims: 1 TiB.
+/// Maximum number of round trips granted for the length, which is only the server's claim: as
+/// many as for 1 TiB.
 const MORE_TRIPS: u64 = 1 << 20;
 /// How often a range is requested again if some of its bytes did not arrive.
 const AGAIN: usize = 3;

@@ -19,7 +19,7 @@ use std::prelude::rust_2024::*;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::{Builder, Runtime};
 
-/// Threads that wait for servers: they hardly compute.
+/// Number of threads that wait for servers: they hardly compute.
 const THREADS: usize = 2;
 /// Maximum length of a URL: with every byte as `%XX` the library still accepts it.
 const LONGEST: usize = 16 << 10;

@@ -426,7 +426,7 @@ impl Report {
         self.unchecked_more += more;
     }
 
-    /// Notes that out of `gone` unreadable files only `most` were looked for.
+    /// Reports that of `gone` missing files only `most` were looked for.
     pub(crate) fn leave_missing(&mut self, gone: usize, most: usize) {
         if gone > most {
             let files = crate::text::plural((gone - most) as u64, "more file");

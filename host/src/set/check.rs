@@ -262,7 +262,7 @@ impl SetCheck {
         }
     }
 
-    /// Compares the set as a whole after the last file; shards with their index.
+    /// Compares the set as a whole after the last file. Shards are compared with their index.
     ///
     /// ```
     /// # use weighbridge::{Options, Profile, Session, SetCheck};

@@ -95,7 +95,7 @@ impl Settings {
         keep(&mut self.config, key, value);
     }
 
-    /// Whether there is any setting of the architecture.
+    /// Whether any setting of the architecture is known.
     pub(super) fn any(&self) -> bool {
         self.architecture().is_some() || !self.config.is_empty()
     }

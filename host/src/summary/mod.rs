@@ -98,7 +98,7 @@ pub struct ModelSummary {
     pub facts: Vec<Fact>,
     /// All tensors.
     pub all: Share,
-    /// Parameters that each token uses, if the file states how many experts that is.
+    /// Parameters that each token uses, if the file states how many experts that includes.
     pub active: Option<u64>,
     /// Elements that are not parameters: scales, zero points, tables.
     pub others: u64,

@@ -28,7 +28,7 @@ pub enum ModelPart {
     Norm,
     /// Maps vectors to tokens.
     Output,
-    /// Purpose unknown from the name.
+    /// Not identified by the name.
     Other,
 }
 
@@ -198,7 +198,7 @@ const SCALES: &[&str] = &[
     "weight_zero_point",
 ];
 
-/// How the elements of a tensor may pack several parameters, or belong to one that does.
+/// A tensor that may pack several parameters per element, or belong to one that does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packed {
     /// `qweight` of GPTQ and AWQ, with scales in `scales`.

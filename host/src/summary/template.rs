@@ -1,4 +1,4 @@
-//! Analyses chat templates, using a reader for the subset of Jinja that they use.
+//! Analyses chat templates, reading the subset of Jinja that they use.
 
 mod lexer;
 
@@ -230,7 +230,7 @@ struct Reader<'t> {
     name: Option<&'t str>,
     /// Whether the name follows `=`.
     assigned: bool,
-    /// The token before the next one: a name or a sign.
+    /// The token before the next one: a name or an operator.
     before: &'t str,
     /// An offset, and the number of lines before it.
     line: (usize, u64),

@@ -234,7 +234,7 @@ impl<'a> Tensor<'_, 'a> {
         self.model.access.ask(|source| self.model.file.chunk(source, &self.tensor, 0))
     }
 
-    /// Fails if the stored bytes cannot decode to so many elements, so that a few bytes cannot
+    /// Fails if the stored bytes cannot decode to this many elements, so that a few bytes cannot
     /// request all memory.
     fn bound(&self, elements: u64) -> Result<(), Error> {
         let bytes = self.dtype().bytes(elements).unwrap_or(u64::MAX);

@@ -17,7 +17,7 @@ pub(super) enum Token<'t> {
     Name(&'t str),
     /// A string with its quotes.
     Str(&'t str),
-    /// A sign.
+    /// An operator or a bracket.
     Other(&'t str),
 }
 
